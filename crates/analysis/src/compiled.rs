@@ -1,8 +1,8 @@
 //! What clang was at: since clang 19 the files that it includes are pairs of asynchronous events (b, e), since they need not nest in
 //! what is parsed of them. All others are complete events, which are records as any.
 
-use crate::names::Names;
 use crate::value::{member, number, string};
+use tracemill_core::names::Names;
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 

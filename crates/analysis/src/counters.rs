@@ -1,8 +1,8 @@
 //! What counters (ph C) tell: how often each value was told, and the greatest of it.
 
-use crate::names::Names;
 use crate::value::number;
 use tracemill_core::hash::HashMap;
+use tracemill_core::names::Names;
 use tracemill_tokenizer::{Event, Field, members};
 
 /// A value of a counter.

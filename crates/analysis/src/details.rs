@@ -1,12 +1,12 @@
 //! What single events say in `args` that rows, groups and calls are made of. Equal details are kept once.
 
 use crate::compiled;
-use crate::names::Names;
 use crate::reflows;
 use crate::value::{at, is_true, member, number, shortest, string, template};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 use tracemill_core::hash::HashMap;
+use tracemill_core::names::Names;
 use tracemill_tokenizer::{Cursor, Event, Field};
 
 /// Which details are looked for beyond those that times and rows need.

@@ -10,13 +10,13 @@ use crate::devices::{DeviceEvent, Role};
 use crate::images::Images;
 use crate::kinds::{Kind, Kinds, NO_CAT};
 use crate::meta::{Meta, Notable, ThreadId};
-use crate::names::Names;
 use crate::pages::Pages;
 use crate::record::Record;
 use crate::sorting::{Filed, Sorting};
 use crate::value::{number, string};
 use tracemill_core::hash::HashMap;
 use tracemill_core::spill::SpillVec;
+use tracemill_core::names::Names;
 use tracemill_pipeline::{Error, Findings, InputPlace, Stretch};
 use tracemill_tokenizer::{Event, Field};
 

@@ -1,12 +1,12 @@
 //! Functions as nodes of CPU profiles name them, each once: what they are called and where they stand, by numbers of texts. Which of them are
 //! one row of a table, or one call, their texts say; these are put together when they are asked for, since there may be as many functions as nodes.
 
-use crate::names::Names;
 use crate::space::{half, put};
 use crate::value::{is_true, member, named, string, template};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
+use tracemill_core::names::Names;
 use tracemill_core::spill::Record;
 
 /// A function, by numbers of texts.

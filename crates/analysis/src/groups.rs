@@ -6,13 +6,13 @@ use crate::entries::Entry;
 use crate::functions::{Frame, IDLE, NATIVE, native_group};
 use crate::kinds::{NO_CAT, flag};
 use crate::model::Model;
-use crate::names::Names;
 use crate::styles::style;
 use crate::trace::{Thread, Trace};
 use crate::urls::{Url, package, without_query};
 use crate::views::{Identify, Received, ReceivedKind};
 use std::cell::RefCell;
 use tracemill_core::hash::HashMap;
+use tracemill_core::names::Names;
 
 /// By what rows are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
 //! Kinds of events (name and categories), and what DevTools makes of each: asked once a kind, not once an event.
 
 use crate::images::is_image;
-use crate::names::Names;
 use crate::styles;
 use tracemill_core::hash::HashMap;
+use tracemill_core::names::Names;
 
 /// The category of events that are calls made of samples. [`crate::Trace::read`] leaves them out where the samples stand beside them, since it
 /// makes the calls of those.

@@ -4,11 +4,11 @@
 //! nanoseconds; a microsecond with up to three decimals is the same double either way.
 
 use crate::functions::{Frame, GC, IDLE, PROGRAM};
-use crate::names::Names;
 use crate::space::{half, put};
 use crate::value::number;
 use std::ops::Range;
 use tracemill_core::hash::HashMap;
+use tracemill_core::names::Names;
 use tracemill_core::spill::{Record, SpilledVec, word};
 
 /// No node.

@@ -3,11 +3,11 @@
 
 use crate::functions::{Frame, Functions, NATIVE};
 use crate::model::{Model, NONE, Node};
-use crate::names::Names;
 use crate::space::{Space, half, put};
 use crate::value::string;
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
+use tracemill_core::names::Names;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_pipeline::{PieceNode, ProfilePiece, ProfileSource};
 

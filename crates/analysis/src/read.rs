@@ -8,7 +8,6 @@ use crate::maps::{Mapper, SourceMaps};
 use crate::meta::{Meta, ThreadId};
 use crate::model::{Model, Weights, micros};
 use crate::modifications::Modifications;
-use crate::names::Names;
 use crate::raw::Raw;
 use crate::samples::{Raw as RawSamples, Sample, Samples};
 use crate::sorting::{Filed, Pairs, Sorting};
@@ -16,6 +15,7 @@ use crate::space::Space;
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::limits::Quota;
+use tracemill_core::names::Names;
 use tracemill_core::spill::SpilledVec;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::{

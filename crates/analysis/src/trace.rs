@@ -15,7 +15,6 @@ use crate::matcher::Matcher;
 use crate::meta::Meta;
 use crate::model::{Model, Weights};
 use crate::modifications::{Hidden, Modifications};
-use crate::names::Names;
 use crate::pages::Pages;
 use crate::record::Record;
 use crate::samples::Sample;
@@ -25,6 +24,7 @@ use crate::value::string;
 use std::ops::Range;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::limits::Limits;
+use tracemill_core::names::Names;
 use tracemill_core::spill::SpilledVec;
 use tracemill_pipeline::{Error, InputReport, Warning};
 

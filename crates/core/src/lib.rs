@@ -30,7 +30,7 @@
 //! | [`place`], [`entry`], [`store`] | where events stand: 8 bytes, 16 bytes, and the bytes themselves |
 //! | [`spill`], [`order`] | records and events by time, by a key or as they came, in memory or on disk |
 //! | [`shift`], [`decimal`], [`exact`], [`time`], [`windows`] | times, exactly |
-//! | [`pairing`], [`json`], [`patch`] | which end closes which begin; reading and changing the text of events |
+//! | [`pairing`], [`json`], [`names`], [`patch`] | which end closes which begin; reading and changing the text of events |
 //! | [`target`], [`output`], [`draft`] | bytes to where they go, complete or not at all; or to the next run |
 //! | [`losses`], [`flaws`], [`tally`], [`around`], [`error`], [`remedy`] | what was lost, what is wrong, and where |
 //! | [`limits`], [`threads`] | what a run may take |
@@ -49,6 +49,7 @@ pub mod input;
 pub mod json;
 pub mod limits;
 pub mod losses;
+pub mod names;
 pub mod order;
 pub mod os;
 pub mod output;

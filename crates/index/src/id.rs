@@ -28,8 +28,16 @@ pub const GROUP_EVENTS: u16 = 12;
 pub const PACK: u16 = 13;
 /// Text before those places, to which it may refer.
 pub const WINDOWS: u16 = 14;
+/// Names of what is drawn.
+pub const NAMES: u16 = 15;
+/// Lanes that are no threads.
+pub const TRACKS: u16 = 16;
+/// Sums over stretches of time of lanes.
+pub const BINS: u16 = 17;
+/// Names of granules.
+pub const GRANULE_NAMES: u16 = 18;
 /// The ids of all sections, ascending.
-pub const ALL: [u16; 14] = [
+pub const ALL: [u16; 18] = [
     META,
     DOCUMENTS,
     KEYS,
@@ -44,6 +52,10 @@ pub const ALL: [u16; 14] = [
     GROUP_EVENTS,
     PACK,
     WINDOWS,
+    NAMES,
+    TRACKS,
+    BINS,
+    GRANULE_NAMES,
 ];
 
 /// The name of a section, if it is known here.
@@ -63,6 +75,10 @@ pub fn name(id: u16) -> Option<&'static str> {
         GROUP_EVENTS => "GROUP_EVENTS",
         PACK => "PACK",
         WINDOWS => "WINDOWS",
+        NAMES => "NAMES",
+        TRACKS => "TRACKS",
+        BINS => "BINS",
+        GRANULE_NAMES => "GRANULE_NAMES",
         _ => return None,
     })
 }

@@ -82,7 +82,7 @@
 //! | 4 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events · bytes of the events alone |
 //! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled · rows of SPANS |
 //! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
-//! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · how many of the thread's X and pairs enclose it · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) |
+//! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · how many of the thread's X and pairs enclose it · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) · row in TRACKS, of an operation · number of the name, or [`bins::NO_NAME`] |
 //! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | events · bytes of those · what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
 //! | 9 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if streams have [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
 //! | 10 | [`id::GRANULE_LANES`] | threads of granules, by granule | row in GRANULES · row in LANES |
@@ -90,6 +90,10 @@
 //! | 12 | [`id::GROUP_EVENTS`] | events of those, by place | place · bytes · row in GROUPS · its [`event_sum`] |
 //! | 13 | [`id::PACK`] | places of a packed trace where unpacking may begin, the first of them at its begin | place · offset in the file · how many bits before that a block of gzip begins (8: a zstd frame or a gzip member begins here) |
 //! | 14 | [`id::WINDOWS`] | text before those where a block begins, to which it may refer | place of the block · bytes · bytes: all texts, each ending before its place |
+//! | 15 | [`id::NAMES`] | names, the first that came: as shown, so cut to 200 bytes | intervals and moments · sum of their times · the longest · bytes of the name · bytes: all names |
+//! | 16 | [`id::TRACKS`] | lanes that are no threads | what it shows, see [`bins`] · bytes of pid · of the rest · bytes: all pids and categories (of counters name, 0xFF and series) as they are spelled |
+//! | 17 | [`id::BINS`] | stretches of time of lanes, by lane and time | lane: row in LANES, or behind those row in TRACKS · begin divided by the length · intervals and moments that begin in it and are not in SPANS · sum of their times (counters: bits of the least value) · the longest (of the greatest) · number of its name |
+//! | 18 | [`id::GRANULE_NAMES`] | names of granules: of what begins in them, by granule | row in GRANULES · row in NAMES |
 //!
 //! Kinds are the bits of [`kinds`]. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
 //! without a look at the text.
@@ -111,10 +115,14 @@
 //! with a time and one without, unless META says that these have no room; and all that have events of several threads, unless META says the same of those.
 //! Pages of GRANULES have 8192 rows, but for the last.
 //!
+//! **Bins** are for who draws: META has the k of their length, 2ᵏ ns, and whether NAMES has all names. The longest that begins in a bin may be
+//! one of SPANS; then it has no name. Only plain text has these sections.
+//!
 //! What cannot be said exactly, or has no room, is left out: a section is then not there, and META names it. Who needs it reads the
 //! trace.
 #![forbid(unsafe_code)]
 
+pub mod bins;
 mod columns;
 mod error;
 mod fingerprint;
@@ -139,6 +147,6 @@ pub const MAGIC: [u8; 8] = *b"TMIX\r\n\x1a\n";
 /// Counts up when readers of the one before would be wrong.
 pub const MAJOR: u16 = 1;
 /// Counts up when there is something new.
-pub const MINOR: u16 = 0;
+pub const MINOR: u16 = 1;
 /// Bytes of the head.
 pub const HEAD: usize = 64;

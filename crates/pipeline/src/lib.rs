@@ -71,6 +71,7 @@ mod convert;
 mod copies;
 mod dedup;
 mod direct_mapped;
+pub mod drawing;
 mod emit;
 mod essential;
 mod event_rewriter;
@@ -138,7 +139,8 @@ pub use report::{
     InputClock, InputIdentity, MergeReport, RunReport, Unmatched, ViewerReport,
 };
 pub use sidecar::{
-    IndexConfig, IndexReport, IndexSection, Reach, has_index, index, index_path, info, info_with,
+    DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch, IndexConfig,
+    IndexReport, IndexSection, Reach, has_index, index, index_path, info, info_with,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

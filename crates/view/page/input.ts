@@ -125,11 +125,11 @@ export class Input {
     this.tip.style.top = `${event.clientY + 18 + box.height > innerHeight ? event.clientY - box.height - 10 : event.clientY + 18}px`;
   }
 
-  private told({ picked, count }: Under): Node[] {
+  private told({ picked, count, about }: Under): Node[] {
     const [strong, rest] = [document.createElement('b'), document.createElement('span')];
     if (!picked) {
       strong.textContent = `≈ ${grouped(count)} ${count === 1 ? 'event' : 'events'}`;
-      rest.textContent = ' shorter than two pixels: zoom in to see each';
+      rest.textContent = about ? ' begin here that are short: zoom in to see each' : ' shorter than two pixels: zoom in to see each';
       return [strong, rest];
     }
     strong.textContent = this.names.get(picked.name) ?? '…';

@@ -6,9 +6,9 @@ import type { Item, Model, Picked } from './model';
 import type { Names } from './names';
 import { ordered, type Order } from './order';
 import { columnAt, draw, hit, type Lines, type Paint } from './raster';
-import { COLUMNS, levelOf, Tiles, type Tile } from './tiles';
+import { COLUMNS, levelOf, rowsOf, Tiles, type Tile } from './tiles';
 
-export interface Under { item: Item; row: number; time: number; picked: Picked | null; count: number; }
+export interface Under { item: Item; row: number; time: number; picked: Picked | null; count: number; about: boolean; }
 
 interface Part { tile: Tile; from: number; to: number; }
 
@@ -28,7 +28,7 @@ export class Lanes {
   private readonly labels: Labels;
   private readonly offscreen = document.createElement('canvas');
   private lines: Lines | null = null;
-  drawn = { lanes: 0, spans: 0, approximate: false };
+  drawn = { lanes: 0, spans: 0, approximate: false, about: false };
 
   constructor(readonly model: Model, readonly tiles: Tiles, readonly texts: Names, colors: Paint) {
     this.colors = colors;
@@ -73,6 +73,19 @@ export class Lanes {
       canvas.width = Math.round(this.width * ratio);
       canvas.height = Math.round(this.height * ratio);
     }
+  }
+
+  // Of a trace by its index it shows in windows how many rows its lanes have.
+  grow(tiles: Tile[]): void {
+    let grown = false;
+    for (const tile of tiles) {
+      const lane = this.model.lanes.get(tile.lane);
+      const rows = tile.counter ? 0 : rowsOf(tile);
+      if (!lane || rows <= lane.rows) continue;
+      grown ||= lane.rows < ROWS;
+      lane.rows = rows;
+    }
+    this.model.tell(grown ? 'layout' : 'view');
   }
 
   toggle(key: string): void {
@@ -142,7 +155,7 @@ export class Lanes {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.fillStyle = this.colors.back;
     pen.fillRect(0, 0, this.width, this.height);
-    this.drawn = { lanes: 0, spans: 0, approximate: false };
+    this.drawn = { lanes: 0, spans: 0, approximate: false, about: false };
     for (const item of seen) this.item(pen, item, level, indexes);
     this.labels.show(seen, this.scroll.scrollTop);
   }
@@ -160,6 +173,7 @@ export class Lanes {
     const found = this.tilesOf(item.lane.id, level, indexes);
     if (item.lane.kind === 'counter') {
       this.drawn.lanes += 1;
+      this.drawn.about ||= found.some((part) => part.tile.about);
       return counter(pen, item, top, found.map((part) => part.tile), this);
     }
     this.rows(pen, item, top, found);
@@ -188,6 +202,7 @@ export class Lanes {
       draw(tile, { pixels, width, rows }, map, [least, most], this.colors.colors);
       this.drawn.spans += tile.start.length + tile.column.length;
       this.drawn.approximate ||= !tile.exact;
+      this.drawn.about ||= tile.about;
     }
     this.drawn.lanes += 1;
     const line = this.offscreen.getContext('2d');
@@ -255,7 +270,7 @@ export class Lanes {
     const level = levelOf(perPixel);
     const [index] = this.tiles.indexes(time, time, level);
     const found = index === undefined ? null : this.tiles.get(item.lane.id, level, index);
-    const none = { item, row, time, picked: null, count: 0 };
+    const none = { item, row, time, picked: null, count: 0, about: found?.tile.about ?? false };
     if (!found || item.lane.kind === 'counter') return none;
     const { tile } = found;
     const at = hit(tile, row, time, perPixel * 2);

@@ -70,7 +70,7 @@ class Page {
     const colors = paint(scheme.matches);
     this.model = new Model(trace);
     this.names = new Names(() => this.ask('view'));
-    const tiles = new Tiles(this.model.duration, () => this.ask('view'), banner);
+    const tiles = new Tiles(this.model.duration, (arrived) => this.lanes.grow(arrived), banner);
     this.lanes = new Lanes(this.model, tiles, this.names, colors);
     this.minimap = new Minimap(this.model, colors);
     this.around = new Around(this.model, this.names);
@@ -139,7 +139,10 @@ class Page {
       trace.folded ? `${grouped(trace.folded)} events have no row, there are so many at a time.` : null,
     ];
     banner(...message(this.model), said.filter((text) => text !== null).join(' '));
-    const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.undrawn)} are drawn nowhere (objects, without a time)`, `${grouped(trace.unended)} begins without an end`, `${grouped(trace.lone_ends)} ends without a begin`];
+    const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.unended)} begins without an end`];
+    if (trace.undrawn !== null) more.push(`${grouped(trace.undrawn)} are drawn nowhere (objects, without a time)`);
+    if (trace.lone_ends !== null) more.push(`${grouped(trace.lone_ends)} ends without a begin`);
+    if (trace.by_index) more.push('Shown by its index: ≈ where a window has too many events to be read');
     element('facts').title = more.join('\n');
   }
 
@@ -203,9 +206,12 @@ class Page {
       pen.fillStyle = colors.soft;
       pen.fillText(by < 1000 ? exact(time) : short2(time, by), x + 4, height / 2);
     }
-    const approximate = this.lanes.drawn.approximate ? '≈ where crowded' : '';
+    const { approximate: crowded, about } = this.lanes.drawn;
+    const approximate = about || crowded ? '≈ where crowded' : '';
     element('corner').textContent = `${short(to - from)} ${approximate}`;
-    element('corner').title = approximate ? 'Events shorter than two pixels are drawn as density; zoom in for each.' : 'Every event is drawn as it is.';
+    const summed = 'What is short is drawn from sums over stretches of time, in one row below what is long; zoom in for each event.';
+    const dense = 'Events shorter than two pixels are drawn as density; zoom in for each.';
+    element('corner').title = about ? summed : crowded ? dense : 'Every event is drawn as it is.';
   }
 
   // Scrolls to what is picked.

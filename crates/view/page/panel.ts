@@ -7,7 +7,7 @@ import type { Names } from './names';
 
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
-interface Row { name: string; id: number; count: number; total: number; self: number; min: number; max: number; }
+interface Row { name: string; id: number; count: number; total: number; self: number | null; min: number | null; max: number; }
 interface Stats { events: number; exact: boolean; most: number; distinct: number; names: Row[]; lanes: { lane: number; busy: number }[]; }
 
 function make(tag: string, text: string, name = ''): HTMLElement {
@@ -113,15 +113,23 @@ export class Panel {
     }
   }
 
+  // The lanes in which most happens.
+  private busiest(stats: Stats, length: number): string {
+    const busy = [...stats.lanes].sort((a, b) => b.busy - a.busy).slice(0, 3).filter((lane) => lane.busy > 0);
+    return busy.map(({ lane, busy: own }) => `${visible(this.model.lanes.get(lane)?.name ?? '')} ${Math.round((own / length) * 100)} %`).join(', ');
+  }
+
   private show(stats: Stats, length: number): void {
     const place = element('stats');
-    if (!stats.exact) {
-      place.replaceChildren(make('p', `${short(length)} with ${grouped(stats.events)} events: names are added up in selections of up to ${grouped(stats.most)}.`, 'note'));
+    if (!stats.exact && !stats.names.length) {
+      const busiest = this.busiest(stats, length);
+      const about = this.model.trace.by_index ? '≈ ' : '';
+      place.replaceChildren(make('p', `${short(length)} with ${about}${grouped(stats.events)} events: names are added up in selections of fewer.${busiest && about ? ` Busiest: ${about}${busiest}.` : ''}`, 'note'));
       return;
     }
-    const busy = [...stats.lanes].sort((a, b) => b.busy - a.busy).slice(0, 3).filter((lane) => lane.busy > 0);
-    const busiest = busy.map(({ lane, busy: own }) => `${visible(this.model.lanes.get(lane)?.name ?? '')} ${Math.round((own / length) * 100)} %`).join(', ');
-    const more = stats.distinct > stats.names.length ? ` The ${stats.names.length} names with the most self time of ${grouped(stats.distinct)}.` : '';
+    const busiest = this.busiest(stats, length);
+    const own = (nanos: number | null): string => (nanos === null ? '–' : short(nanos));
+    const more = stats.distinct > stats.names.length ? ` The ${stats.names.length} names with the most ${stats.exact ? 'self ' : ''}time of ${grouped(stats.distinct)}.` : '';
     const note = `${exact(length)} · ${grouped(stats.events)} events. Times are those within the selection; least and greatest are of whole events.${busiest ? ` Busiest: ${busiest}.` : ''}${more}`;
     const table = document.createElement('table');
     const head = table.createTHead().insertRow();
@@ -131,10 +139,10 @@ export class Panel {
       const line = body.insertRow();
       const name = row.name === '' ? '(no name)' : visible(row.name);
       this.names.set(row.id, row.name === '' ? '(no name)' : row.name);
-      for (const text of [name, short(row.self), short(row.total), grouped(row.count), short(row.total / row.count), short(row.min), short(row.max)]) line.append(make('td', text));
+      for (const text of [name, own(row.self), short(row.total), grouped(row.count), short(row.total / row.count), own(row.min), short(row.max)]) line.append(make('td', text));
     }
     const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
-    const lines = stats.names.map((row) => [quote(row.name), row.self, row.total, row.count, row.min, row.max].join(','));
+    const lines = stats.names.map((row) => [quote(row.name), row.self ?? '', row.total, row.count, row.min ?? '', row.max].join(','));
     this.csv = ['name,self_ns,total_ns,count,min_ns,max_ns', ...lines].join('\n');
     place.replaceChildren(make('p', note, 'note'), table);
     element('live').textContent = `${grouped(stats.events)} events in ${short(length)}`;

@@ -6,7 +6,8 @@ const AT_ONCE = 4;
 const LANES = 256;
 
 export interface Tile {
-  lane: number; exact: boolean; counter: boolean;
+  // whether every event stands in it; else whether what columns say is known only about
+  lane: number; exact: boolean; about: boolean; counter: boolean;
   // nanoseconds of the tile's start, and of a column
   from: number; width: number;
   start: Float64Array; dur: Float64Array; place: Float64Array; name: Uint32Array; row: Uint16Array; flags: Uint8Array;
@@ -39,11 +40,17 @@ export function parse(buffer: ArrayBuffer, from: number, width: number): Tile[] 
     const columnRow = new Uint16Array(buffer, take(m * 2), m);
     const busy = new Uint8Array(buffer, take(m), m);
     tiles.push({
-      lane: view.getUint32(head, true), exact: view.getUint8(head + 4) === 0, counter: view.getUint8(head + 5) === 2, from, width,
+      lane: view.getUint32(head, true), exact: view.getUint8(head + 4) === 0, about: view.getUint8(head + 4) === 2, counter: view.getUint8(head + 5) === 2, from, width,
       start, dur, place, name, row, flags, column, count, columnName, columnRow, busy, bytes: at - begin,
     });
   }
   return tiles;
+}
+
+// How many rows a tile has something in.
+export function rowsOf({ row, columnRow }: Tile): number {
+  const most = (all: Uint16Array): number => all.reduce((rows, own) => Math.max(rows, own + 1), 0);
+  return Math.max(most(row), most(columnRow));
 }
 
 // The level whose columns are no wider than so many nanoseconds.
@@ -61,7 +68,7 @@ export class Tiles {
   // what is asked for and not there yet
   get pending(): number { return this.flying.size + this.waiting.length; }
 
-  constructor(private readonly duration: number, private readonly arrived: () => void, private readonly failed: (error: string) => void) {}
+  constructor(private readonly duration: number, private readonly arrived: (tiles: Tile[]) => void, private readonly failed: (error: string) => void) {}
 
   // The tiles that a window needs, as far as they are there: else coarser ones.
   get(lane: number, level: number, index: number): { tile: Tile; fits: boolean } | null {
@@ -112,6 +119,7 @@ export class Tiles {
     const own = `${level}/${index}/${lanes[0]}`;
     const flight = { lanes: new Set(lanes), abort: new AbortController(), level, index };
     this.flying.set(own, flight);
+    let tiles: Tile[] = [];
     try {
       const to = from + COLUMNS * width;
       const answer = await fetch(`api/tile?from=${from}&to=${to}&px=${COLUMNS}&lanes=${ranges(lanes)}`, { signal: flight.abort.signal });
@@ -123,7 +131,8 @@ export class Tiles {
         return;
       } else {
         const buffer = await answer.arrayBuffer();
-        for (const tile of parse(buffer, from, width)) this.keep(key(tile.lane, level, index), tile);
+        tiles = parse(buffer, from, width);
+        for (const tile of tiles) this.keep(key(tile.lane, level, index), tile);
       }
     } catch (error) {
       if (!flight.abort.signal.aborted) this.failed(`the server does not answer: ${String(error)}`);
@@ -131,7 +140,7 @@ export class Tiles {
       if (this.flying.get(own) === flight) this.flying.delete(own);
       this.go();
     }
-    if (!flight.abort.signal.aborted) this.arrived();
+    if (!flight.abort.signal.aborted) this.arrived(tiles);
   }
 
   private keep(own: string, tile: Tile): void {

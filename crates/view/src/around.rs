@@ -6,7 +6,6 @@ use crate::model::Model;
 use crate::record::{Mark, NO_PLACE, Span};
 use crate::tracks::is_beside;
 use serde_json::{Value, json};
-use tracemill_tokenizer::to_text;
 
 impl Model {
     /// The event of a row that holds a moment; of several that begin there the first.
@@ -63,6 +62,6 @@ fn event(model: &Model, InLane(lane, span): InLane) -> Value {
     json!({
         "lane": lane, "start": model.since_start(span.start), "dur": span.dur, "row": span.row,
         "place": if span.place == NO_PLACE { -1.0 } else { span.place as f64 },
-        "name": span.name, "text": to_text(model.names.bytes_of(span.name)), "flags": span.flags,
+        "name": span.name, "text": model.names.text(span.name), "flags": span.flags,
     })
 }

@@ -10,18 +10,22 @@
 use crate::flows::{ByLane, Flows};
 use crate::found::Found;
 use crate::joined::{Joined, Parts, as_merged};
-use crate::lane::Lane;
-use crate::lanes::{LaneKey, LaneKind, LaneTable, Notes};
+use crate::lane::{Lane, LaneInfo, Process, processes};
 use crate::model::{Model, NameSum, Told};
+use crate::names::SharedNames;
+use crate::notes::Notes;
 use crate::record::{Mark, NO_PLACE, OPEN, Placed, Span, Timed};
 use crate::rows::{BESIDE, Rows};
-use crate::tracks::{TrackWriter, is_beside};
-use tracemill_analysis::{Entries, Names, ReadRules, TableRules, Trace, View};
+use crate::tracks::{Track, TrackWriter, Tracks, is_beside};
+use std::sync::Arc;
+use tracemill_analysis::{Entries, ReadRules, TableRules, Trace, View};
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::ErrorKind;
+use tracemill_core::hash::HashMap;
 use tracemill_core::order::{KeySorter, Keyed};
 use tracemill_core::pairing::Begins;
 use tracemill_core::spill::SpillVec;
+use tracemill_pipeline::drawing::{LaneKey, LaneKind, LaneTable, NAME_MOST};
 use tracemill_pipeline::{Config, Error, InputReport, Scanned, Source, Stretch, scan_inputs};
 
 /// Flows have this part of what the index of a run may take, three times.
@@ -34,24 +38,38 @@ fn sorter<R: Keyed>(config: &Config, share: u64) -> KeySorter<R> {
 }
 
 /// What is found in all stretches.
-struct All {
-    names: Names,
-    lanes: LaneTable,
-    parts: Parts,
+pub(crate) struct All {
+    names: SharedNames,
+    pub(crate) lanes: Arc<LaneTable>,
+    pub(crate) parts: Parts,
     spans: KeySorter<Timed>,
     marks: Option<KeySorter<Mark>>,
     flows: KeySorter<Mark>,
-    told: Told,
+    pub(crate) told: Told,
     given: u64,
 }
 
 impl All {
-    fn take(&mut self, found: Found, stretch: Stretch) -> Result<(), Error> {
-        let names = self.names.append(&found.names);
-        let lanes = self.lanes.append(found.lanes, stretch.input as u32);
+    /// Nothing yet, with names and lanes that are known before.
+    pub(crate) fn new(names: SharedNames, lanes: Arc<LaneTable>, config: &Config) -> Self {
+        All {
+            names,
+            lanes,
+            parts: Parts::default(),
+            spans: sorter(config, 3),
+            marks: Some(sorter(config, 6)),
+            flows: sorter(config, FLOWS),
+            told: Told { undrawn: Some(0), lone_ends: Some(0), ..Told::default() },
+            given: config.memory,
+        }
+    }
+
+    pub(crate) fn take(&mut self, found: Found, stretch: Stretch) -> Result<(), Error> {
+        let names = self.names.append(&found.labels.names);
+        let lanes = self.numbers(found.labels.lanes, stretch.input as u32);
         self.parts.add(stretch.input, found.notes, found.times);
         self.told.events += found.events;
-        self.told.undrawn += found.undrawn;
+        self.told.undrawn = self.told.undrawn.map(|undrawn| undrawn + found.undrawn);
         self.told.event_bytes += found.bytes;
         for Timed(lane, span) in found.spans {
             let span = Span { name: names[span.name as usize], ..span };
@@ -70,12 +88,43 @@ impl All {
         self.check()
     }
 
+    /// The number of a name.
+    pub(crate) fn name(&self, text: &[u8]) -> u32 {
+        self.names.number(text)
+    }
+
+    /// Forgets the spans that are not to be kept.
+    pub(crate) fn keep_spans(
+        &mut self,
+        config: &Config,
+        mut is_kept: impl FnMut(&Timed) -> bool,
+    ) -> Result<(), Error> {
+        let all = std::mem::replace(&mut self.spans, sorter(config, 3)).finish()?;
+        let mut kept = all.iter().filter(|span| is_kept(span));
+        kept.try_for_each(|span| self.spans.push(span))
+    }
+
+    /// An interval that is known before.
+    pub(crate) fn push(&mut self, span: Timed) -> Result<(), Error> {
+        self.spans.push(span)
+    }
+
+    /// Numbers of the lanes of a stretch of an input.
+    fn numbers(&mut self, other: LaneTable, input: u32) -> Vec<u32> {
+        let number = |key: LaneKey| {
+            let key = LaneKey { input, ..key };
+            let known = self.lanes.get(&key);
+            known.unwrap_or_else(|| Arc::make_mut(&mut self.lanes).add(key))
+        };
+        other.into_keys().into_iter().map(number).collect()
+    }
+
     /// What must stay in memory has a quarter of the budget.
-    fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         /// Of a lane and its rows, and of a name: what stays beside the texts.
         const LANE: u64 = 400;
-        let lanes = self.lanes.heap() + self.parts.heap() + self.lanes.all.len() as u64 * LANE;
-        let bytes = self.names.heap() + self.names.len() as u64 * 40 + lanes;
+        let lanes = self.lanes.heap() + self.parts.heap() + self.lanes.all().len() as u64 * LANE;
+        let bytes = self.names.heap() + lanes;
         if bytes > self.given / 4 {
             let what = format!("names and tracks take {} MiB", bytes >> 20);
             return Err(ErrorKind::Exceeded { what, given: self.given }.into());
@@ -107,8 +156,8 @@ impl All {
         Ok(())
     }
 
-    /// Intervals of what has two ends.
-    fn pair(&mut self, end: i64) -> Result<(), Error> {
+    /// Intervals of what has two ends; `by_name` if an end with a name ends nothing of another name.
+    pub(crate) fn pair(&mut self, end: i64, by_name: bool) -> Result<(), Error> {
         let Some(marks) = self.marks.take() else { return Ok(()) };
         let marks = marks.finish()?;
         let mut open: Begins<Mark> = Begins::default();
@@ -122,12 +171,16 @@ impl All {
                 open.begin(mark.pair, mark);
                 continue;
             }
-            match open.end(mark.pair) {
+            let begin = match by_name && mark.pair != 0 {
+                true => open.end_named(mark.pair),
+                false => open.end(mark.pair),
+            };
+            match begin {
                 Some(begin) => {
                     let dur = mark.ts.saturating_sub(begin.ts);
                     self.spans.push(interval(&begin, dur, 0))?;
                 }
-                None => self.told.lone_ends += 1,
+                None => self.told.lone_ends = self.told.lone_ends.map(|ends| ends + 1),
             }
         }
         self.leave_open(&mut open, end)
@@ -148,12 +201,13 @@ impl All {
         let trace = Trace::read(sources, ReadRules::default(), config)?;
         for thread in trace.threads.iter().filter(|thread| thread.samples() > 0) {
             let (pid, own) = (thread.pid.clone(), thread.tid.clone());
-            let lane = self.lanes.add(LaneKey { kind: LaneKind::Calls, pid, own, input: 0 });
+            let key = LaneKey { kind: LaneKind::Calls, pid, own, input: 0 };
+            let lane = Arc::make_mut(&mut self.lanes).add(key);
             let track = trace.track(thread)?;
             let rules = TableRules { entries: Entries::All, as_devtools: false };
             View::new(&track, rules).call_rows(|row| {
                 let text = if row.name.is_empty() { b"(anonymous)" } else { row.name };
-                let name = self.names.number(&text[..text.len().min(crate::text::NAME_MOST)]);
+                let name = self.names.number(&text[..text.len().min(NAME_MOST)]);
                 let nanos = |micros: f64| (micros * 1000.0).round() as i64;
                 let start = nanos(row.ts);
                 let dur = nanos(row.ts + row.dur).saturating_sub(start).max(0);
@@ -176,31 +230,25 @@ fn interval(begin: &Mark, dur: i64, flags: u16) -> Timed {
 
 /// Reads the inputs and makes the model of them.
 pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error> {
-    let mut all = All {
-        names: Names::default(),
-        lanes: LaneTable::default(),
-        parts: Parts::default(),
-        spans: sorter(config, 3),
-        marks: Some(sorter(config, 6)),
-        flows: sorter(config, FLOWS),
-        told: Told::default(),
-        given: config.memory,
-    };
+    let mut all = All::new(SharedNames::default(), Arc::default(), config);
     let asked = as_merged(config);
     let take = |found, stretch| all.take(found, stretch);
     let scanned = scan_inputs(sources, &asked, Found::default, take)?;
-    let (joined, lanes) = Joined::new(std::mem::take(&mut all.lanes), &scanned);
+    let lanes = Arc::unwrap_or_clone(std::mem::take(&mut all.lanes));
+    let (joined, lanes) = Joined::new(lanes, &scanned);
     all.join(&joined, config)?;
-    all.lanes = lanes;
+    all.lanes = Arc::new(lanes);
     (all.told.joined, all.told.origins) = (joined.said, joined.origins);
     if !scanned.profiles().is_empty() {
         all.calls(sources, &asked)?;
     }
     let (notes, times) = std::mem::take(&mut all.parts).joined(&scanned);
     let bounds = bounds_of(times.bounds(), &all);
-    all.pair(bounds.end)?;
+    all.pair(bounds.end, false)?;
     all.told.lost = scanned.inputs().iter().map(InputReport::lost).sum();
-    arrange(all, &notes, (bounds, scanned), config)
+    let arranged = arrange(all, (Vec::new(), &notes), config)?;
+    let processes = processes(&arranged.lanes, &notes, &arranged.told.origins);
+    Ok(arranged.model(processes, bounds, scanned))
 }
 
 /// The bounds of the events and of the calls of profiles; of nothing a nanosecond at 0.
@@ -235,16 +283,33 @@ fn flows(points: KeySorter<Mark>, config: &Config) -> Result<Flows, Error> {
     Ok(Flows::new(all.take()?, by_lane.take()?))
 }
 
-/// Gives each span its row, and writes the rows.
-fn arrange(
+/// Spans in their rows.
+pub(crate) struct Arranged {
+    names: SharedNames,
+    pub(crate) sums: Arc<Vec<NameSum>>,
+    pub(crate) lanes: Vec<Lane>,
+    tracks: Tracks,
+    flows: Flows,
+    pub(crate) told: Told,
+}
+
+impl Arranged {
+    pub(crate) fn model(self, processes: Vec<Process>, bounds: Bounds, scanned: Scanned) -> Model {
+        let Arranged { names, sums, lanes, tracks, flows, told } = self;
+        Model::new((names, sums), (lanes, processes), (tracks, flows), (bounds, told), scanned)
+    }
+}
+
+/// Gives each span its row, and writes the rows; what is known of the first lanes need not be found out again.
+pub(crate) fn arrange(
     all: All,
-    notes: &Notes,
-    (bounds, scanned): (Bounds, Scanned),
+    (known, notes): (Vec<Arc<LaneInfo>>, &Notes),
     config: &Config,
-) -> Result<Model, Error> {
+) -> Result<Arranged, Error> {
     let All { names, lanes: keys, spans, flows: points, mut told, .. } = all;
+    let keys = keys.all();
     let flows = flows(points, config)?;
-    let (mut placed, mut depths) = (sorter(config, 3), vec![0; keys.all.len()]);
+    let (mut placed, mut depths) = (sorter(config, 3), HashMap::default());
     {
         let spans = spans.finish()?;
         let (mut rows, mut lane) = (Rows::default(), 0);
@@ -253,10 +318,10 @@ fn arrange(
                 told.folded += rows.folded;
                 (rows, lane) = (Rows::default(), own);
             }
-            let kind = keys.all[own as usize].kind;
+            let kind = keys[own as usize].kind;
             let nests = matches!(kind, LaneKind::Thread | LaneKind::Calls);
             if kind == LaneKind::Counter || rows.place(&mut span, nests) {
-                depths[own as usize] = rows.depth;
+                depths.insert(own, rows.depth);
                 placed.push(Placed(own, span))?;
             }
         }
@@ -266,12 +331,15 @@ fn arrange(
     let limit = config.shares().index / 4;
     let spool = SpillVec::new(&config.tmp_dir, limit);
     let mut writer = TrackWriter::new(spool, SpillVec::new(&config.tmp_dir, limit / 8));
-    let mut lanes: Vec<Lane> = keys.all.iter().map(|key| Lane::new(key, notes)).collect();
-    let (mut sums, mut current) = (vec![NameSum::default(); names.len()], None);
+    let others = keys.iter().skip(known.len()).map(|key| Arc::new(LaneInfo::new(key, notes)));
+    let others: Vec<Arc<LaneInfo>> = others.collect();
+    let mut lanes: Vec<Lane> = known.into_iter().chain(others).map(Lane::new).collect();
+    let mut sums = Vec::new();
+    let mut current = None;
     for Placed(own, mut span) in placed.iter() {
         let lane = &mut lanes[own as usize];
         if is_beside(&span) {
-            span.row = span.row - BESIDE + depths[own as usize];
+            span.row = span.row - BESIDE + depths.get(&own).copied().unwrap_or_default();
         }
         if current != Some((own, span.row)) {
             let before = writer.begin(span.row, lane.kind == LaneKind::Counter)?;
@@ -280,17 +348,27 @@ fn arrange(
         }
         lanes[own as usize].add(&span);
         if lanes[own as usize].kind != LaneKind::Counter {
-            sums[span.name as usize].add(span.dur);
+            add_to(&mut sums, &span);
         }
         writer.push(span)?;
     }
     let last = writer.end()?;
     keep(&mut lanes, current, last);
-    Ok(Model::new((names, sums), lanes, notes, (writer.finish()?, flows), (bounds, told), scanned))
+    let (tracks, sums) = (writer.finish()?, Arc::new(sums));
+    Ok(Arranged { names, sums, lanes, tracks, flows, told })
+}
+
+/// Adds a span to the sums of its name.
+fn add_to(sums: &mut Vec<NameSum>, span: &Span) {
+    let name = span.name as usize;
+    if name >= sums.len() {
+        sums.resize(name + 1, NameSum::default());
+    }
+    sums[name].add(span.dur);
 }
 
 /// A row that is complete belongs to its lane.
-fn keep(lanes: &mut [Lane], of: Option<(u32, u16)>, track: Option<crate::tracks::Track>) {
+fn keep(lanes: &mut [Lane], of: Option<(u32, u16)>, track: Option<Track>) {
     if let Some(((lane, _), track)) = of.zip(track) {
         lanes[lane as usize].tracks.push(track);
     }

@@ -1,34 +1,30 @@
-//! The scan: what each event is for the view, on the worker that finds it.
+//! The scan: what each event is for the view, on the worker that finds it. In which lane it lies, and what it is called, says
+//! [`tracemill_pipeline::drawing`], as it does for indexes.
 //!
-//! | phase | becomes |
+//! | shape | becomes |
 //! |---|---|
-//! | X; i, I, R, n | an interval; a moment |
-//! | B, E | marks of their thread |
-//! | b, e, S, F | marks of their operation: category and id, and the process where the id is local to it |
-//! | C | a sample of each series of the counter |
-//! | s, t, f, and X with `bind_id` | points of flows: arrows between what is drawn |
-//! | M | names and places of processes and threads |
+//! | complete, moment | an interval; a moment |
+//! | begin, end | marks of their thread, or of their operation: category, name and id, and the process where the id is local to it |
+//! | samples | one of each series of the counter |
+//! | flow, and X with `bind_id` | points of flows: arrows between what is drawn |
+//! | metadata | names and places of processes and threads |
 //! | objects, profiles, all others | not drawn, but counted |
 
 use crate::flows::NEXT;
-use crate::lanes::{LaneKind, LaneTable, Notes};
+use crate::notes::Notes;
 use crate::record::{Mark, Span, Timed};
-use crate::text::{NAME_MOST, content, cut};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
-use tracemill_analysis::Names;
 use tracemill_core::bounds::Times;
 use tracemill_core::json::member;
+use tracemill_core::pairing::is_named;
 use tracemill_pipeline::Findings;
-use tracemill_tokenizer::{Event, Field, canonical, members, number_text, parse};
-
-/// Series of a counter that are drawn.
-const SERIES_MOST: usize = 16;
+use tracemill_pipeline::drawing::{Labels, LaneKind, Shape, content, end_at};
+use tracemill_tokenizer::{Event, Field, canonical, number_text};
 
 /// What is found in a stretch.
 pub(crate) struct Found {
-    pub(crate) names: Names,
-    pub(crate) lanes: LaneTable,
+    pub(crate) labels: Labels,
     pub(crate) spans: Vec<Timed>,
     pub(crate) marks: Vec<Mark>,
     /// Points of flows; `name` says how each finds its event.
@@ -39,14 +35,12 @@ pub(crate) struct Found {
     /// Events that are drawn nowhere.
     pub(crate) undrawn: u64,
     pub(crate) bytes: u64,
-    scratch: Vec<u8>,
 }
 
 impl Default for Found {
     fn default() -> Self {
         Found {
-            names: Names::default(),
-            lanes: LaneTable::default(),
+            labels: Labels::default(),
             spans: Vec::new(),
             marks: Vec::new(),
             flows: Vec::new(),
@@ -55,7 +49,6 @@ impl Default for Found {
             events: 0,
             undrawn: 0,
             bytes: 0,
-            scratch: Vec::new(),
         }
     }
 }
@@ -66,39 +59,27 @@ fn hash(value: impl std::hash::Hash) -> u64 {
 }
 
 impl Found {
-    /// The number of a name, and its hash.
-    fn name(&mut self, value: Option<&[u8]>) -> (u32, u64) {
-        let Some(value) = value.filter(|value| *value != b"null") else { return (0, 0) };
-        let text = content(value, &mut self.scratch);
-        let pair = if text.is_empty() { 0 } else { hash(text) };
-        if text.len() <= NAME_MOST {
-            return (self.names.number(text), pair);
-        }
-        let mut short = cut(text).to_vec();
-        short.extend_from_slice("…".as_bytes());
-        (self.names.number(&short), pair)
-    }
-
-    fn lane(&mut self, event: &Event<'_>, kind: LaneKind) -> u32 {
-        let pid = event.field(Field::Pid).unwrap_or_default();
-        let own = match kind {
-            LaneKind::Async => event.field(Field::Cat).unwrap_or_default(),
-            _ => event.field(Field::Tid).unwrap_or_default(),
+    /// An end of an interval of a lane; of operations those of one name and id belong together.
+    fn mark(&mut self, event: &Event<'_>, (ts, place): (i64, u64), kind: LaneKind) {
+        let lane = self.labels.lane(event, kind);
+        let (group, pair) = match kind {
+            LaneKind::Async => match operation(event) {
+                Some(operation) => (operation, 0),
+                None => {
+                    self.undrawn += 1;
+                    return;
+                }
+            },
+            _ => (u64::from(lane), if is_named(event) { hash_of_name(event) } else { 0 }),
         };
-        self.lanes.number(kind, pid, own)
-    }
-
-    fn mark(&mut self, event: &Event<'_>, (ts, place): (i64, u64), (lane, group): (u32, u64)) {
-        let (name, pair) = self.name(event.field(Field::Name));
-        let phase = event.phase();
+        let (name, phase) = (self.labels.name(event), event.phase());
         self.marks.push(Mark { group, ts, place, pair, lane, name, phase });
     }
 
     /// A point of a flow: s, t, f by category, name and id.
     fn flow(&mut self, event: &Event<'_>, ts: i64, place: u64) {
-        let lane = self.lane(event, LaneKind::Thread);
-        let name = event.field(Field::Name).unwrap_or_default();
-        let group = hash((self.operation(event), name)) | 1 << 63;
+        let lane = self.labels.lane(event, LaneKind::Thread);
+        let group = operation(event).unwrap_or_else(|| hash(hash_of_name(event)) | 1 << 63);
         let (phase, in_it) = (event.phase(), member(event.bytes, b"bp") == Some(b"\"e\""));
         let name = if phase == b's' || in_it { 0 } else { NEXT };
         self.flows.push(Mark { group, ts, place, pair: 0, lane, name, phase });
@@ -114,72 +95,56 @@ impl Found {
             (false, true) => b's',
             (false, false) => return,
         };
-        let mut scratch = Vec::new();
-        let mut number = Vec::new();
-        let own = match number_text(id, &mut scratch) {
-            Some(text) if canonical(text, &mut number) => &*number,
-            _ => id,
-        };
-        let group = hash((b"bind_id", own)) | 1 << 63;
+        let group = hash((b"bind_id", id_of(id))) | 1 << 63;
         self.flows.push(Mark { group, ts, place, pair: 0, lane, name: NEXT, phase });
     }
 
-    /// What names an operation: its category and its id, with the process if the id is local.
-    fn operation(&self, event: &Event<'_>) -> u64 {
-        let cat = event.field(Field::Cat).unwrap_or_default();
-        let pid = event.field(Field::Pid).unwrap_or_default();
-        let scope = event.field(Field::Scope).unwrap_or_default();
-        let (id, owner) = match event.field(Field::Id2) {
-            Some(id2) => match member(id2, b"global") {
-                Some(id) => (id, &b""[..]),
-                None => (member(id2, b"local").unwrap_or(id2), pid),
-            },
-            None => (event.field(Field::Id).unwrap_or_default(), &b""[..]),
-        };
-        let mut scratch = Vec::new();
-        let mut number = Vec::new();
-        let own = match number_text(id, &mut scratch) {
-            Some(text) if canonical(text, &mut number) => &*number,
-            _ => id,
-        };
-        // threads have groups below 2^32
-        hash((cat, scope, own, owner)) | 1 << 63
-    }
-
-    fn span(&mut self, lane: u32, event: &Event<'_>, (start, dur): (i64, i64), place: u64) {
-        let (name, _) = self.name(event.field(Field::Name));
+    fn span(&mut self, lane: u32, event: &Event<'_>, (start, end): (i64, i64), place: u64) {
+        let (name, dur) = (self.labels.name(event), end.saturating_sub(start));
         self.spans.push(Timed(lane, Span { start, dur, place, name, row: 0, flags: 0 }));
     }
 
     /// A sample of each series.
     fn counter(&mut self, event: &Event<'_>, start: i64, place: u64) {
-        let args = event.field(Field::Args).unwrap_or_default();
-        let pid = event.field(Field::Pid).unwrap_or_default();
-        if args.first() != Some(&b'{') {
-            self.undrawn += 1;
-            return;
-        }
-        let mut scratch = Vec::new();
-        let name = content(event.field(Field::Name).unwrap_or_default(), &mut scratch);
-        let mut own = cut(name).to_vec();
-        if let Some(id) = event.field(Field::Id) {
-            own.push(b' ');
-            own.extend_from_slice(id);
-        }
-        let end = own.len();
-        for (key, value) in members(args).take(SERIES_MOST) {
-            let mut scratch = Vec::new();
-            let Some(value) = number_text(value, &mut scratch).and_then(parse::<f64>) else {
-                continue;
-            };
-            own.truncate(end);
-            own.push(0xFF);
-            own.extend_from_slice(cut(key));
-            let lane = self.lanes.number(LaneKind::Counter, pid, &own);
+        let Found { labels, spans, undrawn, .. } = self;
+        let has_any = labels.samples(event, |lane, value| {
             let dur = value.to_bits() as i64;
-            self.spans.push(Timed(lane, Span { start, dur, place, name: 0, row: 0, flags: 0 }));
-        }
+            spans.push(Timed(lane, Span { start, dur, place, name: 0, row: 0, flags: 0 }));
+        });
+        *undrawn += u64::from(!has_any);
     }
+}
+
+/// A number of a name: equal for equal texts.
+fn hash_of_name(event: &Event<'_>) -> u64 {
+    let mut scratch = Vec::new();
+    hash(content(event.field(Field::Name).unwrap_or_default(), &mut scratch))
+}
+
+/// An id that is a number in the one spelling that all of its value share, else as it is written.
+fn id_of(id: &[u8]) -> Vec<u8> {
+    let (mut scratch, mut number) = (Vec::new(), Vec::new());
+    match number_text(id, &mut scratch) {
+        Some(text) if canonical(text, &mut number) => number,
+        _ => id.to_vec(),
+    }
+}
+
+/// What names an operation: its category, its name and its id, with the process if the id is local; nothing without an id.
+fn operation(event: &Event<'_>) -> Option<u64> {
+    let cat = event.field(Field::Cat).unwrap_or_default();
+    let scope = event.field(Field::Scope).unwrap_or_default();
+    let (id, owner) = match (event.field(Field::Id), event.field(Field::Id2)) {
+        (Some(id), _) => (id, &b""[..]),
+        (None, Some(id2)) => match (member(id2, b"global"), member(id2, b"local")) {
+            (Some(id), _) => (id, &b""[..]),
+            (None, Some(id)) => (id, event.field(Field::Pid).unwrap_or_default()),
+            (None, None) => return None,
+        },
+        (None, None) => return None,
+    };
+    // threads have groups below 2^32
+    Some(hash((cat, hash_of_name(event), scope, id_of(id), owner)) | 1 << 63)
 }
 
 impl Findings for Found {
@@ -193,36 +158,22 @@ impl Findings for Found {
             self.undrawn += 1;
             return;
         };
-        let at = ts.floor;
-        let dur = event.dur().map_or(0, |dur| dur.floor.max(0));
-        let phase = event.phase();
-        let end = if phase == b'X' { at.saturating_add(dur) } else { at };
+        let (at, end) = (ts.floor, end_at(event, ts));
         self.times.note(event, ts, end);
-        match phase {
-            b'X' => {
-                let lane = self.lane(event, LaneKind::Thread);
+        match Shape::of(event.phase()) {
+            Shape::Complete => {
+                let lane = self.labels.lane(event, LaneKind::Thread);
                 self.bound(event, lane, at, offset);
-                self.span(lane, event, (at, dur), offset);
+                self.span(lane, event, (at, end), offset);
             }
-            b'i' | b'I' | b'R' => {
-                let lane = self.lane(event, LaneKind::Thread);
-                self.span(lane, event, (at, 0), offset);
+            Shape::Moment(kind) => {
+                let lane = self.labels.lane(event, kind);
+                self.span(lane, event, (at, at), offset);
             }
-            b'B' | b'E' => {
-                let lane = self.lane(event, LaneKind::Thread);
-                self.mark(event, (at, offset), (lane, u64::from(lane)));
-            }
-            b'n' => {
-                let lane = self.lane(event, LaneKind::Async);
-                self.span(lane, event, (at, 0), offset);
-            }
-            b'b' | b'e' | b'S' | b'F' => {
-                let (lane, group) = (self.lane(event, LaneKind::Async), self.operation(event));
-                self.mark(event, (at, offset), (lane, group));
-            }
-            b's' | b't' | b'f' => self.flow(event, at, offset),
-            b'C' => self.counter(event, at, offset),
-            _ => self.undrawn += 1,
+            Shape::Begin(kind) | Shape::End(kind) => self.mark(event, (at, offset), kind),
+            Shape::Flow => self.flow(event, at, offset),
+            Shape::Samples => self.counter(event, at, offset),
+            Shape::None => self.undrawn += 1,
         }
     }
 }

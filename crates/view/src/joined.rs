@@ -3,12 +3,13 @@
 //! Until all inputs are read each has lanes, names and times of its own. Then it is known which pids are other processes' in another input,
 //! and which clocks differ; what was found moves to the lanes and times that it has in the merged trace.
 
-use crate::lanes::{LaneKey, LaneTable, Notes};
+use crate::notes::Notes;
 use crate::record::Mark;
 use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 use tracemill_core::bounds::Times;
+use tracemill_pipeline::drawing::{LaneKey, LaneTable};
 use tracemill_pipeline::{Align, Config, IdPolicy, PidPolicy, Scanned};
 
 /// The rules of `merge` without flags.
@@ -76,9 +77,9 @@ impl Joined {
     /// Of lanes that know their inputs; gives those of the merged trace too.
     pub(crate) fn new(lanes: LaneTable, scanned: &Scanned) -> (Self, LaneTable) {
         let mut joined = LaneTable::default();
-        let (mut moved, mut renamed) = (Vec::with_capacity(lanes.all.len()), Renamed::new());
+        let (mut moved, mut renamed) = (Vec::with_capacity(lanes.all().len()), Renamed::new());
         let mut origins = Origins::new();
-        for key in lanes.all {
+        for key in lanes.into_keys() {
             let place = scanned.place(key.input as usize);
             let pid: Box<[u8]> = place.pid(&key.pid).into();
             if pid != key.pid {

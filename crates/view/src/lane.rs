@@ -1,19 +1,27 @@
 //! Lanes as they are shown: what each is called, and to which process it belongs.
 
 use crate::joined::Origins;
-use crate::lanes::{LaneKey, LaneKind, Notes};
+use crate::notes::Notes;
 use crate::record::Span;
 use crate::tracks::Track;
+use std::ops::Deref;
+use std::sync::Arc;
 use tracemill_core::hash::HashMap;
+use tracemill_pipeline::drawing::{LaneKey, LaneKind, content};
 use tracemill_tokenizer::to_text;
 
-/// A lane.
-pub(crate) struct Lane {
+/// What a lane is.
+pub(crate) struct LaneInfo {
     pub(crate) kind: LaneKind,
     pub(crate) pid: Box<[u8]>,
     own: Box<[u8]>,
     pub(crate) name: String,
     sort_index: f64,
+}
+
+/// A lane, and what of it is drawn.
+pub(crate) struct Lane {
+    pub(crate) info: Arc<LaneInfo>,
     pub(crate) tracks: Vec<Track>,
     pub(crate) events: u64,
     /// Time of its first row.
@@ -22,11 +30,19 @@ pub(crate) struct Lane {
     pub(crate) last: i64,
 }
 
-impl Lane {
+impl Deref for Lane {
+    type Target = LaneInfo;
+
+    fn deref(&self) -> &LaneInfo {
+        &self.info
+    }
+}
+
+impl LaneInfo {
     pub(crate) fn new(key: &LaneKey, notes: &Notes) -> Self {
         let text = |bytes: &[u8]| {
             let mut scratch = Vec::new();
-            to_text(crate::text::content(bytes, &mut scratch))
+            to_text(content(bytes, &mut scratch))
         };
         let of_thread = notes.of(&key.pid, Some(&key.own));
         let name = match key.kind {
@@ -47,18 +63,20 @@ impl Lane {
                 }
             }
         };
-        Lane {
+        LaneInfo {
             kind: key.kind,
             pid: key.pid.clone(),
             own: key.own.clone(),
             name,
             sort_index: of_thread.sort_index.unwrap_or(0.0),
-            tracks: Vec::new(),
-            events: 0,
-            busy: 0,
-            first: i64::MAX,
-            last: i64::MIN,
         }
+    }
+}
+
+impl Lane {
+    /// One of which nothing is drawn yet.
+    pub(crate) fn new(info: Arc<LaneInfo>) -> Self {
+        Lane { info, tracks: Vec::new(), events: 0, busy: 0, first: i64::MAX, last: i64::MIN }
     }
 
     pub(crate) fn add(&mut self, span: &Span) {
@@ -117,7 +135,7 @@ fn process(pid: &[u8], mut own: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Pr
         rank(a.kind).cmp(&rank(b.kind)).then(a.sort_index.total_cmp(&b.sort_index))
     });
     let mut scratch = Vec::new();
-    let id = to_text(crate::text::content(pid, &mut scratch));
+    let id = to_text(content(pid, &mut scratch));
     let named = note.name.filter(|name| !name.is_empty());
     let name = named.unwrap_or_else(|| match id.is_empty() {
         true => "(no process)".to_owned(),

@@ -28,37 +28,40 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Modules in the order in which bytes meet them: `text` and `found` (events to intervals), `record` (what stays of them), `lanes` and `lane` (what they
+//! Modules in the order in which bytes meet them: `found` (events to intervals), `record` (what stays of them), `notes` and `lane` (what they
 //! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `model` (all of it), `flows` (arrows), `damage` (marks of it), `tile`,
 //! `around`, `stats` and `slices` (answers), `devtools` and `viewers` (where slices go on), `ask` and `reply` (requests and answers), `site` (routes), `server` (sockets).
 #![forbid(unsafe_code)]
 
 mod around;
 mod ask;
+mod bins;
 mod build;
 mod damage;
 mod devtools;
 mod flows;
 mod found;
+mod indexed;
 mod joined;
 mod lane;
-mod lanes;
 mod model;
+mod names;
+mod notes;
 mod record;
 mod reply;
 mod rows;
+mod seek;
 mod server;
+mod shown;
 mod site;
 mod slices;
 mod stats;
-mod text;
 mod tile;
 mod tracks;
 mod viewers;
 
 pub use ask::Ask;
 pub use devtools::find_chromium;
-pub use lanes::LaneKind;
 pub use reply::{Content, Pieces, Reply};
 pub use server::Bound;
 pub use site::Site;

@@ -1,15 +1,16 @@
 //! What the page asks for: lanes, rows, names, and what of them lies in a window.
 
+use crate::bins::Bins;
 use crate::damage::{self, Damaged};
 use crate::flows::Flows;
 use crate::joined::Origins;
-use crate::lane::{Lane, Process, processes};
-use crate::lanes::{LaneKind, Notes};
+use crate::lane::{Lane, Process};
+use crate::names::SharedNames;
 use crate::tracks::{Drawn, Grid, Tracks};
 use serde_json::{Value, json};
-use std::sync::OnceLock;
-use tracemill_analysis::Names;
+use std::sync::{Arc, OnceLock};
 use tracemill_core::bounds::Bounds;
+use tracemill_pipeline::drawing::LaneKind;
 use tracemill_pipeline::{Error, InputReport, Scanned, Warning};
 
 /// What was counted.
@@ -17,10 +18,10 @@ use tracemill_pipeline::{Error, InputReport, Scanned, Warning};
 pub(crate) struct Told {
     pub(crate) events: u64,
     pub(crate) event_bytes: u64,
-    /// Events that are drawn nowhere: objects, what has no time.
-    pub(crate) undrawn: u64,
-    /// Ends that end nothing.
-    pub(crate) lone_ends: u64,
+    /// Events that are drawn nowhere: objects, what has no time. Not known of an index.
+    pub(crate) undrawn: Option<u64>,
+    /// Ends that end nothing. Not known of an index.
+    pub(crate) lone_ends: Option<u64>,
     /// Begins without an end.
     pub(crate) unended: u64,
     /// What has no row, there are so many at a time.
@@ -51,32 +52,32 @@ impl NameSum {
     }
 }
 
-/// Everything that is shown.
+/// Everything that is shown, of the whole trace or of a window.
 pub(crate) struct Model {
-    pub(crate) names: Names,
-    pub(crate) sums: Vec<NameSum>,
+    pub(crate) names: SharedNames,
+    pub(crate) sums: Arc<Vec<NameSum>>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) processes: Vec<Process>,
     pub(crate) tracks: Tracks,
     pub(crate) flows: Flows,
     pub(crate) bounds: Bounds,
     pub(crate) told: Told,
+    /// What is not in rows, about.
+    pub(crate) bins: Option<Bins>,
     scanned: Scanned,
     damaged: OnceLock<Vec<Damaged>>,
 }
 
 impl Model {
     pub(crate) fn new(
-        (names, sums): (Names, Vec<NameSum>),
-        lanes: Vec<Lane>,
-        notes: &Notes,
+        (names, sums): (SharedNames, Arc<Vec<NameSum>>),
+        (lanes, processes): (Vec<Lane>, Vec<Process>),
         (tracks, flows): (Tracks, Flows),
         (bounds, told): (Bounds, Told),
         scanned: Scanned,
     ) -> Self {
-        let processes = processes(&lanes, notes, &told.origins);
-        let damaged = OnceLock::new();
-        Model { names, sums, lanes, processes, tracks, flows, bounds, told, scanned, damaged }
+        let (bins, damaged) = (None, OnceLock::new());
+        Model { names, sums, lanes, processes, tracks, flows, bounds, told, bins, scanned, damaged }
     }
 
     /// Whether every input still is what it was.
@@ -127,6 +128,7 @@ impl Model {
             "damage": self.damage_json(),
             "inputs": self.inputs_json(),
             "names": self.names.len(),
+            "by_index": self.bins.is_some(),
             "on_disk": self.tracks.spilled() + self.flows.spilled(),
             "processes": self.processes.iter().map(|own| self.process_json(own)).collect::<Vec<_>>(),
         })
@@ -158,7 +160,9 @@ impl Model {
 
     fn lane_json(&self, number: usize) -> Value {
         let lane = &self.lanes[number];
-        let rows = lane.tracks.iter().map(|track| track.row + 1).max().unwrap_or(0);
+        // below what is long there is what is short
+        let more = u16::from(self.bins.is_some());
+        let rows = lane.tracks.iter().map(|track| track.row + 1).max().unwrap_or(0) + more;
         json!({
             "id": number,
             "kind": lane.kind.name(),
@@ -178,13 +182,36 @@ impl Model {
             let within = |track| self.tracks.within(track, is_counter, from, to).len() as u64;
             lane.tracks.iter().map(within).sum::<u64>()
         };
-        lanes.iter().map(|&lane| of(&self.lanes[lane])).sum()
+        let about = |lane: usize| {
+            self.bins.as_ref().map_or(0, |bins| bins.count(lane as u32, from, to).round() as u64)
+        };
+        lanes.iter().map(|&lane| of(&self.lanes[lane]) + about(lane)).sum()
     }
 
     /// What of a lane is drawn.
-    pub(crate) fn draw(&self, lane: &Lane, grid: Grid) -> Drawn {
+    pub(crate) fn draw(&self, number: usize, grid: Grid) -> Drawn {
         let mut drawn = Drawn::default();
-        lane.tracks.iter().for_each(|track| self.tracks.draw(track, grid, &mut drawn));
+        let tracks = self.lanes[number].tracks.iter();
+        tracks.for_each(|track| self.tracks.draw(track, grid, &mut drawn));
+        self.bins.iter().for_each(|bins| bins.draw(number as u32, grid, &mut drawn));
         drawn
+    }
+
+    /// What of the first row of a lane is drawn, or of all that is known about it.
+    pub(crate) fn draw_first(&self, number: usize, grid: Grid) -> Drawn {
+        let mut drawn = Drawn::default();
+        let first = self.lanes[number].tracks.first();
+        first.iter().for_each(|track| self.tracks.draw(track, grid, &mut drawn));
+        self.bins.iter().for_each(|bins| bins.draw(number as u32, grid, &mut drawn));
+        drawn
+    }
+
+    /// A counter: of each column its first time, least and greatest value.
+    pub(crate) fn draw_counter(&self, number: usize, grid: Grid) -> Vec<(i64, f64, f64)> {
+        match (&self.bins, self.lanes[number].tracks.first()) {
+            (Some(bins), _) => bins.draw_counter(number as u32, grid),
+            (None, Some(track)) => self.tracks.draw_counter(track, grid),
+            (None, None) => Vec::new(),
+        }
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::around::around;
 use crate::ask::{Ask, Door, Query};
-use crate::build::build;
 use crate::devtools::{self, Devtools};
 use crate::model::Model;
 use crate::reply::{Content, Reply};
+use crate::shown::Shown;
 use crate::slices::Slices;
 use crate::stats;
 use crate::tile::{EXACT, overview, tile};
@@ -15,7 +15,7 @@ use serde_json::json;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tracemill_pipeline::{
     Cancel, Config, Error, InputReport, Progress, Source, Warning, shell_word,
 };
@@ -38,7 +38,7 @@ const OVERVIEW: usize = 8;
 #[derive(Clone)]
 enum Stage {
     Reading,
-    Ready(Arc<Model>),
+    Ready(Arc<Shown>),
     Failed(String),
 }
 
@@ -47,6 +47,8 @@ pub struct Site {
     door: Door,
     stage: RwLock<Stage>,
     sources: Vec<Source>,
+    /// What the user should know.
+    warnings: Mutex<Vec<Warning>>,
     /// As the page shows them.
     title: String,
     /// As a shell takes them.
@@ -69,6 +71,7 @@ impl Site {
             door: Door { token, port, host: Ipv4Addr::LOCALHOST.into(), has_devtools: false },
             stage: RwLock::new(Stage::Reading),
             sources,
+            warnings: Mutex::default(),
             title: names.join(", "),
             words: words.join(" "),
             config,
@@ -122,9 +125,11 @@ impl Site {
     /// # Errors
     /// Why they cannot be shown; the page says so too.
     pub fn read(&self) -> Result<(), Error> {
-        let built = build(&self.sources, &self.config);
-        let (stage, done) = match built {
-            Ok(model) => (Stage::Ready(Arc::new(model)), Ok(())),
+        let (stage, done) = match Shown::read(&self.sources, &self.config) {
+            Ok((shown, warnings)) => {
+                *self.warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
+                (Stage::Ready(Arc::new(shown)), Ok(()))
+            }
             Err(error) => (Stage::Failed(error.to_string()), Err(error)),
         };
         *self.stage.write().unwrap_or_else(PoisonError::into_inner) = stage;
@@ -133,23 +138,23 @@ impl Site {
 
     /// What was read, by input; nothing before it is.
     pub fn inputs(&self) -> Vec<InputReport> {
-        self.model().map_or_else(|_| Vec::new(), |model| model.inputs().to_vec())
+        self.shown().map_or_else(|_| Vec::new(), |shown| shown.whole().inputs().to_vec())
     }
 
     /// What the user should know.
     pub fn warnings(&self) -> Vec<Warning> {
-        self.model().map_or_else(|_| Vec::new(), |model| model.warnings().to_vec())
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What of several inputs is shown other than it is written, by the rules of a merge: a sentence without its full stop.
     pub fn joined(&self) -> Option<String> {
-        self.model().ok().and_then(|model| model.told.joined.clone())
+        self.shown().ok().and_then(|shown| shown.whole().told.joined.clone())
     }
 
-    fn model(&self) -> Result<Arc<Model>, Reply> {
+    fn shown(&self) -> Result<Arc<Shown>, Reply> {
         let stage = self.stage.read().unwrap_or_else(PoisonError::into_inner);
         match &*stage {
-            Stage::Ready(model) => Ok(Arc::clone(model)),
+            Stage::Ready(shown) => Ok(Arc::clone(shown)),
             Stage::Reading => {
                 Err(Reply::error(503, "the trace is being read", "api/progress says how far."))
             }
@@ -229,63 +234,83 @@ impl Site {
                 "The documentation lists the routes.",
             ));
         }
-        let model = self.model()?;
+        let shown = self.shown()?;
+        let model = shown.whole();
         let goes_on = || cancel.check().is_ok();
         let gone = || Reply::error(503, "the request was given up", "Ask again.");
+        let failed = |error: Error| Reply::failed(&error);
         match path {
-            "api/trace" => {
-                let mut value = model.described(&self.title);
-                value["command"] = json!(self.words);
-                value["joined"] = json!(model.told.joined);
-                value["merged"] = json!(model.is_merged());
-                let [devtools, speedscope] = [self.devtools.is_some(), self.speedscope.is_some()];
-                value["viewers"] = json!({ "perfetto": self.perfetto, "devtools": devtools, "speedscope": speedscope });
-                value["changed"] =
-                    json!(model.check_unchanged().err().map(|error| error.to_string()));
-                Ok(Reply::json(&value))
-            }
+            "api/trace" => Ok(Reply::json(&self.trace(&shown))),
             "api/overview" => {
                 let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
-                Ok(Reply::bytes(overview(&model, px, &groups(&model))))
+                Ok(Reply::bytes(overview(model, px, &groups(model))))
             }
             "api/tile" => {
-                let (from, to) = window(&model, query)?;
+                let (from, to) = window(model, query)?;
                 let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
                 let lanes = query.numbers("lanes", model.lanes.len())?;
                 let grid = Grid { from, to, px, exact: false };
                 let most = query.get("exact").and_then(|most| most.parse().ok()).unwrap_or(EXACT);
-                tile(&model, &lanes, (grid, most.min(EXACT)), &goes_on)
+                // who wants nothing to the last gets sums
+                let own = match most {
+                    0 => Arc::clone(model),
+                    _ => shown.window((from, to), cancel).map_err(failed)?,
+                };
+                tile(&own, &lanes, (grid, most.min(EXACT)), &goes_on)
                     .map(Reply::bytes)
                     .ok_or_else(gone)
             }
-            "open" => self.opened(&model, query),
+            "open" => self.opened(model, query),
             "api/around" => {
                 let (lane, row) = (query.number::<usize>("lane")?, query.number::<u16>("row")?);
                 let at = query.number::<i64>("start")?.saturating_add(model.bounds.start);
                 let nothing =
                     || Reply::error(404, "no event begins there", "Ask for those of tiles.");
-                let found = around(&model, (lane, row, at)).ok_or_else(nothing);
+                let own = shown.window((at, at.saturating_add(1)), cancel).map_err(failed)?;
+                let found = around(&own, (lane, row, at)).ok_or_else(nothing);
                 found.map(|found| Reply::json(&found))
             }
-            "api/event" => event(&model, query),
-            "api/names" => names(&model, query),
+            "api/event" => event(model, query),
+            "api/names" => names(model, query),
             "api/find" => {
                 let at = query.number::<i64>("at")?.saturating_add(model.bounds.start);
                 let forwards = query.get("dir").as_deref() != Some("back");
                 let after = query.get("after").and_then(|place| place.parse().ok());
                 let text = query.get("name").unwrap_or_default();
-                let found = stats::find(&model, &text, (at, forwards, after), &goes_on);
-                found.map(|found| Reply::json(&found)).ok_or_else(gone)
+                let found = shown.find(&text, (at, forwards, after), cancel).map_err(failed)?;
+                Ok(Reply::json(&found))
             }
             "api/stats" => {
-                let window = window(&model, query)?;
+                let window = window(model, query)?;
                 let lanes = query.numbers("lanes", model.lanes.len())?;
-                let found = stats::stats(&model, &lanes, window, &goes_on);
+                let own = shown.summed(window, cancel).map_err(failed)?;
+                let found = stats::stats(&own, &lanes, window, &goes_on);
                 found.map(|found| Reply::json(&found)).ok_or_else(gone)
             }
-            "api/size" => Ok(size(&model, window(&model, query)?)),
-            _ => self.slices.answer(path, query, &model, (window(&model, query)?, cancel)),
+            "api/size" => {
+                let (events, bytes) = shown.size(window(model, query)?).map_err(failed)?;
+                Ok(Reply::json(&json!({ "events": events, "bytes": bytes, "exact": false })))
+            }
+            _ => {
+                shown.check_unchanged().map_err(failed)?;
+                self.slices.answer(path, query, model, (window(model, query)?, cancel))
+            }
         }
+    }
+
+    /// What the page must know before it draws.
+    fn trace(&self, shown: &Shown) -> serde_json::Value {
+        let model = shown.whole();
+        let mut value = model.described(&self.title);
+        value["command"] = json!(self.words);
+        value["joined"] = json!(model.told.joined);
+        value["merged"] = json!(model.is_merged());
+        let [devtools, speedscope] = [self.devtools.is_some(), self.speedscope.is_some()];
+        value["viewers"] =
+            json!({ "perfetto": self.perfetto, "devtools": devtools, "speedscope": speedscope });
+        let changed = shown.check_unchanged().err();
+        value["changed"] = json!(changed.map(|error| error.to_string()));
+        value
     }
 }
 
@@ -346,15 +371,6 @@ fn names(model: &Model, query: &Query<'_>) -> Result<Reply, Reply> {
     let text = query.get("q").unwrap_or_default();
     let most = query.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(50);
     Ok(Reply::json(&stats::names(model, &text, most.min(NAMES_MOST))))
-}
-
-/// How large a slice will be, about: as many bytes an event as the trace has on average.
-fn size(model: &Model, (from, to): (i64, i64)) -> Reply {
-    let lanes: Vec<usize> = (0..model.lanes.len()).collect();
-    let events = model.count(&lanes, from, to).min(model.told.events);
-    let each = model.told.event_bytes as f64 / model.told.events.max(1) as f64;
-    let bytes = (events as f64 * (each + 2.0)) as u64;
-    Reply::json(&json!({ "events": events, "bytes": bytes, "exact": false }))
 }
 
 /// Lanes of the processes of the overview.

@@ -1,13 +1,13 @@
 //! What happens in a window: per name counts and times, per lane how busy it is; and the next event of a name.
 
+use crate::bins::Bins;
 use crate::lane::Lane;
-use crate::lanes::LaneKind;
 use crate::model::Model;
 use crate::record::{NO_PLACE, Span};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tracemill_core::hash::HashMap;
-use tracemill_tokenizer::to_text;
+use tracemill_pipeline::drawing::LaneKind;
 
 /// Intervals of a window up to which its names are counted.
 const MOST: u64 = 8 << 20;
@@ -31,6 +31,9 @@ pub(crate) fn stats(
     (from, to): (i64, i64),
     goes_on: &dyn Fn() -> bool,
 ) -> Option<Value> {
+    if let Some(bins) = &model.bins {
+        return Some(about(model, bins, lanes, (from, to)));
+    }
     let events = model.count(lanes, from, to);
     let mut names: HashMap<u32, OfName> = HashMap::default();
     let mut busy = Vec::new();
@@ -65,6 +68,40 @@ pub(crate) fn stats(
     let exact = events <= MOST;
     Some(json!({ "events": events, "exact": exact, "most": MOST, "distinct": distinct,
         "names": rows, "lanes": busy }))
+}
+
+/// The same of more intervals than can be looked at: per lane from sums over stretches of time; names only of the whole trace.
+fn about(model: &Model, bins: &Bins, lanes: &[usize], (from, to): (i64, i64)) -> Value {
+    let is_whole = from <= model.bounds.start && to >= model.bounds.end;
+    let is_whole = is_whole && lanes.len() == model.lanes.len();
+    let mut names: Vec<u32> = Vec::new();
+    if is_whole {
+        names =
+            (0..model.sums.len() as u32).filter(|&n| model.sums[n as usize].count > 0).collect();
+        names.sort_by_key(|&name| (std::cmp::Reverse(model.sums[name as usize].total), name));
+    }
+    let distinct = names.len();
+    names.truncate(TOP);
+    let row = |&name: &u32| {
+        let sum = model.sums[name as usize];
+        json!({ "name": model.names.text(name), "id": name, "count": sum.count,
+            "total": sum.total as f64, "self": null, "min": null, "max": sum.longest })
+    };
+    let names: Vec<Value> = names.iter().map(row).collect();
+    let is_drawn = |lane: &&usize| {
+        model.lanes[**lane].kind != LaneKind::Counter && model.lanes[**lane].events > 0
+    };
+    let busy = lanes.iter().filter(is_drawn).map(|&lane| {
+        let first = model.lanes[lane].tracks.first();
+        let spans = first.map(|track| model.tracks.within(track, false, from, to));
+        let spans = model.tracks.of(spans.unwrap_or_default());
+        let long: i64 = spans.map(|span| span.end().min(to) - span.start.max(from)).sum();
+        let own = (long as f64 + bins.busy(lane as u32, from, to)).min((to - from) as f64);
+        json!({ "lane": lane, "busy": own })
+    });
+    let busy: Vec<Value> = busy.collect();
+    json!({ "events": model.count(lanes, from, to), "exact": false, "most": MOST,
+        "distinct": distinct, "names": names, "lanes": busy })
 }
 
 /// Adds the intervals of a lane; gives the time of its first row.
@@ -120,23 +157,17 @@ pub(crate) fn names(model: &Model, text: &str, most: usize) -> Value {
 }
 
 /// Names that have intervals and hold a text.
-fn matching(model: &Model, text: &str) -> BTreeSet<u32> {
-    let wanted = text.to_ascii_lowercase().into_bytes();
-    let holds = |name: &[u8]| {
-        wanted.is_empty()
-            || name.windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(&wanted))
-    };
-    let all = 0..model.names.len() as u32;
-    all.filter(|&name| model.sums[name as usize].count > 0 && holds(model.names.bytes_of(name)))
-        .collect()
+pub(crate) fn matching(model: &Model, text: &str) -> BTreeSet<u32> {
+    let has_any = |name: &u32| model.sums.get(*name as usize).is_some_and(|sum| sum.count > 0);
+    let mut found = model.names.holding(text);
+    found.retain(has_any);
+    found
 }
 
 /// A name and what is known of its intervals.
 pub(crate) fn name_json(model: &Model, name: u32) -> Value {
     let sum = model.sums.get(name as usize).copied().unwrap_or_default();
-    let known = (name as usize) < model.names.len();
-    let text = if known { to_text(model.names.bytes_of(name)) } else { String::new() };
-    json!({ "id": name, "name": text, "count": sum.count, "total": sum.total, "max": sum.longest })
+    json!({ "id": name, "name": model.names.text(name), "count": sum.count, "total": sum.total, "max": sum.longest })
 }
 
 /// The event nearest behind, or before, a time whose name holds a text; at one time by lane. Cost: at most a look at every interval.

@@ -12,14 +12,14 @@
 //! Times are nanoseconds behind the start of the trace: exact up to 104 days. `place` is for [`api/event`](crate), or -1. `flags`: 1 has
 //! no end, 4 lies in a row of what overlaps. A column stands for `count` intervals shorter than two pixels that begin in that column of
 //! pixels; the name is that of the longest, and `busy` how much of the column they take, in 255ths. `state` is 0 if every interval of
-//! the window stands there, else 1.
+//! the window stands there, 1 if columns stand for some, 2 if what columns say is known only about: from an index, which has sums over stretches of time.
 //!
 //! Of a counter (`kind` 2) `start` is the time of the first sample in a column of pixels, `dur` the least value there and `place` the greatest.
 
-use crate::lanes::LaneKind;
 use crate::model::Model;
 use crate::record::NO_PLACE;
 use crate::tracks::Grid;
+use tracemill_pipeline::drawing::LaneKind;
 
 /// Intervals up to which all of a window come as they are.
 pub(crate) const EXACT: u64 = 20_000;
@@ -33,7 +33,7 @@ pub(crate) fn tile(
     (grid, most): (Grid, u64),
     goes_on: &dyn Fn() -> bool,
 ) -> Option<Vec<u8>> {
-    let exact = model.count(lanes, grid.from, grid.to) <= most;
+    let exact = model.bins.is_none() && model.count(lanes, grid.from, grid.to) <= most;
     let grid = Grid { exact, ..grid };
     let (mut out, mut count) = (b"TMT1\0\0\0\0".to_vec(), 0_u32);
     for &number in lanes {
@@ -54,11 +54,8 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
     let lane = &model.lanes[number];
     let is_counter = lane.kind == LaneKind::Counter;
     if is_counter {
-        let points = match lane.tracks.first() {
-            Some(track) => model.tracks.draw_counter(track, grid),
-            None => Vec::new(),
-        };
-        head(number, (1, 2), (points.len(), 0), out);
+        let points = model.draw_counter(number, grid);
+        head(number, (state_of(model, true), 2), (points.len(), 0), out);
         floats(points.iter().map(|point| model.since_start(point.0)), out);
         floats(points.iter().map(|point| point.1), out);
         floats(points.iter().map(|point| point.2), out);
@@ -68,9 +65,9 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
         out.resize((out.len() + words / 4).next_multiple_of(8), 0);
         return;
     }
-    let drawn = model.draw(lane, grid);
+    let drawn = model.draw(number, grid);
     let (spans, columns) = (&drawn.spans, &drawn.columns);
-    let state = u8::from(!columns.is_empty());
+    let state = state_of(model, !columns.is_empty());
     let kind = match lane.kind {
         LaneKind::Thread => 0,
         LaneKind::Async => 1,
@@ -91,6 +88,15 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
     shorts(columns.iter().map(|own| own.row), out);
     let share = |busy: i64| (busy as f64 / grid.width() * 255.0).clamp(0.0, 255.0) as u8;
     bytes(columns.iter().map(|own| share(own.busy)), out);
+}
+
+/// Whether all is there, or what columns stand for.
+fn state_of(model: &Model, has_columns: bool) -> u8 {
+    match (has_columns, &model.bins) {
+        (false, _) => 0,
+        (true, None) => 1,
+        (true, Some(_)) => 2,
+    }
 }
 
 fn head(
@@ -142,12 +148,11 @@ pub(crate) fn overview(model: &Model, px: u32, processes: &[Vec<usize>]) -> Vec<
         let mut threads = 0_u32;
         for &number in lanes {
             let lane = &model.lanes[number];
-            let Some(track) = lane.tracks.first().filter(|_| lane.kind != LaneKind::Counter) else {
+            if lane.events == 0 || lane.kind == LaneKind::Counter {
                 continue;
-            };
+            }
             threads += 1;
-            let mut drawn = crate::tracks::Drawn::default();
-            model.tracks.draw(track, grid, &mut drawn);
+            let drawn = model.draw_first(number, grid);
             drawn.columns.iter().for_each(|own| busy[own.column as usize] += own.busy as f64);
             drawn.spans.iter().for_each(|span| spread(span.start, span.end(), grid, &mut busy));
         }

@@ -123,6 +123,12 @@ impl Grid {
         (self.to - self.from) as f64 / f64::from(self.px)
     }
 
+    /// When a column begins and ends.
+    pub(crate) fn times(self, column: u32) -> [i64; 2] {
+        let at = |column: u32| (f64::from(column) * self.width()) as i64;
+        [at(column), at(column + 1)].map(|time| self.from.saturating_add(time).min(self.to))
+    }
+
     pub(crate) fn column(self, time: i64) -> u32 {
         let time = time.clamp(self.from, self.to - 1);
         (((time - self.from) as f64 / self.width()) as u32).min(self.px - 1)
@@ -337,6 +343,30 @@ impl Drawn {
         }
         let Sum { busy, longest, name, .. } = sum;
         self.columns.push(Column { column, row, count, busy, longest, name });
+    }
+}
+
+impl Drawn {
+    /// Adds what is known of a column only about; columns come in order.
+    pub(crate) fn add_about(
+        &mut self,
+        column: u32,
+        row: u16,
+        (count, busy): (u64, i64),
+        (longest, name): (i64, Option<u32>),
+    ) {
+        // without a name it is drawn in no colour
+        let name = name.unwrap_or_default();
+        self.add(column, row, Sum { count, busy, longest, name });
+    }
+
+    /// One column a row, of those that came from sums and those that came one by one.
+    pub(crate) fn join_columns(&mut self) {
+        let mut all = std::mem::take(&mut self.columns);
+        all.sort_by_key(|own| (own.row, own.column));
+        for Column { column, row, count, busy, longest, name } in all {
+            self.add(column, row, Sum { count: u64::from(count), busy, longest, name });
+        }
     }
 }
 

@@ -3,12 +3,12 @@
 use crate::entries::Entry;
 use crate::functions::Frame;
 use crate::groups::Ids;
-use crate::names::Names;
 use crate::rows::{Location, TreeRow};
 use crate::table::View;
 use crate::urls::without_hashes;
 use crate::views::Identify;
 use tracemill_core::hash::HashMap;
+use tracemill_core::names::Names;
 
 /// Which function: its name, its URL as builds share it, its line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

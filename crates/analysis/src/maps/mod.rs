@@ -16,7 +16,6 @@ mod places;
 mod text;
 
 use crate::functions::Frame;
-use crate::names::Names;
 use crate::value::{elements, member, string};
 use fault::Met;
 pub use fault::{MapFault, UnusedMap};
@@ -28,6 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use text::{Found, MapText};
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::names::Names;
 
 /// Where source maps are looked for.
 #[derive(Clone, Debug)]

@@ -18,12 +18,13 @@ pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
 
 use crate::config::Config;
 use crate::inputs::of_inputs;
+use crate::pieces;
 use crate::warning::Warning;
 use cpuprofiles::{CpuprofileInput, CpuprofileInputs};
 use places::{UnitFindings, Units, Watch};
 use std::sync::Arc;
 use tracemill_core::envelope::{Document, Envelope};
-use tracemill_core::error::Error;
+use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::losses::InputReport;
 use tracemill_core::read::{Current, Inputs, Maker, Reader, read_all};
 use tracemill_core::scan::Collect;
@@ -92,6 +93,32 @@ struct Door<F, T> {
     documents: Vec<Document>,
     watch: Watch,
     units: Units,
+}
+
+impl<F: Findings, T> Door<F, T> {
+    fn new(
+        sources: &[Source],
+        config: &Config,
+        new: impl Fn() -> F + Send + Sync + 'static,
+        take: T,
+    ) -> Self {
+        let share = config.shares().index;
+        let room = Room { decoded: share / 4, places: share / 8 };
+        Door {
+            new: Arc::new(new),
+            take,
+            events: 0,
+            inputs: 0,
+            streams: Streams::new(room, &config.tmp_dir),
+            documents: Vec::new(),
+            watch: Watch::of(sources, config),
+            units: Units::default(),
+        }
+    }
+
+    fn parts(self) -> (Streams, Vec<Document>, Units) {
+        (self.streams, self.documents, self.units)
+    }
 }
 
 impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, T> {
@@ -171,27 +198,50 @@ pub fn scan_inputs<F: Findings>(
     take: impl FnMut(F, Stretch) -> Result<(), Error>,
 ) -> Result<Scanned, Error> {
     config.check()?;
-    let share = config.shares().index;
-    let room = Room { decoded: share / 4, places: share / 8 };
-    let mut door = Door {
-        new: Arc::new(new),
-        take,
-        events: 0,
-        inputs: 0,
-        streams: Streams::new(room, &config.tmp_dir),
-        documents: Vec::new(),
-        watch: Watch::of(sources, config),
-        units: Units::default(),
-    };
+    let mut door = Door::new(sources, config, new, take);
     let mut wholes = CpuprofileInputs::new(config);
     let inputs = read_all(sources, config, &mut wholes, &mut door)?;
-    door.streams.finish()?;
+    let (mut streams, documents, units) = door.parts();
+    streams.finish()?;
     inputs.check_unchanged()?;
-    let Door { streams, documents, units, .. } = door;
     let (places, of_clocks) = units.decide(&documents, &inputs, config)?;
     let warnings = of_inputs(&inputs).chain(of_clocks).collect();
     let (wholes, config) = (wholes.found, config.clone());
     Ok(Scanned { inputs, warnings, streams, documents, wholes, places, config })
+}
+
+/// As [`scan_inputs`], of pieces of one input; nothing if something else stands there than is known.
+///
+/// # Errors
+/// If the run was cancelled, and what `take` says.
+pub(crate) fn scan_pieces<F: Findings>(
+    source: &Source,
+    pieces: &pieces::Pieces,
+    config: &Config,
+    new: impl Fn() -> F + Send + Sync + 'static,
+    mut take: impl FnMut(F, Stretch) -> Result<(), Error>,
+) -> Result<Option<Scanned>, Error> {
+    let mut said = Ok(());
+    let keep = |found, stretch| {
+        // what `take` says is no word about the index
+        let taken = take(found, stretch);
+        let failed = taken.is_err();
+        said = taken;
+        match failed {
+            true => Err(ErrorKind::Cancelled.into()),
+            false => Ok(()),
+        }
+    };
+    let door = Door::new(std::slice::from_ref(source), config, new, keep);
+    let read = pieces.read(source, door, config);
+    let read = read.map(|read| read.map(|(inputs, door)| (inputs, door.parts())));
+    said?;
+    let Some((inputs, (mut streams, documents, units))) = read? else { return Ok(None) };
+    streams.finish()?;
+    inputs.check_unchanged()?;
+    let (places, _) = units.decide(&documents, &inputs, config)?;
+    let (warnings, wholes, config) = (of_inputs(&inputs).collect(), Vec::new(), config.clone());
+    Ok(Some(Scanned { inputs, warnings, streams, documents, wholes, places, config }))
 }
 
 impl Scanned {

@@ -47,8 +47,10 @@ pub(crate) struct ChunkFindings {
     pub(crate) threads: Table,
     /// The thread of the last event, which is most often that of the next one.
     pub(crate) thread: Option<usize>,
+    /// The row of the name of the last event.
+    pub(crate) name: usize,
     /// By name and by categories (whole lists), as in [`key_of`].
-    pub(super) names: Table,
+    pub(crate) names: Table,
     pub(super) cats: Table,
     pub(super) args: Table,
     pub(super) slices: Vec<Slice>,
@@ -117,6 +119,7 @@ impl ChunkFindings {
             odd_phases: Table::default(),
             threads: Table::default(),
             thread: None,
+            name: 0,
             names: Table::default(),
             cats: Table::default(),
             args: Table::default(),
@@ -259,6 +262,7 @@ impl Collect for ChunkFindings {
         self.bare_starts += u64::from(is_start);
         let name = self.names.row(key);
         self.names.add(name, &usage);
+        self.name = name;
         let key = key_of(event, Field::Cat, &mut self.scratch);
         self.uncategorised += u64::from(key.is_empty() && class != Class::Metadata);
         let cat = self.cats.row(key);

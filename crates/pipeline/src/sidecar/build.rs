@@ -1,6 +1,7 @@
 //! All parts of an input put together.
 
 use super::chunk::{ChunkFindings, Listed};
+use super::drawn::{AllDrawn, Drawn, Numbers, PartDrawn};
 use super::granule_lanes::{AllLanes, GranuleLanes};
 use super::granules::{AllGranules, Granules};
 use super::groups::{AllGroups, Groups};
@@ -25,6 +26,7 @@ use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_core::store::Store;
+use tracemill_index::bins::NO_NAME;
 use tracemill_tokenizer::{Mapped, Tier};
 
 /// Rows of lists that an index has.
@@ -48,6 +50,8 @@ pub(super) struct Built {
     /// None without `spans`.
     pub(super) groups: Option<Groups>,
     pub(super) granule_lanes: GranuleLanes,
+    /// Of plain text.
+    pub(super) drawn: Option<Drawn>,
     /// Of events that are no metadata.
     pub(super) bounds: Option<Bounds>,
     pub(super) has_profiles: bool,
@@ -66,6 +70,7 @@ struct Build {
     streams: AllStreams,
     groups: AllGroups,
     granule_lanes: AllLanes,
+    drawn: Option<AllDrawn>,
     long: Vec<Long>,
     bounds: Times,
     tier: Tier,
@@ -106,7 +111,7 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         true => {
             let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
             let store = Store::new(payloads, build.long);
-            Some(build.spans.finish(Order(&store))?)
+            Some(build.spans.finish(Order(&store), build.drawn.as_mut())?)
         }
     };
     let streams = match build.has_parts {
@@ -129,6 +134,7 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         streams,
         groups,
         granule_lanes: build.granule_lanes.finish()?,
+        drawn: build.drawn.map(AllDrawn::finish).transpose()?,
         bounds: build.bounds.bounds(),
         has_profiles: build.has_profiles,
         has_lapses: build.has_lapses,
@@ -142,6 +148,8 @@ impl Build {
     /// Nothing yet, of a text of about so many bytes, parts of which can be read or not.
     fn new(text: u64, (packed, has_parts): (Option<Packed>, bool), config: &Config) -> Self {
         let share = config.shares().index / 16;
+        let is_plain = has_parts && packed.is_none();
+        let drawn = is_plain.then(|| AllDrawn::new(text, SpillVec::new(&config.tmp_dir, share)));
         let wanted = InfoConfig { top: TOP, full: false, self_times: true };
         Build {
             info: InfoAccumulator::new(wanted, config),
@@ -152,6 +160,7 @@ impl Build {
             streams: AllStreams::new(SpillVec::new(&config.tmp_dir, share)),
             groups: AllGroups::new(text, share, config),
             granule_lanes: AllLanes::new(SpillVec::new(&config.tmp_dir, share)),
+            drawn,
             long: Vec::new(),
             bounds: Times::NONE,
             tier: config.tier.unwrap_or_else(Tier::best),
@@ -187,7 +196,7 @@ impl Build {
     fn append_lasting(
         &mut self,
         lasting: &mut Lasting,
-        rows: &[u32],
+        (rows, numbers): (&[u32], Option<&Numbers>),
         current: Current<'_>,
     ) -> Result<(), Error> {
         self.bounds = self.bounds.unite(lasting.times);
@@ -199,8 +208,17 @@ impl Build {
             return Ok(());
         }
         let row = |lane: u32| rows.get(lane as usize).copied().unwrap_or(NO_LANE);
-        lasting.complete.iter_mut().for_each(|span| span.lane = row(span.lane));
-        lasting.parts.iter_mut().for_each(|part| part.lane = row(part.lane));
+        let drawn = |track: u32, name: u32| {
+            numbers.map_or((0, NO_NAME), |all| (all.track(track), all.name(name)))
+        };
+        for span in &mut lasting.complete {
+            span.lane = row(span.lane);
+            span.name = drawn(0, span.name).1;
+        }
+        for part in &mut lasting.parts {
+            part.lane = row(part.lane);
+            (part.track, part.name) = drawn(part.track, part.name);
+        }
         self.spans.extend(&lasting.complete)?;
         self.spans.extend_parts(&lasting.parts);
         if self.spans.is_full() {
@@ -217,14 +235,18 @@ impl Reader for Build {
         ChunkFindings::new(
             InfoAccumulator::part(base, bytes),
             Lasting::new(Tier::best(), Arc::default()),
+            None,
         )
     }
 
     fn maker(&self) -> Maker<ChunkFindings> {
         let make = self.info.maker();
         let (tier, floor) = (self.tier, self.spans.floor());
+        let bins = self.drawn.as_ref().map(AllDrawn::floor);
         Box::new(move |base, bytes| {
-            ChunkFindings::new(make(base, bytes), Lasting::new(tier, Arc::clone(&floor)))
+            let lasting = Lasting::new(tier, Arc::clone(&floor));
+            let drawn = bins.as_ref().map(|floor| PartDrawn::new(floor));
+            ChunkFindings::new(make(base, bytes), lasting, drawn)
         })
     }
 
@@ -257,7 +279,11 @@ impl Reader for Build {
         }
         self.groups.append(&part.members)?;
         self.long.append(&mut part.envelope().long);
-        self.append_lasting(&mut part.lasting, &rows, current)?;
+        let numbers = match (&mut self.drawn, part.drawn.take()) {
+            (Some(drawn), Some(own)) => Some(drawn.append(own, &rows, &part.info.names)?),
+            _ => None,
+        };
+        self.append_lasting(&mut part.lasting, (&rows, numbers.as_ref()), current)?;
         self.info.take(part.info, base, current)
     }
 }

@@ -1,5 +1,6 @@
 //! What one worker finds in one chunk for an index: what `info` counts, and where what lies.
 
+use super::drawn::PartDrawn;
 use super::granule_lanes::PartLanes;
 use super::granules::{GranuleEvent, PartGranules};
 use super::groups::Member;
@@ -25,12 +26,18 @@ pub(super) struct ChunkFindings {
     pub(super) lasting: Lasting,
     pub(super) streams: PartStreams,
     pub(super) lanes: PartLanes,
+    /// None of what is not drawn by its index.
+    pub(super) drawn: Option<PartDrawn>,
     pub(super) members: Vec<Member>,
     scratch: Vec<u8>,
 }
 
 impl ChunkFindings {
-    pub(super) fn new(info: info::ChunkFindings, lasting: Lasting) -> Self {
+    pub(super) fn new(
+        info: info::ChunkFindings,
+        lasting: Lasting,
+        drawn: Option<PartDrawn>,
+    ) -> Self {
         ChunkFindings {
             info,
             granules: PartGranules::new(),
@@ -39,6 +46,7 @@ impl ChunkFindings {
             lasting,
             streams: PartStreams::default(),
             lanes: PartLanes::default(),
+            drawn,
             members: Vec::new(),
             scratch: Vec::new(),
         }
@@ -125,15 +133,20 @@ impl Collect for ChunkFindings {
             self.lasting.has_profiles = true;
             self.streams.note(event, role, sum);
         }
-        self.lasting.note(event, &PlacedEvent { place, lane, sum, is_special });
+        self.granules.note(&GranuleEvent { place, len, time, kinds, sum });
+        let granules = self.granules.len();
+        let name = self.info.name as u32;
+        let own = time.filter(|_| !is_special).and(self.drawn.as_mut());
+        let track = own.map_or(0, |own| own.note(event, (lane, name), (place, granules)));
+        let known = PlacedEvent { place, lane, sum, track, name, is_special };
+        self.lasting.note(event, &known);
         if kinds & kinds::METADATA == 0
             && let Some(group) = group_of(event, &mut self.scratch)
         {
             let time = time.unwrap_or(i64::MIN);
             self.members.push(Member { group, time, place, len, lane, sum });
         }
-        self.granules.note(&GranuleEvent { place, len, time, kinds, sum });
-        self.lanes.note(place, lane, self.granules.len());
+        self.lanes.note(place, lane, granules);
     }
 
     fn member(&mut self, member: Value<'_>) {
@@ -150,5 +163,6 @@ impl Collect for ChunkFindings {
         self.info.seal();
         self.granules.seal();
         self.lanes.seal(&self.granules);
+        self.drawn.iter_mut().for_each(|drawn| drawn.seal(&self.granules));
     }
 }

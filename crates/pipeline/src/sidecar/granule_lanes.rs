@@ -1,4 +1,4 @@
-//! Which threads have events in which granule.
+//! Which threads have events in which granule, and which names.
 //!
 //! A worker notes where a thread comes up first in each of its granules. Granules are joined later; in the one that a place ends up in,
 //! the first place of each thread counts, and that is one of those that were noted.
@@ -7,7 +7,7 @@ use super::granules::{Granules, PartGranules};
 use std::io;
 use tracemill_core::error::Error;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
-use tracemill_index::{Section, Writer, id};
+use tracemill_index::{Section, Writer};
 
 /// Rows of a page.
 const ROWS: usize = 8192;
@@ -86,11 +86,12 @@ impl AllLanes {
         AllLanes(all)
     }
 
-    /// The next part, whose threads stand in these rows.
+    /// The next part, whose threads stand in these rows; names without a number are not kept.
     pub(super) fn append(&mut self, mut part: PartLanes, rows: &[u32]) -> Result<(), Error> {
         for seen in &mut part.all {
             seen.lane = rows.get(seen.lane as usize).copied().unwrap_or_default();
         }
+        part.all.retain(|seen| seen.lane != u32::MAX);
         self.0.extend(&part.all)
     }
 
@@ -106,11 +107,11 @@ impl GranuleLanes {
     /// Writes their section, for granules cut at this level.
     pub(super) fn write<W: io::Write>(
         &self,
-        granules: &Granules,
-        level: u32,
+        id: u16,
+        (granules, level): (&Granules, u32),
         to: &mut Writer<W>,
     ) -> io::Result<()> {
-        to.section(Section { id: id::GRANULE_LANES, critical: false, version: 1 })?;
+        to.section(Section { id, critical: false, version: 1 })?;
         let mut all = self.0.iter().peekable();
         let mut marks = Marks::default();
         let (mut numbers, mut lanes) = (Vec::new(), Vec::new());

@@ -21,23 +21,30 @@ pub(super) struct LastingEvent {
     /// Among the threads of the chunk, then among all.
     pub(super) lane: u32,
     pub(super) sum: u32,
+    /// As of [`Span`]: of the chunk, then of all.
+    pub(super) track: u32,
+    pub(super) name: u32,
 }
 
 impl Record for LastingEvent {
-    const BYTES: usize = keys::PairEvent::BYTES + 8;
+    const BYTES: usize = keys::PairEvent::BYTES + 16;
 
     fn encode(&self, bytes: &mut [u8]) {
         let (part, rest) = bytes.split_at_mut(keys::PairEvent::BYTES);
         self.part.encode(part);
-        rest[..4].copy_from_slice(&self.lane.to_le_bytes());
-        rest[4..].copy_from_slice(&self.sum.to_le_bytes());
+        for (to, number) in
+            rest.chunks_exact_mut(4).zip([self.lane, self.sum, self.track, self.name])
+        {
+            to.copy_from_slice(&number.to_le_bytes());
+        }
     }
 
     fn decode(bytes: &[u8]) -> Self {
         let (part, rest) = bytes.split_at(keys::PairEvent::BYTES);
         let number =
             |at: usize| u32::from_le_bytes(rest[at..].first_chunk().copied().unwrap_or_default());
-        LastingEvent { part: keys::PairEvent::decode(part), lane: number(0), sum: number(4) }
+        let [lane, sum, track, name] = [0, 4, 8, 12].map(number);
+        LastingEvent { part: keys::PairEvent::decode(part), lane, sum, track, name }
     }
 }
 
@@ -77,6 +84,9 @@ pub(super) struct PlacedEvent {
     pub(super) place: u64,
     pub(super) lane: u32,
     pub(super) sum: u32,
+    /// See [`Span`].
+    pub(super) track: u32,
+    pub(super) name: u32,
     /// Whether it counts wherever it stands, or is part of a CPU profile.
     pub(super) is_special: bool,
 }
@@ -127,7 +137,8 @@ impl Lasting {
                 let place = Place::new(known.place, len, rank(ts, event.dur()));
                 let entry = Entry { time: ts.floor, place };
                 let part = self.keys.part(event, entry, kind, step);
-                self.parts.push(LastingEvent { part, lane: known.lane, sum: known.sum });
+                let PlacedEvent { lane, sum, track, name, .. } = *known;
+                self.parts.push(LastingEvent { part, lane, sum, track, name });
             }
             Phase::Metadata | Phase::Moment => {}
         }
@@ -139,6 +150,8 @@ impl Lasting {
             kind: spans::COMPLETE,
             flags: 0,
             lane: known.lane,
+            track: 0,
+            name: known.name,
             start: ts.floor,
             end,
             begin: SummedPlace { place: known.place, sum: known.sum },

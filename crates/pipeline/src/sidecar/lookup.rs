@@ -69,7 +69,7 @@ pub(super) struct Granules {
 pub(super) struct Row {
     /// Neighbours in the text have neighbouring numbers.
     pub(super) number: u64,
-    place: u64,
+    pub(super) place: u64,
     len: u64,
     pub(super) events: u64,
     pub(super) least: i64,
@@ -279,7 +279,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(all)
     }
 
-    fn each_granule(
+    /// Granules of the pages that touch `seen`, and those of the last page, in the order of the text.
+    pub(super) fn each_granule(
         &self,
         seen: Option<&Range<i64>>,
         mut visit: impl FnMut(&Row),
@@ -318,6 +319,16 @@ impl<'i, 'b> Lookup<'i, 'b> {
 }
 
 impl Row {
+    /// Where its last event ends.
+    pub(super) fn end(&self) -> u64 {
+        self.place.saturating_add(self.len)
+    }
+
+    /// Its least and greatest time.
+    pub(super) fn times(&self) -> (i64, i64) {
+        (self.least, self.least.saturating_add_unsigned(self.width))
+    }
+
     /// Whether any of its times may be one of these.
     pub(super) fn touches(&self, seen: &Range<i64>) -> bool {
         let is_timed = self.kinds & super::granules::TIMED != 0;
@@ -327,10 +338,18 @@ impl Row {
 }
 
 impl Granules {
-    fn event(&mut self, Single { place, sum, bytes }: Single) {
+    /// An event behind all others.
+    pub(super) fn event(&mut self, Single { place, sum, bytes }: Single) {
         self.pieces.push(Piece::Event(place, bytes));
         self.read.add(Read { events: 1, sum });
         self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// A granule behind all others.
+    pub(super) fn granule(&mut self, row: &Row) {
+        self.stretch(row.place..row.end(), row.number);
+        self.bytes = self.bytes.saturating_add(row.len);
+        self.read.add(Read { events: row.events, sum: row.sum as u32 });
     }
 
     /// Joins neighbours: nothing but a separator stands between them.

@@ -17,6 +17,9 @@ pub(super) struct Meta {
     input: InputMeta,
     /// None without SPANS.
     pub(super) windows: Option<WindowsMeta>,
+    /// None without what is drawn.
+    #[serde(default)]
+    pub(super) drawn: Option<DrawnMeta>,
     /// None if it would have taken too many bytes.
     pub(super) info: Option<InfoReport>,
 }
@@ -44,6 +47,15 @@ pub(super) struct WindowsMeta {
     pub(super) has_crossing: bool,
     /// Start, first, last and end, in nanoseconds; None without times.
     pub(super) bounds: Option<[i64; 4]>,
+}
+
+/// How what is drawn was counted.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct DrawnMeta {
+    /// Bins are 2 to the power of this long, in nanoseconds.
+    pub(super) level: u32,
+    /// Whether NAMES has all names.
+    pub(super) has_all_names: bool,
 }
 
 /// What there is to say of the input.
@@ -94,12 +106,17 @@ impl Meta {
         let InputReport { bytes, events, encoding, unclosed, odd_separators, .. } = *input;
         let encoding = encoding.map(str::to_owned);
         let input = InputMeta { bytes, events, encoding, losses, unclosed, odd_separators };
-        Meta { jump_level, left_out, input, windows: None, info }
+        Meta { jump_level, left_out, input, windows: None, drawn: None, info }
     }
 
     /// With what windows need.
     pub(super) fn with_windows(self, windows: Option<WindowsMeta>) -> Self {
         Meta { windows, ..self }
+    }
+
+    /// With what is drawn.
+    pub(super) fn with_drawn(self, drawn: Option<DrawnMeta>) -> Self {
+        Meta { drawn, ..self }
     }
 
     /// That of an index, if its numbers can be those of a trace: they are added up without a further look.

@@ -9,11 +9,14 @@
 //! say, or scans.
 
 mod answer;
+mod bins;
 mod build;
 mod chosen;
 mod chunk;
 mod chunk_rows;
 mod chunks;
+mod drawing;
+mod drawn;
 mod filters;
 mod fresh;
 mod granule_lanes;
@@ -39,6 +42,9 @@ mod windows;
 mod write;
 
 pub use answer::{info, info_with};
+pub use drawing::{
+    DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch,
+};
 pub(crate) use filters::filter;
 pub use place::{has_index, index_path};
 pub(crate) use plan::Asked;

@@ -56,7 +56,7 @@ fn end_page<W: io::Write>(page: &mut Vec<Row>, to: &mut Writer<W>) -> io::Result
 type Row = (Span, u64);
 
 fn fill(page: &[Row], to: &mut PageBuilder) {
-    let columns: [fn(&Row) -> u64; 10] = [
+    let columns: [fn(&Row) -> u64; 12] = [
         |(span, _)| u64::from(span.kind),
         |(span, _)| u64::from(span.flags),
         |(span, _)| u64::from(span.lane),
@@ -67,6 +67,8 @@ fn fill(page: &[Row], to: &mut PageBuilder) {
         |(span, _)| span.last.place.wrapping_sub(span.begin.place),
         |(span, _)| u64::from(span.begin.sum),
         |(span, _)| if span.last == span.begin { 0 } else { u64::from(span.last.sum) },
+        |(span, _)| u64::from(span.track),
+        |(span, _)| u64::from(span.name),
     ];
     for column in columns {
         to.numbers(&page.iter().map(column).collect::<Vec<_>>());

@@ -26,6 +26,10 @@ pub(super) struct Span {
     pub(super) kind: u8,
     pub(super) flags: u8,
     pub(super) lane: u32,
+    /// Of an operation its lane among those that are no threads.
+    pub(super) track: u32,
+    /// The number of the name, or [`tracemill_index::bins::NO_NAME`].
+    pub(super) name: u32,
     pub(super) start: i64,
     /// [`i64::MAX`] if it never ends.
     pub(super) end: i64,
@@ -46,24 +50,28 @@ impl Span {
 }
 
 impl Record for Span {
-    const BYTES: usize = 48;
+    const BYTES: usize = 56;
 
     fn encode(&self, bytes: &mut [u8]) {
-        let Span { kind, flags, lane, start, end, begin, last } = *self;
+        let Span { kind, flags, lane, track, name, start, end, begin, last } = *self;
         let own = u64::from(kind) | u64::from(flags) << 8 | u64::from(lane) << 32;
         let sums = u64::from(begin.sum) | u64::from(last.sum) << 32;
-        let words = [own, start as u64, end as u64, begin.place, last.place, sums];
+        let drawn = u64::from(track) | u64::from(name) << 32;
+        let words = [own, start as u64, end as u64, begin.place, last.place, sums, drawn];
         for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
             *chunk = word.to_le_bytes();
         }
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        let [own, start, end, begin, last, sums] = std::array::from_fn(|at| word(bytes, 8 * at));
+        let [own, start, end, begin, last, sums, drawn] =
+            std::array::from_fn(|at| word(bytes, 8 * at));
         Span {
             kind: own as u8,
             flags: (own >> 8) as u8,
             lane: (own >> 32) as u32,
+            track: drawn as u32,
+            name: (drawn >> 32) as u32,
             start: start as i64,
             end: end as i64,
             begin: SummedPlace { place: begin, sum: sums as u32 },

@@ -8,6 +8,7 @@
 //!
 //! Pairs are those of all verbs, of parts sorted by what they belong to: see the module `slice`. Heap: as there.
 
+use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
 use super::span::{LEVEL_OPEN, NO_LANE, Span, SummedPlace};
 use crate::slice::kinds::{Kind, Step};
@@ -94,11 +95,15 @@ impl AllSpans {
         self.parts.spill(order)
     }
 
-    /// Pairs all parts; `order` is over all that was read.
-    pub(super) fn finish(mut self, order: Order<'_, '_>) -> Result<Spans, Error> {
+    /// Pairs all parts, and shows pairs to `drawn`; `order` is over all that was read.
+    pub(super) fn finish(
+        mut self,
+        order: Order<'_, '_>,
+        drawn: Option<&mut AllDrawn>,
+    ) -> Result<Spans, Error> {
         let empty = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
         let parts = std::mem::replace(&mut self.parts, empty).finish(order)?;
-        let mut walk = Walk::new(&mut self);
+        let mut walk = Walk::new(&mut self, drawn);
         parts.sorted(order).try_for_each(|part| walk.take(&part))?;
         walk.end_key()?;
         let (has_crossings, has_strangers) = (walk.has_crossings, walk.has_strangers);
@@ -156,6 +161,9 @@ impl Spans {
 struct Waiting {
     kind: u8,
     lane: u32,
+    track: u32,
+    /// The number of the name.
+    label: u32,
     time: i64,
     name: u64,
     held: SummedPlace,
@@ -171,6 +179,7 @@ struct Chain {
 /// Puts parts together, those of an owner in the order of the output.
 struct Walk<'a> {
     to: &'a mut AllSpans,
+    drawn: Option<&'a mut AllDrawn>,
     owner: u128,
     open: Begins<Waiting>,
     flow: Option<Chain>,
@@ -180,9 +189,10 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(to: &'a mut AllSpans) -> Self {
+    fn new(to: &'a mut AllSpans, drawn: Option<&'a mut AllDrawn>) -> Self {
         Walk {
             to,
+            drawn,
             owner: 0,
             open: Begins::default(),
             flow: None,
@@ -192,7 +202,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn take(&mut self, LastingEvent { part, lane, sum }: &LastingEvent) -> Result<(), Error> {
+    fn take(&mut self, own: &LastingEvent) -> Result<(), Error> {
+        let LastingEvent { part, lane, sum, track, name } = own;
         if part.owner() != self.owner {
             self.end_key()?;
             self.owner = part.owner();
@@ -203,6 +214,8 @@ impl<'a> Walk<'a> {
         let own = Waiting {
             kind: number_of(part.kind),
             lane: *lane,
+            track: *track,
+            label: *name,
             time: part.entry.time,
             name: part.name,
             held: SummedPlace { place: part.entry.place.offset(), sum: *sum },
@@ -238,7 +251,9 @@ impl<'a> Walk<'a> {
         let Some(begin) = self.open.end(own.name) else { return Ok(()) };
         self.has_crossings |= innermost != Some(begin.held.place);
         self.has_strangers |= own.name != 0 && begin.name != own.name;
-        self.to.push(between(&begin, (own.time, own.held), 0))
+        let span = between(&begin, (own.time, own.held), 0);
+        self.drawn.iter_mut().for_each(|drawn| drawn.pair(&span));
+        self.to.push(span)
     }
 
     fn end_flow(&mut self) -> Result<(), Error> {
@@ -259,8 +274,8 @@ impl<'a> Walk<'a> {
 }
 
 fn between(begin: &Waiting, (end, last): (i64, SummedPlace), flags: u8) -> Span {
-    let &Waiting { kind, lane, time: start, held, .. } = begin;
-    Span { kind, flags, lane, start, end, begin: held, last }
+    let &Waiting { kind, lane, track, label: name, time: start, held, .. } = begin;
+    Span { kind, flags, lane, track, name, start, end, begin: held, last }
 }
 
 fn number_of(kind: Kind) -> u8 {

@@ -1,8 +1,9 @@
 //! The file, within its budget.
 
 use super::build::{Built, TOP};
+use super::drawn::Drawn;
 use super::groups::Groups;
-use super::meta::{Meta, WindowsMeta};
+use super::meta::{DrawnMeta, Meta, WindowsMeta};
 use super::{rows, tables};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -32,15 +33,15 @@ pub(super) struct Made {
 struct Step(u32);
 
 impl Step {
-    const LAST: Step = Step(11);
+    const LAST: Step = Step(13);
 
     /// How much coarser granules are than they have to be.
     fn coarser(self) -> u32 {
         match self.0 {
-            0 | 1 => 0,
-            2 => 1,
-            3 | 4 => 2,
-            5 => 3,
+            0..=3 => 0,
+            4 => 1,
+            5 | 6 => 2,
+            7 => 3,
             _ if self.0 == Self::LAST.0 => 63,
             _ => 4,
         }
@@ -48,16 +49,18 @@ impl Step {
 
     /// Whether there is no room for what stands of chunks of CPU profiles.
     fn joins_chunks(self) -> bool {
-        self.0 >= 4
+        self.0 >= 6
     }
 
     fn leaves_out(self, id: u16) -> bool {
         let from = match id {
-            id::GRANULE_LANES | id::GROUPS => 1,
-            id::PLACES | id::SPANS | id::STREAMS => 7,
-            id::LANES => 8,
-            id::DOCUMENTS | id::KEYS => 9,
-            id::META => 10,
+            id::GRANULE_NAMES => 1,
+            id::BINS => 2,
+            id::GRANULE_LANES | id::GROUPS => 3,
+            id::PLACES | id::SPANS | id::STREAMS => 9,
+            id::LANES => 10,
+            id::DOCUMENTS | id::KEYS => 11,
+            id::META => 12,
             _ => u32::MAX,
         };
         self.0 >= from
@@ -98,6 +101,10 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
             id::SPANS => built.spans.as_ref().is_some_and(|spans| spans.is_complete),
             id::GRANULE_LANES => tables::lanes_fit(built),
             id::GROUPS => built.groups.is_some(),
+            id::BINS | id::GRANULE_NAMES => {
+                let drawn = built.drawn.as_ref().is_some_and(Drawn::fits);
+                drawn && built.spans.as_ref().is_some_and(|spans| spans.is_complete)
+            }
             _ => true,
         };
         fits && !step.leaves_out(id)
@@ -111,12 +118,19 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
         id::STREAMS,
         id::GRANULE_LANES,
         id::GROUPS,
+        id::BINS,
+        id::GRANULE_NAMES,
     ];
-    let is_there = |id: u16| id != id::STREAMS || built.has_profiles;
+    let is_there = |id: u16| match id {
+        id::STREAMS => built.has_profiles,
+        id::BINS | id::GRANULE_NAMES => built.drawn.is_some(),
+        _ => true,
+    };
     let left_out = may_go.into_iter().filter(|&id| is_there(id) && !keeps(id));
     let left_out: Vec<String> = left_out.filter_map(id::name).map(str::to_owned).collect();
     let spans = built.spans.as_ref().filter(|_| keeps(id::SPANS));
     let groups = built.groups.as_ref().filter(|_| keeps(id::GROUPS));
+    let drawn = built.drawn.as_ref().filter(|_| keeps(id::BINS) && keeps(id::LANES));
     let look_back = spans.map(|spans| (spans.level + step.coarser()).min(64));
 
     let file = tempfile::tempfile_in(tmp_dir)?;
@@ -124,6 +138,9 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
     to.section(Section { id: id::META, critical: true, version: 1 })?;
     let with_groups = (keeps(id::META), groups);
     let meta = meta(built, (level, look_back), with_groups, left_out.clone())?;
+    let of_drawn =
+        |drawn: &Drawn| DrawnMeta { level: drawn.level(), has_all_names: drawn.is_complete };
+    let meta = serde_json::to_vec(&meta.with_drawn(drawn.map(of_drawn)))?;
     for part in meta.chunks(PAGE) {
         to.page(1, (0, 0), |page| _ = page.bytes(part))?;
     }
@@ -146,13 +163,21 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
         streams.write(!step.joins_chunks(), &mut to)?;
     }
     if keeps(id::GRANULE_LANES) {
-        built.granule_lanes.write(&built.granules, level, &mut to)?;
+        let granules = (&built.granules, level);
+        built.granule_lanes.write(id::GRANULE_LANES, granules, &mut to)?;
     }
     if let (Some(groups), Some(level)) = (groups, look_back) {
         groups.write(level, &mut to)?;
     }
     if let Some(packed) = built.packed.as_ref().filter(|_| spans.is_some()) {
         packed.write(&mut to)?;
+    }
+    if let (Some(drawn), Some(all), Some(look_back)) = (drawn, spans, look_back) {
+        drawn.write(built.lanes.entries().count() as u64, (all, look_back), &mut to)?;
+        if keeps(id::GRANULE_NAMES) {
+            let granules = (&built.granules, level);
+            drawn.granules.write(id::GRANULE_NAMES, granules, &mut to)?;
+        }
     }
     let bytes = to.file_len();
     let (mut body, head) = to.finish(input)?;
@@ -167,7 +192,7 @@ fn meta(
     (level, look_back): (u32, Option<u32>),
     (with_info, groups): (bool, Option<&Groups>),
     left_out: Vec<String>,
-) -> io::Result<Vec<u8>> {
+) -> io::Result<Meta> {
     let [input] = &built.report.inputs[..] else {
         return Err(io::Error::other("an index is of one input"));
     };
@@ -187,5 +212,5 @@ fn meta(
         has_crossing: groups.is_some_and(Groups::has_crossing),
         bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
     });
-    Ok(serde_json::to_vec(&Meta::of(level, left_out, input, info).with_windows(windows))?)
+    Ok(Meta::of(level, left_out, input, info).with_windows(windows))
 }

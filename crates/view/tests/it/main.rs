@@ -3,6 +3,7 @@
 
 mod flows;
 mod fuzzed;
+mod indexed;
 mod joined;
 mod page;
 mod routes;

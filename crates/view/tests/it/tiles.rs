@@ -7,14 +7,16 @@ use tracemill_pipeline::{Config, Shares};
 use tracemill_testkit::{Rng, seeds};
 
 /// An interval: thread, start and duration in ns, name, row.
-type Known = (u64, u64, u64, String, u16);
+pub(crate) type Known = (u64, u64, u64, String, u16);
 
 /// What a tile says of a lane.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
     is_exact: bool,
+    pub(crate) state: u8,
     pub(crate) spans: Vec<(f64, f64, u32, u16)>,
-    columns: Vec<(u32, u32, u16, u8)>,
+    pub(crate) flags: Vec<u8>,
+    pub(crate) columns: Vec<(u32, u32, u16, u8)>,
 }
 
 /// Reads a tile as its documentation has it.
@@ -43,7 +45,7 @@ pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
         let _places = reader.array(n, f64::from_le_bytes);
         let (name, row) =
             (reader.array(n, u32::from_le_bytes), reader.array(n, u16::from_le_bytes));
-        let _flags = reader.array(n, |[byte]: [u8; 1]| byte);
+        let flags = reader.array(n, |[byte]: [u8; 1]| byte);
         let (column, count) =
             (reader.array(m, u32::from_le_bytes), reader.array(m, u32::from_le_bytes));
         let _names = reader.array(m, u32::from_le_bytes);
@@ -51,14 +53,15 @@ pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
             (reader.array(m, u16::from_le_bytes), reader.array(m, |[byte]: [u8; 1]| byte));
         let spans = (0..n).map(|at| (start[at], dur[at], name[at], row[at])).collect();
         let columns = (0..m).map(|at| (column[at], count[at], rows[at], busy[at])).collect();
-        lanes.insert(id, Lane { is_exact: state & 255 == 0, spans, columns });
+        let (is_exact, state) = (state & 255 == 0, state as u8);
+        lanes.insert(id, Lane { is_exact, state, spans, flags, columns });
     }
     assert_eq!(reader.1, bytes.len());
     lanes
 }
 
 /// Events that nest, as X or as B with E, and the rows that they must get.
-fn generate(rng: &mut Rng, size: u64) -> (String, Vec<Known>) {
+pub(crate) fn generate(rng: &mut Rng, size: u64) -> (String, Vec<Known>) {
     let (mut lines, mut known) = (Vec::new(), Vec::new());
     for tid in 1..=rng.range(1, 4) {
         let mut at = 1;
@@ -129,13 +132,22 @@ fn tables(opened: &Opened) -> (BTreeMap<u64, u32>, Vec<String>) {
 
 /// Looks at windows at random, each as it is and as density.
 fn compare(rng: &mut Rng, opened: &Opened, known: &[Known]) {
+    compare_as(rng, opened, known, &["", "&exact=0"]);
+}
+
+/// Looks at windows at random, each as it is.
+pub(crate) fn compare_exactly(rng: &mut Rng, opened: &Opened, known: &[Known]) {
+    compare_as(rng, opened, known, &[""]);
+}
+
+fn compare_as(rng: &mut Rng, opened: &Opened, known: &[Known], forms: &[&str]) {
     let (threads, names) = tables(opened);
     let end = known.iter().map(|own| own.1 + own.2).max().unwrap();
     for _ in 0..12 {
         let from = rng.below(end);
         let to = from + 1 + rng.below(end - from + 5000);
         let px = rng.range(1, 900) as u32;
-        for (exact, _) in [("", 0), ("&exact=0", 1)] {
+        for exact in forms {
             let route = format!("api/tile?from={from}&to={to}&px={px}{exact}");
             let lanes = parse(&opened.bytes(&route));
             for (&tid, lane) in &threads {

@@ -7,7 +7,6 @@ mod nested;
 mod sums;
 
 use super::found::{Compiled, Stretch};
-use crate::names::Names;
 use crate::trace::Trace;
 use crate::walk::Window;
 use headers::Headers;
@@ -15,6 +14,7 @@ use names::{collapsed, demangled};
 use nested::{Event, Nested, What};
 use sums::{Costs, Rows, Sum};
 use tracemill_core::limits::Quota;
+use tracemill_core::names::Names;
 use tracemill_pipeline::Error;
 
 /// All that is added up in one walk.

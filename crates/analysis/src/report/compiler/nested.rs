@@ -2,12 +2,12 @@
 
 use super::names::collapsed;
 use crate::kinds::Kind;
-use crate::names::Names;
 use crate::space::{double, half, put, rank};
 use crate::trace::Trace;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
+use tracemill_core::names::Names;
 use tracemill_core::order::{Keyed, SortedByKey};
 use tracemill_core::spill::{Record as Fixed, word};
 

@@ -2,12 +2,12 @@
 
 use super::super::found::Costly;
 use super::nested::Event;
-use crate::names::Names;
 use crate::trace::Trace;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
+use tracemill_core::names::Names;
 use tracemill_pipeline::Error;
 
 /// A sum.

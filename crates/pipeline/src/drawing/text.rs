@@ -3,10 +3,10 @@
 use tracemill_tokenizer::unescape;
 
 /// Bytes of a name that are kept: more is read from the event.
-pub(crate) const NAME_MOST: usize = 200;
+pub const NAME_MOST: usize = 200;
 
 /// The content of a string, or a value as it stands; escapes are resolved in `scratch`.
-pub(crate) fn content<'v>(value: &'v [u8], scratch: &'v mut Vec<u8>) -> &'v [u8] {
+pub fn content<'v>(value: &'v [u8], scratch: &'v mut Vec<u8>) -> &'v [u8] {
     let [b'"', inside @ .., b'"'] = value else { return value };
     if !inside.contains(&b'\\') {
         return inside;
@@ -17,7 +17,7 @@ pub(crate) fn content<'v>(value: &'v [u8], scratch: &'v mut Vec<u8>) -> &'v [u8]
 }
 
 /// A text cut to [`NAME_MOST`] bytes, between characters.
-pub(crate) fn cut(text: &[u8]) -> &[u8] {
+pub fn cut(text: &[u8]) -> &[u8] {
     if text.len() <= NAME_MOST {
         return text;
     }

@@ -1,4 +1,12 @@
 //! Texts as numbers: each distinct one is kept once.
+//!
+//! ```
+//! use tracemill_core::names::Names;
+//!
+//! let mut names = Names::default(); // number 0 is the empty text
+//! assert_eq!([names.number(b"a"), names.number(b"b"), names.number(b"a")], [1, 2, 1]);
+//! assert_eq!((names.text(2), names.find(b"c")), ("b".to_owned(), None));
+//! ```
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -22,15 +30,14 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The number of a text.
+    /// The number of a text; a new one if it is new.
     #[inline]
     pub fn number(&mut self, text: &[u8]) -> u32 {
         let hash = FixedState::default().hash_one(text);
-        let Names { bytes, ends, table } = self;
-        let same = |&number: &u32| of(bytes, ends, number) == text;
-        if let Some(&number) = table.find(hash, same) {
+        if let Some(number) = self.find_hashed(text, hash) {
             return number;
         }
+        let Names { bytes, ends, table } = self;
         let number = ends.len() as u32;
         bytes.extend_from_slice(text);
         ends.push(bytes.len());
@@ -41,8 +48,19 @@ impl Names {
         number
     }
 
+    /// The number of a text, if it has one.
+    pub fn find(&self, text: &[u8]) -> Option<u32> {
+        self.find_hashed(text, FixedState::default().hash_one(text))
+    }
+
+    #[inline]
+    fn find_hashed(&self, text: &[u8], hash: u64) -> Option<u32> {
+        let same = |&number: &u32| of(&self.bytes, &self.ends, number) == text;
+        self.table.find(hash, same).copied()
+    }
+
     /// The number of a string's content as JSON writes it; what is no string is taken as it is written.
-    pub(crate) fn written(&mut self, value: &[u8]) -> u32 {
+    pub fn written(&mut self, value: &[u8]) -> u32 {
         let content = match value {
             [b'"', content @ .., b'"'] => content,
             _ => value,
@@ -56,7 +74,7 @@ impl Names {
     }
 
     /// The number of a string's content; 0 for what is no string.
-    pub(crate) fn content(&mut self, value: &[u8]) -> u32 {
+    pub fn content(&mut self, value: &[u8]) -> u32 {
         match value {
             [b'"', .., b'"'] => self.written(value),
             _ => 0,

@@ -1,0 +1,111 @@
+//! Events to lanes and names.
+
+use super::lanes::{LaneKind, LaneTable};
+use super::text::{NAME_MOST, content, cut};
+use tracemill_core::names::Names;
+use tracemill_tokenizer::{Event, Field, members, number_text, parse};
+
+/// Series of a counter that are drawn.
+const SERIES_MOST: usize = 16;
+
+/// What an event is drawn as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// An interval by itself.
+    Complete,
+    /// A moment of a lane of this kind.
+    Moment(LaneKind),
+    /// The begin of an interval in a lane of this kind.
+    Begin(LaneKind),
+    /// The end of one.
+    End(LaneKind),
+    /// Samples of a counter.
+    Samples,
+    /// A point of a flow.
+    Flow,
+    /// Nothing.
+    None,
+}
+
+impl Shape {
+    /// That of a phase.
+    #[inline]
+    pub fn of(phase: u8) -> Self {
+        match phase {
+            b'X' => Shape::Complete,
+            b'i' | b'I' | b'R' => Shape::Moment(LaneKind::Thread),
+            b'n' => Shape::Moment(LaneKind::Async),
+            b'B' => Shape::Begin(LaneKind::Thread),
+            b'E' => Shape::End(LaneKind::Thread),
+            b'b' | b'S' => Shape::Begin(LaneKind::Async),
+            b'e' | b'F' => Shape::End(LaneKind::Async),
+            b'C' => Shape::Samples,
+            b's' | b't' | b'f' => Shape::Flow,
+            _ => Shape::None,
+        }
+    }
+}
+
+/// Lanes and names of a stretch of events, numbered as they come.
+#[derive(Default)]
+pub struct Labels {
+    /// Number 0 is that of what has no name.
+    pub names: Names,
+    /// Threads, categories, series.
+    pub lanes: LaneTable,
+    scratch: Vec<u8>,
+}
+
+impl Labels {
+    /// The number of an event's name, cut to what is shown.
+    #[inline]
+    pub fn name(&mut self, event: &Event<'_>) -> u32 {
+        let Some(value) = event.field(Field::Name).filter(|value| *value != b"null") else {
+            return 0;
+        };
+        let text = content(value, &mut self.scratch);
+        if text.len() <= NAME_MOST {
+            return self.names.number(text);
+        }
+        let mut short = cut(text).to_vec();
+        short.extend_from_slice("…".as_bytes());
+        self.names.number(&short)
+    }
+
+    /// The number of the lane of a kind that an event lies in; a counter's has series: see [`Labels::samples`].
+    #[inline]
+    pub fn lane(&mut self, event: &Event<'_>, kind: LaneKind) -> u32 {
+        let pid = event.field(Field::Pid).unwrap_or_default();
+        let own = match kind {
+            LaneKind::Async => event.field(Field::Cat).unwrap_or_default(),
+            _ => event.field(Field::Tid).unwrap_or_default(),
+        };
+        self.lanes.number(kind, pid, own)
+    }
+
+    /// Gives the number of the lane and the value of each series of a counter to `visit`; false if it has none.
+    pub fn samples(&mut self, event: &Event<'_>, mut visit: impl FnMut(u32, f64)) -> bool {
+        let args = event.field(Field::Args).unwrap_or_default();
+        if args.first() != Some(&b'{') {
+            return false;
+        }
+        let pid = event.field(Field::Pid).unwrap_or_default();
+        let name = content(event.field(Field::Name).unwrap_or_default(), &mut self.scratch);
+        let mut own = cut(name).to_vec();
+        if let Some(id) = event.field(Field::Id) {
+            own.push(b' ');
+            own.extend_from_slice(id);
+        }
+        let end = own.len();
+        for (key, value) in members(args).take(SERIES_MOST) {
+            let Some(value) = number_text(value, &mut self.scratch).and_then(parse::<f64>) else {
+                continue;
+            };
+            own.truncate(end);
+            own.push(0xFF);
+            own.extend_from_slice(cut(key));
+            visit(self.lanes.number(LaneKind::Counter, pid, &own), value);
+        }
+        true
+    }
+}

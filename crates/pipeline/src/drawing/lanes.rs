@@ -1,0 +1,147 @@
+//! Lanes: a thread, the async operations of a category in a process, a series of a counter.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+/// What a lane shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LaneKind {
+    /// Intervals and moments of a thread.
+    Thread,
+    /// Async operations of a category.
+    Async,
+    /// Values over time.
+    Counter,
+    /// Calls made of the samples of a thread's CPU profile.
+    Calls,
+}
+
+impl LaneKind {
+    /// Those that events lie in, in the order of their numbers.
+    pub const OF_EVENTS: [LaneKind; 3] = [LaneKind::Thread, LaneKind::Async, LaneKind::Counter];
+
+    /// Its name in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            LaneKind::Thread => "thread",
+            LaneKind::Async => "async",
+            LaneKind::Counter => "counter",
+            LaneKind::Calls => "calls",
+        }
+    }
+}
+
+/// What tells a lane from others: ids as they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneKey {
+    /// What it shows.
+    pub kind: LaneKind,
+    /// Its process.
+    pub pid: Box<[u8]>,
+    /// Of threads the tid, of async lanes the category, of counters name, 0xFF and series.
+    pub own: Box<[u8]>,
+    /// Whose ids these are, until it is known what the inputs are beside each other; then 0.
+    pub input: u32,
+}
+
+/// A key, before it is kept.
+type Parts<'k> = (LaneKind, &'k [u8], &'k [u8], u32);
+
+impl LaneKey {
+    fn parts(&self) -> Parts<'_> {
+        (self.kind, &self.pid, &self.own, self.input)
+    }
+}
+
+fn hash(parts: Parts<'_>) -> u64 {
+    FixedState::default().hash_one(parts)
+}
+
+/// Lanes in the order of their first events.
+#[derive(Clone, Default)]
+pub struct LaneTable {
+    all: Vec<LaneKey>,
+    numbers: HashTable<u32>,
+    last: u32,
+}
+
+impl LaneTable {
+    /// All keys, by number.
+    pub fn all(&self) -> &[LaneKey] {
+        &self.all
+    }
+
+    /// The number of a lane of the one input: that of the event before, if it is the same.
+    #[inline]
+    pub fn number(&mut self, kind: LaneKind, pid: &[u8], own: &[u8]) -> u32 {
+        let parts = (kind, pid, own, 0);
+        if self.all.get(self.last as usize).is_some_and(|last| last.parts() == parts) {
+            return self.last;
+        }
+        self.last = match self.find(parts) {
+            Some(number) => number,
+            None => self.push(LaneKey { kind, pid: pid.into(), own: own.into(), input: 0 }),
+        };
+        self.last
+    }
+
+    /// The number of a lane; a new one if it is new.
+    pub fn add(&mut self, key: LaneKey) -> u32 {
+        self.get(&key).unwrap_or_else(|| self.push(key))
+    }
+
+    /// The number of a lane, if it is there.
+    pub fn get(&self, key: &LaneKey) -> Option<u32> {
+        self.find(key.parts())
+    }
+
+    fn find(&self, parts: Parts<'_>) -> Option<u32> {
+        let is_same = |&number: &u32| self.all[number as usize].parts() == parts;
+        self.numbers.find(hash(parts), is_same).copied()
+    }
+
+    fn push(&mut self, key: LaneKey) -> u32 {
+        let number = self.all.len() as u32;
+        self.all.push(key);
+        let all = &self.all;
+        let hash_of = |&number: &u32| hash(all[number as usize].parts());
+        self.numbers.insert_unique(hash_of(&number), number, hash_of);
+        number
+    }
+
+    /// Takes over the lanes of a stretch of an input; gives their numbers here.
+    pub fn append(&mut self, other: LaneTable, input: u32) -> Vec<u32> {
+        other.all.into_iter().map(|key| self.add(LaneKey { input, ..key })).collect()
+    }
+
+    /// All keys.
+    pub fn into_keys(self) -> Vec<LaneKey> {
+        self.all
+    }
+
+    /// Bytes of heap.
+    pub fn heap(&self) -> u64 {
+        let texts = self.all.iter().map(|key| key.pid.len() + key.own.len() + 32);
+        texts.sum::<usize>() as u64 + self.all.len() as u64 * 64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_lane_has_one_number() {
+        let mut lanes = LaneTable::default();
+        let first = lanes.number(LaneKind::Thread, b"1", b"2");
+        assert_eq!((first, lanes.number(LaneKind::Async, b"1", b"2")), (0, 1));
+        assert_eq!(lanes.number(LaneKind::Thread, b"1", b"2"), 0);
+        let mut later = LaneTable::default();
+        later.number(LaneKind::Thread, b"12", b"");
+        later.number(LaneKind::Async, b"1", b"2");
+        assert_eq!(lanes.clone().append(later.clone(), 0), [2, 1]);
+        // of another input they are others
+        assert_eq!(lanes.append(later, 1), [2, 3]);
+    }
+}

@@ -1,0 +1,26 @@
+//! What is drawn of events, for the index that keeps sums of it and for who draws: in which lane each lies, and what it is called.
+//!
+//! | phase | is drawn as |
+//! |---|---|
+//! | X; i, I, R, n | an interval; a moment |
+//! | B, E | ends of an interval of their thread |
+//! | b, e, S, F | ends of an operation, in the lane of its category |
+//! | C | a sample of each series of the counter |
+//! | s, t, f | points of flows |
+//! | all others | nothing |
+
+mod labels;
+mod lanes;
+mod text;
+
+pub use labels::{Labels, Shape};
+pub use lanes::{LaneKey, LaneKind, LaneTable};
+pub use text::{NAME_MOST, content, cut};
+
+use crate::slice::kinds::{Phase, end_of};
+use tracemill_tokenizer::{Event, Nanos};
+
+/// The end of a complete event that begins at `ts`, in nanoseconds, rounded up; of any other its begin.
+pub fn end_at(event: &Event<'_>, ts: Nanos) -> i64 {
+    end_of(event, Phase::of(event), ts)
+}

@@ -1,0 +1,243 @@
+//! Sums over stretches of time of what begins in a lane: what is too short to be listed by itself, for who draws it.
+//!
+//! A bin is 2^k ns long and begins at a multiple of that. k is the least for which there are at most so many bins: that is known when all is
+//! read; until then bins of a k are kept that grows with what was seen, and that it reaches in any case. Those of a greater k are
+//! sums of those of a lesser one, so what is joined late is what would have been counted at once.
+
+use super::spans::Spans;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tracemill_core::hash::HashMap;
+use tracemill_index::{PageBuilder, Section, Writer, bins::NO_NAME, id, spans};
+
+/// Rows of a page.
+const ROWS: usize = 8192;
+
+/// What begins in a bin.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bin {
+    pub(super) count: u64,
+    /// Nanoseconds in all; of a counter the least value, as bits.
+    pub(super) busy: i64,
+    /// Of the longest; of a counter the greatest value.
+    pub(super) longest: i64,
+    /// Where the longest stands: of several the first.
+    pub(super) place: u64,
+    /// What the longest is called.
+    pub(super) name: u32,
+    pub(super) is_counter: bool,
+}
+
+impl Bin {
+    /// That of one interval or moment.
+    pub(super) fn of(dur: i64, place: u64, name: u32) -> Self {
+        Bin { count: 1, busy: dur, longest: dur, place, name, is_counter: false }
+    }
+
+    /// That of one sample.
+    pub(super) fn of_sample(value: f64, place: u64) -> Self {
+        let bits = value.to_bits() as i64;
+        Bin { count: 1, busy: bits, longest: bits, place, name: 0, is_counter: true }
+    }
+
+    fn join(&mut self, other: &Bin) {
+        self.count += other.count;
+        if self.is_counter {
+            let value = |bits: i64| f64::from_bits(bits as u64);
+            let bits = |value: f64| value.to_bits() as i64;
+            self.busy = bits(value(self.busy).min(value(other.busy)));
+            self.longest = bits(value(self.longest).max(value(other.longest)));
+            return;
+        }
+        self.busy = self.busy.saturating_add(other.busy);
+        let is_longer = |own: &Bin| (own.longest, !own.place);
+        if is_longer(other) > is_longer(self) {
+            (self.longest, self.place, self.name) = (other.longest, other.place, other.name);
+        }
+    }
+}
+
+/// A lane, and which of its bins.
+type Key = (u32, i64);
+
+fn join(all: &mut HashMap<Key, Bin>, key: Key, bin: Bin) {
+    all.entry(key).and_modify(|own| own.join(&bin)).or_insert(bin);
+}
+
+/// Those of one part of the text.
+pub(super) struct PartBins {
+    level: u32,
+    all: HashMap<Key, Bin>,
+    /// Neighbours mostly are of one bin.
+    last: Option<(Key, Bin)>,
+}
+
+impl PartBins {
+    pub(super) fn new(level: u32) -> Self {
+        PartBins { level, all: HashMap::default(), last: None }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, lane: u32, start: i64, bin: Bin) {
+        let key = (lane, start >> self.level);
+        match &mut self.last {
+            Some((own, last)) if *own == key => last.join(&bin),
+            last => {
+                if let Some((own, last)) = last.replace((key, bin)) {
+                    join(&mut self.all, own, last);
+                }
+            }
+        }
+    }
+}
+
+/// Those of the whole text.
+pub(super) struct AllBins {
+    /// They are 2 to the power of it long.
+    pub(super) level: u32,
+    floor: Arc<AtomicU32>,
+    most: usize,
+    all: HashMap<Key, Bin>,
+}
+
+impl AllBins {
+    /// None yet, of at most so many.
+    pub(super) fn new(most: usize) -> Self {
+        AllBins { level: 0, floor: Arc::default(), most, all: HashMap::default() }
+    }
+
+    /// What workers look at.
+    pub(super) fn floor(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.floor)
+    }
+
+    /// The next part, whose lanes and names have these numbers.
+    pub(super) fn append(
+        &mut self,
+        mut part: PartBins,
+        lane: impl Fn(u32) -> u32,
+        name: impl Fn(u32) -> u32,
+    ) {
+        if let Some((key, bin)) = part.last.take() {
+            join(&mut part.all, key, bin);
+        }
+        #[expect(clippy::iter_over_hash_type, reason = "joined bins are the same in any order")]
+        for ((own, number), bin) in part.all {
+            let bin = Bin { name: name(bin.name), ..bin };
+            self.put((lane(own), number >> (self.level - part.level)), bin);
+        }
+        self.fit();
+    }
+
+    /// One interval more.
+    pub(super) fn add(&mut self, lane: u32, start: i64, bin: Bin) {
+        self.put((lane, start >> self.level), bin);
+        self.fit();
+    }
+
+    fn put(&mut self, key: Key, bin: Bin) {
+        join(&mut self.all, key, bin);
+    }
+
+    fn fit(&mut self) {
+        while self.all.len() > self.most && self.level < 63 {
+            self.level += 1;
+            let all = std::mem::take(&mut self.all);
+            #[expect(clippy::iter_over_hash_type, reason = "joined bins are the same in any order")]
+            for ((lane, number), bin) in all {
+                self.put((lane, number >> 1), bin);
+            }
+        }
+        self.floor.store(self.level, Relaxed);
+    }
+
+    /// Whether there are few enough.
+    pub(super) fn fits(&self) -> bool {
+        self.all.len() <= self.most
+    }
+
+    /// Writes their section: without what stands in SPANS, which has what is longer than 2 to the power of a level.
+    pub(super) fn write<W: io::Write>(
+        &self,
+        number_of: impl Fn(u32) -> u64,
+        (listed, level): (&Spans, u32),
+        to: &mut Writer<W>,
+    ) -> io::Result<()> {
+        let mut all = self.all.clone();
+        listed.each(level, |span| {
+            if span.flags & spans::OPEN == 0
+                && let Some(lane) = super::drawn::lane_of(&span)
+                && let Some(bin) = all.get_mut(&(lane, span.start >> self.level))
+            {
+                bin.count = bin.count.saturating_sub(1);
+                bin.busy = bin.busy.saturating_sub(span.end.saturating_sub(span.start));
+            }
+            Ok::<(), io::Error>(())
+        })?;
+        let mut rows: Vec<(u64, i64, Bin)> = all
+            .into_iter()
+            .filter(|(_, bin)| bin.count > 0)
+            .map(|((lane, number), bin)| (number_of(lane), number, bin))
+            .collect();
+        rows.sort_unstable_by_key(|&(lane, number, _)| (lane, number));
+        for (_, _, bin) in &mut rows {
+            let is_listed = super::granules::level(bin.longest.unsigned_abs()) > level;
+            if is_listed && !bin.is_counter {
+                bin.name = NO_NAME;
+            }
+        }
+        to.section(Section { id: id::BINS, critical: false, version: 1 })?;
+        rows.chunks(ROWS).try_for_each(|page| {
+            to.page(page.len(), (page[0].0, page[page.len() - 1].0), |to| fill(page, to))
+        })
+    }
+}
+
+fn fill(page: &[(u64, i64, Bin)], to: &mut PageBuilder) {
+    let columns: [fn(&(u64, i64, Bin)) -> u64; 6] = [
+        |row| row.0,
+        |row| row.1 as u64,
+        |row| row.2.count,
+        |row| row.2.busy as u64,
+        |row| row.2.longest as u64,
+        |row| u64::from(row.2.name),
+    ];
+    for column in columns {
+        to.numbers(&page.iter().map(column).collect::<Vec<_>>());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What remains of bins that were counted in parts of so many intervals.
+    fn counted(all: &[(u32, i64, i64)], each: usize) -> (u32, Vec<(Key, u64, i64, u32)>) {
+        let mut bins = AllBins::new(20);
+        for (number, part) in all.chunks(each).enumerate() {
+            let mut own = PartBins::new(bins.floor().load(Relaxed));
+            for (at, &(lane, start, dur)) in part.iter().enumerate() {
+                let place = (number * each + at) as u64;
+                own.add(lane, start, Bin::of(dur, place, place as u32));
+            }
+            bins.append(own, |lane| lane, |name| name);
+        }
+        let mut rows: Vec<_> =
+            bins.all.iter().map(|(key, bin)| (*key, bin.count, bin.busy, bin.name)).collect();
+        rows.sort_unstable();
+        (bins.level, rows)
+    }
+
+    #[test]
+    fn cuts_between_parts_make_no_difference() {
+        let event = |at: i64| (at as u32 % 3, (at * 7919) % 5000 - 1000, at % 11);
+        let all: Vec<_> = (0..700).map(event).collect();
+        let whole = counted(&all, 700);
+        assert!(whole.0 > 0 && whole.1.len() <= 20);
+        assert_eq!(whole.1.iter().map(|row| row.1).sum::<u64>(), 700);
+        for each in [1, 7, 64, 699] {
+            assert_eq!(counted(&all, each), whole, "{each}");
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! What is drawn of a trace: names and sums of them, lanes that are no threads, and bins of what is short.
+
+use super::bins::{AllBins, Bin, PartBins};
+use super::granule_lanes::{AllLanes, PartLanes};
+use super::pages::Rows;
+use super::span::Span;
+use crate::drawing::{Labels, LaneKind, LaneTable, NAME_MOST, Shape, cut, end_at};
+use crate::info::Table;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tracemill_core::error::Error;
+use tracemill_core::names::Names;
+use tracemill_core::spill::SpillVec;
+use tracemill_index::{Section, Writer, bins::NO_NAME, id, spans};
+use tracemill_tokenizer::Event;
+
+/// Names that an index has: the first so many of a text.
+const NAMES_MOST: usize = 1 << 16;
+/// Bytes of them.
+const TEXT_MOST: usize = 4 << 20;
+/// Lanes that are no threads, at most.
+const LANES_MOST: usize = 1 << 18;
+/// Bytes of text to a bin at least, taken over the whole text, and how many there are at most and have room in any case.
+const EACH: u64 = 8 << 10;
+const BINS_MOST: u64 = 1 << 16;
+const BINS_LEAST: u64 = 1 << 9;
+/// Stands in numbers of lanes that are no threads.
+pub(super) const OTHER: u32 = 1 << 31;
+
+/// What is known of the intervals and moments of a name.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    count: u64,
+    total: i64,
+    longest: i64,
+}
+
+impl Sum {
+    fn add(&mut self, later: Sum) {
+        self.count += later.count;
+        self.total = self.total.saturating_add(later.total);
+        self.longest = self.longest.max(later.longest);
+    }
+}
+
+/// The lane of an interval that is drawn.
+pub(super) fn lane_of(span: &Span) -> Option<u32> {
+    match span.kind {
+        spans::COMPLETE | spans::PAIR => Some(span.lane),
+        spans::ASYNC | spans::LEGACY => Some(span.track | OTHER),
+        _ => None,
+    }
+}
+
+/// What is found in one part of the text.
+pub(super) struct PartDrawn {
+    /// Lanes alone: names are those that were counted.
+    labels: Labels,
+    sums: Vec<Sum>,
+    bins: PartBins,
+    names: PartLanes,
+}
+
+impl PartDrawn {
+    pub(super) fn new(floor: &AtomicU32) -> Self {
+        PartDrawn {
+            labels: Labels::default(),
+            sums: Vec::new(),
+            bins: PartBins::new(floor.load(Relaxed)),
+            names: PartLanes::default(),
+        }
+    }
+
+    /// An event of a thread and a name, in the last of so many granules; gives the number of its lane, if that is no thread.
+    #[inline]
+    pub(super) fn note(
+        &mut self,
+        event: &Event<'_>,
+        (thread, name): (u32, u32),
+        (place, granules): (u64, usize),
+    ) -> u32 {
+        let Some(ts) = event.ts() else { return 0 };
+        let start = ts.floor;
+        match Shape::of(event.phase()) {
+            Shape::Complete => {
+                let dur = end_at(event, ts).saturating_sub(start);
+                self.add((thread, start), (dur, place, name));
+            }
+            Shape::Moment(LaneKind::Thread) => self.add((thread, start), (0, place, name)),
+            Shape::Moment(kind) => {
+                let lane = self.labels.lane(event, kind);
+                self.add((lane | OTHER, start), (0, place, name));
+            }
+            Shape::Begin(kind) => {
+                self.names.note(place, name, granules);
+                return if kind == LaneKind::Thread { 0 } else { self.labels.lane(event, kind) };
+            }
+            Shape::Samples => {
+                let PartDrawn { labels, bins, .. } = self;
+                labels.samples(event, |lane, value| {
+                    bins.add(lane | OTHER, start, Bin::of_sample(value, place));
+                });
+                return 0;
+            }
+            Shape::End(_) | Shape::Flow | Shape::None => return 0,
+        }
+        self.names.note(place, name, granules);
+        0
+    }
+
+    #[inline]
+    fn add(&mut self, (lane, start): (u32, i64), (dur, place, name): (i64, u64, u32)) {
+        self.bins.add(lane, start, Bin::of(dur, place, name));
+        let at = name as usize;
+        if at >= self.sums.len() {
+            self.sums.resize(at + 1, Sum::default());
+        }
+        self.sums[at].add(Sum { count: 1, total: dur, longest: dur });
+    }
+
+    /// Forgets what joined granules have twice.
+    pub(super) fn seal(&mut self, granules: &super::granules::PartGranules) {
+        self.names.seal(granules);
+    }
+}
+
+/// Numbers in the whole text of the lanes and names of a part.
+pub(super) struct Numbers {
+    names: Vec<u32>,
+    others: Vec<u32>,
+}
+
+impl Numbers {
+    pub(super) fn name(&self, own: u32) -> u32 {
+        self.names.get(own as usize).copied().unwrap_or(NO_NAME)
+    }
+
+    pub(super) fn track(&self, own: u32) -> u32 {
+        self.others.get(own as usize).copied().unwrap_or_default()
+    }
+}
+
+/// What is drawn of the whole text.
+pub(super) struct AllDrawn {
+    names: Names,
+    text: usize,
+    sums: Vec<Sum>,
+    /// Whether all names have numbers.
+    pub(super) is_complete: bool,
+    others: LaneTable,
+    bins: AllBins,
+    granules: AllLanes,
+}
+
+impl AllDrawn {
+    /// Nothing yet, of a text of about so many bytes.
+    pub(super) fn new(text: u64, granules: SpillVec<super::granule_lanes::Seen>) -> Self {
+        AllDrawn {
+            names: Names::default(),
+            text: 0,
+            sums: Vec::new(),
+            is_complete: true,
+            others: LaneTable::default(),
+            bins: AllBins::new((text / EACH).clamp(BINS_LEAST, BINS_MOST) as usize),
+            granules: AllLanes::new(granules),
+        }
+    }
+
+    /// What workers look at.
+    pub(super) fn floor(&self) -> Arc<AtomicU32> {
+        self.bins.floor()
+    }
+
+    /// Takes a part, whose threads stand in these rows and whose names in this table.
+    pub(super) fn append(
+        &mut self,
+        part: PartDrawn,
+        rows: &[u32],
+        names: &Table,
+    ) -> Result<Numbers, Error> {
+        let names: Vec<u32> = names.entries().map(|entry| self.number(entry.key)).collect();
+        let numbers = Numbers { names, others: self.others.append(part.labels.lanes, 0) };
+        for (own, sum) in part.sums.into_iter().enumerate() {
+            self.add_to(numbers.name(own as u32), sum);
+        }
+        let lane = |own: u32| match own & OTHER {
+            0 => rows.get(own as usize).copied().unwrap_or_default(),
+            _ => numbers.track(own & !OTHER) | OTHER,
+        };
+        self.bins.append(part.bins, lane, |own| numbers.name(own));
+        self.granules.append(part.names, &numbers.names)?;
+        Ok(numbers)
+    }
+
+    /// The number of a name as it was counted.
+    fn number(&mut self, key: &[u8]) -> u32 {
+        let text = match key {
+            [b'"', text @ .., b'"'] => text,
+            b"null" => b"",
+            key => key,
+        };
+        let mut short = Vec::new();
+        let text = match text.len() > NAME_MOST {
+            false => text,
+            true => {
+                short.extend_from_slice(cut(text));
+                short.extend_from_slice("…".as_bytes());
+                &short
+            }
+        };
+        if let Some(number) = self.names.find(text) {
+            return number;
+        }
+        if !self.is_complete || self.names.len() >= NAMES_MOST || self.text + text.len() > TEXT_MOST
+        {
+            self.is_complete = false;
+            return NO_NAME;
+        }
+        self.text += text.len();
+        self.names.number(text)
+    }
+
+    fn add_to(&mut self, name: u32, sum: Sum) {
+        if name == NO_NAME {
+            return;
+        }
+        let at = name as usize;
+        if at >= self.sums.len() {
+            self.sums.resize(at + 1, Sum::default());
+        }
+        self.sums[at].add(sum);
+    }
+
+    /// An interval of two ends.
+    pub(super) fn pair(&mut self, span: &Span) {
+        let Some(lane) = lane_of(span) else { return };
+        let dur = span.end.saturating_sub(span.start);
+        if span.flags & spans::OPEN == 0 {
+            self.bins.add(lane, span.start, Bin::of(dur, span.begin.place, span.name));
+            self.add_to(span.name, Sum { count: 1, total: dur, longest: dur });
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<Drawn, Error> {
+        let AllDrawn { names, sums, is_complete, others, bins, granules, .. } = self;
+        let granules = granules.finish()?;
+        Ok(Drawn { names, sums, is_complete, others, bins, granules })
+    }
+}
+
+/// What is drawn, complete.
+pub(super) struct Drawn {
+    names: Names,
+    sums: Vec<Sum>,
+    pub(super) is_complete: bool,
+    others: LaneTable,
+    bins: AllBins,
+    pub(super) granules: super::granule_lanes::GranuleLanes,
+}
+
+impl Drawn {
+    /// Whether bins and lanes are few enough.
+    pub(super) fn fits(&self) -> bool {
+        let has_room = |key: &crate::drawing::LaneKey| key.pid.len() + key.own.len() < 64 << 10;
+        self.bins.fits()
+            && self.others.all().len() <= LANES_MOST
+            && self.others.all().iter().all(has_room)
+    }
+
+    /// Bins are 2 to the power of it long.
+    pub(super) fn level(&self) -> u32 {
+        self.bins.level
+    }
+
+    /// Writes the sections of names, of lanes and of bins; `threads` are the lanes before those.
+    pub(super) fn write<W: io::Write>(
+        &self,
+        threads: u64,
+        listed: (&super::spans::Spans, u32),
+        to: &mut Writer<W>,
+    ) -> io::Result<()> {
+        let section = |id| Section { id, critical: false, version: 1 };
+        to.section(section(id::NAMES))?;
+        let mut rows = Rows::new(0);
+        for number in 0..self.names.len() {
+            let Sum { count, total, longest } = self.sums.get(number).copied().unwrap_or_default();
+            let text = self.names.bytes_of(number as u32);
+            rows.push([count, total as u64, longest as u64, text.len() as u64], &[text], to)?;
+        }
+        rows.end_page(to)?;
+        to.section(section(id::TRACKS))?;
+        let mut rows = Rows::new(0);
+        for key in self.others.all() {
+            let kind = LaneKind::OF_EVENTS.iter().position(|kind| *kind == key.kind);
+            let row = [kind.unwrap_or_default() as u64, key.pid.len() as u64, key.own.len() as u64];
+            rows.push(row, &[&key.pid, &key.own], to)?;
+        }
+        rows.end_page(to)?;
+        let number_of = |lane: u32| match lane & OTHER {
+            0 => u64::from(lane),
+            _ => threads + u64::from(lane & !OTHER),
+        };
+        self.bins.write(number_of, listed, to)
+    }
+}

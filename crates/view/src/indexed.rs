@@ -1,0 +1,321 @@
+//! A trace by its index: what is long stands in rows, the rest in bins; a window of few events is read, and shown to the last.
+//!
+//! ```text
+//!   index ─ long intervals, bins, names, lanes ─> the whole trace, about          at once, whatever the file's size
+//!   window ─ its stretches of the file ─> found, paired, in rows ─> the window    as the whole of a smaller trace would be
+//! ```
+//!
+//! So there is one way from events to rows. In a window stands what touches it: what is long the index has; all else begins less than the
+//! look-back before it, and is paired by the rule of all verbs.
+
+use crate::bins::Bins;
+use crate::build::{All, Arranged, arrange};
+use crate::found::Found;
+use crate::joined::Origins;
+use crate::lane::{LaneInfo, processes};
+use crate::model::{Model, NameSum, Told};
+use crate::names::SharedNames;
+use crate::notes::Notes;
+use crate::record::{Mark, NO_PLACE, OPEN, Span, Timed};
+use std::sync::{Arc, Mutex, TryLockError};
+use std::time::Duration;
+use tracemill_core::bounds::Bounds;
+use tracemill_core::hash::HashSet;
+use tracemill_pipeline::drawing::{Labels, LaneKey, LaneKind, LaneTable};
+use tracemill_pipeline::{Cancel, Config, DrawnBin, DrawnIndex, DrawnSpan, Error, Scanned};
+use tracemill_tokenizer::fields_of;
+
+/// Events that are read for a window, up to which it is shown to the last.
+const EVENTS: u64 = 200_000;
+/// The same where sums over a selection are wanted, and bytes of them.
+const EVENTS_SUMMED: u64 = 4_000_000;
+const BYTES_SUMMED: u64 = 256 << 20;
+/// Windows that are kept.
+const KEPT: usize = 4;
+/// Bytes of the text of an event whose name is wanted.
+const TEXT: usize = 1 << 20;
+/// How often a request looks whether it may read.
+const EVERY: Duration = Duration::from_millis(5);
+
+/// Windows that were read last, each with its bounds.
+type Windows = Vec<((i64, i64), Arc<Model>)>;
+
+/// A trace whose index is asked.
+pub(crate) struct Indexed {
+    index: DrawnIndex,
+    /// All of it, about.
+    whole: Arc<Model>,
+    lanes: Arc<LaneTable>,
+    infos: Vec<Arc<LaneInfo>>,
+    /// Places of events that the index does not count, and their intervals.
+    special: HashSet<u64>,
+    special_spans: Vec<Timed>,
+    config: Config,
+    windows: Mutex<Windows>,
+}
+
+impl Indexed {
+    /// Reads what an index says of the whole trace; nothing if it knows too little of it.
+    pub(crate) fn new(index: DrawnIndex, config: &Config) -> Result<Option<Self>, Error> {
+        let bounds = widened(index.bounds());
+        let Some((names, sums, lanes)) = tables(&index)? else { return Ok(None) };
+        let mut all = All::new(names, Arc::new(lanes), config);
+        all.check()?;
+        let mut special_spans = Vec::new();
+        let (scanned, places) =
+            index.read_special(config, |found: Found, stretch| all.take(found, stretch))?;
+        all.pair(bounds.end, index.only_by_name())?;
+        if all.told.unended > 0 || all.told.lone_ends != Some(0) {
+            return Ok(None);
+        }
+        all.keep_spans(config, |span| {
+            special_spans.push(*span);
+            true
+        })?;
+        let (count, mut unended) = (all.lanes.all().len() as u32, 0);
+        let unnamed = all.name("…".as_bytes());
+        index.spans(None, |span| {
+            unended += u64::from(span.dur.is_none());
+            // an index that names others was made to do so
+            let is_known = span.lane < count;
+            if is_known { all.push(timed(&span, unnamed, bounds)) } else { Ok(()) }
+        })?;
+        let (notes, _) = std::mem::take(&mut all.parts).joined(&scanned);
+        let lanes = Arc::clone(&all.lanes);
+        all.told = told(&index, &lanes, unended);
+        let arranged = arrange(all, (Vec::new(), &notes), config)?;
+        let infos = arranged.lanes.iter().map(|lane| Arc::clone(&lane.info)).collect();
+        let whole = whole(&index, (arranged, sums), &notes, (bounds, scanned))?;
+        let special = places.into_iter().collect();
+        let (whole, windows, config) = (Arc::new(whole), Mutex::default(), config.clone());
+        Ok(Some(Indexed { index, whole, lanes, infos, special, special_spans, config, windows }))
+    }
+
+    /// All of the trace, about.
+    pub(crate) fn whole(&self) -> &Arc<Model> {
+        &self.whole
+    }
+
+    /// The index.
+    pub(crate) fn index(&self) -> &DrawnIndex {
+        &self.index
+    }
+
+    /// A window to the last event, if it has few; else all of the trace, about.
+    pub(crate) fn window(
+        &self,
+        (from, to): (i64, i64),
+        cancel: &Cancel,
+    ) -> Result<Arc<Model>, Error> {
+        let own = self.exact((from, to), EVENTS, cancel)?;
+        Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
+    }
+
+    /// As [`Indexed::window`], of more events.
+    pub(crate) fn summed(
+        &self,
+        (from, to): (i64, i64),
+        cancel: &Cancel,
+    ) -> Result<Arc<Model>, Error> {
+        let own = self.exact((from, to), EVENTS_SUMMED, cancel)?;
+        Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
+    }
+
+    /// Events whose places are listed by themselves.
+    pub(crate) fn special(&self) -> &[Timed] {
+        &self.special_spans
+    }
+
+    /// Events of a window and bytes of them in a slice, about.
+    pub(crate) fn size(&self, from: i64, to: i64) -> Result<(u64, u64), Error> {
+        let count = self.index.count(from, to, u64::MAX)?.unwrap_or_default();
+        Ok((count.events, count.bytes.saturating_add(count.events * 2)))
+    }
+
+    /// How windows are read.
+    pub(crate) fn config(&self, cancel: &Cancel) -> Config {
+        let mut config = self.config.clone();
+        config.cancel = cancel.clone();
+        config.progress = Arc::default();
+        // what is shown of the whole, and slices, have the rest
+        config.memory = (config.memory / 2).max(Config::MEMORY_MIN);
+        config
+    }
+
+    /// A window to the last event, unless more than so many would have to be read. One is read at a time; who is not wanted any
+    /// more waits no longer.
+    fn exact(
+        &self,
+        (from, to): (i64, i64),
+        most: u64,
+        cancel: &Cancel,
+    ) -> Result<Option<Arc<Model>>, Error> {
+        let mut windows = loop {
+            match self.windows.try_lock() {
+                Ok(windows) => break windows,
+                Err(TryLockError::Poisoned(windows)) => break windows.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    cancel.check()?;
+                    std::thread::sleep(EVERY);
+                }
+            }
+        };
+        if let Some(at) = windows.iter().position(|(own, _)| *own == (from, to)) {
+            let own = windows.remove(at);
+            let model = Arc::clone(&own.1);
+            windows.push(own);
+            return Ok(Some(model));
+        }
+        let count = self.index.count(from, to, most)?;
+        if count.is_none_or(|count| count.read_bytes > BYTES_SUMMED) {
+            return Ok(None);
+        }
+        let model = Arc::new(self.read(from, to, cancel)?);
+        if windows.len() == KEPT {
+            windows.remove(0);
+        }
+        windows.push(((from, to), Arc::clone(&model)));
+        Ok(Some(model))
+    }
+
+    fn read(&self, from: i64, to: i64, cancel: &Cancel) -> Result<Model, Error> {
+        let config = self.config(cancel);
+        let bounds = self.whole.bounds;
+        let (names, known) = (self.whole.names.clone(), self.infos.clone());
+        let mut all = All::new(names, Arc::clone(&self.lanes), &config);
+        let (mut long, mut apart) = (Vec::new(), HashSet::default());
+        let look = self.index.look_back();
+        let seen = (from.saturating_sub(look), to.saturating_add(look));
+        self.index.spans(Some(seen), |span| {
+            apart.extend([span.place, span.last]);
+            if touches((span.start, end_of(&span, bounds)), (from, to)) {
+                long.push(span);
+            }
+            Ok(())
+        })?;
+        let scanned =
+            self.index.read_window((from, to), &config, |mut found: Found, stretch| {
+                let lanes = found.labels.lanes.all().to_vec();
+                found.spans.retain(|own| self.is_own(own, &lanes, (from, to)));
+                // of stretches that reach beside what is seen not all is there
+                found.marks.retain(|own: &Mark| {
+                    let is_seen = seen.0 <= own.ts && own.ts < seen.1;
+                    is_seen && !apart.contains(&own.place) && !self.special.contains(&own.place)
+                });
+                all.take(found, stretch)
+            })?;
+        all.pair(bounds.end, self.index.only_by_name())?;
+        all.keep_spans(&config, |Timed(lane, span)| {
+            let is_counter = self.kind(*lane) == Some(LaneKind::Counter);
+            is_counter || touches((span.start, span.end()), (from, to))
+        })?;
+        for span in &long {
+            let name = match span.name {
+                Some(name) => name,
+                None => name_at(&scanned, span.place, &all),
+            };
+            all.push(timed(&DrawnSpan { name: Some(name), ..*span }, name, bounds))?;
+        }
+        let special = self.special_spans.iter();
+        let special = special.filter(|own| touches((own.1.start, own.1.end()), (from, to)));
+        special.copied().try_for_each(|own| all.push(own))?;
+        let mut arranged = arrange(all, (known, &Notes::default()), &config)?;
+        arranged.sums = Arc::clone(&self.whole.sums);
+        Ok(arranged.model(Vec::new(), bounds, scanned))
+    }
+
+    fn kind(&self, lane: u32) -> Option<LaneKind> {
+        self.infos.get(lane as usize).map(|info| info.kind)
+    }
+
+    /// Whether what was found is to be shown in a window, and neither long nor special.
+    fn is_own(&self, Timed(lane, span): &Timed, lanes: &[LaneKey], window: (i64, i64)) -> bool {
+        if lanes[*lane as usize].kind == LaneKind::Counter {
+            return span.start < window.1;
+        }
+        let is_short = span.place == NO_PLACE || !self.index.is_long(span.dur);
+        is_short && touches((span.start, span.end()), window) && !self.special.contains(&span.place)
+    }
+}
+
+/// Whether an interval, or a moment, lies in a window.
+fn touches((start, end): (i64, i64), (from, to): (i64, i64)) -> bool {
+    start < to && (end > from || start >= from)
+}
+
+fn end_of(span: &DrawnSpan, bounds: Bounds) -> i64 {
+    span.dur.map_or(bounds.end, |dur| span.start.saturating_add(dur))
+}
+
+fn timed(span: &DrawnSpan, unnamed: u32, bounds: Bounds) -> Timed {
+    let &DrawnSpan { lane, name, start, place, dur, .. } = span;
+    let flags = if dur.is_none() { OPEN } else { 0 };
+    let dur = end_of(span, bounds).saturating_sub(start).max(0);
+    Timed(lane, Span { start, dur, place, name: name.unwrap_or(unnamed), row: 0, flags })
+}
+
+/// The number of the name of an event whose name the index had no room for.
+fn name_at(scanned: &Scanned, place: u64, all: &All) -> u32 {
+    let (bytes, _) = scanned.event_at(place, TEXT).unwrap_or_default();
+    let mut labels = Labels::default();
+    let own = labels.name(&fields_of(&bytes).of(&bytes));
+    all.name(labels.names.bytes_of(own))
+}
+
+/// A window of a nanosecond at least.
+fn widened(bounds: Bounds) -> Bounds {
+    Bounds { end: bounds.end.max(bounds.start + 1), ..bounds }
+}
+
+type Tables = (SharedNames, Vec<NameSum>, LaneTable);
+
+/// Names with their sums, and lanes; nothing if some stand there twice.
+fn tables(index: &DrawnIndex) -> Result<Option<Tables>, Error> {
+    let (names, mut sums) = (SharedNames::default(), Vec::new());
+    index.names(|own| {
+        names.number(own.text);
+        sums.push(NameSum { count: own.count, total: own.total, longest: own.longest });
+    })?;
+    let (mut lanes, keys) = (LaneTable::default(), index.lanes()?);
+    let count = keys.len();
+    keys.into_iter().for_each(|key| _ = lanes.add(key));
+    let is_sound = lanes.all().len() == count && names.len() == sums.len();
+    Ok(is_sound.then_some((names, sums, lanes)))
+}
+
+/// What there is to say, as far as an index knows.
+fn told(index: &DrawnIndex, lanes: &LaneTable, unended: u64) -> Told {
+    let report = index.report();
+    let inputs = || std::iter::once(0).collect();
+    let origins: Origins = lanes.all().iter().map(|key| (key.pid.clone(), inputs())).collect();
+    let (events, event_bytes) = (report.events, report.bytes);
+    Told { events, event_bytes, origins, unended, ..Told::default() }
+}
+
+/// The whole trace, with bins.
+fn whole(
+    index: &DrawnIndex,
+    (mut arranged, sums): (Arranged, Vec<NameSum>),
+    notes: &Notes,
+    (bounds, scanned): (Bounds, Scanned),
+) -> Result<Model, Error> {
+    let (mut bins, width): (Vec<DrawnBin>, i64) = (Vec::new(), index.bin_width());
+    let count = arranged.lanes.len() as u32;
+    index.bins(|bin| bins.extend(Some(bin).filter(|bin| bin.lane < count)))?;
+    bins.sort_by_key(|bin| (bin.lane, bin.start));
+    for bin in &bins {
+        let lane = &mut arranged.lanes[bin.lane as usize];
+        let end = bin.start.saturating_add(width).min(bounds.end);
+        lane.events = lane.events.saturating_add(bin.count);
+        lane.first = lane.first.min(bin.start.max(bounds.start));
+        lane.last = lane.last.max(end);
+        if lane.kind != LaneKind::Counter {
+            lane.busy = lane.busy.saturating_add(bin.busy);
+        }
+    }
+    arranged.sums = Arc::new(sums);
+    let processes = processes(&arranged.lanes, notes, &arranged.told.origins);
+    let mut model = arranged.model(processes, bounds, scanned);
+    model.bins = Some(Bins::new(bins, width));
+    Ok(model)
+}

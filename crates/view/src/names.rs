@@ -1,0 +1,60 @@
+//! The names of a site: windows that are read later have the numbers of those before.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tracemill_core::names::Names;
+use tracemill_tokenizer::to_text;
+
+/// Names with numbers that stay.
+#[derive(Clone, Default)]
+pub(crate) struct SharedNames(Arc<RwLock<Names>>);
+
+impl SharedNames {
+    fn read(&self) -> RwLockReadGuard<'_, Names> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Names> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of a text; a new one if it is new.
+    pub(crate) fn number(&self, text: &[u8]) -> u32 {
+        self.write().number(text)
+    }
+
+    /// Takes over the texts of another table; gives their numbers here.
+    pub(crate) fn append(&self, other: &Names) -> Vec<u32> {
+        self.write().append(other)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.read().len()
+    }
+
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        let names = self.read();
+        names.heap() + names.len() as u64 * 40
+    }
+
+    /// The text of a number; empty if there is none.
+    pub(crate) fn text(&self, number: u32) -> String {
+        let names = self.read();
+        let is_one = (number as usize) < names.len();
+        if is_one { to_text(names.bytes_of(number)) } else { String::new() }
+    }
+
+    /// Those in which a text lies, whatever the case of ASCII letters.
+    pub(crate) fn holding(&self, text: &str) -> BTreeSet<u32> {
+        let names = self.read();
+        let all = 0..names.len() as u32;
+        all.filter(|&name| holds(names.bytes_of(name), text.as_bytes())).collect()
+    }
+}
+
+/// Whether a text lies in a name, whatever the case of ASCII letters.
+pub(crate) fn holds(name: &[u8], text: &[u8]) -> bool {
+    text.is_empty() || name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
+}
