@@ -15,8 +15,8 @@ use crate::record::Record;
 use crate::sorting::{Filed, Sorting};
 use crate::value::{number, string};
 use tracemill_core::hash::HashMap;
-use tracemill_core::spill::SpillVec;
 use tracemill_core::names::Names;
+use tracemill_core::spill::SpillVec;
 use tracemill_pipeline::{Error, Findings, InputPlace, Stretch};
 use tracemill_tokenizer::{Event, Field};
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  browser page  ── tiles ──  hyper, one thread  ── a thread a request ──  rows on disk, sums over them
-//!   minimap · lanes               │                                          └ made by one pass over the inputs
+//!   minimap · lanes               │                                          └ made by one pass over the inputs, or of an index and windows of the trace
 //!                                 └── slices ──  `slice` of the pipeline, sent while it is written
 //! ```
 //!
@@ -29,7 +29,7 @@
 //! ```
 //!
 //! Modules in the order in which bytes meet them: `found` (events to intervals), `record` (what stays of them), `notes` and `lane` (what they
-//! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `model` (all of it), `flows` (arrows), `damage` (marks of it), `tile`,
+//! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `names` and `bins` (what is shared, what an index sums up), `model` (all of it, or of a window), `indexed` and `seek` (a trace by its index), `shown` (which of both), `flows` (arrows), `damage` (marks of it), `tile`,
 //! `around`, `stats` and `slices` (answers), `devtools` and `viewers` (where slices go on), `ask` and `reply` (requests and answers), `site` (routes), `server` (sockets).
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,6 @@
 //! Flags of `view`.
 
+use super::index::IndexFlag;
 use super::{InputArgs, LimitArgs, MessageArgs};
 use clap::Args;
 use std::net::IpAddr;
@@ -11,9 +12,11 @@ Shows traces of any size in a browser: an overview of the whole trace, each proc
 to the nanosecond, search, and sums of a window. It also hands a window on to Perfetto, the Firefox Profiler or \
 DevTools, or saves it as a file.
 
-The command reads the trace once, at scanning speed, and then answers the page, which opens at once: drawing costs \
-as much as the pixels, not as the events. Lists (36 bytes per interval) that exceed the memory (-m) go to the folder \
-of -T. Several inputs, and folders, are shown as one trace, as `tracemill merge` makes it: equal pids of different recordings are different \
+The page opens at once. A trace with an index (`tracemill index`) is there at once too, whatever its size: what is \
+long is drawn as it is, the rest from sums in the index (marked ≈), and a window of fewer than 200,000 events is read \
+and drawn to the last. A trace of 32 MiB and more gets an index when it is first viewed. Without one (smaller, damaged or \
+packed traces, several inputs, CPU profiles, --index never) the trace is read once, at scanning speed: drawing costs as much as the pixels, not as the \
+events; lists (36 bytes per interval) that exceed the memory (-m) go to the folder of -T. Several inputs, and folders, are shown as one trace, as `tracemill merge` makes it: equal pids of different recordings are different \
 processes, and clocks that differ are put on one line.
 
 The address, with a secret in it, goes to standard output. Only this machine can connect, and only with the secret; \
@@ -41,6 +44,8 @@ Examples:
 pub(crate) struct ViewArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) index: IndexFlag,
     /// Listen on this address of this machine [default: 127.0.0.1]
     #[arg(
         long,

@@ -20,8 +20,9 @@ const LAST_WORD: Duration = Duration::from_millis(700);
 /// Serves the page until it is interrupted, or nobody asks any more.
 pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure> {
     let ViewArgs { input, limits, messages: said, .. } = args;
-    let running =
+    let mut running =
         Running::new(Flags { verb: "view", input, limits, messages: said }, &[], messages)?;
+    running.config.index = args.index.index.clone();
     let sources = &running.sources;
     check(sources)?;
     // the address has standard output

@@ -18,7 +18,7 @@ pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
 
 use crate::config::Config;
 use crate::inputs::of_inputs;
-use crate::pieces;
+use crate::pieces::Pieces as Known;
 use crate::warning::Warning;
 use cpuprofiles::{CpuprofileInput, CpuprofileInputs};
 use places::{UnitFindings, Units, Watch};
@@ -216,7 +216,7 @@ pub fn scan_inputs<F: Findings>(
 /// If the run was cancelled, and what `take` says.
 pub(crate) fn scan_pieces<F: Findings>(
     source: &Source,
-    pieces: &pieces::Pieces,
+    pieces: &Known,
     config: &Config,
     new: impl Fn() -> F + Send + Sync + 'static,
     mut take: impl FnMut(F, Stretch) -> Result<(), Error>,

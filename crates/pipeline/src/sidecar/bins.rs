@@ -4,12 +4,11 @@
 //! read; until then bins of a k are kept that grows with what was seen, and that it reaches in any case. Those of a greater k are
 //! sums of those of a lesser one, so what is joined late is what would have been counted at once.
 
-use super::spans::Spans;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::hash::HashMap;
-use tracemill_index::{PageBuilder, Section, Writer, bins::NO_NAME, id, spans};
+use tracemill_index::{PageBuilder, Section, Writer, bins::NO_NAME, id};
 
 /// Rows of a page.
 const ROWS: usize = 8192;
@@ -44,10 +43,16 @@ impl Bin {
     fn join(&mut self, other: &Bin) {
         self.count += other.count;
         if self.is_counter {
-            let value = |bits: i64| f64::from_bits(bits as u64);
-            let bits = |value: f64| value.to_bits() as i64;
-            self.busy = bits(value(self.busy).min(value(other.busy)));
-            self.longest = bits(value(self.longest).max(value(other.longest)));
+            // so that of 0 and -0 it is the same in any order
+            let is_less = |a: i64, b: i64| {
+                f64::from_bits(a as u64).total_cmp(&f64::from_bits(b as u64)).is_lt()
+            };
+            if is_less(other.busy, self.busy) {
+                self.busy = other.busy;
+            }
+            if is_less(self.longest, other.longest) {
+                self.longest = other.longest;
+            }
             return;
         }
         self.busy = self.busy.saturating_add(other.busy);
@@ -157,25 +162,22 @@ impl AllBins {
         self.all.len() <= self.most
     }
 
-    /// Writes their section: without what stands in SPANS, which has what is longer than 2 to the power of a level.
+    /// Writes their section: without what is listed by itself, of which `listed` gives lanes, starts and durations, and which has what is longer
+    /// than 2 to the power of a level.
     pub(super) fn write<W: io::Write>(
         &self,
         number_of: impl Fn(u32) -> u64,
-        (listed, level): (&Spans, u32),
+        (level, listed): (u32, impl FnOnce(&mut dyn FnMut(u32, i64, i64)) -> io::Result<()>),
         to: &mut Writer<W>,
     ) -> io::Result<()> {
         let mut all = self.all.clone();
-        listed.each(level, |span| {
-            if span.flags & spans::OPEN == 0
-                && let Some(lane) = super::drawn::lane_of(&span)
-                && let Some(bin) = all.get_mut(&(lane, span.start >> self.level))
-            {
+        listed(&mut |lane, start, dur| {
+            if let Some(bin) = all.get_mut(&(lane, start >> self.level)) {
                 bin.count = bin.count.saturating_sub(1);
-                bin.busy = bin.busy.saturating_sub(span.end.saturating_sub(span.start));
+                bin.busy = bin.busy.saturating_sub(dur);
             }
-            Ok::<(), io::Error>(())
         })?;
-        let mut rows: Vec<(u64, i64, Bin)> = all
+        let mut rows: Vec<Row> = all
             .into_iter()
             .filter(|(_, bin)| bin.count > 0)
             .map(|((lane, number), bin)| (number_of(lane), number, bin))
@@ -194,8 +196,11 @@ impl AllBins {
     }
 }
 
-fn fill(page: &[(u64, i64, Bin)], to: &mut PageBuilder) {
-    let columns: [fn(&(u64, i64, Bin)) -> u64; 6] = [
+/// Number of the lane, which of its bins, and that.
+type Row = (u64, i64, Bin);
+
+fn fill(page: &[Row], to: &mut PageBuilder) {
+    let columns: [fn(&Row) -> u64; 6] = [
         |row| row.0,
         |row| row.1 as u64,
         |row| row.2.count,

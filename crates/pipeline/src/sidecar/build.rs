@@ -96,7 +96,9 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         }
         Packing::Unknown(file) => {
             let text = file_bytes.saturating_mul(RATIO);
-            (Some(file), Build::new(text, (None, true), config))
+            let build = Build::new(text, (None, true), config);
+            // windows of what is packed are not drawn by it
+            (Some(file), Build { drawn: None, ..build })
         }
     };
     let (inputs, restarts) = read(source, unknown, &mut build, config)?;

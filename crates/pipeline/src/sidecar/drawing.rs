@@ -9,26 +9,18 @@
 
 use super::chosen::Candidate;
 use super::fresh::{input_of, open};
-use super::lookup::{Granules, Lookup, Row, Single};
+use super::lookup::Lookup;
 use super::meta::{Meta, WindowsMeta};
 use super::whole::{IndexConfig, index};
 use crate::config::Config;
 use crate::drawing::{LaneKey, LaneKind};
-use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
-use crate::pieces::Pieces;
-use std::collections::BinaryHeap;
-use std::ops::Range;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
-use tracemill_core::pieces::Chosen;
 use tracemill_core::source::Source;
 use tracemill_index::bins::NO_NAME;
 use tracemill_index::{Index, IndexError, Input, Page, PageEntry, id, spans};
 use tracemill_tokenizer::Mapped;
-
-/// Granules of a page of GRANULES: each has an event at least.
-const GRANULES: u64 = super::granules::ROWS as u64;
 
 /// Whether an index can be drawn from.
 pub enum DrawnState {
@@ -87,35 +79,13 @@ pub struct DrawnName<'t> {
     pub longest: i64,
 }
 
-/// Events that touch a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DrawnCount {
-    /// Those of stretches of the text that touch it: no fewer than there are.
-    pub events: u64,
-    /// Bytes of them.
-    pub bytes: u64,
-    /// Events that are read to know them to the last.
-    pub read: u64,
-    /// Bytes of those.
-    pub read_bytes: u64,
-}
-
-/// A stretch of the text with events of a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DrawnStretch {
-    /// Times of its events.
-    pub times: (i64, i64),
-    /// Its rank, and its number.
-    pub key: (i64, u64),
-}
-
 /// An index that is that of its trace, opened.
 pub struct DrawnIndex {
-    source: Source,
-    candidate: Candidate,
+    pub(super) source: Source,
+    pub(super) candidate: Candidate,
     bytes: Mapped,
     input: Input,
-    report: InputReport,
+    pub(super) report: InputReport,
     windows: WindowsMeta,
     bounds: Bounds,
     bins: u32,
@@ -271,7 +241,7 @@ impl DrawnIndex {
         ask(&lookup).map_err(told)
     }
 
-    fn asked<T>(
+    pub(super) fn asked<T>(
         &self,
         ask: impl FnOnce(&Lookup<'_, '_>) -> Result<T, IndexError>,
     ) -> Result<T, Error> {
@@ -420,160 +390,6 @@ impl DrawnIndex {
         )
     }
 
-    /// Events that touch a window; `None` if more than `most` have to be read to know them.
-    ///
-    /// # Errors
-    /// The index is damaged.
-    pub fn count(&self, from: i64, to: i64, most: u64) -> Result<Option<DrawnCount>, Error> {
-        let (own, seen) = (from..to, self.seen(from, to));
-        self.asked(|lookup| {
-            let section = lookup.index.section(id::GRANULES);
-            let pages = section.iter().flat_map(|section| &section.pages);
-            let within = pages
-                .filter(|page| seen.start <= page.first as i64 && (page.last as i64) < seen.end);
-            // all pages but the last have so many granules
-            if within.count().saturating_sub(1) as u64 * GRANULES > most {
-                return Ok(None);
-            }
-            let mut count = DrawnCount::default();
-            lookup.each_granule(Some(&seen), |row| {
-                if row.touches(&own) {
-                    count.events += row.events;
-                    count.bytes = count.bytes.saturating_add(row.bytes);
-                }
-                if row.touches(&seen) {
-                    count.read += row.events;
-                    count.read_bytes = count.read_bytes.saturating_add(row.bytes);
-                }
-            })?;
-            Ok((count.read <= most).then_some(count))
-        })
-    }
-
-    /// Times at which what is short may touch a window.
-    fn seen(&self, from: i64, to: i64) -> Range<i64> {
-        let look = self.look_back();
-        from.saturating_sub(look)..to.saturating_add(look)
-    }
-
-    /// Reads the events that touch a window, and some beside it: all that are short, and of counters the values at its begin.
-    ///
-    /// # Errors
-    /// The index is damaged or none of the trace, and those of [`crate::scan_inputs`].
-    pub fn read_window<F: Findings>(
-        &self,
-        (from, to): (i64, i64),
-        config: &Config,
-        take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<Scanned, Error> {
-        let seen = self.seen(from, to);
-        let granules = self.asked(|lookup| {
-            let mut events = Vec::new();
-            lookup.each_span(&(from..from.saturating_add(1)), |span| {
-                if span.kind == spans::COUNTER {
-                    events.push(span.begin);
-                }
-            })?;
-            chosen(lookup, Some(&seen), |row| row.touches(&seen), events)
-        })?;
-        self.read(granules, config, take)
-    }
-
-    /// Reads the events that count wherever they stand: metadata, and what viewers need. Gives their places too.
-    ///
-    /// # Errors
-    /// As [`DrawnIndex::read_window`].
-    pub fn read_special<F: Findings>(
-        &self,
-        config: &Config,
-        take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<(Scanned, Vec<u64>), Error> {
-        let (granules, places) = self.asked(|lookup| {
-            let (mut events, mut places) = (Vec::new(), Vec::new());
-            let section = lookup.index.section(id::PLACES);
-            for entry in section.iter().flat_map(|section| &section.pages) {
-                let page = lookup.index.page(entry)?;
-                let [own, lens, sums] = [page.numbers(0)?, page.numbers(1)?, page.numbers(3)?];
-                places.extend_from_slice(&own);
-                for ((place, bytes), sum) in own.into_iter().zip(lens).zip(sums) {
-                    events.push(Single { place, sum: sum as u32, bytes });
-                }
-            }
-            Ok((chosen(lookup, Some(&(i64::MIN..i64::MIN)), |_| false, events)?, places))
-        })?;
-        Ok((self.read(granules, config, take)?, places))
-    }
-
-    /// Stretches of the text with events of names that are wanted, at most so many: those with the least `rank`, a number of their times, in
-    /// order of that. Stretches without a rank are not wanted. If the index does not say which names are where, all are looked at.
-    ///
-    /// # Errors
-    /// The index is damaged.
-    pub fn stretches_of(
-        &self,
-        is_wanted: impl Fn(u32) -> bool,
-        rank: impl Fn((i64, i64)) -> Option<i64>,
-        (beyond, most): (Option<(i64, u64)>, usize),
-    ) -> Result<Vec<DrawnStretch>, Error> {
-        let mut first = BinaryHeap::new();
-        self.asked(|lookup| {
-            let mut named = Named::of(lookup.index, &is_wanted);
-            lookup.each_granule(None, |row| {
-                let times = row.times();
-                let Some(own) = rank(times).filter(|_| row.touches(&(i64::MIN..i64::MAX))) else {
-                    return;
-                };
-                let key = (own, row.number);
-                if beyond.is_none_or(|beyond| key > beyond) && named.has(row.number) {
-                    first.push((key, times));
-                    if first.len() > most {
-                        first.pop();
-                    }
-                }
-            })?;
-            named.said
-        })?;
-        let sorted = first.into_sorted_vec().into_iter();
-        Ok(sorted.map(|(key, times)| DrawnStretch { times, key }).collect())
-    }
-
-    /// Reads the events of stretches of the text.
-    ///
-    /// # Errors
-    /// As [`DrawnIndex::read_window`].
-    pub fn read_stretches<F: Findings>(
-        &self,
-        stretches: &[DrawnStretch],
-        config: &Config,
-        take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<Scanned, Error> {
-        let mut rows: Vec<u64> = stretches.iter().map(|own| own.key.1).collect();
-        rows.sort_unstable();
-        let is_one = |row: &Row| rows.binary_search(&row.number).is_ok();
-        let times = stretches.iter().map(|own| own.times);
-        let times = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default();
-        let seen = times.0..times.1.saturating_add(1);
-        let granules = self.asked(|lookup| chosen(lookup, Some(&seen), is_one, Vec::new()))?;
-        self.read(granules, config, take)
-    }
-
-    fn read<F: Findings>(
-        &self,
-        granules: Granules,
-        config: &Config,
-        take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<Scanned, Error> {
-        if !granules.are_in_order() {
-            return Err(self.candidate.refused("its places are not in order".to_owned()));
-        }
-        let Granules { pieces, read, .. } = granules;
-        let chosen = Chosen { pieces, unpacked: None };
-        let pieces = Pieces { chosen, read, report: self.report.clone() };
-        let scanned = scan_pieces(&self.source, &pieces, config, F::default, take)?;
-        self.check_unchanged()?;
-        scanned.ok_or_else(|| self.candidate.changed())
-    }
-
     /// Whether the trace still is that of the index.
     ///
     /// # Errors
@@ -586,58 +402,6 @@ impl DrawnIndex {
         {
             true => Ok(()),
             false => Err(self.candidate.changed()),
-        }
-    }
-}
-
-/// Granules that have names, as they are asked for in ascending order.
-struct Named<'l, 'b, F> {
-    index: &'l Index<'b>,
-    is_wanted: F,
-    /// None if there is no such section: then each may have any.
-    pages: Option<std::slice::Iter<'l, PageEntry>>,
-    /// Those of the page at hand that have one, the last first.
-    rows: Vec<u64>,
-    said: Result<(), IndexError>,
-}
-
-impl<'l, 'b, F: Fn(u32) -> bool> Named<'l, 'b, F> {
-    fn of(index: &'l Index<'b>, is_wanted: F) -> Self {
-        let pages = index.section(id::GRANULE_NAMES).map(|section| section.pages.iter());
-        Named { index, is_wanted, pages, rows: Vec::new(), said: Ok(()) }
-    }
-
-    fn page(&self, entry: &PageEntry) -> Result<Vec<u64>, IndexError> {
-        let page = self.index.page(entry)?;
-        let all = page.numbers(0)?.into_iter().zip(page.numbers(1)?).rev();
-        let own = all.filter(|(_, name)| u32::try_from(*name).is_ok_and(&self.is_wanted));
-        Ok(own.map(|(row, _)| row).collect())
-    }
-
-    /// Whether a granule has one.
-    fn has(&mut self, number: u64) -> bool {
-        if self.pages.is_none() {
-            return true;
-        }
-        loop {
-            while self.rows.pop_if(|row| *row < number).is_some() {}
-            if let Some(row) = self.rows.last() {
-                return *row == number;
-            }
-            let pages = self.pages.iter_mut().flatten();
-            let Some(entry) = pages.take(1).find(|entry| entry.last >= number) else {
-                if self.pages.as_ref().is_none_or(|pages| pages.as_slice().is_empty()) {
-                    return false;
-                }
-                continue;
-            };
-            match self.page(entry) {
-                Ok(rows) => self.rows = rows,
-                Err(error) => {
-                    (self.said, self.pages) = (Err(error), Some([].iter()));
-                    return false;
-                }
-            }
         }
     }
 }
@@ -657,31 +421,6 @@ fn against(meta: &Meta, report: &InputReport) -> Option<&'static str> {
     }
     let has_no_room = meta.left_out.iter().any(|name| Some(&**name) == id::name(id::BINS));
     (meta.drawn.is_none() && has_no_room).then_some("what is drawn has no room in it")
-}
-
-/// Granules that are wanted, and single events of others.
-fn chosen(
-    lookup: &Lookup<'_, '_>,
-    seen: Option<&Range<i64>>,
-    wanted: impl Fn(&Row) -> bool,
-    mut events: Vec<Single>,
-) -> Result<Granules, IndexError> {
-    events.sort_unstable();
-    events.dedup_by_key(|event| event.place);
-    let mut all = Granules::default();
-    let mut left = &events[..];
-    lookup.each_granule(seen, |row| {
-        if !wanted(row) {
-            return;
-        }
-        let (before, others) = left.split_at(left.partition_point(|e| e.place < row.place));
-        let behind = others.partition_point(|e| e.place < row.end());
-        before.iter().for_each(|event| all.event(*event));
-        left = &others[behind..];
-        all.granule(row);
-    })?;
-    left.iter().for_each(|event| all.event(*event));
-    Ok(all)
 }
 
 fn name_of(number: u64) -> Option<u32> {

@@ -45,7 +45,7 @@ impl Sum {
 }
 
 /// The lane of an interval that is drawn.
-pub(super) fn lane_of(span: &Span) -> Option<u32> {
+fn lane_of(span: &Span) -> Option<u32> {
     match span.kind {
         spans::COMPLETE | spans::PAIR => Some(span.lane),
         spans::ASYNC | spans::LEGACY => Some(span.track | OTHER),
@@ -273,11 +273,12 @@ impl Drawn {
         self.bins.level
     }
 
-    /// Writes the sections of names, of lanes and of bins; `threads` are the lanes before those.
+    /// Writes the sections of names, of lanes and of bins; `threads` are the lanes before those, and `listed` gives what is longer than 2 to the
+    /// power of a level.
     pub(super) fn write<W: io::Write>(
         &self,
         threads: u64,
-        listed: (&super::spans::Spans, u32),
+        (level, listed): (u32, impl FnOnce(&mut dyn FnMut(&Span)) -> io::Result<()>),
         to: &mut Writer<W>,
     ) -> io::Result<()> {
         let section = |id| Section { id, critical: false, version: 1 };
@@ -301,6 +302,14 @@ impl Drawn {
             0 => u64::from(lane),
             _ => threads + u64::from(lane & !OTHER),
         };
-        self.bins.write(number_of, listed, to)
+        let drawn = |take: &mut dyn FnMut(u32, i64, i64)| {
+            listed(&mut |span: &Span| {
+                let lane = lane_of(span).filter(|_| span.flags & spans::OPEN == 0);
+                lane.into_iter().for_each(|lane| {
+                    take(lane, span.start, span.end.saturating_sub(span.start));
+                });
+            })
+        };
+        self.bins.write(number_of, (level, drawn), to)
     }
 }

@@ -17,6 +17,7 @@ mod chunk_rows;
 mod chunks;
 mod drawing;
 mod drawn;
+mod drawn_windows;
 mod filters;
 mod fresh;
 mod granule_lanes;
@@ -42,9 +43,8 @@ mod windows;
 mod write;
 
 pub use answer::{info, info_with};
-pub use drawing::{
-    DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch,
-};
+pub use drawing::{DrawnBin, DrawnIndex, DrawnName, DrawnSpan, DrawnState};
+pub use drawn_windows::{DrawnCount, DrawnStretch};
 pub(crate) use filters::filter;
 pub use place::{has_index, index_path};
 pub(crate) use plan::Asked;

@@ -4,6 +4,7 @@ use super::build::{Built, TOP};
 use super::drawn::Drawn;
 use super::groups::Groups;
 use super::meta::{DrawnMeta, Meta, WindowsMeta};
+use super::span::Span;
 use super::{rows, tables};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -91,42 +92,49 @@ pub(super) fn make(built: &Built, input: &Input, tmp_dir: &Path) -> Result<Made,
     at_high.map_or_else(|| attempt(Step::LAST.0), Ok)
 }
 
-fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Result<Made> {
-    let level = (built.granules.level + step.coarser()).min(63);
-    let keeps = |id: u16| {
-        let fits = match id {
-            id::DOCUMENTS | id::KEYS => tables::documents_fit(built),
-            id::LANES => tables::lanes_fit(built),
-            id::STREAMS => built.has_profiles && built.streams.is_some(),
-            id::SPANS => built.spans.as_ref().is_some_and(|spans| spans.is_complete),
-            id::GRANULE_LANES => tables::lanes_fit(built),
-            id::GROUPS => built.groups.is_some(),
-            id::BINS | id::GRANULE_NAMES => {
-                let drawn = built.drawn.as_ref().is_some_and(Drawn::fits);
-                drawn && built.spans.as_ref().is_some_and(|spans| spans.is_complete)
-            }
-            _ => true,
-        };
-        fits && !step.leaves_out(id)
-    };
-    let may_go = [
-        id::DOCUMENTS,
-        id::KEYS,
-        id::LANES,
-        id::PLACES,
-        id::SPANS,
-        id::STREAMS,
-        id::GRANULE_LANES,
-        id::GROUPS,
-        id::BINS,
-        id::GRANULE_NAMES,
-    ];
-    let is_there = |id: u16| match id {
+/// Sections without which an index still is one.
+const MAY_GO: [u16; 10] = [
+    id::DOCUMENTS,
+    id::KEYS,
+    id::LANES,
+    id::PLACES,
+    id::SPANS,
+    id::STREAMS,
+    id::GRANULE_LANES,
+    id::GROUPS,
+    id::BINS,
+    id::GRANULE_NAMES,
+];
+
+/// Whether a section can say everything.
+fn fits(built: &Built, id: u16) -> bool {
+    let has_spans = || built.spans.as_ref().is_some_and(|spans| spans.is_complete);
+    match id {
+        id::DOCUMENTS | id::KEYS => tables::documents_fit(built),
+        id::LANES | id::GRANULE_LANES => tables::lanes_fit(built),
+        id::STREAMS => built.has_profiles && built.streams.is_some(),
+        id::SPANS => has_spans(),
+        id::GROUPS => built.groups.is_some(),
+        id::BINS | id::GRANULE_NAMES => {
+            built.drawn.as_ref().is_some_and(Drawn::fits) && has_spans() && tables::lanes_fit(built)
+        }
+        _ => true,
+    }
+}
+
+/// Whether there is anything that a section would say.
+fn is_there(built: &Built, id: u16) -> bool {
+    match id {
         id::STREAMS => built.has_profiles,
         id::BINS | id::GRANULE_NAMES => built.drawn.is_some(),
         _ => true,
-    };
-    let left_out = may_go.into_iter().filter(|&id| is_there(id) && !keeps(id));
+    }
+}
+
+fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Result<Made> {
+    let level = (built.granules.level + step.coarser()).min(63);
+    let keeps = |id: u16| fits(built, id) && !step.leaves_out(id);
+    let left_out = MAY_GO.into_iter().filter(|&id| is_there(built, id) && !keeps(id));
     let left_out: Vec<String> = left_out.filter_map(id::name).map(str::to_owned).collect();
     let spans = built.spans.as_ref().filter(|_| keeps(id::SPANS));
     let groups = built.groups.as_ref().filter(|_| keeps(id::GROUPS));
@@ -173,11 +181,17 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
         packed.write(&mut to)?;
     }
     if let (Some(drawn), Some(all), Some(look_back)) = (drawn, spans, look_back) {
-        drawn.write(built.lanes.entries().count() as u64, (all, look_back), &mut to)?;
-        if keeps(id::GRANULE_NAMES) {
-            let granules = (&built.granules, level);
-            drawn.granules.write(id::GRANULE_NAMES, granules, &mut to)?;
-        }
+        let listed = |visit: &mut dyn FnMut(&Span)| {
+            all.each(look_back, |span| {
+                visit(&span);
+                Ok(())
+            })
+        };
+        let threads = built.lanes.entries().count() as u64;
+        drawn.write(threads, (look_back, listed), &mut to)?;
+    }
+    if let Some(drawn) = drawn.filter(|_| keeps(id::GRANULE_NAMES)) {
+        drawn.granules.write(id::GRANULE_NAMES, (&built.granules, level), &mut to)?;
     }
     let bytes = to.file_len();
     let (mut body, head) = to.finish(input)?;
