@@ -129,7 +129,9 @@ impl AllBins {
         }
         #[expect(clippy::iter_over_hash_type, reason = "joined bins are the same in any order")]
         for ((own, number), bin) in part.all {
-            let bin = Bin { name: name(bin.name), ..bin };
+            // samples have no name
+            let name = if bin.is_counter { 0 } else { name(bin.name) };
+            let bin = Bin { name, ..bin };
             self.put((lane(own), number >> (self.level - part.level)), bin);
         }
         self.fit();
