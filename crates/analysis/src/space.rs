@@ -1,7 +1,6 @@
 //! Lists of records within the budget: in memory, and beyond their share of it on disk.
 
 use std::path::PathBuf;
-use tracemill_core::error::Error;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::{KeySorter, Keyed};
 use tracemill_core::spill::{Record, SpillVec, word};

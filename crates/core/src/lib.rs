@@ -53,6 +53,7 @@ pub mod names;
 pub mod order;
 pub mod os;
 pub mod output;
+pub mod overlap;
 pub mod packed;
 pub mod pairing;
 pub mod patch;

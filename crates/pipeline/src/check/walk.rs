@@ -17,7 +17,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
-use tracemill_core::pairing::{Begins, Ends};
+use tracemill_core::overlap::Ends;
+use tracemill_core::pairing::Begins;
 use tracemill_core::threads::on_threads;
 
 /// Judges all groups on `threads` threads, and does `before` other tasks, which come first, since they are long; answers

@@ -20,7 +20,7 @@ use crate::identity::{Renamer, key_of};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::pairing::Ends;
+use tracemill_core::overlap::Ends;
 use tracemill_core::spill::Scratch;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier, string_is};
 

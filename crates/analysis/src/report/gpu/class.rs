@@ -1,8 +1,8 @@
 //! What kernels do, told by their names as HTA tells it.
 
 use crate::devices::Role;
-use crate::names::Names;
 use tracemill_core::hash::HashMap;
+use tracemill_core::names::Names;
 
 /// What a kernel does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

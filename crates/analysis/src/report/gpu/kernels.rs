@@ -3,9 +3,9 @@
 use super::super::found::Kernel;
 use super::class::Class;
 use super::launched::{OnDevice, millis};
-use crate::names::Names;
-use crate::space::Room;
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
+use tracemill_core::names::Names;
 use tracemill_pipeline::Error;
 
 /// Of a name; times are nanoseconds.
@@ -40,7 +40,7 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
-    pub(super) fn add(&mut self, own: &OnDevice, class: Class, room: &Room) -> Result<(), Error> {
+    pub(super) fn add(&mut self, own: &OnDevice, class: Class, room: &Quota) -> Result<(), Error> {
         let (next, dur) = (self.all.len(), own.dur);
         let key = (own.name, class == Class::Memory);
         let sum = self.all.entry(key).or_insert(Sum {

@@ -8,7 +8,6 @@ mod running;
 mod streams;
 
 use super::found::{Device, DeviceRules, Devices, KindTime};
-use crate::space::Room;
 use crate::trace::Trace;
 use crate::walk::Window;
 use class::{Classes, Mask};
@@ -16,6 +15,7 @@ use kernels::Kernels;
 use launched::{OnDevice, millis};
 use running::Running;
 use streams::Streams;
+use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
 /// Of a device, as far as it was walked.
@@ -40,7 +40,7 @@ impl Trace {
         threads: &[usize],
         (rows, rules): (usize, DeviceRules),
         window: Option<Window>,
-        room: &Room,
+        room: &Quota,
     ) -> Result<Option<Devices>, Error> {
         if !self.devices.iter().any(|own| own.role.is_of_device()) {
             return Ok(None);
@@ -95,7 +95,7 @@ impl Walked {
         &mut self,
         own: &OnDevice,
         mask: Mask,
-        (rules, room): (DeviceRules, &Room),
+        (rules, room): (DeviceRules, &Quota),
     ) -> Result<(), Error> {
         self.kernels += 1;
         self.launched += u64::from(own.launched.is_some());

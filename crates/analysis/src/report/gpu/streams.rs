@@ -2,8 +2,8 @@
 
 use super::super::found::StreamIdle;
 use super::launched::{OnDevice, millis};
-use crate::space::Room;
 use std::collections::BTreeMap;
+use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
 /// As far as a stream was walked; times are nanoseconds.
@@ -34,7 +34,7 @@ impl Streams {
 
     /// Adds what begins next on the device. The host kept the stream waiting if it launched after the end of what ran before; what is
     /// launched in time and begins within `gap` nanoseconds is the cost of launching.
-    pub(super) fn add(&mut self, own: &OnDevice, gap: i64, room: &Room) -> Result<(), Error> {
+    pub(super) fn add(&mut self, own: &OnDevice, gap: i64, room: &Quota) -> Result<(), Error> {
         if !self.all.contains_key(&own.stream) {
             room.take(2 * size_of::<Stream>() as u64, "streams of devices")?;
         }

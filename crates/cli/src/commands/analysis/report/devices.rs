@@ -59,7 +59,7 @@ const KERNELS: &[Column] = &[
     figure("min_ms", ""),
 ];
 
-impl Made<'_> {
+impl ReportInputs<'_> {
     /// What devices did, why they are idle, and what takes their time.
     pub(super) fn devices(&self) -> Vec<Section> {
         let Some(own) = &self.report.devices else { return Vec::new() };
