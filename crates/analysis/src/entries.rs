@@ -44,6 +44,11 @@ impl Entry {
         self.ts + self.dur
     }
 
+    /// Whether it lies in a stretch of time, or reaches into it.
+    pub(crate) fn touches(&self, (from, to): (f64, f64)) -> bool {
+        !(self.end() < from || self.ts > to)
+    }
+
     #[inline]
     pub(crate) fn is_call(&self) -> bool {
         self.number as u8 == CALL
@@ -100,13 +105,21 @@ pub(crate) struct Nested<I> {
     has_depths: bool,
     /// When each open one ends.
     open: Vec<f64>,
+    /// The time of which such entries are counted, in microseconds.
+    counted: (f64, f64),
     /// Entries so far that begin in one but end behind it, and so have no place.
     pub(crate) dropped: u64,
 }
 
 impl<I: Iterator<Item = Placed>> Nested<I> {
     pub(crate) fn new(entries: I, has_depths: bool) -> Self {
-        Nested { entries, has_depths, open: Vec::new(), dropped: 0 }
+        let counted = (f64::NEG_INFINITY, f64::INFINITY);
+        Nested { entries, has_depths, open: Vec::new(), counted, dropped: 0 }
+    }
+
+    /// Counts only what has no place of those that touch a stretch of time, in microseconds.
+    pub(crate) fn counting(self, counted: (f64, f64)) -> Self {
+        Nested { counted, ..self }
     }
 }
 
@@ -125,7 +138,7 @@ impl<I: Iterator<Item = Placed>> Iterator for Nested<I> {
                 self.open.pop();
             }
             if self.open.last().is_some_and(|last| end > *last) {
-                self.dropped += 1;
+                self.dropped += u64::from(own.entry.touches(self.counted));
                 continue;
             }
             let depth = self.open.len() as u32;

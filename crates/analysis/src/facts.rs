@@ -14,10 +14,11 @@ use crate::pages::Pages;
 use crate::record::Record;
 use crate::sorting::{Filed, Sorting};
 use crate::value::{number, string};
+use std::sync::Arc;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
 use tracemill_core::spill::SpillVec;
-use tracemill_pipeline::{Error, Findings, InputPlace, Stretch};
+use tracemill_pipeline::{Error, ExcerptThread, Findings, InputPlace, Stretch};
 use tracemill_tokenizer::{Event, Field};
 
 /// A thread, and its events of a stretch.
@@ -89,12 +90,29 @@ pub(crate) struct Facts {
     roles: Vec<Option<Role>>,
     /// Bytes of heap of the notable events.
     notable_bytes: u64,
+    /// Of B and E of what lasts, by place, when that ends; `None` for an E, which is in no need then.
+    ends: Option<Ends>,
     scratch: Vec<u8>,
 }
+
+/// See [`tracemill_pipeline::Excerpt::ends`].
+pub(crate) type Ends = Arc<HashMap<u64, Option<f64>>>;
 
 impl Facts {
     pub(crate) fn new(wanted: Wanted, fold_numbers: bool) -> Self {
         Facts { wanted, fold_numbers, ..Facts::default() }
+    }
+
+    /// The same where some ends are known.
+    pub(crate) fn with_ends(self, ends: &Ends) -> Self {
+        Facts { ends: Some(Arc::clone(ends)), ..self }
+    }
+
+    /// Threads of the one input that may have no event that is read.
+    pub(crate) fn expect(&mut self, threads: &[ExcerptThread]) {
+        for own in threads {
+            self.lane(0, &own.pid, &own.tid);
+        }
     }
 
     /// The lane of an event: that of the event before, if it is the same.
@@ -158,6 +176,10 @@ impl Facts {
             self.roles.push(Role::of(cat, self.names.bytes_of(name)));
         }
         self.roles[kind as usize]
+    }
+
+    fn end_of(&self, event: &Event<'_>) -> Option<Option<f64>> {
+        self.ends.as_ref()?.get(&event.offset).copied()
     }
 
     /// Takes over what a later stretch found; its records go to `sorting`, and what is of devices to a list of its own.
@@ -300,6 +322,12 @@ impl Findings for Facts {
                 let found = sought.details(event, name, &mut self.names);
                 found.map_or(0, |found| self.details.number(found))
             }
+        };
+        let dur = match (phase, self.end_of(event)) {
+            (b'E', Some(_)) => return,
+            (b'B', Some(Some(end))) => end - ts,
+            (b'B' | b'E', _) => 0.0,
+            _ => dur,
         };
         let id = |field| event.field(field).unwrap_or_default();
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));

@@ -4,10 +4,7 @@ use crate::images::is_image;
 use crate::styles;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
-
-/// The category of events that are calls made of samples. [`crate::Trace::read`] leaves them out where the samples stand beside them, since it
-/// makes the calls of those.
-pub const CALLS: &str = "v8.calls";
+use tracemill_pipeline::CALLS;
 
 /// No category at all.
 pub(crate) const NO_CAT: u32 = u32::MAX;

@@ -43,10 +43,11 @@
 //! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows` and `table`,
 //! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
 //! `report` (what is slow; of the scan `counters`, `pages`, `compiled`, `devices` and `reflows`), `images` (what URLs they are of).
-//! `space` is what lists have of the budget.
+//! `excerpt` reads by an index what windows need; `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
 
 mod calls;
+mod chart;
 mod choose;
 mod compare;
 mod compiled;
@@ -55,6 +56,7 @@ mod details;
 mod devices;
 mod entities;
 mod entries;
+mod excerpt;
 mod export;
 mod facts;
 mod frames;
@@ -77,10 +79,12 @@ mod peek;
 mod perfetto;
 mod picks;
 mod picture;
+mod profiles;
 mod proto;
 mod query;
 mod raw;
 mod read;
+mod reading;
 mod record;
 mod reflows;
 mod report;
@@ -99,6 +103,7 @@ mod views;
 mod walk;
 mod written;
 
+pub use chart::Flame;
 pub use choose::ThreadChoice;
 pub use compare::{
     CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run, Verdict,
@@ -106,9 +111,9 @@ pub use compare::{
 };
 pub use details::Wanted;
 pub use entities::Entities;
+pub use excerpt::{IndexRole, Scope};
 pub use export::{ExportForm, Exported};
 pub use groups::GroupBy;
-pub use kinds::CALLS;
 pub use maps::{MapFault, Mapped, SourceMaps, UnusedMap};
 pub use matcher::Matcher;
 pub use model::Weights;
@@ -126,7 +131,7 @@ pub use report::{
 };
 pub use rows::{CallRow, FlameRow, Location, RowOrder, Table, TreeRow};
 pub use sorting::Pairs;
-pub use table::{Flame, View};
+pub use table::View;
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track};
 pub use tracemill_core::names::Names;
 pub use walk::Window;

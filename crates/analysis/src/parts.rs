@@ -21,12 +21,14 @@ pub struct Part {
     pub threads: Vec<usize>,
     /// The table.
     pub table: Table,
-    /// Calls that were made of samples.
+    /// Calls that were made of samples. Of these, and of what follows, if windows are asked for only those from the first window to the last.
     pub calls: u64,
     /// Of these, those that DevTools does not draw: they are on its ignore list, and so is the function that they are called by.
     pub listed: u64,
     /// Events and calls that have no place, since they begin in one and end behind it.
     pub dropped: u64,
+    /// Samples.
+    pub samples: u64,
 }
 
 impl Part {
@@ -147,16 +149,27 @@ impl Trace {
     fn of_thread(&self, at: usize, query: &Query, room: &Quota) -> Result<Part, Error> {
         self.limits.cancel.check()?;
         let track = self.track(&self.threads[at])?;
-        let view = View::new(&track, query.rules);
-        Ok(view.part(at, view.table_of(query, room)?))
+        let within = span_of(&query.windows);
+        let view = View::counting(&track, query.rules, within);
+        let mut part = view.part(at, view.table_of(query, room)?);
+        part.samples = self.samples_within(&self.threads[at], within);
+        Ok(part)
     }
+}
+
+/// From the first to the last microsecond of windows; all time without any.
+pub(crate) fn span_of(windows: &[Window]) -> (f64, f64) {
+    let span = windows.iter().map(|own| (own.from * 1000.0, own.to * 1000.0));
+    let all = (f64::NEG_INFINITY, f64::INFINITY);
+    span.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or(all)
 }
 
 impl View<'_> {
     /// A table of it, as that of the thread of this number.
     pub(crate) fn part(&self, thread: usize, table: Table) -> Part {
         let (calls, listed, dropped) = (self.calls() as u64, self.listed(), self.dropped());
-        Part { threads: vec![thread], table, calls, listed, dropped }
+        let samples = self.samples();
+        Part { threads: vec![thread], table, calls, listed, dropped, samples }
     }
 }
 
@@ -279,6 +292,7 @@ fn add(first: &mut Part, part: Part) {
     first.calls += part.calls;
     first.listed += part.listed;
     first.dropped += part.dropped;
+    first.samples += part.samples;
 }
 
 /// Top-level events of several threads by start, each with what is below it.
@@ -326,6 +340,7 @@ mod tests {
             calls: 2,
             listed: 1,
             dropped: 0,
+            samples: 3,
         };
         let a = part(0, vec![row(0, "a", 1.0, 3.0), row(1, "b", 2.0, 2.0), row(0, "c", 2.5, 2.5)]);
         let b = part(1, vec![row(0, "c", 4.0, 6.0), row(1, "b", 2.0, 2.0)]);

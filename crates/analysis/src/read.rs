@@ -2,25 +2,20 @@
 
 use crate::devices::aligned;
 use crate::facts::{Bounds, Facts, Lane};
-use crate::functions::meta_names;
 use crate::kinds::flags;
 use crate::maps::{Mapper, SourceMaps};
-use crate::meta::{Meta, ThreadId};
-use crate::model::{Model, Weights, micros};
+use crate::meta::Meta;
+use crate::model::{Model, micros};
 use crate::modifications::Modifications;
-use crate::raw::Raw;
-use crate::samples::{Raw as RawSamples, Sample, Samples};
+use crate::profiles::{Chosen, ReadProfile, choose, read_profiles};
+use crate::reading::Reading;
+use crate::samples::{Sample, Samples};
 use crate::sorting::{Filed, Pairs, Sorting};
 use crate::space::Space;
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::limits::Quota;
-use tracemill_core::names::Names;
 use tracemill_core::spill::SpilledVec;
-use tracemill_core::threads::try_each;
-use tracemill_pipeline::{
-    Config, Error, ProfileFacts, ProfileSource, Scanned, Source, scan_inputs,
-};
+use tracemill_pipeline::{Config, Error, Excerpt, Scanned, Source};
 use tracemill_tokenizer::string_is;
 
 /// What becomes of the records of a lane.
@@ -57,17 +52,31 @@ impl Trace {
         maps: &SourceMaps,
         config: &Config,
     ) -> Result<Self, Error> {
-        let space = Space::new(config, config.shares().index, config.threads);
-        let room = Quota::new(config, config.memory / 4);
-        let mut facts = Facts::new(rules.wanted, rules.fold_numbers);
-        facts.names = meta_names();
-        let mut sorting = Sorting::new(&space, rules.as_devtools);
-        let new = move || Facts::new(rules.wanted, rules.fold_numbers);
-        let mut devices = space.spool(8);
-        let scanned = scan_inputs(sources, config, new, |part: Facts, stretch| {
-            facts.append(part, stretch, (&mut sorting, &mut devices))?;
-            room.check(facts.heap(), "names, threads and details of events")
-        })?;
+        let mut reading = Reading::new(rules, config);
+        let scanned = reading.all(sources)?;
+        Trace::of_scanned(reading, &scanned, maps)
+    }
+
+    /// The same of a part of one source; `None` if that is other than an index says.
+    pub(crate) fn read_part(
+        (source, excerpt): (&Source, &Excerpt),
+        rules: ReadRules,
+        maps: &SourceMaps,
+        config: &Config,
+    ) -> Result<Option<Self>, Error> {
+        let mut reading = Reading::new(rules, config);
+        let Some(scanned) = reading.part(source, excerpt)? else { return Ok(None) };
+        let mut trace = Trace::of_scanned(reading, &scanned, maps)?;
+        trace.know(excerpt);
+        Ok(Some(trace))
+    }
+
+    fn of_scanned(
+        reading: Reading<'_>,
+        scanned: &Scanned,
+        maps: &SourceMaps,
+    ) -> Result<Self, Error> {
+        let Reading { mut facts, mut sorting, devices, space, room, rules, config } = reading;
         let place = |input: usize| scanned.place(input);
         let moved = facts.unite(place);
         let is_as_written = |&(number, (lane, input)): &(usize, (u32, usize))| {
@@ -85,7 +94,7 @@ impl Trace {
         let meta = facts.meta(place);
         let mut samples = Samples::new(&space);
         let tables = (&mut facts.names, &mut samples);
-        let profiles = read_profiles(&scanned, rules, tables, (&space, &room, config))?;
+        let profiles = read_profiles(scanned, rules, tables, (&space, &room, config))?;
         let metadata: Vec<Vec<u8>> = scanned.members(b"metadata").collect();
         let says_profile = metadata.iter().any(|value| {
             let origin = crate::value::member(value, b"dataOrigin");
@@ -172,6 +181,8 @@ impl Trace {
             warnings: Vec::new(),
             untimed: facts.untimed,
             written_calls: 0,
+            pairs: None,
+            numbers: Vec::new(),
             names: facts.names,
             kinds: facts.kinds,
             details: facts.details,
@@ -339,131 +350,12 @@ fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
         model: None,
         calls: None,
         pairs: Pairs::default(),
+        known: None,
     }
-}
-
-/// A profile with its model.
-struct Read {
-    facts: ProfileFacts,
-    source: Option<ProfileSource>,
-    model: Model,
-}
-
-/// The profile of a thread.
-struct Chosen {
-    pid: Box<[u8]>,
-    tid: Box<[u8]>,
-    input: Option<String>,
-    model: Option<Model>,
-}
-
-/// What the pieces of a profile say, and the texts that they say it by.
-struct Decoded {
-    facts: ProfileFacts,
-    raw: Raw,
-    samples: RawSamples,
-    names: Names,
-}
-
-/// The samples of all profiles go to `samples`. Profiles are decoded side by side, as many at a time as there are threads.
-fn read_profiles(
-    scanned: &Scanned,
-    rules: ReadRules,
-    (names, samples): (&mut Names, &mut Samples),
-    (space, room, config): (&Space, &Quota, &Config),
-) -> Result<Vec<Read>, Error> {
-    let mut all = Vec::new();
-    let (pieces, profiles) = (scanned.pieces(), scanned.profiles());
-    let threads = config.threads.max(1);
-    let space = space.divided(threads as u64);
-    let kept = Space::new(config, config.memory / 8, 1).divided(profiles.len() as u64);
-    for first in (0..profiles.len()).step_by(threads) {
-        let decoded = try_each(threads, threads.min(profiles.len() - first), |at| {
-            let (mut raw, mut raw_samples) = (Raw::new(&space), RawSamples::new(&space));
-            let (facts, mut names) = (profiles[first + at].clone(), meta_names());
-            let mut added = Ok(());
-            pieces.each(first + at, rules.as_devtools, |piece| {
-                if added.is_ok() {
-                    let nodes = raw.add(piece, facts.is_whole, (&mut names, room));
-                    added = nodes.and_then(|()| raw_samples.add(piece.samples, piece.steps));
-                }
-                if raw_samples.are_complete() {
-                    raw.source = piece.source.or(raw.source);
-                }
-            })?;
-            added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
-        })?;
-        for own in decoded {
-            all.push(own.read(scanned, rules, (names, samples), (&kept, room))?);
-        }
-    }
-    Ok(all)
-}
-
-impl Decoded {
-    /// Its model, with the texts of `names`.
-    fn read(
-        self,
-        scanned: &Scanned,
-        rules: ReadRules,
-        (names, samples): (&mut Names, &mut Samples),
-        kept: (&Space, &Quota),
-    ) -> Result<Read, Error> {
-        let Decoded { mut facts, mut raw, samples: raw_samples, names: own } = self;
-        raw.rename(&names.append(&own));
-        let source = raw.source.or(facts.source);
-        if facts.input.is_some() && rules.as_devtools {
-            facts.pid = b"1"[..].into();
-            facts.tid = Some(b"1"[..].into());
-        }
-        let mut start = micros(facts.start.as_deref()).unwrap_or(0.0);
-        if let Some(input) = facts.input_number {
-            let place = scanned.place(input);
-            facts.pid = place.pid(&facts.pid).into();
-            start = place.moved(start);
-        }
-        let end = micros(facts.end.as_deref()).unwrap_or(f64::NAN);
-        let weights = if facts.is_whole { rules.weights } else { Weights::Next };
-        let (mut model, by_id) = raw.model(end, kept)?;
-        let node = |id: u64| by_id.get(id).filter(|&own| model.is_known(own));
-        let span = raw_samples.finish((start, weights), node, &model, samples)?;
-        if let Some(end) = span.end.filter(|end| *end != 0.0 && !end.is_nan()) {
-            model.end = end;
-        }
-        model.span = span;
-        Ok(Read { facts, source, model })
-    }
-}
-
-/// One profile a thread (§3.7): that of tracing, else that of the inspector, else the first.
-fn choose(profiles: Vec<Read>, is_cpu_profile: bool) -> Vec<Chosen> {
-    let rank = |source: Option<ProfileSource>| match source {
-        Some(ProfileSource::Internal) if !is_cpu_profile => 0,
-        Some(ProfileSource::Inspector) => 1,
-        _ => 2,
-    };
-    let mut chosen: Vec<(u8, Chosen)> = Vec::new();
-    let mut places: HashMap<ThreadId, usize> = HashMap::default();
-    for profile in profiles {
-        let Read { facts, source, model } = profile;
-        let Some(tid) = facts.tid else { continue };
-        let own = rank(source);
-        let next = chosen.len();
-        let at = *places.entry((facts.pid.clone(), tid.clone())).or_insert(next);
-        let this = Chosen { pid: facts.pid, tid, input: facts.input, model: Some(model) };
-        match chosen.get_mut(at) {
-            None => chosen.push((own, this)),
-            Some((known, _)) if *known <= own => {}
-            Some(known) => *known = (own, this),
-        }
-    }
-    let all = chosen.into_iter().map(|(_, chosen)| chosen);
-    all.filter(|chosen| chosen.model.as_ref().is_some_and(|model| !model.nodes.is_empty()))
-        .collect()
 }
 
 /// First and last microsecond (§11).
-fn bounds_of(facts: &Facts, meta: &Meta, profiles: &[Read], rules: ReadRules) -> Bounds {
+fn bounds_of(facts: &Facts, meta: &Meta, profiles: &[ReadProfile], rules: ReadRules) -> Bounds {
     let mut bounds = facts.bounds;
     for profile in profiles.iter().filter(|profile| profile.facts.input.is_some()) {
         let start = micros(profile.facts.start.as_deref()).unwrap_or(0.0);

@@ -110,11 +110,12 @@ impl Sorting {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, mut filed: Filed) -> Result<(), Error> {
-        if !matches!(filed.record.phase(), b'B' | b'E') {
+    pub(crate) fn push(&mut self, filed: Filed) -> Result<(), Error> {
+        let Record { dur, .. } = filed.record;
+        // a B that lasts is one whose end is known
+        if !matches!((filed.record.phase(), dur == 0.0), (b'B', true) | (b'E', _)) {
             return self.events.push(filed);
         }
-        filed.record.dur = 0.0;
         match &mut self.marks {
             Marks::ByTime(marks) => marks.push(filed),
             Marks::AsWritten(marks) => marks.push(AsWritten(filed)),

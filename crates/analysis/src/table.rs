@@ -5,12 +5,11 @@ use crate::entries::{Entry, Placed};
 use crate::groups::{GroupBy, Ids};
 use crate::ignored::{Ignored, Listed};
 use crate::kinds::flag;
-use crate::made::Lasting;
 use crate::matcher::Matcher;
 use crate::modifications::Hidden;
 use crate::picks::{Answers, Drawn, Picks, Walked, matching};
 use crate::query::{Entries, Per, Query, Shape, TableRules};
-use crate::rows::{CallRow, FlameRow, Location, Table, TreeRow};
+use crate::rows::{CallRow, Location, Table, TreeRow};
 use crate::stretches::Stretches;
 use crate::trace::{Thread, Trace, Track, id_text};
 use crate::tree::{By, Row, Rows};
@@ -27,9 +26,9 @@ static NOTHING: LazyLock<Hidden> = LazyLock::new(Hidden::default);
 
 /// A thread's track, as far as it is drawn: what tables are made of.
 pub struct View<'t> {
-    trace: &'t Trace,
+    pub(crate) trace: &'t Trace,
     thread: &'t Thread,
-    track: &'t Track<'t>,
+    pub(crate) track: &'t Track<'t>,
     rules: TableRules,
     /// Functions whose calls are left out directly below others of these.
     list: Option<Listed<'t>>,
@@ -40,47 +39,14 @@ pub struct View<'t> {
     dropped: u64,
 }
 
-/// The flame chart of a view.
-pub struct Flame<'v> {
-    view: &'v View<'v>,
-    /// Times that no child has, of all entries.
-    owns: tracemill_core::order::SortedByKey<Lasting>,
-}
-
-impl Flame<'_> {
-    /// Hands on its rows, in pre-order, until `each` fails.
-    ///
-    /// # Errors
-    /// What `each` says.
-    pub fn rows<E>(&self, mut each: impl FnMut(FlameRow) -> Result<(), E>) -> Result<(), E> {
-        let view = self.view;
-        let ids = view.ids(GroupBy::None);
-        let (mut owns, mut passed) = (self.owns.iter(), 0);
-        for Drawn { at, entry, level, is_ignored, .. } in view.drawn() {
-            let own = owns.nth((at - passed) as usize).map_or(0.0, |own| own.own);
-            passed = at + 1;
-            let label = match is_ignored {
-                true => Some(r"On ignore list (\/node_modules\/|^node:)".to_owned()),
-                false => ids.flame_label(&entry),
-            };
-            each(FlameRow {
-                depth: level,
-                is_call: entry.is_call(),
-                id: ids.text(ids.id(&entry)),
-                ts: entry.ts,
-                dur: entry.dur,
-                own,
-                key: view.key(&entry, &ids),
-                label,
-            })?;
-        }
-        Ok(())
-    }
-}
-
 impl<'t> View<'t> {
     /// Of a track. Cost: a look at each entry.
     pub fn new(track: &'t Track<'t>, rules: TableRules) -> Self {
+        View::counting(track, rules, (f64::NEG_INFINITY, f64::INFINITY))
+    }
+
+    /// The same; of what is counted only what touches a stretch of time, in microseconds.
+    pub(crate) fn counting(track: &'t Track<'t>, rules: TableRules, within: (f64, f64)) -> Self {
         let Track { trace, thread, .. } = *track;
         let mut view = View {
             trace,
@@ -96,11 +62,13 @@ impl<'t> View<'t> {
         view.list = view.list_in_force();
         let (mut len, mut calls, mut listed) = (0, 0, 0);
         let mut list = view.ignored_of_devtools();
-        let mut nested = track.nested();
+        let mut nested = track.nested().counting(within);
         let mut count = |entry: &Entry, depth: u32| {
-            len += 1;
-            calls += usize::from(entry.is_call());
-            listed += list.as_mut().map_or(0, |list| u64::from(list.leaves_out(entry, depth)));
+            let counts = entry.touches(within);
+            len += usize::from(counts);
+            calls += usize::from(counts && entry.is_call());
+            let is_listed = list.as_mut().is_some_and(|list| list.leaves_out(entry, depth));
+            listed += u64::from(counts && is_listed);
         };
         match view.is_listing() {
             true => {
@@ -218,6 +186,11 @@ impl<'t> View<'t> {
         self.len == 0
     }
 
+    /// Samples of the thread.
+    pub(crate) fn samples(&self) -> u64 {
+        self.thread.samples()
+    }
+
     /// Calls from samples that are drawn.
     pub fn calls(&self) -> usize {
         self.calls
@@ -237,32 +210,6 @@ impl<'t> View<'t> {
     pub fn full(&self) -> Window {
         let (from, to) = self.trace.bounds;
         Window { from: from / 1000.0, to: to / 1000.0 }
-    }
-
-    /// The flame chart. Cost: a pass over all entries; 20 bytes for each, on disk beyond the budget.
-    ///
-    /// # Errors
-    /// What temporary files say.
-    pub fn flame(&self) -> Result<Flame<'_>, Error> {
-        let mut owns = self.trace.space().sorter(2);
-        if let Some(calls) = self.track.calls.as_ref().filter(|_| self.track.is_alone()) {
-            for (number, call) in (0..).zip(calls.iter()) {
-                owns.push(Lasting { number, dur: call.dur, own: call.own })?;
-            }
-            return Ok(Flame { view: self, owns: owns.finish()? });
-        }
-        let mut open: Vec<Lasting> = Vec::new();
-        for (number, Placed { entry, depth }) in (0..).zip(self.track.nested()) {
-            while open.len() > depth as usize {
-                open.pop().map_or(Ok(()), |own| owns.push(own))?;
-            }
-            if let Some(parent) = open.last_mut() {
-                parent.own -= entry.dur;
-            }
-            open.push(Lasting { number, dur: entry.dur, own: entry.dur });
-        }
-        open.into_iter().try_for_each(|own| owns.push(own))?;
-        Ok(Flame { view: self, owns: owns.finish()? })
     }
 
     /// Hands on the calls of samples among the entries drawn, in pre-order, until `each` fails.
@@ -298,9 +245,10 @@ impl<'t> View<'t> {
     }
 
     /// DevTools' key of an entry (§10); `None` for those that were made of a B and an E.
-    fn key(&self, entry: &Entry, ids: &Ids<'_>) -> Option<String> {
+    pub(crate) fn key(&self, entry: &Entry, ids: &Ids<'_>) -> Option<String> {
         if !entry.is_call() {
-            return entry.event_number().map(|number| format!("r-{number}"));
+            let number = entry.event_number().and_then(|own| self.trace.number_of(own));
+            return number.map(|number| format!("r-{number}"));
         }
         let node = ids.model()?.node(entry.kind).id;
         let sample = i64::from(entry.details as i32);

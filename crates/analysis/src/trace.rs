@@ -98,6 +98,8 @@ pub struct Thread {
     pub(crate) calls: Option<u64>,
     /// What became of B and E events.
     pub pairs: Pairs,
+    /// Its events in the whole trace, where a part of that was read.
+    pub(crate) known: Option<u64>,
 }
 
 impl Thread {
@@ -170,6 +172,10 @@ pub struct Trace {
     /// Calls that were written as events ([`crate::CALLS`]) beside the samples that they were made of: they are left out, since
     /// calls are made of the samples.
     pub written_calls: u64,
+    /// What became of B and E events of the whole trace, where a part of that was read.
+    pub(crate) pairs: Option<Pairs>,
+    /// Of a part of a trace: from which of the events read the numbers are those from another one on.
+    pub(crate) numbers: Vec<(u64, Option<u64>)>,
 }
 
 /// A thread's flame chart: its events, and the calls of its profile.
@@ -210,6 +216,35 @@ impl Trace {
     /// Whether a thread's calls are those of a CPU profile that stands alone.
     pub(crate) fn stands_alone<'t>(&self, thread: &'t Thread) -> Option<&'t Model> {
         thread.model.as_ref().filter(|_| thread.kind == ThreadKind::CpuProfile)
+    }
+
+    /// What became of all B and E events.
+    pub fn pairs(&self) -> Pairs {
+        let add = |sum: Pairs, own: &Thread| Pairs {
+            unended: sum.unended + own.pairs.unended,
+            lone_ends: sum.lone_ends + own.pairs.lone_ends,
+        };
+        self.pairs.unwrap_or_else(|| self.threads.iter().fold(Pairs::default(), add))
+    }
+
+    /// The number of an event among all of the trace.
+    pub(crate) fn number_of(&self, read: u64) -> Option<u64> {
+        if self.numbers.is_empty() {
+            return Some(read);
+        }
+        let behind = self.numbers.partition_point(|(from, _)| *from <= read);
+        let (from, first) = *self.numbers.get(behind.checked_sub(1)?)?;
+        Some(first?.wrapping_add(read - from))
+    }
+
+    /// Samples of a thread in a stretch of time, in microseconds.
+    pub(crate) fn samples_within(&self, thread: &Thread, (from, to): (f64, f64)) -> u64 {
+        let range = thread.model.as_ref().map_or(0..0, |model| model.span.range.clone());
+        if from == f64::NEG_INFINITY && to == f64::INFINITY {
+            return range.len() as u64;
+        }
+        let times = self.samples.range(range).map(|sample| sample.ms * 1000.0);
+        times.filter(|time| (from..=to).contains(time)).count() as u64
     }
 
     fn events(&self, thread: &Thread) -> impl Iterator<Item = Entry> + '_ {

@@ -115,6 +115,7 @@ pub use config::{
     Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, IndexUse, Overlaps, PidPolicy,
     StatedInput, ViewerRules,
 };
+pub use essential::CALLS;
 pub use extract::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,
@@ -139,8 +140,9 @@ pub use report::{
     InputClock, InputIdentity, MergeReport, RunReport, Unmatched, ViewerReport,
 };
 pub use sidecar::{
-    DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch, IndexConfig,
-    IndexReport, IndexSection, Reach, has_index, index, index_path, info, info_with,
+    Attempt, ByIndex, DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState,
+    DrawnStretch, Excerpt, ExcerptQuery, ExcerptThread, IndexConfig, IndexReport, IndexSection,
+    Reach, by_excerpt, has_index, index, index_path, info, info_with, scan_excerpt,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

@@ -7,6 +7,7 @@ mod devices;
 mod export;
 mod fuzzed;
 mod golden;
+mod indexed;
 mod insights;
 mod live;
 mod maps;

@@ -3,7 +3,7 @@
 use super::analysis::RowThreshold;
 use super::parts::{Grouping, PartArgs, PerArg};
 use super::picks::PickArgs;
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use super::{IndexFlag, InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -47,6 +47,8 @@ Examples:
 pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) index: IndexFlag,
     #[command(flatten)]
     pub(crate) part: PartArgs,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use tracemill_analysis::{
     Entities, Entries, GroupBy, Matcher, Per, ReadRules, SourceMaps, TableRules, ThreadChoice,
-    Trace, Wanted, Window,
+    Wanted, Window,
 };
 use tracemill_pipeline::{IdSet, Moment, Pattern};
 
@@ -286,55 +286,55 @@ impl PartArgs {
     }
 
     /// Which time, in milliseconds on the trace's clock; `None` for all.
-    pub(crate) fn window(&self, trace: &Trace) -> Result<Option<Window>, Failure> {
+    pub(crate) fn window(&self, bounds: (f64, f64)) -> Result<Option<Window>, Failure> {
         if let Some(head) = self.head {
-            return window_between(trace, None, Some(Moment::FromStart(head))).map(Some);
+            return window_between(bounds, None, Some(Moment::FromStart(head))).map(Some);
         }
         if let Some(tail) = self.tail {
-            return window_between(trace, Some(Moment::BeforeEnd(tail)), None).map(Some);
+            return window_between(bounds, Some(Moment::BeforeEnd(tail)), None).map(Some);
         }
         if self.from.is_none() && self.to.is_none() && self.duration.is_none() {
             return Ok(None);
         }
         let [from, to] = [&self.from, &self.to].map(|own| own.as_ref().map(|own| own.moment));
         if let Some(duration) = self.duration {
-            let from = moment(trace, from.unwrap_or(Moment::FromStart(0)));
-            return within(trace, Window { from, to: from + duration as f64 / 1e6 }).map(Some);
+            let from = moment(bounds, from.unwrap_or(Moment::FromStart(0)));
+            return within(bounds, Window { from, to: from + duration as f64 / 1e6 }).map(Some);
         }
-        window_between(trace, from, to).map(Some)
+        window_between(bounds, from, to).map(Some)
     }
 }
 
-/// Milliseconds on the clock of a trace.
-fn moment(trace: &Trace, moment: Moment) -> f64 {
+/// Milliseconds on the clock of a trace from the first to the last of these microseconds.
+fn moment(bounds: (f64, f64), moment: Moment) -> f64 {
     let ms = |nanos: i64| nanos as f64 / 1e6;
     match moment {
-        Moment::FromStart(nanos) => trace.bounds.0 / 1000.0 + ms(nanos),
-        Moment::BeforeEnd(nanos) => trace.bounds.1 / 1000.0 - ms(nanos),
+        Moment::FromStart(nanos) => bounds.0 / 1000.0 + ms(nanos),
+        Moment::BeforeEnd(nanos) => bounds.1 / 1000.0 - ms(nanos),
         Moment::At(nanos) => ms(nanos),
     }
 }
 
 /// The window between two moments; without one it begins or ends with the trace.
 pub(super) fn window_between(
-    trace: &Trace,
+    bounds: (f64, f64),
     from: Option<Moment>,
     to: Option<Moment>,
 ) -> Result<Window, Failure> {
-    let (begins, ends) = (trace.bounds.0 / 1000.0, trace.bounds.1 / 1000.0);
-    let [first, last] = [from, to].map(|own| own.map(|own| moment(trace, own)));
+    let (begins, ends) = (bounds.0 / 1000.0, bounds.1 / 1000.0);
+    let [first, last] = [from, to].map(|own| own.map(|own| moment(bounds, own)));
     if first.zip(last).is_some_and(|(from, to)| from > to) {
         return Err(Failure::usage("the window ends before it begins: --to is before --from"));
     }
     let from = first.unwrap_or(begins);
     // behind the trace nothing is found
     let to = last.unwrap_or_else(|| ends.max(from));
-    within(trace, Window { from, to })
+    within(bounds, Window { from, to })
 }
 
 /// Refuses a window from before the trace: nothing is in it, and DevTools takes one that ends at 0 for one without an end.
-fn within(trace: &Trace, window: Window) -> Result<Window, Failure> {
-    let begins = trace.bounds.0 / 1000.0;
+fn within(bounds: (f64, f64), window: Window) -> Result<Window, Failure> {
+    let begins = bounds.0 / 1000.0;
     // a trace without times begins nowhere
     if begins.is_finite() && window.to < begins {
         let why = "the window ends before the trace begins: expected a later one";

@@ -135,6 +135,30 @@ impl PickArgs {
         ReadRules { weights, as_stored, ..part.read_rules(by) }
     }
 
+    /// The windows of a trace from the first to the last of these microseconds, if they follow from times alone; else why all must be read.
+    pub(crate) fn times(
+        &self,
+        part: &PartArgs,
+        bounds: (f64, f64),
+    ) -> Result<Vec<Window>, &'static str> {
+        const EVENTS: &str = "which windows are asked for follows from events of the whole trace";
+        if part.as_panel() || self.during.is_some() || self.event.is_some() {
+            return Err(EVENTS);
+        }
+        // who reads all of it tells what is wrong with them
+        let wrong = |_| "no window was given";
+        let mut windows: Vec<Window> = part.window(bounds).map_err(wrong)?.into_iter().collect();
+        for own in &self.window {
+            let between = match own {
+                TimeStretch::Between(own) => window_between(bounds, own.from, own.to),
+                TimeStretch::Full => window_between(bounds, None, None),
+                TimeStretch::Panel => return Err(EVENTS),
+            };
+            windows.push(between.map_err(wrong)?);
+        }
+        if windows.is_empty() { Err("all of its time is asked for") } else { Ok(windows) }
+    }
+
     /// The threads, by their numbers, and what is asked of them.
     pub(crate) fn query(
         &self,
@@ -144,12 +168,12 @@ impl PickArgs {
     ) -> Result<(Vec<usize>, Query), Failure> {
         let mut threads = trace.choose(&part.choice());
         let rules = part.table_rules();
-        let mut windows: Vec<Window> = part.window(trace)?.into_iter().collect();
+        let mut windows: Vec<Window> = part.window(trace.bounds)?.into_iter().collect();
         for own in &self.window {
             windows.push(match own {
-                TimeStretch::Between(own) => window_between(trace, own.from, own.to)?,
+                TimeStretch::Between(own) => window_between(trace.bounds, own.from, own.to)?,
                 TimeStretch::Panel => trace.opening_window()?,
-                TimeStretch::Full => window_between(trace, None, None)?,
+                TimeStretch::Full => window_between(trace.bounds, None, None)?,
             });
         }
         if part.as_panel() && !part.has_window() && !self.has_window() {

@@ -201,13 +201,7 @@ pub fn scan_inputs<F: Findings>(
     let mut door = Door::new(sources, config, new, take);
     let mut wholes = CpuprofileInputs::new(config);
     let inputs = read_all(sources, config, &mut wholes, &mut door)?;
-    let (mut streams, documents, units) = door.parts();
-    streams.finish()?;
-    inputs.check_unchanged()?;
-    let (places, of_clocks) = units.decide(&documents, &inputs, config)?;
-    let warnings = of_inputs(&inputs).chain(of_clocks).collect();
-    let (wholes, config) = (wholes.found, config.clone());
-    Ok(Scanned { inputs, warnings, streams, documents, wholes, places, config })
+    finished(inputs, door.parts(), wholes.found, config)
 }
 
 /// As [`scan_inputs`], of pieces of one input; nothing if something else stands there than is known.
@@ -236,12 +230,22 @@ pub(crate) fn scan_pieces<F: Findings>(
     let read = pieces.read(source, door, config);
     let read = read.map(|read| read.map(|(inputs, door)| (inputs, door.parts())));
     said?;
-    let Some((inputs, (mut streams, documents, units))) = read? else { return Ok(None) };
+    let Some((inputs, parts)) = read? else { return Ok(None) };
+    finished(inputs, parts, Vec::new(), config).map(Some)
+}
+
+/// All of it, when the last event was seen.
+fn finished(
+    inputs: Inputs,
+    (mut streams, documents, units): (Streams, Vec<Document>, Units),
+    wholes: Vec<CpuprofileInput>,
+    config: &Config,
+) -> Result<Scanned, Error> {
     streams.finish()?;
     inputs.check_unchanged()?;
-    let (places, _) = units.decide(&documents, &inputs, config)?;
-    let (warnings, wholes, config) = (of_inputs(&inputs).collect(), Vec::new(), config.clone());
-    Ok(Some(Scanned { inputs, warnings, streams, documents, wholes, places, config }))
+    let (places, of_clocks) = units.decide(&documents, &inputs, config)?;
+    let warnings = of_inputs(&inputs).chain(of_clocks).collect();
+    Ok(Scanned { inputs, warnings, streams, documents, wholes, places, config: config.clone() })
 }
 
 impl Scanned {

@@ -7,6 +7,7 @@ use super::granules::{AllGranules, Granules};
 use super::groups::{AllGroups, Groups};
 use super::lasting::Lasting;
 use super::packed::{Packed, Packing};
+use super::recorded::Recorded;
 use super::span::NO_LANE;
 use super::spans::{AllSpans, Spans};
 use super::streams::{AllStreams, Streams};
@@ -58,6 +59,7 @@ pub(super) struct Built {
     pub(super) has_lapses: bool,
     pub(super) has_other_durs: bool,
     pub(super) has_other_names: bool,
+    pub(super) recorded: Recorded,
     pub(super) packed: Option<Packed>,
 }
 
@@ -81,6 +83,7 @@ struct Build {
     has_lapses: bool,
     has_other_durs: bool,
     has_other_names: bool,
+    recorded: Recorded,
 }
 
 /// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
@@ -142,6 +145,7 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         has_lapses: build.has_lapses,
         has_other_durs: build.has_other_durs,
         has_other_names: build.has_other_names,
+        recorded: build.recorded,
         packed: build.packed,
     })
 }
@@ -172,6 +176,7 @@ impl Build {
             has_lapses: false,
             has_other_durs: false,
             has_other_names: false,
+            recorded: Recorded::default(),
         }
     }
 
@@ -274,6 +279,7 @@ impl Reader for Build {
         self.granules.append(granules)?;
         self.places.extend(&part.places)?;
         let rows = self.append_times(&part);
+        self.recorded.append(&part.recorded, &rows);
         self.streams.append(std::mem::take(&mut part.streams))?;
         self.granule_lanes.append(std::mem::take(&mut part.lanes), &rows)?;
         for member in &mut part.members {

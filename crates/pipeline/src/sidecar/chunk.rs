@@ -5,8 +5,9 @@ use super::granule_lanes::PartLanes;
 use super::granules::{GranuleEvent, PartGranules};
 use super::groups::Member;
 use super::lasting::{Lasting, PlacedEvent};
+use super::recorded::Recorded;
 use super::streams::PartStreams;
-use crate::essential::{is_essential, may_be_special};
+use crate::essential::{is_essential, is_noted, may_be_special};
 use crate::filter::group_of;
 use crate::info;
 use tracemill_core::envelope::Envelope;
@@ -29,6 +30,7 @@ pub(super) struct ChunkFindings {
     /// None of what is not drawn by its index.
     pub(super) drawn: Option<PartDrawn>,
     pub(super) members: Vec<Member>,
+    pub(super) recorded: Recorded,
     scratch: Vec<u8>,
 }
 
@@ -48,6 +50,7 @@ impl ChunkFindings {
             lanes: PartLanes::default(),
             drawn,
             members: Vec::new(),
+            recorded: Recorded::default(),
             scratch: Vec::new(),
         }
     }
@@ -106,7 +109,8 @@ fn kinds_of(event: &Event<'_>) -> (u64, Option<i64>) {
         b'C' => kinds::COUNTERS,
         _ => kinds::PLAIN,
     };
-    (own | essential | profiles, Some(ts.floor))
+    let noted = if is_noted(event) { kinds::NOTED } else { 0 };
+    (own | essential | profiles | noted, Some(ts.floor))
 }
 
 impl Collect for ChunkFindings {
@@ -122,7 +126,7 @@ impl Collect for ChunkFindings {
             self.note_time(time);
         }
         let sum = event_sum(place, event.bytes);
-        if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) != 0 {
+        if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL | kinds::NOTED) != 0 {
             self.places.push(Listed { place, len, kinds, sum });
         }
         let lane = self.info.thread.unwrap_or_default() as u32;
@@ -140,6 +144,7 @@ impl Collect for ChunkFindings {
         let track = own.map_or(0, |own| own.note(event, (lane, name), (place, granules)));
         let known = PlacedEvent { place, lane, sum, track, name, is_special };
         self.lasting.note(event, &known);
+        self.recorded.note(event, self.info.thread, kinds);
         if kinds & kinds::METADATA == 0
             && let Some(group) = group_of(event, &mut self.scratch)
         {

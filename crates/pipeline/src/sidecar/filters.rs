@@ -70,7 +70,7 @@ fn cannot(why: &'static str) -> Planned {
 const NO_GROUPS: &str = "it has no list of the events that share ids";
 
 fn by_threads(
-    Opened { lookup, of_windows, input }: &Opened<'_, '_, '_>,
+    Opened { lookup, of_windows, input, .. }: &Opened<'_, '_, '_>,
     criteria: &Criteria,
     start: i64,
     config: &Config,
@@ -119,7 +119,7 @@ fn are_within(all: &[ThreadTotal], input: &InputReport) -> bool {
 }
 
 fn by_times(
-    Opened { lookup, of_windows, input }: &Opened<'_, '_, '_>,
+    Opened { lookup, of_windows, input, .. }: &Opened<'_, '_, '_>,
     wanted: Range<i64>,
     start: i64,
     config: &Config,

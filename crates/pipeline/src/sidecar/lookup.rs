@@ -8,7 +8,9 @@ use tracemill_core::hash::HashMap;
 use tracemill_core::packed::Restart;
 use tracemill_core::pieces::Piece;
 use tracemill_core::windows::Edges;
-use tracemill_index::{Index, IndexError, Page, PageEntry, SectionEntry, id, spans, streams};
+use tracemill_index::{
+    Index, IndexError, Page, PageEntry, SectionEntry, id, kinds, spans, streams,
+};
 
 /// Neighbouring granules are read as one up to so many bytes.
 const STRETCH: u64 = 1 << 20;
@@ -46,7 +48,10 @@ pub(super) struct SpanRow {
     /// One of [`spans`].
     pub(super) kind: u8,
     flags: u8,
-    end: i64,
+    /// Its row in LANES, if it has one.
+    pub(super) lane: u64,
+    pub(super) start: i64,
+    pub(super) end: i64,
     pub(super) begin: Single,
     /// As `begin` where no event ends it.
     pub(super) last: Single,
@@ -61,6 +66,8 @@ pub(super) struct Granules {
     pub(super) bytes: u64,
     /// Ranges that may be needed too, as shows when the pieces are read. Of a packed trace they are unpacked with these.
     pub(super) beside: Vec<Range<u64>>,
+    /// Among all events the numbers of those that are read, from some to the next: `None` where they are not known.
+    pub(super) numbers: Vec<(u64, Option<u64>)>,
     /// That of the granule behind the last one.
     row: u64,
 }
@@ -78,6 +85,8 @@ pub(super) struct Row {
     sum: u64,
     /// Those of its events.
     pub(super) bytes: u64,
+    /// The number of its first event among all; `None` if the index does not say.
+    first: Option<u64>,
 }
 
 impl<'i, 'b> Lookup<'i, 'b> {
@@ -119,9 +128,10 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ) -> Result<(), IndexError> {
         for entry in pages_of(self.spans, seen) {
             let page = self.index.page(entry)?;
-            let columns = [0, 1, 3, 4, 6, 7, 8, 9].map(|column| page.numbers(column));
-            let [kinds, flags, starts, durs, begins, rests, sums, last_sums] = columns;
-            let (kinds, flags, starts, durs) = (kinds?, flags?, starts?, durs?);
+            let columns = [0, 1, 2, 3, 4, 6, 7, 8, 9].map(|column| page.numbers(column));
+            let [kinds, flags, lanes, starts, durs, begins, rests, sums, last_sums] = columns;
+            let (kinds, flags, lanes) = (kinds?, flags?, lanes?);
+            let (starts, durs) = (starts?, durs?);
             let (begins, rests, sums, last_sums) = (begins?, rests?, sums?, last_sums?);
             for row in 0..page.rows() {
                 let (flags, start) = (flags[row] as u8, starts[row] as i64);
@@ -133,7 +143,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 let single = |place, sum: u64| Single { place, sum: sum as u32, bytes: 0 };
                 let begin = single(begins[row], sums[row]);
                 let last = single(begins[row].wrapping_add(rests[row]), last_sums[row]);
-                visit(&SpanRow { kind: kinds[row] as u8, flags, end, begin, last });
+                let (kind, lane) = (kinds[row] as u8, lanes[row]);
+                visit(&SpanRow { kind, flags, lane, start, end, begin, last });
             }
         }
         Ok(())
@@ -149,7 +160,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ) -> Result<Option<Vec<Single>>, IndexError> {
         let (mut events, mut is_known) = (Vec::new(), true);
         let clips = edges == Edges::Clip;
-        self.each_span(seen, |&SpanRow { kind, flags, end, begin, last }| {
+        self.each_span(seen, |&SpanRow { kind, flags, end, begin, last, .. }| {
             if kind == spans::COUNTER && !clips {
                 return;
             }
@@ -233,6 +244,16 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(())
     }
 
+    /// Events that say names, or of requests, wherever they stand.
+    pub(super) fn noted(&self) -> Result<Vec<Single>, IndexError> {
+        let mut all = Vec::new();
+        for entry in &self.places.pages {
+            let page = self.index.page(entry)?;
+            all.extend(listed(&page)?.filter(|(kinds, _)| is_noted(*kinds)).map(|own| own.1));
+        }
+        Ok(all)
+    }
+
     /// All that is to be read: granules that touch `seen`, the last one, these events, and those that count wherever they stand.
     pub(super) fn pieces(
         &self,
@@ -253,8 +274,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ) -> Result<Granules, IndexError> {
         for entry in &self.places.pages {
             let page = self.index.page(entry)?;
-            let both = page.numbers(0)?.into_iter().zip(page.numbers(3)?);
-            events.extend(both.map(|(place, sum)| Single { place, sum: sum as u32, bytes: 0 }));
+            events.extend(listed(&page)?.filter(|(kinds, _)| !is_noted(*kinds)).map(|own| own.1));
         }
         events.sort_unstable();
         events.dedup_by_key(|event| event.place);
@@ -273,6 +293,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
             let end = if row.place == self.last { u64::MAX } else { end };
             all.stretch(row.place..end, row.number);
             all.bytes += end.min(self.text).saturating_sub(row.place);
+            all.number(row.first);
             all.read.add(Read { events: row.events, sum: row.sum as u32 });
         })?;
         left.iter().for_each(|event| all.event(*event));
@@ -298,6 +319,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
             let [places, lens, events, leasts, widths, kinds, sums, bytes] = columns;
             let (places, lens, events, leasts) = (places?, lens?, events?, leasts?);
             let (widths, kinds, sums, bytes) = (widths?, kinds?, sums?, bytes?);
+            let firsts = page.numbers(8).unwrap_or_default();
             for row in 0..page.rows() {
                 let (place, len, least) = (places[row], lens[row], leasts[row] as i64);
                 visit(&Row {
@@ -311,10 +333,18 @@ impl<'i, 'b> Lookup<'i, 'b> {
                     kinds: kinds[row],
                     sum: sums[row],
                     bytes: bytes[row],
+                    first: firsts.get(row).copied(),
                 });
             }
         }
         Ok(())
+    }
+}
+
+impl SpanRow {
+    /// Whether nothing ends it.
+    pub(super) fn is_open(&self) -> bool {
+        self.flags & spans::OPEN != 0
     }
 }
 
@@ -329,6 +359,12 @@ impl Row {
         (self.least, self.least.saturating_add_unsigned(self.width))
     }
 
+    /// Whether an event begins in it at one of these places, which ascend.
+    pub(super) fn holds_any(&self, places: &[u64]) -> bool {
+        let behind = places.partition_point(|place| *place < self.place);
+        places.get(behind).is_some_and(|place| *place < self.end())
+    }
+
     /// Whether any of its times may be one of these.
     pub(super) fn touches(&self, seen: &Range<i64>) -> bool {
         let is_timed = self.kinds & super::granules::TIMED != 0;
@@ -341,6 +377,7 @@ impl Granules {
     /// An event behind all others.
     pub(super) fn event(&mut self, Single { place, sum, bytes }: Single) {
         self.pieces.push(Piece::Event(place, bytes));
+        self.number(None);
         self.read.add(Read { events: 1, sum });
         self.bytes = self.bytes.saturating_add(bytes);
     }
@@ -350,6 +387,17 @@ impl Granules {
         self.stretch(row.place..row.end(), row.number);
         self.bytes = self.bytes.saturating_add(row.len);
         self.read.add(Read { events: row.events, sum: row.sum as u32 });
+    }
+
+    /// The next event that is read has this number among all.
+    fn number(&mut self, first: Option<u64>) {
+        let follows = self.numbers.last().is_some_and(|(read, own)| match (own, first) {
+            (Some(own), Some(first)) => first.wrapping_sub(*own) == self.read.events - read,
+            (own, first) => *own == first,
+        });
+        if !follows {
+            self.numbers.push((self.read.events, first));
+        }
     }
 
     /// Joins neighbours: nothing but a separator stands between them.
@@ -376,6 +424,19 @@ impl Granules {
             follows
         })
     }
+}
+
+/// Kinds of events in PLACES, and the events.
+fn listed(page: &Page) -> Result<impl Iterator<Item = (u64, Single)>, IndexError> {
+    let [places, kinds, sums] = [0, 2, 3].map(|column| page.numbers(column));
+    let events = places?.into_iter().zip(sums?);
+    let events = events.map(|(place, sum)| Single { place, sum: sum as u32, bytes: 0 });
+    Ok(kinds?.into_iter().zip(events))
+}
+
+/// Whether only tables need an event wherever it stands.
+fn is_noted(kinds: u64) -> bool {
+    kinds & kinds::NOTED != 0 && kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) == 0
 }
 
 /// Times from a least one to as much later as a greatest one is.

@@ -1,5 +1,6 @@
 //! META: what plain `info` says, so that it need not be counted again.
 
+use super::recorded::TablesMeta;
 use super::sound::is_sound;
 use crate::info::InfoReport;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ pub(super) struct Meta {
     /// None without what is drawn.
     #[serde(default)]
     pub(super) drawn: Option<DrawnMeta>,
+    /// None without SPANS, and of indexes that were made before this was in them.
+    pub(super) tables: Option<TablesMeta>,
     /// None if it would have taken too many bytes.
     pub(super) info: Option<InfoReport>,
 }
@@ -106,7 +109,7 @@ impl Meta {
         let InputReport { bytes, events, encoding, unclosed, odd_separators, .. } = *input;
         let encoding = encoding.map(str::to_owned);
         let input = InputMeta { bytes, events, encoding, losses, unclosed, odd_separators };
-        Meta { jump_level, left_out, input, windows: None, drawn: None, info }
+        Meta { jump_level, left_out, input, windows: None, drawn: None, tables: None, info }
     }
 
     /// With what windows need.
@@ -117,6 +120,11 @@ impl Meta {
     /// With what is drawn.
     pub(super) fn with_drawn(self, drawn: Option<DrawnMeta>) -> Self {
         Meta { drawn, ..self }
+    }
+
+    /// With what tables need.
+    pub(super) fn with_tables(self, tables: Option<TablesMeta>) -> Self {
+        Meta { tables, ..self }
     }
 
     /// That of an index, if its numbers can be those of a trace: they are added up without a further look.

@@ -18,6 +18,7 @@ mod chunks;
 mod drawing;
 mod drawn;
 mod drawn_windows;
+mod excerpt;
 mod filters;
 mod fresh;
 mod granule_lanes;
@@ -32,6 +33,7 @@ mod pages;
 mod place;
 mod plan;
 mod profiles;
+mod recorded;
 mod rows;
 mod sound;
 mod span;
@@ -45,6 +47,9 @@ mod write;
 pub use answer::{info, info_with};
 pub use drawing::{DrawnBin, DrawnIndex, DrawnName, DrawnSpan, DrawnState};
 pub use drawn_windows::{DrawnCount, DrawnStretch};
+pub use excerpt::{
+    Attempt, ByIndex, Excerpt, ExcerptQuery, ExcerptThread, by_excerpt, scan_excerpt,
+};
 pub(crate) use filters::filter;
 pub use place::{has_index, index_path};
 pub(crate) use plan::Asked;

@@ -4,6 +4,7 @@ use super::chosen::{Candidate, unused_of_several};
 use super::lookup::{Granules, Lookup};
 use super::meta::WindowsMeta;
 use super::packed::{self, Rounds};
+use super::recorded::TablesMeta;
 use crate::config::Config;
 use crate::pieces::{PieceOutcome, Pieces};
 use crate::warning::Warning;
@@ -116,6 +117,7 @@ pub(super) fn run<P, T>(
 pub(super) struct Opened<'l, 'i, 'b> {
     pub(super) lookup: &'l Lookup<'i, 'b>,
     pub(super) of_windows: &'l WindowsMeta,
+    pub(super) of_tables: Option<&'l TablesMeta>,
     /// The report of the trace, as if all was read.
     pub(super) input: InputReport,
 }
@@ -186,7 +188,7 @@ fn plan<T>(
     let Some(lookup) = &lookup else {
         return Ok(Plan::Cannot("it does not say where the events begin and end"));
     };
-    ask(Opened { lookup, of_windows, input })
+    ask(Opened { lookup, of_windows, of_tables: meta.tables.as_ref(), input })
 }
 
 /// Why so many events are not read by themselves.

@@ -40,7 +40,7 @@ pub(crate) fn profiles(
 
 /// What is to be read; an error says why the index is none of the trace.
 fn pieces(
-    Opened { lookup, of_windows, input }: &Opened<'_, '_, '_>,
+    Opened { lookup, of_windows, input, .. }: &Opened<'_, '_, '_>,
     config: &Config,
 ) -> Result<Plan<Pieces>, String> {
     let mut events = Vec::new();

@@ -107,6 +107,7 @@ impl AllSpans {
         parts.sorted(order).try_for_each(|part| walk.take(&part))?;
         walk.end_key()?;
         let (has_crossings, has_strangers) = (walk.has_crossings, walk.has_strangers);
+        let pairs = walk.pairs;
         drop(parts);
         let floor = self.floor.load(Relaxed);
         let mut sorter = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
@@ -115,7 +116,7 @@ impl AllSpans {
         }
         let all = sorter.finish(Order::none())?;
         let is_complete = self.above(floor) <= self.most;
-        Ok(Spans { all, level: floor, is_complete, has_crossings, has_strangers })
+        Ok(Spans { all, level: floor, is_complete, has_crossings, has_strangers, pairs })
     }
 }
 
@@ -130,6 +131,18 @@ pub(super) struct Spans {
     pub(super) has_crossings: bool,
     /// Whether an end closes a begin of another name.
     pub(super) has_strangers: bool,
+    pub(super) pairs: PairCounts,
+}
+
+/// What became of B and E.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PairCounts {
+    /// B without an E.
+    pub(super) unended: u64,
+    /// E without a B.
+    pub(super) lone_ends: u64,
+    /// Whether an E has other categories than its B, or there are B and E of no thread: DevTools pairs those otherwise.
+    pub(super) has_odd: bool,
 }
 
 impl Spans {
@@ -166,6 +179,7 @@ struct Waiting {
     label: u32,
     time: i64,
     name: u64,
+    cat: u32,
     held: SummedPlace,
 }
 
@@ -186,6 +200,7 @@ struct Walk<'a> {
     counter: Option<Waiting>,
     has_crossings: bool,
     has_strangers: bool,
+    pairs: PairCounts,
 }
 
 impl<'a> Walk<'a> {
@@ -199,16 +214,18 @@ impl<'a> Walk<'a> {
             counter: None,
             has_crossings: false,
             has_strangers: false,
+            pairs: PairCounts::default(),
         }
     }
 
     fn take(&mut self, own: &LastingEvent) -> Result<(), Error> {
-        let LastingEvent { part, lane, sum, track, name } = own;
+        let LastingEvent { part, lane, sum, track, name, cat } = own;
         if part.owner() != self.owner {
             self.end_key()?;
             self.owner = part.owner();
         }
         if self.owner == 0 {
+            self.pairs.has_odd |= part.kind == Kind::Slice;
             return Ok(());
         }
         let own = Waiting {
@@ -218,6 +235,7 @@ impl<'a> Walk<'a> {
             label: *name,
             time: part.entry.time,
             name: part.name,
+            cat: *cat,
             held: SummedPlace { place: part.entry.place.offset(), sum: *sum },
         };
         match (part.kind, part.step) {
@@ -248,7 +266,12 @@ impl<'a> Walk<'a> {
 
     fn end(&mut self, own: &Waiting) -> Result<(), Error> {
         let innermost = self.open.innermost().map(|open| open.held.place);
-        let Some(begin) = self.open.end(own.name) else { return Ok(()) };
+        let is_pair = own.kind == spans::PAIR;
+        let Some(begin) = self.open.end(own.name) else {
+            self.pairs.lone_ends += u64::from(is_pair);
+            return Ok(());
+        };
+        self.pairs.has_odd |= is_pair && own.cat != 0 && begin.cat != own.cat;
         self.has_crossings |= innermost != Some(begin.held.place);
         self.has_strangers |= own.name != 0 && begin.name != own.name;
         let span = between(&begin, (own.time, own.held), 0);
@@ -267,6 +290,7 @@ impl<'a> Walk<'a> {
         self.end_flow()?;
         let open = std::mem::take(&mut self.open);
         for begin in open.values().chain(self.counter.take()) {
+            self.pairs.unended += u64::from(begin.kind == spans::PAIR);
             self.to.push(between(&begin, (i64::MAX, begin.held), spans::OPEN))?;
         }
         Ok(())

@@ -62,11 +62,12 @@ pub(super) fn lanes<W: io::Write>(
     to: &mut Writer<W>,
 ) -> io::Result<()> {
     to.section(critical(id::LANES))?;
-    let mut rows = Rows::new(1);
+    let mut rows = Rows::new(3);
     for (number, lane) in built.lanes.entries().enumerate() {
         let (pid, tid) = ids(lane.key);
         let times = built.times.get(number).copied().flatten();
         let (least, greatest) = times.unwrap_or((0, 0));
+        let records = built.recorded.lanes.get(number).copied().unwrap_or_default();
         let row = [
             lane.usage.events,
             lane.usage.bytes,
@@ -77,6 +78,8 @@ pub(super) fn lanes<W: io::Write>(
             pid.len() as u64,
             tid.len() as u64,
             spans.get(number).copied().unwrap_or(0),
+            records.count,
+            records.first.map_or(0, |place| place + 1),
         ];
         rows.push(row, &[pid, tid], to)?;
     }

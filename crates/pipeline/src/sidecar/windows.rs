@@ -60,7 +60,7 @@ pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, E
 
 /// What is to be read; an error says why the index is none of the trace.
 fn known(
-    Opened { lookup, of_windows, input }: Opened<'_, '_, '_>,
+    Opened { lookup, of_windows, input, .. }: Opened<'_, '_, '_>,
     job: &SliceRun<'_>,
     config: &Config,
 ) -> Result<Plan<Narrowed>, String> {

@@ -226,5 +226,6 @@ fn meta(
         has_crossing: groups.is_some_and(Groups::has_crossing),
         bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
     });
-    Ok(Meta::of(level, left_out, input, info).with_windows(windows))
+    let tables = built.spans.as_ref().map(|spans| built.recorded.meta(&spans.pairs));
+    Ok(Meta::of(level, left_out, input, info).with_windows(windows).with_tables(tables))
 }

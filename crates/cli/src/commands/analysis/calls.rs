@@ -96,7 +96,7 @@ fn make(
     trace.ignore_list = args.part.ignore_list();
     let unmatched = unmatched::of_threads(&args.part, &trace);
     let threads = trace.choose(&args.part.choice());
-    let window = args.part.window(&trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
+    let window = args.part.window(trace.bounds)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     let mut out = BufWriter::new(&copy.file);
     let failed = |why| Error::scratch(&running.config.tmp_dir, why);
     let made = trace.write_calls(&threads, args.part.table_rules(), window, &mut out, failed)?;
@@ -112,7 +112,7 @@ fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let job =
         Job::read(flags, output, (part.read_rules(Default::default()), Some(part)), messages)?;
     let threads = job.trace.choose(&part.choice());
-    let window = part.window(&job.trace)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
+    let window = part.window(job.trace.bounds)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     let mut written = 0;
     job.place().write_lines(|out| {
         for &at in &threads {

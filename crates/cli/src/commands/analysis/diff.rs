@@ -204,7 +204,7 @@ fn figures(args: &DiffArgs, job: &Job<'_>) -> Result<Vec<Result<f64, String>>, F
         rows: 1,
         producer: None,
         tables: args.part.table_rules(),
-        window: args.part.window(&job.trace)?,
+        window: args.part.window(job.trace.bounds)?,
         devices: DeviceRules::default(),
     };
     let report = job.trace.report(&job.trace.choose(&args.part.choice()), &rules)?;

@@ -2,7 +2,7 @@
 
 use super::terminal::{Canvas, draw};
 use super::text::location;
-use super::{Asked, Job, is_empty, maps, note_dropped};
+use super::{Asked, Job, Picked, is_empty, maps, note_dropped};
 use crate::args::{FlameArgs, Grouping, PerArg, PictureForm};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
@@ -16,7 +16,7 @@ const LISTED: usize = 50;
 /// Draws what was asked for.
 pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Result<Exit, Failure> {
     let (form, per, rules, change) = (args.form()?, args.per()?, args.rules(), args.change()?);
-    let FlameArgs { input, part, picks, output, limits, messages: said, .. } = args;
+    let FlameArgs { input, index, part, picks, output, limits, messages: said, .. } = args;
     let shape = if rules.order == Order::Time { Shape::Log } else { Shape::CallTree };
     if shape == Shape::Log && picks.is_in_pieces() {
         return Err(Failure::usage(
@@ -25,7 +25,8 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
         ));
     }
     let flags = Flags { verb: "flame", input, limits, messages: said };
-    let job = Job::picked(flags, output, (part, picks, args.group_by), messages)?;
+    let picked = Picked { part, picks, by: args.group_by, index };
+    let job = Job::picked(flags, output, picked, messages)?;
     let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
     note_dropped(&parts, messages);
     let picture = match (&args.peek, &args.diff) {

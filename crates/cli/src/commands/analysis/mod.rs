@@ -23,8 +23,8 @@ pub(super) use perfetto::perfetto;
 pub(super) use report::report;
 
 use crate::args::{
-    Asked, Form, Grouping, JsonForm, OutputArgs, PartArgs, PickArgs, RowThreshold, SortKey,
-    TopArgs, TreeArgs,
+    Asked, Form, Grouping, IndexFlag, JsonForm, OutputArgs, PartArgs, PickArgs, RowThreshold,
+    SortKey, TopArgs, TreeArgs,
 };
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running, of_index};
@@ -38,19 +38,22 @@ use answer::{Answer, Shown};
 use data::{csv, json};
 use terminal::has_colours;
 use text::{PageStyle, page};
-use tracemill_analysis::{Part, Query, ReadRules, Shape, Trace};
-use tracemill_pipeline::{
-    Align, Config, InputReport, PidPolicy, Source, Warning, has_index, plural,
-};
-
-/// Why windows of tables are not read alone.
-const READS_ALL: &str =
-    "which calls run in a window follows from all samples and events of a thread before it";
+use tracemill_analysis::{IndexRole, Part, Query, ReadRules, Scope, Shape, Trace};
+use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning, plural};
 
 /// A run of one of these verbs, which has read its inputs.
 struct Job<'a> {
     reporting: Reporting<'a>,
     trace: Trace,
+}
+
+/// Which part of the inputs is looked at, and what says where that lies.
+#[derive(Clone, Copy)]
+struct Picked<'a> {
+    part: &'a PartArgs,
+    picks: &'a PickArgs,
+    by: Grouping,
+    index: &'a IndexFlag,
 }
 
 impl<'a> Job<'a> {
@@ -60,6 +63,16 @@ impl<'a> Job<'a> {
         (rules, part): (ReadRules, Option<&PartArgs>),
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
+        Job::read_by(flags, output, (rules, part, None), messages).map(|(job, _)| job)
+    }
+
+    /// The same; of what is picked as far as an index says where it lies.
+    fn read_by(
+        flags: Flags<'a>,
+        output: &OutputArgs,
+        (rules, part, picked): (ReadRules, Option<&PartArgs>, Option<Picked<'_>>),
+        messages: &'a Messages,
+    ) -> Result<(Self, IndexRole), Failure> {
         let mut reporting = Reporting::new(flags, output, messages)?;
         let running = &mut reporting.running;
         // as merge does if it is not told otherwise
@@ -68,44 +81,47 @@ impl<'a> Job<'a> {
         running.announce();
         let maps = part.map(PartArgs::source_maps).transpose()?.unwrap_or_default();
         let entities = part.map(PartArgs::entities).transpose()?.unwrap_or_default();
-        let read =
-            |sources: &[Source], config: &Config| Trace::read_mapped(sources, rules, &maps, config);
-        let mut trace = running.watch(read).map_err(stored::named)?;
+        let read = |sources: &[Source], config: &Config| {
+            let Some(Picked { part, picks, .. }) = picked else {
+                let read = Trace::read_mapped(sources, rules, &maps, config);
+                return read.map(|trace| (trace, IndexRole::default()));
+            };
+            let windows = |bounds: (f64, f64)| picks.times(part, bounds);
+            let scope = Scope { windows: &windows, threads: &part.choice() };
+            Trace::read_within(sources, rules, &maps, &scope, config)
+        };
+        if let Some(picked) = picked {
+            running.config.index = picked.index.index.clone();
+        }
+        let (mut trace, role) = running.watch(read).map_err(stored::named)?;
         maps::tell(&maps, &trace.mapped, messages);
         if let Some(part) = part {
             trace.ignore_list = part.ignore_list();
             trace.entities = entities;
             unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));
         }
-        Ok(Job { reporting, trace })
+        Ok((Job { reporting, trace }, role))
     }
 
     /// The flags of verbs that choose what counts, and group it.
     fn picked(
         flags: Flags<'a>,
         output: &OutputArgs,
-        (part, picks, by): (&PartArgs, &PickArgs, Grouping),
+        picked: Picked<'_>,
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
+        let Picked { part, picks, by, .. } = picked;
         let rules = picks.read_rules(part, by);
-        let job = Job::read(flags, output, (rules, Some(part)), messages)?;
+        let (job, IndexRole { used, unused }) =
+            Job::read_by(flags, output, (rules, Some(part), Some(picked)), messages)?;
         let is_whole = !part.has_window() && !picks.has_window();
-        if !is_whole {
-            job.tell_index();
-        }
+        let note = of_index(used.as_ref(), unused, &job.trace.inputs);
+        note.iter().for_each(|text| messages.note(text));
         samples_behind(&job.trace)
             .filter(|_| is_whole)
             .iter()
             .for_each(|text| messages.warning(text));
         Ok(job)
-    }
-
-    /// Says why an index is not asked for a window, for `-v`.
-    fn tell_index(&self) {
-        let Running { messages, sources, .. } = &self.reporting.running;
-        if sources.iter().any(has_index) {
-            of_index(None, Some(READS_ALL), &[]).iter().for_each(|text| messages.note(text));
-        }
     }
 
     fn place(&self) -> &Place {
@@ -155,6 +171,7 @@ fn samples_behind(trace: &Trace) -> Option<String> {
 /// What of the inputs does not count, and why.
 fn warnings(trace: &Trace) -> Vec<String> {
     let sum = |of: fn(&tracemill_analysis::Thread) -> u64| trace.threads.iter().map(of).sum();
+    let pairs = trace.pairs();
     let counts: [(u64, &str, &str); 5] = [
         (trace.untimed, "event", "without a time: left out"),
         (
@@ -162,8 +179,8 @@ fn warnings(trace: &Trace) -> Vec<String> {
             "sample",
             "of a node that the CPU profile does not have: left out",
         ),
-        (sum(|t| t.pairs.unended), "begin", "(B) without an end (E): counted as lasting no time"),
-        (sum(|t| t.pairs.lone_ends), "end", "(E) without a begin (B): left out"),
+        (pairs.unended, "begin", "(B) without an end (E): counted as lasting no time"),
+        (pairs.lone_ends, "end", "(E) without a begin (B): left out"),
         (
             trace.written_calls,
             "call",
@@ -187,10 +204,11 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
 
 /// Functions and events by self time.
 pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let TopArgs { input, part, picks, output, limits, messages: said, .. } = args;
+    let TopArgs { input, index, part, picks, output, limits, messages: said, .. } = args;
     args.refuse_export()?;
     let flags = Flags { verb: "top", input, limits, messages: said };
-    let job = Job::picked(flags, output, (part, picks, args.group_by), messages)?;
+    let picked = Picked { part, picks, by: args.group_by, index };
+    let job = Job::picked(flags, output, picked, messages)?;
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
     let mut parts = job.trace.parts(&threads, &query)?;
@@ -219,10 +237,11 @@ fn is_empty(parts: &[Part]) -> bool {
 
 /// Call tree, bottom-up, log, or an excerpt.
 pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let TreeArgs { input, part, picks, output, limits, messages: said, .. } = args;
+    let TreeArgs { input, index, part, picks, output, limits, messages: said, .. } = args;
     let export = args.export()?;
     let flags = Flags { verb: "tree", input, limits, messages: said };
-    let job = Job::picked(flags, output, (part, picks, args.group_by), messages)?;
+    let picked = Picked { part, picks, by: args.group_by, index };
+    let job = Job::picked(flags, output, picked, messages)?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
         (true, _) => Shape::BottomUp { levels: depth.unwrap_or(6) },

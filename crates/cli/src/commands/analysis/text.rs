@@ -65,8 +65,7 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
     };
     let (busy, total) = (part.busy(), part.table.total);
     let share = percent_of(busy, total);
-    let samples: u64 = part.threads.iter().map(|&at| trace.threads[at].samples()).sum();
-    let calls = match samples {
+    let calls = match part.samples {
         0 => String::new(),
         samples => format!(
             ", {} from {} (self: {})",

@@ -35,7 +35,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     let rules = part.read_rules(Grouping::None);
     let wanted = Wanted { report: true, urls: true, ..rules.wanted };
     let job = Job::read(flags, output, (ReadRules { wanted, ..rules }, Some(part)), messages)?;
-    let window = part.window(&job.trace)?;
+    let window = part.window(job.trace.bounds)?;
     let threads = job.trace.choose(&part.choice());
     let rules = ReportRules {
         rows: args.rows as usize,

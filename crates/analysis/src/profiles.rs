@@ -1,0 +1,134 @@
+//! CPU profiles of a recording: decoded side by side, and which of them is that of a thread.
+
+use crate::functions::meta_names;
+use crate::meta::ThreadId;
+use crate::model::{Model, Weights, micros};
+use crate::raw::Raw;
+use crate::samples::{Raw as RawSamples, Samples};
+use crate::space::Space;
+use crate::trace::ReadRules;
+use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
+use tracemill_core::names::Names;
+use tracemill_core::threads::try_each;
+use tracemill_pipeline::{Config, Error, ProfileFacts, ProfileSource, Scanned};
+
+/// A profile with its model.
+pub(crate) struct ReadProfile {
+    pub(crate) facts: ProfileFacts,
+    source: Option<ProfileSource>,
+    pub(crate) model: Model,
+}
+
+/// The profile of a thread.
+pub(crate) struct Chosen {
+    pub(crate) pid: Box<[u8]>,
+    pub(crate) tid: Box<[u8]>,
+    pub(crate) input: Option<String>,
+    pub(crate) model: Option<Model>,
+}
+
+/// What the pieces of a profile say, and the texts that they say it by.
+struct Decoded {
+    facts: ProfileFacts,
+    raw: Raw,
+    samples: RawSamples,
+    names: Names,
+}
+
+/// The samples of all profiles go to `samples`. Profiles are decoded side by side, as many at a time as there are threads.
+pub(crate) fn read_profiles(
+    scanned: &Scanned,
+    rules: ReadRules,
+    (names, samples): (&mut Names, &mut Samples),
+    (space, room, config): (&Space, &Quota, &Config),
+) -> Result<Vec<ReadProfile>, Error> {
+    let mut all = Vec::new();
+    let (pieces, profiles) = (scanned.pieces(), scanned.profiles());
+    let threads = config.threads.max(1);
+    let space = space.divided(threads as u64);
+    let kept = Space::new(config, config.memory / 8, 1).divided(profiles.len() as u64);
+    for first in (0..profiles.len()).step_by(threads) {
+        let decoded = try_each(threads, threads.min(profiles.len() - first), |at| {
+            let (mut raw, mut raw_samples) = (Raw::new(&space), RawSamples::new(&space));
+            let (facts, mut names) = (profiles[first + at].clone(), meta_names());
+            let mut added = Ok(());
+            pieces.each(first + at, rules.as_devtools, |piece| {
+                if added.is_ok() {
+                    let nodes = raw.add(piece, facts.is_whole, (&mut names, room));
+                    added = nodes.and_then(|()| raw_samples.add(piece.samples, piece.steps));
+                }
+                if raw_samples.are_complete() {
+                    raw.source = piece.source.or(raw.source);
+                }
+            })?;
+            added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
+        })?;
+        for own in decoded {
+            all.push(own.read(scanned, rules, (names, samples), (&kept, room))?);
+        }
+    }
+    Ok(all)
+}
+
+impl Decoded {
+    /// Its model, with the texts of `names`.
+    fn read(
+        self,
+        scanned: &Scanned,
+        rules: ReadRules,
+        (names, samples): (&mut Names, &mut Samples),
+        kept: (&Space, &Quota),
+    ) -> Result<ReadProfile, Error> {
+        let Decoded { mut facts, mut raw, samples: raw_samples, names: own } = self;
+        raw.rename(&names.append(&own));
+        let source = raw.source.or(facts.source);
+        if facts.input.is_some() && rules.as_devtools {
+            facts.pid = b"1"[..].into();
+            facts.tid = Some(b"1"[..].into());
+        }
+        let mut start = micros(facts.start.as_deref()).unwrap_or(0.0);
+        if let Some(input) = facts.input_number {
+            let place = scanned.place(input);
+            facts.pid = place.pid(&facts.pid).into();
+            start = place.moved(start);
+        }
+        let end = micros(facts.end.as_deref()).unwrap_or(f64::NAN);
+        let weights = if facts.is_whole { rules.weights } else { Weights::Next };
+        let (mut model, by_id) = raw.model(end, kept)?;
+        let node = |id: u64| by_id.get(id).filter(|&own| model.is_known(own));
+        let span = raw_samples.finish((start, weights), node, &model, samples)?;
+        if let Some(end) = span.end.filter(|end| *end != 0.0 && !end.is_nan()) {
+            model.end = end;
+        }
+        model.span = span;
+        Ok(ReadProfile { facts, source, model })
+    }
+}
+
+/// One profile a thread (§3.7): that of tracing, else that of the inspector, else the first.
+pub(crate) fn choose(profiles: Vec<ReadProfile>, is_cpu_profile: bool) -> Vec<Chosen> {
+    let rank = |source: Option<ProfileSource>| match source {
+        Some(ProfileSource::Internal) if !is_cpu_profile => 0,
+        Some(ProfileSource::Inspector) => 1,
+        _ => 2,
+    };
+    let mut chosen: Vec<(u8, Chosen)> = Vec::new();
+    let mut places: HashMap<ThreadId, usize> = HashMap::default();
+    for profile in profiles {
+        let ReadProfile { facts, source, model } = profile;
+        let Some(tid) = facts.tid else { continue };
+        let own = rank(source);
+        let next = chosen.len();
+        let at = *places.entry((facts.pid.clone(), tid.clone())).or_insert(next);
+        let this = Chosen { pid: facts.pid, tid, input: facts.input, model: Some(model) };
+        match chosen.get_mut(at) {
+            None => chosen.push((own, this)),
+            Some((known, _)) if *known <= own => {}
+            Some(known) => *known = (own, this),
+        }
+    }
+    let all = chosen.into_iter().map(|(_, chosen)| chosen);
+    all.filter(|chosen| chosen.model.as_ref().is_some_and(|model| !model.nodes.is_empty()))
+        .collect()
+}

@@ -1,0 +1,75 @@
+//! The scan of inputs: all of them, or what an index says of one.
+
+use crate::devices::DeviceEvent;
+use crate::facts::Facts;
+use crate::functions::meta_names;
+use crate::sorting::Sorting;
+use crate::space::Space;
+use crate::trace::ReadRules;
+use std::sync::Arc;
+use tracemill_core::limits::Quota;
+use tracemill_core::spill::SpillVec;
+use tracemill_pipeline::{
+    Config, Error, Excerpt, Scanned, Source, Stretch, scan_excerpt, scan_inputs,
+};
+
+/// Reads one run of inputs.
+pub(crate) struct Reading<'c> {
+    pub(crate) facts: Facts,
+    pub(crate) sorting: Sorting,
+    /// What PyTorch's profiler tells of devices.
+    pub(crate) devices: SpillVec<DeviceEvent>,
+    pub(crate) space: Space,
+    pub(crate) room: Quota,
+    pub(crate) rules: ReadRules,
+    pub(crate) config: &'c Config,
+}
+
+impl<'c> Reading<'c> {
+    pub(crate) fn new(rules: ReadRules, config: &'c Config) -> Self {
+        let space = Space::new(config, config.shares().index, config.threads);
+        let room = Quota::new(config, config.memory / 4);
+        let mut facts = Facts::new(rules.wanted, rules.fold_numbers);
+        facts.names = meta_names();
+        let sorting = Sorting::new(&space, rules.as_devtools);
+        let devices = space.spool(8);
+        Reading { facts, sorting, devices, space, room, rules, config }
+    }
+
+    /// What makes findings of a worker, and what takes them.
+    fn parts(
+        &mut self,
+    ) -> (
+        impl Fn() -> Facts + Send + Sync + use<>,
+        impl FnMut(Facts, Stretch) -> Result<(), Error> + '_,
+    ) {
+        let ReadRules { wanted, fold_numbers, .. } = self.rules;
+        let Reading { facts, sorting, devices, room, .. } = self;
+        let take = |part: Facts, stretch| {
+            facts.append(part, stretch, (&mut *sorting, &mut *devices))?;
+            room.check(facts.heap(), "names, threads and details of events")
+        };
+        (move || Facts::new(wanted, fold_numbers), take)
+    }
+
+    /// All inputs.
+    pub(crate) fn all(&mut self, sources: &[Source]) -> Result<Scanned, Error> {
+        let config = self.config;
+        let (new, take) = self.parts();
+        scan_inputs(sources, config, new, take)
+    }
+
+    /// A part of an input; `None` if that is other than an index says.
+    pub(crate) fn part(
+        &mut self,
+        source: &Source,
+        excerpt: &Excerpt,
+    ) -> Result<Option<Scanned>, Error> {
+        self.facts.expect(&excerpt.threads);
+        let config = self.config;
+        let ends = Arc::new(excerpt.ends.clone());
+        let (new, take) = self.parts();
+        let scanned = scan_excerpt(source, excerpt, config, move || new().with_ends(&ends), take)?;
+        Ok(scanned.filter(|_| self.facts.lanes.len() == excerpt.threads.len()))
+    }
+}

@@ -1,0 +1,378 @@
+//! Tables of windows by an index: of a trace is read what lies around the windows, and what lasts into them.
+//!
+//! ```text
+//!                a − reach        a         b         b + reach
+//!   ─────────────────┼────────────┼─────────┼────────────┼───────>
+//!                    └──────── granules that touch ──────┘
+//!   S ├──────────────────────────────────┤                        what lasts longer than T and reaches in,
+//!   └─┘ granules before S                                         and what it lies in
+//! ```
+//!
+//! Which events of a thread have a place, and which calls run, follows from all that came before; but not from what came before a
+//! moment at which nothing is open, or nothing but what is known to have a place. Such a moment is looked for in front of the window, and
+//! before each event that lasts into it. Where there is none the reach grows, and at last all is read.
+//!
+//! CPU profiles are read as a whole: of a recording they are a few hundredths.
+
+use super::chunks::NO_PROFILES;
+use super::lanes::{Lanes, lanes, records};
+use super::lookup::Single;
+use super::plan::{self, Asked, Opened, Plan, pieces_of, too_many};
+use super::recorded::micros;
+use crate::config::Config;
+use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
+use crate::pieces::{PieceOutcome, Pieces};
+use crate::warning::Warning;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::PathBuf;
+use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
+use tracemill_core::source::Source;
+use tracemill_index::spans;
+use tracemill_tokenizer::Nanos;
+
+/// What is asked of a trace.
+pub struct ExcerptQuery<'q> {
+    /// From the first and the last microsecond of the trace, those of all windows that are asked for; else why all must be read.
+    pub window: &'q dyn Fn((f64, f64)) -> Result<(f64, f64), &'static str>,
+    /// Whether a thread of this pid and tid, as written, may be asked for.
+    pub is_wanted: &'q dyn Fn(&[u8], &[u8]) -> bool,
+}
+
+/// A part of a trace, and what is known of the rest. Times are nanoseconds unless they are said to be others.
+pub struct Excerpt {
+    pub(crate) pieces: Pieces,
+    /// First and last microsecond of the trace.
+    pub bounds: (f64, f64),
+    /// First and last microsecond of what is asked for.
+    pub window: (f64, f64),
+    /// All events that touch the window are read, and those that touch this much before it, before what lasts into it, and behind it.
+    pub reach: i64,
+    /// What is read by itself lasts longer.
+    pub look_back: i64,
+    /// The least time of the trace.
+    pub first: i64,
+    /// The greatest.
+    pub last: i64,
+    /// Those with events of the phases X, I, B and E, in the order of the first of these.
+    pub threads: Vec<ExcerptThread>,
+    /// Whether there are tasks (`RunTask`) anywhere.
+    pub has_tasks: bool,
+    /// B without an E, in the whole trace.
+    pub unended: u64,
+    /// E without a B.
+    pub lone_ends: u64,
+    /// Of B and E of what lasts, by place: the end of a B in microseconds; `None` for an E.
+    pub ends: HashMap<u64, Option<f64>>,
+    /// From which of the events read the numbers are those from another one on, among all of the trace: `None` where nobody knows.
+    pub numbers: Vec<(u64, Option<u64>)>,
+}
+
+/// A thread of a trace of which a part is read.
+pub struct ExcerptThread {
+    /// As written.
+    pub pid: Box<[u8]>,
+    /// As written.
+    pub tid: Box<[u8]>,
+    /// Its X, I and B in the whole trace.
+    pub events: u64,
+    /// Start and end of what lasts into the window, and of what such things lie in.
+    pub lasting: Vec<(i64, i64)>,
+}
+
+/// What became of reading an excerpt.
+pub enum Attempt<T> {
+    /// The answer, which is that of a run over everything.
+    Done(T),
+    /// More must be read to know the answer.
+    Unsettled,
+    /// The trace is other than the index says.
+    Wrong,
+}
+
+/// An answer, and what an index had to do with it.
+pub struct ByIndex<T> {
+    /// The answer.
+    pub answer: T,
+    /// The index that said what to read, and how many bytes of events it said.
+    pub used: Option<(PathBuf, u64)>,
+    /// Why an index there is could not say that.
+    pub unused: Option<&'static str>,
+    /// What is wrong with it.
+    pub warning: Option<Warning>,
+}
+
+/// By how much the reach grows.
+const STEP: i64 = 16;
+/// Times that it grows.
+const STEPS: u32 = 3;
+
+/// Asks the index of the one input for an excerpt, which `part` reads; `all` reads everything.
+///
+/// # Errors
+/// Those of both; also if an index was named and is not that of the one input.
+pub fn by_excerpt<T>(
+    sources: &[Source],
+    config: &Config,
+    query: &ExcerptQuery<'_>,
+    mut part: impl FnMut(&Source, &Excerpt) -> Result<Attempt<T>, Error>,
+    all: impl FnOnce() -> Result<T, Error>,
+) -> Result<ByIndex<T>, Error> {
+    let factor = std::cell::Cell::new(2);
+    let mut steps = 0;
+    let asked = plan::run(
+        sources,
+        config,
+        |opened| known(&opened, query, factor.get(), config),
+        |source, excerpt| {
+            Ok(match part(source, &excerpt)? {
+                Attempt::Done(answer) => PieceOutcome::Done(answer),
+                Attempt::Wrong => PieceOutcome::Wrong,
+                Attempt::Unsettled if steps == STEPS => PieceOutcome::Cannot(UNSETTLED),
+                Attempt::Unsettled => {
+                    steps += 1;
+                    factor.set(factor.get() * STEP);
+                    PieceOutcome::Missing(Vec::new())
+                }
+            })
+        },
+        all,
+    )?;
+    let Asked { answer, used, unused, warning } = asked;
+    Ok(ByIndex { answer, used, unused, warning })
+}
+
+/// As [`crate::scan_inputs`], of an excerpt of one input. Numbers of events are those of the events read; offsets are those in the input. `None` if
+/// something else is there than an index says.
+///
+/// # Errors
+/// As [`crate::scan_inputs`].
+pub fn scan_excerpt<F: Findings>(
+    source: &Source,
+    excerpt: &Excerpt,
+    config: &Config,
+    new: impl Fn() -> F + Send + Sync + 'static,
+    take: impl FnMut(F, Stretch) -> Result<(), Error>,
+) -> Result<Option<Scanned>, Error> {
+    config.check()?;
+    scan_pieces(source, &excerpt.pieces, config, new, take)
+}
+
+const UNSETTLED: &str = "what runs in the window follows from what ran long before it";
+
+/// What is to be read; an error says why the index is none of the trace.
+fn known(
+    opened: &Opened<'_, '_, '_>,
+    query: &ExcerptQuery<'_>,
+    factor: i64,
+    config: &Config,
+) -> Result<Plan<Excerpt>, String> {
+    let Opened { lookup, of_windows, of_tables, input } = opened;
+    let Some(tables) = of_tables else {
+        return Ok(Plan::Cannot("it says nothing of what tables need"));
+    };
+    if tables.has_odd || of_windows.has_strangers || of_windows.has_other_names {
+        return Ok(Plan::Cannot(
+            "some times are finer than doubles, or some B and E have other names or categories than those they meet",
+        ));
+    }
+    if tables.has_calls {
+        return Ok(Plan::Cannot("calls were written as events"));
+    }
+    let (Some([first, last]), Some([_, least, greatest, _])) = (tables.bounds, of_windows.bounds)
+    else {
+        return Ok(Plan::Cannot("the trace has no times"));
+    };
+    let bounds = (f64::from_bits(first), f64::from_bits(last));
+    let window = match (query.window)(bounds) {
+        Ok(window) => window,
+        Err(why) => return Ok(Plan::Cannot(why)),
+    };
+    let [Some(a), Some(b)] = [window.0, window.1].map(nanos) else {
+        return Ok(Plan::Cannot("no window was given"));
+    };
+    let look_back =
+        1_i64.checked_shl(of_windows.level).filter(|look| *look > 0).unwrap_or(i64::MAX);
+    let reach = look_back.max(b.saturating_sub(a)).saturating_mul(factor);
+    let within =
+        a.saturating_sub(1).saturating_sub(reach)..b.saturating_add(2).saturating_add(reach);
+    let Some(mut threads) = Threads::of(opened, query).map_err(|error| error.to_string())? else {
+        return Ok(Plan::Cannot("it does not tell all threads apart"));
+    };
+    let mut regions = Regions { all: vec![within], reach };
+    let Some(lasting) =
+        threads.lasting(opened, &mut regions, a).map_err(|error| error.to_string())?
+    else {
+        return Ok(Plan::Cannot("what lasts into the window lies in too much that lasts longer"));
+    };
+    let Lasting { mut events, ends } = lasting;
+    if of_windows.has_profiles {
+        let profiles = lookup.profiles(|_, _| true).map_err(|error| error.to_string())?;
+        let Some(profiles) = profiles else { return Ok(Plan::Cannot(NO_PROFILES)) };
+        events.extend(profiles);
+    }
+    events.extend(lookup.noted().map_err(|error| error.to_string())?);
+    if let Some(why) = too_many(events.len(), config) {
+        return Ok(Plan::Cannot(why));
+    }
+    let wholes = threads.begins();
+    let hull = regions.hull();
+    let wanted = |row: &super::lookup::Row| {
+        regions.all.iter().any(|own| row.touches(own)) || row.holds_any(&wholes)
+    };
+    let granules = lookup.pieces_of(Some(&hull), wanted, events, |_, _| ());
+    let mut granules = granules.map_err(|error| error.to_string())?;
+    let numbers = std::mem::take(&mut granules.numbers);
+    let pieces = pieces_of(lookup, granules, input.clone(), config)?;
+    Ok(pieces.map(|pieces| Excerpt {
+        pieces,
+        bounds,
+        window,
+        reach,
+        look_back,
+        first: least,
+        last: greatest,
+        threads: threads.found(),
+        has_tasks: tables.has_tasks,
+        unended: tables.unended,
+        lone_ends: tables.lone_ends,
+        ends,
+        numbers,
+    }))
+}
+
+/// Nanoseconds of microseconds, rounded down; `None` beyond all times.
+fn nanos(micros: f64) -> Option<i64> {
+    (micros.abs() < 9e15).then(|| (micros * 1000.0).floor() as i64)
+}
+
+/// Stretches of time of which all events are read.
+struct Regions {
+    all: Vec<Range<i64>>,
+    reach: i64,
+}
+
+impl Regions {
+    /// That before a moment, too.
+    fn add_before(&mut self, moment: i64) {
+        let from = moment.saturating_sub(self.reach);
+        let new = from..moment.saturating_add(1);
+        if !self.all.iter().any(|own| own.start <= new.start && new.end <= own.end) {
+            self.all.push(new);
+        }
+    }
+
+    fn touch(&self, start: i64, end: i64) -> bool {
+        self.all.iter().any(|own| start < own.end && end >= own.start)
+    }
+
+    fn hull(&self) -> Range<i64> {
+        let from = self.all.iter().map(|own| own.start).min().unwrap_or(0);
+        from..self.all.iter().map(|own| own.end).max().unwrap_or(0)
+    }
+}
+
+/// What lasts longer than T and reaches into regions: the events, and the ends of pairs.
+struct Lasting {
+    events: Vec<Single>,
+    ends: HashMap<u64, Option<f64>>,
+}
+
+/// A thread as the index has it.
+struct Known {
+    thread: ExcerptThread,
+    /// Where its first event stands, plus 1; 0 if it has none.
+    first: u64,
+    is_wanted: bool,
+    /// What lasts into the window, and what that lies in: start, end, place, and whether it is one event.
+    lasting: BTreeSet<(i64, i64, u64, bool)>,
+}
+
+/// All threads, by their rows.
+struct Threads(Vec<Known>);
+
+impl Threads {
+    fn of(
+        opened: &Opened<'_, '_, '_>,
+        query: &ExcerptQuery<'_>,
+    ) -> Result<Option<Self>, tracemill_index::IndexError> {
+        let index = opened.lookup.index;
+        let Some(Lanes { all, is_plain }) = lanes(index)? else { return Ok(None) };
+        let records = records(index)?;
+        if !is_plain || records.len() != all.len() {
+            return Ok(None);
+        }
+        let known = |(own, (events, first)): (crate::filter::narrowed::ThreadTotal, (u64, u64))| {
+            let is_wanted = (query.is_wanted)(&own.pid, &own.tid);
+            let (pid, tid, lasting) = (own.pid, own.tid, Vec::new());
+            let thread = ExcerptThread { pid, tid, events, lasting };
+            Known { thread, first, is_wanted, lasting: BTreeSet::new() }
+        };
+        Ok(Some(Threads(all.into_iter().zip(records).map(known).collect())))
+    }
+
+    /// What lasts into a window that begins at `from`, and what that lies in; before each of these a region is added. `None` if that does
+    /// not come to an end.
+    fn lasting(
+        &mut self,
+        opened: &Opened<'_, '_, '_>,
+        regions: &mut Regions,
+        from: i64,
+    ) -> Result<Option<Lasting>, tracemill_index::IndexError> {
+        /// Steps outwards.
+        const DEEPEST: u32 = 16;
+        for _ in 0..DEEPEST {
+            let mut found = Lasting { events: Vec::new(), ends: HashMap::default() };
+            let mut starts = Vec::new();
+            opened.lookup.each_span(&regions.hull(), |span| {
+                let row = usize::try_from(span.lane).ok();
+                let own = row.and_then(|row| self.0.get_mut(row)).filter(|own| own.is_wanted);
+                let is_one = span.kind == spans::COMPLETE;
+                let (Some(own), true) = (own, is_one || span.kind == spans::PAIR) else { return };
+                if span.is_open() || !regions.touch(span.start, span.end) {
+                    return;
+                }
+                found.events.push(span.begin);
+                if !is_one {
+                    found.events.push(span.last);
+                    let end = Nanos { floor: span.end, exact: true };
+                    found.ends.insert(span.begin.place, micros(end));
+                    found.ends.insert(span.last.place, None);
+                }
+                let holds = |moment: i64| span.start <= moment && moment <= span.end;
+                let row = (span.start, span.end, span.begin.place, is_one);
+                let is_around = holds(from) || own.lasting.iter().any(|inner| holds(inner.0));
+                if is_around && own.lasting.insert(row) {
+                    starts.push(span.start);
+                }
+            })?;
+            if starts.is_empty() {
+                return Ok(Some(found));
+            }
+            starts.sort_unstable();
+            starts.dedup();
+            starts.into_iter().for_each(|start| regions.add_before(start));
+        }
+        Ok(None)
+    }
+
+    /// Where those of them that are one event stand, ascending.
+    fn begins(&self) -> Vec<u64> {
+        let all = self.0.iter().flat_map(|own| &own.lasting);
+        let mut places: Vec<u64> = all.filter(|own| own.3).map(|own| own.2).collect();
+        places.sort_unstable();
+        places
+    }
+
+    /// Those with events, in the order of the first.
+    fn found(self) -> Vec<ExcerptThread> {
+        let mut all: Vec<Known> = self.0.into_iter().filter(|own| own.first > 0).collect();
+        all.sort_unstable_by_key(|own| own.first);
+        let thread = |own: Known| {
+            let lasting = own.lasting.iter().map(|&(start, end, ..)| (start, end)).collect();
+            ExcerptThread { lasting, ..own.thread }
+        };
+        all.into_iter().map(thread).collect()
+    }
+}
