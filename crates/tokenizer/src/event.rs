@@ -322,9 +322,13 @@ pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
     let (before, eight) = (u64::from_le_bytes(halves[0]), u64::from_le_bytes(halves[1]));
     let pattern = &KEYS[key_slot(eight)];
     if eight & pattern.mask == pattern.bytes {
-        let within = eight >> (pattern.front % 64);
-        let front = if pattern.front == KeyPattern::BEFORE { before >> 48 } else { within };
-        if (front >> 8) as u8 == b'"' && front as u8 != b'\\' {
+        let front = match pattern.front {
+            // the pattern has no room for the opening quote
+            KeyPattern::BEFORE if (before >> 56) as u8 != b'"' => b'\\',
+            KeyPattern::BEFORE => (before >> 48) as u8,
+            within => (eight >> (within % 64)) as u8,
+        };
+        if front != b'\\' {
             return Key::Field(pattern.field);
         }
     }

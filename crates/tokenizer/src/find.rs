@@ -3,6 +3,7 @@
 
 use crate::event::{Event, Field, Key, key_before};
 use crate::scan::CLOSING_BIT;
+use crate::simd::grammar::Prove;
 use crate::simd::{BLOCK, Carry, Flatten, Positions, Tier, WINDOW};
 use crate::text::{field_end, skip_space, string_end, value_end};
 
@@ -88,13 +89,34 @@ impl FieldSpans {
 /// ```
 pub struct FieldFinder {
     flatten: Flatten,
+    prove: Prove,
     positions: Positions,
+    /// Of the event at hand.
+    spans: FieldSpans,
 }
 
 impl FieldFinder {
     /// A finder that uses an instruction set.
     pub fn new(tier: Tier) -> Self {
-        FieldFinder { flatten: Flatten::of(tier), positions: Positions::new() }
+        let (flatten, prove) = (Flatten::of(tier), Prove::of(tier));
+        FieldFinder { flatten, prove, positions: Positions::new(), spans: FieldSpans::none() }
+    }
+
+    /// As [`FieldFinder::find`], of `ph`, `pid`, `id`, `id2` and `bind_id`. All fields are found in events that have an escape, white space
+    /// outside strings or, at any depth, a key that ends in `unless`: that is what follows in the text, quote included, and its
+    /// last letter is `d`. So are they where the instruction set has no quicker way.
+    pub fn find_ids(&mut self, event: &[u8], unless: &[u8]) -> &FieldSpans {
+        debug_assert!(
+            unless.ends_with(b"d\""),
+            "only keys that end as those of ids do are looked at"
+        );
+        // not a value that is handed on: to copy what was written piece by piece a moment ago, the processor waits for all of it
+        self.spans.seen = 0;
+        let FieldSpans { seen, values } = &mut self.spans;
+        if !self.prove.ids((event, unless), seen, values) {
+            self.spans = self.find(event);
+        }
+        &self.spans
     }
 
     /// Where the fields of `event`, from `{` to `}`, stand; of duplicate keys the last.
@@ -148,11 +170,62 @@ mod tests {
             let mut finder = FieldFinder::new(tier);
             for event in &events {
                 let event = event.as_bytes();
+                assert_ids(&mut finder, event);
                 let (quick, slow) = (finder.find(event), fields_of(event));
                 for field in Field::ALL {
                     let (quick, slow) = (quick.field(event, field), slow.field(event, field));
                     assert_eq!(quick, slow, "{tier} {field:?}");
                 }
+            }
+        }
+    }
+
+    /// That ids are where the slow way finds them.
+    #[track_caller]
+    fn assert_ids(finder: &mut FieldFinder, event: &[u8]) {
+        let slow = fields_of(event);
+        let quick = finder.find_ids(event, b"processId\"");
+        for field in [Field::Ph, Field::Pid, Field::Id, Field::Id2, Field::BindId] {
+            let (quick, slow) = (quick.field(event, field), slow.field(event, field));
+            assert_eq!(quick, slow, "{field:?} {}", event.escape_ascii());
+        }
+    }
+
+    /// Ids at every place of a block, behind and before all that may be taken for them.
+    #[test]
+    fn ids_at_every_place() {
+        for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
+            let mut finder = FieldFinder::new(tier);
+            for before in (0..200).step_by(crate::EVERY) {
+                let long = "x".repeat(before);
+                for event in [
+                    format!(
+                        r#"{{"{long}":1,"pid":2,"id":"0x1","ph":"b","bind_id":3,"id2":{{"local":"a"}}}}"#
+                    ),
+                    format!(
+                        r#"{{"args":{{"pid":1,"a":[{{"id":2}}],"{long}":"]}}"}},"pid":7,"id":8,"pid":9}}"#
+                    ),
+                    format!(
+                        r#"{{"name":"{long}","pid":7,"args":{{"id":8,"ph":"b","x":{{"bind_id":5}}}}}}"#
+                    ),
+                    format!(
+                        r#"{{"cat":"id,pid:{long}","xid":1,"id":2,"_pid":3,"s":"id","ph":"{long}"}}"#
+                    ),
+                    format!(r#"{{"{long}":"\"","args":{{"a":"\\\"pid\":"}},"pid":1,"\u0069d":4}}"#),
+                    format!(r#"{{"{long}":1,"pid" : 2, "id":3,"ph" :"X"}}"#),
+                    format!(r#"{{"{long}":[1,[2,{{"ph":1}}]],"ph":"e","id":[1,{{"id":2}}]}}"#),
+                ] {
+                    assert_ids(&mut finder, event.as_bytes());
+                }
+                // all fields, for whoever looks for more in an event with that key
+                let event =
+                    format!(r#"{{"args":{{"{long}":{{"processId":5}}}},"name":"x","pid":1}}"#);
+                let spans = finder.find_ids(event.as_bytes(), b"processId\"");
+                assert_eq!(
+                    spans.field(event.as_bytes(), Field::Name),
+                    Some(&b"\"x\""[..]),
+                    "{tier}"
+                );
             }
         }
     }

@@ -18,6 +18,9 @@ use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, members, string_is};
 const FRAME_EVENTS: [&[u8]; 3] =
     [b"TracingStartedInBrowser", b"FrameCommittedInBrowser", b"ProcessReadyInBrowser"];
 
+/// The end of their key as it is written.
+const PROCESS_ID: &[u8] = b"processId\"";
+
 /// The new names of a recording.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Renames {
@@ -160,15 +163,22 @@ impl<'r> Renamer<'r> {
     /// Adds the patches of the event at a place.
     pub(crate) fn find(&mut self, event: &[u8], offset: u64, patches: &mut Patches) {
         let Some(unit) = self.unit_at(offset) else { return };
-        if unit.renames.is_some() || unit.shift.is_some() {
+        if let Some(shift) = &unit.shift {
             let spans = self.finder.find(event);
             let mut found = PatchedEvent { event, patches };
             let event = spans.of(event);
             if let Some(renames) = &unit.renames {
-                self.find_names(&event, renames, &mut found);
+                self.pids.find_names(&event, (self.unit.1, renames), &mut found);
             }
-            if let Some(shift) = &unit.shift {
-                each_moved(shift, &event, |value, kind| found.moved(value, kind, shift));
+            each_moved(shift, &event, |value, kind| found.moved(value, kind, shift));
+        } else if let Some(renames) = &unit.renames {
+            let mut found = PatchedEvent { event, patches };
+            if renames.args_keys.is_empty() {
+                let spans = self.finder.find_ids(event, PROCESS_ID);
+                self.pids.find_names(&spans.of(event), (self.unit.1, renames), &mut found);
+            } else {
+                let spans = self.finder.find(event);
+                self.pids.find_names(&spans.of(event), (self.unit.1, renames), &mut found);
             }
         }
         if let Some(frames) = &unit.frames {
@@ -176,15 +186,19 @@ impl<'r> Renamer<'r> {
             frame_references(event, |value| found.renamed(value, frames));
         }
     }
+}
 
+impl RenamedPids {
+    /// Finds pids and ids that have new names in an event of a unit, given by its number. Of the event at least the ids have been
+    /// found, and all of it if it has [`PROCESS_ID`].
     fn find_names(
         &mut self,
         event: &Event<'_>,
-        renames: &Renames,
+        (unit, renames): (usize, &Renames),
         found: &mut PatchedEvent<'_, '_>,
     ) {
         if !renames.pids.is_empty() {
-            self.find_pids(event, renames, found);
+            self.find_pids(event, (unit, renames), found);
         }
         if renames.ids_change() {
             each_id(event, |id| found.renamed(id, &renames.ids[0]));
@@ -197,22 +211,19 @@ impl<'r> Renamer<'r> {
     fn find_pids(
         &mut self,
         event: &Event<'_>,
-        renames: &Renames,
+        (unit, renames): (usize, &Renames),
         found: &mut PatchedEvent<'_, '_>,
     ) {
+        let mut replace = |pid: &[u8]| {
+            if let Some(new) = self.get(unit, pid, renames) {
+                found.replaced(pid, new);
+            }
+        };
         if let Some(pid) = event.field(Field::Pid) {
-            self.replace_pid(pid, renames, found);
+            replace(pid);
         }
         if names_processes(event) {
-            each_process_id(event.field(Field::Args).unwrap_or_default(), |pid| {
-                self.replace_pid(pid, renames, found);
-            });
-        }
-    }
-
-    fn replace_pid(&mut self, pid: &[u8], renames: &Renames, found: &mut PatchedEvent<'_, '_>) {
-        if let Some(new) = self.pids.get(self.unit.1, pid, renames) {
-            found.replaced(pid, new);
+            each_process_id(event.field(Field::Args).unwrap_or_default(), replace);
         }
     }
 }

@@ -17,6 +17,7 @@ impl Avx2 {
             && is_x86_feature_detected!("pclmulqdq")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt");
         all.then_some(Avx2(()))
     }
@@ -78,7 +79,7 @@ pub(super) fn load(half: &[u8; 32]) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn broadcast(table: &[u8; 16]) -> __m256i {
+pub(super) fn broadcast(table: &[u8; 16]) -> __m256i {
     let value = u128::from_le_bytes(*table);
     let (low, high) = (value as i64, (value >> 64) as i64);
     _mm256_setr_epi64x(low, high, low, high)

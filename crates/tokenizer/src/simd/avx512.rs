@@ -20,6 +20,7 @@ impl Avx512 {
             && is_x86_feature_detected!("pclmulqdq")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt");
         all.then_some(Avx512(()))
     }

@@ -122,7 +122,10 @@ pub(super) fn flatten_with(
 /// It is the end of the window: a copy in a block of spaces, which is read right after it is written, cost as much as all
 /// other blocks of a single event.
 #[inline(always)]
-fn last_block<'w>(window: &'w [u8], padded: &'w mut [u8; BLOCK]) -> (&'w [[u8; BLOCK]], u32) {
+pub(super) fn last_block<'w>(
+    window: &'w [u8],
+    padded: &'w mut [u8; BLOCK],
+) -> (&'w [[u8; BLOCK]], u32) {
     let tail = window.as_chunks::<BLOCK>().1;
     match window.last_chunk::<BLOCK>() {
         _ if tail.is_empty() => (&[], 0),

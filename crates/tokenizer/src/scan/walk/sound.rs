@@ -74,18 +74,27 @@ struct Keys<'w, 's> {
 
 impl Colons for Keys<'_, '_> {
     #[inline(always)]
-    fn colon(&mut self, at: usize) -> bool {
-        match key_before(self.window.bytes, at) {
-            Key::Field(field) => {
-                self.seen |= field.bit();
-                self.values[field as usize] = self.window.base + at as u64 + 1;
-                true
-            }
-            // the start of another document
-            Key::Other { may_be_events } => {
-                !(may_be_events && is_events_key(self.window.bytes, at))
+    fn colons(&mut self, base: usize, mut colons: u64) -> bool {
+        let (bytes, behind) = (self.window.bytes, self.window.base + 1);
+        let mut seen = self.seen;
+        while colons != 0 {
+            let at = base + colons.trailing_zeros() as usize;
+            colons &= colons - 1;
+            match key_before(bytes, at) {
+                Key::Field(field) => {
+                    seen |= field.bit();
+                    self.values[field as usize] = behind + at as u64;
+                }
+                // the start of another document
+                Key::Other { may_be_events } => {
+                    if may_be_events && is_events_key(bytes, at) {
+                        return false;
+                    }
+                }
             }
         }
+        self.seen = seen;
+        true
     }
 }
 

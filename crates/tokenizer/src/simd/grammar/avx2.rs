@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "the call into code for this processor")]
 
 use super::claims::Claim;
-use super::masks::Classes;
-use crate::simd::avx2::{Avx2, load, prefix_xor};
+use super::masks::{Classes, SPACES};
+use crate::simd::avx2::{Avx2, broadcast, load, prefix_xor};
 use crate::simd::blocks::BLOCK;
 use std::arch::x86_64::*;
 
@@ -12,7 +12,7 @@ pub(super) fn prove<C: Claim>(_: Avx2, claim: C) -> C::Proven {
     unsafe { prove_avx2(claim) }
 }
 
-#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt")]
 fn prove_avx2<C: Claim>(claim: C) -> C::Proven {
     claim.prove(|block| classify(block), |bits| prefix_xor(bits))
 }
@@ -36,13 +36,14 @@ fn classify(block: &[u8; BLOCK]) -> Classes {
         space: join(9),
         digit: join(10),
         zero: join(11),
+        id_end: join(12),
     }
 }
 
 /// The classes in the order of [`Classes`].
 #[inline]
 #[target_feature(enable = "avx2")]
-fn classify_half(half: &[u8; 32]) -> [u32; 12] {
+fn classify_half(half: &[u8; 32]) -> [u32; 13] {
     let bytes = load(half);
     let all = |byte: u8| _mm256_set1_epi8(byte as i8);
     let mask = |vector: __m256i| _mm256_movemask_epi8(vector) as u32;
@@ -63,8 +64,9 @@ fn classify_half(half: &[u8; 32]) -> [u32; 12] {
         mask(_mm256_slli_epi16::<2>(bytes)),
         equal(b','),
         equal(b':'),
-        equal(b' ') | equal(b'\n') | equal(b'\r') | equal(b'\t'),
+        mask(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(broadcast(&SPACES), bytes), bytes)),
         at_most(_mm256_sub_epi8(bytes, all(b'0')), 9),
         equal(b'0'),
+        equal(b'd') | equal(b'h') | equal(b'2'),
     ]
 }

@@ -2,20 +2,19 @@
 #![expect(unsafe_code, reason = "the call into code for this processor")]
 
 use super::claims::Claim;
-use super::masks::Classes;
+use super::masks::{Classes, SPACES};
 use crate::simd::avx512::{Avx512, load, prefix_xor, table};
 use crate::simd::blocks::BLOCK;
 use std::arch::x86_64::*;
-
-/// White space at its low nibble. Where there is none stands 0, whose own place is taken, and a byte above 0x7F finds 0.
-const SPACES: [u8; 16] = [b' ', 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
 
 pub(super) fn prove<C: Claim>(_: Avx512, claim: C) -> C::Proven {
     // SAFETY: this processor has what the function needs: an `Avx512` proves it.
     unsafe { prove_avx512(claim) }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,popcnt")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt"
+)]
 fn prove_avx512<C: Claim>(claim: C) -> C::Proven {
     claim.prove(|block| classify(block), |bits| prefix_xor(bits))
 }
@@ -44,5 +43,6 @@ fn classify(block: &[u8; BLOCK]) -> Classes {
         space: _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(spaces, bytes), bytes),
         digit: _mm512_cmplt_epu8_mask(digits, all(10)),
         zero: equal(b'0'),
+        id_end: equal(b'd') | equal(b'h') | equal(b'2'),
     }
 }

@@ -84,8 +84,8 @@ pub(crate) struct Sound {
 
 /// Takes the colons behind the keys of an object: a trait, since a closure of this size is not inlined into the loop.
 pub(crate) trait Colons {
-    /// One at a place; says whether to go on.
-    fn colon(&mut self, at: usize) -> bool;
+    /// Those of a block at `base` that `colons` has bits for; says whether to go on.
+    fn colons(&mut self, base: usize, colons: u64) -> bool;
 }
 
 /// That the object that begins at `start` is JSON; not known if less than a block of bytes begins with its last ones.
@@ -104,20 +104,16 @@ impl<C: Colons> Claim for Object<'_, '_, C> {
         classify: impl Fn(&[u8; BLOCK]) -> Classes,
         prefix_xor: impl Fn(u64) -> u64,
     ) -> Option<Sound> {
-        let mut state = State::START;
+        let mut state = State::OBJECT;
         let Object { bytes, start, colons: own } = self;
         let (blocks, _) = bytes[start..].as_chunks::<BLOCK>();
         for (index, block) in blocks.iter().enumerate() {
             prefetch::ahead_of(block);
             let base = start + index * BLOCK;
             let text = Text { bytes, base, live: u64::MAX };
-            let Block { mut colons, live } =
-                state.block::<true>(classify(block), text, &prefix_xor)?;
-            while colons != 0 {
-                if !own.colon(base + colons.trailing_zeros() as usize) {
-                    return None;
-                }
-                colons &= colons - 1;
+            let Block { colons, live } = state.block::<true>(classify(block), text, &prefix_xor)?;
+            if !own.colons(base, colons) {
+                return None;
             }
             if state.open == State::OUTSIDE {
                 let end = base + live.count_ones() as usize;

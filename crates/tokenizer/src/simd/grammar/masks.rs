@@ -3,6 +3,9 @@
 use super::scalars::{are_escapes, scalar_end};
 use crate::simd::blocks::{BLOCK, escaped};
 
+/// White space at its low nibble, for a shuffle that leaves only what is white space the same. Where there is none stands 0, whose own place is taken, and a byte above 0x7F finds 0.
+pub(super) const SPACES: [u8; 16] = [b' ', 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
+
 /// What one block looks like, a bit a byte, the lowest bit the first byte.
 #[derive(Clone, Copy)]
 pub(super) struct Classes {
@@ -23,6 +26,8 @@ pub(super) struct Classes {
     pub(super) space: u64,
     pub(super) digit: u64,
     pub(super) zero: u64,
+    /// `d h 2`: the last letters of `ph` and of the keys of ids
+    pub(super) id_end: u64,
 }
 
 impl Classes {
@@ -42,6 +47,7 @@ impl Classes {
             space: self.space >> count,
             digit: self.digit >> count,
             zero: self.zero >> count,
+            id_end: self.id_end >> count,
         }
     }
 }
@@ -70,10 +76,9 @@ pub(super) struct State {
     /// Where the last number or word began, and up to where numbers and words are known to be sound.
     pub(super) scalar_start: usize,
     pub(super) checked: usize,
-    /// 1 if a key, a value or closing bracket, a value, a colon must follow.
-    pub(super) key: u64,
-    pub(super) first: u64,
-    pub(super) further: u64,
+    /// 1s for what must follow.
+    pub(super) after: After,
+    /// 1 if a colon must follow.
     pub(super) colon: u64,
     /// Open brackets, the innermost lowest, 1 for `[`; above all of them a 1.
     pub(super) open: u64,
@@ -89,13 +94,15 @@ impl State {
         zero: 0,
         scalar_start: 0,
         checked: 0,
-        key: 0,
-        first: 0,
-        further: 0,
+        after: After { key: 0, open: 0, value: 0 },
         colon: 0,
         open: Self::OUTSIDE,
         non_ascii: 0,
     };
+
+    /// Before one object alone.
+    pub(super) const OBJECT: State =
+        State { after: After { value: 1, ..State::START.after }, ..State::START };
 
     /// No open bracket.
     pub(super) const OUTSIDE: u64 = 1;
@@ -113,9 +120,11 @@ impl State {
         // set from an opening quote up to, not including, its closing quote
         let in_string = prefix_xor(quotes) ^ self.in_string;
         self.in_string = ((in_string as i64) >> 63) as u64;
-        let odd_escapes = escaped & in_string & !(class.quote | class.backslash);
-        if odd_escapes != 0 && !are_escapes(text.bytes, text.base, odd_escapes) {
-            return None;
+        if escaped != 0 {
+            let odd = escaped & in_string & !(class.quote | class.backslash);
+            if odd != 0 && !are_escapes(text.bytes, text.base, odd) {
+                return None;
+            }
         }
         let outside = text.live & !(in_string | quotes);
         let (open, close) = (class.open & outside, class.close & outside);
@@ -128,20 +137,15 @@ impl State {
         let opening = quotes & in_string;
         let begins = opening | open | starts;
         let before_key = (open & class.curly) | (comma & inner.object);
-        let after = |bytes, carry: &mut u64| after(bytes, space, carry);
-        let key = after(before_key, &mut self.key);
-        let first = after(open, &mut self.first);
-        let further = after(comma | colon, &mut self.further);
-        let (ends, in_key) = in_string.overflowing_add((opening & key) | self.in_key);
+        let after = self.after.next(before_key, open, open | comma | colon, space);
+        let (ends, in_key) = in_string.overflowing_add((opening & after.key) | self.in_key);
         let key_ends = ends & quotes & !in_string;
         self.in_key = u64::from(in_key);
         let wrong = (class.control & in_string)
-            | (key & !(opening | close))
-            | (first & !(begins | close))
-            | (further & !begins)
-            | (begins & !(first | further | inner.none))
+            | (after.key & !(opening | close))
+            | ((begins ^ after.value) & !(after.open & close) & !(begins & inner.none))
             | (comma & inner.none)
-            | (after(key_ends, &mut self.colon) ^ colon);
+            | (next(key_ends, space, &mut self.colon) ^ colon);
         let colons = colon & inner.own & inner.live;
         (wrong & inner.live == 0).then_some(Block { colons, live: inner.live })
     }
@@ -186,37 +190,42 @@ impl State {
         curly: u64,
     ) -> Option<Innermost> {
         let all = |yes: bool| u64::from(yes).wrapping_neg();
-        let is_outside = |open: u64| all(open == Self::OUTSIDE);
-        let is_own = |open: u64| all(OBJECT && open == Self::OUTSIDE << 1);
+        let (outside, own) = (Self::OUTSIDE, Self::OUTSIDE << 1);
         let mut inner = Innermost {
-            object: (self.open & 1).wrapping_sub(1),
-            none: is_outside(self.open),
-            own: is_own(self.open),
+            object: all(self.open & 1 == 0),
+            none: all(!OBJECT && self.open == outside),
+            own: all(OBJECT && self.open == own),
             live: u64::MAX,
         };
         let mut brackets = open | close;
         while brackets != 0 {
-            let bit = brackets & brackets.wrapping_neg();
-            brackets ^= bit;
+            let rest = brackets & (brackets - 1);
+            let bit = brackets ^ rest;
+            // each mask turns at the brackets at which its answer does
+            let behind = !(bit | (bit - 1));
+            brackets = rest;
             let square = u64::from(curly & bit == 0);
+            let before = self.open;
             if open & bit != 0 {
-                if self.open >> 63 != 0 {
+                if before >> 63 != 0 {
                     return None;
                 }
-                self.open = self.open << 1 | square;
+                self.open = before << 1 | square;
             } else {
-                if self.open == Self::OUTSIDE || self.open & 1 != square {
+                if (!OBJECT && before == outside) || before & 1 != square {
                     return None;
                 }
-                self.open >>= 1;
+                self.open = before >> 1;
             }
-            let behind = bit.wrapping_neg() << 1;
-            inner.object = (inner.object & !behind) | (behind & (self.open & 1).wrapping_sub(1));
-            inner.none = (inner.none & !behind) | (behind & is_outside(self.open));
-            inner.own = (inner.own & !behind) | (behind & is_own(self.open));
-            if OBJECT && self.open == Self::OUTSIDE {
-                inner.live = !behind;
-                break;
+            inner.object ^= behind & all((before ^ self.open) & 1 != 0);
+            if OBJECT {
+                inner.own ^= behind & all((before == own) != (self.open == own));
+                if self.open == outside {
+                    inner.live = !behind;
+                    break;
+                }
+            } else {
+                inner.none ^= behind & all((before == outside) != (self.open == outside));
             }
         }
         Some(inner)
@@ -250,9 +259,41 @@ pub(super) fn from(place: usize, base: usize) -> u64 {
     u64::MAX.checked_shl(before).unwrap_or(0)
 }
 
+/// The bytes behind those that say what must follow; from block to block, 1 for the first byte of the next.
+#[derive(Clone, Copy)]
+pub(super) struct After {
+    /// A key (or, in an empty object, its end).
+    pub(super) key: u64,
+    /// A value or key, or the end of what was opened.
+    pub(super) open: u64,
+    /// A value or key; if not behind `open`, nothing else.
+    pub(super) value: u64,
+}
+
+impl After {
+    /// Those behind the bytes of a block.
+    #[inline(always)]
+    fn next(&mut self, key: u64, open: u64, value: u64, space: u64) -> After {
+        if space == 0 {
+            let after = After {
+                key: key << 1 | self.key,
+                open: open << 1 | self.open,
+                value: value << 1 | self.value,
+            };
+            *self = After { key: key >> 63, open: open >> 63, value: value >> 63 };
+            return after;
+        }
+        After {
+            key: next(key, space, &mut self.key),
+            open: next(open, space, &mut self.open),
+            value: next(value, space, &mut self.value),
+        }
+    }
+}
+
 /// The next byte that is no white space after each of `bytes`, which are none; `carry` goes from block to block.
 #[inline(always)]
-pub(super) fn after(bytes: u64, space: u64, carry: &mut u64) -> u64 {
+pub(super) fn next(bytes: u64, space: u64, carry: &mut u64) -> u64 {
     let next = (bytes << 1) | *carry;
     *carry = bytes >> 63;
     if space == 0 {

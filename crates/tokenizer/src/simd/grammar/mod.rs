@@ -14,7 +14,7 @@
 //!     ^^^               ^^^          a string after which a colon must follow, and the only one after which it may
 //! ```
 //!
-//! `after` moves a mask to the next byte that is no white space; an addition carries it over runs of white space, and
+//! `next` moves a mask to the next byte that is no white space; an addition carries it over runs of white space, and
 //! from the opening quote of a key to its closing one. Only brackets are looked at one by one, to match them and to know
 //! for each byte which is the innermost; and numbers with other bytes than digits, words and escapes, which are few.
 
@@ -23,13 +23,17 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod claims;
+mod ids;
 mod masks;
 mod scalars;
 
 use super::Tier;
+use crate::event::Field;
 pub(crate) use claims::{Colons, Proof, Sound};
 #[cfg(target_arch = "x86_64")]
 use claims::{Object, Values};
+#[cfg(target_arch = "x86_64")]
+use ids::Ids;
 
 /// The proof in the instructions of one tier.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +87,23 @@ impl Prove {
             #[cfg(target_arch = "x86_64")]
             Prove::Avx2(avx2) => avx2::prove(avx2, Object { bytes, start, colons }),
             Prove::Nothing => None,
+        }
+    }
+
+    /// Finds `ph` and the ids of the envelope in an event that a scan has taken; false if it is not known where they all stand.
+    #[inline]
+    pub(crate) fn ids(
+        self,
+        (event, unless): (&[u8], &[u8]),
+        seen: &mut u16,
+        values: &mut [u64; Field::COUNT],
+    ) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Prove::Avx512(avx512) => avx512::prove(avx512, Ids { event, unless, seen, values }),
+            #[cfg(target_arch = "x86_64")]
+            Prove::Avx2(avx2) => avx2::prove(avx2, Ids { event, unless, seen, values }),
+            Prove::Nothing => false,
         }
     }
 }

@@ -37,9 +37,13 @@ fn assert_agree(text: &[u8]) -> bool {
 struct Own(usize);
 
 impl Colons for Own {
-    fn colon(&mut self, at: usize) -> bool {
-        assert!(at > self.0);
-        self.0 = at;
+    fn colons(&mut self, base: usize, mut colons: u64) -> bool {
+        while colons != 0 {
+            let at = base + colons.trailing_zeros() as usize;
+            assert!(at > self.0);
+            self.0 = at;
+            colons &= colons - 1;
+        }
         true
     }
 }

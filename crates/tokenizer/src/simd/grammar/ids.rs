@@ -1,0 +1,77 @@
+//! Where the keys of ids stand in an event that a scan has taken.
+//!
+//! In such an event a quote behind `pid`, say, with a colon behind it closes a key: brackets and strings are sound, so a string
+//! that ended before `pid` would be followed by a delimiter. So only quotes behind the last letter of such a key are looked at, and
+//! how deep they stand is counted from masks: no other position matters.
+
+use super::claims::Claim;
+use super::masks::Classes;
+use crate::event::{Field, Key, key_before};
+use crate::simd::blocks::{BLOCK, last_block};
+
+/// The fields that are looked for: those whose keys end in the letters of [`Classes::id_end`].
+const FIELDS: u16 =
+    Field::Ph.bit() | Field::Pid.bit() | Field::Id.bit() | Field::Id2.bit() | Field::BindId.bit();
+
+/// That an event has `ph` and the ids of the envelope at certain places; not known if it has an escape, white space outside strings, or a
+/// key that ends in `unless`, which is as it is written, with its closing quote.
+pub(super) struct Ids<'b> {
+    pub(super) event: &'b [u8],
+    pub(super) unless: &'b [u8],
+    /// Which there are, and where the value of each begins, or white space before it.
+    pub(super) seen: &'b mut u16,
+    pub(super) values: &'b mut [u64; Field::COUNT],
+}
+
+impl Claim for Ids<'_> {
+    type Proven = bool;
+
+    #[inline(always)]
+    fn prove(
+        self,
+        classify: impl Fn(&[u8; BLOCK]) -> Classes,
+        prefix_xor: impl Fn(u64) -> u64,
+    ) -> bool {
+        let Ids { event, unless, seen, values } = self;
+        // all ones inside a string; 1 if the last byte was such a letter, or the quote
+        // behind one; brackets open before the block
+        let (mut inside, mut letter, mut end, mut open) = (0, 0, 0, 0u32);
+        let (blocks, mut padded) = (event.as_chunks::<BLOCK>().0, [b' '; BLOCK]);
+        let (last, skip) = last_block(event, &mut padded);
+        for (index, block) in blocks.iter().chain(last).enumerate() {
+            let mut class = classify(block);
+            if index == blocks.len() {
+                class = class.skip(skip);
+            }
+            let in_string = prefix_xor(class.quote) ^ inside;
+            inside = ((in_string as i64) >> 63) as u64;
+            if class.backslash | (class.space & !in_string) != 0 {
+                return false;
+            }
+            let (opening, closing) = (class.open & !in_string, class.close & !in_string);
+            // behind the letter and the quote
+            let ends = class.quote & (class.id_end << 1 | letter);
+            let mut colons = class.colon & (ends << 1 | end);
+            (letter, end) = (class.id_end >> 63, ends >> 63);
+            while colons != 0 {
+                let bit = colons & colons.wrapping_neg();
+                colons ^= bit;
+                let colon = index * BLOCK + bit.trailing_zeros() as usize;
+                match key_before(event, colon) {
+                    Key::Field(field) if FIELDS & field.bit() != 0 => {
+                        let before = |mask: u64| (mask & (bit - 1)).count_ones();
+                        if open.wrapping_add(before(opening)).wrapping_sub(before(closing)) == 1 {
+                            *seen |= field.bit();
+                            values[field as usize] = colon as u64 + 1;
+                        }
+                    }
+                    Key::Field(_) => {}
+                    Key::Other { .. } if event[..colon].ends_with(unless) => return false,
+                    Key::Other { .. } => {}
+                }
+            }
+            open = open.wrapping_add(opening.count_ones()).wrapping_sub(closing.count_ones());
+        }
+        true
+    }
+}
