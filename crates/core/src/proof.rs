@@ -19,6 +19,11 @@ use tracemill_tokenizer::{
 pub enum Proof {
     /// Nothing: the verb does not write them, or every byte was looked at already.
     None,
+    /// The scan tells which are, as far as it does ([`Event::is_proved`]); whoever takes the events looks at the others.
+    Told {
+        /// Instruction set.
+        tier: Tier,
+    },
     /// They are found. `mends`: all lapses are mended when they are written, so none is a loss.
     Full {
         /// Instruction set.
@@ -33,7 +38,7 @@ impl Proof {
     /// proved: what it does not, [`Feed`] does.
     pub fn scanner(self, tier: Tier, offset: u64) -> Scanner {
         let mut scanner = Scanner::starting_at(tier, offset);
-        if let Proof::Full { tier, .. } = self {
+        if let Proof::Full { tier, .. } | Proof::Told { tier } = self {
             scanner.prove(tier);
         }
         scanner
@@ -58,7 +63,7 @@ impl<'p, C: Collect> Feed<'p, C> {
     /// Hands what `proof` lets through to `part`.
     pub fn new(part: &'p mut C, proof: Proof) -> Self {
         let proof = match proof {
-            Proof::None => None,
+            Proof::None | Proof::Told { .. } => None,
             Proof::Full { tier, mends } => {
                 Some(Prover { validator: Validator::new(tier), mends, plain: false })
             }

@@ -168,5 +168,7 @@ impl<R: Reader> Reader for Summed<R> {
 
     const PROVES: bool = R::PROVES;
 
+    const ASKS_WHICH_ARE_JSON: bool = R::ASKS_WHICH_ARE_JSON;
+
     const RESERVED: u64 = R::RESERVED;
 }

@@ -178,7 +178,7 @@ impl Session<'_> {
             self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
             return Ok(base);
         }
-        self.prove_plain(self.proof(R::PROVES), &mut documents, (base, &payload), &mut report);
+        self.prove_plain(self.proof::<R>(), &mut documents, (base, &payload), &mut report);
         let lost = report.losses.first().map(|(_, example)| base + example.offset);
         self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
         let found: Vec<Document> = documents.extract_if(.., |d| self.expand.takes(d)).collect();
@@ -328,9 +328,10 @@ impl Session<'_> {
     }
 
     /// What is done about events that are not JSON; in a strict run there are none any more.
-    fn proof(&self, proves: bool) -> Proof {
-        match proves && !self.config.strict {
+    fn proof<R: Reader>(&self) -> Proof {
+        match R::PROVES && !self.config.strict {
             true => Proof::Full { tier: self.tier, mends: self.config.repair },
+            false if R::ASKS_WHICH_ARE_JSON => Proof::Told { tier: self.tier },
             false => Proof::None,
         }
     }
@@ -351,7 +352,7 @@ impl Session<'_> {
             tier: self.tier,
             threads: self.config.threads,
             chunk,
-            proof: self.proof(R::PROVES),
+            proof: self.proof::<R>(),
         };
         let progress = &self.config.progress;
         if let Some(pieces) = self.pieces {
@@ -396,7 +397,7 @@ impl Session<'_> {
             packed: report.encoding.is_some(),
             hurries: reader.hurries(),
         };
-        let (name, proof) = (report.name.clone(), self.proof(R::PROVES));
+        let (name, proof) = (report.name.clone(), self.proof::<R>());
         let spool = Spool::new(self.config, name, (self.tier, proof), limits);
         let step_bytes = self.shares.segment;
         let make = reader.maker();

@@ -321,7 +321,7 @@ impl<const DEVTOOLS: bool> Collect for ChunkFindings<DEVTOOLS> {
     fn event(&mut self, event: &Event<'_>) {
         self.envelope.stats.events += 1;
         let offset = self.envelope.base + event.offset;
-        self.text.event(event.bytes, offset, &mut self.tallies);
+        self.text.event(event, offset, &mut self.tallies);
         let phase = phase_of(event);
         let (ts, dur) = (event.ts(), event.dur());
         if phase == 0 && is_empty(event) {

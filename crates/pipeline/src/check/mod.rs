@@ -321,6 +321,8 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
 
     const PROVES: bool = false;
 
+    const ASKS_WHICH_ARE_JSON: bool = true;
+
     fn take(
         &mut self,
         part: ChunkFindings<DEVTOOLS>,

@@ -16,7 +16,7 @@ use std::ops::Range;
 use tracemill_core::around::Around;
 use tracemill_core::losses::excerpt;
 use tracemill_core::store::Store;
-use tracemill_tokenizer::{Defect, Validator};
+use tracemill_tokenizer::{Defect, Event, Validator};
 
 /// The first defects of one kind, with the bytes around them.
 #[derive(Clone, Debug)]
@@ -78,16 +78,18 @@ impl Text {
 
     /// An event at `offset`.
     #[inline]
-    pub(super) fn event(&mut self, bytes: &[u8], offset: u64, tallies: &mut Tallies) {
+    pub(super) fn event(&mut self, event: &Event<'_>, offset: u64, tallies: &mut Tallies) {
         if self.first.is_none() {
             self.first = Some((offset, self.fresh));
         } else if self.fresh {
             self.gaps.push((self.end, offset - self.end));
         }
         self.fresh = false;
-        self.end = offset + bytes.len() as u64;
-        if let Err(defect) = self.validator.check(bytes) {
-            self.note(defect, bytes, offset, tallies);
+        self.end = offset + event.bytes.len() as u64;
+        if !event.is_proved()
+            && let Err(defect) = self.validator.check(event.bytes)
+        {
+            self.note(defect, event.bytes, offset, tallies);
         }
     }
 
