@@ -983,6 +983,8 @@ def report(
     source_maps: StrPath | Iterable[StrPath] | None = None,
     no_source_maps: bool = False,
     top: int | None = None,
+    kernel_gap: Value | None = None,
+    last_step: Literal["keep", "drop"] | None = None,
     fail_on: Value | Iterable[Value] | None = None,
     threads: int | None = None,
     memory: Value | None = None,
@@ -1028,6 +1030,10 @@ def report(
         no_source_maps: Functions as the recording has them, also if the trace holds source
             maps.
         top (N): How many rows a section has.
+        kernel_gap (TIME): Below this the time between two kernels of a stream is the cost of
+            launching them (kernel wait), unless the host was late.
+        last_step (WHAT): drop: leave out kernels that are launched in the last step, which is
+            often incomplete, as HTA does.
         fail_on (TERMS): End with status 5 if this limit is broken: 'blocking>200ms'; may be
             given several times.
         threads (N): Worker threads [default: all processors].
@@ -1042,8 +1048,8 @@ def report(
         tid, "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
         duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
         "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
-        "no_source_maps": no_source_maps, "top": top, "fail_on": fail_on, "threads": threads, "memory":
-        memory, "tmp_dir": tmp_dir
+        "no_source_maps": no_source_maps, "top": top, "kernel_gap": kernel_gap, "last_step": last_step,
+        "fail_on": fail_on, "threads": threads, "memory": memory, "tmp_dir": tmp_dir
     }
     return run("report", inputs, options, "--json", progress)
 
