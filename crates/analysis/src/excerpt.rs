@@ -97,7 +97,7 @@ impl Trace {
                 return false;
             }
         }
-        watch.is_settled(thread.model.is_some())
+        watch.settles(thread.model.is_some())
     }
 }
 
@@ -187,7 +187,8 @@ impl<'e> Watch<'e> {
         }
     }
 
-    fn is_settled(mut self, has_calls: bool) -> bool {
+    /// Whether the windows follow from what was read.
+    fn settles(mut self, has_calls: bool) -> bool {
         self.pass(f64::INFINITY);
         let has_begin = !self.excerpt.has_tasks || !self.reaches || self.has_task;
         let is_known = match has_calls {

@@ -237,7 +237,6 @@ impl Site {
         let shown = self.shown()?;
         let model = shown.whole();
         let goes_on = || cancel.check().is_ok();
-        let gone = || Reply::error(503, "the request was given up", "Ask again.");
         let failed = |error: Error| Reply::failed(&error);
         match path {
             "api/trace" => Ok(Reply::json(&self.trace(&shown))),
@@ -245,21 +244,7 @@ impl Site {
                 let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
                 Ok(Reply::bytes(overview(model, px, &groups(model))))
             }
-            "api/tile" => {
-                let (from, to) = window(model, query)?;
-                let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
-                let lanes = query.numbers("lanes", model.lanes.len())?;
-                let grid = Grid { from, to, px, exact: false };
-                let most = query.get("exact").and_then(|most| most.parse().ok()).unwrap_or(EXACT);
-                // who wants nothing to the last gets sums
-                let own = match most {
-                    0 => Arc::clone(model),
-                    _ => shown.window((from, to), cancel).map_err(failed)?,
-                };
-                tile(&own, &lanes, (grid, most.min(EXACT)), &goes_on)
-                    .map(Reply::bytes)
-                    .ok_or_else(gone)
-            }
+            "api/tile" => drawn(&shown, query, cancel),
             "open" => self.opened(model, query),
             "api/around" => {
                 let (lane, row) = (query.number::<usize>("lane")?, query.number::<u16>("row")?);
@@ -312,6 +297,28 @@ impl Site {
         value["changed"] = json!(changed.map(|error| error.to_string()));
         value
     }
+}
+
+/// Why there is no answer: the client went.
+fn gone() -> Reply {
+    Reply::error(503, "the request was given up", "Ask again.")
+}
+
+/// What lies in a window of lanes.
+fn drawn(shown: &Shown, query: &Query<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
+    let model = shown.whole();
+    let (from, to) = window(model, query)?;
+    let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
+    let lanes = query.numbers("lanes", model.lanes.len())?;
+    let grid = Grid { from, to, px, exact: false };
+    let most = query.get("exact").and_then(|most| most.parse().ok()).unwrap_or(EXACT);
+    // who wants nothing to the last gets sums
+    let own = match most {
+        0 => Arc::clone(model),
+        _ => shown.window((from, to), cancel).map_err(|error| Reply::failed(&error))?,
+    };
+    let goes_on = || cancel.check().is_ok();
+    tile(&own, &lanes, (grid, most.min(EXACT)), &goes_on).map(Reply::bytes).ok_or_else(gone)
 }
 
 /// Whether there is such a route at all, inputs read or not.

@@ -332,6 +332,5 @@ fn tables_of_windows_are_those_of_all() {
             }
         }
     }
-    println!("{used} of {all}: {whys:#?}");
     assert!(used * 3 > all, "{used} of {all}: {whys:#?}");
 }

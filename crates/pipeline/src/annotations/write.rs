@@ -178,6 +178,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             sum += *more;
             *more = sum;
         }
+        #[expect(clippy::iter_over_hash_type, reason = "each index moves by itself")]
         for index in self.indices.values_mut() {
             let earlier = cut.partition_point(|&(chunk, _)| chunk < *index);
             *index += before + earlier.checked_sub(1).map_or(0, |last| cut[last].1);

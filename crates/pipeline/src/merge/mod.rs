@@ -89,7 +89,6 @@ impl Index {
         config: &Config,
         confirm: impl Fn() -> Result<(), Error>,
     ) -> Result<MergeReport, Error> {
-        let rules = &config.identity;
         let (clocks, warnings) = self.decide_offsets(&inputs, config)?;
         let (mut decided, streams, labels) = self.decide_names(&inputs, &clocks, config)?;
         let long = std::mem::take(&mut self.long);
@@ -115,13 +114,13 @@ impl Index {
             Annotations::read(&self.documents, &inputs, true, (store, &config.table_quota()))?;
         let mut united = unite_renamed(&self.documents, store, &mut decided.rewrite);
         let mut identity = IdentityReport {
-            inputs: decided.describe(&inputs, rules),
+            inputs: decided.describe(&inputs, &config.identity),
             metadata_dropped: 0,
-            args_keys_absent: decided.args_keys_absent(rules),
+            args_keys_absent: decided.args_keys_absent(&config.identity),
         };
         lists = self.rejoin(&mut taken_out, lists, store, (&mut united, &mut identity), config)?;
         lists = self.deduplicate(lists, store, &decided.rewrite, &mut identity, config)?;
-        let said = rules.provenance.then_some((&*identity.inputs, &*clocks.inputs));
+        let said = config.identity.provenance.then_some((&*identity.inputs, &*clocks.inputs));
         let own = add_own_keys(&mut united, taken_out.still_said, said);
         let size = (self.events - taken_out.events, self.bytes - taken_out.bytes);
         let format = self.format(output, own, known.is_some().then_some(size.0));

@@ -202,7 +202,7 @@ impl DrawnIndex {
 
     /// Intervals that last longer, in nanoseconds, are [`DrawnIndex::spans`].
     pub fn look_back(&self) -> i64 {
-        1_i64.checked_shl(self.windows.level).filter(|look| *look > 0).unwrap_or(i64::MAX)
+        self.windows.look_back()
     }
 
     /// Whether an interval of so many nanoseconds is among [`DrawnIndex::spans`].

@@ -192,15 +192,12 @@ fn known(
     let [Some(a), Some(b)] = [window.0, window.1].map(nanos) else {
         return Ok(Plan::Cannot("no window was given"));
     };
-    let look_back =
-        1_i64.checked_shl(of_windows.level).filter(|look| *look > 0).unwrap_or(i64::MAX);
+    let look_back = of_windows.look_back();
     let reach = look_back.max(b.saturating_sub(a)).saturating_mul(factor);
-    let within =
-        a.saturating_sub(1).saturating_sub(reach)..b.saturating_add(2).saturating_add(reach);
     let Some(mut threads) = Threads::of(opened, query).map_err(|error| error.to_string())? else {
         return Ok(Plan::Cannot("it does not tell all threads apart"));
     };
-    let mut regions = Regions { all: vec![within], reach };
+    let mut regions = Regions::around(a, b, reach);
     let Some(lasting) =
         threads.lasting(opened, &mut regions, a).map_err(|error| error.to_string())?
     else {
@@ -254,6 +251,13 @@ struct Regions {
 }
 
 impl Regions {
+    /// What lies so near to a window.
+    fn around(from: i64, to: i64, reach: i64) -> Self {
+        let from = from.saturating_sub(1).saturating_sub(reach);
+        let own = from..to.saturating_add(2).saturating_add(reach);
+        Regions { all: vec![own], reach }
+    }
+
     /// That before a moment, too.
     fn add_before(&mut self, moment: i64) {
         let from = moment.saturating_sub(self.reach);

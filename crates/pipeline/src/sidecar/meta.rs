@@ -52,6 +52,13 @@ pub(super) struct WindowsMeta {
     pub(super) bounds: Option<[i64; 4]>,
 }
 
+impl WindowsMeta {
+    /// Intervals that last longer, in nanoseconds, stand in SPANS.
+    pub(super) fn look_back(&self) -> i64 {
+        1_i64.checked_shl(self.level).filter(|look| *look > 0).unwrap_or(i64::MAX)
+    }
+}
+
 /// How what is drawn was counted.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct DrawnMeta {

@@ -82,7 +82,7 @@ fn known(
     if windows.hold(bounds) {
         return Ok(Plan::Cannot("all of the trace is wanted"));
     }
-    let look = 1_i64.checked_shl(of_windows.level).filter(|look| *look > 0).unwrap_or(i64::MAX);
+    let look = of_windows.look_back();
     let behind = if job.edges == Edges::Clip { 0 } else { look };
     let seen = windows.begin().saturating_sub(look)..windows.end().saturating_add(behind);
     let mut apart = HashMap::default();

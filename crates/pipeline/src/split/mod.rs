@@ -130,6 +130,14 @@ pub struct SplitReport {
     pub delayed_chunks: u64,
 }
 
+impl SplitReport {
+    /// Events and bytes of the run are those of all parts.
+    fn add_up(&mut self) {
+        self.run.events = self.parts.iter().map(|part| part.events).sum();
+        self.run.bytes = self.parts.iter().map(|part| part.bytes).sum();
+    }
+}
+
 /// Checks a template for the names of parts: `{stem}` of the first input, `{ext}` that says form and packing, `{part}` from 1
 /// on, and, where parts are of those, `{pid}` `{tid}` `{process}` `{thread}` `{cat}`. What does not belong into a name becomes `_`.
 ///
@@ -228,12 +236,8 @@ impl<'w> SplitRun<'w, '_> {
     fn write<M: Mode>(&self, owners: &[(u32, u32)]) -> Result<SplitReport, Error> {
         let SplitRun { found, runs, store, split, config, .. } = *self;
         let united = unite(&found.documents, store);
-        let annotations = Annotations::read(
-            &found.documents,
-            self.inputs,
-            false,
-            (store, &config.table_quota()),
-        )?;
+        let place = (store, &config.table_quota());
+        let annotations = Annotations::read(&found.documents, self.inputs, false, place)?;
         let has_begins = found.partitions.iter().any(|partition| partition.kind == Kind::Begins);
         let (usual, viewer) = (default_format(&found.documents), config.viewer.viewer);
         let mut format = self.format(usual, has_begins);
@@ -299,8 +303,7 @@ impl<'w> SplitRun<'w, '_> {
             self.refuse_repetition(&lens)?;
             self.write_parts(&job, (&parts, files), lens, &mut report)?;
         }
-        report.run.events = report.parts.iter().map(|part| part.events).sum();
-        report.run.bytes = report.parts.iter().map(|part| part.bytes).sum();
+        report.add_up();
         Ok(report)
     }
 
