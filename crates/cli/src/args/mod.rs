@@ -98,7 +98,7 @@ pub(crate) enum Verb {
     /// Say what is in a trace: times, gaps, threads, what takes bytes and time, damage
     #[command(visible_alias = "stats", long_about = info::ABOUT, after_long_help = info::EXAMPLES)]
     Info(InfoArgs),
-    /// Write an index beside a trace, by which info, slice and profile read only what they need
+    /// Write an index beside a trace, by which other verbs read only what they need
     #[command(long_about = index::ABOUT, after_long_help = index::EXAMPLES)]
     Index(IndexArgs),
     /// Show a trace of any size in a browser, and hand windows on to other viewers

@@ -395,8 +395,8 @@ pub(super) const COUNTED: [Row; 15] = rows! {
     "pids, check" 400_000 processes_once "check";
     "pids, filter" 400_000 processes_once "filter" "--tid" "1";
     "pids, merge" 400_000 pids "merge";
-    "pids, merge for Perfetto" 400_000 processes_once "merge" "--for" "perfetto";
-    "pids, merge for DevTools" 400_000 processes_once "merge" "--for" "devtools";
+    "pids, merge for Perfetto" 100_000 processes_once "merge" "--for" "perfetto";
+    "pids, merge for DevTools" 100_000 processes_once "merge" "--for" "devtools";
     "annotations, merge" 200_000 annotations "merge";
     "annotations, slice" 200_000 annotations "slice" "--from" "1ms";
     "annotations, split" 200_000 annotations "split" "--by" "tid" "--dry-run" "-d" "parts";

@@ -674,6 +674,7 @@ def top(
     files_from: StrPath | None = None,
     strict: bool = False,
     pid_tid: Value | Iterable[Value] | None = None,
+    index: Value | None = None,
     pid: Value | Iterable[Value] | None = None,
     tid: Value | Iterable[Value] | None = None,
     process: Value | Iterable[Value] | None = None,
@@ -720,6 +721,8 @@ def top(
         strict: Stop at the first defect and write nothing (status 3).
         pid_tid (FILE=PID:TID): Process and thread of a .cpuprofile, instead of those in its
             name.
+        index (auto|never|FILE): Whether the index of a trace says which parts of it to read:
+            auto (where it can), never, or FILE.
         pid (IDS): Only these processes: 7, 7,9 or 100..199.
         tid (IDS): Only these threads.
         process (REGEX): Only processes with a name (process_name) that matches.
@@ -774,14 +777,14 @@ def top(
             "writing"), how many bytes of it, and how many there will be, or None.
     """
     options = {
-        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "pid": pid, "tid": tid,
-        "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
-        duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
-        "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
-        "no_source_maps": no_source_maps, "window": window, "during": during, "event": event, "focus":
-        focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights": weights, "key":
-        key, "top": top, "sort": sort, "group_by": group_by, "per": per, "threads": threads, "memory":
-        memory, "tmp_dir": tmp_dir
+        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "index": index, "pid": pid,
+        "tid": tid, "process": process, "thread": thread, "main": main, "from_": from_, "to": to,
+        "duration": duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers":
+        fold_numbers, "all_events": all_events, "like": like, "entities": entities, "source_maps":
+        source_maps, "no_source_maps": no_source_maps, "window": window, "during": during, "event":
+        event, "focus": focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights":
+        weights, "key": key, "top": top, "sort": sort, "group_by": group_by, "per": per, "threads":
+        threads, "memory": memory, "tmp_dir": tmp_dir
     }
     return run("top", inputs, options, "--json", progress)
 
@@ -792,6 +795,7 @@ def tree(
     files_from: StrPath | None = None,
     strict: bool = False,
     pid_tid: Value | Iterable[Value] | None = None,
+    index: Value | None = None,
     pid: Value | Iterable[Value] | None = None,
     tid: Value | Iterable[Value] | None = None,
     process: Value | Iterable[Value] | None = None,
@@ -842,6 +846,8 @@ def tree(
         strict: Stop at the first defect and write nothing (status 3).
         pid_tid (FILE=PID:TID): Process and thread of a .cpuprofile, instead of those in its
             name.
+        index (auto|never|FILE): Whether the index of a trace says which parts of it to read:
+            auto (where it can), never, or FILE.
         pid (IDS): Only these processes: 7, 7,9 or 100..199.
         tid (IDS): Only these threads.
         process (REGEX): Only processes with a name (process_name) that matches.
@@ -902,14 +908,15 @@ def tree(
             "writing"), how many bytes of it, and how many there will be, or None.
     """
     options = {
-        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "pid": pid, "tid": tid,
-        "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
-        duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
-        "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
-        "no_source_maps": no_source_maps, "window": window, "during": during, "event": event, "focus":
-        focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights": weights, "key":
-        key, "bottom_up": bottom_up, "log": log, "depth": depth, "min": min, "sort": sort, "top": top,
-        "group_by": group_by, "per": per, "threads": threads, "memory": memory, "tmp_dir": tmp_dir
+        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "index": index, "pid": pid,
+        "tid": tid, "process": process, "thread": thread, "main": main, "from_": from_, "to": to,
+        "duration": duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers":
+        fold_numbers, "all_events": all_events, "like": like, "entities": entities, "source_maps":
+        source_maps, "no_source_maps": no_source_maps, "window": window, "during": during, "event":
+        event, "focus": focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights":
+        weights, "key": key, "bottom_up": bottom_up, "log": log, "depth": depth, "min": min, "sort":
+        sort, "top": top, "group_by": group_by, "per": per, "threads": threads, "memory": memory,
+        "tmp_dir": tmp_dir
     }
     return run("tree", inputs, options, "--json", progress)
 
@@ -929,7 +936,7 @@ def index(
     tmp_dir: StrPath | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Write an index beside a trace, by which info, slice and profile read only what they need.
+    """Write an index beside a trace, by which other verbs read only what they need.
 
     As ``tracemill index``; returns its report.
 
@@ -1183,6 +1190,7 @@ def flame(
     files_from: StrPath | None = None,
     strict: bool = False,
     pid_tid: Value | Iterable[Value] | None = None,
+    index: Value | None = None,
     pid: Value | Iterable[Value] | None = None,
     tid: Value | Iterable[Value] | None = None,
     process: Value | Iterable[Value] | None = None,
@@ -1239,6 +1247,8 @@ def flame(
         strict: Stop at the first defect and write nothing (status 3).
         pid_tid (FILE=PID:TID): Process and thread of a .cpuprofile, instead of those in its
             name.
+        index (auto|never|FILE): Whether the index of a trace says which parts of it to read:
+            auto (where it can), never, or FILE.
         pid (IDS): Only these processes: 7, 7,9 or 100..199.
         tid (IDS): Only these threads.
         process (REGEX): Only processes with a name (process_name) that matches.
@@ -1307,16 +1317,16 @@ def flame(
             "writing"), how many bytes of it, and how many there will be, or None.
     """
     options = {
-        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "pid": pid, "tid": tid,
-        "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
-        duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
-        "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
-        "no_source_maps": no_source_maps, "window": window, "during": during, "event": event, "focus":
-        focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights": weights, "key":
-        key, "order": order, "flame": flame, "peek": peek, "diff": diff, "total": total, "min_delta":
-        min_delta, "normalize": normalize, "depth": depth, "max_frames": max_frames, "group_by":
-        group_by, "per": per, "output": output, "force": force, "format": format, "threads": threads,
-        "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "index": index, "pid": pid,
+        "tid": tid, "process": process, "thread": thread, "main": main, "from_": from_, "to": to,
+        "duration": duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers":
+        fold_numbers, "all_events": all_events, "like": like, "entities": entities, "source_maps":
+        source_maps, "no_source_maps": no_source_maps, "window": window, "during": during, "event":
+        event, "focus": focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights":
+        weights, "key": key, "order": order, "flame": flame, "peek": peek, "diff": diff, "total": total,
+        "min_delta": min_delta, "normalize": normalize, "depth": depth, "max_frames": max_frames,
+        "group_by": group_by, "per": per, "output": output, "force": force, "format": format, "threads":
+        threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
     }
     return run("flame", inputs, options, "--report=-", progress)
 

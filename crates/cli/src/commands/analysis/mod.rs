@@ -115,6 +115,7 @@ impl<'a> Job<'a> {
         let (job, IndexRole { used, unused }) =
             Job::read_by(flags, output, (rules, Some(part), Some(picked)), messages)?;
         let is_whole = !part.has_window() && !picks.has_window();
+        let unused = unused.filter(|_| !is_whole);
         let note = of_index(used.as_ref(), unused, &job.trace.inputs);
         note.iter().for_each(|text| messages.note(text));
         samples_behind(&job.trace)
