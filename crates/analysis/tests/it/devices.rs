@@ -121,7 +121,7 @@ fn assert_is_hta(own: &Devices, tables: &Value) {
 #[test]
 fn tables_are_those_of_hta() {
     let hta = hta();
-    for memory in [256 << 20, 1 << 20] {
+    for memory in [256 << 20, 32 << 20] {
         let both = read_all(&ranks(), memory);
         for (rules, tables) in [(false, "keep"), (true, "drop")] {
             let rules = DeviceRules { drop_last_step: rules, ..DeviceRules::default() };

@@ -276,12 +276,12 @@ fn producers_may_be_given_and_nothing_is_told_as_nothing() {
 #[test]
 fn limits_of_devices_are_told_and_may_be_broken_downwards() {
     let folder = folder();
-    let run = |words: &str| folder.run(&format!("report -q rank-0.json -o page.txt -f {words}"));
+    let run = |words: &str| folder.run(&format!("report rank-0.json -o page.txt -f {words}"));
     run("--fail-on gpu.idle>1s --fail-on gpu.overlap<50").ends(0);
     let said = run("--fail-on gpu.idle>300us --fail-on gpu.overlap<60").ends(5).stderr;
     assert!(said.contains("gpu.idle>300us: 0.39"), "{said}");
     assert!(said.contains("gpu.overlap<60: 59.1"), "{said}");
-    let said = folder.run("report -q node.json -o page.txt --fail-on gpu.idle>1s").ends(5).stderr;
+    let said = folder.run("report node.json -o page.txt -f --fail-on gpu.idle>1s").ends(5).stderr;
     assert!(said.contains("cannot tell: the trace has no kernels"), "{said}");
     let said = folder
         .run("diff rank-0.json rank-1.json --any --fail-on gpu.overlap<1% -o rows.txt")

@@ -12,10 +12,10 @@ const MAPS: [&str; 8] =
 /// Words on the page that these runs have neither as a key nor as a value; those of the second line and on are of reports on pages,
 /// PyTorch and Bazel, which have tests of their own.
 #[rustfmt::skip]
-const ABSENT: [&str; 19] = [
+const ABSENT: [&str; 18] = [
     "faster", "long", "neither", "slower", "user",
     "actions", "bazel", "components", "delay_ms", "handling_ms", "load_delay_ms", "load_ms", "p98",
-    "presentation_ms", "render_delay_ms", "start_us", "ttfb_ms", "type", "worst",
+    "presentation_ms", "render_delay_ms", "start_us", "ttfb_ms", "worst",
 ];
 
 /// What JSON has: its keys, and the words that stand for kinds, as values or as keys of maps.

@@ -37,7 +37,8 @@ pub(crate) fn file(major: u16, parts: &[Part]) -> Vec<u8> {
     directory.extend(XxHash3_64::oneshot(&directory).to_le_bytes());
     let mut head = b"TMIX\r\n\x1a\n".to_vec();
     head.extend(major.to_le_bytes());
-    head.extend([0; 6]);
+    // the minor version, and flags
+    head.extend([1, 0, 0, 0, 0, 0]);
     head.extend(INPUT.0.to_le_bytes());
     head.extend(INPUT.1.to_le_bytes());
     head.extend(INPUT.2.to_le_bytes());

@@ -139,9 +139,12 @@ impl Meta {
         let section = index.section(id::META).ok_or("its summary is missing")?;
         let json = index.joined(section, MOST).map_err(|error| error.to_string())?;
         let meta: Meta = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
-        if let (Some(report), Some(input)) = (&meta.info, meta.input(""))
-            && !is_sound(report, &input)
-        {
+        let has_ends = |own: &TablesMeta| own.unended.max(own.lone_ends) <= meta.input.events;
+        let is_sound = match (&meta.info, meta.input("")) {
+            (Some(report), Some(input)) => is_sound(report, &input),
+            _ => true,
+        };
+        if !is_sound || !meta.tables.as_ref().is_none_or(has_ends) {
             return Err("its summary has impossible numbers".to_owned());
         }
         Ok(meta)

@@ -299,6 +299,8 @@ impl<'a> Walk<'a> {
 
 fn between(begin: &Waiting, (end, last): (i64, SummedPlace), flags: u8) -> Span {
     let &Waiting { kind, lane, track, label: name, time: start, held, .. } = begin;
+    // all others stand in the lane of their thread
+    let track = if matches!(kind, spans::ASYNC | spans::LEGACY) { track } else { 0 };
     Span { kind, flags, lane, track, name, start, end, begin: held, last }
 }
 
