@@ -35,7 +35,7 @@ impl Trace {
     /// memory, and of one profile after the other some 30 bytes for each node and 50 for each function.
     ///
     /// # Errors
-    /// As [`scan_inputs`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
+    /// As [`tracemill_pipeline::scan_inputs`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
     pub fn read(sources: &[Source], rules: ReadRules, config: &Config) -> Result<Self, Error> {
         Trace::read_mapped(sources, rules, &SourceMaps::default(), config)
     }

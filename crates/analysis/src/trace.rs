@@ -169,7 +169,7 @@ pub struct Trace {
     pub warnings: Vec<Warning>,
     /// Events of threads that have no time: they are left out.
     pub untimed: u64,
-    /// Calls that were written as events ([`crate::CALLS`]) beside the samples that they were made of: they are left out, since
+    /// Calls that were written as events ([`tracemill_pipeline::CALLS`]) beside the samples that they were made of: they are left out, since
     /// calls are made of the samples.
     pub written_calls: u64,
     /// What became of B and E events of the whole trace, where a part of that was read.

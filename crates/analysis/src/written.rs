@@ -18,7 +18,7 @@ pub struct WrittenCalls {
 }
 
 impl Trace {
-    /// Writes the calls of threads, given by their numbers, as a trace: an array of X events of category [`CALLS`](crate::CALLS), one a line. Each has
+    /// Writes the calls of threads, given by their numbers, as a trace: an array of X events of category [`CALLS`](tracemill_pipeline::CALLS), one a line. Each has
     /// process and thread as the inputs write them, times in microseconds with three decimals, and in `args` url, line, column (from 0),
     /// node and sample, as far as they are known. Both ends are rounded, so calls that lie in each other still do. `window`, in microseconds
     /// on the trace's clock, leaves out calls that it does not touch.

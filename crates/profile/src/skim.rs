@@ -36,7 +36,7 @@ pub struct Skim {
     ids: (u32, u32),
     /// Whether it has lines, and columns.
     pub positions: [bool; 2],
-    /// Whether it says to be of a trace ([`ProfileSource::Internal`](super::chunk::ProfileSource)).
+    /// Whether it says to be of a trace ([`ProfileSource::Internal`](super::source::ProfileSource)).
     pub is_internal: bool,
     form: Form,
 }

@@ -9,7 +9,7 @@
 //! | [`generate`] | traces of any shape: forms, layouts, odd spellings, CPU profiles, clocks, annotations |
 //! | [`cut`] | readers that give a text in pieces, stop, or fail |
 //! | [`damage`], [`mutate`] | texts with one known defect, and with random changes |
-//! | [`reference`] | what each verb should write or say |
+//! | [`mod@reference`] | what each verb should write or say |
 //! | [`devtools`] | what the engine of DevTools said of recorded traces |
 //! | [`rng`], [`rounds`] | random numbers by a seed, and how many seeds a test tries |
 #![forbid(unsafe_code)]
