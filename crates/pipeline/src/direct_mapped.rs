@@ -54,10 +54,19 @@ impl DirectMappedCache {
 /// Up to seven bytes and their number as one word.
 #[inline(always)]
 fn word(bytes: &[u8]) -> Option<u64> {
-    if bytes.len() > 7 {
+    let len = bytes.len();
+    if len > 7 {
         return None;
     }
-    Some(bytes.iter().fold(bytes.len() as u64, |word, &byte| word << 8 | u64::from(byte)))
+    let text = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        // the last four and the first four lie over each other
+        (Some(&first), Some(&last)) => {
+            let [first, last] = [first, last].map(|word| u64::from(u32::from_le_bytes(word)));
+            first | last << (8 * (len - 4))
+        }
+        _ => bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    Some(text | (len as u64) << 56)
 }
 
 #[inline(always)]

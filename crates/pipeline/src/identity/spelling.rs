@@ -11,7 +11,7 @@
 //! bits are mixed with a constant instead. Different ids stay different in every case.
 
 use std::borrow::Cow;
-use std::io::Write;
+use tracemill_core::json::push_integer;
 use tracemill_tokenizer::parse;
 
 /// Up to here all integers are different as doubles, which is how viewers read them.
@@ -54,8 +54,9 @@ impl<'v> IdLiteral<'v> {
             let digit = char::from(digit).to_digit(radix)?;
             value = value.checked_mul(radix.into())?.checked_add(digit.into())?;
         }
-        let significant = if value == 0 { 1 } else { count_digits(value, radix.into()) };
-        let zeros = digits.len().checked_sub(significant)?;
+        // of zeros alone the last one is the number
+        let last = digits.len().checked_sub(1)?;
+        let zeros = digits[..last].iter().take_while(|&&digit| digit == b'0').count();
         // `012` is no JSON; of `0xaB` nobody knows how to write another
         if (zeros > 0 && !quoted) || (lower && upper) {
             return None;
@@ -71,6 +72,14 @@ fn count_digits(mut value: u64, radix: u64) -> usize {
         digits += 1;
     }
     digits
+}
+
+/// Appends a hexadecimal number. An event in two may have one, and what formats any value takes longer than all else that is
+/// done about an id.
+fn push_hex(value: u64, upper: bool, out: &mut Vec<u8>) {
+    let digits = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
+    let count = (u64::BITS - value.leading_zeros()).div_ceil(4).max(1);
+    out.extend((0..count).rev().map(|place| digits[(value >> (4 * place)) as usize % 16]));
 }
 
 /// How the numbers of one spelling change.
@@ -109,12 +118,10 @@ impl IdMap {
                 let value = shift.apply(value);
                 out.extend_from_slice(before);
                 out.resize(out.len() + zeros, b'0');
-                // memory takes all that is written to it
-                let _ = match (hex, upper) {
-                    (false, _) => write!(out, "{value}"),
-                    (true, false) => write!(out, "{value:x}"),
-                    (true, true) => write!(out, "{value:X}"),
-                };
+                match hex {
+                    true => push_hex(value, upper, out),
+                    false => push_integer(value, out),
+                }
                 out.extend_from_slice(if quoted { b"\"" } else { b"" });
                 true
             }
@@ -122,7 +129,9 @@ impl IdMap {
                 let Some(tag) = self.tag else { return false };
                 out.push(b'"');
                 out.extend_from_slice(content);
-                out.extend_from_slice(format!("#{tag}\"").as_bytes());
+                out.push(b'#');
+                push_integer(tag, out);
+                out.push(b'"');
                 true
             }
             IdLiteral::Other => false,
