@@ -97,8 +97,8 @@ type Shown = (Box<[u8]>, Vec<u8>);
 pub(crate) struct Meta {
     /// By (pid, tid), in the order of the first of each.
     pub(crate) thread_names: Vec<(ThreadId, Vec<u8>)>,
-    /// Where each of them stands.
-    thread_numbers: HashMap<ThreadId, usize>,
+    /// Where each of them stands, by pid and then by tid.
+    thread_numbers: HashMap<Box<[u8]>, HashMap<Box<[u8]>, usize>>,
     pub(crate) process_names: HashMap<Box<[u8]>, Vec<u8>>,
     /// Processes that show frames, in order.
     pub(crate) pages: Vec<(Box<[u8]>, Page)>,
@@ -134,10 +134,12 @@ impl Meta {
                 if name == b"CrGpuMain" {
                     return;
                 }
-                let key = (pid.into(), event.tid.clone());
                 let next = self.thread_names.len();
-                match *self.thread_numbers.entry(key.clone()).or_insert(next) {
-                    new if new == next => self.thread_names.push((key, name)),
+                let of_process = self.thread_numbers.entry(pid.into()).or_default();
+                match *of_process.entry(event.tid.clone()).or_insert(next) {
+                    new if new == next => {
+                        self.thread_names.push(((pid.into(), event.tid.clone()), name));
+                    }
                     known => self.thread_names[known].1 = name,
                 }
             }
@@ -254,7 +256,7 @@ impl Meta {
     }
 
     pub(crate) fn thread_name(&self, pid: &[u8], tid: &[u8]) -> Option<&[u8]> {
-        let at = *self.thread_numbers.get(&(pid.into(), tid.into()))?;
+        let at = *self.thread_numbers.get(pid)?.get(tid)?;
         Some(&self.thread_names[at].1)
     }
 }

@@ -4,7 +4,7 @@ use crate::devices::aligned;
 use crate::facts::{Bounds, Facts, Lane};
 use crate::kinds::flags;
 use crate::maps::{Mapper, SourceMaps};
-use crate::meta::Meta;
+use crate::meta::{Meta, ThreadId};
 use crate::model::{Model, micros};
 use crate::modifications::Modifications;
 use crate::profiles::{Chosen, ReadProfile, choose, read_profiles};
@@ -208,22 +208,20 @@ impl Trace {
     /// Puts the threads in order (devtools-semantics §9): processes by their first events, then those with pages; in
     /// each threads by their first events, then those with names, then those with samples only.
     fn add_threads(&mut self, lanes: &[Lane], profiles: &mut [Chosen]) {
-        let mut order: Vec<Box<[u8]>> = Vec::new();
-        let mut places: HashMap<Box<[u8]>, usize> = HashMap::default();
-        let pages = self.meta.pages.iter().map(|(pid, _)| pid.clone());
-        let own = lanes.iter().map(|lane| lane.pid.clone()).chain(pages);
-        for pid in own.chain(profiles.iter().map(|profile| profile.pid.clone())) {
-            let next = order.len();
-            places.entry(pid.clone()).or_insert_with(|| {
-                order.push(pid);
-                next
-            });
+        let of_profiles = profiles.iter().map(|own| (own.pid.clone(), own.tid.clone()));
+        let of_profiles: Vec<ThreadId> = of_profiles.collect();
+        let mut places: HashMap<&[u8], usize> = HashMap::default();
+        let pages = self.meta.pages.iter().map(|(pid, _)| &**pid);
+        let own = lanes.iter().map(|lane| &*lane.pid).chain(pages);
+        for pid in own.chain(of_profiles.iter().map(|(pid, _)| &**pid)) {
+            let next = places.len();
+            places.entry(pid).or_insert(next);
         }
-        let mut threads: Vec<Vec<Thread>> = order.iter().map(|_| Vec::new()).collect();
-        let mut by_tid: HashMap<(usize, Box<[u8]>), usize> = HashMap::default();
-        let mut enter = |place: usize, tid: &[u8], pid: &[u8], meta: &Meta| {
+        let mut threads: Vec<Vec<Thread>> = places.iter().map(|_| Vec::new()).collect();
+        let mut by_tid: HashMap<(usize, &[u8]), usize> = HashMap::default();
+        let mut enter = |place: usize, tid, pid, meta: &Meta| {
             let own = &mut threads[place];
-            let at = *by_tid.entry((place, tid.into())).or_insert(own.len());
+            let at = *by_tid.entry((place, tid)).or_insert(own.len());
             if at == own.len() {
                 own.push(thread_of(pid, tid, meta));
             }
@@ -235,14 +233,14 @@ impl Trace {
             filled.push((place, enter(place, &lane.tid, &lane.pid, &self.meta)));
         }
         for ((pid, tid), _) in &self.meta.thread_names {
-            if let Some(&place) = places.get(pid) {
+            if let Some(&place) = places.get(&**pid) {
                 enter(place, tid, pid, &self.meta);
             }
         }
         let mut models = Vec::new();
-        for profile in profiles {
-            let place = places[&*profile.pid];
-            let at = enter(place, &profile.tid, &profile.pid, &self.meta);
+        for (profile, (pid, tid)) in profiles.iter_mut().zip(&of_profiles) {
+            let place = places[&**pid];
+            let at = enter(place, tid, pid, &self.meta);
             models.push((place, at, profile.model.take(), profile.input.take()));
         }
         for ((number, lane), (place, at)) in (0..).zip(lanes).zip(filled) {

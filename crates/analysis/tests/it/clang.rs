@@ -168,7 +168,8 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
                 }
                 "OptFunction" => {
                     put(&mut tables.functions, format!("{} {}", plain(&detail), path(at)), dur);
-                    let own = tables.function_sets.entry(format!("{detail} {}", path(at)));
+                    let own =
+                        tables.function_sets.entry(format!("{} {}", plain(&detail), path(at)));
                     let own = own.or_default();
                     *own = (1, own.1 + dur);
                 }
@@ -191,7 +192,7 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
     // by set: of each name in each file once
     for (key, (_, dur)) in std::mem::take(&mut tables.function_sets) {
         let name = key.rsplit_once(' ').expect("a file").0;
-        put(&mut tables.function_sets, collapsed(&plain(name)), dur);
+        put(&mut tables.function_sets, collapsed(name), dur);
     }
     tables.headers.retain(|name, _| roots.contains(name));
     tables.parsed.sort();
@@ -310,7 +311,12 @@ fn write(rng: &mut Rng, (from, to): (u64, u64), depth: u64, events: &mut Vec<Val
     let detail = match name {
         "Source" => *rng.pick(&[&"./a.h", &"b/c.hpp", &"x.y/map", &"u.cpp", &"d.inc"]),
         "OptModule" => *rng.pick(&[&"one.cpp", &"two.cpp", &""]),
-        "OptFunction" => *rng.pick(&[&"main", &"_Z1fv", &"f<a>", &"f<b<c> >", &"x operator<"]),
+        "OptFunction" => {
+            // the two symbols of a constructor are one function
+            const SYMBOLS: [&str; 7] =
+                ["main", "_Z1fv", "f<a>", "f<b<c> >", "x operator<", "_ZN1AC1Ev", "_ZN1AC2Ev"];
+            rng.pick(&SYMBOLS)
+        }
         _ => *rng.pick(&[&"v<int>", &"v<w<int>>", &"w<int>", &"v<a>::f<b>", &"g", &"bad<"]),
     };
     // now and then one that ends behind what it stands in
@@ -333,7 +339,11 @@ fn write(rng: &mut Rng, (from, to): (u64, u64), depth: u64, events: &mut Vec<Val
 }
 
 fn plain(name: &str) -> String {
-    name.replace("_Z1fv", "f()")
+    match name {
+        "_Z1fv" => "f()".to_owned(),
+        "_ZN1AC1Ev" | "_ZN1AC2Ev" => "A::A()".to_owned(),
+        other => other.to_owned(),
+    }
 }
 
 #[test]

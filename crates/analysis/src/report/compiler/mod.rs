@@ -151,31 +151,45 @@ impl Tables<'_> {
         }
     }
 
-    fn finish(self, paths: &Names, set_names: &Names) -> Result<Compiled, Error> {
+    /// The number of the name of a function.
+    fn number(&self, names: &mut Names, name: &str) -> Result<u32, Error> {
+        let before = names.heap();
+        let number = names.number(name.as_bytes());
+        self.room.take(names.heap() - before, "names of functions")?;
+        Ok(number)
+    }
+
+    fn finish(mut self, paths: &Names, set_names: &Names) -> Result<Compiled, Error> {
         let (trace, rows) = (self.trace, self.rows);
         let names = &trace.names;
         let made = Rows { trace, paths, rows };
-        let mut found = self.found;
+        let mut found = std::mem::take(&mut self.found);
         keep_longest(&mut found.parsed, rows);
         keep_longest(&mut found.generated, rows);
         found.all_templates = self.templates.len();
         found.templates = made.best(&self.templates, |&own| names.text(own));
         found.template_sets = made.best(&self.template_sets, |&own| set_names.text(own));
-        found.all_functions = self.functions.len();
-        let (mut function_sets, mut set_names) = (Costs::default(), Names::default());
-        let (mut last, mut set) = (None, 0);
+        // constructors are several symbols of one name
+        let (mut plain_names, mut functions) = (Names::default(), Costs::default());
+        let (mut last, mut plain) = (None, 0);
         for (&(name, path), &sum) in self.functions.sorted() {
-            // of each name once, though it may be in many files
+            // each once, though it may be in many files
             if last.replace(name) != Some(name) {
-                let before = set_names.heap();
-                set = set_names.number(collapsed(&demangled(names.bytes_of(name))).as_bytes());
-                self.room.take(set_names.heap() - before, "names of functions")?;
+                plain = self.number(&mut plain_names, &demangled(names.bytes_of(name)))?;
+            }
+            functions.add((plain, path), sum, self.room)?;
+        }
+        let (mut set_names, mut function_sets) = (Names::default(), Costs::default());
+        let (mut last, mut set) = (None, 0);
+        for (&(name, path), &sum) in functions.sorted() {
+            if last.replace(name) != Some(name) {
+                set = self.number(&mut set_names, &collapsed(&plain_names.text(name)))?;
             }
             // a function of a file counts once, however often it was worked on
             function_sets.add(set, Sum { count: 1, path, ..sum }, self.room)?;
         }
-        let plain = |own: &(u32, u32)| demangled(names.bytes_of(own.0));
-        found.functions = made.best(&self.functions, plain);
+        found.all_functions = functions.len();
+        found.functions = made.best(&functions, |own| plain_names.text(own.0));
         found.function_sets = made.best(&function_sets, |&own| set_names.text(own));
         found.all_headers = self.headers.len();
         found.headers = self.headers.finish(&made);
