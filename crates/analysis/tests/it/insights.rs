@@ -1,9 +1,12 @@
 //! Requests and what users of pages wait for against DevTools' own engine: `../shared/oracle/insights.mjs` of the corpus.
 
 use crate::golden::{goldens, has_goldens, input_of, lines};
+use crate::live::{engine, traces};
 use crate::report::{read, report};
 use serde_json::{Value, json};
-use tracemill_analysis::{Interaction, Party, Report, Request, Visit};
+use std::path::Path;
+use std::process::Command;
+use tracemill_analysis::{Interaction, Party, Reflow, Report, Request, Visit};
 
 /// What a value is to us: numbers are equal if no more than their last digits differ, which reading them may change.
 #[track_caller]
@@ -207,43 +210,70 @@ fn what_cannot_be_told_is_said() {
     );
 }
 
+/// Layouts that scripts forced; its table of functions is that of one navigation: of traces with one it is all of them.
+fn check_reflows(report: &Report, lines: &[Value], name: &str) -> usize {
+    if lines.iter().filter(|line| line["table"] == "forcedReflowFunctions").count() != 1 {
+        return 0;
+    }
+    let (all, functions) = (rows(lines, "forcedReflows"), rows(lines, "forcedReflowFunctions"));
+    let none = Default::default();
+    let own = report.reflows.as_ref().unwrap_or(&none);
+    let micros = |ms: f64| (ms * 1000.0).round();
+    assert_eq!(own.count, all.len() as u64, "{name}");
+    let total: f64 = all.iter().filter_map(|row| row[2].as_f64()).sum();
+    assert_eq!(micros(own.total), total, "{name}");
+    let row = |row: &Value| json!([row[0], row[1], row[2], row[3], row[5], row[6]]);
+    let mut theirs: Vec<Value> = functions.iter().map(row).collect();
+    theirs.sort_by(|a, b| b[4].as_f64().partial_cmp(&a[4].as_f64()).expect("numbers"));
+    let row = |own: &Reflow| {
+        let place = &own.location;
+        json!([own.function, place.url, place.line, place.column, micros(own.total), own.count])
+    };
+    let ours: Vec<Value> = own.functions.iter().map(row).collect();
+    assert_eq!(ours.len(), theirs.len(), "{name}");
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        (0..6).for_each(|at| same(&ours[at], &theirs[at], name));
+    }
+    all.len()
+}
+
 #[test]
 fn forced_layouts_are_those_of_the_engine() {
     let mut compared = 0;
     for (name, golden) in goldens(".insights.jsonl.gz") {
-        let lines = lines(&golden);
-        let (all, functions) =
-            (rows(&lines, "forcedReflows"), rows(&lines, "forcedReflowFunctions"));
-        let own = report(&read(&input_of(&name), 256 << 20)).reflows.unwrap_or_default();
-        // its table of functions is that of one navigation: of traces with one it is all of them
-        if lines.iter().filter(|line| line["table"] == "forcedReflowFunctions").count() != 1 {
-            continue;
-        }
-        let micros = |ms: f64| (ms * 1000.0).round();
-        assert_eq!(own.count, all.len() as u64, "{name}");
-        let total: f64 = all.iter().filter_map(|row| row[2].as_f64()).sum();
-        assert_eq!(micros(own.total), total, "{name}");
-        let mut theirs: Vec<Value> = functions
-            .iter()
-            .map(|row| json!([row[0], row[1], row[2], row[3], row[5], row[6]]))
-            .collect();
-        theirs.sort_by(|a, b| b[4].as_f64().partial_cmp(&a[4].as_f64()).expect("numbers"));
-        let ours: Vec<Value> = own
-            .functions
-            .iter()
-            .map(|own| {
-                json!([
-                    own.function,
-                    own.location.url,
-                    own.location.line,
-                    own.location.column,
-                    micros(own.total) as u64,
-                    own.count
-                ])
-            })
-            .collect();
-        assert_eq!(ours, theirs, "{name}");
-        compared += all.len();
+        compared +=
+            check_reflows(&report(&read(&input_of(&name), 256 << 20)), &lines(&golden), &name);
     }
     assert!(compared > 0 || !has_goldens());
+}
+
+/// The engine's tables of a file, asked here and now; `None` of what it refuses.
+fn ask(engine: &Path, file: &Path) -> Option<Vec<Value>> {
+    let mut command = Command::new("node");
+    command.arg(engine.join("insights.mjs")).arg(file);
+    let output = command.output().expect("the engine runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 2)), "{command:?}: {said}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON"));
+    (output.status.code() == Some(0)).then(|| lines.collect())
+}
+
+/// As with [`crate::live`], of all that lies beside the project, or in a folder, if that is wanted.
+#[test]
+fn requests_and_pages_are_what_the_engine_makes_of_them_now() {
+    let Some(engine) = engine() else { return };
+    let (mut figures, mut pages) = (0, 0);
+    for file in traces() {
+        let Some(lines) = ask(engine, &file) else { continue };
+        let name = file.display().to_string();
+        let report = report(&read(&file, 256 << 20));
+        check_reflows(&report, &lines, &name);
+        figures += check(&report, &lines, &name).1;
+        let sets = lines.iter().filter(|line| line["type"] == "set").count();
+        let told = report.visits.and_then(|own| own.ok()).map_or(0, |own| own.len());
+        assert!(sets <= told, "{name}: {sets} {told}");
+        pages += 1;
+    }
+    assert!(pages > 10, "{pages} {figures}");
 }

@@ -1,7 +1,7 @@
 //! Our tables against DevTools' own engine, asked here and now: of traces of the project, and of some made for what the corpus lacks.
 //!
 //! Stored answers (`golden`) are of the corpus. With `TRACEMILL_LIVE=all` the engine is asked of every file of that too, which takes
-//! some ten minutes; else of one in twelve. Without Node nothing is asked.
+//! some ten minutes, and with `TRACEMILL_LIVE=FOLDER` of those in a folder; else of one in twelve. Without Node nothing is asked.
 
 use crate::golden::{Outcome, TIMES_IN_QUOTES, check, files, shared};
 use flate2::read::MultiGzDecoder;
@@ -18,7 +18,7 @@ const LARGEST: u64 = 3 << 20;
 /// The companies that the engine knows.
 const COMPANIES: &str = "node_modules/chrome-devtools-frontend/front_end/third_party/third-party-web/package/dist/entities-nostats.json";
 
-fn engine() -> Option<&'static Path> {
+pub(crate) fn engine() -> Option<&'static Path> {
     match devtools::engine(Path::new(env!("CARGO_TARGET_TMPDIR"))) {
         Ok(engine) => Some(engine),
         Err(why) => {
@@ -80,15 +80,26 @@ fn is_trace(path: &Path) -> bool {
         && path.metadata().is_ok_and(|own| own.len() < LARGEST)
 }
 
+/// Those of the project, and as many of others as are wanted.
+pub(crate) fn traces() -> Vec<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let mut all = ["node", "node-cpu-prof", "chromium"].map(|name| files(&own.join(name))).concat();
+    let wanted = std::env::var("TRACEMILL_LIVE").unwrap_or_default();
+    let corpus = shared().join("corpus");
+    let (folder, step) = match &*wanted {
+        "" => (corpus, 12),
+        "all" => (corpus, 1),
+        folder => (PathBuf::from(folder), 1),
+    };
+    all.extend(files(&folder).into_iter().filter(|path| is_trace(path)).step_by(step));
+    all.retain(|path| is_trace(path));
+    all
+}
+
 #[test]
 fn tables_are_those_that_the_engine_makes_now() {
     let Some(engine) = engine() else { return };
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
-    let mut all = ["node", "node-cpu-prof", "chromium"].map(|name| files(&own.join(name))).concat();
-    let corpus = files(&shared().join("corpus"));
-    let step = if std::env::var("TRACEMILL_LIVE").is_ok_and(|own| own == "all") { 1 } else { 12 };
-    all.extend(corpus.into_iter().filter(|path| is_trace(path)).step_by(step));
-    let compared = compare(engine, all.iter().filter(|path| is_trace(path))).compared;
+    let compared = compare(engine, traces().iter()).compared;
     assert!(compared > 1000, "{compared}");
 }
 
