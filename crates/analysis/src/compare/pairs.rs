@@ -52,13 +52,7 @@ impl Side {
 
 /// Runs whose times are scaled to the median of the base.
 pub(super) fn scaled(base: &[Run], new: &[Run], to: &Normalize) -> (Vec<Run>, Vec<Run>) {
-    let measure = |run: &Run| match to {
-        Normalize::None => 1.0,
-        Normalize::Busy => run.busy,
-        Normalize::Event(name) => {
-            run.rows.iter().filter(|(key, _)| key.name == *name).map(|(_, row)| row.total).sum()
-        }
-    };
+    let measure = |run: &Run| run.measure(to);
     let reference = median_of(&base.iter().map(measure).collect::<Vec<f64>>());
     let scale = |run: &Run| {
         let own = measure(run);

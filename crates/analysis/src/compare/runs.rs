@@ -1,6 +1,7 @@
 //! What a run took, by function: of tables that were just made, or that an earlier run left.
 
 use super::keys::{Key, Keys};
+use super::rules::Normalize;
 use super::singles::{Each, IsWanted, Singles};
 use crate::groups::GroupBy;
 use crate::parts::{Part, call_tree_of_all};
@@ -38,6 +39,19 @@ pub struct Run {
 }
 
 impl Run {
+    /// By what its times are scaled: milliseconds in which it is busy, or in which an event of the name lasts. A run in which that is 0
+    /// stays as it is.
+    pub fn measure(&self, to: &Normalize) -> f64 {
+        match to {
+            Normalize::None => 1.0,
+            Normalize::Busy => self.busy,
+            Normalize::Event(name) => {
+                let rows = self.rows.iter().filter(|(key, _)| key.name == *name);
+                rows.map(|(_, row)| row.total).sum()
+            }
+        }
+    }
+
     /// Of a call tree, or of the upper rows of a bottom-up tree, which are functions already.
     pub fn new(busy: f64, rows: &[TreeRow], is_call_tree: bool) -> Self {
         let mut keys = Keys::default();

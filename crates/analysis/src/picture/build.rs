@@ -7,6 +7,7 @@ use crate::parts::Part;
 use crate::trace::Trace;
 use crate::urls::without_hashes;
 use tracemill_core::hash::HashMap;
+use tracemill_core::words::plural;
 
 /// A frame that stands for all below it.
 fn heading(name: &str) -> Frame {
@@ -161,12 +162,20 @@ fn finished(title: String, frames: Vec<Frame>, bands: Vec<Band>, rules: PictureR
     picture
 }
 
+/// How many threads, processes or inputs trees are of, as their titles tell.
+fn counted(trees: &[Tree]) -> String {
+    let all = |kind: &str| trees.iter().all(|tree| tree.title.starts_with(&format!("{kind} ")));
+    let kind = ["thread", "process"].into_iter().find(|kind| all(kind));
+    plural(trees.len() as u64, kind.unwrap_or("input"))
+}
+
 /// All trees as one, with its frames and its title; several have a node each.
 fn whole(stacks: Stacks) -> (Vec<Frame>, Nodes, String) {
     let mut frames = stacks.frames;
     let title = match &stacks.trees[..] {
+        [] => "nothing".to_owned(),
         [one] => one.title.clone(),
-        trees => format!("{} tables", trees.len()),
+        trees => counted(trees),
     };
     let mut nodes = Nodes::new(frames.len() as u32);
     frames.push(heading(&title));

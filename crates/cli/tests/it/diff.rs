@@ -42,6 +42,16 @@ fn events_of_two_runs_are_tested() {
 }
 
 #[test]
+fn what_times_are_scaled_by_is_there_or_it_is_told() {
+    let folder = folder().with("c.json", events(1000, 2500).replace("\"a\"", "\"c\""));
+    folder.run("diff a.json b.json --normalize event:a").ends(0).quietly();
+    let said = ["no run has any function or event \"x\"", "times stay as they are"];
+    folder.run("diff a.json b.json --normalize event:x").ends(0).says(&said);
+    let said = ["1 of 2 runs have no function or event \"a\"", "compared with others"];
+    folder.run("diff a.json c.json --normalize event:a").ends(0).says(&said);
+}
+
+#[test]
 fn limits_end_with_five() {
     let folder = folder();
     folder

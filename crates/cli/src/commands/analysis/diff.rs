@@ -12,8 +12,8 @@ use crate::messages::Messages;
 use crate::report::common;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
-    Comparison, DeviceRules, ReadRules, ReportRules, Run, Shape, Trace, Wanted, compare_figures,
-    compare_runs,
+    Comparison, DeviceRules, Normalize, ReadRules, ReportRules, Run, Shape, Trace, Wanted,
+    compare_figures, compare_runs,
 };
 use tracemill_pipeline::{InputReport, Warning};
 
@@ -67,7 +67,9 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     place.check("the output", &sources, args.output.force)?;
     let (mut base, new) = (side(args, &base, messages)?, side(args, &new, messages)?);
     warn_of_rules(base.rules.iter().chain(&new.rules), messages);
-    let comparison = compare_runs(&base.runs, &new.runs, &args.rules());
+    let rules = args.rules();
+    warn_of_scale(&rules.normalize, base.runs.iter().chain(&new.runs), messages);
+    let comparison = compare_runs(&base.runs, &new.runs, &rules);
     write::write(args, &place, &comparison)?;
     let wanted = args.figures();
     let both = |figure| {
@@ -128,6 +130,26 @@ fn warn_of_rules<'r>(
         "times were not measured alike ({what}: {} in {name}, {} in {of}): store tables by the same program, with the same --weights",
         rules[at], other[at]
     ));
+}
+
+/// Warns if there is nothing in runs by which their times could be scaled.
+fn warn_of_scale<'r>(
+    to: &Normalize,
+    runs: impl Iterator<Item = &'r Run> + Clone,
+    messages: &Messages,
+) {
+    let all = runs.clone().count();
+    let what = match to {
+        Normalize::Event(name) => format!("function or event {name:?}, which --normalize names"),
+        _ => "busy time, which --normalize asks for".to_owned(),
+    };
+    match runs.filter(|run| run.measure(to) <= 0.0).count() {
+        0 => {}
+        none if none == all => messages.warning(&format!("no run has any {what}: times stay as they are")),
+        some => messages.warning(&format!(
+            "{some} of {all} runs have no {what}: their times stay as they are, and are compared with others that are scaled"
+        )),
+    }
 }
 
 fn has_common(comparison: &Comparison) -> bool {

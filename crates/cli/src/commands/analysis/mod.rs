@@ -146,7 +146,7 @@ impl<'a> Job<'a> {
                 _ => String::new(),
             };
             messages.warning(&format!(
-                "nothing matches what was asked for: no thread, or no event in the window{lasts}"
+                "nothing matches what was asked for: no thread, no event in the window, or none of that name{lasts}"
             ));
         }
         Ok(Exit::finished(lost).unless_empty(is_empty))
