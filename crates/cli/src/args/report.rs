@@ -6,6 +6,7 @@ use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tracemill_analysis::{DeviceRules, Producer};
+use tracemill_pipeline::Duration;
 
 pub(super) const ABOUT: &str = "\
 Says what is slow: one page on a trace or a CPU profile, in sections that suit what wrote it.
@@ -61,8 +62,14 @@ pub(crate) struct ReportArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rows: u32,
     /// Below this the time between two kernels of a stream is the cost of launching them (kernel wait), unless the host was late
-    #[arg(long, value_name = "TIME", default_value = "30us", value_parser = gap, help_heading = "Devices")]
-    pub(crate) kernel_gap: i64,
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "30us",
+        allow_hyphen_values = true,
+        help_heading = "Devices"
+    )]
+    pub(crate) kernel_gap: Duration,
     /// drop: leave out kernels that are launched in the last step, which is often incomplete, as HTA does
     #[arg(long, value_name = "WHAT", default_value = "keep", value_parser = ["keep", "drop"], help_heading = "Devices")]
     pub(crate) last_step: String,
@@ -97,19 +104,10 @@ fn producers() -> impl TypedValueParser<Value = Producer> {
     PossibleValuesParser::new(names).try_map(move |name| of(name).ok_or("expected a producer"))
 }
 
-/// Nanoseconds, not below zero.
-fn gap(text: &str) -> Result<i64, String> {
-    let nanos = tracemill_pipeline::parse_time(text)?;
-    if nanos < 0 {
-        return Err(format!("expected a time of zero or more, such as 30us: {text}"));
-    }
-    Ok(nanos)
-}
-
 impl ReportArgs {
     /// How devices are looked at.
     pub(crate) fn device_rules(&self) -> DeviceRules {
-        DeviceRules { kernel_gap: self.kernel_gap, drop_last_step: self.last_step == "drop" }
+        DeviceRules { kernel_gap: self.kernel_gap.0, drop_last_step: self.last_step == "drop" }
     }
 
     /// Words of a command line that reads the same inputs.

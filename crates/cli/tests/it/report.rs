@@ -289,7 +289,12 @@ fn limits_of_devices_are_told_and_may_be_broken_downwards() {
         .stderr;
     assert!(said.contains("gpu.overlap of the whole run went from 59.11 to 56.66"), "{said}");
     folder.run("diff rank-0.json rank-1.json --any --fail-on gpu.idle>1us -o page.txt -f").ends(0);
-    for wrong in ["--kernel-gap -1us", "--kernel-gap x", "--last-step some"] {
-        folder.run(&format!("report rank-0.json {wrong}")).ends(2);
+    for (wrong, said) in [
+        ("--kernel-gap -1us", "expected a duration that is not negative"),
+        ("--kernel-gap x", "expected a time"),
+        ("--last-step some", "keep, drop"),
+    ] {
+        let told = folder.run(&format!("report rank-0.json {wrong}")).ends(2).stderr;
+        assert!(told.contains(said), "{told}");
     }
 }

@@ -81,3 +81,22 @@ fn no_line_of_a_table_is_wider_than_the_terminal() {
     let narrow = lines("profile list node-cpu-prof", 80);
     assert!(narrow.iter().any(|line| line.starts_with("… no room for: ")), "{narrow:?}");
 }
+
+/// Commands stay whole, below their rows; columns that say least make room for those that say what a row is of.
+#[test]
+fn rows_of_a_report_are_no_wider_than_the_terminal() {
+    let words = "report chromium/trace.json.gz";
+    for columns in [70, 80, 200] {
+        let shown = lines(words, columns);
+        let too_wide = |line: &&String| {
+            line.chars().count() > usize::from(columns) && !line.starts_with("      tracemill ")
+        };
+        assert_eq!(shown.iter().find(too_wide), None, "{columns}");
+    }
+    let narrow = lines(words, 80);
+    let network = narrow.iter().skip_while(|line| !line.starts_with("## network"));
+    let network: Vec<&String> = network.take_while(|line| !line.is_empty()).collect();
+    assert!(network.iter().any(|line| line.ends_with("http://demo.test/app.js")), "{network:?}");
+    let left_out = "… no room for: sent after, priority, blocking, type".to_owned();
+    assert!(network.contains(&&left_out), "{network:?}");
+}

@@ -23,7 +23,7 @@ pub(super) use figures::value;
 use next::{Next, window_words};
 use sections::ReportInputs;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use tracemill_analysis::{ReadRules, Report, ReportRules, Trace, Wanted, Window};
 use tracemill_pipeline::plural;
 use write::Head;
@@ -82,7 +82,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
 }
 
 fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
-    let pids: BTreeSet<&[u8]> = threads.iter().map(|&at| &*trace.threads[at].pid).collect();
+    let pids: HashSet<&[u8]> = threads.iter().map(|&at| &*trace.threads[at].pid).collect();
     let length = report.window.to - report.window.from;
     let duration = if length.is_finite() { length.max(0.0) } else { 0.0 };
     let processes = plural(pids.len() as u64, "process");

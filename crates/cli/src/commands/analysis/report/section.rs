@@ -62,15 +62,25 @@ pub(super) struct Column {
     /// In text; empty if it is in JSON only.
     pub(super) head: &'static str,
     pub(super) set: ColumnAlignment,
+    /// Left out on a terminal that has no room for it; of several the last first.
+    pub(super) is_spare: bool,
 }
 
-/// A column of figures, or with `texts` of texts.
+impl Column {
+    /// The same, to be left out before others become too narrow to be read.
+    pub(super) const fn spare(self) -> Self {
+        Column { is_spare: true, ..self }
+    }
+}
+
+/// A column of figures.
 pub(super) const fn figure(key: &'static str, head: &'static str) -> Column {
-    Column { key, head, set: ColumnAlignment::Right }
+    Column { key, head, set: ColumnAlignment::Right, is_spare: false }
 }
 
+/// A column of texts.
 pub(super) const fn words(key: &'static str, head: &'static str) -> Column {
-    Column { key, head, set: ColumnAlignment::Left }
+    Column { key, head, set: ColumnAlignment::Left, is_spare: false }
 }
 
 /// A section.

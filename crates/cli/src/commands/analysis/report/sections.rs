@@ -44,7 +44,7 @@ const THREADS: &[Column] = &[
     figure("busy_pct", "%"),
     figure("events", "events"),
     figure("samples", "samples"),
-    figure("gap_ms", "longest gap ms"),
+    figure("gap_ms", "longest gap ms").spare(),
     words("thread", "thread"),
     words("categories", "self ms by category"),
     words("pid", ""),

@@ -62,7 +62,11 @@ fn table(section: &Section, markdown: bool, columns: Option<usize>) -> String {
         false => {
             let whole = aligned_as(&lines, &set, &[], None);
             match columns.filter(|&columns| whole.lines().any(|line| line.width() > columns)) {
-                Some(columns) => with_commands_below(lines, &set, columns),
+                Some(columns) => {
+                    let is_spare = |&at: &usize| section.columns[shown[at]].is_spare;
+                    let spare: Vec<usize> = (0..shown.len()).rev().filter(is_spare).collect();
+                    with_commands_below(lines, (&set, &spare), columns)
+                }
                 None => whole,
             }
         }
@@ -72,17 +76,18 @@ fn table(section: &Section, markdown: bool, columns: Option<usize>) -> String {
 /// Commands are long: beside them nothing could be read on a terminal, so each stands below its row.
 fn with_commands_below(
     mut lines: Vec<Vec<String>>,
-    set: &[ColumnAlignment],
+    (set, spare): (&[ColumnAlignment], &[usize]),
     columns: usize,
 ) -> String {
     let commands: Vec<String> = lines.iter_mut().filter_map(Vec::pop).collect();
-    let rows = aligned_as(&lines, &set[..set.len() - 1], &[], Some(columns));
+    let rows = aligned_as(&lines, &set[..set.len() - 1], spare, Some(columns));
     let mut text = String::new();
-    for (at, (row, command)) in rows.lines().zip(commands).enumerate() {
-        text.push_str(row);
-        match at {
-            0 => text.push('\n'),
-            _ => text.push_str(&format!("\n      {command}\n")),
+    for (at, row) in rows.lines().enumerate() {
+        // behind the rows a line may say what was left out
+        match commands.get(at) {
+            Some(_) if at == 0 => text.push_str(&format!("{row}\n")),
+            Some(command) => text.push_str(&format!("{row}\n      {command}\n")),
+            None => push_line(&mut text, row, 2, Some(columns)),
         }
     }
     text
