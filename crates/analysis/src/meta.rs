@@ -89,6 +89,9 @@ pub(crate) struct Page {
 /// pid and tid, as written.
 pub(crate) type ThreadId = (Box<[u8]>, Box<[u8]>);
 
+/// Where ids stand.
+type Numbers = HashMap<Box<[u8]>, usize>;
+
 /// A process that shows a frame, and the frame's URL.
 type Shown = (Box<[u8]>, Vec<u8>);
 
@@ -98,12 +101,12 @@ pub(crate) struct Meta {
     /// By (pid, tid), in the order of the first of each.
     pub(crate) thread_names: Vec<(ThreadId, Vec<u8>)>,
     /// Where each of them stands, by pid and then by tid.
-    thread_numbers: HashMap<Box<[u8]>, HashMap<Box<[u8]>, usize>>,
+    thread_numbers: HashMap<Box<[u8]>, Numbers>,
     pub(crate) process_names: HashMap<Box<[u8]>, Vec<u8>>,
     /// Processes that show frames, in order.
     pub(crate) pages: Vec<(Box<[u8]>, Page)>,
     /// Where each of them stands.
-    page_numbers: HashMap<Box<[u8]>, usize>,
+    page_numbers: Numbers,
     pub(crate) main_frame: Option<Vec<u8>>,
     /// Its URL when the recording began.
     pub(crate) main_frame_url: Option<Vec<u8>>,

@@ -2,8 +2,9 @@
 
 use super::section::{Cell, Column, Section, figure, words};
 use super::sections::ReportInputs;
+use serde_json::json;
 use tracemill_analysis::{Party, Window};
-use tracemill_pipeline::plural;
+use tracemill_pipeline::{grouped, plural};
 
 const PARTIES: &[Column] = &[
     figure("start_ms", "at ms"),
@@ -49,7 +50,7 @@ impl ReportInputs<'_> {
                     Cell::Ms((visit.bounds.0 - self.trace.bounds.0) / 1000.0),
                     Cell::Ms(own.own),
                     Cell::Percent(if sum > 0.0 { own.own / sum * 100.0 } else { 0.0 }),
-                    Cell::Number(own.bytes),
+                    Cell::Json(json!(own.bytes), grouped(own.bytes as u64)),
                     Cell::text(if own.is_first { "1st" } else { "3rd" }),
                     Cell::text(&own.name),
                     Cell::Json(serde_json::json!(own.is_known), String::new()),
