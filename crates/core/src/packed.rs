@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::input::inflate::Inflate;
 use crate::input::{self, seek_table};
 use crate::limits::Limits;
-use crate::os::Sparse;
+use crate::os::{Sparse, SparseMap};
 use crate::threads::try_each;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -165,18 +165,9 @@ pub struct KeptText(Arc<Mutex<Option<Unpacked>>>);
 
 #[derive(Debug)]
 struct Unpacked {
-    map: Arc<Mapped>,
-    /// What of the map is text, which ascends.
-    ranges: Vec<Range<u64>>,
-}
-
-impl Unpacked {
-    /// Text from here on, up to `end` at least.
-    fn from(&self, start: u64, end: u64) -> Option<&[u8]> {
-        let at = self.ranges.binary_search_by_key(&start, |range| range.start).ok()?;
-        let range = self.ranges.get(at).filter(|range| range.end >= end)?;
-        self.map.get(start as usize..range.end as usize)
-    }
+    map: SparseMap,
+    /// What of the map is text: where stretches begin and end.
+    ranges: BTreeMap<u64, u64>,
 }
 
 /// Unpacks stretches of a file; elsewhere the map has zeros.
@@ -194,20 +185,21 @@ pub fn unpack(
     let Unpacking { stretches, len, kept } = unpacking;
     let len = *len;
     let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let before = kept.as_ref();
     let failed = |e| Error::scratch(&config.tmp_dir, e);
-    let sparse = Sparse::new(&config.tmp_dir, len).map_err(failed)?;
+    let before = kept.take().and_then(|own| Some((own.map.into_file()?, own.ranges)));
+    let (sparse, mut ranges) = match before {
+        Some(before) => before,
+        None => (Sparse::new(&config.tmp_dir, len).map_err(failed)?, BTreeMap::new()),
+    };
     let one = |number: usize| {
         config.cancel.check()?;
         let Stretch { from, ref window, end, open } = stretches[number];
         let end = end.min(len);
-        let again = before.and_then(|before| before.from(from.text, end));
-        if let Some(text) = again {
-            sparse.write_all_at(text, from.text).map_err(failed)?;
-            let end = from.text + text.len() as u64;
-            if end == len || open.is_none_or(|open| is_whole(text, open - from.text)) {
-                return Ok(from.text..end);
-            }
+        if let Some(&own) = ranges.get(&from.text).filter(|own| **own >= end)
+            && (own == len
+                || open.map_or(Ok(true), |open| holds(&sparse, open..own)).map_err(failed)?)
+        {
+            return Ok((from.text, own));
         }
         let block = from.bits.map(|bits| (bits, &window[..]));
         let reader = input::unpacked(file, from.packed, block);
@@ -216,23 +208,26 @@ pub fn unpack(
         text.copy_to(end)?;
         // twice as much each time, so that a long event is looked at few times
         while let Some(open) = open.filter(|_| text.at < len)
-            && !text.holds(open)?
+            && !holds(&sparse, open..text.at).map_err(failed)?
         {
             let more = (text.at - open).max(COPIED as u64);
             text.copy_to(text.at.saturating_add(more).min(len))?;
         }
-        Ok::<_, Error>(from.text..text.at)
+        Ok::<_, Error>((from.text, text.at))
     };
-    let ranges = try_each(config.threads, stretches.len(), one)?;
-    let map = Arc::new(sparse.into_map().map_err(failed)?);
-    *kept = Some(Unpacked { map: Arc::clone(&map), ranges });
-    Ok(map)
+    let done = try_each(config.threads, stretches.len(), one)?;
+    ranges.extend(done);
+    let map = sparse.into_map().map_err(failed)?;
+    let text = Arc::clone(map.map());
+    *kept = Some(Unpacked { map, ranges });
+    Ok(text)
 }
 
-/// Whether an event that begins here ends before what comes next.
-fn is_whole(text: &[u8], event: u64) -> bool {
-    let event = &text[event as usize..];
-    JsonCursor::new(event).value().len() < event.len()
+/// Whether the event at the begin of a stretch ends within it, before what comes next.
+fn holds(sparse: &Sparse, own: Range<u64>) -> io::Result<bool> {
+    let mut event = vec![0; (own.end - own.start) as usize];
+    sparse.read_exact_at(&mut event, own.start)?;
+    Ok(JsonCursor::new(&event).value().len() < event.len())
 }
 
 /// Bytes that are copied at a time.
@@ -260,14 +255,6 @@ impl Text<'_> {
             self.at += most as u64;
         }
         Ok(())
-    }
-
-    /// Whether the event that begins here ends before what comes next.
-    fn holds(&self, event: u64) -> Result<bool, Error> {
-        let mut bytes = vec![0; (self.at - event) as usize];
-        let read = self.sparse.read_exact_at(&mut bytes, event);
-        read.map_err(|e| Error::scratch(&self.config.tmp_dir, e))?;
-        Ok(is_whole(&bytes, 0))
     }
 }
 

@@ -36,6 +36,7 @@ pub use kernel::{give_name, huge_pages, nameless, reserve};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
 /// Maps an input, which this process opens for reading only.
@@ -59,7 +60,8 @@ impl OwnFile {
         tempfile::tempfile_in(folder).map(OwnFile)
     }
 
-    /// Maps it. Bytes in a map are never written again: [`Temporary`] appends only, and [`Sparse`] ends with its map.
+    /// Maps it. Bytes in a map are never written again: [`Temporary`] appends only, and [`Sparse`] ends with its map:
+    /// it is there again when that is gone.
     fn map(&self) -> io::Result<Mapped> {
         // SAFETY: the file has no name and its handle never leaves this module, which neither shortens it nor writes to what
         // is mapped, so the bytes of a map never change.
@@ -125,12 +127,31 @@ impl Sparse {
         read_exact_at(&self.0.0, bytes, offset)
     }
 
-    /// Maps it; nothing is written any more.
+    /// Maps it; nothing is written as long as the map is there.
     ///
     /// # Errors
     /// As [`Mapped::new`].
-    pub fn into_map(self) -> io::Result<Mapped> {
-        self.0.map()
+    pub fn into_map(self) -> io::Result<SparseMap> {
+        Ok(SparseMap { map: Arc::new(self.0.map()?), file: self.0 })
+    }
+}
+
+/// A map of a [`Sparse`] file.
+#[derive(Debug)]
+pub struct SparseMap {
+    map: Arc<Mapped>,
+    file: OwnFile,
+}
+
+impl SparseMap {
+    /// The map.
+    pub fn map(&self) -> &Arc<Mapped> {
+        &self.map
+    }
+
+    /// The file, to write more; `None` if somebody still has the map.
+    pub fn into_file(self) -> Option<Sparse> {
+        Arc::into_inner(self.map).map(|_| Sparse(self.file))
     }
 }
 
