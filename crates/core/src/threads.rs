@@ -13,6 +13,7 @@
 //! with those there are, at the least with the one that asked.
 
 use std::panic::resume_unwind;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 
@@ -58,6 +59,31 @@ pub fn try_each<T: Send, E: Send>(
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
+/// Does both of two things, at one time if there is a second thread; if one panics, so does this.
+///
+/// ```
+/// use tracemill_core::threads::both;
+///
+/// assert_eq!(both(2, || 6 * 7, || "beside it"), (42, "beside it")); // threads
+/// ```
+pub fn both<A, B: Send>(
+    threads: usize,
+    own: impl FnOnce() -> A,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    // what no thread takes stays here
+    let other = Mutex::new(Some(other));
+    let take = || other.lock().unwrap_or_else(|e| e.into_inner()).take().map(|other| other());
+    std::thread::scope(|scope| {
+        let start = || Builder::new().spawn_scoped(scope, take).ok();
+        let beside = if threads > 1 { start() } else { None };
+        let own = own();
+        let done = beside.map(|beside| beside.join().unwrap_or_else(|p| resume_unwind(p)));
+        let Some(done) = done.flatten().or_else(take) else { unreachable!("done by nobody") };
+        (own, done)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +112,18 @@ mod tests {
             assert_eq!(all, Ok((0..100).map(|task| task * task).collect()));
             assert_eq!(try_each(threads, 0, |_| Err::<(), _>("none is begun")), Ok(vec![]));
         }
+    }
+
+    #[test]
+    fn two_things_are_done_once_with_one_thread_or_two() {
+        for threads in [0, 1, 2, 7] {
+            let done = AtomicUsize::new(0);
+            let count = |more: usize| done.fetch_add(more, Ordering::Relaxed);
+            both(threads, || count(1), || count(10));
+            assert_eq!(done.into_inner(), 11);
+        }
+        let fails = || both(2, || (), || panic!("elsewhere"));
+        assert!(std::panic::catch_unwind(fails).is_err());
     }
 
     #[test]

@@ -24,15 +24,28 @@ impl Encoding {
 /// Numbers in the encoding that takes the fewest bytes; of several the one with the lowest number.
 pub(crate) fn encode(numbers: &[u64]) -> (Encoding, Vec<u8>) {
     let all = [
-        (Encoding::Varint, varints(numbers.iter().copied())),
-        (Encoding::Delta, varints(deltas(numbers))),
-        (Encoding::Runs, varints(runs(numbers))),
+        (Encoding::Varint, len_of(numbers.iter().copied())),
+        (Encoding::Delta, len_of(deltas(numbers))),
+        (Encoding::Runs, len_of(runs(numbers))),
     ];
-    all.into_iter().min_by_key(|(_, bytes)| bytes.len()).unwrap_or((Encoding::Varint, Vec::new()))
+    let best = all.into_iter().min_by_key(|&(_, len)| len);
+    let (encoding, len) = best.unwrap_or((Encoding::Varint, 0));
+    let bytes = match encoding {
+        Encoding::Bytes | Encoding::Varint => varints(numbers.iter().copied(), len),
+        Encoding::Delta => varints(deltas(numbers), len),
+        Encoding::Runs => varints(runs(numbers), len),
+    };
+    (encoding, bytes)
 }
 
-fn varints(numbers: impl Iterator<Item = u64>) -> Vec<u8> {
-    let mut bytes = Vec::new();
+/// Bytes that numbers take.
+fn len_of(numbers: impl Iterator<Item = u64>) -> usize {
+    let len = |number: u64| (u64::BITS - (number | 1).leading_zeros()).div_ceil(7);
+    numbers.map(|number| len(number) as usize).sum()
+}
+
+fn varints(numbers: impl Iterator<Item = u64>, len: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(len);
     for mut number in numbers {
         while number >= 0x80 {
             bytes.push(number as u8 | 0x80);
@@ -40,6 +53,7 @@ fn varints(numbers: impl Iterator<Item = u64>) -> Vec<u8> {
         }
         bytes.push(number as u8);
     }
+    debug_assert_eq!(bytes.len(), len, "as many as were counted");
     bytes
 }
 

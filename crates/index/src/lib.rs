@@ -140,7 +140,7 @@ pub use error::IndexError;
 pub use fingerprint::{Fingerprint, Input, event_sum};
 pub use page::{PAGE_MOST, Page, PageBuilder, ROWS_MOST};
 pub use read::{Index, PageEntry, SectionEntry};
-pub use write::{Section, Writer};
+pub use write::{Section, Sections, Writer};
 
 /// What every file begins with: not a text, and broken by whoever changes line ends.
 pub const MAGIC: [u8; 8] = *b"TMIX\r\n\x1a\n";

@@ -3,7 +3,7 @@
 use crate::fingerprint::{Input, checksum};
 use crate::page::PageBuilder;
 use crate::{HEAD, MAGIC, MAJOR, MINOR};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 /// What a section is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +23,25 @@ pub struct Writer<W> {
     len: u64,
     directory: Vec<u8>,
     sections: u32,
+    ids: Option<(u16, u16)>,
     /// The section at hand, its rows, and its pages as they stand in the directory.
     section: Option<(Section, u64, Vec<u8>)>,
+}
+
+/// Sections that were written by themselves: what the directory says of them. Their pages are what their writer wrote.
+pub struct Sections {
+    len: u64,
+    directory: Vec<u8>,
+    sections: u32,
+    /// The ids of the first and of the last.
+    ids: Option<(u16, u16)>,
+}
+
+impl Sections {
+    /// Bytes that they take in a file.
+    pub fn file_len(&self) -> u64 {
+        self.len + self.directory.len() as u64
+    }
 }
 
 /// Bytes of a page in the directory.
@@ -33,7 +50,7 @@ const ENTRY: usize = 32;
 impl<W: Write> Writer<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> Self {
-        Writer { out, len: 0, directory: Vec::new(), sections: 0, section: None }
+        Writer { out, len: 0, directory: Vec::new(), sections: 0, ids: None, section: None }
     }
 
     /// Begins a section.
@@ -41,11 +58,41 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If its id is not above that of the one before.
     pub fn section(&mut self, section: Section) -> io::Result<()> {
-        if self.section.as_ref().is_some_and(|(before, ..)| before.id >= section.id) {
-            return Err(invalid("sections come by ascending id"));
-        }
+        self.note_ids((section.id, section.id))?;
         self.end_section();
         self.section = Some((section, 0, Vec::new()));
+        Ok(())
+    }
+
+    fn note_ids(&mut self, (first, last): (u16, u16)) -> io::Result<()> {
+        if self.ids.is_some_and(|(_, before)| before >= first) {
+            return Err(invalid("sections come by ascending id"));
+        }
+        self.ids = Some((self.ids.map_or(first, |(own, _)| own), last));
+        Ok(())
+    }
+
+    /// Ends the sections instead of a file: another writer can take them ([`Writer::append`]), so that several can be made at a time.
+    pub fn into_sections(mut self) -> (W, Sections) {
+        self.end_section();
+        let Writer { out, len, directory, sections, ids, .. } = self;
+        (out, Sections { len, directory, sections, ids })
+    }
+
+    /// Takes sections that another writer has written, whose pages are `pages`.
+    ///
+    /// # Errors
+    /// As the writer and `pages`; if there are more or fewer bytes than were written, or an id is not above that of the one before.
+    pub fn append(&mut self, sections: &Sections, pages: impl Read) -> io::Result<()> {
+        let Some(ids) = sections.ids else { return Ok(()) };
+        self.note_ids(ids)?;
+        self.end_section();
+        if io::copy(&mut pages.take(sections.len + 1), &mut self.out)? != sections.len {
+            return Err(invalid("other pages than were written"));
+        }
+        self.len += sections.len;
+        self.sections += sections.sections;
+        self.directory.extend_from_slice(&sections.directory);
         Ok(())
     }
 

@@ -22,5 +22,5 @@ use tracemill_tokenizer::{Event, Nanos};
 
 /// The end of a complete event that begins at `ts`, in nanoseconds, rounded up; of any other its begin.
 pub fn end_at(event: &Event<'_>, ts: Nanos) -> i64 {
-    end_of(event, Phase::of(event), ts)
+    end_of(Phase::of(event), ts, event.dur())
 }

@@ -45,10 +45,8 @@ pub(crate) struct ChunkFindings {
     pub(super) odd_phases: Table,
     /// By thread.
     pub(crate) threads: Table,
-    /// The thread of the last event, which is most often that of the next one.
-    pub(crate) thread: Option<usize>,
-    /// The row of the name of the last event.
-    pub(crate) name: usize,
+    /// The last event; its thread is most often that of the next one.
+    pub(crate) last: Option<LastEvent>,
     /// By name and by categories (whole lists), as in [`key_of`].
     pub(crate) names: Table,
     pub(super) cats: Table,
@@ -89,6 +87,20 @@ pub(super) struct Moment {
     pub(super) phase: usize,
 }
 
+/// What was looked up of the last event, for who looks at it too.
+#[derive(Clone, Copy)]
+pub(crate) struct LastEvent {
+    /// Its phase; 0 if that is no letter of ASCII.
+    pub(crate) letter: u8,
+    pub(crate) ts: Option<Nanos>,
+    pub(crate) dur: Option<Nanos>,
+    /// Its rows in the tables of threads and names.
+    pub(crate) thread: usize,
+    pub(crate) name: usize,
+    /// Whether the name is missing, or a string as it is written.
+    pub(crate) is_plain_name: bool,
+}
+
 impl AtZero {
     #[cold]
     fn note(&mut self, end: i64, moment: Moment) {
@@ -118,8 +130,7 @@ impl ChunkFindings {
             letters: [0; LETTERS],
             odd_phases: Table::default(),
             threads: Table::default(),
-            thread: None,
-            name: 0,
+            last: None,
             names: Table::default(),
             cats: Table::default(),
             args: Table::default(),
@@ -149,13 +160,13 @@ impl ChunkFindings {
     fn thread(&mut self, event: &Event<'_>) -> usize {
         let pid = event.field(Field::Pid).unwrap_or_default();
         let tid = event.field(Field::Tid).unwrap_or_default();
-        if let Some(thread) = self.thread
+        if let Some(LastEvent { thread, .. }) = self.last
             && super::threads::ids(self.threads.key(thread)) == (pid, tid)
         {
             return thread;
         }
         thread_key(pid, tid, &mut self.scratch);
-        *self.thread.insert(self.threads.row(&self.scratch))
+        self.threads.row(&self.scratch)
     }
 
     /// A timed event that is no metadata.
@@ -199,14 +210,16 @@ impl ChunkFindings {
 /// numbers; anything else as written; empty if missing.
 #[inline]
 fn key_of<'k>(event: &Event<'k>, field: Field, scratch: &'k mut Vec<u8>) -> &'k [u8] {
-    match event.field_and_rest(field) {
-        None => b"",
-        Some(value @ [b'"', content @ ..]) => match memchr2(b'"', b'\\', content) {
-            Some(end) if content[end] == b'"' => &value[..end + 2],
-            _ => key_slowly(event, field, scratch),
-        },
-        Some(_) => key_slowly(event, field, scratch),
-    }
+    plain_key(event, field).unwrap_or_else(|| key_slowly(event, field, scratch))
+}
+
+/// As [`key_of`], of a string without escapes, or what is missing.
+#[inline]
+fn plain_key<'k>(event: &Event<'k>, field: Field) -> Option<&'k [u8]> {
+    let Some(value) = event.field_and_rest(field) else { return Some(b"") };
+    let content = value.strip_prefix(b"\"")?;
+    let end = memchr2(b'"', b'\\', content).filter(|&end| content[end] == b'"')?;
+    Some(&value[..end + 2])
 }
 
 #[cold]
@@ -256,13 +269,16 @@ impl Collect for ChunkFindings {
         let usage = Usage { events: 1, bytes, time_ns, self_ns: 0 };
         let thread = self.thread(event);
         self.threads.add(thread, &usage);
-        let key = key_of(event, Field::Name, &mut self.scratch);
+        let plain = plain_key(event, Field::Name);
+        let key = plain.unwrap_or_else(|| key_slowly(event, Field::Name, &mut self.scratch));
         self.nameless += u64::from(key.is_empty());
         let is_start = key == b"\"TracingStartedInBrowser\"" && page_data(event).is_none();
         self.bare_starts += u64::from(is_start);
         let name = self.names.row(key);
         self.names.add(name, &usage);
-        self.name = name;
+        let letter = if phase < LETTERS { phase as u8 } else { 0 };
+        let is_plain_name = plain.is_some();
+        self.last = Some(LastEvent { letter, ts, dur, thread, name, is_plain_name });
         let key = key_of(event, Field::Cat, &mut self.scratch);
         self.uncategorised += u64::from(key.is_empty() && class != Class::Metadata);
         let cat = self.cats.row(key);

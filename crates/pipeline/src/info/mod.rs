@@ -33,7 +33,7 @@ pub use report::{
 use crate::config::Config;
 use crate::inputs::read_all;
 pub(crate) use accumulator::InfoAccumulator;
-pub(crate) use chunk::ChunkFindings;
+pub(crate) use chunk::{ChunkFindings, LastEvent};
 pub use needs::InfoConfig;
 pub(crate) use table::Table;
 pub(crate) use threads::ids;

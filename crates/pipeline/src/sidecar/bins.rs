@@ -148,15 +148,32 @@ impl AllBins {
     }
 
     fn fit(&mut self) {
-        while self.all.len() > self.most && self.level < 63 {
-            self.level += 1;
-            let all = std::mem::take(&mut self.all);
-            #[expect(clippy::iter_over_hash_type, reason = "joined bins are the same in any order")]
-            for ((lane, number), bin) in all {
-                self.put((lane, number >> 1), bin);
-            }
+        if self.all.len() > self.most && self.level < 63 {
+            self.coarsen();
         }
         self.floor.store(self.level, Relaxed);
+    }
+
+    /// Joins bins until there are few enough.
+    #[cold]
+    fn coarsen(&mut self) {
+        let mut rows: Vec<(Key, Bin)> = std::mem::take(&mut self.all).into_iter().collect();
+        rows.sort_unstable_by_key(|&(key, _)| key);
+        // neighbours are of one bin behind the bit at which they differ
+        let mut apart = [0_usize; 65];
+        for pair in rows.windows(2) {
+            let [((lane, own), _), ((next_lane, next), _)] = [pair[0], pair[1]];
+            let bits = if lane == next_lane { 64 - (own ^ next).leading_zeros() } else { 64 };
+            apart[bits as usize] += 1;
+        }
+        let bins = |steps: u32| 1 + apart[steps as usize + 1..].iter().sum::<usize>();
+        let steps = (1..63 - self.level).find(|&steps| bins(steps) <= self.most);
+        let steps = steps.unwrap_or(63 - self.level);
+        self.level += steps;
+        self.all.reserve(bins(steps));
+        for ((lane, number), bin) in rows {
+            self.put((lane, number >> steps), bin);
+        }
     }
 
     /// Whether there are few enough.

@@ -14,9 +14,7 @@ use super::streams::{AllStreams, Streams};
 use crate::config::Config;
 use crate::info::{InfoAccumulator, InfoConfig, InfoReport, Table};
 use crate::inputs::read_all;
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::thread::Builder;
 use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
@@ -27,6 +25,7 @@ use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_core::store::Store;
+use tracemill_core::threads::both;
 use tracemill_index::bins::NO_NAME;
 use tracemill_tokenizer::{Mapped, Tier};
 
@@ -110,44 +109,7 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         build.has_parts = restarts.is_some();
         build.packed = restarts;
     }
-    let text = inputs.reports.iter().map(|input| input.bytes).sum();
-    let spans = match build.has_parts {
-        false => None,
-        true => {
-            let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-            let store = Store::new(payloads, build.long);
-            Some(build.spans.finish(Order(&store), build.drawn.as_mut())?)
-        }
-    };
-    let streams = match build.has_parts {
-        false => None,
-        true => Some(build.streams.finish()?),
-    };
-    let groups = match &spans {
-        None => None,
-        Some(spans) => Some(build.groups.finish(spans.level)?),
-    };
-    let (report, lanes, documents) = build.info.report_and_rest(&inputs)?;
-    Ok(Built {
-        report,
-        granules: build.granules.finish(text)?,
-        lanes,
-        times: build.times,
-        documents,
-        places: build.places.take()?,
-        spans,
-        streams,
-        groups,
-        granule_lanes: build.granule_lanes.finish()?,
-        drawn: build.drawn.map(AllDrawn::finish).transpose()?,
-        bounds: build.bounds.bounds(),
-        has_profiles: build.has_profiles,
-        has_lapses: build.has_lapses,
-        has_other_durs: build.has_other_durs,
-        has_other_names: build.has_other_names,
-        recorded: build.recorded,
-        packed: build.packed,
-    })
+    build.finish(&inputs, config.threads)
 }
 
 impl Build {
@@ -178,6 +140,45 @@ impl Build {
             has_other_names: false,
             recorded: Recorded::default(),
         }
+    }
+
+    /// Puts everything together when all is read: what is paired on one thread, what is counted on another.
+    fn finish(self, inputs: &Inputs, threads: usize) -> Result<Built, Error> {
+        let text = inputs.reports.iter().map(|input| input.bytes).sum();
+        let Build { has_parts, spans, streams, groups, info, long, mut drawn, .. } = self;
+        let pair = || {
+            let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+            let store = Store::new(payloads, long);
+            has_parts.then(|| spans.finish(Order(&store), drawn.as_mut())).transpose()
+        };
+        let count = || {
+            let report = info.report_and_rest(inputs)?;
+            let groups = has_parts.then(|| groups.finish()).transpose()?;
+            let streams = has_parts.then(|| streams.finish()).transpose()?;
+            Ok::<_, Error>((report, groups, streams))
+        };
+        let (spans, counted) = both(threads, pair, count);
+        let (spans, ((report, lanes, documents), groups, streams)) = (spans?, counted?);
+        Ok(Built {
+            report,
+            granules: self.granules.finish(text)?,
+            lanes,
+            times: self.times,
+            documents,
+            places: { self.places }.take()?,
+            spans,
+            streams,
+            groups,
+            granule_lanes: self.granule_lanes.finish()?,
+            drawn: drawn.map(AllDrawn::finish).transpose()?,
+            bounds: self.bounds.bounds(),
+            has_profiles: self.has_profiles,
+            has_lapses: self.has_lapses,
+            has_other_durs: self.has_other_durs,
+            has_other_names: self.has_other_names,
+            recorded: self.recorded,
+            packed: self.packed,
+        })
     }
 
     /// Returns the rows of the threads of a part.
@@ -269,6 +270,8 @@ impl Reader for Build {
 
     const PROVES: bool = InfoAccumulator::PROVES;
 
+    const ASKS_WHICH_ARE_JSON: bool = true;
+
     fn take(
         &mut self,
         mut part: ChunkFindings,
@@ -311,17 +314,7 @@ fn read(
 ) -> Result<(Inputs, Option<Option<Packed>>), Error> {
     let mut read = || read_all(std::slice::from_ref(source), config, build);
     let Some(file) = unknown else { return Ok((read()?, None)) };
-    let find = || Packed::of_members(&file, &config.tmp_dir);
-    let (inputs, found) = std::thread::scope(|scope| {
-        let beside = Builder::new().name("restarts".into()).spawn_scoped(scope, find);
-        let inputs = read();
-        // one after the other, where there is no thread for it
-        let found = match beside {
-            Ok(beside) => beside.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(_) => find(),
-        };
-        (inputs, found)
-    });
+    let (inputs, found) = both(2, read, || Packed::of_members(&file, &config.tmp_dir));
     let found = found.map_err(|e| Error::scratch(&config.tmp_dir, e))?;
     Ok((inputs?, Some(found)))
 }

@@ -5,11 +5,13 @@ use super::granule_lanes::PartLanes;
 use super::granules::{GranuleEvent, PartGranules};
 use super::groups::Member;
 use super::lasting::{Lasting, PlacedEvent};
+use super::name_facts::{FactsByName, NameFacts};
 use super::recorded::Recorded;
 use super::streams::PartStreams;
-use crate::essential::{is_essential, is_noted, may_be_special};
+use crate::essential::is_essential;
 use crate::filter::group_of;
-use crate::info;
+use crate::info::{self, LastEvent};
+use crate::slice::kinds::{Phase, end_of};
 use tracemill_core::envelope::Envelope;
 use tracemill_core::scan::Collect;
 use tracemill_core::spill::{Record, word};
@@ -31,6 +33,7 @@ pub(super) struct ChunkFindings {
     pub(super) drawn: Option<PartDrawn>,
     pub(super) members: Vec<Member>,
     pub(super) recorded: Recorded,
+    facts: FactsByName,
     scratch: Vec<u8>,
 }
 
@@ -51,13 +54,13 @@ impl ChunkFindings {
             drawn,
             members: Vec::new(),
             recorded: Recorded::default(),
+            facts: FactsByName::default(),
             scratch: Vec::new(),
         }
     }
 
     #[inline]
-    fn note_time(&mut self, time: i64) {
-        let Some(lane) = self.info.thread else { return };
+    fn note_time(&mut self, lane: usize, time: i64) {
         if lane >= self.times.len() {
             self.times.resize(lane + 1, None);
         }
@@ -93,15 +96,18 @@ impl Record for Listed {
 
 /// Kinds of an event, and its time if it has one and is no metadata.
 #[inline]
-fn kinds_of(event: &Event<'_>) -> (u64, Option<i64>) {
-    let phase = event.phase();
+fn kinds_of(
+    event: &Event<'_>,
+    &LastEvent { letter: phase, ts, .. }: &LastEvent,
+    facts: NameFacts,
+) -> (u64, Option<i64>) {
     if phase == b'M' {
         return (kinds::METADATA, None);
     }
-    let special = may_be_special(event);
+    let special = facts.may_be_special();
     let essential = if special && is_essential(event) { kinds::ESSENTIAL } else { 0 };
     let profiles = if special && Role::of(event).is_some() { kinds::PROFILES } else { 0 };
-    let Some(ts) = event.ts() else { return (kinds::UNTIMED | essential | profiles, None) };
+    let Some(ts) = ts else { return (kinds::UNTIMED | essential | profiles, None) };
     let own = match phase {
         b'B' | b'E' => kinds::PAIRS,
         b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' => kinds::ASYNC,
@@ -109,7 +115,7 @@ fn kinds_of(event: &Event<'_>) -> (u64, Option<i64>) {
         b'C' => kinds::COUNTERS,
         _ => kinds::PLAIN,
     };
-    let noted = if is_noted(event) { kinds::NOTED } else { 0 };
+    let noted = if facts.is_noted() { kinds::NOTED } else { 0 };
     (own | essential | profiles | noted, Some(ts.floor))
 }
 
@@ -120,16 +126,20 @@ impl Collect for ChunkFindings {
 
     fn event(&mut self, event: &Event<'_>) {
         self.info.event(event);
+        let Some(last) = self.info.last else { return };
         let (place, len) = (event.offset, event.bytes.len() as u64);
-        let (kinds, time) = kinds_of(event);
+        let facts = self.facts.of(event, &last);
+        let (kinds, time) = kinds_of(event, &last, facts);
         if let Some(time) = time {
-            self.note_time(time);
+            self.note_time(last.thread, time);
         }
         let sum = event_sum(place, event.bytes);
         if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL | kinds::NOTED) != 0 {
             self.places.push(Listed { place, len, kinds, sum });
         }
-        let lane = self.info.thread.unwrap_or_default() as u32;
+        let LastEvent { letter, ts, dur, .. } = last;
+        let (lane, name) = (last.thread as u32, last.name as u32);
+        let end = ts.map_or(0, |ts| end_of(Phase::of_letter(letter), ts, dur));
         let is_special = kinds & (kinds::ESSENTIAL | kinds::PROFILES) != 0;
         if kinds & kinds::PROFILES != 0
             && let Some(role) = Role::of(event)
@@ -139,12 +149,13 @@ impl Collect for ChunkFindings {
         }
         self.granules.note(&GranuleEvent { place, len, time, kinds, sum });
         let granules = self.granules.len();
-        let name = self.info.name as u32;
-        let own = time.filter(|_| !is_special).and(self.drawn.as_mut());
-        let track = own.map_or(0, |own| own.note(event, (lane, name), (place, granules)));
-        let known = PlacedEvent { place, lane, sum, track, name, is_special };
+        let own = time.filter(|_| !is_special).zip(self.drawn.as_mut());
+        let track = own.map_or(0, |(start, own)| {
+            own.note(event, (letter, start, end), (lane, name), (place, granules))
+        });
+        let known = PlacedEvent { letter, ts, dur, end, place, lane, sum, track, name, is_special };
         self.lasting.note(event, &known);
-        self.recorded.note(event, self.info.thread, kinds);
+        self.recorded.note(event, (&last, facts), kinds);
         if kinds & kinds::METADATA == 0
             && let Some(group) = group_of(event, &mut self.scratch)
         {

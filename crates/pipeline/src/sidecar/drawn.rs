@@ -4,7 +4,7 @@ use super::bins::{AllBins, Bin, PartBins};
 use super::granule_lanes::{AllLanes, PartLanes};
 use super::pages::Rows;
 use super::span::Span;
-use crate::drawing::{Labels, LaneKind, LaneTable, NAME_MOST, Shape, cut, end_at};
+use crate::drawing::{Labels, LaneKind, LaneTable, NAME_MOST, Shape, cut};
 use crate::info::Table;
 use std::io;
 use std::sync::Arc;
@@ -72,19 +72,18 @@ impl PartDrawn {
         }
     }
 
-    /// An event of a thread and a name, in the last of so many granules; gives the number of its lane, if that is no thread.
+    /// An event of a phase, with its begin and end, of a thread and a name, in the last of so many granules; gives the number of its lane, if that is no thread.
     #[inline]
     pub(super) fn note(
         &mut self,
         event: &Event<'_>,
+        (letter, start, end): (u8, i64, i64),
         (thread, name): (u32, u32),
         (place, granules): (u64, usize),
     ) -> u32 {
-        let Some(ts) = event.ts() else { return 0 };
-        let start = ts.floor;
-        match Shape::of(event.phase()) {
+        match Shape::of(letter) {
             Shape::Complete => {
-                let dur = end_at(event, ts).saturating_sub(start);
+                let dur = end.saturating_sub(start);
                 self.add((thread, start), (dur, place, name));
             }
             Shape::Moment(LaneKind::Thread) => self.add((thread, start), (0, place, name)),

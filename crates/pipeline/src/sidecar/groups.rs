@@ -158,8 +158,8 @@ impl AllGroups {
         }
     }
 
-    /// All of them; the bound is no less than 2 to the power of `floor`.
-    pub(super) fn finish(self, floor: u32) -> Result<Groups, Error> {
+    /// All of them.
+    pub(super) fn finish(self) -> Result<Groups, Error> {
         let AllGroups { members, limits, share, most } = self;
         let members = members.finish(Order::none())?;
         let mut groups = SpillVec::new(&limits.tmp_dir, share);
@@ -181,9 +181,8 @@ impl AllGroups {
             by_level[group.level() as usize] += group.events;
             crossing += if group.crosses { group.events } else { 0 };
         }
-        let above = |level: u32| by_level[level as usize + 1..].iter().sum::<u64>();
-        let level = (floor..LEVEL_OPEN).find(|&level| above(level) <= most);
-        Ok(Groups { members, groups, level, has_crossing: crossing <= most, limits, share })
+        let has_crossing = crossing <= most;
+        Ok(Groups { members, groups, by_level, most, has_crossing, limits, share })
     }
 }
 
@@ -191,18 +190,21 @@ impl AllGroups {
 pub(super) struct Groups {
     members: SortedRecords<Member>,
     groups: SpilledVec<Group>,
-    /// The bound is 2 to the power of it; None if longer ones have no room.
-    level: Option<u32>,
-    /// Whether those of several threads have room.
+    /// Their events, by how long they are.
+    by_level: [u64; LEVEL_OPEN as usize + 1],
+    /// So many events have room.
+    most: u64,
+    /// Whether those of several threads have.
     has_crossing: bool,
     limits: Limits,
     share: u64,
 }
 
 impl Groups {
-    /// The level of the bound where T has this one, if longer ones are listed.
+    /// The level of the bound where T has this one, if longer ones have room.
     pub(super) fn bound(&self, look_back: u32) -> Option<u32> {
-        self.level.map(|level| level.max(look_back))
+        let above = |level: u32| self.by_level[level as usize + 1..].iter().sum::<u64>();
+        (look_back..LEVEL_OPEN).find(|&level| above(level) <= self.most)
     }
 
     /// Whether those of several threads are listed.

@@ -2,7 +2,7 @@
 
 use super::span::{Span, SummedPlace};
 use crate::slice::keys::{self, Keys};
-use crate::slice::kinds::{Kind, Phase, end_of};
+use crate::slice::kinds::{Kind, Phase};
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -82,6 +82,11 @@ pub(super) struct Lasting {
 
 /// An event with what was found out about it.
 pub(super) struct PlacedEvent {
+    pub(super) letter: u8,
+    pub(super) ts: Option<Nanos>,
+    pub(super) dur: Option<Nanos>,
+    /// See [`end_of`](crate::slice::kinds::end_of).
+    pub(super) end: i64,
     pub(super) place: u64,
     pub(super) lane: u32,
     pub(super) sum: u32,
@@ -116,17 +121,17 @@ impl Lasting {
     /// An event that has a time and is no metadata, or any other.
     #[inline]
     pub(super) fn note(&mut self, event: &Event<'_>, known: &PlacedEvent) {
-        self.has_lapses |= self.validator.check(event.bytes).is_err();
+        self.has_lapses |= !event.is_proved() && self.validator.check(event.bytes).is_err();
         let len = event.bytes.len();
-        let phase = Phase::of(event);
-        let Some(ts) = event.ts().filter(|_| phase != Phase::Metadata) else { return };
-        let end = end_of(event, phase, ts);
+        let PlacedEvent { end, dur, .. } = *known;
+        let phase = Phase::of_letter(known.letter);
+        let Some(ts) = known.ts.filter(|_| phase != Phase::Metadata) else { return };
         self.times.note(event, ts, end);
         match phase {
             Phase::Complete | Phase::Metadata => {}
             Phase::Part(Kind::Slice, _) => self.has_other_names |= has_other_name(event),
             Phase::Part(..) | Phase::Moment => {
-                self.has_other_durs |= event.dur().is_some_and(|dur| dur.floor > 0);
+                self.has_other_durs |= dur.is_some_and(|dur| dur.floor > 0);
             }
         }
         if known.is_special {
@@ -135,7 +140,7 @@ impl Lasting {
         match phase {
             Phase::Complete => self.complete(ts, end, known),
             Phase::Part(kind, step) => {
-                let place = Place::new(known.place, len, rank(ts, event.dur()));
+                let place = Place::new(known.place, len, rank(ts, dur));
                 let entry = Entry { time: ts.floor, place };
                 let part = self.keys.part(event, entry, kind, step);
                 let PlacedEvent { lane, sum, track, name, .. } = *known;

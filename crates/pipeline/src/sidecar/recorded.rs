@@ -1,7 +1,9 @@
 //! What tables (`tracemill-analysis`) must know of events that they do not read: the first and last time as doubles, which threads have
 //! events of theirs, and whether pairs and times are such that a part of a trace tells all of them.
 
+use super::name_facts::NameFacts;
 use crate::essential::{CALLS, is_start};
+use crate::info::LastEvent;
 use serde::{Deserialize, Serialize};
 use tracemill_index::kinds;
 use tracemill_tokenizer::{Event, Field, Nanos};
@@ -48,31 +50,31 @@ pub(super) struct TablesMeta {
 }
 
 impl Recorded {
-    /// The next event, of these kinds, with the row of its thread in the part.
+    /// The next event, of these kinds; its thread is that of a row of the part.
     #[inline]
-    pub(super) fn note(&mut self, event: &Event<'_>, lane: Option<usize>, own_kinds: u64) {
+    pub(super) fn note(
+        &mut self,
+        event: &Event<'_>,
+        (known, facts): (&LastEvent, NameFacts),
+        own_kinds: u64,
+    ) {
+        let LastEvent { letter: phase, ts, dur, thread: lane, .. } = *known;
         if own_kinds & (kinds::ESSENTIAL | kinds::METADATA) != 0 && is_start(event) {
-            self.started = Some(event.ts().and_then(micros));
-            self.has_odd |= is_odd(event.field(Field::Ts), event.ts());
+            self.started = Some(ts.and_then(micros));
+            self.has_odd |= is_odd(event, Field::Ts, ts);
         }
-        let phase = event.phase();
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
             return;
         }
-        let (ts, dur) = (event.ts(), event.dur());
-        self.has_odd |= is_odd(event.field(Field::Ts), ts) || is_odd(event.field(Field::Dur), dur);
+        self.has_odd |= is_odd(event, Field::Ts, ts) || is_odd(event, Field::Dur, dur);
         let is_pair = matches!(phase, b'B' | b'E');
         // pairs are made of all but these, and sorted with their durations
         let is_special = own_kinds & (kinds::ESSENTIAL | kinds::PROFILES) != 0;
-        self.has_odd |= is_pair && (is_special || dur.is_some_and(|dur| dur.floor != 0));
+        self.has_odd |=
+            is_pair && (is_special || dur.is_some_and(|dur| dur.floor != 0) || has_odd_cat(event));
         self.has_calls |= event.is_string(Field::Cat, CALLS.as_bytes());
-        let name = event.field(Field::Name).unwrap_or_default();
-        self.has_tasks |= name == b"\"RunTask\"";
+        self.has_tasks |= facts.is_task();
         let Some(ts) = ts.and_then(micros) else { return };
-        let Some(lane) = lane else {
-            self.has_odd = true;
-            return;
-        };
         if lane >= self.lanes.len() {
             self.lanes.resize(lane + 1, LaneRecords::default());
         }
@@ -80,9 +82,8 @@ impl Recorded {
         own.count += u64::from(phase != b'E');
         own.first.get_or_insert(event.offset);
         // a letter may stand there as an escape
-        let is_uma = name.ends_with(b"::UMA\"");
-        self.has_odd |= name.contains(&b'\\') && memchr::memmem::find(name, b"\\u").is_some();
-        if ts != 0.0 && !is_uma {
+        self.has_odd |= facts.has_escapes();
+        if ts != 0.0 && !facts.is_uma() {
             let end = ts + dur.and_then(micros).unwrap_or(0.0);
             let (first, last) = self.bounds.unwrap_or((ts, end));
             self.bounds = Some((first.min(ts), last.max(end)));
@@ -125,9 +126,16 @@ impl Recorded {
     }
 }
 
+/// Whether what is written tells not at once whether categories are the same as others.
+fn has_odd_cat(event: &Event<'_>) -> bool {
+    let cat = event.field(Field::Cat);
+    cat.is_some_and(|cat| !cat.starts_with(b"\"") || cat.contains(&b'\\'))
+}
+
 /// Whether a time that is written means something else as a double than in nanoseconds.
-fn is_odd(written: Option<&[u8]>, read: Option<Nanos>) -> bool {
-    match (written, read) {
+#[inline]
+fn is_odd(event: &Event<'_>, field: Field, read: Option<Nanos>) -> bool {
+    match (event.field_and_rest(field), read) {
         (None, _) => false,
         (Some([b'"', ..]), _) | (Some(_), None) => true,
         (Some(_), Some(nanos)) => micros(nanos).is_none(),

@@ -159,7 +159,7 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
         let (input, how) = (source.to_string(), "was written to".to_owned());
         return Err(ErrorKind::Changed { input, how }.into());
     }
-    let made = make(&built, &now, &config.tmp_dir)?;
+    let made = make(&built, &now, (&config.tmp_dir, config.threads))?;
     let warnings = warnings_of(&built);
     let mut report = IndexReport {
         input: built.report.inputs.into_iter().next().unwrap_or_default(),

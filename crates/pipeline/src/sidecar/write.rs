@@ -4,8 +4,8 @@ use super::build::{Built, TOP};
 use super::drawn::Drawn;
 use super::groups::Groups;
 use super::meta::{DrawnMeta, Meta, WindowsMeta};
-use super::span::Span;
-use super::{rows, tables};
+use super::sections::{AllSections, SectionSet};
+use super::tables;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -68,28 +68,33 @@ impl Step {
     }
 }
 
-/// Makes the file of an input whose text was read, in the folder of temporary files.
-pub(super) fn make(built: &Built, input: &Input, tmp_dir: &Path) -> Result<Made, Error> {
+/// Makes the file of an input whose text was read, in the folder of temporary files, on so many threads.
+pub(super) fn make(
+    built: &Built,
+    input: &Input,
+    (tmp_dir, threads): (&Path, usize),
+) -> Result<Made, Error> {
     let text: u64 = built.report.inputs.iter().map(|input| input.bytes).sum();
     let most = (text / PART).max(LEAST);
-    let attempt =
-        |step| attempt(built, input, Step(step), tmp_dir).map_err(|e| Error::scratch(tmp_dir, e));
-    let whole = attempt(0)?;
-    if whole.bytes <= most {
+    let mut sections = AllSections::new(built, tmp_dir, threads);
+    let mut attempt = |step, most| {
+        attempt(&mut sections, built, input, (Step(step), most))
+            .map_err(|e| Error::scratch(tmp_dir, e))
+    };
+    if let Some(whole) = attempt(0, most)? {
         return Ok(whole);
     }
     // each step takes less than the one before: the first that fits is found in four attempts
     let (mut low, mut high, mut at_high) = (1, Step::LAST.0, None);
     while low < high {
         let middle = low.midpoint(high);
-        let made = attempt(middle)?;
-        if made.bytes <= most {
-            (high, at_high) = (middle, Some(made));
-        } else {
-            low = middle + 1;
+        match attempt(middle, most)? {
+            None => low = middle + 1,
+            made => (high, at_high) = (middle, made),
         }
     }
-    at_high.map_or_else(|| attempt(Step::LAST.0), Ok)
+    let made = if at_high.is_some() { at_high } else { attempt(Step::LAST.0, u64::MAX)? };
+    made.ok_or_else(|| Error::scratch(tmp_dir, io::Error::other("an index has no bounds")))
 }
 
 /// Sections without which an index still is one.
@@ -131,7 +136,13 @@ fn is_there(built: &Built, id: u16) -> bool {
     }
 }
 
-fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Result<Made> {
+/// The file of a step; `None` if that takes more than so many bytes.
+fn attempt(
+    sections: &mut AllSections<'_>,
+    built: &Built,
+    input: &Input,
+    (step, most): (Step, u64),
+) -> io::Result<Option<Made>> {
     let level = (built.granules.level + step.coarser()).min(63);
     let keeps = |id: u16| fits(built, id) && !step.leaves_out(id);
     let left_out = MAY_GO.into_iter().filter(|&id| is_there(built, id) && !keeps(id));
@@ -140,8 +151,14 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
     let groups = built.groups.as_ref().filter(|_| keeps(id::GROUPS));
     let drawn = built.drawn.as_ref().filter(|_| keeps(id::BINS) && keeps(id::LANES));
     let look_back = spans.map(|spans| (spans.level + step.coarser()).min(64));
+    let behind = wanted(built, (level, look_back), &keeps, !step.joins_chunks());
+    let granules = SectionSet::Granules(level);
+    let all: Vec<SectionSet> = behind.iter().copied().chain([granules]).collect();
+    if sections.make(&all)? > most {
+        return Ok(None);
+    }
 
-    let file = tempfile::tempfile_in(tmp_dir)?;
+    let file = tempfile::tempfile_in(sections.tmp_dir)?;
     let mut to = Writer::new(BufWriter::new(file));
     to.section(Section { id: id::META, critical: true, version: 1 })?;
     let with_groups = (keeps(id::META), groups);
@@ -156,49 +173,44 @@ fn attempt(built: &Built, input: &Input, step: Step, tmp_dir: &Path) -> io::Resu
         tables::documents(built, &mut to)?;
         tables::keys(built, &mut to)?;
     }
-    built.granules.write(level, &mut to)?;
+    sections.append(granules, &mut to)?;
     if keeps(id::LANES) {
         let counts = spans.zip(look_back).map(|(all, level)| all.by_lane(level, built.times.len()));
         tables::lanes(built, &counts.unwrap_or_default(), &mut to)?;
     }
-    if keeps(id::PLACES) {
-        tables::places(built, &mut to)?;
-    }
-    if let (Some(spans), Some(level)) = (spans, look_back) {
-        rows::write(spans, level, &mut to)?;
-    }
-    if let Some(streams) = built.streams.as_ref().filter(|_| keeps(id::STREAMS)) {
-        streams.write(!step.joins_chunks(), &mut to)?;
-    }
-    if keeps(id::GRANULE_LANES) {
-        let granules = (&built.granules, level);
-        built.granule_lanes.write(id::GRANULE_LANES, granules, &mut to)?;
-    }
-    if let (Some(groups), Some(level)) = (groups, look_back) {
-        groups.write(level, &mut to)?;
-    }
-    if let Some(packed) = built.packed.as_ref().filter(|_| spans.is_some()) {
-        packed.write(&mut to)?;
-    }
-    if let (Some(drawn), Some(all), Some(look_back)) = (drawn, spans, look_back) {
-        let listed = |visit: &mut dyn FnMut(&Span)| {
-            all.each(look_back, |span| {
-                visit(&span);
-                Ok(())
-            })
-        };
-        let threads = built.lanes.entries().count() as u64;
-        drawn.write(threads, (look_back, listed), &mut to)?;
-    }
-    if let Some(drawn) = drawn.filter(|_| keeps(id::GRANULE_NAMES)) {
-        drawn.granules.write(id::GRANULE_NAMES, (&built.granules, level), &mut to)?;
-    }
+    behind.into_iter().try_for_each(|set| sections.append(set, &mut to))?;
     let bytes = to.file_len();
+    if bytes > most {
+        return Ok(None);
+    }
     let (mut body, head) = to.finish(input)?;
     body.flush()?;
     let mut body = body.into_inner().map_err(io::IntoInnerError::into_error)?;
     body.seek(SeekFrom::Start(0))?;
-    Ok(Made { head, body, bytes, level, left_out })
+    Ok(Some(Made { head, body, bytes, level, left_out }))
+}
+
+/// What stands behind LANES, in its order, for a J and a T of these levels.
+fn wanted(
+    built: &Built,
+    (level, look_back): (u32, Option<u32>),
+    keeps: impl Fn(u16) -> bool,
+    has_chunks: bool,
+) -> Vec<SectionSet> {
+    let of_spans = |set: fn(u32) -> SectionSet| look_back.map(set);
+    let has_streams = built.streams.is_some() && keeps(id::STREAMS);
+    let is_drawn = built.drawn.is_some() && keeps(id::BINS) && keeps(id::LANES);
+    let all = [
+        keeps(id::PLACES).then_some(SectionSet::Places),
+        of_spans(SectionSet::Spans),
+        has_streams.then_some(SectionSet::Streams(has_chunks)),
+        keeps(id::GRANULE_LANES).then_some(SectionSet::GranuleLanes(level)),
+        of_spans(SectionSet::Groups).filter(|_| keeps(id::GROUPS)),
+        of_spans(|_| SectionSet::Packed).filter(|_| built.packed.is_some()),
+        of_spans(SectionSet::Drawn).filter(|_| is_drawn),
+        (is_drawn && keeps(id::GRANULE_NAMES)).then_some(SectionSet::GranuleNames(level)),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 fn meta(

@@ -180,7 +180,7 @@ impl ChunkFindings {
     /// Notes the times of an event; returns its last nanosecond, or one behind it.
     #[inline]
     fn note_times(&mut self, event: &Event<'_>, phase: Phase, ts: Nanos) -> i64 {
-        let end = end_of(event, phase, ts);
+        let end = end_of(phase, ts, event.dur());
         self.times.note(event, ts, end);
         // 0 may be no time at all, and if it is one all is read again
         if ts.floor < self.guess.start.saturating_sub(SLACK / 4) && !is_zero(ts) {

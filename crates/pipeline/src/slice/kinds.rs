@@ -71,7 +71,13 @@ pub(crate) enum Phase {
 impl Phase {
     #[inline]
     pub(crate) fn of(event: &Event<'_>) -> Phase {
-        match event.phase() {
+        Phase::of_letter(event.phase())
+    }
+
+    /// That of a letter as [`Event::phase`] gives it.
+    #[inline]
+    pub(crate) fn of_letter(letter: u8) -> Phase {
+        match letter {
             b'X' => Phase::Complete,
             b'M' => Phase::Metadata,
             b'B' => Phase::Part(Kind::Slice, Step::Begin),
@@ -89,10 +95,10 @@ impl Phase {
     }
 }
 
-/// The last nanosecond of an event that begins at `ts`, or one behind it.
+/// The last nanosecond of an event that begins at `ts` and has this duration, or one behind it.
 #[inline]
-pub(crate) fn end_of(event: &Event<'_>, phase: Phase, ts: Nanos) -> i64 {
-    match event.dur().filter(|dur| phase == Phase::Complete && dur.floor >= 0) {
+pub(crate) fn end_of(phase: Phase, ts: Nanos, dur: Option<Nanos>) -> i64 {
+    match dur.filter(|dur| phase == Phase::Complete && dur.floor >= 0) {
         // rounded up: beyond an edge in doubt
         Some(dur) => {
             let rest = i64::from(!ts.exact) + i64::from(!dur.exact);
