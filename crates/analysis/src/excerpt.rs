@@ -45,7 +45,8 @@ impl Trace {
         scope: &Scope<'_>,
         config: &Config,
     ) -> Result<(Self, IndexRole), Error> {
-        let needs_all = rules.as_devtools || rules.as_stored;
+        // names without their numbers meet others than those that the index has paired
+        let needs_all = rules.as_devtools || rules.as_stored || rules.fold_numbers;
         let window =
             |bounds: (f64, f64)| match needs_all || rules.wanted.urls || rules.wanted.report {
                 true => Err("what is asked for follows from events of the whole trace"),

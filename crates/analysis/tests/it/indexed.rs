@@ -35,6 +35,8 @@ struct Writer<'r> {
     is_fine: bool,
     /// Of a hundred, how many are B and E.
     pairs: u64,
+    /// Of a hundred of those, how many have categories or names that are not those of the other end.
+    strangers: u64,
 }
 
 impl Writer<'_> {
@@ -60,14 +62,32 @@ impl Writer<'_> {
         let head = format!(r#""name":"{name}","cat":"{cat}","pid":{pid},"tid":{tid}"#);
         let (from, to) = (self.time(BEGIN + ts), self.time(BEGIN + ts + dur));
         if self.rng.below(100) < self.pairs {
-            self.lines.push((ts, format!(r#"{{"ph":"B",{head},"ts":{from}}}"#)));
+            let begin = self.end_of_pair((pid, tid), &head);
+            let end = self.end_of_pair((pid, tid), &head);
+            self.lines.push((ts, format!(r#"{{"ph":"B",{begin},"ts":{from}}}"#)));
             if self.rng.chance(97) {
-                self.lines.push((ts + dur, format!(r#"{{"ph":"E",{head},"ts":{to}}}"#)));
+                self.lines.push((ts + dur, format!(r#"{{"ph":"E",{end},"ts":{to}}}"#)));
             }
             return;
         }
         let dur = self.time(dur);
         self.lines.push((ts + 1, format!(r#"{{"ph":"X",{head},"ts":{from},"dur":{dur}}}"#)));
+    }
+
+    /// What a B or E says beside its time: `head`, or something that fits that of the other one less.
+    fn end_of_pair(&mut self, (pid, tid): (u64, u64), head: &str) -> String {
+        if self.rng.below(100) >= self.strangers {
+            return head.to_owned();
+        }
+        let ids = format!(r#""pid":{pid},"tid":{tid}"#);
+        let name = self.rng.pick(&NAMES);
+        match self.rng.below(8) {
+            0 => ids,
+            1 => format!(r#""name":"{name}",{ids}"#),
+            2 => format!(r#""cat":"v8",{ids}"#),
+            3 => format!(r#""name":"","cat":"devtools.timeline",{ids}"#),
+            _ => format!(r#""name":"{name}","cat":"{}",{ids}"#, self.rng.pick(&["v8", "cc"])),
+        }
     }
 
     /// Fills a stretch with events and what is in them.
@@ -163,9 +183,10 @@ impl Writer<'_> {
 /// A trace of one of each kind of threads, at random.
 fn generate(rng: &mut Rng) -> String {
     let (is_fine, pairs) = (rng.chance(40), [0, 0, 15, 60][rng.index(4)]);
+    let strangers = [0, 4, 50][rng.index(3)];
     let is_web = rng.chance(50);
     let threads = 1 + rng.below(4);
-    let mut to = Writer { rng, lines: Vec::new(), is_fine, pairs };
+    let mut to = Writer { rng, lines: Vec::new(), is_fine, pairs, strangers };
     if is_web {
         to.lines.push((0, format!(
             r#"{{"ph":"I","name":"TracingStartedInBrowser","cat":"disabled-by-default-devtools.timeline","pid":1,"tid":1,"ts":{},"args":{{"data":{{"frames":[{{"frame":"F","url":"https://a.b/","processId":1}}]}}}}}}"#,

@@ -1,7 +1,7 @@
 //! Windows of a trace for who draws it: how many events they have, and which are read for them.
 
 use super::drawing::DrawnIndex;
-use super::lookup::{Granules, Lookup, Row, Single};
+use super::lookup::{Granules, Row, Single};
 use crate::config::Config;
 use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
 use crate::pieces::Pieces;
@@ -91,7 +91,7 @@ impl DrawnIndex {
                     events.push(span.begin);
                 }
             })?;
-            chosen(lookup, Some(&seen), |row| row.touches(&seen), events)
+            lookup.chosen(Some(&seen), |row| row.touches(&seen), events, |_, _| ())
         })?;
         self.read(granules, config, take)
     }
@@ -116,7 +116,8 @@ impl DrawnIndex {
                     events.push(Single { place, sum: sum as u32, bytes });
                 }
             }
-            Ok((chosen(lookup, Some(&(i64::MIN..i64::MIN)), |_| false, events)?, places))
+            let nothing = i64::MIN..i64::MIN;
+            Ok((lookup.chosen(Some(&nothing), |_| false, events, |_, _| ())?, places))
         })?;
         Ok((self.read(granules, config, take)?, places))
     }
@@ -170,7 +171,8 @@ impl DrawnIndex {
         let times = stretches.iter().map(|own| own.times);
         let times = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default();
         let seen = times.0..times.1.saturating_add(1);
-        let granules = self.asked(|lookup| chosen(lookup, Some(&seen), is_one, Vec::new()))?;
+        let granules =
+            self.asked(|lookup| lookup.chosen(Some(&seen), is_one, Vec::new(), |_, _| ()))?;
         self.read(granules, config, take)
     }
 
@@ -242,29 +244,4 @@ impl<'l, 'b, F: Fn(u32) -> bool> Named<'l, 'b, F> {
             }
         }
     }
-}
-
-/// Granules that are wanted, and single events of others.
-fn chosen(
-    lookup: &Lookup<'_, '_>,
-    seen: Option<&Range<i64>>,
-    wanted: impl Fn(&Row) -> bool,
-    mut events: Vec<Single>,
-) -> Result<Granules, IndexError> {
-    events.sort_unstable();
-    events.dedup_by_key(|event| event.place);
-    let mut all = Granules::default();
-    let mut left = &events[..];
-    lookup.each_granule(seen, |row| {
-        if !wanted(row) {
-            return;
-        }
-        let (before, others) = left.split_at(left.partition_point(|e| e.place < row.place));
-        let behind = others.partition_point(|e| e.place < row.end());
-        before.iter().for_each(|event| all.event(*event));
-        left = &others[behind..];
-        all.granule(row);
-    })?;
-    left.iter().for_each(|event| all.event(*event));
-    Ok(all)
 }

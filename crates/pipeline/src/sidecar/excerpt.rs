@@ -29,7 +29,6 @@ use std::path::PathBuf;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::source::Source;
-use tracemill_index::spans;
 use tracemill_tokenizer::Nanos;
 
 /// What is asked of a trace.
@@ -172,9 +171,9 @@ fn known(
     let Some(tables) = of_tables else {
         return Ok(Plan::Cannot("it says nothing of what tables need"));
     };
-    if tables.has_odd || of_windows.has_strangers || of_windows.has_other_names {
+    if tables.has_odd || of_windows.has_other_names {
         return Ok(Plan::Cannot(
-            "some times are finer than doubles, or some B and E have other names or categories than those they meet",
+            "some times are finer than doubles, or some B and E have names or categories that are not plain texts",
         ));
     }
     if tables.has_calls {
@@ -197,7 +196,7 @@ fn known(
     let Some(mut threads) = Threads::of(opened, query).map_err(|error| error.to_string())? else {
         return Ok(Plan::Cannot("it does not tell all threads apart"));
     };
-    let mut regions = Regions::around(a, b, reach);
+    let mut regions = Regions::around(a, b, (reach, look_back));
     let Some(lasting) =
         threads.lasting(opened, &mut regions, a).map_err(|error| error.to_string())?
     else {
@@ -248,20 +247,21 @@ fn nanos(micros: f64) -> Option<i64> {
 struct Regions {
     all: Vec<Range<i64>>,
     reach: i64,
+    look_back: i64,
 }
 
 impl Regions {
     /// What lies so near to a window.
-    fn around(from: i64, to: i64, reach: i64) -> Self {
+    fn around(from: i64, to: i64, (reach, look_back): (i64, i64)) -> Self {
         let from = from.saturating_sub(1).saturating_sub(reach);
         let own = from..to.saturating_add(2).saturating_add(reach);
-        Regions { all: vec![own], reach }
+        Regions { all: vec![own], reach, look_back }
     }
 
-    /// That before a moment, too.
+    /// That before a moment, too, with the ends of what is short and open then.
     fn add_before(&mut self, moment: i64) {
         let from = moment.saturating_sub(self.reach);
-        let new = from..moment.saturating_add(1);
+        let new = from..moment.saturating_add(self.look_back).saturating_add(1);
         if !self.all.iter().any(|own| own.start <= new.start && new.end <= own.end) {
             self.all.push(new);
         }
@@ -332,9 +332,8 @@ impl Threads {
             opened.lookup.each_span(&regions.hull(), |span| {
                 let row = usize::try_from(span.lane).ok();
                 let own = row.and_then(|row| self.0.get_mut(row)).filter(|own| own.is_wanted);
-                let is_one = span.kind == spans::COMPLETE;
-                let (Some(own), true) = (own, is_one || span.kind == spans::PAIR) else { return };
-                if span.is_open() || !regions.touch(span.start, span.end) {
+                let (Some(own), Some(is_one)) = (own, span.of_tables()) else { return };
+                if !regions.touch(span.start, span.end) {
                     return;
                 }
                 found.events.push(span.begin);

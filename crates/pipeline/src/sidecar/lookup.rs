@@ -161,7 +161,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         let (mut events, mut is_known) = (Vec::new(), true);
         let clips = edges == Edges::Clip;
         self.each_span(seen, |&SpanRow { kind, flags, end, begin, last, .. }| {
-            if kind == spans::COUNTER && !clips {
+            if kind == spans::TABLE_PAIR || kind == spans::COUNTER && !clips {
                 return;
             }
             is_known &= kind != spans::FLOW || flags & spans::STEPS == 0 || clips;
@@ -270,31 +270,39 @@ impl<'i, 'b> Lookup<'i, 'b> {
         seen: Option<&Range<i64>>,
         mut wanted: impl FnMut(&Row) -> bool,
         mut events: Vec<Single>,
-        mut rest: impl FnMut(&Row, &[Single]),
+        rest: impl FnMut(&Row, &[Single]),
     ) -> Result<Granules, IndexError> {
         for entry in &self.places.pages {
             let page = self.index.page(entry)?;
             events.extend(listed(&page)?.filter(|(kinds, _)| !is_noted(*kinds)).map(|own| own.1));
         }
+        self.chosen(seen, |row| row.place == self.last || wanted(row), events, rest)
+    }
+
+    /// As [`Lookup::pieces_of`], of these granules and events alone.
+    pub(super) fn chosen(
+        &self,
+        seen: Option<&Range<i64>>,
+        mut wanted: impl FnMut(&Row) -> bool,
+        mut events: Vec<Single>,
+        mut rest: impl FnMut(&Row, &[Single]),
+    ) -> Result<Granules, IndexError> {
         events.sort_unstable();
         events.dedup_by_key(|event| event.place);
         let mut all = Granules::default();
         let mut left = &events[..];
         self.each_granule(seen, |row| {
-            let end = row.place.saturating_add(row.len);
             let (before, others) = left.split_at(left.partition_point(|e| e.place < row.place));
-            let (own, behind) = others.split_at(others.partition_point(|e| e.place < end));
+            let (own, behind) = others.split_at(others.partition_point(|e| e.place < row.end()));
             before.iter().for_each(|event| all.event(*event));
             left = behind;
-            if row.place != self.last && !wanted(row) {
+            if !wanted(row) {
                 own.iter().for_each(|event| all.event(*event));
                 return rest(row, own);
             }
-            let end = if row.place == self.last { u64::MAX } else { end };
-            all.stretch(row.place..end, row.number);
-            all.bytes += end.min(self.text).saturating_sub(row.place);
-            all.number(row.first);
-            all.read.add(Read { events: row.events, sum: row.sum as u32 });
+            // what stands behind the last one shows when it is read on
+            let end = if row.place == self.last { u64::MAX } else { row.end() };
+            all.granule(row, end, self.text);
         })?;
         left.iter().for_each(|event| all.event(*event));
         Ok(all)
@@ -342,9 +350,11 @@ impl<'i, 'b> Lookup<'i, 'b> {
 }
 
 impl SpanRow {
-    /// Whether nothing ends it.
-    pub(super) fn is_open(&self) -> bool {
-        self.flags & spans::OPEN != 0
+    /// Whether it is one event, if it is a slice that tables have.
+    pub(super) fn of_tables(&self) -> Option<bool> {
+        let is_slice = self.flags & (spans::OPEN | spans::NO_TABLES) == 0
+            && matches!(self.kind, spans::COMPLETE | spans::PAIR | spans::TABLE_PAIR);
+        is_slice.then_some(self.kind == spans::COMPLETE)
     }
 }
 
@@ -382,10 +392,11 @@ impl Granules {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// A granule behind all others.
-    pub(super) fn granule(&mut self, row: &Row) {
-        self.stretch(row.place..row.end(), row.number);
-        self.bytes = self.bytes.saturating_add(row.len);
+    /// A granule behind all others, up to `end`, in a text of so many bytes.
+    fn granule(&mut self, row: &Row, end: u64, text: u64) {
+        self.stretch(row.place..end, row.number);
+        self.bytes = self.bytes.saturating_add(end.min(text).saturating_sub(row.place));
+        self.number(row.first);
         self.read.add(Read { events: row.events, sum: row.sum as u32 });
     }
 

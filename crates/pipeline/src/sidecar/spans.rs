@@ -6,7 +6,9 @@
 //! T is the least power of two above which there are at most so many intervals as [`EACH`] of the text. Which those are is known when
 //! all is read; until then those above a bound are kept that grows with what was seen, and that T reaches in any case.
 //!
-//! Pairs are those of all verbs, of parts sorted by what they belong to: see the module `slice`. Heap: as there.
+//! Pairs are those of all verbs, of parts sorted by what they belong to: see the module `slice`. Heap: as there. Tables pair B and E as DevTools does,
+//! by name and categories: where that makes other pairs, those are listed beside. They do not count for T; if more of them are longer than T
+//! than have room, tables read all.
 
 use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
@@ -17,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::error::Error;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::{ExternalSorter, Order, SortedRecords};
-use tracemill_core::pairing::Begins;
+use tracemill_core::pairing::{Begins, DevtoolsBegins};
 use tracemill_core::spill::SpillVec;
 use tracemill_index::spans;
 
@@ -31,6 +33,8 @@ pub(super) struct AllSpans {
     /// By level; those below the bound are not all there.
     counts: [u64; LEVEL_OPEN as usize + 1],
     most: u64,
+    /// Pairs for tables alone.
+    of_tables: SpillVec<Span>,
     /// T is no less than 2 to the power of it.
     floor: Arc<AtomicU32>,
     /// Parts that have yet to be paired.
@@ -45,6 +49,7 @@ impl AllSpans {
         AllSpans {
             done: SpillVec::new(&limits.tmp_dir, share),
             counts: [0; _],
+            of_tables: SpillVec::new(&limits.tmp_dir, share),
             most: (file_bytes / EACH).max(LEAST),
             floor: Arc::default(),
             parts: ExternalSorter::new(&limits.tmp_dir, share, limits.threads),
@@ -107,12 +112,18 @@ impl AllSpans {
         parts.sorted(order).try_for_each(|part| walk.take(&part))?;
         walk.end_key()?;
         let (has_crossings, has_strangers) = (walk.has_crossings, walk.has_strangers);
-        let pairs = walk.pairs;
+        let mut pairs = walk.pairs;
         drop(parts);
         let floor = self.floor.load(Relaxed);
         let mut sorter = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
         for span in self.done.take()?.iter().filter(|span| span.level() > floor) {
             sorter.push(span, Order::none())?;
+        }
+        let of_tables = self.of_tables.take()?;
+        let long = || of_tables.iter().filter(|span| span.level() > floor);
+        match long().count() as u64 <= self.most {
+            true => long().try_for_each(|span| sorter.push(span, Order::none()))?,
+            false => pairs.has_odd = true,
         }
         let all = sorter.finish(Order::none())?;
         let is_complete = self.above(floor) <= self.most;
@@ -134,14 +145,14 @@ pub(super) struct Spans {
     pub(super) pairs: PairCounts,
 }
 
-/// What became of B and E.
+/// What became of B and E, as DevTools pairs them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PairCounts {
     /// B without an E.
     pub(super) unended: u64,
     /// E without a B.
     pub(super) lone_ends: u64,
-    /// Whether an E has other categories than its B, or there are B and E of no thread: DevTools pairs those otherwise.
+    /// Whether DevTools makes other pairs than those listed: there are B and E of no thread, or too many such pairs.
     pub(super) has_odd: bool,
 }
 
@@ -196,6 +207,8 @@ struct Walk<'a> {
     drawn: Option<&'a mut AllDrawn>,
     owner: u128,
     open: Begins<Waiting>,
+    /// Of B and E, as DevTools has it.
+    of_tables: DevtoolsBegins<Waiting>,
     flow: Option<Chain>,
     counter: Option<Waiting>,
     has_crossings: bool,
@@ -210,6 +223,7 @@ impl<'a> Walk<'a> {
             drawn,
             owner: 0,
             open: Begins::default(),
+            of_tables: DevtoolsBegins::default(),
             flow: None,
             counter: None,
             has_crossings: false,
@@ -257,6 +271,11 @@ impl<'a> Walk<'a> {
             }
             (_, Step::Begin) => {
                 self.open.begin(own.name, own);
+                if part.kind == Kind::Slice {
+                    self.pairs.unended += 1;
+                    // what has no category fits no end that has one
+                    self.of_tables.begin(own.name, u64::from(own.cat) + 2, own);
+                }
                 Ok(())
             }
             (_, Step::Middle) => Ok(()),
@@ -266,17 +285,35 @@ impl<'a> Walk<'a> {
 
     fn end(&mut self, own: &Waiting) -> Result<(), Error> {
         let innermost = self.open.innermost().map(|open| open.held.place);
-        let is_pair = own.kind == spans::PAIR;
-        let Some(begin) = self.open.end(own.name) else {
-            self.pairs.lone_ends += u64::from(is_pair);
-            return Ok(());
-        };
-        self.pairs.has_odd |= is_pair && own.cat != 0 && begin.cat != own.cat;
+        let begin = self.open.end(own.name);
+        let is_same = own.kind != spans::PAIR || self.end_of_tables(own, begin)?;
+        let Some(begin) = begin else { return Ok(()) };
         self.has_crossings |= innermost != Some(begin.held.place);
         self.has_strangers |= own.name != 0 && begin.name != own.name;
-        let span = between(&begin, (own.time, own.held), 0);
+        let flags = if is_same { 0 } else { spans::NO_TABLES };
+        let span = between(&begin, (own.time, own.held), flags);
         self.drawn.iter_mut().for_each(|drawn| drawn.pair(&span));
         self.to.push(span)
+    }
+
+    /// Ends a pair for tables; false if that is another one than that of the other verbs, which begins with `begin`.
+    fn end_of_tables(&mut self, own: &Waiting, begin: Option<Waiting>) -> Result<bool, Error> {
+        let name = (own.name != 0).then_some(own.name);
+        let cat = (own.cat != 0).then_some(u64::from(own.cat) + 2);
+        let Some(of_tables) = self.of_tables.end(name, cat) else {
+            self.pairs.lone_ends += 1;
+            return Ok(begin.is_none());
+        };
+        self.pairs.unended -= 1;
+        if begin.is_some_and(|begin| begin.held.place == of_tables.held.place) {
+            return Ok(true);
+        }
+        let begin = Waiting { kind: spans::TABLE_PAIR, ..of_tables };
+        let span = between(&begin, (own.time, own.held), 0);
+        if span.level() > self.to.floor.load(Relaxed) {
+            self.to.of_tables.extend(&[span])?;
+        }
+        Ok(false)
     }
 
     fn end_flow(&mut self) -> Result<(), Error> {
@@ -288,9 +325,9 @@ impl<'a> Walk<'a> {
     /// What is open here never ends.
     fn end_key(&mut self) -> Result<(), Error> {
         self.end_flow()?;
+        self.of_tables = DevtoolsBegins::default();
         let open = std::mem::take(&mut self.open);
         for begin in open.values().chain(self.counter.take()) {
-            self.pairs.unended += u64::from(begin.kind == spans::PAIR);
             self.to.push(between(&begin, (i64::MAX, begin.held), spans::OPEN))?;
         }
         Ok(())
