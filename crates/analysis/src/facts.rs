@@ -90,13 +90,18 @@ pub(crate) struct Facts {
     roles: Vec<Option<Role>>,
     /// Bytes of heap of the notable events.
     notable_bytes: u64,
-    /// Of B and E of what lasts, by place, when that ends; `None` for an E, which is in no need then.
-    ends: Option<Ends>,
+    /// Of a part of a trace.
+    ends: Option<Arc<Ends>>,
     scratch: Vec<u8>,
 }
 
-/// See [`tracemill_pipeline::Excerpt::ends`].
-pub(crate) type Ends = Arc<HashMap<u64, Option<f64>>>;
+/// What is known of B and E where a part of a trace is read.
+pub(crate) struct Ends {
+    /// Of those of what lasts, by place, when that ends; `None` for an E, which is in no need then.
+    pub(crate) lasting: HashMap<u64, Option<f64>>,
+    /// Up to this microsecond an E that ends a B which was read ends none that was not.
+    pub(crate) until: f64,
+}
 
 impl Facts {
     pub(crate) fn new(wanted: Wanted, fold_numbers: bool) -> Self {
@@ -104,7 +109,7 @@ impl Facts {
     }
 
     /// The same where some ends are known.
-    pub(crate) fn with_ends(self, ends: &Ends) -> Self {
+    pub(crate) fn with_ends(self, ends: &Arc<Ends>) -> Self {
         Facts { ends: Some(Arc::clone(ends)), ..self }
     }
 
@@ -178,8 +183,12 @@ impl Facts {
         self.roles[kind as usize]
     }
 
-    fn end_of(&self, event: &Event<'_>) -> Option<Option<f64>> {
-        self.ends.as_ref()?.get(&event.offset).copied()
+    /// When what a B or E at a time is of ends, if that is known; `None` for an E that is to end nothing.
+    fn end_of(&self, event: &Event<'_>, ts: f64, phase: u8) -> Option<Option<f64>> {
+        let ends = self.ends.as_deref()?;
+        // it may be of a B that was not read, and would end another one, which nothing ends
+        let is_beyond = phase == b'E' && ts > ends.until;
+        if is_beyond { Some(None) } else { ends.lasting.get(&event.offset).copied() }
     }
 
     /// Takes over what a later stretch found; its records go to `sorting`, and what is of devices to a list of its own.
@@ -323,7 +332,7 @@ impl Findings for Facts {
                 found.map_or(0, |found| self.details.number(found))
             }
         };
-        let dur = match (phase, self.end_of(event)) {
+        let dur = match (phase, self.end_of(event, ts, phase)) {
             (b'E', Some(_)) => return,
             (b'B', Some(Some(end))) => end - ts,
             (b'B' | b'E', _) => 0.0,

@@ -1,7 +1,7 @@
 //! The scan of inputs: all of them, or what an index says of one.
 
 use crate::devices::DeviceEvent;
-use crate::facts::Facts;
+use crate::facts::{Ends, Facts};
 use crate::functions::meta_names;
 use crate::sorting::Sorting;
 use crate::space::Space;
@@ -67,7 +67,9 @@ impl<'c> Reading<'c> {
     ) -> Result<Option<Scanned>, Error> {
         self.facts.expect(&excerpt.threads);
         let config = self.config;
-        let ends = Arc::new(excerpt.ends.clone());
+        // what is short and open then began in what is read around the window
+        let until = excerpt.window.1 + excerpt.reach as f64 / 1000.0;
+        let ends = Arc::new(Ends { lasting: excerpt.ends.clone(), until });
         let (new, take) = self.parts();
         let scanned = scan_excerpt(source, excerpt, config, move || new().with_ends(&ends), take)?;
         Ok(scanned.filter(|_| self.facts.lanes.len() == excerpt.threads.len()))
