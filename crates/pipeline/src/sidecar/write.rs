@@ -151,7 +151,7 @@ fn attempt(
     let groups = built.groups.as_ref().filter(|_| keeps(id::GROUPS));
     let drawn = built.drawn.as_ref().filter(|_| keeps(id::BINS) && keeps(id::LANES));
     let look_back = spans.map(|spans| (spans.level + step.coarser()).min(64));
-    let behind = wanted(built, (level, look_back), &keeps, !step.joins_chunks());
+    let behind = wanted(built, (level, look_back), keeps, !step.joins_chunks());
     let granules = SectionSet::Granules(level);
     let all: Vec<SectionSet> = behind.iter().copied().chain([granules]).collect();
     if sections.make(&all)? > most {
