@@ -1,14 +1,14 @@
 //! Bytes that belong together in the output: gathered in a buffer, written at their place or when their turn has come.
 
 use super::file::AtomicFile;
-use super::{Output, SLICE, Sink, Turns, UNPLACED, lock};
+use super::{Output, PLACED, SLICE, Sink, Turns, UNPLACED, lock};
 use crate::error::{Error, ErrorKind};
 use crate::limits::Progress;
 use std::fs::File;
 use std::io;
 
 /// Bytes in one piece that are written from where they stand, not gathered.
-const LARGE: usize = SLICE / 2;
+const LARGE: usize = PLACED / 2;
 
 /// See the module doc.
 pub struct Batch<'o> {
@@ -95,7 +95,7 @@ impl Batch<'_> {
         match &self.output.sink {
             Sink::Placed(file) => {
                 let end = self.offset + self.buffer.len() as u64;
-                let upto = if last { end } else { self.offset.max(end - end % SLICE as u64) };
+                let upto = if last { end } else { self.offset.max(end - end % PLACED as u64) };
                 return self.write_placed(file, (upto - self.offset) as usize);
             }
             Sink::InTurn { state, turned } => {
@@ -146,7 +146,7 @@ impl Output {
     /// Bytes to gather of what begins at `offset` before they are written.
     fn slice_at(&self, offset: u64) -> usize {
         match self.sink {
-            Sink::Placed(_) => SLICE - (offset % SLICE as u64) as usize,
+            Sink::Placed(_) => PLACED - (offset % PLACED as u64) as usize,
             Sink::InTurn { .. } => SLICE,
         }
     }
