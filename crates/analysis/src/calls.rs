@@ -5,7 +5,6 @@
 //! call leaves the stack or all is over: so the cost is the frames that are pushed, not events times depth.
 
 use crate::entries::Entry;
-use crate::functions::NATIVE;
 use crate::kinds::flag;
 use crate::made::{Begun, Calls, Made};
 use crate::model::{Model, NONE, Node};
@@ -31,7 +30,9 @@ struct Stacked {
 struct Open {
     index: u32,
     ts: f64,
-    class: u32,
+    node: Above,
+    /// How many nodes of its stack stand above it: where that is how many calls do, these are of the same classes.
+    level: u32,
     /// How many cuts there were before.
     cuts: u64,
 }
@@ -46,8 +47,18 @@ struct Integrator<'m> {
     fake: bool,
     cuts: u64,
     last: f64,
-    /// Nodes of the stack that is put in, each with its class.
-    stack: Vec<(u32, u32)>,
+    /// The stack that is put in, but for `shared` nodes at its top, of which that many calls are already.
+    stack: Vec<Above>,
+    shared: usize,
+}
+
+/// A node of a stack: what calls need of it.
+#[derive(Clone, Copy)]
+struct Above {
+    node: u32,
+    class: u32,
+    depth: i32,
+    row: u32,
 }
 
 /// The calls of a thread, in the order in which they are made. `entries` are its events, sorted; `trace_id` gives the
@@ -73,6 +84,7 @@ pub(crate) fn integrate(
         cuts: 0,
         last: 0.0,
         stack: Vec::new(),
+        shared: 0,
     };
     let mut open: Vec<Entry> = Vec::new();
     let mut samples = stacked(samples, model.gc).peekable();
@@ -168,9 +180,9 @@ impl Integrator<'_> {
         }
         match traced {
             Some(Some(node)) => {
-                self.stack.clear();
-                if Some(node) != self.model.gc {
-                    self.push_stack(node);
+                match Some(node) == self.model.gc {
+                    true => self.put_in(NONE),
+                    false => self.put_in(node),
                 }
                 self.extract(event.ts, NO_SAMPLE);
             }
@@ -191,15 +203,13 @@ impl Integrator<'_> {
         if starts {
             self.fake = true;
         }
-        self.stack.clear();
         if Some(sample.node) == self.model.gc {
+            self.put_in(sample.below);
             if sample.below != NONE {
-                self.push_stack(sample.below);
-                let class = self.model.node(sample.node).class;
-                self.stack.push((sample.node, class));
+                self.stack.push(self.above(sample.node).0);
             }
         } else {
-            self.push_stack(sample.node);
+            self.put_in(sample.node);
         }
         self.extract(sample.ts, sample.index);
         if starts {
@@ -207,35 +217,58 @@ impl Integrator<'_> {
         }
     }
 
-    /// Puts a node and its ancestors on the stack that is put in; native frames are left out.
-    fn push_stack(&mut self, mut node: u32) {
-        if node != NONE {
-            let Node { frame, above, .. } = self.model.node(node);
-            if self.model.function(frame).url == NATIVE {
-                node = above;
-            }
-        }
+    /// What calls need of a node, and the next one above it that is a call.
+    #[inline]
+    fn above(&self, number: u32) -> (Above, u32) {
+        let Node { above, class, depth, row, .. } = self.model.node(number);
+        (Above { node: number, class, depth, row }, above)
+    }
+
+    /// Puts a node and its ancestors in; native frames are left out. Cost: the nodes up to the first that is a call already.
+    fn put_in(&mut self, mut node: u32) {
+        self.stack.clear();
+        self.shared = 0;
+        let lock = self.locked.last().copied().unwrap_or(0);
+        let mut open = self.js.len();
+        let mut is_leaf = true;
         while node != 0 && node != NONE {
-            let Node { above, class, .. } = self.model.node(node);
-            self.stack.push((node, class));
+            let (own, above) = self.above(node);
             node = above;
+            if std::mem::take(&mut is_leaf) && own.class == NONE {
+                continue;
+            }
+            while open > lock && self.js[open - 1].node.depth > own.depth {
+                open -= 1;
+            }
+            if open > lock
+                && let call = &self.js[open - 1]
+                && (call.node.node, call.level as usize) == (own.node, open - 1)
+            {
+                self.shared = open;
+                break;
+            }
+            self.stack.push(own);
         }
         self.stack.reverse();
     }
 
     /// Makes the stack that was put in the current one: what is equal stays, what is not ends at `time`.
     fn extract(&mut self, time: f64, sample: u32) {
-        let mut same = self.locked.last().copied().unwrap_or(0);
-        let both = self.stack.iter().zip(&self.js).skip(same);
-        same += both.take_while(|((_, class), open)| *class == open.class).count();
+        let Integrator { shared, .. } = *self;
+        let lock = self.locked.last().copied().unwrap_or(0);
+        let mut same = lock.max(shared);
+        let both = self.stack.iter().skip(same - shared).zip(self.js.iter().skip(same));
+        same += both.take_while(|(own, open)| own.class == open.node.class).count();
         self.cut(same, time);
-        for at in same..self.stack.len() {
-            let (node, class) = self.stack[at];
+        for level in same..shared + self.stack.len() {
+            let own = self.stack[level - shared];
+            let Above { node, row, .. } = own;
             if self.model.is_no_call(node) {
                 continue;
             }
-            let index = self.out.begin(Begun { ts: time, node, sample, depth: 0 });
-            self.js.push(Open { index, ts: time, class, cuts: self.cuts });
+            let index = self.out.begin(Begun { ts: time, node, row, sample, depth: 0 });
+            let (level, cuts) = (level as u32, self.cuts);
+            self.js.push(Open { index, ts: time, node: own, level, cuts });
         }
     }
 

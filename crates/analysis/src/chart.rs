@@ -26,7 +26,7 @@ impl Flame<'_> {
         let view = self.view;
         let ids = view.ids(GroupBy::None);
         let (mut owns, mut passed) = (self.owns.iter(), 0);
-        for Drawn { at, entry, level, is_ignored, .. } in view.drawn() {
+        for Drawn { at, entry, level, is_ignored, .. } in view.levelled() {
             let own = owns.nth((at - passed) as usize).map_or(0.0, |own| own.own);
             passed = at + 1;
             let label = match is_ignored {

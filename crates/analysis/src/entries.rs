@@ -15,7 +15,7 @@ pub(crate) struct Entry {
     pub(crate) kind: u32,
     /// The details of an event, the sample of a call.
     pub(crate) details: u32,
-    /// The number of an event.
+    /// The number of an event, the function whose row a call is in; its phase in the lowest byte.
     number: u64,
 }
 
@@ -34,8 +34,8 @@ impl Entry {
     }
 
     pub(crate) fn of_call(call: &Call) -> Self {
-        let Call { ts, dur, node: kind, sample: details, .. } = *call;
-        Entry { ts, dur, kind, details, number: u64::from(CALL) }
+        let Call { ts, dur, node: kind, sample: details, row, .. } = *call;
+        Entry { ts, dur, kind, details, number: u64::from(row) << 8 | u64::from(CALL) }
     }
 
     /// Microseconds.
@@ -52,6 +52,12 @@ impl Entry {
     #[inline]
     pub(crate) fn is_call(&self) -> bool {
         self.number as u8 == CALL
+    }
+
+    /// The function whose row a call is in.
+    #[inline]
+    pub(crate) fn row(&self) -> u32 {
+        (self.number >> 8) as u32
     }
 
     pub(crate) fn is_instant(&self) -> bool {

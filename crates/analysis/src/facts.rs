@@ -3,9 +3,10 @@
 //! A record keeps what every tree needs. What only some rows need (trace ids of samples, requests, URLs, frames) stands in
 //! `args` and is decoded by the worker only where a quick search finds the word; equal ones are kept once.
 
+use crate::asked::{Asked, LastKinds};
 use crate::compiled::Included;
 use crate::counters::Counters;
-use crate::details::{DetailsTable, Sought, Wanted};
+use crate::details::{DetailsTable, Wanted};
 use crate::devices::{DeviceEvent, Role};
 use crate::images::Images;
 use crate::kinds::{Kind, Kinds, NO_CAT};
@@ -86,6 +87,9 @@ pub(crate) struct Facts {
     pub(crate) included: Included,
     /// What PyTorch's profiler tells of devices in a stretch, if that is wanted.
     devices: Vec<DeviceEvent>,
+    /// Of each kind, and those seen last.
+    asked: Vec<Asked>,
+    last_kinds: LastKinds,
     /// What events of each kind are to a device.
     roles: Vec<Option<Role>>,
     /// Bytes of heap of the notable events.
@@ -149,12 +153,27 @@ impl Facts {
     }
 
     fn kind(&mut self, event: &Event<'_>) -> u32 {
-        let name = match event.field(Field::Name) {
+        let (name, cat) = (event.field(Field::Name), event.field(Field::Cat));
+        let written = (name.unwrap_or_default(), cat.unwrap_or_default());
+        if let Some(kind) = self.last_kinds.get(written.0, written.1) {
+            return kind;
+        }
+        let name = match name {
             Some(name) if self.fold_numbers => self.folded(name),
             name => self.text(name).unwrap_or(0),
         };
-        let cat = self.text(event.field(Field::Cat)).unwrap_or(NO_CAT);
-        self.kinds.number(Kind { name, cat })
+        let cat = self.text(cat).unwrap_or(NO_CAT);
+        let kind = self.kinds.number(Kind { name, cat });
+        self.last_kinds.put(written.0, written.1, kind);
+        kind
+    }
+
+    fn asked(&mut self, kind: u32) -> Asked {
+        while self.asked.len() <= kind as usize {
+            let next = self.asked.len() as u32;
+            self.asked.push(Asked::of(next, &self.kinds, &self.names, self.wanted));
+        }
+        self.asked[kind as usize]
     }
 
     /// The number of a name with an N for each run of digits.
@@ -318,20 +337,14 @@ impl Findings for Facts {
         };
         let dur = event.field(Field::Dur).and_then(number).unwrap_or(0.0);
         let kind = self.kind(event);
-        let name = self.kinds.all[kind as usize].name;
-        if ts != 0.0 && !self.names.bytes_of(name).ends_with(b"::UMA") {
-            let is_call = self.kinds.is_call(kind, &self.names);
-            let bounds = if is_call { &mut self.call_bounds } else { &mut self.bounds };
+        let (name, asked) = (self.kinds.all[kind as usize].name, self.asked(kind));
+        if ts != 0.0 && !asked.is_unbounded {
+            let bounds = if asked.is_call { &mut self.call_bounds } else { &mut self.bounds };
             bounds.add(ts, ts + dur);
         }
-        let details = match phase {
-            b'E' => 0,
-            _ => {
-                let sought = Sought::of(phase, self.names.bytes_of(name), self.wanted);
-                let found = sought.details(event, name, &mut self.names);
-                found.map_or(0, |found| self.details.number(found))
-            }
-        };
+        let sought = asked.sought(phase);
+        let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
+        let details = found.map_or(0, |found| self.details.number(found));
         let dur = match (phase, self.end_of(event, ts, phase)) {
             (b'E', Some(_)) => return,
             (b'B', Some(Some(end))) => end - ts,

@@ -21,7 +21,8 @@ struct Walk<'m> {
 impl Walk<'_> {
     fn open(&mut self, node: u32, sample: u32, ms: f64) {
         let depth = self.open.len() as u32;
-        self.open.push(self.out.begin(Begun { ts: ms * 1000.0, node, sample, depth }));
+        let row = self.model.node(node).row;
+        self.open.push(self.out.begin(Begun { ts: ms * 1000.0, node, row, sample, depth }));
         self.starts.push(ms);
         self.children.push(0.0);
     }

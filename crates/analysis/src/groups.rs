@@ -414,8 +414,7 @@ impl Identify for Ids<'_> {
     #[inline]
     fn id(&self, entry: &Entry) -> u32 {
         if entry.is_call() {
-            let model = self.model();
-            return model.map_or(0, |own| CALL | own.function(own.node(entry.kind).frame).row);
+            return CALL | entry.row();
         }
         match self.trace.details.all[entry.details as usize].row {
             0 => self.trace.kinds.all[entry.kind as usize].name,

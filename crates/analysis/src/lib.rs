@@ -38,20 +38,22 @@
 //! All times are doubles, and every sum is made in the order in which DevTools makes it: so the numbers are its own, to the last
 //! bit. Where DevTools has a defect ours is right unless `as_devtools` asks for the defect ([`ReadRules`], [`TableRules`]).
 //!
-//! Modules in the order in which bytes meet them: `facts` (events to `record`s), `details` (what `args` say), `meta` (names and
+//! Modules in the order in which bytes meet them: `facts` (events to `record`s; `asked` is once a kind), `details` (what `args` say), `meta` (names and
 //! pages), `sorting` (by thread and time; B and E), `functions`, `raw`, `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
-//! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows` and `table`,
+//! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows`, `counts` and `table`,
 //! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
 //! `report` (what is slow; of the scan `counters`, `pages`, `compiled`, `devices` and `reflows`), `images` (what URLs they are of).
 //! `excerpt` reads by an index what windows need; `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
 
+mod asked;
 mod calls;
 mod chart;
 mod choose;
 mod compare;
 mod compiled;
 mod counters;
+mod counts;
 mod details;
 mod devices;
 mod entities;

@@ -16,6 +16,8 @@ pub(crate) struct Call {
     /// Microseconds that no call below it has, where that is known from the samples.
     pub(crate) own: f64,
     pub(crate) node: u32,
+    /// The function whose row it is in.
+    pub(crate) row: u32,
     /// Number among the sorted samples; `u32::MAX` if it was made for an event.
     pub(crate) sample: u32,
     /// Calls that were open when it began, where that is known from the samples.
@@ -23,17 +25,17 @@ pub(crate) struct Call {
 }
 
 impl Record for Call {
-    const BYTES: usize = 36;
+    const BYTES: usize = 40;
 
     fn encode(&self, bytes: &mut [u8]) {
-        let Call { ts, dur, own, node, sample, depth } = *self;
-        put(bytes, &[ts, dur, own].map(f64::to_bits), &[node, sample, depth]);
+        let Call { ts, dur, own, node, row, sample, depth } = *self;
+        put(bytes, &[ts, dur, own].map(f64::to_bits), &[node, row, sample, depth]);
     }
 
     fn decode(bytes: &[u8]) -> Self {
         let [ts, dur, own] = [0, 8, 16].map(|at| double(bytes, at));
-        let [node, sample, depth] = [24, 28, 32].map(|at| half(bytes, at));
-        Call { ts, dur, own, node, sample, depth }
+        let [node, row, sample, depth] = [24, 28, 32, 36].map(|at| half(bytes, at));
+        Call { ts, dur, own, node, row, sample, depth }
     }
 }
 
@@ -42,6 +44,7 @@ pub(crate) struct Begun {
     /// Microseconds.
     pub(crate) ts: f64,
     pub(crate) node: u32,
+    pub(crate) row: u32,
     pub(crate) sample: u32,
     pub(crate) depth: u32,
 }
@@ -92,10 +95,10 @@ impl Made {
 
     /// The number of a call that begins. What fails is told at the end.
     pub(crate) fn begin(&mut self, begun: Begun) -> u32 {
-        let Begun { ts, node, sample, depth } = begun;
+        let Begun { ts, node, row, sample, depth } = begun;
         if self.failed.is_none() {
-            let call = Call { ts, dur: 0.0, own: 0.0, node, sample, depth };
-            self.failed = self.calls.extend(&[call]).err();
+            let call = Call { ts, dur: 0.0, own: 0.0, node, row, sample, depth };
+            self.failed = self.calls.push(call).err();
         }
         self.count += 1;
         self.count - 1
@@ -161,8 +164,9 @@ mod tests {
                 let ts = f64::from(time);
                 if rng.below(100) < 55 {
                     let (node, depth) = (rng.below(9) as u32, open.len() as u32);
-                    open.push(made.begin(Begun { ts, node, sample: time, depth }));
-                    let call = Call { ts, dur: 0.0, own: 0.0, node, sample: time, depth };
+                    let row = node / 2;
+                    open.push(made.begin(Begun { ts, node, row, sample: time, depth }));
+                    let call = Call { ts, dur: 0.0, own: 0.0, node, row, sample: time, depth };
                     expected.push(call);
                 } else if let Some(number) = open.pop() {
                     let call = &mut expected[number as usize];

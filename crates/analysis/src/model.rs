@@ -39,21 +39,24 @@ pub(crate) struct Node {
     pub(crate) frame: u32,
     /// The next node above that is no function of V8 itself; 0 or [`NONE`] at the top.
     pub(crate) above: u32,
-    /// Functions of one class are one call.
+    /// Functions of one class are one call; [`NONE`] for those of V8 itself, which are none.
     pub(crate) class: u32,
+    /// The function whose row it is in.
+    pub(crate) row: u32,
 }
 
 impl Record for Node {
-    const BYTES: usize = 28;
+    const BYTES: usize = 32;
 
     fn encode(&self, bytes: &mut [u8]) {
-        let Node { id, parent, depth, frame, above, class } = *self;
-        put(bytes, &[id], &[parent, depth as u32, frame, above, class]);
+        let Node { id, parent, depth, frame, above, class, row } = *self;
+        put(bytes, &[id], &[parent, depth as u32, frame, above, class, row]);
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        let [parent, depth, frame, above, class] = [8, 12, 16, 20, 24].map(|at| half(bytes, at));
-        Node { id: word(bytes, 0), parent, depth: depth as i32, frame, above, class }
+        let [parent, depth, frame, above, class, row] =
+            [8, 12, 16, 20, 24, 28].map(|at| half(bytes, at));
+        Node { id: word(bytes, 0), parent, depth: depth as i32, frame, above, class, row }
     }
 }
 
@@ -117,6 +120,7 @@ impl Model {
             frame: 0,
             above: NONE,
             class: 0,
+            row: 0,
         })
     }
 

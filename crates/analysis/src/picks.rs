@@ -31,7 +31,7 @@ pub(crate) struct Drawn {
     pub(crate) entry: Entry,
     /// How many stand above it.
     pub(crate) depth: u32,
-    /// How many of those are drawn.
+    /// How many of those are drawn, if that was asked for.
     pub(crate) level: u32,
     /// Whether it is on the ignore list.
     pub(crate) is_ignored: bool,

@@ -152,9 +152,10 @@ impl Raw {
         let is_native = |node: u32| all[tree.node(node).frame as usize].url == NATIVE;
         let (placed, top) = place(self.count, &edges, is_native);
         for (own, Placed { parent, depth, above }) in tree.nodes.iter().zip(placed) {
-            let class = all[own.frame as usize].class;
+            let Frame { class, row, url, .. } = all[own.frame as usize];
+            let class = if url == NATIVE { NONE } else { class };
             let RawNode { id, frame, .. } = own;
-            nodes.extend(&[Node { id, parent, depth, frame, above, class }])?;
+            nodes.extend(&[Node { id, parent, depth, frame, above, class, row }])?;
         }
         let mut model = Model::new(nodes.take()?, functions, end / 1000.0);
         let known = |id: &u64| by_id.get(*id).filter(|&node| model.is_known(node));
@@ -373,7 +374,8 @@ mod tests {
             depth: -1,
             frame: *frame,
             above: NONE,
-            class: *frame,
+            class: if *frame == 5 { NONE } else { *frame },
+            row: 0,
         };
         let mut nodes: Vec<Node> = written.iter().map(node).collect();
         let mut met = vec![false; nodes.len()];

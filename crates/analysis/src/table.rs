@@ -1,6 +1,7 @@
 //! Tables: the flame chart's rows, call tree, bottom-up and event log of a thread.
 
 use crate::calls::NO_SAMPLE;
+use crate::counts::{Counting, Counts};
 use crate::entries::{Entry, Placed};
 use crate::groups::{GroupBy, Ids};
 use crate::ignored::{Ignored, Listed};
@@ -16,6 +17,7 @@ use crate::tree::{By, Row, Rows};
 use crate::urls::is_ignored;
 use crate::views::{BottomUp, Identify, TopDown};
 use crate::walk::{Filter, Visit, Window, walk};
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Quota;
@@ -32,15 +34,13 @@ pub struct View<'t> {
     rules: TableRules,
     /// Functions whose calls are left out directly below others of these.
     list: Option<Listed<'t>>,
-    /// Entries drawn, and calls among them.
-    len: usize,
-    calls: usize,
-    listed: u64,
-    dropped: u64,
+    /// What touches this stretch of time is counted, in microseconds.
+    within: (f64, f64),
+    counts: OnceCell<Counts>,
 }
 
 impl<'t> View<'t> {
-    /// Of a track. Cost: a look at each entry.
+    /// Of a track.
     pub fn new(track: &'t Track<'t>, rules: TableRules) -> Self {
         View::counting(track, rules, (f64::NEG_INFINITY, f64::INFINITY))
     }
@@ -48,41 +48,23 @@ impl<'t> View<'t> {
     /// The same; of what is counted only what touches a stretch of time, in microseconds.
     pub(crate) fn counting(track: &'t Track<'t>, rules: TableRules, within: (f64, f64)) -> Self {
         let Track { trace, thread, .. } = *track;
-        let mut view = View {
-            trace,
-            thread,
-            track,
-            rules,
-            list: None,
-            len: 0,
-            calls: 0,
-            listed: 0,
-            dropped: 0,
-        };
+        let counts = OnceCell::new();
+        let mut view = View { trace, thread, track, rules, list: None, within, counts };
         view.list = view.list_in_force();
-        let (mut len, mut calls, mut listed) = (0, 0, 0);
-        let mut list = view.ignored_of_devtools();
-        let mut nested = track.nested().counting(within);
-        let mut count = |entry: &Entry, depth: u32| {
-            let counts = entry.touches(within);
-            len += usize::from(counts);
-            calls += usize::from(counts && entry.is_call());
-            let is_listed = list.as_mut().is_some_and(|list| list.leaves_out(entry, depth));
-            listed += u64::from(counts && is_listed);
-        };
-        match view.is_listing() {
-            true => {
-                view.drawn_of(nested.by_ref()).for_each(|own| count(&own.entry, own.depth));
-            }
-            // what is drawn does not depend on what is around it
-            false => {
-                let drawn = nested.by_ref().filter(|own| view.draws(&own.entry));
-                drawn.for_each(|own| count(&own.entry, own.depth));
-            }
-        }
-        (view.len, view.calls, view.listed) = (len, calls, listed);
-        view.dropped = nested.dropped;
         view
+    }
+
+    /// What there is of what is drawn. Cost: a look at each entry, unless a walk counted them.
+    fn counts(&self) -> Counts {
+        *self.counts.get_or_init(|| {
+            let mut nested = self.track.nested().counting(self.within);
+            let counts = self.counter(self.drawn_of(nested.by_ref(), false)).finish();
+            Counts { dropped: nested.dropped, ..counts }
+        })
+    }
+
+    fn counter<I: Iterator<Item = Drawn>>(&self, drawn: I) -> Counting<'t, I> {
+        Counting::new(drawn, self.within, self.ignored_of_devtools())
     }
 
     /// What finds calls that the ignore list of DevTools leaves out, where no list does so here and any function is on it.
@@ -110,13 +92,14 @@ impl<'t> View<'t> {
     }
 
     /// `#appendNodesAtLevel`: an entry that is not drawn costs no level; one on the ignore list is drawn only if its parent is
-    /// not on it.
+    /// not on it. Without levels, `level` is the depth wherever that need not be worked out.
     fn drawn_of<'v>(
         &'v self,
         nested: impl Iterator<Item = Placed> + 'v,
+        with_levels: bool,
     ) -> impl Iterator<Item = Drawn> + 'v {
-        let is_plain =
-            !self.is_listing() && (self.rules.entries == Entries::All || self.trace.is_generic);
+        let draws_all = self.rules.entries == Entries::All || self.trace.is_generic;
+        let is_plain = !self.is_listing() && (draws_all || !with_levels);
         let mut hidden = self.hidden();
         let mut is_hidden = move |entry: &Entry| {
             let (events, calls) = &mut hidden;
@@ -129,7 +112,8 @@ impl<'t> View<'t> {
         let mut open: Vec<(u32, bool)> = Vec::new();
         (0..).zip(nested).filter_map(move |(at, Placed { entry, depth })| {
             if is_plain {
-                return Some(Drawn { at, entry, depth, level: depth, is_ignored: false });
+                let own = Drawn { at, entry, depth, level: depth, is_ignored: false };
+                return (draws_all || self.draws(&entry)).then_some(own);
             }
             open.truncate(depth as usize);
             let (level, parent_ignored) = open.last().copied().unwrap_or((0, false));
@@ -141,8 +125,14 @@ impl<'t> View<'t> {
         })
     }
 
+    /// What is drawn; of its levels only [`View::levelled`] knows.
     pub(crate) fn drawn(&self) -> impl Iterator<Item = Drawn> + '_ {
-        self.drawn_of(self.track.nested())
+        self.drawn_of(self.track.nested(), false)
+    }
+
+    /// What is drawn, and at which level.
+    pub(crate) fn levelled(&self) -> impl Iterator<Item = Drawn> + '_ {
+        self.drawn_of(self.track.nested(), true)
     }
 
     /// Whether calls of an ignore list are left out.
@@ -176,14 +166,14 @@ impl<'t> View<'t> {
             || flags & flag::DRAWN_COMPLETE != 0 && entry.is_complete()
     }
 
-    /// Entries that are drawn.
+    /// Entries that are drawn. Cost: the first time that something is counted a look at each entry, unless a table was made before.
     pub fn len(&self) -> usize {
-        self.len
+        self.counts().drawn as usize
     }
 
     /// Whether nothing is drawn.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Samples of the thread.
@@ -193,17 +183,17 @@ impl<'t> View<'t> {
 
     /// Calls from samples that are drawn.
     pub fn calls(&self) -> usize {
-        self.calls
+        self.counts().calls as usize
     }
 
     /// Calls that are drawn here, but not in DevTools: they are on its ignore list, and so is the function that they are called by.
     pub fn listed(&self) -> u64 {
-        self.listed
+        self.counts().listed
     }
 
     /// Events and calls that begin in one but end behind it, and so have no place.
     pub fn dropped(&self) -> u64 {
-        self.dropped
+        self.counts().dropped
     }
 
     /// The whole trace as a window.
@@ -221,26 +211,29 @@ impl<'t> View<'t> {
         mut each: impl FnMut(CallRow<'t>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let calls = self.drawn().filter(|own| own.entry.is_call());
-        let model = self.thread.model.as_ref();
-        for (entry, model) in calls.filter_map(|own| Some((own.entry, model?))) {
-            let frame = model.frame(entry.kind);
-            each(CallRow {
-                ts: entry.ts,
-                dur: entry.dur,
-                name: self.trace.names.bytes_of(frame.function),
-                url: self.trace.names.bytes_of(frame.url),
-                line: self.position(frame.line),
-                column: self.position(frame.column),
-                node: model.node(entry.kind).id,
-                sample: Some(entry.details).filter(|&sample| sample != NO_SAMPLE),
-            })?;
-        }
-        Ok(())
+        calls.filter_map(|own| self.call_row(&own.entry)).try_for_each(&mut each)
+    }
+
+    /// A call as a row; `None` of what is no call.
+    pub(crate) fn call_row(&self, entry: &Entry) -> Option<CallRow<'t>> {
+        let model = self.thread.model.as_ref().filter(|_| entry.is_call())?;
+        let frame = model.frame(entry.kind);
+        Some(CallRow {
+            ts: entry.ts,
+            dur: entry.dur,
+            name: self.trace.names.bytes_of(frame.function),
+            url: self.trace.names.bytes_of(frame.url),
+            line: self.position(frame.line),
+            column: self.position(frame.column),
+            node: model.node(entry.kind).id,
+            sample: sample_of(entry),
+        })
     }
 
     /// A line or column that a frame names, if it is one.
     fn position(&self, text: u32) -> Option<i64> {
-        let number: i64 = self.trace.names.text(text).parse().ok()?;
+        let text = str::from_utf8(self.trace.names.bytes_of(text)).ok()?;
+        let number: i64 = text.parse().ok()?;
         (number >= 0).then_some(number)
     }
 
@@ -271,8 +264,14 @@ impl<'t> View<'t> {
         visits: &mut [&mut dyn Visit],
         room: &Quota,
     ) -> Result<(), Error> {
-        let entries = || over.of(self.drawn(), ids);
-        walk(entries, over.window, self.filter(), visits, room)
+        let mut nested = self.track.nested().counting(self.within);
+        let mut counting = self.counter(self.drawn_of(nested.by_ref(), false));
+        let both = (over.of(self.drawn(), ids), over.of(&mut counting, ids));
+        walk(both, over.window, self.filter(), visits, room)?;
+        let counts = counting.finish();
+        // a second walk finds the same
+        let _ = self.counts.set(Counts { dropped: nested.dropped, ..counts });
+        Ok(())
     }
 
     /// A walk over all events of types that DevTools shows, tasks too, whether they are drawn or not.
@@ -283,7 +282,8 @@ impl<'t> View<'t> {
         room: &Quota,
     ) -> Result<(), Error> {
         let filter = Filter { shown_only: true, with_tasks: true, ..self.filter() };
-        walk(|| over.of(self.drawn(), ids), over.window, filter, &mut [visit], room)
+        let both = (over.of(self.drawn(), ids), over.of(self.drawn(), ids));
+        walk(both, over.window, filter, &mut [visit], room)
     }
 
     /// Room for the rows of tables.
@@ -444,4 +444,9 @@ impl<'t> View<'t> {
             column: self.position(frame.column),
         }
     }
+}
+
+/// The number of a call's sample, if it was made of one.
+pub(crate) fn sample_of(call: &Entry) -> Option<u32> {
+    Some(call.details).filter(|&sample| sample != NO_SAMPLE)
 }

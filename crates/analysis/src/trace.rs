@@ -260,7 +260,7 @@ impl Trace {
         integrate((self.events(thread), samples), (model, &self.flags), trace_id, space)
     }
 
-    /// The flame chart of a thread. Cost: its events and samples, and 36 bytes for each call, on disk beyond the budget.
+    /// The flame chart of a thread. Cost: its events and samples, and 40 bytes for each call, on disk beyond the budget.
     ///
     /// # Errors
     /// What temporary files say.

@@ -241,7 +241,7 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         let outermost = matches!(total, Place::Vacant(_));
         total.or_insert(ms);
         self.outermost.push(outermost);
-        let caller = self.ids.id(entry);
+        let caller = if self.forced { self.ids.id(entry) } else { key.id };
         self.open.push(Open { written: *written, key, caller, own: ms, outermost });
     }
 

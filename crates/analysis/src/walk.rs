@@ -65,13 +65,13 @@ impl Filter<'_> {
 /// Entries after which visitors are asked what they take.
 const ASKED_EVERY: u32 = 1 << 12;
 
-/// Walks over entries, in order, within the window; `again` gives them a second time. Cost: one look at each up to
+/// Walks over entries, in order, within the window; `before` gives them a second time. Cost: one look at each up to
 /// the end of the window, and a second one at those before its start. `room` is that of the visitors.
 ///
 /// # Errors
 /// [`tracemill_pipeline::ErrorKind::Exceeded`] if what visitors make is more than there is room for.
-pub(crate) fn walk<I: Iterator<Item = Counted>>(
-    entries: impl Fn() -> I,
+pub(crate) fn walk(
+    (before, entries): (impl Iterator<Item = Counted>, impl Iterator<Item = Counted>),
     window: Window,
     filter: Filter<'_>,
     visits: &mut [&mut dyn Visit],
@@ -87,7 +87,7 @@ pub(crate) fn walk<I: Iterator<Item = Counted>>(
         !(ends <= time && (ends != 0.0 || !filter.as_devtools))
     };
     let mut until_asked = ASKED_EVERY;
-    for own in entries().skip(first(entries(), start, filter)) {
+    for own in entries.skip(first(before, start, filter)) {
         let entry = own.entry;
         if entry.end() < start {
             continue;

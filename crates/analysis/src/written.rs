@@ -1,12 +1,14 @@
 //! Calls of samples as X events, which any viewer draws.
 
+use crate::entries::Entry;
 use crate::query::TableRules;
 use crate::rows::CallRow;
-use crate::table::View;
+use crate::table::{View, sample_of};
 use crate::trace::Trace;
-use std::io::{self, Write};
+use tracemill_core::draft::Draft;
 use tracemill_core::json::{push_integer, push_string};
-use tracemill_pipeline::Error;
+use tracemill_pipeline::{Error, Source};
+use tracemill_tokenizer::validate_value;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,50 +19,153 @@ pub struct WrittenCalls {
     pub untimed: u64,
 }
 
+/// Bytes that are put together before they are written.
+const BLOCK: usize = 1 << 20;
+
 impl Trace {
-    /// Writes the calls of threads, given by their numbers, as a trace: an array of X events of category [`CALLS`](tracemill_pipeline::CALLS), one a line. Each has
+    /// Hands the calls of threads, given by their numbers, to `write` as a trace: an array of X events of category
+    /// [`CALLS`](tracemill_pipeline::CALLS), one a line. Each has
     /// process and thread as the inputs write them, times in microseconds with three decimals, and in `args` url, line, column (from 0),
     /// node and sample, as far as they are known. Both ends are rounded, so calls that lie in each other still do. `window`, in microseconds
     /// on the trace's clock, leaves out calls that it does not touch.
     ///
-    /// Cost: the flame chart of one thread at a time ([`Trace::track`]).
+    /// Cost: the flame chart of one thread at a time ([`Trace::track`]); what is written of a node is put together once as long as it is
+    /// among those seen last.
     ///
     /// # Errors
-    /// What temporary files say, and what `failed` makes of what `out` says.
+    /// What temporary files and `write` say.
     pub fn write_calls(
         &self,
         threads: &[usize],
         rules: TableRules,
         window: Option<(f64, f64)>,
-        out: &mut dyn Write,
-        failed: impl Fn(io::Error) -> Error,
+        mut write: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<WrittenCalls, Error> {
         let mut written = WrittenCalls::default();
-        let mut text = Vec::new();
-        for &at in threads {
-            let thread = &self.threads[at];
+        let mut text = Vec::with_capacity(BLOCK + 4096);
+        for thread in threads.iter().map(|&at| &self.threads[at]) {
             if thread.model.is_none() {
                 continue;
             }
             let track = self.track(thread)?;
-            View::new(&track, rules).call_rows(|call| {
-                if window.is_some_and(|(from, to)| call.ts + call.dur < from || call.ts > to) {
-                    return Ok(());
+            let view = View::new(&track, rules);
+            let mut nodes = NodeTexts::new(&thread.pid, &thread.tid);
+            for entry in view.drawn().map(|own| own.entry).filter(Entry::is_call) {
+                if window.is_some_and(|window| !entry.touches(window)) {
+                    continue;
                 }
-                let Some((start, end)) = nanos(call.ts).zip(nanos(call.ts + call.dur)) else {
+                let Some((start, end)) = nanos(entry.ts).zip(nanos(entry.end())) else {
                     written.untimed += 1;
-                    return Ok(());
+                    continue;
                 };
-                text.clear();
+                let Some(node) = nodes.of(&entry, &view) else { continue };
                 text.extend_from_slice(if written.calls == 0 { b"[\n" } else { b",\n" });
-                push_call(&call, (&thread.pid, &thread.tid), (start, end), &mut text);
-                out.write_all(&text).map_err(&failed)?;
+                push_call(node, sample_of(&entry), (start, end), &mut text);
                 written.calls += 1;
-                Ok(())
-            })?;
+                if text.len() > BLOCK {
+                    self.limits.cancel.check()?;
+                    write(&text)?;
+                    text.clear();
+                }
+            }
         }
-        out.write_all(if written.calls == 0 { b"[]\n" } else { b"\n]\n" }).map_err(&failed)?;
+        text.extend_from_slice(if written.calls == 0 { b"[]\n" } else { b"\n]\n" });
+        write(&text)?;
         Ok(written)
+    }
+
+    /// The same as an input of other runs, which is called `name` in errors. It is in a temporary file.
+    ///
+    /// # Errors
+    /// What temporary files say.
+    pub fn draft_calls(
+        &self,
+        threads: &[usize],
+        rules: TableRules,
+        window: Option<(f64, f64)>,
+        name: &str,
+    ) -> Result<(WrittenCalls, Source), Error> {
+        let draft = Draft::new(&self.limits.tmp_dir)?;
+        let written = self.write_calls(threads, rules, window, |text| draft.write(text))?;
+        // all else is written here
+        let ids = threads.iter().flat_map(|&at| [&self.threads[at].pid, &self.threads[at].tid]);
+        let are_json = |id: &[u8]| id.is_empty() || validate_value(id).is_ok();
+        let source = match ids.into_iter().all(|id| are_json(id)) {
+            true => draft.json_source(name)?,
+            false => draft.source(name)?,
+        };
+        Ok((written, source))
+    }
+}
+
+/// What is written of all calls of a node, before and behind their times.
+#[derive(Clone, Default)]
+struct NodeText {
+    node: Option<u32>,
+    head: Vec<u8>,
+    tail: Vec<u8>,
+}
+
+/// Texts of the nodes seen last; two whose place is the same take turns.
+struct NodeTexts {
+    /// Process and thread.
+    ids: Vec<u8>,
+    all: Vec<NodeText>,
+}
+
+/// How many nodes: some hundred bytes each.
+const NODES: usize = 4096;
+
+impl NodeTexts {
+    fn new(pid: &[u8], tid: &[u8]) -> Self {
+        let mut ids = Vec::new();
+        for (key, id) in [(&b",\"pid\":"[..], pid), (b",\"tid\":", tid)] {
+            if !id.is_empty() {
+                ids.extend_from_slice(key);
+                ids.extend_from_slice(id);
+            }
+        }
+        NodeTexts { ids, all: vec![NodeText::default(); NODES] }
+    }
+
+    /// The text of a call's node; `None` if the thread has no profile.
+    fn of(&mut self, entry: &Entry, view: &View<'_>) -> Option<&NodeText> {
+        let NodeTexts { ids, all } = self;
+        let own = &mut all[entry.kind as usize % NODES];
+        if own.node != Some(entry.kind) {
+            own.write(&view.call_row(entry)?, ids);
+            own.node = Some(entry.kind);
+        }
+        Some(own)
+    }
+}
+
+impl NodeText {
+    fn write(&mut self, call: &CallRow<'_>, ids: &[u8]) {
+        let NodeText { head, tail, .. } = self;
+        let name = match call.name {
+            b"" => "(anonymous)".into(),
+            name => String::from_utf8_lossy(name),
+        };
+        head.clear();
+        head.extend_from_slice(b"{\"name\":");
+        push_string(&name, head);
+        head.extend_from_slice(b",\"cat\":\"v8.calls\",\"ph\":\"X\"");
+        head.extend_from_slice(ids);
+        head.extend_from_slice(b",\"ts\":");
+        tail.clear();
+        tail.extend_from_slice(b",\"args\":{\"node\":");
+        push_integer(call.node, tail);
+        if !call.url.is_empty() {
+            tail.extend_from_slice(b",\"url\":");
+            push_string(&String::from_utf8_lossy(call.url), tail);
+        }
+        for (key, number) in [(&b",\"line\":"[..], call.line), (b",\"column\":", call.column)] {
+            if let Some(number) = number {
+                tail.extend_from_slice(key);
+                push_integer(number, tail);
+            }
+        }
     }
 }
 
@@ -70,45 +175,28 @@ fn nanos(micros: f64) -> Option<i64> {
     (nanos.abs() < i64::MAX as f64).then_some(nanos as i64)
 }
 
-fn push_call(call: &CallRow<'_>, ids: (&[u8], &[u8]), (start, end): (i64, i64), out: &mut Vec<u8>) {
-    let name = match call.name {
-        b"" => "(anonymous)".into(),
-        name => String::from_utf8_lossy(name),
-    };
-    out.extend_from_slice(b"{\"name\":");
-    push_string(&name, out);
-    out.extend_from_slice(b",\"cat\":\"v8.calls\",\"ph\":\"X\"");
-    for (key, id) in [("pid", ids.0), ("tid", ids.1)] {
-        if !id.is_empty() {
-            out.extend_from_slice(format!(",\"{key}\":").as_bytes());
-            out.extend_from_slice(id);
-        }
-    }
-    out.extend_from_slice(b",\"ts\":");
+fn push_call(node: &NodeText, sample: Option<u32>, (start, end): (i64, i64), out: &mut Vec<u8>) {
+    out.extend_from_slice(&node.head);
     push_decimals(start, out);
     out.extend_from_slice(b",\"dur\":");
     push_decimals(end - start, out);
-    out.extend_from_slice(b",\"args\":{\"node\":");
-    push_integer(call.node, out);
-    if !call.url.is_empty() {
-        out.extend_from_slice(b",\"url\":");
-        push_string(&String::from_utf8_lossy(call.url), out);
-    }
-    let sample = call.sample.map(i64::from);
-    for (key, number) in [("line", call.line), ("column", call.column), ("sample", sample)] {
-        if let Some(number) = number {
-            out.extend_from_slice(format!(",\"{key}\":").as_bytes());
-            push_integer(number, out);
-        }
+    out.extend_from_slice(&node.tail);
+    if let Some(sample) = sample {
+        out.extend_from_slice(b",\"sample\":");
+        push_integer(sample, out);
     }
     out.extend_from_slice(b"}}");
 }
 
 /// Nanoseconds as microseconds with three decimals.
 fn push_decimals(nanos: i64, out: &mut Vec<u8>) {
-    let sign = if nanos < 0 { "-" } else { "" };
+    if nanos < 0 {
+        out.push(b'-');
+    }
     let size = nanos.unsigned_abs();
-    out.extend_from_slice(format!("{sign}{}.{:03}", size / 1000, size % 1000).as_bytes());
+    push_integer(size / 1000, out);
+    let digit = |ten: u64| b'0' + (size / ten % 10) as u8;
+    out.extend_from_slice(&[b'.', digit(100), digit(10), digit(1)]);
 }
 
 #[cfg(test)]
@@ -138,8 +226,9 @@ mod tests {
             node: 7,
             sample: None,
         };
-        let mut out = Vec::new();
-        push_call(&call, (b"1", b"\"t\""), (1000, 3000), &mut out);
+        let (mut node, mut out) = (NodeText::default(), Vec::new());
+        node.write(&call, &NodeTexts::new(b"1", b"\"t\"").ids);
+        push_call(&node, call.sample, (1000, 3000), &mut out);
         let expected = r#"{"name":"(anonymous)","cat":"v8.calls","ph":"X","pid":1,"tid":"t","ts":1.000,"dur":2.000,"args":{"node":7,"url":"a\"b","line":3}}"#;
         assert_eq!(String::from_utf8(out).expect("JSON"), expected);
     }

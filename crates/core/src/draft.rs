@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind};
 use crate::os::Temporary;
 use crate::source::Source;
 use crate::target::OutputConfig;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_tokenizer::Mapped;
@@ -30,6 +30,15 @@ impl Draft {
         OutputConfig::writer(Arc::clone(&self.file))
     }
 
+    /// Writes behind what is written so far, without an output.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Scratch`]
+    pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(bytes).map_err(|e| Error::scratch(&self.folder, e))
+    }
+
     /// What is written so far, as bytes; `None` if nothing is.
     ///
     /// # Errors
@@ -44,7 +53,15 @@ impl Draft {
     /// # Errors
     /// [`ErrorKind::Scratch`]
     pub fn source(&self, name: &str) -> Result<Source, Error> {
-        Ok(Source::temporary(name, self.map()?))
+        Ok(Source::temporary(name, self.map()?, false))
+    }
+
+    /// The same of a trace whose events are all JSON: who reads it takes that on trust, and nothing is proved.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Scratch`]
+    pub fn json_source(&self, name: &str) -> Result<Source, Error> {
+        Ok(Source::temporary(name, self.map()?, true))
     }
 
     /// The error of a run that wrote it: where there is no room, it is the folder of temporary files that has none.
@@ -63,7 +80,6 @@ impl Draft {
 mod tests {
     use super::*;
     use crate::target::Target;
-    use std::io::Write;
 
     #[test]
     fn what_one_run_writes_others_read() {
@@ -79,6 +95,10 @@ mod tests {
         assert_eq!(read(&empty), 0);
         writer.write_all(b"[{\"ph\":\"i\",\"ts\":1}]").expect("there is room");
         let source = draft.source("a trace").expect("it maps");
+        let trusted = draft.json_source("a trace").expect("it maps");
+        assert_eq!([&source, &trusted].map(Source::is_json), [false, true]);
+        draft.write(b" ").expect("there is room");
+        assert_eq!(read(&draft.json_source("longer").expect("it maps")), 1);
         assert_eq!([read(&source), read(&source.clone())], [1, 1]);
         assert_ne!(source, empty);
         assert_eq!(source.to_string(), "a trace");

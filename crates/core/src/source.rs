@@ -41,12 +41,23 @@ impl Source {
         })
     }
 
-    /// A temporary file of this program, which any number of runs may read; `None` is one of no bytes.
-    pub(crate) fn temporary(name: impl Into<String>, mapped: Option<Mapped>) -> Self {
+    /// A temporary file of this program, which any number of runs may read; `None` is one of no bytes. `is_json`: every event is,
+    /// so none is proved to be.
+    pub(crate) fn temporary(
+        name: impl Into<String>,
+        mapped: Option<Mapped>,
+        is_json: bool,
+    ) -> Self {
         Source::Reader(NamedReader {
             name: name.into(),
-            bytes: Bytes::Mapped(mapped.map(Arc::new)),
+            bytes: Bytes::Mapped { mapped: mapped.map(Arc::new), is_json },
         })
+    }
+
+    /// Whether all its events are known to be JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        let Source::Reader(reader) = self else { return false };
+        matches!(reader.bytes, Bytes::Mapped { is_json: true, .. })
     }
 
     /// Bytes in memory, as a stream: they are copied while they are read.
@@ -92,7 +103,7 @@ enum Bytes {
     /// Whoever reads first takes them.
     Once(Arc<Mutex<Option<Box<dyn Read + Send>>>>),
     /// In a temporary file; `None` if there are none.
-    Mapped(Option<Arc<Mapped>>),
+    Mapped { mapped: Option<Arc<Mapped>>, is_json: bool },
 }
 
 /// What a stream gives to whoever opens it.
@@ -110,7 +121,7 @@ impl NamedReader {
                 let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
                 reader.take().map(Taken::Stream)
             }
-            Bytes::Mapped(mapped) => Some(
+            Bytes::Mapped { mapped, .. } => Some(
                 mapped.as_ref().map_or(Taken::Empty, |mapped| Taken::Mapped(Arc::clone(mapped))),
             ),
         }
@@ -120,7 +131,7 @@ impl NamedReader {
     fn address(&self) -> usize {
         match &self.bytes {
             Bytes::Once(reader) => Arc::as_ptr(reader) as usize,
-            Bytes::Mapped(mapped) => {
+            Bytes::Mapped { mapped, .. } => {
                 mapped.as_ref().map_or(0, |mapped| Arc::as_ptr(mapped) as usize)
             }
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 use tracemill_analysis::{
     GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace, Wanted, Weights,
 };
-use tracemill_pipeline::{Config, Error, Shares, Source};
+use tracemill_pipeline::{Config, Shares, Source};
 use tracemill_testkit::mutate::{mutated, replay};
 use tracemill_testkit::{Rng, seeds};
 
@@ -29,7 +29,10 @@ fn answer(input: &[u8], config: &Config, (choice, more): (u8, u8)) -> String {
     }
     let mut calls = Vec::new();
     let written = trace
-        .write_calls(&threads, rules, None, &mut calls, |why| Error::write("calls", why))
+        .write_calls(&threads, rules, None, |text| {
+            calls.extend_from_slice(text);
+            Ok(())
+        })
         .expect("memory takes all");
     said.push_str(&format!("{written:?}\n{}", String::from_utf8_lossy(&calls)));
     said

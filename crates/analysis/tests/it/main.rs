@@ -9,6 +9,7 @@ mod fuzzed;
 mod golden;
 mod indexed;
 mod insights;
+mod laws;
 mod live;
 mod maps;
 mod perfetto;

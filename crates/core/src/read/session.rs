@@ -55,8 +55,15 @@ fn read_some<R: Reader>(
     expect_bytes(&inputs, config);
     let tier = config.tier.unwrap_or_else(Tier::best);
     expand.begin(&mut inputs.iter().map(|input| input.source.path()));
-    let mut session =
-        Session { config, tier, shares: config.shares(), read: Inputs::default(), expand, pieces };
+    let mut session = Session {
+        config,
+        tier,
+        shares: config.shares(),
+        read: Inputs::default(),
+        expand,
+        pieces,
+        is_json: false,
+    };
     let mut base = R::RESERVED;
     for input in &inputs {
         base = session.read(input, base, reader)?;
@@ -119,6 +126,8 @@ pub(super) struct Session<'c> {
     pub(super) expand: &'c mut dyn Expand,
     /// All of each input if `None`.
     pieces: Option<&'c Chosen>,
+    /// Whether all events of the input at hand are known to be JSON.
+    is_json: bool,
 }
 
 impl Session<'_> {
@@ -133,6 +142,7 @@ impl Session<'_> {
             }
             opened => self.unpack_pieces(input, opened?)?,
         };
+        self.is_json = input.source.is_json();
         let mut report = InputReport { name: input.name(), ..InputReport::default() };
         report.lapses.mended = self.config.repair;
         reader.begin(&report.name);
@@ -330,6 +340,7 @@ impl Session<'_> {
     /// What is done about events that are not JSON; in a strict run there are none any more.
     fn proof<R: Reader>(&self) -> Proof {
         match R::PROVES && !self.config.strict {
+            _ if self.is_json => Proof::None,
             true => Proof::Full { tier: self.tier, mends: self.config.repair },
             false if R::ASKS_WHICH_ARE_JSON => Proof::Told { tier: self.tier },
             false => Proof::None,

@@ -1,6 +1,6 @@
 //! `tracemill calls`: the trace with calls as events, or the flame chart as rows.
 
-use super::replayable::{Copy, ReplayableInput, again};
+use super::replayable::ReplayableInput;
 use super::{Job, maps, stored, warnings};
 use crate::args::CallsArgs;
 use crate::commands::running::{Flags, Running};
@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report::common;
 use serde_json::json;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use tracemill_analysis::{ReadRules, Trace, View, WrittenCalls};
@@ -34,13 +34,11 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let given = std::mem::take(&mut running.sources).into_iter();
     let kept = given.map(|source| ReplayableInput::new(source, &tmp_dir));
     let kept = kept.collect::<Result<Vec<ReplayableInput>, Error>>()?;
-    let mut copy = Copy::new(&tmp_dir)?;
     running.sources = sources(&kept, &tmp_dir)?;
-    let (made, said) = make(args, running, &mut copy)?;
+    let (made, calls, said) = make(args, running)?;
     running.sources = sources(&kept, &tmp_dir)?;
     if made.calls > 0 {
-        let calls = again("calls of samples", &copy.file);
-        running.sources.push(calls.map_err(|why| Error::scratch(&tmp_dir, why))?);
+        running.sources.push(calls);
     }
     running.config.progress = Arc::default();
     // the events must be those that the calls were made of
@@ -76,12 +74,11 @@ fn sources(kept: &[ReplayableInput], tmp_dir: &Path) -> Result<Vec<Source>, Erro
     all.map_err(|why| Error::scratch(tmp_dir, why))
 }
 
-/// Writes the calls to `copy`; what there is to say of the inputs.
+/// The calls as an input, and what there is to say of the inputs.
 fn make(
     args: &CallsArgs,
     running: &Running<'_>,
-    copy: &mut Copy<'_>,
-) -> Result<(WrittenCalls, Vec<String>), Failure> {
+) -> Result<(WrittenCalls, Source, Vec<String>), Failure> {
     // pids stay those of the trace that is written, also where a viewer would not have them
     let maps = args.part.source_maps()?;
     let rules = ReadRules { as_devtools: false, ..args.part.read_rules(Default::default()) };
@@ -97,12 +94,9 @@ fn make(
     let unmatched = unmatched::of_threads(&args.part, &trace);
     let threads = trace.choose(&args.part.choice());
     let window = args.part.window(trace.bounds)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
-    let mut out = BufWriter::new(&copy.file);
-    let failed = |why| Error::scratch(&running.config.tmp_dir, why);
-    let made = trace.write_calls(&threads, args.part.table_rules(), window, &mut out, failed)?;
-    out.flush().map_err(failed)?;
-    drop(out);
-    Ok((made, [unmatched, warnings(&trace)].concat()))
+    let rules = args.part.table_rules();
+    let (made, calls) = trace.draft_calls(&threads, rules, window, "calls of samples")?;
+    Ok((made, calls, [unmatched, warnings(&trace)].concat()))
 }
 
 /// The flame chart of each thread.

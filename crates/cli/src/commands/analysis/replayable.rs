@@ -90,28 +90,25 @@ impl FileState {
 }
 
 /// A temporary file without a name.
-pub(super) struct Copy<'f> {
+struct Copy<'f> {
     folder: &'f Path,
-    pub(super) file: File,
+    file: File,
 }
 
 impl<'f> Copy<'f> {
-    pub(super) fn new(folder: &'f Path) -> Result<Self, Error> {
+    fn new(folder: &'f Path) -> Result<Self, Error> {
         let file = tempfile::tempfile_in(folder).map_err(|why| Error::scratch(folder, why))?;
         Ok(Copy { folder, file })
     }
 
     /// Lets `write` fill the file.
-    pub(super) fn write<T>(
-        &mut self,
-        write: impl FnOnce(&mut File) -> io::Result<T>,
-    ) -> Result<T, Error> {
+    fn write<T>(&mut self, write: impl FnOnce(&mut File) -> io::Result<T>) -> Result<T, Error> {
         write(&mut self.file).map_err(|why| Error::scratch(self.folder, why))
     }
 }
 
 /// A file from its beginning, as a stream.
-pub(super) fn again(name: &str, file: &File) -> io::Result<Source> {
+fn again(name: &str, file: &File) -> io::Result<Source> {
     let mut own = file.try_clone()?;
     own.rewind()?;
     Ok(Source::reader(name, own))

@@ -1,0 +1,110 @@
+//! What is asked once of events of one name and categories, not once of each.
+
+use crate::details::{Sought, Wanted};
+use crate::kinds::Kinds;
+use tracemill_core::names::Names;
+
+/// What follows from a kind.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    /// In events of phases X, I and B.
+    sought: [Sought; 3],
+    /// Whether it says nothing of how long the trace lasts.
+    pub(crate) is_unbounded: bool,
+    /// Whether such events are calls that were made of samples and written as events.
+    pub(crate) is_call: bool,
+}
+
+impl Asked {
+    pub(crate) fn of(kind: u32, kinds: &Kinds, names: &Names, wanted: Wanted) -> Self {
+        let name = names.bytes_of(kinds.all[kind as usize].name);
+        Asked {
+            sought: [b'X', b'I', b'B'].map(|phase| Sought::of(phase, name, wanted)),
+            is_unbounded: name.ends_with(b"::UMA"),
+            is_call: kinds.is_call(kind, names),
+        }
+    }
+
+    /// What is looked for in events of a phase; nothing in those that end others.
+    pub(crate) fn sought(&self, phase: u8) -> Option<Sought> {
+        match phase {
+            b'X' => Some(self.sought[0]),
+            b'I' => Some(self.sought[1]),
+            b'B' => Some(self.sought[2]),
+            _ => None,
+        }
+    }
+}
+
+/// The kinds seen last, by name and categories as they are written.
+pub(crate) struct LastKinds(Vec<LastKind>);
+
+#[derive(Clone, Default)]
+struct LastKind {
+    /// The name, and behind it the categories.
+    written: Vec<u8>,
+    name: usize,
+    kind: u32,
+}
+
+/// How many: traces have some hundred kinds, of which few come often.
+const SLOTS: usize = 256;
+
+impl Default for LastKinds {
+    fn default() -> Self {
+        LastKinds(vec![LastKind::default(); SLOTS])
+    }
+}
+
+/// The last eight bytes.
+#[inline]
+fn tail(bytes: &[u8]) -> u64 {
+    bytes.last_chunk().map_or(bytes.len() as u64, |own| u64::from_le_bytes(*own))
+}
+
+fn slot(name: &[u8], cat: &[u8]) -> usize {
+    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mixed = (tail(name) ^ name.len() as u64).wrapping_mul(ODD) ^ tail(cat);
+    (mixed.wrapping_mul(ODD) >> 56) as usize % SLOTS
+}
+
+impl LastKinds {
+    /// The kind of these, if it is among them; nothing that is missing is.
+    #[inline]
+    pub(crate) fn get(&self, name: &[u8], cat: &[u8]) -> Option<u32> {
+        let own = &self.0[slot(name, cat)];
+        let is_same = !name.is_empty()
+            && (own.name, own.written.len()) == (name.len(), name.len() + cat.len())
+            && own.written[..name.len()] == *name
+            && own.written[name.len()..] == *cat;
+        is_same.then_some(own.kind)
+    }
+
+    pub(crate) fn put(&mut self, name: &[u8], cat: &[u8], kind: u32) {
+        let own = &mut self.0[slot(name, cat)];
+        own.written.clear();
+        own.written.extend_from_slice(name);
+        own.written.extend_from_slice(cat);
+        (own.name, own.kind) = (name.len(), kind);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_by_name_and_categories() {
+        let mut last = LastKinds::default();
+        assert_eq!(last.get(b"", b""), None);
+        for (kind, (name, cat)) in
+            (0..).zip([("\"ab\"", "\"c\""), ("\"a\"", "\"bc\""), ("\"a\"", "")])
+        {
+            let (name, cat) = (name.as_bytes(), cat.as_bytes());
+            assert_ne!(last.get(name, cat), Some(kind));
+            last.put(name, cat, kind);
+            assert_eq!(last.get(name, cat), Some(kind));
+        }
+        assert_eq!(last.get(b"\"a\"", b"\"b\""), None);
+    }
+}

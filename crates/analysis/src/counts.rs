@@ -1,0 +1,56 @@
+//! What is counted of what is drawn, while it is walked over.
+
+use crate::ignored::Ignored;
+use crate::picks::Drawn;
+
+/// What is counted of entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) drawn: u64,
+    /// Calls among them.
+    pub(crate) calls: u64,
+    /// Calls that DevTools would not draw.
+    pub(crate) listed: u64,
+    /// Entries that have no place.
+    pub(crate) dropped: u64,
+}
+
+/// Hands entries on and counts those that touch a stretch of time.
+pub(crate) struct Counting<'m, I> {
+    drawn: I,
+    /// In microseconds.
+    within: (f64, f64),
+    list: Option<Ignored<'m>>,
+    counts: Counts,
+}
+
+impl<'m, I: Iterator<Item = Drawn>> Counting<'m, I> {
+    /// `list` finds calls that are listed.
+    pub(crate) fn new(drawn: I, within: (f64, f64), list: Option<Ignored<'m>>) -> Self {
+        Counting { drawn, within, list, counts: Counts::default() }
+    }
+
+    /// The counts, all but of what has no place. Cost: a look at each entry that was not taken, up to the end of the stretch.
+    pub(crate) fn finish(mut self) -> Counts {
+        let end = self.within.1;
+        while self.next().is_some_and(|own| own.entry.ts <= end || own.entry.ts.is_nan()) {}
+        self.counts
+    }
+}
+
+impl<I: Iterator<Item = Drawn>> Iterator for Counting<'_, I> {
+    type Item = Drawn;
+
+    #[inline]
+    fn next(&mut self) -> Option<Drawn> {
+        let own = self.drawn.next()?;
+        let counts = own.entry.touches(self.within);
+        self.counts.drawn += u64::from(counts);
+        self.counts.calls += u64::from(counts && own.entry.is_call());
+        if let Some(list) = &mut self.list {
+            let is_listed = list.leaves_out(&own.entry, own.depth);
+            self.counts.listed += u64::from(counts && is_listed);
+        }
+        Some(own)
+    }
+}

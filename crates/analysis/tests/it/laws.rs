@@ -1,0 +1,164 @@
+//! Laws of tables over what programs write and what no program has written yet: several inputs are what `merge` makes of them, what
+//! `calls` writes has the rows of its source, and windows beside each other add up.
+//!
+//! Of two CPU profiles of a thread DevTools takes the one that begins first in the file, and so do tables. `merge` puts events in order of
+//! time, so it may be the other one in its output: for such traces the first two laws do not hold, and they are left out here.
+
+use crate::random;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use tracemill_analysis::{
+    Entries, GroupBy, Part, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace,
+    Window,
+};
+use tracemill_pipeline::{Align, Config, OutputConfig, PidPolicy, Source, merge};
+use tracemill_testkit::{Rng, generate, seeds};
+
+/// As the command reads.
+fn config() -> Config {
+    let mut config = Config::new(2, 256 << 20, std::env::temp_dir());
+    config.identity.pid = PidPolicy::Auto;
+    config.clocks.align = Align::Auto;
+    config
+}
+
+fn read(sources: &[Source]) -> Trace {
+    Trace::read(sources, ReadRules::default(), &config()).expect("they are traces")
+}
+
+fn query(shape: Shape, entries: Entries, windows: Vec<Window>) -> Query {
+    let rules = TableRules { entries, as_devtools: false };
+    let (by, per, picks) = (GroupBy::None, Per::Thread, Picks::default());
+    Query { shape, by, rules, per, windows, picks, key: None }
+}
+
+const SHAPES: [Shape; 3] = [Shape::CallTree, Shape::BottomUp { levels: 4 }, Shape::Log];
+
+/// Tables of all threads by what these are called, but for the keys of events, which are their numbers among all that is read.
+fn tables(trace: &Trace, shape: Shape, entries: Entries) -> BTreeMap<String, String> {
+    let threads = trace.choose(&ThreadChoice::default());
+    let parts = trace.parts(&threads, &query(shape, entries, Vec::new())).expect("room");
+    let told = |mut part: Part| {
+        part.table.rows.iter_mut().for_each(|row| row.key = None);
+        let title = trace.title(&part);
+        (title, format!("{:?} {} {}", part.table, part.calls, part.dropped))
+    };
+    parts.into_iter().map(told).collect()
+}
+
+/// The sources as one trace.
+fn merged(sources: &[Source]) -> Vec<u8> {
+    let bytes = Arc::new(Mutex::new(Vec::new()));
+    merge(sources, &OutputConfig::writer(Arc::clone(&bytes)), &config()).expect("they merge");
+    let bytes = bytes.lock().expect("nothing panicked");
+    bytes.clone()
+}
+
+/// A random recording, of the first seed from `seed` on in which no thread has two CPU profiles.
+fn recording(seed: u64) -> String {
+    let has_rivals = |trace: &Value| {
+        let events = trace["traceEvents"].as_array().expect("a list").iter();
+        let profiles = events.filter(|event| event["name"] == "Profile");
+        let mut tids: Vec<u64> = profiles.filter_map(|event| event["tid"].as_u64()).collect();
+        let count = tids.len();
+        tids.sort_unstable();
+        tids.dedup();
+        tids.len() < count
+    };
+    let mut all = (seed..).map(generate::recording);
+    all.find(|trace| !has_rivals(trace)).expect("most are such").to_string()
+}
+
+fn source(name: usize, bytes: &[u8]) -> Source {
+    Source::bytes(format!("{name}.json"), bytes.to_vec())
+}
+
+#[test]
+fn several_inputs_are_what_merge_makes_of_them() {
+    let mut compared = 0;
+    for seed in seeds(0, 24) {
+        let texts: Vec<String> =
+            (0..2 + seed % 2).map(|at| recording(seed * 20 + 7 * at)).collect();
+        let sources = || -> Vec<Source> {
+            texts.iter().enumerate().map(|(at, text)| source(at, text.as_bytes())).collect()
+        };
+        let (own, one) = (read(&sources()), read(&[source(9, &merged(&sources()))]));
+        for shape in SHAPES {
+            let (own, one) =
+                (tables(&own, shape, Entries::Visible), tables(&one, shape, Entries::Visible));
+            assert_eq!(own, one, "seed {seed}, {shape:?}");
+            compared += own.len();
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn what_calls_writes_has_the_rows_of_its_source() {
+    let mut calls = 0;
+    for seed in seeds(300, 24) {
+        let text = recording(seed * 7);
+        let of = || source(0, text.as_bytes());
+        let trace = read(&[of()]);
+        let rules = TableRules { entries: Entries::All, as_devtools: false };
+        let threads = trace.choose(&ThreadChoice::default());
+        let (written, own) = trace.draft_calls(&threads, rules, None, "calls").expect("room");
+        calls += written.calls;
+        // pids stay those of the trace that is written
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let to = OutputConfig::writer(Arc::clone(&bytes));
+        let usual = Config::new(2, 256 << 20, std::env::temp_dir());
+        merge(&[of(), own], &to, &usual).expect("they merge");
+        let again = read(&[source(1, &bytes.lock().expect("nothing panicked"))]);
+        assert_eq!(again.written_calls, written.calls, "seed {seed}");
+        for shape in SHAPES {
+            let tables = |trace| tables(trace, shape, Entries::All);
+            assert_eq!(tables(&trace), tables(&again), "seed {seed}, {shape:?}");
+        }
+    }
+    assert!(calls > 1000, "{calls}");
+}
+
+/// Of events at whole microseconds, whose sums tell it to the microsecond: what a row has in windows beside each other is what it
+/// has in all of them as one. Counts do not add up, since an event may be in several.
+#[test]
+fn windows_beside_each_other_add_up() {
+    type Sums = BTreeMap<(String, Vec<String>), (i64, i64)>;
+    let whole = |ms: f64| (ms * 1000.0).round() as i64;
+    let add = |sums: &mut Sums, trace: &Trace, shape: Shape, window: Window| {
+        let threads = trace.choose(&ThreadChoice::default());
+        let query = query(shape, Entries::All, vec![window]);
+        for part in trace.parts(&threads, &query).expect("room") {
+            let mut path: Vec<String> = Vec::new();
+            for row in &part.table.rows {
+                path.truncate(row.depth as usize);
+                path.push(row.id.clone());
+                let own = sums.entry((trace.title(&part), path.clone())).or_default();
+                (own.0, own.1) = (own.0 + whole(row.own), own.1 + whole(row.total));
+            }
+        }
+    };
+    for seed in seeds(500, 120) {
+        let mut rng = Rng::new(seed);
+        let (text, _) = random::generate(&mut rng);
+        let trace = read(&[source(0, text.as_bytes())]);
+        let (first, last) = trace.bounds;
+        let mut edges: Vec<f64> = (0..1 + rng.index(5))
+            .map(|_| first + rng.index((last - first) as usize) as f64)
+            .collect();
+        edges.extend([first, last]);
+        edges.sort_by(f64::total_cmp);
+        let window = |from: f64, to: f64| Window { from: from / 1000.0, to: to / 1000.0 };
+        // bottom up, a row is there only where it has time of its own
+        let (mut one, mut parts) = (Sums::new(), Sums::new());
+        add(&mut one, &trace, Shape::CallTree, window(first, last));
+        for pair in edges.windows(2) {
+            add(&mut parts, &trace, Shape::CallTree, window(pair[0], pair[1]));
+        }
+        for sums in [&mut one, &mut parts] {
+            sums.retain(|_, sum| *sum != (0, 0));
+        }
+        assert_eq!(one, parts, "seed {seed}, {edges:?}\n{text}");
+    }
+}
