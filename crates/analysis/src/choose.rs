@@ -34,7 +34,8 @@ impl Thread {
 
     /// Events, and calls if they were counted, else samples.
     fn entries(&self) -> u64 {
-        self.records.len() as u64 + self.calls.unwrap_or_else(|| self.samples())
+        let calls = self.kept.as_ref().map_or_else(|| self.samples(), |own| own.len() as u64);
+        self.records.len() as u64 + calls
     }
 
     /// Its pid as text.

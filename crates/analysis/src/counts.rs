@@ -13,6 +13,17 @@ pub(crate) struct Counts {
     pub(crate) listed: u64,
     /// Entries that have no place.
     pub(crate) dropped: u64,
+    /// Those that are not drawn for another reason than what they are.
+    pub(crate) left_out: LeftOut,
+}
+
+/// Entries that would be drawn if nobody had chosen what is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// Calls on the ignore list below others of these.
+    pub(crate) ignored: u64,
+    /// Entries that were hidden when the trace was stored.
+    pub(crate) hidden: u64,
 }
 
 /// Hands entries on and counts those that touch a stretch of time.
@@ -30,7 +41,7 @@ impl<'m, I: Iterator<Item = Drawn>> Counting<'m, I> {
         Counting { drawn, within, list, counts: Counts::default() }
     }
 
-    /// The counts, all but of what has no place. Cost: a look at each entry that was not taken, up to the end of the stretch.
+    /// The counts of what is drawn. Cost: a look at each entry that was not taken, up to the end of the stretch.
     pub(crate) fn finish(mut self) -> Counts {
         let end = self.within.1;
         while self.next().is_some_and(|own| own.entry.ts <= end || own.entry.ts.is_nan()) {}

@@ -1,6 +1,5 @@
 //! Which entries the keys name that DevTools stored with a trace (`EventsSerializer`).
 
-use crate::made::Calls;
 use crate::meta::ThreadId;
 use crate::modifications::{Hidden, Key, Modifications};
 use crate::trace::{Thread, Trace, id_text};
@@ -32,7 +31,7 @@ impl Trace {
             };
             let mut missing = calls.clone();
             let track = self.track(thread)?;
-            for call in track.calls.iter().flat_map(Calls::iter) {
+            for call in track.calls.iter().flat_map(|own| own.iter()) {
                 let node = model.node(call.node).id;
                 missing.remove(&(i64::from(call.sample as i32), node));
             }

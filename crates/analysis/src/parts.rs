@@ -1,5 +1,6 @@
 //! Tables of many threads: each by itself, or those of a process or of all as one.
 
+use crate::counts::LeftOut;
 use crate::groups::GroupBy;
 use crate::matcher::Matcher;
 use crate::query::{Per, Query, RowKey, Shape, TableRules};
@@ -25,6 +26,10 @@ pub struct Part {
     pub calls: u64,
     /// Of these, those that DevTools does not draw: they are on its ignore list, and so is the function that they are called by.
     pub listed: u64,
+    /// Calls that are not drawn here, as in DevTools, since they are on an ignore list, and so is the function that they are called by.
+    pub ignored: u64,
+    /// Events and calls that were hidden when the trace was stored, where that is looked at as it was then.
+    pub hidden: u64,
     /// Events and calls that have no place, since they begin in one and end behind it.
     pub dropped: u64,
     /// Samples.
@@ -168,8 +173,8 @@ impl View<'_> {
     /// A table of it, as that of the thread of this number.
     pub(crate) fn part(&self, thread: usize, table: Table) -> Part {
         let (calls, listed, dropped) = (self.calls() as u64, self.listed(), self.dropped());
-        let samples = self.samples();
-        Part { threads: vec![thread], table, calls, listed, dropped, samples }
+        let (samples, LeftOut { ignored, hidden }) = (self.samples(), self.left_out());
+        Part { threads: vec![thread], table, calls, listed, ignored, hidden, dropped, samples }
     }
 }
 
@@ -291,6 +296,8 @@ fn add(first: &mut Part, part: Part) {
     first.table.total += part.table.total;
     first.calls += part.calls;
     first.listed += part.listed;
+    first.ignored += part.ignored;
+    first.hidden += part.hidden;
     first.dropped += part.dropped;
     first.samples += part.samples;
 }
@@ -339,6 +346,8 @@ mod tests {
             table: Table { window, own: 1.0, total: 10.0, rows },
             calls: 2,
             listed: 1,
+            ignored: 2,
+            hidden: 3,
             dropped: 0,
             samples: 3,
         };
@@ -355,5 +364,6 @@ mod tests {
         ];
         assert_eq!(shown, expected);
         assert_eq!((one.threads, one.calls, one.table.total), (vec![0, 1], 4, 20.0));
+        assert_eq!((one.listed, one.ignored, one.hidden), (2, 4, 6));
     }
 }

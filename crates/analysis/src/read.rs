@@ -13,6 +13,7 @@ use crate::samples::{Sample, Samples};
 use crate::sorting::{Filed, Pairs, Sorting};
 use crate::space::Space;
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
+use std::sync::Arc;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::spill::SpilledVec;
 use tracemill_pipeline::{Config, Error, Excerpt, Scanned, Source};
@@ -135,12 +136,13 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Counts calls, by which the panel sorts its tracks, and takes over how the trace was looked at when it was stored. Of several
-    /// inputs nothing is known of that: keys and windows are those of one.
+    /// Makes calls, by whose number the panel sorts its tracks, once for all that is made of them, and takes over how the trace was
+    /// looked at when it was stored. Of several inputs nothing is known of that: keys and windows are those of one.
     fn look_as_stored(&mut self, metadata: &[Vec<u8>]) -> Result<(), Error> {
+        let profiles = self.threads.iter().filter(|thread| thread.model.is_some()).count();
+        let space = self.space().divided(profiles as u64);
         for at in 0..self.threads.len() {
-            let calls = self.track(&self.threads[at])?.calls.map(|calls| calls.len() as u64);
-            self.threads[at].calls = calls;
+            self.threads[at].kept = self.made(&self.threads[at], &space)?.map(Arc::new);
         }
         if let ([metadata], [_]) = (metadata, &self.inputs[..])
             && let Some(own) = Modifications::of(metadata)
@@ -346,7 +348,7 @@ fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
         lane: None,
         records: 0..0,
         model: None,
-        calls: None,
+        kept: None,
         pairs: Pairs::default(),
         known: None,
     }

@@ -1,7 +1,7 @@
 //! Tables: the flame chart's rows, call tree, bottom-up and event log of a thread.
 
 use crate::calls::NO_SAMPLE;
-use crate::counts::{Counting, Counts};
+use crate::counts::{Counting, Counts, LeftOut};
 use crate::entries::{Entry, Placed};
 use crate::groups::{GroupBy, Ids};
 use crate::ignored::{Ignored, Listed};
@@ -17,7 +17,7 @@ use crate::tree::{By, Row, Rows};
 use crate::urls::is_ignored;
 use crate::views::{BottomUp, Identify, TopDown};
 use crate::walk::{Filter, Visit, Window, walk};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::LazyLock;
 use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Quota;
@@ -58,8 +58,10 @@ impl<'t> View<'t> {
     fn counts(&self) -> Counts {
         *self.counts.get_or_init(|| {
             let mut nested = self.track.nested().counting(self.within);
-            let counts = self.counter(self.drawn_of(nested.by_ref(), false)).finish();
-            Counts { dropped: nested.dropped, ..counts }
+            let left_out = Cell::default();
+            let drawn = self.drawn_of(nested.by_ref(), false, Some(&left_out));
+            let counts = self.counter(drawn).finish();
+            Counts { dropped: nested.dropped, left_out: left_out.get(), ..counts }
         })
     }
 
@@ -92,11 +94,13 @@ impl<'t> View<'t> {
     }
 
     /// `#appendNodesAtLevel`: an entry that is not drawn costs no level; one on the ignore list is drawn only if its parent is
-    /// not on it. Without levels, `level` is the depth wherever that need not be worked out.
+    /// not on it. Without levels, `level` is the depth wherever that need not be worked out. What is
+    /// left out goes to `left_out`.
     fn drawn_of<'v>(
         &'v self,
         nested: impl Iterator<Item = Placed> + 'v,
         with_levels: bool,
+        left_out: Option<&'v Cell<LeftOut>>,
     ) -> impl Iterator<Item = Drawn> + 'v {
         let draws_all = self.rules.entries == Entries::All || self.trace.is_generic;
         let is_plain = !self.is_listing() && (draws_all || !with_levels);
@@ -118,8 +122,20 @@ impl<'t> View<'t> {
             open.truncate(depth as usize);
             let (level, parent_ignored) = open.last().copied().unwrap_or((0, false));
             let is_ignored = self.list.as_ref().is_some_and(|list| list.has(&entry));
-            let is_drawn =
-                self.draws(&entry) && !(is_ignored && parent_ignored) && !is_hidden(&entry);
+            let is_drawn = self.draws(&entry) && {
+                let own = LeftOut {
+                    ignored: u64::from(is_ignored && parent_ignored),
+                    hidden: u64::from(!(is_ignored && parent_ignored) && is_hidden(&entry)),
+                };
+                if let Some(sum) = left_out.filter(|_| entry.touches(self.within)) {
+                    let LeftOut { ignored, hidden } = sum.get();
+                    sum.set(LeftOut {
+                        ignored: ignored + own.ignored,
+                        hidden: hidden + own.hidden,
+                    });
+                }
+                own == LeftOut::default()
+            };
             open.push((level + u32::from(is_drawn), is_ignored));
             is_drawn.then_some(Drawn { at, entry, depth, level, is_ignored })
         })
@@ -127,12 +143,12 @@ impl<'t> View<'t> {
 
     /// What is drawn; of its levels only [`View::levelled`] knows.
     pub(crate) fn drawn(&self) -> impl Iterator<Item = Drawn> + '_ {
-        self.drawn_of(self.track.nested(), false)
+        self.drawn_of(self.track.nested(), false, None)
     }
 
     /// What is drawn, and at which level.
     pub(crate) fn levelled(&self) -> impl Iterator<Item = Drawn> + '_ {
-        self.drawn_of(self.track.nested(), true)
+        self.drawn_of(self.track.nested(), true, None)
     }
 
     /// Whether calls of an ignore list are left out.
@@ -189,6 +205,11 @@ impl<'t> View<'t> {
     /// Calls that are drawn here, but not in DevTools: they are on its ignore list, and so is the function that they are called by.
     pub fn listed(&self) -> u64 {
         self.counts().listed
+    }
+
+    /// What is left out of what would be drawn.
+    pub(crate) fn left_out(&self) -> LeftOut {
+        self.counts().left_out
     }
 
     /// Events and calls that begin in one but end behind it, and so have no place.
@@ -265,12 +286,15 @@ impl<'t> View<'t> {
         room: &Quota,
     ) -> Result<(), Error> {
         let mut nested = self.track.nested().counting(self.within);
-        let mut counting = self.counter(self.drawn_of(nested.by_ref(), false));
+        let left_out = Cell::default();
+        let drawn = self.drawn_of(nested.by_ref(), false, Some(&left_out));
+        let mut counting = self.counter(drawn);
         let both = (over.of(self.drawn(), ids), over.of(&mut counting, ids));
         walk(both, over.window, self.filter(), visits, room)?;
         let counts = counting.finish();
         // a second walk finds the same
-        let _ = self.counts.set(Counts { dropped: nested.dropped, ..counts });
+        let counts = Counts { dropped: nested.dropped, left_out: left_out.get(), ..counts };
+        let _ = self.counts.set(counts);
         Ok(())
     }
 

@@ -22,6 +22,7 @@ use crate::sorting::Pairs;
 use crate::space::Space;
 use crate::value::string;
 use std::ops::Range;
+use std::sync::Arc;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::limits::Limits;
 use tracemill_core::names::Names;
@@ -94,8 +95,8 @@ pub struct Thread {
     /// Its stretch of all records.
     pub(crate) records: Range<usize>,
     pub(crate) model: Option<Model>,
-    /// Calls of its samples, if they were counted.
-    pub(crate) calls: Option<u64>,
+    /// Calls of its samples, where they are counted before anything is made of them.
+    pub(crate) kept: Option<Arc<Calls>>,
     /// What became of B and E events.
     pub pairs: Pairs,
     /// Its events in the whole trace, where a part of that was read.
@@ -182,7 +183,7 @@ pub struct Trace {
 pub struct Track<'t> {
     pub(crate) trace: &'t Trace,
     pub(crate) thread: &'t Thread,
-    pub(crate) calls: Option<Calls>,
+    pub(crate) calls: Option<Arc<Calls>>,
 }
 
 impl Track<'_> {
@@ -194,7 +195,7 @@ impl Track<'_> {
     /// Events and calls in order; of a profile that stands alone calls, with their depths.
     pub(crate) fn merged(&self) -> impl Iterator<Item = Placed> + '_ {
         let events = (!self.is_alone()).then(|| self.trace.events(self.thread));
-        let calls = self.calls.iter().flat_map(Calls::iter);
+        let calls = self.calls.iter().flat_map(|own| own.iter());
         let calls = calls.map(|own| Placed { entry: Entry::of_call(&own), depth: own.depth });
         let events = events.into_iter().flatten().map(|entry| Placed { entry, depth: 0 });
         merge(events, calls)
@@ -260,21 +261,29 @@ impl Trace {
         integrate((self.events(thread), samples), (model, &self.flags), trace_id, space)
     }
 
-    /// The flame chart of a thread. Cost: its events and samples, and 40 bytes for each call, on disk beyond the budget.
+    /// The flame chart of a thread. Cost: its events and samples, and 40 bytes for each call, on disk beyond the budget; nothing where its
+    /// calls are there already.
     ///
     /// # Errors
     /// What temporary files say.
     pub fn track<'t>(&'t self, thread: &'t Thread) -> Result<Track<'t>, Error> {
-        let space = self.space();
-        let calls = match (self.stands_alone(thread), &thread.model) {
-            (Some(model), _) => {
-                let samples = self.samples.range(model.span.range.clone());
-                Some(frames(model, samples, (&space, self.as_devtools))?)
-            }
-            (None, Some(model)) => Some(self.calls(thread, model, &space)?),
-            (None, None) => None,
+        let calls = match &thread.kept {
+            Some(kept) => Some(Arc::clone(kept)),
+            None => self.made(thread, &self.space())?.map(Arc::new),
         };
         Ok(Track { trace: self, thread, calls })
+    }
+
+    /// The calls of a thread's samples, if it has a profile.
+    pub(crate) fn made(&self, thread: &Thread, space: &Space) -> Result<Option<Calls>, Error> {
+        match (self.stands_alone(thread), &thread.model) {
+            (Some(model), _) => {
+                let samples = self.samples.range(model.span.range.clone());
+                frames(model, samples, (space, self.as_devtools)).map(Some)
+            }
+            (None, Some(model)) => self.calls(thread, model, space).map(Some),
+            (None, None) => Ok(None),
+        }
     }
 }
 

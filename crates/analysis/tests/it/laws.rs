@@ -12,7 +12,7 @@ use tracemill_analysis::{
     Entries, GroupBy, Part, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace,
     Window,
 };
-use tracemill_pipeline::{Align, Config, OutputConfig, PidPolicy, Source, merge};
+use tracemill_pipeline::{Align, Config, OutputConfig, PidPolicy, Shares, Source, merge};
 use tracemill_testkit::{Rng, generate, seeds};
 
 /// As the command reads.
@@ -161,4 +161,29 @@ fn windows_beside_each_other_add_up() {
         }
         assert_eq!(one, parts, "seed {seed}, {edges:?}\n{text}");
     }
+}
+
+/// Where calls are made while the trace is read, tables of them are the same, also where they are on disk.
+#[test]
+fn calls_are_the_same_whenever_they_are_made() {
+    let mut made = 0;
+    for seed in seeds(700, 24) {
+        let text = match seed % 3 {
+            0 => generate::cpuprofile(seed).to_string(),
+            _ => recording(seed * 7),
+        };
+        let usual = read(&[source(0, text.as_bytes())]);
+        let rules = ReadRules { as_stored: true, ..ReadRules::default() };
+        let mut config = config();
+        if seed % 2 == 0 {
+            config.limits.shares = Some(Shares { index: 2000, ..config.shares() });
+        }
+        let kept = Trace::read(&[source(0, text.as_bytes())], rules, &config).expect("a trace");
+        for shape in SHAPES {
+            let [usual, kept] = [&usual, &kept].map(|own| tables(own, shape, Entries::Visible));
+            assert_eq!(usual, kept, "seed {seed}, {shape:?}");
+            made += usual.len();
+        }
+    }
+    assert!(made > 50, "{made}");
 }

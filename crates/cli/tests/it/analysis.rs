@@ -473,6 +473,16 @@ fn calls_of_an_ignore_list_below_each_other_can_be_left_out() {
     assert_eq!(labels(r"--ignore-list=^a\.js s.json"), left);
     assert_eq!(labels("--ignore-list n.json"), left);
     assert_eq!(labels("n.json"), all);
+    let head = |words: &str| {
+        let said = folder.run(&format!("tree {words}")).ends(0).stdout;
+        said.lines().next().expect("a head").to_owned()
+    };
+    let [plain, listed] = [head("n.json"), head("--ignore-list n.json")];
+    assert!(
+        plain.ends_with("on the ignore list of DevTools, which does not draw these"),
+        "{plain}"
+    );
+    assert!(listed.contains("; without ") && listed.ends_with(" on the ignore list"), "{listed}");
 }
 
 /// What cannot be on disk ends the run with its reason, in little time and within the budget.

@@ -88,7 +88,20 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
         }
         _ => format!(" of {total:.2} ms"),
     };
-    format!("{of}: {busy:.2} ms busy{window} ({share:.1} %){calls}{listed}")
+    let left_out = left_out(part);
+    format!("{of}: {busy:.2} ms busy{window} ({share:.1} %){calls}{listed}{left_out}")
+}
+
+/// What does not count of what would without an ignore list and what was hidden.
+fn left_out(part: &Part) -> String {
+    let all = [
+        (part.ignored, "call", "on the ignore list"),
+        (part.hidden, "event", "hidden when the trace was stored"),
+    ];
+    let told = all.iter().filter(|(count, ..)| *count > 0);
+    let told: Vec<String> =
+        told.map(|(count, noun, why)| format!("{} {why}", plural(*count, noun))).collect();
+    if told.is_empty() { String::new() } else { format!("; without {}", told.join(" and ")) }
 }
 
 /// Where a function stands: lines and columns from 1 on.
