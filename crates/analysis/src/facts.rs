@@ -10,7 +10,7 @@ use crate::details::{DetailsTable, Wanted};
 use crate::devices::{DeviceEvent, Role};
 use crate::images::Images;
 use crate::kinds::{Kind, Kinds, NO_CAT};
-use crate::meta::{Meta, Notable, ThreadId};
+use crate::meta::{Meta, Notable};
 use crate::pages::Pages;
 use crate::record::Record;
 use crate::sorting::{Filed, Sorting};
@@ -270,21 +270,27 @@ impl Facts {
         &mut self,
         place: impl Fn(usize) -> &'p InputPlace,
     ) -> Vec<(u32, usize)> {
-        let lanes = std::mem::take(&mut self.lanes);
-        self.numbers.clear();
-        let mut numbers: HashMap<ThreadId, u32> = HashMap::default();
-        let mut moved = Vec::with_capacity(lanes.len());
-        for mut lane in lanes {
-            let input = lane.input;
-            lane.pid = place(input).pid(&lane.pid).into();
-            let next = self.lanes.len() as u32;
-            let key = (lane.pid.clone(), lane.tid.clone());
-            let at = *numbers.entry(key).or_insert(next);
-            if at == next {
-                self.lanes.push(lane);
+        self.numbers = HashMap::default();
+        for lane in &mut self.lanes {
+            let pid = place(lane.input).pid(&lane.pid);
+            if *pid != *lane.pid {
+                lane.pid = pid.into();
             }
-            moved.push((at, input));
         }
+        let mut numbers: HashMap<(&[u8], &[u8]), u32> = HashMap::default();
+        let mut moved = Vec::with_capacity(self.lanes.len());
+        for lane in &self.lanes {
+            let next = numbers.len() as u32;
+            moved.push((*numbers.entry((&lane.pid, &lane.tid)).or_insert(next), lane.input));
+        }
+        drop(numbers);
+        // of each thread the first is left
+        let (mut next, mut of) = (0, moved.iter());
+        self.lanes.retain(|_| {
+            let is_first = of.next().is_some_and(|own| own.0 == next);
+            next += u32::from(is_first);
+            is_first
+        });
         for (input, (bounds, call_bounds)) in self.by_input.iter().enumerate() {
             let own = place(input);
             self.bounds.add(own.moved(bounds.min), own.moved(bounds.max));

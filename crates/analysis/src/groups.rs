@@ -142,7 +142,7 @@ impl<'t> Ids<'t> {
     }
 
     pub(crate) fn model(&self) -> Option<&'t Model> {
-        self.thread.model.as_ref()
+        self.thread.model.as_deref()
     }
 
     fn name(&self, entry: &Entry) -> &'t [u8] {

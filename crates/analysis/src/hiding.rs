@@ -25,7 +25,7 @@ impl Trace {
         for (ids, calls) in &wanted {
             let texts = ids.map(|id| id.to_string());
             let thread = by_ids.get(&texts).filter(|_| !self.is_cpu_profile);
-            let Some((thread, model)) = thread.and_then(|own| Some((own, own.model.as_ref()?)))
+            let Some((thread, model)) = thread.and_then(|own| Some((own, own.model.as_deref()?)))
             else {
                 return Ok(Hidden::default());
             };

@@ -198,10 +198,10 @@ impl Trace {
     /// Gives functions the names and places of their sources, as far as maps have them.
     fn map(&mut self, maps: &SourceMaps, metadata: &[Vec<u8>], most: u64) {
         let mut mapper = Mapper::new(&mut self.names, most);
-        let models = self.threads.iter().filter_map(|thread| thread.model.as_ref());
+        let models = self.threads.iter().filter_map(|thread| thread.model.as_deref());
         mapper.read(models.flat_map(Model::functions), maps, metadata);
         if mapper.mapped.functions > 0 {
-            let models = self.threads.iter_mut().filter_map(|thread| thread.model.as_mut());
+            let models = self.threads.iter_mut().filter_map(|thread| thread.model.as_deref_mut());
             models.for_each(|model| model.map(|frame| mapper.change(frame)));
         }
         (self.libraries, self.mapped) = (mapper.libraries, mapper.mapped);
@@ -259,7 +259,7 @@ impl Trace {
                 thread.input_number = named.unwrap_or(0);
             }
             thread.input = input;
-            thread.model = model;
+            thread.model = model.map(Box::new);
         }
         let pages = &self.meta;
         let is_drawn = |pid: &[u8]| pages.page(pid).is_some_and(|page| page.url.is_some());

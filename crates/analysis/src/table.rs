@@ -71,7 +71,7 @@ impl<'t> View<'t> {
 
     /// What finds calls that the ignore list of DevTools leaves out, where no list does so here and any function is on it.
     fn ignored_of_devtools(&self) -> Option<Ignored<'t>> {
-        let model = self.thread.model.as_ref()?;
+        let model = self.thread.model.as_deref()?;
         if self.is_listing() {
             return None;
         }
@@ -81,7 +81,7 @@ impl<'t> View<'t> {
 
     /// Functions whose calls are left out, if any are.
     fn list_in_force(&self) -> Option<Listed<'t>> {
-        let model = self.thread.model.as_ref().filter(|_| self.is_listing())?;
+        let model = self.thread.model.as_deref().filter(|_| self.is_listing())?;
         let list = self.trace.ignore_list.as_ref();
         let is_on = |url: &[u8]| list.map_or_else(|| is_ignored(url), |list| list.finds(url));
         Listed::new(model, |url| {
@@ -168,7 +168,7 @@ impl<'t> View<'t> {
 
     /// The sample and node of a call.
     fn call_key(&self, entry: &Entry) -> (i64, u64) {
-        let id = self.thread.model.as_ref().map(|own| own.node(entry.kind).id);
+        let id = self.thread.model.as_deref().map(|own| own.node(entry.kind).id);
         (i64::from(entry.details as i32), id.unwrap_or_default())
     }
 
@@ -237,7 +237,7 @@ impl<'t> View<'t> {
 
     /// A call as a row; `None` of what is no call.
     pub(crate) fn call_row(&self, entry: &Entry) -> Option<CallRow<'t>> {
-        let model = self.thread.model.as_ref().filter(|_| entry.is_call())?;
+        let model = self.thread.model.as_deref().filter(|_| entry.is_call())?;
         let frame = model.frame(entry.kind);
         Some(CallRow {
             ts: entry.ts,

@@ -94,7 +94,8 @@ pub struct Thread {
     pub(crate) lane: Option<u32>,
     /// Its stretch of all records.
     pub(crate) records: Range<usize>,
-    pub(crate) model: Option<Model>,
+    /// Few threads have one.
+    pub(crate) model: Option<Box<Model>>,
     /// Calls of its samples, where they are counted before anything is made of them.
     pub(crate) kept: Option<Arc<Calls>>,
     /// What became of B and E events.
@@ -106,17 +107,17 @@ pub struct Thread {
 impl Thread {
     /// Samples of its profile.
     pub fn samples(&self) -> u64 {
-        self.model.as_ref().map_or(0, |model| model.span.len() as u64)
+        self.model.as_deref().map_or(0, |model| model.span.len() as u64)
     }
 
     /// When its last sample ends, in microseconds; `None` without samples.
     pub fn last_sample(&self) -> Option<f64> {
-        self.model.as_ref()?.span.end.map(|ms| ms * 1000.0)
+        self.model.as_deref()?.span.end.map(|ms| ms * 1000.0)
     }
 
     /// Samples that name no node of the profile.
     pub fn unknown_samples(&self) -> u64 {
-        self.model.as_ref().map_or(0, |model| model.span.unknown)
+        self.model.as_deref().map_or(0, |model| model.span.unknown)
     }
 }
 
@@ -216,7 +217,7 @@ impl Trace {
 
     /// Whether a thread's calls are those of a CPU profile that stands alone.
     pub(crate) fn stands_alone<'t>(&self, thread: &'t Thread) -> Option<&'t Model> {
-        thread.model.as_ref().filter(|_| thread.kind == ThreadKind::CpuProfile)
+        thread.model.as_deref().filter(|_| thread.kind == ThreadKind::CpuProfile)
     }
 
     /// What became of all B and E events.
@@ -240,7 +241,7 @@ impl Trace {
 
     /// Samples of a thread in a stretch of time, in microseconds.
     pub(crate) fn samples_within(&self, thread: &Thread, (from, to): (f64, f64)) -> u64 {
-        let range = thread.model.as_ref().map_or(0..0, |model| model.span.range.clone());
+        let range = thread.model.as_deref().map_or(0..0, |model| model.span.range.clone());
         if from == f64::NEG_INFINITY && to == f64::INFINITY {
             return range.len() as u64;
         }

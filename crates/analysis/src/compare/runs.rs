@@ -137,7 +137,7 @@ struct Samples(HashMap<Key, (f64, f64)>);
 impl Samples {
     fn of(trace: &Trace, threads: &[usize]) -> Self {
         let mut sums: HashMap<Key, (f64, f64)> = HashMap::default();
-        for model in threads.iter().filter_map(|&at| trace.threads[at].model.as_ref()) {
+        for model in threads.iter().filter_map(|&at| trace.threads[at].model.as_deref()) {
             let mut by_node: Vec<(f64, f64)> = vec![(0.0, 0.0); model.nodes.len()];
             let mut samples = trace.samples.range(model.span.range.clone()).peekable();
             while let Some(sample) = samples.next() {

@@ -149,7 +149,7 @@ impl Trace {
             let location = Location { url: text(b"url"), line, column };
             return (Some(text(b"functionName")), location);
         }
-        let frame = own.call.and_then(|call| Some(thread.model.as_ref()?.frame(call)));
+        let frame = own.call.and_then(|call| Some(thread.model.as_deref()?.frame(call)));
         let Some(frame) = frame else { return (None, Location::default()) };
         let place = |text: u32| self.names.text(text).parse().ok();
         let (line, column) = (place(frame.line), place(frame.column));

@@ -6,7 +6,6 @@ use crate::messages::plain;
 use crate::table::{self, ColumnAlignment, Layout};
 use crate::wrap::push_line;
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use tracemill_analysis::{Location, Matcher, Part, Shape, Trace, TreeRow, Window};
 use tracemill_pipeline::{grouped, plural};
 
@@ -180,16 +179,17 @@ fn table_of(answer: &Answer<'_>, part: &Part, markdown: bool, columns: Option<us
         lines.push(line);
     }
     let mut text = if markdown { in_markdown(&lines) } else { aligned(&lines, &[], columns) };
+    let columns = columns.filter(|_| !markdown);
     if kept.small.0 > 0 {
         let share = percent_of(kept.small.1, busy);
         let rows = plural(kept.small.0, "row");
-        let _ = writeln!(
-            text,
-            "… {rows} that take too little ({share:.1} % together); --min 0 shows all"
-        );
+        let line =
+            format!("… {rows} that take too little ({share:.1} % together); --min 0 shows all");
+        push_line(&mut text, &line, 2, columns);
     }
     if kept.more > 0 {
-        let _ = writeln!(text, "… and {}; -n shows more", plural(kept.more, "row"));
+        let line = format!("… and {}; -n shows more", plural(kept.more, "row"));
+        push_line(&mut text, &line, 2, columns);
     }
     text
 }
