@@ -384,13 +384,14 @@ fn processes_once(n: usize) -> Vec<String> {
 }
 
 /// What cannot be on disk, much more of it than the least budget has room for.
-pub(super) const COUNTED: [Row; 15] = rows! {
+pub(super) const COUNTED: [Row; 16] = rows! {
     "open begins, check" 1_000_000 open_begins "check";
     "open begins, info" 1_000_000 open_begins "info" "--full";
     "open begins, filter" 1_000_000 open_begins "filter" "--min-dur" "1";
     "open begins, slice" 1_000_000 open_begins "slice" "--from" "1s";
     "open begins, slice of whole pairs" 1_000_000 open_begins "slice" "--from" "1s" "--edges" "keep";
     "open begins, merge for DevTools" 1_000_000 open_begins "merge" "--for" "devtools";
+    "open begins, index" 1_000_000 open_begins "index";
     "open asyncs, check" 1_000_000 open_asyncs "check";
     "pids, check" 400_000 processes_once "check";
     "pids, filter" 400_000 processes_once "filter" "--tid" "1";

@@ -124,7 +124,7 @@ impl Build {
             granules: AllGranules::new(SpillVec::new(&config.tmp_dir, share)),
             times: Vec::new(),
             places: SpillVec::new(&config.tmp_dir, share),
-            spans: AllSpans::new(text, share, config),
+            spans: AllSpans::new(text, share, config, config.open_quota()),
             streams: AllStreams::new(SpillVec::new(&config.tmp_dir, share)),
             groups: AllGroups::new(text, share, config),
             granule_lanes: AllLanes::new(SpillVec::new(&config.tmp_dir, share)),

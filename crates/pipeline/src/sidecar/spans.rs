@@ -6,18 +6,19 @@
 //! T is the least power of two above which there are at most so many intervals as [`EACH`] of the text. Which those are is known when
 //! all is read; until then those above a bound are kept that grows with what was seen, and that T reaches in any case.
 //!
-//! Pairs are those of all verbs, of parts sorted by what they belong to: see the module `slice`. Heap: as there. Tables pair B and E as DevTools does,
+//! Pairs are those of all verbs, of parts sorted by what they belong to: see the module `slice`. Heap: what is open at one time on one thread, within a quota. Tables pair B and E as DevTools does,
 //! by name and categories: where that makes other pairs, those are listed beside. They do not count for T; if more of them are longer than T
 //! than have room, tables read all.
 
 use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
 use super::span::{LEVEL_OPEN, NO_LANE, Span, SummedPlace};
+use crate::config::OPEN;
 use crate::slice::kinds::{Kind, Step};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::error::Error;
-use tracemill_core::limits::Limits;
+use tracemill_core::limits::{Limits, Quota};
 use tracemill_core::order::{ExternalSorter, Order, SortedRecords};
 use tracemill_core::pairing::{Begins, DevtoolsBegins};
 use tracemill_core::spill::SpillVec;
@@ -41,11 +42,13 @@ pub(super) struct AllSpans {
     parts: ExternalSorter<LastingEvent>,
     limits: Limits,
     share: u64,
+    quota: Quota,
 }
 
 impl AllSpans {
-    /// None yet, of a file of so many bytes; those beyond `share` bytes, twice, go to disk.
-    pub(super) fn new(file_bytes: u64, share: u64, limits: &Limits) -> Self {
+    /// None yet, of a file of so many bytes; those beyond `share` bytes, twice, go to disk. `quota` has room for what is open at one
+    /// time.
+    pub(super) fn new(file_bytes: u64, share: u64, limits: &Limits, quota: Quota) -> Self {
         AllSpans {
             done: SpillVec::new(&limits.tmp_dir, share),
             counts: [0; _],
@@ -55,6 +58,7 @@ impl AllSpans {
             parts: ExternalSorter::new(&limits.tmp_dir, share, limits.threads),
             limits: limits.clone(),
             share,
+            quota,
         }
     }
 
@@ -276,7 +280,7 @@ impl<'a> Walk<'a> {
                     // what has no category fits no end that has one
                     self.of_tables.begin(own.name, u64::from(own.cat) + 2, own);
                 }
-                Ok(())
+                self.to.quota.check(self.open.heap() + self.of_tables.heap(), OPEN)
             }
             (_, Step::Middle) => Ok(()),
             (_, Step::End) => self.end(&own),
