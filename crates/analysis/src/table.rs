@@ -123,18 +123,15 @@ impl<'t> View<'t> {
             let (level, parent_ignored) = open.last().copied().unwrap_or((0, false));
             let is_ignored = self.list.as_ref().is_some_and(|list| list.has(&entry));
             let is_drawn = self.draws(&entry) && {
-                let own = LeftOut {
-                    ignored: u64::from(is_ignored && parent_ignored),
-                    hidden: u64::from(!(is_ignored && parent_ignored) && is_hidden(&entry)),
-                };
-                if let Some(sum) = left_out.filter(|_| entry.touches(self.within)) {
-                    let LeftOut { ignored, hidden } = sum.get();
-                    sum.set(LeftOut {
-                        ignored: ignored + own.ignored,
-                        hidden: hidden + own.hidden,
+                let is_listed = is_ignored && parent_ignored;
+                let is_out = is_listed || is_hidden(&entry);
+                if is_out && let Some(sum) = left_out.filter(|_| entry.touches(self.within)) {
+                    sum.update(|LeftOut { ignored, hidden }| match is_listed {
+                        true => LeftOut { ignored: ignored + 1, hidden },
+                        false => LeftOut { ignored, hidden: hidden + 1 },
                     });
                 }
-                own == LeftOut::default()
+                !is_out
             };
             open.push((level + u32::from(is_drawn), is_ignored));
             is_drawn.then_some(Drawn { at, entry, depth, level, is_ignored })

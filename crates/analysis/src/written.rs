@@ -7,7 +7,7 @@ use crate::table::{View, sample_of};
 use crate::trace::Trace;
 use tracemill_core::draft::Draft;
 use tracemill_core::json::{push_integer, push_string};
-use tracemill_pipeline::{Error, Source};
+use tracemill_pipeline::{CALLS, Error, Source};
 use tracemill_tokenizer::validate_value;
 
 /// What was written.
@@ -150,7 +150,9 @@ impl NodeText {
         head.clear();
         head.extend_from_slice(b"{\"name\":");
         push_string(&name, head);
-        head.extend_from_slice(b",\"cat\":\"v8.calls\",\"ph\":\"X\"");
+        head.extend_from_slice(b",\"cat\":");
+        push_string(CALLS, head);
+        head.extend_from_slice(b",\"ph\":\"X\"");
         head.extend_from_slice(ids);
         head.extend_from_slice(b",\"ts\":");
         tail.clear();

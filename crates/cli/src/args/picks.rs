@@ -131,8 +131,12 @@ impl PickArgs {
             SampleWeight::Delta => Weights::Delta,
             SampleWeight::Hits => Weights::Hits,
         };
-        let as_stored = self.window.iter().any(|own| matches!(own, TimeStretch::Panel));
-        ReadRules { weights, as_stored, ..part.read_rules(by) }
+        ReadRules { weights, as_stored: self.has_panel(), ..part.read_rules(by) }
+    }
+
+    /// Whether the window that DevTools opens with is asked for.
+    fn has_panel(&self) -> bool {
+        self.window.iter().any(|own| matches!(own, TimeStretch::Panel))
     }
 
     /// The windows of a trace from the first to the last of these microseconds, if they follow from times alone; else why all must be read.
@@ -142,21 +146,30 @@ impl PickArgs {
         bounds: (f64, f64),
     ) -> Result<Vec<Window>, &'static str> {
         const EVENTS: &str = "which windows are asked for follows from events of the whole trace";
-        if part.as_panel() || self.during.is_some() || self.event.is_some() {
+        let is_of_events = self.during.is_some() || self.event.is_some();
+        if part.as_panel() || is_of_events || self.has_panel() {
             return Err(EVENTS);
         }
         // who reads all of it tells what is wrong with them
-        let wrong = |_| "no window was given";
-        let mut windows: Vec<Window> = part.window(bounds).map_err(wrong)?.into_iter().collect();
-        for own in &self.window {
-            let between = match own {
-                TimeStretch::Between(own) => window_between(bounds, own.from, own.to),
-                TimeStretch::Full => window_between(bounds, None, None),
-                TimeStretch::Panel => return Err(EVENTS),
-            };
-            windows.push(between.map_err(wrong)?);
-        }
+        let windows = self.windows(part, bounds, || Err(Failure::usage(EVENTS)));
+        let windows = windows.map_err(|_| "no window was given")?;
         if windows.is_empty() { Err("all of its time is asked for") } else { Ok(windows) }
+    }
+
+    /// The windows of a trace from the first to the last of these microseconds, but for those that follow from events; `panel` is that
+    /// which DevTools opens with.
+    fn windows(
+        &self,
+        part: &PartArgs,
+        bounds: (f64, f64),
+        panel: impl Fn() -> Result<Window, Failure>,
+    ) -> Result<Vec<Window>, Failure> {
+        let stretches = self.window.iter().map(|own| match own {
+            TimeStretch::Between(own) => window_between(bounds, own.from, own.to),
+            TimeStretch::Full => window_between(bounds, None, None),
+            TimeStretch::Panel => panel(),
+        });
+        part.window(bounds)?.into_iter().map(Ok).chain(stretches).collect()
     }
 
     /// The threads, by their numbers, and what is asked of them.
@@ -168,14 +181,8 @@ impl PickArgs {
     ) -> Result<(Vec<usize>, Query), Failure> {
         let mut threads = trace.choose(&part.choice());
         let rules = part.table_rules();
-        let mut windows: Vec<Window> = part.window(trace.bounds)?.into_iter().collect();
-        for own in &self.window {
-            windows.push(match own {
-                TimeStretch::Between(own) => window_between(trace.bounds, own.from, own.to)?,
-                TimeStretch::Panel => trace.opening_window()?,
-                TimeStretch::Full => window_between(trace.bounds, None, None)?,
-            });
-        }
+        let panel = || Ok(trace.opening_window()?);
+        let mut windows = self.windows(part, trace.bounds, panel)?;
         if part.as_panel() && !part.has_window() && !self.has_window() {
             windows.push(trace.opening_window()?);
         }

@@ -173,13 +173,14 @@ impl<'r> Renamer<'r> {
             each_moved(shift, &event, |value, kind| found.moved(value, kind, shift));
         } else if let Some(renames) = &unit.renames {
             let mut found = PatchedEvent { event, patches };
-            if renames.args_keys.is_empty() {
-                let spans = self.finder.find_ids(event, PROCESS_ID);
-                self.pids.find_names(&spans.of(event), (self.unit.1, renames), &mut found);
+            let all;
+            let spans = if renames.args_keys.is_empty() {
+                self.finder.find_ids(event, PROCESS_ID)
             } else {
-                let spans = self.finder.find(event);
-                self.pids.find_names(&spans.of(event), (self.unit.1, renames), &mut found);
-            }
+                all = self.finder.find(event);
+                &all
+            };
+            self.pids.find_names(&spans.of(event), (self.unit.1, renames), &mut found);
         }
         if let Some(frames) = &unit.frames {
             let mut found = PatchedEvent { event, patches };

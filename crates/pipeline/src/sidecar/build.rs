@@ -145,7 +145,8 @@ impl Build {
     /// Puts everything together when all is read: what is paired on one thread, what is counted on another.
     fn finish(self, inputs: &Inputs, threads: usize) -> Result<Built, Error> {
         let text = inputs.reports.iter().map(|input| input.bytes).sum();
-        let Build { has_parts, spans, streams, groups, info, long, mut drawn, .. } = self;
+        let Build { has_parts, spans, streams, groups, info, long, mut drawn, mut places, .. } =
+            self;
         let pair = || {
             let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
             let store = Store::new(payloads, long);
@@ -165,7 +166,7 @@ impl Build {
             lanes,
             times: self.times,
             documents,
-            places: { self.places }.take()?,
+            places: places.take()?,
             spans,
             streams,
             groups,

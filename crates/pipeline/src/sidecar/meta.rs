@@ -119,21 +119,6 @@ impl Meta {
         Meta { jump_level, left_out, input, windows: None, drawn: None, tables: None, info }
     }
 
-    /// With what windows need.
-    pub(super) fn with_windows(self, windows: Option<WindowsMeta>) -> Self {
-        Meta { windows, ..self }
-    }
-
-    /// With what is drawn.
-    pub(super) fn with_drawn(self, drawn: Option<DrawnMeta>) -> Self {
-        Meta { drawn, ..self }
-    }
-
-    /// With what tables need.
-    pub(super) fn with_tables(self, tables: Option<TablesMeta>) -> Self {
-        Meta { tables, ..self }
-    }
-
     /// That of an index, if its numbers can be those of a trace: they are added up without a further look.
     pub(super) fn read(index: &Index<'_>) -> Result<Meta, String> {
         let section = index.section(id::META).ok_or("its summary is missing")?;

@@ -162,10 +162,11 @@ fn attempt(
     let mut to = Writer::new(BufWriter::new(file));
     to.section(Section { id: id::META, critical: true, version: 1 })?;
     let with_groups = (keeps(id::META), groups);
-    let meta = meta(built, (level, look_back), with_groups, left_out.clone())?;
+    let mut meta = meta(built, (level, look_back), with_groups, left_out.clone())?;
     let of_drawn =
         |drawn: &Drawn| DrawnMeta { level: drawn.level(), has_all_names: drawn.is_complete };
-    let meta = serde_json::to_vec(&meta.with_drawn(drawn.map(of_drawn)))?;
+    meta.drawn = drawn.map(of_drawn);
+    let meta = serde_json::to_vec(&meta)?;
     for part in meta.chunks(PAGE) {
         to.page(1, (0, 0), |page| _ = page.bytes(part))?;
     }
@@ -239,5 +240,7 @@ fn meta(
         bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
     });
     let tables = built.spans.as_ref().map(|spans| built.recorded.meta(&spans.pairs));
-    Ok(Meta::of(level, left_out, input, info).with_windows(windows).with_tables(tables))
+    let mut meta = Meta::of(level, left_out, input, info);
+    (meta.windows, meta.tables) = (windows, tables);
+    Ok(meta)
 }
