@@ -24,7 +24,7 @@ const BLOCK: usize = 1 << 20;
 
 impl Trace {
     /// Hands the calls of threads, given by their numbers, to `write` as a trace: an array of X events of category
-    /// [`CALLS`](tracemill_pipeline::CALLS), one a line. Each has
+    /// [`CALLS`], one a line. Each has
     /// process and thread as the inputs write them, times in microseconds with three decimals, and in `args` url, line, column (from 0),
     /// node and sample, as far as they are known. Both ends are rounded, so calls that lie in each other still do. `window`, in microseconds
     /// on the trace's clock, leaves out calls that it does not touch.
