@@ -15,7 +15,9 @@
 //! assert!(!push_sound(b",NaN", &mut out), "what is no JSON is changed, and that is said");
 //! ```
 
-use tracemill_tokenizer::{Cursor, members, number_text, string_is, validate_value};
+use tracemill_tokenizer::{
+    Cursor, members, number_text, string_is, to_text, unescape, validate_value,
+};
 
 /// The value of the last member called `name`, as it is written; `None` if there is none, or `object` is no object.
 ///
@@ -26,6 +28,31 @@ pub fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
         return None;
     }
     members(object).filter(|(key, _)| string_is(key, name)).last().map(|(_, value)| value)
+}
+
+/// The content of a string, its escapes resolved in `scratch`; anything else as it is written.
+///
+/// ```
+/// use tracemill_core::json::content;
+///
+/// let mut scratch = Vec::new();
+/// assert_eq!(content(br#""a\u0062""#, &mut scratch), b"ab");
+/// assert_eq!(content(b"1e2", &mut scratch), b"1e2");
+/// ```
+#[inline]
+pub fn content<'v>(value: &'v [u8], scratch: &'v mut Vec<u8>) -> &'v [u8] {
+    let [b'"', inside @ .., b'"'] = value else { return value };
+    if !inside.contains(&b'\\') {
+        return inside;
+    }
+    scratch.clear();
+    unescape(inside, scratch);
+    scratch
+}
+
+/// [`content`] as text; what is no UTF-8 becomes U+FFFD.
+pub fn printable(value: &[u8]) -> String {
+    to_text(content(value, &mut Vec::new()))
 }
 
 /// The elements of an array, as they are written; none of what is no array. Cost: one pass over what is taken.

@@ -111,7 +111,7 @@
 //! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, and all its events have a time.
 //!
 //! **Groups**: events of the phases b n e S T p F (one class), s t f, and N O D that have the class, category, scope and id in common, of s t f
-//! the name too, of a local id the process: texts without quotes, escapes resolved. GROUPS has all that last longer than a bound, or have an event
+//! the name too, of a local id the process: `5` is not `"5"`, escapes and spellings of numbers are resolved. GROUPS has all that last longer than a bound, or have an event
 //! with a time and one without, unless META says that these have no room; and all that have events of several threads, unless META says the same of those.
 //! Pages of GRANULES have 8192 rows, but for the last.
 //!
@@ -145,8 +145,8 @@ pub use write::{Section, Sections, Writer};
 /// What every file begins with: not a text, and broken by whoever changes line ends.
 pub const MAGIC: [u8; 8] = *b"TMIX\r\n\x1a\n";
 /// Counts up when readers of the one before would be wrong.
-pub const MAJOR: u16 = 1;
+pub const MAJOR: u16 = 2;
 /// Counts up when there is something new.
-pub const MINOR: u16 = 1;
+pub const MINOR: u16 = 0;
 /// Bytes of the head.
 pub const HEAD: usize = 64;

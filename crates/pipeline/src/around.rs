@@ -1,7 +1,7 @@
 //! Where events of a name are, for a window around one of them.
 
-use crate::check::hash_value;
 use crate::config::Config;
+use crate::key_hash::name_key;
 use crate::pattern::Pattern;
 use std::str::FromStr;
 use tracemill_core::error::Error;
@@ -100,8 +100,7 @@ pub fn find_events(
                 let [pid, tid] =
                     [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default().to_vec());
                 let begins = open.entry((pid, tid)).or_default();
-                let name = event.field(Field::Name).filter(|name| name.len() > 2);
-                let key = name.map_or(0, |name| hash_value(Some(name)).max(1));
+                let key = name_key(&event);
                 if phase == b'B' {
                     begins.begin(key, is_wanted.then_some((number, ts)));
                 } else if let Some(Some((number, from))) = begins.end(key) {

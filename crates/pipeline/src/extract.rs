@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::flaws::Flaws;
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::json::printable;
 use tracemill_core::losses::InputReport;
 use tracemill_core::output::{self, Length, Output};
 use tracemill_core::read::Inputs;
@@ -19,7 +20,7 @@ use tracemill_core::store::Store;
 use tracemill_core::target::{Compression, OutputConfig, Target};
 use tracemill_core::threads::try_each;
 use tracemill_profile::{
-    ChunkOrder, Collector, Group, Keep, PlacedProfile, ProfileSource, printable, source_of, write,
+    ChunkOrder, Collector, Group, Keep, PlacedProfile, ProfileSource, source_of, write,
 };
 use tracemill_tokenizer::to_text;
 

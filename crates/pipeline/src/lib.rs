@@ -70,7 +70,6 @@ mod config;
 mod convert;
 mod copies;
 mod dedup;
-mod direct_mapped;
 pub mod drawing;
 mod emit;
 mod essential;

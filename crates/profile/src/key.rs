@@ -44,13 +44,3 @@ pub fn push_canonical(value: Option<&[u8]>, key: &mut Vec<u8>) {
     }
     key.push(0);
 }
-
-/// The content of a string, readable; anything else as it is written.
-pub fn printable(value: &[u8]) -> String {
-    let mut plain = Vec::new();
-    match value {
-        [b'"', content @ .., b'"'] => unescape(content, &mut plain),
-        _ => plain.extend_from_slice(value),
-    }
-    String::from_utf8_lossy(&plain).into_owned()
-}

@@ -12,6 +12,7 @@ use super::write::Frame;
 use tracemill_core::error::Error;
 use tracemill_core::flaws::Flaws;
 use tracemill_core::hash::HashMap;
+use tracemill_core::json::printable;
 use tracemill_core::limits::Limits;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
@@ -174,7 +175,12 @@ impl CpuProfile<'_, '_> {
             let number = *numbers.entry([name, url, line]).or_insert_with(|| {
                 let line = to_text(line).parse::<i64>().ok();
                 let line = line.map(|line| line - i64::from(frame.from_one));
-                all.push(HotFunction { name: plain(name), url: plain(url), line, self_ns: 0 });
+                all.push(HotFunction {
+                    name: printable(name),
+                    url: printable(url),
+                    line,
+                    self_ns: 0,
+                });
                 all.len() - 1
             });
             all[number].self_ns = all[number].self_ns.saturating_add(self_ns);
@@ -182,11 +188,6 @@ impl CpuProfile<'_, '_> {
         all.sort_by(|a, b| b.self_ns.cmp(&a.self_ns).then_with(|| a.name.cmp(&b.name)));
         all
     }
-}
-
-/// The content of a string.
-fn plain(value: &[u8]) -> String {
-    super::key::printable(value)
 }
 
 /// A function of a CPU profile.

@@ -4,7 +4,6 @@ use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 use tracemill_core::{EventOrder, Trace, TraceEvent};
 use tracemill_tokenizer::{Event, Field, parse, unescape};
@@ -60,16 +59,12 @@ pub(crate) const USUAL: usize = 9;
 /// What is known of a trace when it is open.
 pub(crate) struct Opened {
     pub(crate) trace: Trace,
-    /// Number of the thread by its ids: pid, a line feed, tid.
-    threads: HashMap<Vec<u8>, usize>,
     /// Whether all pids, and all tids, are whole numbers.
     numbers: [bool; 2],
 }
 
 impl Opened {
     pub(crate) fn new(trace: Trace) -> Self {
-        let all = trace.threads().iter().enumerate();
-        let threads = all.map(|(at, own)| (key(&own.pid, &own.tid), at)).collect();
         let mut numbers = [true; 2];
         for own in trace.threads() {
             numbers[0] &= is_number(&own.pid);
@@ -85,7 +80,7 @@ impl Opened {
                 *is &= event.field(field).is_none_or(is_number);
             }
         }
-        Opened { trace, threads, numbers }
+        Opened { trace, numbers }
     }
 
     pub(crate) fn schema(&self, columns: &[(&'static str, Column)]) -> SchemaRef {
@@ -107,10 +102,6 @@ impl Opened {
         };
         if is_number { DataType::Int64 } else { DataType::Utf8 }
     }
-}
-
-fn key(pid: &[u8], tid: &[u8]) -> Vec<u8> {
-    [pid, b"\n", tid].concat()
 }
 
 /// The content of a string, or a value as it is written.
@@ -151,7 +142,7 @@ pub(crate) struct Rows<'t> {
     bytes: usize,
     scratch: Vec<u8>,
     /// The ids of the event before, and the number of its thread.
-    thread: (Vec<u8>, Option<usize>),
+    thread: (Vec<u8>, Vec<u8>, Option<usize>),
     /// Where the input of the event before begins, and its name.
     input: (u64, String),
 }
@@ -168,7 +159,7 @@ impl<'t> Rows<'t> {
         };
         let columns = columns.iter().map(|&(_, column)| (column, values(column))).collect();
         let (schema, scratch) = (Arc::clone(schema), Vec::new());
-        let (thread, input) = ((Vec::new(), None), (u64::MAX, String::new()));
+        let (thread, input) = ((Vec::new(), Vec::new(), None), (u64::MAX, String::new()));
         Rows { opened, schema, columns, rows: 0, bytes: 0, scratch, thread, input }
     }
 
@@ -242,14 +233,10 @@ impl<'t> Rows<'t> {
     /// The number of the event's thread among those of the trace.
     fn thread_of(&mut self, event: &Event<'_>) -> Option<usize> {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
-        let (last, number) = &mut self.thread;
-        let is_last = last.len() == pid.len() + 1 + tid.len()
-            && last.starts_with(pid)
-            && last[pid.len()] == b'\n'
-            && last.ends_with(tid);
-        if !is_last {
-            *last = key(pid, tid);
-            *number = self.opened.threads.get(last).copied();
+        let (last_pid, last_tid, number) = &mut self.thread;
+        if *last_pid != pid || *last_tid != tid {
+            (*last_pid, *last_tid) = (pid.to_vec(), tid.to_vec());
+            *number = self.opened.trace.thread_number(pid, tid);
         }
         *number
     }

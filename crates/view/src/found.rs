@@ -16,10 +16,11 @@ use crate::record::{Mark, Span, Timed};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 use tracemill_core::bounds::Times;
+use tracemill_core::json::content;
 use tracemill_core::json::member;
 use tracemill_core::pairing::is_named;
 use tracemill_pipeline::Findings;
-use tracemill_pipeline::drawing::{Labels, LaneKind, Shape, content, end_at};
+use tracemill_pipeline::drawing::{Labels, LaneKind, Shape, end_at};
 use tracemill_tokenizer::{Event, Field, canonical, number_text};
 
 /// What is found in a stretch.

@@ -7,7 +7,8 @@ use crate::tracks::Track;
 use std::ops::Deref;
 use std::sync::Arc;
 use tracemill_core::hash::HashMap;
-use tracemill_pipeline::drawing::{LaneKey, LaneKind, content};
+use tracemill_core::json::printable;
+use tracemill_pipeline::drawing::{LaneKey, LaneKind};
 use tracemill_tokenizer::to_text;
 
 /// What a lane is.
@@ -40,23 +41,19 @@ impl Deref for Lane {
 
 impl LaneInfo {
     pub(crate) fn new(key: &LaneKey, notes: &Notes) -> Self {
-        let text = |bytes: &[u8]| {
-            let mut scratch = Vec::new();
-            to_text(content(bytes, &mut scratch))
-        };
         let of_thread = notes.of(&key.pid, Some(&key.own));
         let name = match key.kind {
             LaneKind::Thread | LaneKind::Calls => {
-                let own = text(&key.own);
+                let own = printable(&key.own);
                 let name = of_thread.name.filter(|name| !name.is_empty());
                 name.map_or_else(|| format!("Thread {own}"), |name| format!("{name} {own}"))
             }
             LaneKind::Async if key.own.is_empty() => "async".to_owned(),
-            LaneKind::Async => text(&key.own),
+            LaneKind::Async => printable(&key.own),
             LaneKind::Counter => {
                 let at = key.own.iter().position(|&byte| byte == 0xFF).unwrap_or(key.own.len());
                 let (name, series) = key.own.split_at(at);
-                let series = text(series.get(1..).unwrap_or_default());
+                let series = printable(series.get(1..).unwrap_or_default());
                 match &*series {
                     "value" => to_text(name),
                     series => format!("{} · {series}", to_text(name)),
@@ -134,8 +131,7 @@ fn process(pid: &[u8], mut own: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Pr
         let (a, b) = (&lanes[a], &lanes[b]);
         rank(a.kind).cmp(&rank(b.kind)).then(a.sort_index.total_cmp(&b.sort_index))
     });
-    let mut scratch = Vec::new();
-    let id = to_text(content(pid, &mut scratch));
+    let id = printable(pid);
     let named = note.name.filter(|name| !name.is_empty());
     let name = named.unwrap_or_else(|| match id.is_empty() {
         true => "(no process)".to_owned(),

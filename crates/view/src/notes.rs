@@ -1,9 +1,10 @@
 //! What metadata says of processes and threads: names, labels, and where they stand among others.
 
 use tracemill_core::hash::HashMap;
-use tracemill_core::json::member;
-use tracemill_pipeline::drawing::{NAME_MOST, content};
-use tracemill_tokenizer::{Event, Field, number_text, parse, to_text};
+use tracemill_core::json::printable;
+use tracemill_core::metadata::{MetadataEvent, MetadataKind};
+use tracemill_pipeline::drawing::NAME_MOST;
+use tracemill_tokenizer::{Event, Field, number_text, parse};
 
 /// What metadata says of a process or a thread: the last word counts.
 #[derive(Clone, Debug, Default)]
@@ -30,32 +31,21 @@ pub(crate) struct Notes(HashMap<Owner, Note>);
 
 impl Notes {
     pub(crate) fn note(&mut self, event: &Event<'_>) {
-        let is = |name: &[u8]| event.is_string(Field::Name, name);
-        let args = event.field(Field::Args).unwrap_or_default();
-        let text = |key: &[u8]| {
-            let mut scratch = Vec::new();
-            let text = member(args, key).map(|value| to_text(content(value, &mut scratch)));
-            text.map(|text| text.chars().take(NAME_MOST).collect::<String>())
-        };
-        let number = || {
-            let mut scratch = Vec::new();
-            number_text(member(args, b"sort_index")?, &mut scratch).and_then(parse::<f64>)
-        };
-        let (of_process, note) = if is(b"process_name") {
-            (true, Note { name: text(b"name"), ..Note::default() })
-        } else if is(b"thread_name") {
-            (false, Note { name: text(b"name"), ..Note::default() })
-        } else if is(b"process_sort_index") {
-            (true, Note { sort_index: number(), ..Note::default() })
-        } else if is(b"thread_sort_index") {
-            (false, Note { sort_index: number(), ..Note::default() })
-        } else if is(b"process_labels") {
-            (true, Note { labels: text(b"labels"), ..Note::default() })
-        } else {
-            return;
+        let Some(MetadataEvent { kind, value }) = MetadataEvent::of(event) else { return };
+        let text = || value.map(|value| printable(value).chars().take(NAME_MOST).collect());
+        let note = match kind {
+            MetadataKind::ProcessName | MetadataKind::ThreadName => {
+                Note { name: text(), ..Note::default() }
+            }
+            MetadataKind::ProcessLabels => Note { labels: text(), ..Note::default() },
+            MetadataKind::ProcessSortIndex | MetadataKind::ThreadSortIndex => {
+                let number = value
+                    .and_then(|value| number_text(value, &mut Vec::new()).and_then(parse::<f64>));
+                Note { sort_index: number, ..Note::default() }
+            }
         };
         let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
-        let owner = (pid.into(), (!of_process).then(|| tid.into()));
+        let owner = (pid.into(), (!kind.is_of_process()).then(|| tid.into()));
         self.0.entry(owner).or_default().take(note);
     }
 

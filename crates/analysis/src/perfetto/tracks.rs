@@ -4,7 +4,9 @@ use super::open::Slices;
 use super::packets::{EVENTS, Packets, content, packet, plain};
 use crate::proto::Message;
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::json::member;
+use tracemill_core::json::printable;
+use tracemill_core::metadata::{MetadataEvent, MetadataKind};
+use tracemill_core::thread_table::ThreadTable;
 use tracemill_tokenizer::{Event, Field, parse};
 
 /// Fields of `TrackDescriptor`.
@@ -52,7 +54,7 @@ pub(super) struct Tracks {
     processes: Vec<Process>,
     process_numbers: HashMap<Box<[u8]>, usize>,
     pub(super) threads: Vec<Thread>,
-    thread_numbers: HashMap<Box<[u8]>, usize>,
+    thread_numbers: ThreadTable,
     taken: HashSet<(usize, i64)>,
     /// The made number to try next, by process.
     made: HashMap<usize, i64>,
@@ -70,21 +72,16 @@ impl Tracks {
     /// The thread of an event, which is made known. One without a thread, and thread 0, is that of its process's number, as Perfetto reads JSON.
     pub(super) fn thread(&mut self, event: &Event<'_>) -> usize {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
-        self.key.clear();
-        for part in [pid, b"\0", tid] {
-            self.key.extend_from_slice(part);
-        }
-        if let Some(&found) = self.thread_numbers.get(&*self.key) {
-            return found;
+        let at = self.thread_numbers.number(pid, tid);
+        if at < self.threads.len() {
+            return at;
         }
         let process = self.process(event);
         let usual = self.processes[process].number;
         let number = if tid.is_empty() { 0 } else { self.number_of(process, tid) };
         let number = if number == 0 { usual } else { number };
         let said = Said { name: text_id(tid), ..Said::default() };
-        let at = self.threads.len();
         self.threads.push(Thread { process, number, said, open: Slices::default() });
-        self.thread_numbers.insert(self.key.as_slice().into(), at);
         at
     }
 
@@ -123,25 +120,27 @@ impl Tracks {
 
     /// Takes what metadata says of processes and threads; whether it is of that kind.
     pub(super) fn note(&mut self, event: &Event<'_>) -> bool {
-        let name = content(event.field(Field::Name).unwrap_or_default());
-        let args = event.field(Field::Args).unwrap_or_default();
-        let text = |key: &[u8]| Some(plain(content(member(args, key)?)));
-        let order =
-            || parse::<f64>(content(member(args, b"sort_index")?)).map(|order| order as i64);
-        let of_thread = name.starts_with(b"thread_");
-        let at = if of_thread { self.thread(event) } else { 0 };
-        let said = match name {
-            b"thread_name" | b"thread_sort_index" => &mut self.threads[at].said,
-            b"process_name" | b"process_labels" | b"process_sort_index" => {
+        let Some(MetadataEvent { kind, value }) = MetadataEvent::of(event) else { return false };
+        let text = || value.map(printable);
+        let said = match kind.is_of_process() {
+            true => {
                 let at = self.process(event);
                 &mut self.processes[at].said
             }
-            _ => return false,
+            false => {
+                let at = self.thread(event);
+                &mut self.threads[at].said
+            }
         };
-        match name {
-            b"thread_name" | b"process_name" => said.name = text(b"name").or(said.name.take()),
-            b"process_labels" => said.labels = text(b"labels").or(said.labels.take()),
-            _ => said.order = order().or(said.order),
+        match kind {
+            MetadataKind::ProcessName | MetadataKind::ThreadName => {
+                said.name = text().or(said.name.take())
+            }
+            MetadataKind::ProcessLabels => said.labels = text().or(said.labels.take()),
+            MetadataKind::ProcessSortIndex | MetadataKind::ThreadSortIndex => {
+                let order = value.and_then(|value| parse::<f64>(content(value)));
+                said.order = order.map(|order| order as i64).or(said.order);
+            }
         }
         said.told = false;
         true

@@ -71,6 +71,11 @@ impl Trace {
         self.events == 0
     }
 
+    /// The number of a thread among [`Trace::threads`], by its ids as written. Cost: one look-up by hash.
+    pub fn thread_number(&self, pid: &[u8], tid: &[u8]) -> Option<usize> {
+        self.threads.find(pid, tid)
+    }
+
     /// Its threads, in the order of their first events.
     pub fn threads(&self) -> &[Thread] {
         self.threads.all()

@@ -1,20 +1,19 @@
 //! What one worker finds in one chunk: the fields of each event, by itself.
 
 use super::escapes::has_escaped_pair;
-use super::ids::{hash_field, hash_short, hash_value};
 use super::order::Orders;
 use super::records::{Grouped, sort};
 use super::rules::Kind;
 use super::tallies::Tallies;
 use super::text::Text;
 use super::viewers::Browser;
-use crate::key_hash::mix;
+use crate::key_hash::{hash_field, hash_short_integer, hash_value, name_key};
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use tracemill_core::bounds::Times;
 use tracemill_core::envelope::Envelope;
-use tracemill_core::pairing::is_named;
+use tracemill_core::hash::mix;
 use tracemill_core::scan::Collect;
 use tracemill_profile::Router;
 use tracemill_tokenizer::{
@@ -115,7 +114,7 @@ impl<const DEVTOOLS: bool> ChunkFindings<DEVTOOLS> {
     /// The hash of a pid or tid.
     #[inline]
     fn id(&mut self, event: &Event<'_>, field: Field, missing: Option<Kind>, offset: u64) -> u64 {
-        match event.field_and_rest(field).and_then(hash_short) {
+        match event.field_and_rest(field).and_then(hash_short_integer) {
             Some(hash) => hash,
             None => self.longer_id(event.field(field), missing, offset),
         }
@@ -174,9 +173,7 @@ impl<const DEVTOOLS: bool> ChunkFindings<DEVTOOLS> {
                 }
             }
             b'B' | b'E' => {
-                let named = is_named(event);
-                let name = if named { hash_field(event, Field::Name).max(1) } else { 0 };
-                self.records.push(record(thread, name));
+                self.records.push(record(thread, name_key(event)));
             }
             _ => {
                 if let Some(group) = self.group_of(event, phase, process, offset) {

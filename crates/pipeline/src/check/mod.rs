@@ -17,7 +17,6 @@
 
 mod chunk;
 mod escapes;
-mod ids;
 mod order;
 mod records;
 mod report;
@@ -29,7 +28,6 @@ mod viewers;
 mod walk;
 
 pub(crate) use chunk::is_flow_id;
-pub(crate) use ids::{hash_value, whole};
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
 pub(crate) use required_args::{Need, lacks, profile_id};
 pub use rules::{Severity, check_rules};

@@ -1,8 +1,8 @@
 //! What only DevTools trips over: which processes it hides, what it draws at all, annotations.
 
-use super::ids::hash_value;
 use super::rules::Kind;
 use super::tallies::Tallies;
+use crate::key_hash::hash_value;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::tally::Tally;
 use tracemill_profile::Role;

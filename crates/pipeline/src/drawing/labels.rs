@@ -1,7 +1,8 @@
 //! Events to lanes and names.
 
 use super::lanes::{LaneKind, LaneTable};
-use super::text::{NAME_MOST, content, cut};
+use super::text::{NAME_MOST, cut};
+use tracemill_core::json::content;
 use tracemill_core::names::Names;
 use tracemill_tokenizer::{Event, Field, members, number_text, parse};
 

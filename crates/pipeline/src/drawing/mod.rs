@@ -15,7 +15,7 @@ mod text;
 
 pub use labels::{Labels, Shape};
 pub use lanes::{LaneKey, LaneKind, LaneTable};
-pub use text::{NAME_MOST, content, cut};
+pub use text::{NAME_MOST, cut};
 
 use crate::slice::kinds::{Phase, end_of};
 use tracemill_tokenizer::{Event, Nanos};

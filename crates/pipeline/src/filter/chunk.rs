@@ -1,18 +1,19 @@
 //! What the scan's workers find: events decided at once, and those that must wait.
 
 use super::criteria::{Criteria, Scratch};
-use super::membership::{key_of, name_of, role_of};
+use super::membership::{key_of, role_of};
 use super::narrowed::{By, Counts, Narrowed};
 use super::reason::{PASSES, Tallies};
 use super::thread_numbers::ThreadNumbers;
-use super::threads::Names;
+use super::threads::plain_id;
 use super::undecided::{Role, Undecided};
 use crate::essential::{is_essential, may_be_special};
+use crate::key_hash::name_key;
 use std::sync::Arc;
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::Envelope;
-use tracemill_core::pairing::is_named;
+use tracemill_core::metadata::Names;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::scan::Collect;
 use tracemill_tokenizer::Event;
@@ -99,7 +100,7 @@ impl Findings {
         }
         if event.is_metadata() {
             if criteria.needs.names {
-                self.names.note(event);
+                self.names.note_by(event, plain_id);
             }
             self.metadata += 1;
             return self.keep(Place::new(offset, len, 0));
@@ -121,17 +122,17 @@ impl Findings {
         let entry = Entry { time, place };
         let has_thread = needs.threads || matches!(role, Role::Begin | Role::End);
         let thread = if has_thread { self.threads.number(event, criteria) } else { 0 };
-        let by_ids = if has_thread { self.threads.all[thread as usize].by_ids } else { PASSES };
+        let by_ids = if has_thread { self.threads.by_ids(thread) } else { PASSES };
         let reason = match by_ids {
             PASSES => criteria.judge(event, &mut self.scratch),
             reason => reason,
         };
         let key = match role {
             Role::Single => dur as u64,
-            _ => key_of(event, role, &mut self.key),
+            _ => key_of(event, role),
         };
         let name = match role {
-            Role::Begin | Role::End if is_named(event) => name_of(event, &mut self.key),
+            Role::Begin | Role::End => name_key(event),
             _ => 0,
         };
         let mut record = Undecided { key, entry, name, thread, reason, role, is_apart: false };
@@ -216,8 +217,8 @@ impl Seen {
         for (own, more) in self.beside.iter_mut().zip(later.beside) {
             own.add(more);
         }
-        let numbers = self.threads.append(later.threads);
-        self.of_threads.resize(self.threads.all.len(), Counts::default());
+        let numbers = self.threads.append(&later.threads);
+        self.of_threads.resize(self.threads.len(), Counts::default());
         for (number, more) in numbers.into_iter().zip(later.of_threads) {
             self.of_threads[number as usize].add(more);
         }

@@ -11,13 +11,15 @@
 use super::options::Filter;
 use super::queries::{Queries, has_category};
 use super::reason::{FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
-use super::threads::{Names, Thread, plain};
+use super::threads::Thread;
 use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
 use crate::report::Unmatched;
 use crate::warning::Warning;
 use regex::bytes::Regex;
 use std::ops::Range;
 use tracemill_core::error::Error;
+use tracemill_core::json::content;
+use tracemill_core::metadata::Names;
 use tracemill_core::time::TimePoint;
 use tracemill_tokenizer::{Event, Field};
 
@@ -167,7 +169,7 @@ impl Criteria {
     /// Whether a thread, as it is spelled, may have events that stay.
     pub(crate) fn takes_thread(&self, pid: &[u8], tid: &[u8]) -> bool {
         let (mut own, mut other) = (Vec::new(), Vec::new());
-        self.judge_ids(plain(pid, &mut own), plain(tid, &mut other)) == PASSES
+        self.judge_ids(content(pid, &mut own), content(tid, &mut other)) == PASSES
     }
 
     /// Why a thread's events go by its ids alone.
@@ -184,9 +186,10 @@ impl Criteria {
 
     /// Why a thread's events go by names, with its presets last.
     pub(super) fn judge_names(&self, thread: &Thread, names: &Names) -> Reason {
-        let process = names.processes.get(&thread.pid).map_or(&b""[..], |name| name);
-        let key = (thread.pid.clone(), thread.tid.clone());
-        let thread = names.threads.get(&key).map_or(&b""[..], |name| name);
+        let (mut own, mut other) = (Vec::new(), Vec::new());
+        let process = names.process_value(&thread.pid).unwrap_or_default();
+        let thread = names.thread_value(&thread.pid, &thread.tid).unwrap_or_default();
+        let (process, thread) = (content(process, &mut own), content(thread, &mut other));
         let lacks = |regex: &Option<Regex>, name: &[u8]| {
             regex.as_ref().is_some_and(|regex| name.is_empty() || !regex.is_match(name))
         };
@@ -289,5 +292,5 @@ impl DropPreset {
 
 /// The content of a string, of anything else what is written; nothing if it is missing.
 pub(super) fn text_of<'t>(event: &Event<'t>, field: Field, scratch: &'t mut Vec<u8>) -> &'t [u8] {
-    plain(event.field(field).unwrap_or_default(), scratch)
+    content(event.field(field).unwrap_or_default(), scratch)
 }

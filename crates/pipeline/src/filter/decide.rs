@@ -14,6 +14,7 @@ use super::Index;
 use super::criteria::Criteria;
 use super::narrowed::Narrowed;
 use super::reason::{PASSES, Reason, SHRUNK, Tallies};
+use super::threads::Thread;
 use super::undecided::{Role, Undecided};
 use crate::config::Config;
 use crate::config::OPEN;
@@ -79,8 +80,8 @@ impl Index<'_> {
         let waiting = UndecidedEvents {
             threads: match criteria.needs.names {
                 true => {
-                    let judge = |thread| criteria.judge_names(thread, &self.names);
-                    self.threads.all.iter().map(judge).collect()
+                    let judge = |thread: Thread| criteria.judge_names(&thread, &self.names);
+                    self.threads.all().map(judge).collect()
                 }
                 false => Vec::new(),
             },

@@ -1,11 +1,9 @@
 //! What an event belongs to: a pair's thread, a group of one id, a stream of a CPU profile.
 
-use super::criteria::text_of;
-use super::threads::plain;
 use super::undecided::Role;
 use crate::key_hash::KeyHash;
 use tracemill_profile::{self as profile, stream_key};
-use tracemill_tokenizer::{Event, Field, members, string_is};
+use tracemill_tokenizer::{Event, Field};
 
 /// What an event is to others.
 #[inline]
@@ -39,16 +37,16 @@ fn has_id(event: &Event<'_>) -> bool {
 
 /// The number of the group of an event that shares an id with others, for who must know all groups.
 #[inline]
-pub(crate) fn group_of(event: &Event<'_>, scratch: &mut Vec<u8>) -> Option<u64> {
+pub(crate) fn group_of(event: &Event<'_>) -> Option<u64> {
     let is_member = is_of_groups(event.phase()) && role_of(event, true) == Role::Member;
-    is_member.then(|| key_of(event, Role::Member, scratch))
+    is_member.then(|| key_of(event, Role::Member))
 }
 
 /// A number for what the events of a pair's thread, a group or a stream have in common.
 ///
 /// 64 bits of a hash: of ten million groups some two are taken for one with a probability of 1 in 100,000, and then they
 /// stay or go together.
-pub(super) fn key_of(event: &Event<'_>, role: Role, scratch: &mut Vec<u8>) -> u64 {
+pub(super) fn key_of(event: &Event<'_>, role: Role) -> u64 {
     let class = match (role, event.phase()) {
         (Role::Head | Role::Chunk, _) => b'P',
         (Role::Begin | Role::End, _) => b'B',
@@ -56,42 +54,21 @@ pub(super) fn key_of(event: &Event<'_>, role: Role, scratch: &mut Vec<u8>) -> u6
         (_, b'N' | b'O' | b'D') => b'N',
         _ => b'b',
     };
-    let mut hash = KeyHash::new(class);
+    let mut hash = KeyHash::<1>::new(class);
     let fields: &[Field] = match class {
         b'P' => &[],
         b'B' => &[Field::Pid, Field::Tid],
         b's' => &[Field::Cat, Field::Scope, Field::Name],
         _ => &[Field::Cat, Field::Scope],
     };
-    fields.iter().for_each(|field| hash.bytes(text_of(event, *field, scratch), 0));
-    match (role, event.field(Field::Id)) {
-        (Role::Head | Role::Chunk, _) => hash.bytes(&stream_key(event), 0),
-        (Role::Begin | Role::End, _) => {}
-        (Role::Single | Role::Member, Some(id)) => hash.bytes(plain(id, scratch), 0),
-        (Role::Single | Role::Member, None) => hash_id2(event, &mut hash, scratch),
+    fields.iter().for_each(|&field| hash.field(event, field));
+    match role {
+        Role::Head | Role::Chunk => hash.opaque(&stream_key(event)),
+        Role::Begin | Role::End => {}
+        // what is neither global nor local is equal as it is written
+        Role::Single | Role::Member if hash.id(event) => {}
+        Role::Single | Role::Member => hash.value(event.field(Field::Id2)),
     }
-    hash.0[0]
-}
-
-/// A number for the name of a `B` or `E`, not 0.
-pub(super) fn name_of(event: &Event<'_>, scratch: &mut Vec<u8>) -> u64 {
-    let mut hash = KeyHash::new(0);
-    hash.bytes(text_of(event, Field::Name, scratch), 0);
-    hash.0[0].max(1)
-}
-
-/// Tags the process of an id that is one of its process.
-const LOCAL: u8 = 1;
-
-/// `id2`: a local id is one of its process.
-fn hash_id2(event: &Event<'_>, hash: &mut KeyHash, scratch: &mut Vec<u8>) {
-    let id2 = event.field(Field::Id2).unwrap_or_default();
-    let find = |name: &[u8]| members(id2).find(|(key, _)| string_is(key, name));
-    if let Some((_, local)) = find(b"local") {
-        hash.bytes(plain(local, scratch), 0);
-        hash.bytes(text_of(event, Field::Pid, scratch), LOCAL);
-    } else {
-        let global = find(b"global").map_or(id2, |(_, id)| id);
-        hash.bytes(plain(global, scratch), 0);
-    }
+    let [key] = hash.finish();
+    key
 }

@@ -48,11 +48,11 @@ pub use options::Filter;
 use reason::Tallies;
 use std::sync::Arc;
 use thread_numbers::ThreadNumbers;
-use threads::Names;
 use tracemill_core::bounds::Times;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
+use tracemill_core::metadata::Names;
 use tracemill_core::order::{Buckets, ExternalSorter, Order, Timed};
 use tracemill_core::output;
 use tracemill_core::place::Long;
@@ -128,7 +128,7 @@ fn write(
     let metadata = index.metadata;
     let has_events = inputs.reports.iter().any(|input| input.events > 0);
     let unmatched = match has_events {
-        true => index.criteria.unmatched(&index.threads.all, &index.names),
+        true => index.criteria.unmatched(&index.threads.all().collect::<Vec<_>>(), &index.names),
         false => Vec::new(),
     };
     let store = &Store::new(payloads, long);
@@ -264,7 +264,7 @@ impl Reader for Index<'_> {
 
     fn take(&mut self, part: ChunkFindings, _base: u64, current: Current<'_>) -> Result<(), Error> {
         let mut found = part.found;
-        let numbers = self.threads.append(found.threads);
+        let numbers = self.threads.append(&found.threads);
         self.quota.check(self.threads.heap(), THREADS)?;
         let renumber = |record: &mut Undecided| {
             record.thread = numbers.get(record.thread as usize).copied().unwrap_or_default();

@@ -5,7 +5,7 @@
 //! one that nothing matches a look at each event. Ids and names of threads are looked at when all is read.
 
 use super::options::Filter;
-use super::threads::{Names, Thread, plain};
+use super::threads::Thread;
 use crate::pattern::{Case, Pattern, any_glob, any_of, glob_text};
 use crate::report::Unmatched;
 use regex::bytes::Regex;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
+use tracemill_core::json::content;
+use tracemill_core::metadata::Names;
 use tracemill_tokenizer::{Event, Field};
 
 /// What an event, or a thread, must be.
@@ -46,8 +48,8 @@ impl Query {
         let text = |field| event.field(field).unwrap_or_default();
         match &self.test {
             Predicate::Phase => event.is_string(Field::Ph, self.text.as_bytes()),
-            Predicate::Category(regex) => has_category(regex, plain(text(Field::Cat), scratch)),
-            Predicate::Name(regex) => regex.is_match(plain(text(Field::Name), scratch)),
+            Predicate::Category(regex) => has_category(regex, content(text(Field::Cat), scratch)),
+            Predicate::Name(regex) => regex.is_match(content(text(Field::Name), scratch)),
             Predicate::Process(_) | Predicate::Thread(_) => false,
         }
     }
@@ -122,12 +124,14 @@ impl Queries {
         if let Some(set) = &filter.tid {
             all.extend(absent(set, tids).map(|asked| Unmatched { flag: "--tid", asked }));
         }
-        let is_named = |regex: &Regex, name: &[u8]| !name.is_empty() && regex.is_match(name);
+        let mut scratch = Vec::new();
+        let mut is_named = |regex: &Regex, name: &[u8]| {
+            let name = content(name, &mut scratch);
+            !name.is_empty() && regex.is_match(name)
+        };
         let unmatched = self.0.iter().filter(|asked| match &asked.test {
-            Predicate::Process(regex) => {
-                !names.processes.values().any(|name| is_named(regex, name))
-            }
-            Predicate::Thread(regex) => !names.threads.values().any(|name| is_named(regex, name)),
+            Predicate::Process(regex) => !names.process_values().any(|name| is_named(regex, name)),
+            Predicate::Thread(regex) => !names.thread_values().any(|name| is_named(regex, name)),
             _ => !asked.found.load(Ordering::Relaxed),
         });
         all.extend(

@@ -1,80 +1,67 @@
-//! Threads by number: an event's pid and tid are compared once a thread, not once an event.
+//! Threads by number, and what they are judged by their ids.
 
 use super::criteria::Criteria;
-use super::threads::{Thread, plain};
-use crate::direct_mapped::{DirectMappedCache, SmallKey};
-use tracemill_core::hash::HashMap;
+use super::reason::Reason;
+use super::threads::{Thread, plain_id};
+use tracemill_core::thread_table::ThreadTable;
 use tracemill_tokenizer::{Event, Field};
 
-/// All threads seen, numbered in order of appearance.
+/// All threads seen, as they are spelled.
 #[derive(Default)]
 pub(super) struct ThreadNumbers {
-    pub(super) all: Vec<Thread>,
-    /// By pid and tid as they are written, with the length of the first in between.
-    numbers: HashMap<Vec<u8>, u32>,
-    recent: DirectMappedCache,
-    key: Vec<u8>,
+    table: ThreadTable,
+    /// What each is judged by its ids.
+    by_ids: Vec<Reason>,
 }
 
 impl ThreadNumbers {
     /// The number of an event's thread.
     #[inline]
     pub(super) fn number(&mut self, event: &Event<'_>, criteria: &Criteria) -> u32 {
-        let pid = event.field(Field::Pid).unwrap_or_default();
-        let tid = event.field(Field::Tid).unwrap_or_default();
-        let words = SmallKey::of(pid, tid);
-        if let Some(number) = words.and_then(|words| self.recent.get(words)) {
-            return number as u32;
-        }
-        let number = self.of(pid, tid, criteria);
-        words.into_iter().for_each(|words| self.recent.put(words, number as usize));
-        number
+        let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
+        self.of(pid, tid, criteria)
     }
 
     /// The number of a thread as it is spelled.
-    #[inline(never)]
+    #[inline]
     pub(super) fn of(&mut self, pid: &[u8], tid: &[u8], criteria: &Criteria) -> u32 {
-        self.key.clear();
-        self.key.extend_from_slice(&(pid.len() as u32).to_le_bytes());
-        self.key.extend_from_slice(pid);
-        self.key.extend_from_slice(tid);
-        match self.numbers.get(&self.key) {
-            Some(&number) => number,
-            None => self.add(pid, tid, criteria),
+        let number = self.table.number(pid, tid);
+        if number == self.by_ids.len() {
+            self.by_ids.push(criteria.judge_ids(pid, tid));
         }
+        number as u32
     }
 
-    #[cold]
-    fn add(&mut self, pid: &[u8], tid: &[u8], criteria: &Criteria) -> u32 {
-        let by_ids = criteria.judge_ids(pid, tid);
-        let text = |id| Box::from(plain(id, &mut Vec::new()));
-        let number = self.all.len() as u32;
-        self.all.push(Thread { pid: text(pid), tid: text(tid), by_ids });
-        self.numbers.insert(self.key.clone(), number);
-        number
+    /// What a thread is judged by its ids.
+    #[inline]
+    pub(super) fn by_ids(&self, number: u32) -> Reason {
+        self.by_ids[number as usize]
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.by_ids.len()
+    }
+
+    /// All threads, in the order of their numbers.
+    pub(super) fn all(&self) -> impl Iterator<Item = Thread> {
+        let ids = (0..self.len()).map(|number| self.table.ids(number));
+        ids.map(|(pid, tid)| Thread { pid: plain_id(pid), tid: plain_id(tid) })
     }
 
     /// Bytes of heap, about.
     pub(super) fn heap(&self) -> u64 {
-        /// Bytes of the texts and the keys of a thread, with what the allocator adds.
-        const TEXTS: usize = 96;
-        let entry = size_of::<Thread>() + size_of::<(Vec<u8>, u32)>() * 8 / 7 + TEXTS;
-        (self.all.len() * entry) as u64
+        self.table.heap() + (self.by_ids.len() * size_of::<Reason>()) as u64
     }
 
     /// Takes over the threads of a later part; returns their numbers here.
-    pub(super) fn append(&mut self, later: ThreadNumbers) -> Vec<u32> {
-        let mut numbers = vec![0; later.all.len()];
-        let mut threads: Vec<Option<Thread>> = later.all.into_iter().map(Some).collect();
-        let mut keys: Vec<(Vec<u8>, u32)> = later.numbers.into_iter().collect();
-        keys.sort_unstable_by_key(|&(_, number)| number);
-        for (key, number) in keys {
-            let next = self.all.len() as u32;
-            let own = *self.numbers.entry(key).or_insert(next);
-            let thread = threads[number as usize].take();
-            self.all.extend(thread.filter(|_| own == next));
-            numbers[number as usize] = own;
+    pub(super) fn append(&mut self, later: &ThreadNumbers) -> Vec<u32> {
+        let numbers = self.table.append(&later.table);
+        for (&number, &by_ids) in numbers.iter().zip(&later.by_ids) {
+            if number == self.by_ids.len() {
+                self.by_ids.push(by_ids);
+            }
         }
-        numbers
+        numbers.into_iter().map(|number| number as u32).collect()
     }
 }

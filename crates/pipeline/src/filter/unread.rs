@@ -3,8 +3,8 @@
 use super::Index;
 use super::narrowed::{By, Narrowed, Side, ThreadTotal, Times};
 use super::reason::{Counts, PASSES};
-use super::threads::plain;
 use crate::pieces::PieceOutcome;
+use tracemill_core::json::content;
 
 impl Index<'_> {
     /// Counts what was not read as it would have been.
@@ -43,7 +43,7 @@ impl Index<'_> {
                 continue;
             }
             let (mut own, mut other) = (Vec::new(), Vec::new());
-            let reason = self.criteria.judge_ids(plain(pid, &mut own), plain(tid, &mut other));
+            let reason = self.criteria.judge_ids(content(pid, &mut own), content(tid, &mut other));
             if reason == PASSES || rest.events == 0 {
                 return None;
             }

@@ -9,10 +9,11 @@
 
 use super::spelling::{IdRanges, append_each};
 use super::{each_args_key, each_id};
-use crate::direct_mapped::{DirectMappedCache, SmallKey, hash_of};
 use std::sync::Arc;
+use tracemill_core::direct_mapped::{DirectMappedCache, SmallKey};
+use tracemill_core::hash::mix;
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::json::member;
+use tracemill_core::metadata::{MetadataEvent, MetadataKind};
 use tracemill_profile::push_canonical;
 use tracemill_tokenizer::{Event, Field, unescape};
 
@@ -258,7 +259,7 @@ impl ProcessFindings {
         if let Some(time) = time {
             let spelling = &mut self.spellings[at];
             spelling.is_thread = true;
-            self.times[spelling.times].1.note(hash_of(event.offset), time);
+            self.times[spelling.times].1.note(mix(event.offset, 0), time);
         } else if event.is_metadata() {
             self.note_name(event, pid);
         } else {
@@ -294,18 +295,19 @@ impl ProcessFindings {
     }
 
     fn note_name(&mut self, event: &Event<'_>, pid: &[u8]) {
-        let is_name = event.is_string(Field::Name, b"process_name");
-        if !is_name && !event.is_string(Field::Name, b"process_labels") {
+        let Some(MetadataEvent { kind, value: Some([b'"', content @ .., b'"']) }) =
+            MetadataEvent::of(event)
+        else {
             return;
-        }
-        let args = event.field(Field::Args).unwrap_or_default();
-        let key: &[u8] = if is_name { b"name" } else { b"labels" };
-        if let Some([b'"', content @ .., b'"']) = member(args, key) {
-            let mut text = Vec::new();
-            unescape(content, &mut text);
-            let named = if is_name { ProcessName::Name(text) } else { ProcessName::Labels(text) };
-            self.names.push((pid.to_owned(), named));
-        }
+        };
+        let mut text = Vec::new();
+        unescape(content, &mut text);
+        let named = match kind {
+            MetadataKind::ProcessName => ProcessName::Name(text),
+            MetadataKind::ProcessLabels => ProcessName::Labels(text),
+            _ => return,
+        };
+        self.names.push((pid.to_owned(), named));
     }
 }
 
@@ -347,8 +349,8 @@ mod tests {
     fn most_events_decide_on_times() {
         let times = |range: std::ops::Range<i64>, early: i64| {
             let mut times = Times::default();
-            range.clone().for_each(|time| times.note(hash_of(time as u64), time));
-            times.note(hash_of(77_777), early);
+            range.clone().for_each(|time| times.note(mix(time as u64, 0), time));
+            times.note(mix(77_777, 0), early);
             times
         };
         let (first, second) = (times(0..10_000, 0), times(10_000..30_000, 3));

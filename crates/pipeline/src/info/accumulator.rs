@@ -9,7 +9,7 @@ use super::rank::Ranks;
 use super::report::{InfoReport, RealEvent, TopList, Usage};
 use super::slices::Slices;
 use super::table::{Table, hash};
-use super::threads::{as_written, ids, processes};
+use super::threads::{as_written, processes};
 use super::timeline::Timeline;
 use crate::config::{Config, THREADS};
 use crate::inputs::of_inputs;
@@ -19,8 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_core::bounds::Times;
 use tracemill_core::envelope::{self, Document};
 use tracemill_core::error::Error;
+use tracemill_core::json::printable;
+use tracemill_core::metadata::Names;
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
-use tracemill_profile::{Names, printable};
+use tracemill_core::thread_table::ids_of_key;
 use tracemill_tokenizer::Form;
 
 /// What is known of all inputs.
@@ -249,7 +251,7 @@ impl ZeroTime {
 
 /// An event of a part with all that is said of it.
 fn found(part: &ChunkFindings, moment: &Moment) -> PlacedEvent {
-    let (pid, tid) = ids(part.threads.key(moment.thread));
+    let (pid, tid) = ids_of_key(part.threads.key(moment.thread));
     let phase = match moment.phase.checked_sub(LETTERS) {
         None => char::from(moment.phase as u8).to_string(),
         Some(row) => text_of_key(part.odd_phases.key(row)).unwrap_or_else(|| "none".to_owned()),

@@ -6,15 +6,16 @@ use super::rank::{Class, Rank, Ranks};
 use super::report::Usage;
 use super::slices::{Slice, sort};
 use super::table::Table;
-use super::threads::thread_key;
 use super::timeline::Timeline;
 use crate::check::page_data;
 use memchr::memchr2;
 use tracemill_core::bounds::{Times, is_zero};
 use tracemill_core::envelope::Envelope;
+use tracemill_core::metadata::Names;
 use tracemill_core::pairing::is_named;
 use tracemill_core::scan::Collect;
-use tracemill_profile::{Names, Role};
+use tracemill_core::thread_table::{ids_of_key, write_key};
+use tracemill_profile::Role;
 use tracemill_tokenizer::{Event, Field, Nanos, to_text, unescape};
 
 /// Phases of one ASCII letter, which are told by their number.
@@ -161,11 +162,11 @@ impl ChunkFindings {
         let pid = event.field(Field::Pid).unwrap_or_default();
         let tid = event.field(Field::Tid).unwrap_or_default();
         if let Some(LastEvent { thread, .. }) = self.last
-            && super::threads::ids(self.threads.key(thread)) == (pid, tid)
+            && ids_of_key(self.threads.key(thread)) == (pid, tid)
         {
             return thread;
         }
-        thread_key(pid, tid, &mut self.scratch);
+        write_key(pid, tid, &mut self.scratch);
         self.threads.row(&self.scratch)
     }
 

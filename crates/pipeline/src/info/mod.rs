@@ -36,7 +36,6 @@ pub(crate) use accumulator::InfoAccumulator;
 pub(crate) use chunk::{ChunkFindings, LastEvent};
 pub use needs::InfoConfig;
 pub(crate) use table::Table;
-pub(crate) use threads::ids;
 use tracemill_core::error::Error;
 use tracemill_core::source::Source;
 

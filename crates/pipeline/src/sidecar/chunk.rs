@@ -34,7 +34,6 @@ pub(super) struct ChunkFindings {
     pub(super) members: Vec<Member>,
     pub(super) recorded: Recorded,
     facts: FactsByName,
-    scratch: Vec<u8>,
 }
 
 impl ChunkFindings {
@@ -55,7 +54,6 @@ impl ChunkFindings {
             members: Vec::new(),
             recorded: Recorded::default(),
             facts: FactsByName::default(),
-            scratch: Vec::new(),
         }
     }
 
@@ -157,7 +155,7 @@ impl Collect for ChunkFindings {
         self.lasting.note(event, &known);
         self.recorded.note(event, (&last, facts), kinds);
         if kinds & kinds::METADATA == 0
-            && let Some(group) = group_of(event, &mut self.scratch)
+            && let Some(group) = group_of(event)
         {
             let time = time.unwrap_or(i64::MIN);
             self.members.push(Member { group, time, place, len, lane, sum });

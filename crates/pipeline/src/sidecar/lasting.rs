@@ -1,7 +1,7 @@
 //! What lasts, as one worker finds it in one chunk: complete events by themselves, parts of all else.
 
 use super::span::{Span, SummedPlace};
-use crate::slice::keys::{self, Keys};
+use crate::slice::keys::{self, PairEvent};
 use crate::slice::kinds::{Kind, Phase};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -63,7 +63,6 @@ impl Keyed for LastingEvent {
 
 /// What lasts in one chunk.
 pub(super) struct Lasting {
-    keys: Keys,
     validator: Validator,
     /// Shorter complete events are in no index: see `AllSpans`.
     floor: Arc<AtomicU32>,
@@ -100,7 +99,6 @@ pub(super) struct PlacedEvent {
 impl Lasting {
     pub(super) fn new(tier: Tier, floor: Arc<AtomicU32>) -> Self {
         Lasting {
-            keys: Keys::default(),
             validator: Validator::new(tier),
             floor,
             parts: Vec::new(),
@@ -142,7 +140,7 @@ impl Lasting {
             Phase::Part(kind, step) => {
                 let place = Place::new(known.place, len, rank(ts, dur));
                 let entry = Entry { time: ts.floor, place };
-                let part = self.keys.part(event, entry, kind, step);
+                let part = PairEvent::new(event, entry, kind, step);
                 let PlacedEvent { lane, sum, track, name, .. } = *known;
                 let cat = if kind == Kind::Slice { cat_of(event) } else { 0 };
                 self.parts.push(LastingEvent { part, lane, sum, track, name, cat });

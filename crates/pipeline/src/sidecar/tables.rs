@@ -3,9 +3,9 @@
 use super::build::Built;
 use super::chunk::Listed;
 use super::pages::{Rows, TEXT_MOST, critical};
-use crate::info::ids;
 use std::io;
 use tracemill_core::envelope::Document;
+use tracemill_core::thread_table::ids_of_key;
 use tracemill_index::{Writer, id};
 use tracemill_tokenizer::Form;
 
@@ -64,7 +64,7 @@ pub(super) fn lanes<W: io::Write>(
     to.section(critical(id::LANES))?;
     let mut rows = Rows::new(3);
     for (number, lane) in built.lanes.entries().enumerate() {
-        let (pid, tid) = ids(lane.key);
+        let (pid, tid) = ids_of_key(lane.key);
         let times = built.times.get(number).copied().flatten();
         let (least, greatest) = times.unwrap_or((0, 0));
         let records = built.recorded.lanes.get(number).copied().unwrap_or_default();

@@ -13,7 +13,7 @@
 //!   TracingStartedInBrowser … ──> essential
 //! ```
 
-use super::keys::{self, Keys};
+use super::keys::{self, PairEvent};
 use super::kinds::{Kind, Phase, end_of, is_essential, may_be_special};
 use super::narrowed::{BASE, Narrowed};
 use crate::config::Config;
@@ -121,7 +121,6 @@ pub(super) struct ChunkFindings {
     plain: Vec<Entry>,
     parts: Vec<keys::PairEvent>,
     essential: Vec<Entry>,
-    names: Keys,
     lists: [Vec<Place>; 2],
     streams: Router,
 }
@@ -136,7 +135,6 @@ impl ChunkFindings {
             plain: Vec::new(),
             parts: Vec::new(),
             essential: Vec::new(),
-            names: Keys::default(),
             lists: [Vec::new(), Vec::new()],
             streams: Router::default(),
         }
@@ -229,7 +227,7 @@ impl Collect for ChunkFindings {
                 self.plain.push(entry);
             }
             Phase::Part(kind, step) => {
-                let mut part = self.names.part(event, entry, kind, step);
+                let mut part = PairEvent::new(event, entry, kind, step);
                 let all = self.plan.all.as_ref();
                 if all.is_none_or(|known| known.take(&mut part, event.offset)) {
                     self.parts.push(part);

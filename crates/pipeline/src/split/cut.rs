@@ -11,14 +11,14 @@
 
 use super::by::SplitBy;
 use super::scan::{TIMED, UNTIMED};
-use crate::check::hash_value;
+use crate::key_hash::name_key;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::order::{MergedRuns, Order, Run, Sequence};
-use tracemill_core::pairing::{Begins, is_named};
-use tracemill_tokenizer::{Field, fields_of};
+use tracemill_core::pairing::Begins;
+use tracemill_tokenizer::fields_of;
 
 /// Files that one run makes at most: more is a slip of the finger.
 pub(super) const PARTS_MOST: usize = 100_000;
@@ -125,7 +125,7 @@ fn name_of(entry: Entry, order: Order<'_, '_>) -> u64 {
     let bytes = order.0.event(entry.place);
     let fields = fields_of(bytes);
     let event = fields.of(bytes);
-    if is_named(&event) { hash_value(event.field(Field::Name)).max(1) } else { 0 }
+    name_key(&event)
 }
 
 /// Cuts a sequence.

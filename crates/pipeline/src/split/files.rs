@@ -9,10 +9,10 @@ use crate::warning::Warning;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
+use tracemill_core::json::printable;
 use tracemill_core::output;
 use tracemill_core::source::Source;
 use tracemill_core::target::{Compression, Format, OutputConfig, Target};
-use tracemill_profile::printable;
 use tracemill_tokenizer::to_text;
 
 impl SplitRun<'_, '_> {

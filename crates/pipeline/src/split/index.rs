@@ -9,12 +9,13 @@ use tracemill_core::entry::Entry;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
+use tracemill_core::metadata::Names;
 use tracemill_core::order::{Order, PartitionRun, PartitionRuns, PartitionSpill};
 use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Reader};
 use tracemill_core::store::Store;
+use tracemill_profile::StreamKey;
 use tracemill_profile::StreamOrders;
-use tracemill_profile::{Names, StreamKey};
 
 /// What a split knows when all inputs are read; the entries themselves are in [`Index::end_reading`]'s answer.
 pub(super) struct SplitInputs {

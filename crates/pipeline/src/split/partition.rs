@@ -13,7 +13,8 @@
 //! are written, which costs no decoding; parts of the input are then joined by value.
 
 use tracemill_core::hash::HashMap;
-use tracemill_profile::{StreamKey, printable, push_canonical};
+use tracemill_core::json::printable;
+use tracemill_profile::{StreamKey, push_canonical};
 use tracemill_tokenizer::unescape;
 
 /// What a partition holds.

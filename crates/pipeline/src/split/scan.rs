@@ -11,11 +11,12 @@ use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::Envelope;
 use tracemill_core::hash::HashMap;
+use tracemill_core::metadata::Names;
 use tracemill_core::order::PartitionRun;
 use tracemill_core::place::Place;
 use tracemill_core::scan::Collect;
 use tracemill_profile::StreamOrders;
-use tracemill_profile::{Names, Role, StreamKey, stream_key};
+use tracemill_profile::{Role, StreamKey, stream_key};
 use tracemill_tokenizer::{Event, Field};
 
 /// Times of metadata events and of events without a time: before all that a trace can say.

@@ -20,9 +20,11 @@ use crate::identity::{Renamer, key_of};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::metadata::{MetadataEvent, MetadataKind};
 use tracemill_core::overlap::Ends;
 use tracemill_core::spill::Scratch;
-use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier, string_is};
+use tracemill_core::thread_table::ThreadTable;
+use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier};
 
 /// Lanes beside a thread at most: each event is tried on all of them.
 const LANES: usize = 256;
@@ -89,10 +91,10 @@ struct OverlapWalk<'w> {
     rule: Overlaps,
     new: &'w mut RenamedThreads,
     threads: Vec<Thread>,
-    /// Threads by pid and tid as they are spelled, and by [`key_of`] of both.
-    known: HashMap<Vec<u8>, usize>,
+    /// Threads by pid and tid as they are spelled, which of `threads` each of these is, and those by [`key_of`] of both.
+    spelled: ThreadTable,
+    known: Vec<usize>,
     lanes: HashMap<Vec<u8>, usize>,
-    key: Vec<u8>,
     edits: Scratch,
     changes: &'w mut Changes,
 }
@@ -113,9 +115,9 @@ pub(crate) fn find_overlaps(
     let mut patched =
         emit.rewrite.as_ref().map(|r| EventRewriter::new(Renamer::new(r, tier), None, None));
     let edits = Scratch::new(&config.tmp_dir);
-    let (known, lanes) = (HashMap::default(), HashMap::default());
-    let (threads, key) = (Vec::new(), Vec::new());
-    let mut walk = OverlapWalk { rule, new, threads, known, lanes, key, edits, changes };
+    let (spelled, lanes) = (ThreadTable::default(), HashMap::default());
+    let (threads, known) = (Vec::new(), Vec::new());
+    let mut walk = OverlapWalk { rule, new, threads, spelled, known, lanes, edits, changes };
     let mut index = 0;
     emit.each_batch(|entries| {
         for &entry in entries {
@@ -136,8 +138,13 @@ pub(crate) fn find_overlaps(
 impl OverlapWalk<'_> {
     fn take(&mut self, event: &Event<'_>, entry: Entry, index: u64) -> Result<(), Error> {
         if event.is_metadata() {
-            if event.is_string(Field::Name, b"thread_name") {
-                self.note_name(event);
+            if let Some(MetadataEvent {
+                kind: MetadataKind::ThreadName,
+                value: Some([b'"', name @ .., b'"']),
+            }) = MetadataEvent::of(event)
+            {
+                let thread = self.thread_of(event);
+                self.threads[thread].name = Some(name.to_vec());
             }
             return Ok(());
         }
@@ -200,11 +207,8 @@ impl OverlapWalk<'_> {
     /// The number of the thread of an event.
     fn thread_of(&mut self, event: &Event<'_>) -> usize {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|f| event.field(f).unwrap_or_default());
-        self.key.clear();
-        self.key.extend_from_slice(pid);
-        self.key.push(0);
-        self.key.extend_from_slice(tid);
-        if let Some(&known) = self.known.get(&self.key) {
+        let spelled = self.spelled.number(pid, tid);
+        if let Some(&known) = self.known.get(spelled) {
             return known;
         }
         let process = key_of(Some(pid));
@@ -224,18 +228,8 @@ impl OverlapWalk<'_> {
                 tids: Vec::new(),
             });
         }
-        self.known.insert(self.key.clone(), number);
+        self.known.push(number);
         number
-    }
-
-    fn note_name(&mut self, event: &Event<'_>) {
-        let args = event.field(Field::Args).unwrap_or_default();
-        let name =
-            tracemill_tokenizer::members(args).filter(|(key, _)| string_is(key, b"name")).last();
-        if let Some((_, [b'"', name @ .., b'"'])) = name {
-            let thread = self.thread_of(event);
-            self.threads[thread].name = Some(name.to_vec());
-        }
     }
 
     fn finish(self) -> Result<Overlapping, Error> {

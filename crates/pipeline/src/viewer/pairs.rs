@@ -4,9 +4,9 @@
 
 use super::changes::{Change, Changes};
 use super::complete::complete;
-use crate::check::hash_value;
 use crate::config::OPEN;
 use crate::identity::key_of;
+use crate::key_hash::hash_value;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;

@@ -8,11 +8,12 @@
 //! that nothing must be remembered.
 
 use super::scan::{Literal, PageTable};
-use crate::check::{hash_value, is_flow_id};
+use crate::check::is_flow_id;
 use crate::identity::{Rewrite, key_of};
-use crate::key_hash::mix;
+use crate::key_hash::hash_value;
 use std::collections::BTreeMap;
 use tracemill_core::hash::HashSet;
+use tracemill_core::hash::mix;
 use tracemill_tokenizer::{canonical, compare, number_text, parse, to_text};
 
 /// Threads of a process as written, by [`key_of`].

@@ -1,9 +1,9 @@
 //! What `filter` must keep: everything in memory, every pair and group looked for anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::order::SortKey;
-use super::profile::Value;
+use super::profile::{StreamKey, Value, stream_key};
 use super::read::{self, Fields, is_string, unescape};
 use super::start::start_of_fields;
 use super::{Decimal, Format, default_format, keys, pairing, time, write};
@@ -66,10 +66,11 @@ struct Judge<'e> {
 }
 
 /// What an event belongs to.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(PartialEq, Eq, Hash)]
 enum Bond {
-    Stream(Vec<String>),
-    Group(Vec<String>),
+    Stream(StreamKey),
+    /// The class of its phases, and what its events have in common.
+    Group(&'static str, Vec<Value>),
 }
 
 impl<'e> Judge<'e> {
@@ -111,15 +112,15 @@ impl<'e> Judge<'e> {
 
     fn all(&self) -> Vec<bool> {
         let mut stays = vec![false; self.events.len()];
-        let mut bonds: BTreeMap<Bond, Vec<usize>> = BTreeMap::new();
-        let mut threads: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
+        let mut bonds: HashMap<Bond, Vec<usize>> = HashMap::new();
+        let mut threads: HashMap<[Value; 2], Vec<usize>> = HashMap::new();
         for (event, stays) in stays.iter_mut().enumerate() {
             if self.is(event, "ph", "M") {
                 *stays = true;
             } else if let Some(bond) = self.bond(event) {
                 bonds.entry(bond).or_default().push(event);
             } else if self.is(event, "ph", "B") || self.is(event, "ph", "E") {
-                let thread = (self.text(event, "pid"), self.text(event, "tid"));
+                let thread = ["pid", "tid"].map(|id| Value::of(self.events[event].get(id)));
                 threads.entry(thread).or_default().push(event);
             } else {
                 let dur = self.ns(event, "dur").unwrap_or(0).max(0);
@@ -170,20 +171,9 @@ impl<'e> Judge<'e> {
 
     fn bond(&self, event: usize) -> Option<Bond> {
         let fields = &self.events[event];
+        let typed = |key: &str| Value::of(fields.get(key));
         if self.is(event, "name", "Profile") || self.is(event, "name", "ProfileChunk") {
-            let typed = |key: &str| match fields.get(key) {
-                None => "missing".to_owned(),
-                Some(value) if value.starts_with('"') => format!("text {}", plain(value)),
-                Some(value) => match Decimal::parse(value.as_bytes()) {
-                    Some(number) => format!("number {number:?}"),
-                    None => value.to_owned(),
-                },
-            };
-            let id = match (fields.get("id"), fields.get("id2")) {
-                (None, Some(_)) => format!("id2 {}", typed("id2")),
-                _ => typed("id"),
-            };
-            return Some(Bond::Stream(vec![typed("pid"), id]));
+            return Some(Bond::Stream(stream_key(fields)));
         }
         let class = match &*self.text(event, "ph") {
             "b" | "n" | "e" | "S" | "T" | "p" | "F" => "async",
@@ -191,23 +181,24 @@ impl<'e> Judge<'e> {
             "N" | "O" | "D" => "object",
             _ => return None,
         };
-        let mut key = vec![class.into(), self.text(event, "cat"), self.text(event, "scope")];
+        let mut key = vec![typed("cat"), typed("scope")];
         if class == "flow" {
-            key.push(self.text(event, "name"));
+            key.push(typed("name"));
         }
         if fields.get("id").is_some() {
-            key.push(self.text(event, "id"));
-            return Some(Bond::Group(key));
+            key.push(typed("id"));
+            return Some(Bond::Group(class, key));
         }
         let id2 = fields.get("id2")?;
         let parts = Fields::parse(id2).unwrap_or_default();
-        match (parts.0.iter().find(|(k, _)| is_string(k, "local")), parts.get("global")) {
-            (Some((_, local)), _) => {
-                key.extend([plain(local), "local".into(), self.text(event, "pid")])
+        match (parts.get("global"), parts.get("local")) {
+            (Some(global), _) => key.push(Value::of(Some(global))),
+            (None, Some(local)) => {
+                key.extend([Value::of(Some(local)), Value::of(None), typed("pid")]);
             }
-            (None, global) => key.push(plain(global.unwrap_or(id2))),
+            (None, None) => key.push(Value::of(Some(id2))),
         }
-        Some(Bond::Group(key))
+        Some(Bond::Group(class, key))
     }
 
     /// Whether an event's own fields, and the names of its thread, are wanted.

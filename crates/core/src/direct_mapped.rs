@@ -1,35 +1,35 @@
 //! What was looked up last, by the bytes of short values: most events have the process and thread of some few others.
 
-use crate::key_hash::mix;
+use crate::hash::mix;
 
 /// Places in the table.
 const SLOTS: usize = 64;
 
 /// Two values of up to seven bytes with their lengths, or one and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SmallKey(u64, u64);
+pub struct SmallKey(u64, u64);
 
 impl SmallKey {
     /// `None` if a value is longer.
     #[inline(always)]
-    pub(crate) fn of(first: &[u8], second: &[u8]) -> Option<Self> {
+    pub fn of(first: &[u8], second: &[u8]) -> Option<Self> {
         Some(SmallKey(word(first)?, word(second)?))
     }
 
     /// `None` if the value is longer.
     #[inline(always)]
-    pub(crate) fn numbered(value: &[u8], number: usize) -> Option<Self> {
+    pub fn numbered(value: &[u8], number: usize) -> Option<Self> {
         Some(SmallKey(word(value)?, number as u64))
     }
 
     #[inline(always)]
     fn slot(self) -> usize {
-        hash_of(self.0 ^ self.1.rotate_left(32)) as usize % SLOTS
+        mix(self.0 ^ self.1.rotate_left(32), 0) as usize % SLOTS
     }
 }
 
 /// The numbers of values seen last; two whose slot is the same take turns.
-pub(crate) struct DirectMappedCache([(SmallKey, usize); SLOTS]);
+pub struct DirectMappedCache([(SmallKey, usize); SLOTS]);
 
 impl Default for DirectMappedCache {
     fn default() -> Self {
@@ -41,12 +41,13 @@ impl Default for DirectMappedCache {
 impl DirectMappedCache {
     /// The number of values, if they are among those seen last.
     #[inline(always)]
-    pub(crate) fn get(&self, words: SmallKey) -> Option<usize> {
+    pub fn get(&self, words: SmallKey) -> Option<usize> {
         let slot = self.0[words.slot()];
         (slot.0 == words).then_some(slot.1)
     }
 
-    pub(crate) fn put(&mut self, words: SmallKey, number: usize) {
+    /// Notes the number of a value.
+    pub fn put(&mut self, words: SmallKey, number: usize) {
         self.0[words.slot()] = (words, number);
     }
 }
@@ -67,11 +68,6 @@ fn word(bytes: &[u8]) -> Option<u64> {
         _ => bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
     };
     Some(text | (len as u64) << 56)
-}
-
-#[inline(always)]
-pub(crate) fn hash_of(word: u64) -> u64 {
-    mix(word, 0)
 }
 
 #[cfg(test)]

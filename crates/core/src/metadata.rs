@@ -1,0 +1,156 @@
+//! What metadata events say of processes and threads: what they are called, and where they stand among others.
+//!
+//! ```
+//! use tracemill_core::metadata::{Names, MetadataEvent, MetadataKind};
+//! use tracemill_tokenizer::fields_of;
+//!
+//! let event = br#"{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"Compositor"}}"#;
+//! let fields = fields_of(event);
+//! let said = MetadataEvent::of(&fields.of(event)).expect("it names a thread");
+//! assert_eq!((said.kind, said.value), (MetadataKind::ThreadName, Some(&b"\"Compositor\""[..])));
+//!
+//! let mut names = Names::default();
+//! names.note(&fields.of(event));
+//! assert_eq!(names.thread(b"1", b"2").as_deref(), Some("Compositor"));
+//! assert_eq!(names.process(b"1"), None);
+//! ```
+
+use crate::hash::HashMap;
+use crate::json::{member, printable};
+use tracemill_tokenizer::{Event, Field};
+
+/// What a metadata event tells of a process or a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetadataKind {
+    /// `process_name`
+    ProcessName,
+    /// `process_labels`: what tells processes of one name apart, such as `GPU 0`.
+    ProcessLabels,
+    /// `process_sort_index`
+    ProcessSortIndex,
+    /// `thread_name`
+    ThreadName,
+    /// `thread_sort_index`
+    ThreadSortIndex,
+}
+
+impl MetadataKind {
+    const ALL: [(&[u8], MetadataKind); 5] = [
+        (b"process_name", MetadataKind::ProcessName),
+        (b"process_labels", MetadataKind::ProcessLabels),
+        (b"process_sort_index", MetadataKind::ProcessSortIndex),
+        (b"thread_name", MetadataKind::ThreadName),
+        (b"thread_sort_index", MetadataKind::ThreadSortIndex),
+    ];
+
+    /// Whether it is said of a process, not of a thread.
+    pub fn is_of_process(self) -> bool {
+        !matches!(self, MetadataKind::ThreadName | MetadataKind::ThreadSortIndex)
+    }
+
+    /// The member of `args` that says it.
+    fn key(self) -> &'static [u8] {
+        match self {
+            MetadataKind::ProcessName | MetadataKind::ThreadName => b"name",
+            MetadataKind::ProcessLabels => b"labels",
+            MetadataKind::ProcessSortIndex | MetadataKind::ThreadSortIndex => b"sort_index",
+        }
+    }
+}
+
+/// A metadata event about a process or a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct MetadataEvent<'e> {
+    /// Of what.
+    pub kind: MetadataKind,
+    /// The value, as written; `None` if `args` do not have it.
+    pub value: Option<&'e [u8]>,
+}
+
+impl<'e> MetadataEvent<'e> {
+    /// What an event says, by its name; `None` for all other names. Its phase is not looked at.
+    pub fn of(event: &Event<'e>) -> Option<Self> {
+        let is_named = |name: &[u8]| event.is_string(Field::Name, name);
+        let (_, kind) = MetadataKind::ALL.into_iter().find(|(name, _)| is_named(name))?;
+        let value = event.field(Field::Args).and_then(|args| member(args, kind.key()));
+        Some(MetadataEvent { kind, value })
+    }
+}
+
+/// An id or a name, as written unless it says otherwise.
+type Written = Box<[u8]>;
+
+/// What processes and threads are called, by their ids; of two names the later one counts.
+///
+/// Heap: what the names and ids take, and about 60 bytes for each.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    processes: HashMap<Written, Written>,
+    threads: HashMap<(Written, Written), Written>,
+    labels: HashMap<Written, Written>,
+}
+
+impl Names {
+    /// Takes what a metadata event says; ids are kept as they are written.
+    pub fn note(&mut self, event: &Event<'_>) {
+        self.note_by(event, |id| id.into());
+    }
+
+    /// As [`Names::note`], with ids as `id` makes them of those that are written.
+    pub fn note_by(&mut self, event: &Event<'_>, id: impl Fn(&[u8]) -> Box<[u8]>) {
+        let Some(MetadataEvent { kind, value: Some(value) }) = MetadataEvent::of(event) else {
+            return;
+        };
+        let id_of = |field| id(event.field(field).unwrap_or_default());
+        match kind {
+            MetadataKind::ProcessName => self.processes.insert(id_of(Field::Pid), value.into()),
+            MetadataKind::ProcessLabels => self.labels.insert(id_of(Field::Pid), value.into()),
+            MetadataKind::ThreadName => {
+                self.threads.insert((id_of(Field::Pid), id_of(Field::Tid)), value.into())
+            }
+            MetadataKind::ProcessSortIndex | MetadataKind::ThreadSortIndex => None,
+        };
+    }
+
+    /// The name of a process.
+    pub fn process(&self, pid: &[u8]) -> Option<String> {
+        self.processes.get(pid).map(|name| printable(name))
+    }
+
+    /// What `process_labels` say of a process; `None` for empty ones.
+    pub fn labels(&self, pid: &[u8]) -> Option<String> {
+        self.labels.get(pid).map(|labels| printable(labels)).filter(|labels| !labels.is_empty())
+    }
+
+    /// The name of a thread.
+    pub fn thread(&self, pid: &[u8], tid: &[u8]) -> Option<String> {
+        self.thread_value(pid, tid).map(printable)
+    }
+
+    /// The name of a process, as written.
+    pub fn process_value(&self, pid: &[u8]) -> Option<&[u8]> {
+        self.processes.get(pid).map(|name| &**name)
+    }
+
+    /// The name of a thread, as written.
+    pub fn thread_value(&self, pid: &[u8], tid: &[u8]) -> Option<&[u8]> {
+        self.threads.get(&(pid.into(), tid.into())).map(|name| &**name)
+    }
+
+    /// The names of all processes, as written, in any order.
+    pub fn process_values(&self) -> impl Iterator<Item = &[u8]> {
+        self.processes.values().map(|name| &**name)
+    }
+
+    /// The names of all threads, as written, in any order.
+    pub fn thread_values(&self) -> impl Iterator<Item = &[u8]> {
+        self.threads.values().map(|name| &**name)
+    }
+
+    /// Takes over what later events say.
+    pub fn append(&mut self, later: Names) {
+        self.processes.extend(later.processes);
+        self.threads.extend(later.threads);
+        self.labels.extend(later.labels);
+    }
+}
