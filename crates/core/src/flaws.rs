@@ -2,6 +2,8 @@
 //!
 //! A flaw costs what it touches and no more: the rest of the profile is saved, other streams do not see it.
 
+use serde::{Serialize, Serializer};
+
 /// Kinds of flaws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlawKind {
@@ -167,6 +169,8 @@ pub struct Flaw {
 }
 
 /// All flaws of one profile; takes no room as long as there is none.
+///
+/// Serialized: a list of `{kind, count, lost, input, offset}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flaws(Option<Box<[Flaw; FlawKind::COUNT]>>);
 
@@ -218,6 +222,27 @@ impl Flaws {
         for flaw in flaws.filter(|flaw| flaw.count > 0) {
             (flaw.input, flaw.offset) = locate(flaw.offset);
         }
+    }
+}
+
+impl Serialize for Flaws {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Row<'f> {
+            kind: &'static str,
+            count: u64,
+            lost: bool,
+            input: &'f str,
+            offset: u64,
+        }
+        let rows = self.iter().map(|(kind, Flaw { count, offset, input })| Row {
+            kind: kind.name(),
+            count: *count,
+            lost: kind.is_loss(),
+            input,
+            offset: *offset,
+        });
+        serializer.collect_seq(rows)
     }
 }
 

@@ -16,6 +16,8 @@
 //! ```
 
 use crate::flaws::Flaws;
+use serde::Serialize;
+use serde::ser::Serializer;
 use tracemill_tokenizer::{Damage, DamageKind, Lapse};
 
 /// Bytes of an excerpt at most.
@@ -24,7 +26,7 @@ const EXCERPT: usize = 60;
 const EXAMPLES: usize = 3;
 
 /// One place where something was lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Example {
     /// Offset of the first lost byte, in the decoded input.
     pub offset: u64,
@@ -143,6 +145,33 @@ impl Losses {
     }
 }
 
+impl Serialize for Losses {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter().map(|(kind, tally)| TallyRow::new(kind.name(), tally)))
+    }
+}
+
+impl Serialize for Lapses {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter().map(|(kind, tally)| TallyRow::new(kind.name(), tally)))
+    }
+}
+
+/// A row of a report.
+#[derive(Serialize)]
+struct TallyRow<'t> {
+    kind: &'static str,
+    count: u64,
+    bytes: u64,
+    examples: &'t [Example],
+}
+
+impl<'t> TallyRow<'t> {
+    fn new(kind: &'static str, Tally { count, bytes, examples }: &'t Tally) -> Self {
+        TallyRow { kind, count: *count, bytes: *bytes, examples }
+    }
+}
+
 /// The events, and keys beside them, of one input that are not JSON but for a [`Lapse`], each by its first one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lapses {
@@ -191,7 +220,9 @@ pub fn excerpt(bytes: &[u8]) -> String {
 }
 
 /// One input of a run.
-#[derive(Clone, Debug, Default)]
+///
+/// Serialized: losses and lapses as lists of `{kind, count, bytes, examples}`, flaws as [`Flaws`] says.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct InputReport {
     /// Its path, or `standard input`.
     pub name: String,
@@ -214,6 +245,7 @@ pub struct InputReport {
     /// What is wrong with those.
     pub flaws: Flaws,
     /// Least and greatest time of its events, in nanoseconds, where the verb sorts them; before it is moved.
+    #[serde(skip)]
     pub span: Option<(i64, i64)>,
 }
 

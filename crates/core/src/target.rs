@@ -12,6 +12,7 @@
 //! # drop((memory, packed));
 //! ```
 
+use serde::{Serialize, Serializer};
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -84,6 +85,12 @@ impl Format {
     }
 }
 
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 impl FromStr for Format {
     type Err = String;
 
@@ -115,6 +122,12 @@ impl Style {
             Style::Compact => "compact",
             Style::Pretty => "pretty",
         }
+    }
+}
+
+impl Serialize for Style {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

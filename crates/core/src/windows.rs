@@ -3,6 +3,7 @@
 use crate::bounds::Bounds;
 use crate::error::{Error, ErrorKind};
 use crate::time::parse_time;
+use serde::{Serialize, Serializer};
 use std::str::FromStr;
 
 /// A moment in a trace, in nanoseconds.
@@ -35,6 +36,23 @@ pub enum Edges {
     Keep,
     /// It is dropped.
     Drop,
+}
+
+impl Edges {
+    /// Its name: `clip`, `keep` or `drop`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Edges::Clip => "clip",
+            Edges::Keep => "keep",
+            Edges::Drop => "drop",
+        }
+    }
+}
+
+impl Serialize for Edges {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 impl FromStr for Moment {

@@ -1,6 +1,7 @@
 //! What a run is told beside its inputs and its output: limits, and rules for inputs that differ.
 
 use crate::pattern::Pattern;
+use serde::{Serialize, Serializer};
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -239,6 +240,12 @@ impl CheckFor {
             CheckFor::Devtools => "devtools",
             CheckFor::Perfetto => "perfetto",
         }
+    }
+}
+
+impl Serialize for CheckFor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

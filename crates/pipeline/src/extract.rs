@@ -4,8 +4,10 @@ use crate::config::Config;
 use crate::file_names::{fill, safe, unknown_placeholder};
 use crate::id_set::IdSet;
 use crate::inputs::of_inputs;
+use crate::rows;
 use crate::sidecar::{self, Asked};
 use crate::warning::Warning;
+use serde::Serialize;
 use std::path::PathBuf;
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::flaws::Flaws;
@@ -61,17 +63,22 @@ pub enum ProfileTarget {
 }
 
 /// A CPU profile.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ProfileInfo {
     /// `pid` as written; empty if missing.
+    #[serde(serialize_with = "rows::id")]
     pub pid: String,
     /// `tid` of its thread as written; empty if missing.
+    #[serde(serialize_with = "rows::id")]
     pub tid: String,
     /// `id` of its stream (`id2` where there is no other) as written; empty if missing.
+    #[serde(serialize_with = "rows::id")]
     pub id: String,
     /// From the last `process_name` event.
+    #[serde(rename = "process")]
     pub process_name: Option<String>,
     /// From the last `thread_name` event.
+    #[serde(rename = "thread")]
     pub thread_name: Option<String>,
     /// What it says of its origin.
     pub source: Option<ProfileSource>,
@@ -96,7 +103,7 @@ pub struct ProfileInfo {
 }
 
 /// What `profile list` and `profile extract` found and did.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ProfilesReport {
     /// Per input, in order.
     pub inputs: Vec<InputReport>,

@@ -100,6 +100,7 @@ mod rejoin;
 mod reordering;
 mod repaired_keys;
 mod report;
+mod rows;
 mod sidecar;
 mod slice;
 mod split;
@@ -138,6 +139,7 @@ pub use report::{
     AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport, IdentityReport,
     InputClock, InputIdentity, MergeReport, RunReport, Unmatched, ViewerReport,
 };
+pub use rows::WrittenId;
 pub use sidecar::{
     Attempt, ByIndex, DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState,
     DrawnStretch, Excerpt, ExcerptQuery, ExcerptThread, IndexConfig, IndexReport, IndexSection,

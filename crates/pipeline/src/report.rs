@@ -2,7 +2,9 @@
 
 use crate::config::CheckFor;
 use crate::config::Config;
+use crate::rows;
 use crate::warning::{AnnotationDrop, Warning};
+use serde::{Serialize, Serializer};
 use std::fmt;
 use std::path::PathBuf;
 use tracemill_core::losses::InputReport;
@@ -10,7 +12,7 @@ use tracemill_core::target::{Format, Style};
 use tracemill_tokenizer::Tier;
 
 /// What became of the names of an input, or of a CPU profile in one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InputIdentity {
     /// Its path, or `standard input`.
     pub name: String,
@@ -19,13 +21,15 @@ pub struct InputIdentity {
     /// Inputs of one number are parts of one recording.
     pub recording: usize,
     /// New pids by old ones, both as written.
+    #[serde(serialize_with = "rows::map")]
     pub pids: Vec<(String, String)>,
     /// Ids that are renamed: `id`, the names of `--args-key`, `stackFrames`; and what is done to each spelling of them.
+    #[serde(serialize_with = "rows::map")]
     pub ids: Vec<(String, String)>,
 }
 
 /// What a merge did about names that inputs share.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IdentityReport {
     /// Per input, in order; empty if there was one only.
     pub inputs: Vec<InputIdentity>,
@@ -65,8 +69,14 @@ impl fmt::Display for ClockMethod {
     }
 }
 
+impl Serialize for ClockMethod {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// What became of the clock of an input: its times were multiplied by `scale`, then `offset_ns` was added.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InputClock {
     /// Its path, or `standard input`.
     pub name: String,
@@ -88,11 +98,12 @@ pub struct InputClock {
 
 /// What became of DevTools' annotations (`metadata.modifications`): labels, links, ranges, hidden and expandable entries,
 /// and breadcrumbs but for the first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AnnotationReport {
     /// Annotations in the output, or in all outputs together.
     pub kept: u64,
     /// Annotations that were dropped, by reason, in the order of reasons.
+    #[serde(serialize_with = "rows::map")]
     pub dropped: Vec<(AnnotationDrop, u64)>,
 }
 
@@ -104,12 +115,22 @@ impl AnnotationReport {
 }
 
 /// What was changed for a viewer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ViewerReport {
     /// The viewer, if it was for one.
+    #[serde(rename = "for")]
     pub viewer: Option<CheckFor>,
     /// Kinds of changes of which there were any: name, how many, and what it is.
+    #[serde(serialize_with = "changes")]
     pub changes: Vec<(&'static str, u64, &'static str)>,
+}
+
+/// Changes as a map of how many.
+fn changes<S: Serializer>(
+    changes: &[(&'static str, u64, &'static str)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(changes.iter().map(|(name, count, _)| (name, count)))
 }
 
 impl ViewerReport {
@@ -126,7 +147,7 @@ impl ViewerReport {
 }
 
 /// What every verb that writes a trace says of its run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
     /// Per input, in order.
     pub inputs: Vec<InputReport>,
@@ -137,6 +158,7 @@ pub struct RunReport {
     /// The format written.
     pub format: Format,
     /// Instruction set of the scan.
+    #[serde(serialize_with = "rows::tier")]
     pub tier: Tier,
     /// Worker threads.
     pub threads: usize,
@@ -177,9 +199,10 @@ impl RunReport {
 }
 
 /// What `merge` did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct MergeReport {
     /// Inputs, output, warnings.
+    #[serde(flatten)]
     pub run: RunReport,
     /// Sorted runs of the index spilled to disk.
     pub spilled_runs: u64,
@@ -208,9 +231,10 @@ impl MergeReport {
 }
 
 /// What `convert` did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ConvertReport {
     /// Inputs, output, warnings.
+    #[serde(flatten)]
     pub run: RunReport,
     /// The white space written.
     pub style: Style,
@@ -219,7 +243,7 @@ pub struct ConvertReport {
 }
 
 /// Events that `filter` left out for one reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dropped {
     /// The criterion that they failed first: `pid`, `min-dur`, `drop gpu`, `invert`, `shrink-to` and so on.
     pub reason: &'static str,
@@ -230,7 +254,7 @@ pub struct Dropped {
 }
 
 /// Something that `filter` was asked for and that nothing in the inputs is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unmatched {
     /// By which flag.
     pub flag: &'static str,
@@ -239,9 +263,10 @@ pub struct Unmatched {
 }
 
 /// What `filter` did. What it left out is not lost.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct FilterReport {
     /// Inputs, output, warnings.
+    #[serde(flatten)]
     pub run: RunReport,
     /// Metadata events, which stay whatever the criteria are.
     pub metadata: u64,

@@ -1,6 +1,7 @@
 //! What the user of a run should know: facts, with the words for them that need no flags.
 
 use crate::config::CheckFor;
+use serde::{Serialize, Serializer};
 use std::fmt;
 use std::path::PathBuf;
 use tracemill_core::read::InputWarning;
@@ -221,6 +222,19 @@ impl Warning {
             Warning::Input(warning) => return warning.remedy(),
             _ => return None,
         })
+    }
+}
+
+/// As its text.
+impl Serialize for Warning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl AsRef<str> for AnnotationDrop {
+    fn as_ref(&self) -> &str {
+        self.name()
     }
 }
 

@@ -7,6 +7,7 @@
 
 use super::chunk::NO_ID;
 use super::contents::Contents;
+use serde::{Serialize, Serializer};
 use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
@@ -25,6 +26,12 @@ pub enum ChunkOrder {
     Input,
     /// By time, though in no order do all refer to earlier nodes.
     Neither,
+}
+
+impl Serialize for ChunkOrder {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 impl ChunkOrder {

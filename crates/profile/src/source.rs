@@ -1,5 +1,7 @@
 //! Who recorded a profile.
 
+use serde::{Serialize, Serializer};
+
 /// Who recorded a profile, as its chunks say; of several profiles of one thread DevTools chooses by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileSource {
@@ -9,6 +11,12 @@ pub enum ProfileSource {
     Inspector,
     /// The JS self-profiling API.
     SelfProfiling,
+}
+
+impl Serialize for ProfileSource {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 impl ProfileSource {

@@ -21,16 +21,12 @@ pub(crate) fn index<'r>(
 }
 
 fn one(report: &IndexReport) -> Value {
-    let sections = report
-        .sections
-        .iter()
-        .map(|section| json!({"name": section.name, "rows": section.rows, "bytes": section.bytes}));
     json!({
         "file": report.path.display().to_string(),
         "bytes": report.bytes,
         "fresh": report.is_fresh,
         "same": report.is_same,
-        "sections": sections.collect::<Value>(),
+        "sections": report.sections,
         "left_out": report.left_out,
     })
 }

@@ -1,13 +1,12 @@
 //! What verbs say that write traces: `merge`, `slice`, `filter`, `convert`, `split`.
 
-use super::head::{Run, common, flaws, id, map};
+use super::head::{Run, common, id};
 use super::object::Object;
 use crate::remedies;
 use serde_json::{Map, Value, json};
 use tracemill_pipeline::{
-    CheckFor, Compression, ConvertReport, Edges, FilterReport, IdentityReport, InputClock,
-    MergeReport, OutputConfig, RedactReport, RunReport, SliceReport, SplitPart, SplitReport,
-    Target, ViewerReport,
+    Compression, ConvertReport, FilterReport, IdentityReport, MergeReport, OutputConfig,
+    RedactReport, RunReport, SliceReport, SplitPart, SplitReport, Target,
 };
 
 /// The report of `merge`.
@@ -26,21 +25,8 @@ pub(crate) fn merge<'r>(
     all.set("copies", json!(report.copies));
     all.set("output", written(output, &report.run));
     all.set("identity", identity(&report.identity));
-    all.list("clocks", || report.clocks.iter().map(clock));
+    all.list("clocks", || report.clocks.iter().map(|clock| json!(clock)));
     all
-}
-
-fn clock(clock: &InputClock) -> Value {
-    json!({
-        "name": clock.name,
-        "method": clock.method.as_ref().map(ToString::to_string),
-        "offset_ns": clock.offset_ns,
-        "scale": clock.scale,
-        "matches": clock.matches,
-        "residual_ns": clock.residual_ns,
-        "uncertainty_ns": clock.uncertainty_ns,
-        "drift_ppb": clock.drift_ppb,
-    })
 }
 
 /// What the reports of all verbs that write traces begin with.
@@ -53,22 +39,11 @@ fn of_run<'r, const N: usize>(
     let spooled = ("spooled_bytes", json!(own.spooled_bytes));
     let decisions = decisions.into_iter().chain([spooled]);
     let mut all = common(verb, &own.inputs, own.lost(), run, decisions);
-    let dropped = own.annotations.dropped.iter();
-    let dropped: Map<String, Value> =
-        dropped.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
-    all.set("annotations", json!({"kept": own.annotations.kept, "dropped": dropped}));
+    all.set("annotations", json!(own.annotations));
     all.set("keys_lost", json!(own.keys_lost));
     all.set("warnings", json!(remedies::warnings(&own.warnings)));
-    all.set("viewer", viewer(&own.viewer));
+    all.set("viewer", json!(own.viewer));
     all
-}
-
-fn viewer(report: &ViewerReport) -> Value {
-    let changes = report.changes.iter().map(|&(name, count, _)| (name.to_owned(), json!(count)));
-    json!({
-        "for": report.viewer.map(CheckFor::name),
-        "changes": Value::Object(changes.collect()),
-    })
 }
 
 fn identity(identity: &IdentityReport) -> Object<'_> {
@@ -76,17 +51,7 @@ fn identity(identity: &IdentityReport) -> Object<'_> {
         ("metadata_dropped", json!(identity.metadata_dropped)),
         ("args_keys_absent", json!(identity.args_keys_absent)),
     ]);
-    all.list("inputs", || {
-        identity.inputs.iter().map(|input| {
-            json!({
-                "name": input.name,
-                "label": input.label,
-                "recording": input.recording,
-                "pids": map(&input.pids),
-                "ids": map(&input.ids),
-            })
-        })
-    });
+    all.list("inputs", || identity.inputs.iter().map(|input| json!(input)));
     all
 }
 
@@ -97,7 +62,7 @@ fn written(output: &OutputConfig, run: &RunReport) -> Value {
             Target::Stdout | Target::Writer(_) => None,
             Target::File { path, .. } => Some(path.to_string_lossy()),
         },
-        "format": run.format.name(),
+        "format": run.format,
         "compression": compression(output.compression),
         "events": run.events,
         "bytes": run.bytes,
@@ -113,7 +78,7 @@ pub(crate) fn convert<'r>(
     let decisions = [("spilled_bytes", json!(report.spilled_bytes))];
     let mut all = of_run("convert", &report.run, run, decisions);
     let mut output = written(output, &report.run);
-    output["style"] = json!(report.style.name());
+    output["style"] = json!(report.style);
     all.set("output", output);
     all
 }
@@ -144,9 +109,7 @@ pub(crate) fn filter<'r>(
         json!({"reason": format!("--{}", dropped.reason), "events": dropped.events, "bytes": dropped.bytes})
     });
     all.set("dropped", dropped.collect::<Value>());
-    let unmatched = report.unmatched.iter();
-    let unmatched = unmatched.map(|own| json!({"flag": own.flag, "asked": own.asked}));
-    all.set("unmatched", unmatched.collect::<Value>());
+    all.set("unmatched", json!(report.unmatched));
     all.set("threshold_ns", json!(report.threshold_ns));
     all
 }
@@ -167,11 +130,7 @@ pub(crate) fn slice<'r>(
         .map(|&(from, to)| json!({"from_ns": side(from, i64::MIN), "to_ns": side(to, i64::MAX)}));
     let slice = json!({
         "windows": windows.collect::<Value>(),
-        "edges": match report.edges {
-            Edges::Clip => "clip",
-            Edges::Keep => "keep",
-            Edges::Drop => "drop",
-        },
+        "edges": report.edges,
         "trace": report.trace.map(|(start, end)| json!({"start_ns": start, "end_ns": end})),
         "clipped": report.clipped,
         "opened": report.opened,
@@ -180,7 +139,7 @@ pub(crate) fn slice<'r>(
         "moved": report.moved,
         "rebased": report.rebased,
         "samples": report.samples,
-        "flaws": flaws(&report.flaws),
+        "flaws": report.flaws,
     });
     all.set("slice", slice);
     all
@@ -191,7 +150,7 @@ pub(crate) fn split<'r>(report: &'r SplitReport, dry_run: bool, run: &Run<'_>) -
     let decisions =
         [("spills", json!(report.spills)), ("delayed_chunks", json!(report.delayed_chunks))];
     let mut all = of_run("split", &report.run, run, decisions);
-    all.set("format", json!(report.run.format.name()));
+    all.set("format", json!(report.run.format));
     all.set("dry_run", json!(dry_run));
     all.list("parts", || parts(&report.parts));
     all
@@ -202,7 +161,7 @@ pub(crate) fn manifest(report: &SplitReport) -> Object<'_> {
     let mut all = Object::from([
         ("schema", json!(super::head::SCHEMA)),
         ("version", json!(env!("CARGO_PKG_VERSION"))),
-        ("format", json!(report.run.format.name())),
+        ("format", json!(report.run.format)),
     ]);
     all.list("parts", || parts(&report.parts));
     all

@@ -4,7 +4,9 @@ use super::rules::{Kind, RULES, Severity};
 use super::tallies::Tallies;
 use super::text::Spot;
 use crate::config::CheckFor;
+use crate::rows;
 use crate::warning::Warning;
+use serde::Serialize;
 use std::cmp::Reverse;
 use tracemill_core::around::Around;
 use tracemill_core::flaws::{FlawKind, Flaws};
@@ -15,7 +17,7 @@ use tracemill_core::tally::PLACES;
 use tracemill_tokenizer::{DamageKind, Field, fields_of, unescape};
 
 /// What `check` found.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct CheckReport {
     /// Per input, in order.
     pub inputs: Vec<InputReport>,
@@ -42,7 +44,7 @@ impl CheckReport {
 }
 
 /// Something of one kind that was found, however often.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Its name, which stays.
     pub kind: String,
@@ -57,7 +59,7 @@ pub struct Finding {
 }
 
 /// A place in an input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FoundAt {
     /// The input's name.
     pub input: String,
@@ -72,19 +74,23 @@ pub struct FoundAt {
     /// Where it was noticed that the bytes from `offset` on cannot be read.
     pub noticed: Option<u64>,
     /// The bytes around `noticed`, or around `offset` where something was `expected`.
+    #[serde(skip)]
     pub around: Option<Around>,
 }
 
 /// An event as people know it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FoundEvent {
     /// `ph`; empty if missing.
+    #[serde(rename = "ph")]
     pub phase: String,
     /// `name`, with escapes resolved.
     pub name: Option<String>,
     /// `pid` as written; empty if missing.
+    #[serde(serialize_with = "rows::id")]
     pub pid: String,
     /// `tid` as written; empty if missing.
+    #[serde(serialize_with = "rows::id")]
     pub tid: String,
     /// `ts` in whole nanoseconds.
     pub ts_ns: Option<i64>,

@@ -6,6 +6,7 @@
 //! Sources: `devtools-semantics.md` §1, §3, §8, §11, §15 and `users.md` §4.
 
 use crate::config::CheckFor;
+use serde::{Serialize, Serializer};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +27,12 @@ impl Severity {
             Severity::Warning => "warning",
             Severity::Error => "error",
         }
+    }
+}
+
+impl Serialize for Severity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -19,6 +19,7 @@ use crate::convert::convert;
 use crate::fitted::plain;
 use crate::report::ConvertReport;
 use rules::{ALSO, Counts, LONG, Rules};
+use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
 use tracemill_core::draft::Draft;
 use tracemill_core::error::Error;
@@ -34,11 +35,13 @@ const STRETCH: usize = 1 << 20;
 const LONG_TEXT: usize = 4 << 20;
 
 /// What `redact` did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct RedactReport {
     /// Inputs, output, cost and warnings, as of `convert`.
+    #[serde(flatten)]
     pub written: ConvertReport,
     /// How often what was replaced, by the names of [`Secret`], `also`, and `long` for texts that were replaced as a whole.
+    #[serde(serialize_with = "crate::rows::map")]
     pub replaced: Vec<(&'static str, u64)>,
 }
 

@@ -7,6 +7,7 @@ use super::place::{place_for, place_of};
 use super::write::{Made, make};
 use crate::config::Config;
 use crate::warning::Warning;
+use serde::Serialize;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use tracemill_core::error::{Error, ErrorKind};
@@ -31,7 +32,7 @@ pub struct IndexConfig {
 }
 
 /// What became of an index.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct IndexReport {
     /// The trace.
     pub input: InputReport,
@@ -58,7 +59,7 @@ pub struct IndexReport {
 }
 
 /// A section of an index.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IndexSection {
     /// Its name.
     pub name: &'static str,
@@ -69,7 +70,7 @@ pub struct IndexSection {
 }
 
 /// Bytes of text in granules that a window of a hundredth of the trace touches, of so many such windows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reach {
     /// The median.
     pub median: u64,

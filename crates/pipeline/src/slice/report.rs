@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::report::MergeReport;
 use crate::warning::Warning;
+use serde::Serialize;
 use std::path::PathBuf;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::flaws::Flaws;
@@ -11,9 +12,10 @@ use tracemill_core::windows::Edges;
 use tracemill_core::windows::{Span, Windows};
 
 /// What `slice` did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SliceReport {
     /// Inputs, output, cost and warnings, as of a merge.
+    #[serde(flatten)]
     pub written: MergeReport,
     /// The windows, in order: nanoseconds as they stand in the trace; [`i64::MIN`] and [`i64::MAX`] where there is no
     /// limit.

@@ -61,6 +61,7 @@ use pages::Pages;
 use partition::Kind;
 use plan::{NUMBER, OutputPart, Planner, owners};
 use scan::{Categories, CutThreads, Mode, Threads, WholeTraceCut};
+use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use tracemill_core::error::{Error, ErrorKind};
@@ -95,7 +96,7 @@ pub struct SplitConfig {
 }
 
 /// A part of a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SplitPart {
     /// Its file.
     pub file: PathBuf,
@@ -118,9 +119,10 @@ pub struct SplitPart {
 }
 
 /// What a split did. Of its run events and bytes are those of all parts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SplitReport {
     /// Inputs, output, warnings.
+    #[serde(flatten)]
     pub run: RunReport,
     /// The parts, in the order of their numbers.
     pub parts: Vec<SplitPart>,

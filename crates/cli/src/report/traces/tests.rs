@@ -3,10 +3,9 @@
 use super::*;
 use crate::args::test_config;
 use std::time::Duration;
-use tracemill_pipeline::Warning;
 use tracemill_pipeline::{
-    AnnotationDrop, AnnotationReport, ClockMethod, DamageKind, Format, InputIdentity, InputReport,
-    Tier,
+    AnnotationDrop, AnnotationReport, CheckFor, ClockMethod, DamageKind, Format, InputClock,
+    InputIdentity, InputReport, Tier, ViewerReport, Warning,
 };
 use tracemill_tokenizer::Damage;
 
@@ -26,7 +25,7 @@ fn clocks_are_reported_whole() {
         "name": "a", "method": "marker:m", "offset_ns": -5, "scale": "1.5", "matches": 4,
         "residual_ns": 3, "uncertainty_ns": 2, "drift_ppb": null,
     });
-    assert_eq!(clock(&moved), expected);
+    assert_eq!(json!(moved), expected);
 }
 
 /// The report of a merge that has something to say in each respect.
