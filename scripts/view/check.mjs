@@ -1,6 +1,6 @@
 // Checks the page of `tracemill view`; see scripts/view-check.
 //
-//   node check.mjs TRACEMILL CHROMIUM FOLDER
+//   node check.mjs TRACEMILL CHROMIUM FOLDER [PART…]     only these parts: recorded, large, harmful, marked, many
 import http from 'node:http';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,9 +8,11 @@ import { launch } from '../ui/protocol.mjs';
 import { openTab, serve } from './page.mjs';
 import { realViewers } from './real.mjs';
 import { handsOn } from './viewers.mjs';
+import { quantile, walk } from './walk.mjs';
 import { damaged, hostile, nested, random } from './traces.mjs';
 
-const [tracemill, chromium, folder] = process.argv.slice(2).map((word) => path.resolve(word));
+const [tracemill, chromium, folder] = process.argv.slice(2, 5).map((word) => path.resolve(word));
+const only = process.argv.slice(5);
 const testdata = path.join(import.meta.dirname, '../../testdata');
 let wrong = 0;
 
@@ -18,8 +20,6 @@ function check(what, is, told = '') {
   console.log(`${is ? 'ok   ' : 'WRONG'} ${what}${told ? `: ${told}` : ''}`);
   wrong += is ? 0 : 1;
 }
-
-const quantile = (numbers, share) => [...numbers].sort((a, b) => a - b)[Math.floor((numbers.length - 1) * share)];
 
 // Events at random must be found where they were computed to be, and be drawn there.
 async function places(tab, { events }) {
@@ -59,26 +59,9 @@ tracemill.probe = ({ tid, start, dur, row }) => {
 };
 0`;
 
-// How long frames take while the window moves and zooms, beside those of a page that does nothing.
-async function walk(tab) {
-  const frames = (body) => tab.run(`new Promise((done) => {
-    const times = [];
-    let [before, at] = [performance.now(), 0];
-    const frame = (now) => {
-      times.push(now - before);
-      before = now;
-      ${body}
-      if ((at += 1) < 300) requestAnimationFrame(frame); else done(times.slice(2));
-    };
-    requestAnimationFrame(frame);
-  })`);
-  const idle = await frames('');
-  const own = await frames(`
-    const { model } = tracemill;
-    const length = model.view.to - model.view.from;
-    if (at % 100 < 40) model.zoom(0.93, model.view.from + length * 0.4);
-    else if (at % 100 < 70) model.pan(length * 0.06);
-    else model.zoom(1.1, model.view.from + length * 0.6);`);
+// Frames of a walk through the trace.
+async function walked(tab) {
+  const { idle, own } = await walk(tab);
   const told = (times) => `p50 ${quantile(times, 0.5).toFixed(1)} ms, p95 ${quantile(times, 0.95).toFixed(1)} ms`;
   check('300 frames of a walk', quantile(own, 0.5) <= 40 && quantile(own, 0.95) <= 120, `${told(own)}; with nothing to do ${told(idle)}`);
 }
@@ -146,7 +129,7 @@ const picture = (name) => path.join(folder, name);
 async function recorded() {
   copyFileSync(path.join(testdata, 'chromium/trace.json.gz'), picture('trace.json.gz'));
   const served = await serve(tracemill, folder, 'trace.json.gz');
-  for (const [name, options, fontSize] of [['light', {}], ['dark', { dark: true }], ['small', {}, '80%'], ['large', {}, '200%']]) {
+  for (const [name, options, fontSize] of [['light', {}], ['dark', { dark: true }], ['small', {}, '80%'], ['large', {}, '200%'], ['narrow', { width: 640 }], ['narrow-dark', { width: 640, dark: true }], ['wide', { width: 2560, height: 1300 }]]) {
     const tab = await openTab(browser, options);
     await tab.go(served.address, { fontSize });
     await tab.run('tracemill.model.show(140e6, 260e6)');
@@ -184,7 +167,7 @@ async function large() {
   await accessible(tab);
   await places(tab, trace);
   await tab.run('tracemill.model.show(0, tracemill.model.duration)');
-  await walk(tab);
+  await walked(tab);
   const heap = await tab.run('performance.memory.usedJSHeapSize');
   check('heap of the page', heap < 150 << 20, `${(heap / 2 ** 20).toFixed(0)} MiB`);
   await keyboard(tab);
@@ -254,11 +237,33 @@ async function marked() {
   await served.end();
 }
 
+// So many threads: they are all in the list, and the page is as quick as with few.
+async function many() {
+  for (const threads of [1000, 100_000]) {
+    const file = picture(`threads-${threads}.json`);
+    writeFileSync(file, `[${Array.from({ length: threads }, (_, at) => JSON.stringify({ ph: 'X', name: `work ${at % 40}`, pid: at % 50, tid: at, ts: at % 997, dur: 5 + (at % 13) })).join(',\n')}]`);
+    const served = await serve(tracemill, folder, file);
+    const tab = await openTab(browser);
+    await tab.go(served.address);
+    await tab.go(served.address);
+    const drawn = await tab.run("performance.getEntriesByName('drawn')[0].startTime");
+    const lanes = await tab.run('tracemill.lanes.items.filter((item) => item.lane).length');
+    check(`lanes of ${threads} threads are there`, lanes === threads, `${lanes}; drawn ${drawn.toFixed(0)} ms after navigation`);
+    await tab.run("document.getElementById('scroll').scrollTop = 1e9");
+    await tab.still();
+    check('and the last is drawn', await tab.run("tracemill.lanes.visible().at(-1) === tracemill.lanes.items.at(-1) && tracemill.lanes.drawn.spans > 0"));
+    await walked(tab);
+    const heap = await tab.run('performance.memory.usedJSHeapSize');
+    check('heap of the page', heap < 150 << 20, `${(heap / 2 ** 20).toFixed(0)} MiB`);
+    check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
+    await tab.close();
+    await served.end();
+  }
+}
+
 try {
-  await recorded();
-  await large();
-  await harmful();
-  await marked();
+  const parts = { recorded, large, harmful, marked, many };
+  for (const [name, part] of Object.entries(parts)) if (only.length === 0 || only.includes(name)) await part();
 } finally {
   await browser.close();
 }

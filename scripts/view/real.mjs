@@ -67,21 +67,20 @@ async function drawnByDevtools(log, picture) {
     const { result } = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     return result.value?.entries > 0 ? result.value : null;
   }, 20_000);
+  await send('Emulation.setDeviceMetricsOverride', { width: 1200, height: 620, deviceScaleFactor: 1, mobile: false });
+  await pause(1000);
+  // it tells its keys who opens it first
+  for (const type of ['keyDown', 'keyUp']) await send('Input.dispatchKeyEvent', { type, key: 'Escape', code: 'Escape', windowsVirtualKeyCode: 27 });
+  await pause(500);
   const { data } = await send('Page.captureScreenshot');
   writeFileSync(picture, Buffer.from(data, 'base64'));
   socket.close();
   return drawn;
 }
 
-// `real` has the folders of Perfetto's page and of speedscope, as far as they are there.
-export async function realViewers({ browser, tracemill, chromium, folder, real, check }) {
-  const trace = await nested(folder, { threads: 3, seconds: 0.02, seed: 5 });
-  const perfetto = real.perfetto ? await serveFolder(real.perfetto) : null;
-  const words = [`--devtools=${wrapper(chromium, folder)}`];
-  if (perfetto) words.push('--perfetto', perfetto.address);
-  if (real.speedscope) words.push('--viewers', real.speedscope);
-  const served = await serve(tracemill, folder, trace.file, ...words);
-  const { targetId } = await browser.send('Target.createTarget', { url: served.address });
+// The page of an address, with what hands its window on.
+async function pageOf(browser, url) {
+  const { targetId } = await browser.send('Target.createTarget', { url });
   const { sessionId } = await browser.send('Target.attachToTarget', { targetId, flatten: true });
   const run = async (expression, session = sessionId) => {
     const { result } = await browser.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true, userGesture: true }, session);
@@ -93,6 +92,32 @@ export async function realViewers({ browser, tracemill, chromium, folder, real, 
     await run(`[...document.querySelectorAll('#handover button')].find((button) => button.textContent === '${name}').click()`);
   };
   const said = () => run("document.querySelector('#handover [role=status]').textContent");
+  await until(() => run('globalThis.tracemill?.lanes.drawn.spans > 0'));
+  return { targetId, run, click, said, close: () => browser.send('Target.closeTarget', { targetId }) };
+}
+
+// A window of a recording, in DevTools of a browser that the command starts.
+async function devtools({ browser, tracemill, chromium, folder, check }) {
+  const served = await serve(tracemill, folder, 'trace.json.gz', `--devtools=${wrapper(chromium, folder)}`);
+  const { run, click, said, close } = await pageOf(browser, served.address);
+  await run('tracemill.model.show(195e6, 246e6)');
+  await click('DevTools');
+  const done = await until(async () => /^(?!Opening)./.exec(await said()) && said());
+  const drawn = done === 'Opened in DevTools.' ? await drawnByDevtools(path.join(folder, 'chromium.log'), path.join(folder, 'devtools.png')) : null;
+  check('DevTools of a browser of its own draws the slice', drawn?.entries > 200, drawn ? `${drawn.entries} entries in ${drawn.tracks.length} tracks` : done);
+  await close();
+  await served.end();
+}
+
+// `real` has the folders of Perfetto's page and of speedscope, as far as they are there.
+export async function realViewers({ browser, tracemill, chromium, folder, real, check }) {
+  const trace = await nested(folder, { threads: 3, seconds: 0.02, seed: 5 });
+  const perfetto = real.perfetto ? await serveFolder(real.perfetto) : null;
+  const words = [];
+  if (perfetto) words.push('--perfetto', perfetto.address);
+  if (real.speedscope) words.push('--viewers', real.speedscope);
+  const served = await serve(tracemill, folder, trace.file, ...words);
+  const { targetId, run, click, said, close } = await pageOf(browser, served.address);
   // the tab that a click opens, once it shows what is looked for
   const opens = async (name, prefix, look) => {
     await click(name);
@@ -111,15 +136,11 @@ export async function realViewers({ browser, tracemill, chromium, folder, real, 
     await browser.send('Target.closeTarget', { targetId: target.targetId });
     return undefined;
   };
-  await until(() => run('globalThis.tracemill?.lanes.drawn.spans > 0'));
   if (perfetto) await opens('Perfetto', perfetto.address, "/Process [234]/.exec(document.body.innerText)?.[0]");
   // it reads the slice; to draw it needs WebGL, which a browser without a screen may not have
   if (real.speedscope) await opens('speedscope', served.address, '/1\\/3/.test(document.body.innerText) && document.title');
-  await click('DevTools');
-  const done = await until(async () => /^(?!Opening)./.exec(await said()) && said());
-  const drawn = done === 'Opened in DevTools.' ? await drawnByDevtools(path.join(folder, 'chromium.log'), path.join(folder, 'real-devtools.png')) : null;
-  check('DevTools of a browser of its own draws the slice', drawn?.entries > 1000, drawn ? `${drawn.entries} entries in ${drawn.tracks.length} tracks` : done);
-  await browser.send('Target.closeTarget', { targetId });
+  await close();
   await served.end();
   perfetto?.end();
+  await devtools({ browser, tracemill, chromium, folder, check });
 }

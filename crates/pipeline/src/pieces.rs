@@ -52,7 +52,7 @@ impl Read {
     }
 }
 
-/// What is read of an undamaged input of one document.
+/// What is read of an input of one document.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     pub(crate) chosen: Chosen,
@@ -67,6 +67,8 @@ impl Pieces {
     ///
     /// # Errors
     /// If the run was cancelled. Who reads all of the input tells what else is wrong.
+    ///
+    /// Pieces of a damaged input have its damage; what counts is that their events are those that are known.
     pub(crate) fn read<R: Reader>(
         &self,
         source: &Source,
@@ -80,7 +82,7 @@ impl Pieces {
         let Summed { mut reader, read } = summed;
         let is_one = matches!((&reader.documents()[..], &inputs.reports[..]), ([_], [_]));
         let lost = inputs.reports.iter().map(InputReport::lost).sum::<u64>();
-        if !is_one || lost > 0 || read != self.read {
+        if !is_one || lost > 0 && self.report.lost() == 0 || read != self.read {
             return Ok(None);
         }
         for report in &mut inputs.reports {

@@ -156,11 +156,50 @@ export class Lanes {
     pen.fillStyle = this.colors.back;
     pen.fillRect(0, 0, this.width, this.height);
     this.drawn = { lanes: 0, spans: 0, approximate: false, about: false };
-    for (const item of seen) this.item(pen, item, level, indexes);
+    this.paint(pen, seen.map((item) => ({ item, parts: item.lane ? this.tilesOf(item.lane.id, level, indexes) : [] })));
     this.labels.show(seen, this.scroll.scrollTop);
   }
 
-  private item(pen: CanvasRenderingContext2D, item: Item, level: number, indexes: number[]): void {
+  // All rows are lines of one picture, which is made at once: a picture a lane costs more than what is in it.
+  private paint(pen: CanvasRenderingContext2D, seen: { item: Item; parts: Part[] }[]): void {
+    const { from, to } = this.model.view;
+    const map = { from, perPixel: (to - from) / this.width };
+    const hasRows = (item: Item): boolean => item.lane !== null && item.lane.kind !== 'counter';
+    const lines = this.room(seen.reduce((rows, { item }) => rows + (hasRows(item) ? item.rows : 0), 0));
+    let line = 0;
+    for (const { item, parts } of seen) {
+      if (!hasRows(item)) continue;
+      const pixels = lines.pixels.subarray(this.width * line, this.width * (line + item.rows));
+      for (const { tile, from: least, to: most } of parts) {
+        draw(tile, { pixels, width: this.width, rows: item.rows }, map, [least, most], this.colors.colors);
+        this.drawn.spans += tile.start.length + tile.column.length;
+        this.drawn.approximate ||= !tile.exact;
+      }
+      line += item.rows;
+    }
+    if (line > 0) {
+      const bytes = new Uint8ClampedArray(lines.pixels.buffer, 0, this.width * line * 4) as Uint8ClampedArray<ArrayBuffer>;
+      this.offscreen.getContext('2d')?.putImageData(new ImageData(bytes, this.width, line), 0, 0);
+    }
+    line = 0;
+    for (const { item, parts } of seen) {
+      this.item(pen, item, parts, line);
+      if (hasRows(item)) line += item.rows;
+    }
+  }
+
+  // Lines for so many rows, with nothing in them.
+  private room(rows: number): Lines {
+    if (!this.lines || this.lines.width !== this.width || this.lines.rows < rows) {
+      const most = Math.max(rows, ROWS);
+      this.lines = { width: this.width, rows: most, pixels: new Uint32Array(this.width * most) };
+      [this.offscreen.width, this.offscreen.height] = [this.width, most];
+    }
+    this.lines.pixels.fill(0, 0, this.width * rows);
+    return this.lines;
+  }
+
+  private item(pen: CanvasRenderingContext2D, item: Item, parts: Part[], line: number): void {
     const top = item.top - this.scroll.scrollTop;
     pen.fillStyle = this.colors.line;
     pen.fillRect(0, top + item.height - 1, this.width, 1);
@@ -170,13 +209,14 @@ export class Lanes {
       pen.globalAlpha = 1;
       return;
     }
-    const found = this.tilesOf(item.lane.id, level, indexes);
-    if (item.lane.kind === 'counter') {
-      this.drawn.lanes += 1;
-      this.drawn.about ||= found.some((part) => part.tile.about);
-      return counter(pen, item, top, found.map((part) => part.tile), this);
-    }
-    this.rows(pen, item, top, found);
+    this.drawn.lanes += 1;
+    this.drawn.about ||= parts.some((part) => part.tile.about);
+    if (item.lane.kind === 'counter') return counter(pen, item, top, parts.map((part) => part.tile), this);
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(this.offscreen, 0, line, this.width, item.rows, 0, top + 2, this.width, item.rows * this.rowHeight);
+    pen.fillStyle = this.colors.back;
+    for (let row = 1; row <= item.rows; row += 1) pen.fillRect(0, top + 1 + row * this.rowHeight, this.width, 1);
+    this.texted(pen, item, top, parts);
   }
 
   private tilesOf(lane: number, level: number, indexes: number[]): Part[] {
@@ -185,34 +225,6 @@ export class Lanes {
       const found = this.tiles.get(lane, level, index);
       return found ? [{ tile: found.tile, from: index * size, to: (index + 1) * size }] : [];
     });
-  }
-
-  private rows(pen: CanvasRenderingContext2D, item: Item, top: number, parts: Part[]): void {
-    const { from, to } = this.model.view;
-    const map = { from, perPixel: (to - from) / this.width };
-    const [width, rows] = [this.width, item.rows];
-    if (!this.lines || this.lines.width !== width || this.lines.rows < rows) {
-      this.lines = { width, rows: Math.max(rows, ROWS), pixels: new Uint32Array(width * Math.max(rows, ROWS)) };
-      this.offscreen.width = width;
-      this.offscreen.height = this.lines.rows;
-    }
-    const pixels = this.lines.pixels.subarray(0, width * rows);
-    pixels.fill(0);
-    for (const { tile, from: least, to: most } of parts) {
-      draw(tile, { pixels, width, rows }, map, [least, most], this.colors.colors);
-      this.drawn.spans += tile.start.length + tile.column.length;
-      this.drawn.approximate ||= !tile.exact;
-      this.drawn.about ||= tile.about;
-    }
-    this.drawn.lanes += 1;
-    const line = this.offscreen.getContext('2d');
-    if (!line) return;
-    line.putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer, pixels.byteOffset, pixels.byteLength) as Uint8ClampedArray<ArrayBuffer>, width, rows), 0, 0);
-    pen.imageSmoothingEnabled = false;
-    pen.drawImage(this.offscreen, 0, 0, width, rows, 0, top + 2, width, rows * this.rowHeight);
-    pen.fillStyle = this.colors.back;
-    for (let row = 1; row <= rows; row += 1) pen.fillRect(0, top + 1 + row * this.rowHeight, width, 1);
-    this.texted(pen, item, top, parts);
   }
 
   // Names in intervals that have room for them.

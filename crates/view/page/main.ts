@@ -23,18 +23,26 @@ function banner(...parts: (Node | string)[]): void {
   element('banner').hidden = parts.every((part) => part === '');
 }
 
-// Until the trace is read, how far that is.
-function ready(): Promise<void> {
+// Until the trace is read, how far that is; `complete` is called when calls of CPU profiles came to what is shown, if they come later.
+function ready(complete: () => void): Promise<void> {
+  let waits = false;
   return new Promise((resolve, reject) => {
     const source = new EventSource('api/progress');
     source.onmessage = (event: MessageEvent<string>) => {
-      const { state, error, bytes: done, expected } = JSON.parse(event.data) as { state: string; error: string | null; bytes: number; expected: number };
+      const { state, error, calls, bytes: done, expected } = JSON.parse(event.data) as { state: string; error: string | null; calls: boolean; bytes: number; expected: number };
       const bar = element<HTMLProgressElement>('loading-bar');
       if (expected > 0) [bar.max, bar.value] = [expected, Math.min(done, expected)];
       element('loading-text').textContent = done && done >= expected ? 'Sorting…' : `Reading the trace… ${bytes(done)} of ${bytes(expected)}`;
       if (state === 'reading') return;
+      if (state === 'ready') {
+        resolve();
+        waits ||= calls;
+        if (calls) return;
+      }
       source.close();
-      if (state === 'ready') resolve();
+      if (state === 'ready') {
+        if (waits) complete();
+      }
       else reject(new Error(error ?? 'the trace cannot be read'));
     };
     source.onerror = () => {
@@ -44,12 +52,17 @@ function ready(): Promise<void> {
   });
 }
 
-async function start(): Promise<void> {
-  await ready();
+async function read(): Promise<Trace> {
   const answer = await fetch('api/trace');
   if (!answer.ok) throw new Error(((await answer.json()) as { error: string }).error);
-  const trace = (await answer.json()) as Trace;
-  new Page(trace).begin();
+  return (await answer.json()) as Trace;
+}
+
+async function start(): Promise<void> {
+  let page: Page | null = null;
+  await ready(() => void read().then((trace) => page?.update(trace)));
+  page = new Page(await read());
+  page.begin();
 }
 
 class Page {
@@ -115,6 +128,16 @@ class Page {
     Object.assign(globalThis, { tracemill: { model, lanes: this.lanes, tiles: this.lanes.tiles, contrasts: () => contrasts(this.lanes.colors) } });
   }
 
+  // Shows what came to the trace.
+  update(trace: Trace): void {
+    this.model.update(trace);
+    this.lanes.tiles.forget(this.model.duration);
+    this.facts();
+    this.ask('layout');
+    void this.minimap.load();
+    element('live').textContent = typeof trace.calls === 'string' ? trace.calls : 'Calls of CPU profiles are shown.';
+  }
+
   // In which order lanes stand, and those that are hidden.
   private orders(): void {
     const [order, shown] = [element<HTMLSelectElement>('order'), element('shown')];
@@ -132,9 +155,11 @@ class Page {
     element('file').title = visible(trace.file);
     document.title = `${visible(trace.file.split('/').at(-1) ?? '')} – tracemill`;
     const parts = [`${grouped(trace.events)} events`, exact(this.model.duration), bytes(trace.bytes)];
+    if (trace.calls === true) parts.push('calls of CPU profiles are being worked out…');
     element('facts').textContent = parts.join(' · ');
     const said = [
       trace.changed,
+      typeof trace.calls === 'string' ? `No calls of CPU profiles are shown: ${visible(trace.calls)}` : null,
       trace.processes.length ? null : 'There is nothing to draw: no event has a time and a phase that is drawn.',
       trace.folded ? `${grouped(trace.folded)} events have no row, there are so many at a time.` : null,
     ];
@@ -190,9 +215,13 @@ class Page {
   private ruler(): void {
     const canvas = element<HTMLCanvasElement>('ruler');
     const [width, height, ratio] = [canvas.clientWidth, canvas.clientHeight, devicePixelRatio];
-    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+    const size = [Math.round(width * ratio), Math.round(height * ratio)] as const;
+    // to size it anew costs more than to draw it
+    if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
     const pen = canvas.getContext('2d');
     if (!pen) return;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, canvas.width, canvas.height);
     const { colors } = this.lanes;
     const { from, to } = this.model.view;
     pen.scale(ratio, ratio);
@@ -243,7 +272,9 @@ class Page {
     const text = element<HTMLInputElement>('search').value;
     if (!text) return element('search').focus();
     const { picked, view } = this.model;
-    const at = Math.round(picked ? picked.start : forwards ? view.from : view.to);
+    // what no event stands for is known by its time alone
+    const beyond = picked && picked.place < 0 ? (forwards ? 1 : -1) : 0;
+    const at = Math.round(picked ? picked.start + beyond : forwards ? view.from : view.to);
     const after = picked && picked.place >= 0 ? `&after=${picked.place}` : '';
     const answer = await fetch(`api/find?name=${encodeURIComponent(text)}&at=${at}${after}&dir=${forwards ? 'on' : 'back'}`);
     const found = answer.ok ? ((await answer.json()) as (Picked & { id: number; name: string }) | null) : null;

@@ -10,7 +10,7 @@ export interface Damage { kind: string; sentence: string; input: string; offset:
 export interface Item { top: number; height: number; process: Process; lane: Lane | null; rows: number; key: string; }
 export interface Trace {
   file: string; command: string; start: string; end: string; duration: string; events: number; bytes: number; event_bytes: number;
-  by_index: boolean; undrawn: number | null; lone_ends: number | null; unended: number; folded: number; lost: number; damage: Damage[]; names: number; changed: string | null; joined: string | null; merged: boolean;
+  by_index: boolean; undrawn: number | null; lone_ends: number | null; unended: number; folded: number; lost: number; damage: Damage[]; names: number; calls: boolean | string; changed: string | null; joined: string | null; merged: boolean;
   viewers: { perfetto: string | null; devtools: boolean; speedscope: boolean };
   inputs: { name: string; at: number | null }[]; processes: Process[];
 }
@@ -21,20 +21,42 @@ export type Change = 'view' | 'crumbs' | 'selection' | 'picked' | 'layout' | 'ho
 const LEAST = 20;
 
 export class Model {
-  readonly duration: number;
-  readonly start: bigint;
+  duration = 1;
+  start = 0n;
   readonly lanes = new Map<number, Lane>();
   readonly processOf = new Map<number, Process>();
-  view: Span;
+  view: Span = { from: 0, to: 1 };
   crumbs: Span[] = [];
   selection: Span | null = null;
   picked: Picked | null = null;
   private readonly listeners: ((change: Change) => void)[] = [];
 
-  constructor(readonly trace: Trace) {
+  constructor(public trace: Trace) {
+    this.take(trace);
+    this.view = { from: 0, to: this.duration };
+  }
+
+  // The trace with what came to it: times count from its start, which may be another now.
+  update(trace: Trace): void {
+    const by = Number(this.start - BigInt(trace.start));
+    const all = this.view.from <= 0 && this.view.to >= this.duration;
+    const rows = new Map([...this.lanes].map(([id, lane]) => [id, lane.rows]));
+    this.take(trace);
+    for (const [id, lane] of this.lanes) lane.rows = Math.max(lane.rows, rows.get(id) ?? 0);
+    const moved = ({ from, to }: Span): Span => ({ from: from + by, to: to + by });
+    this.crumbs = this.crumbs.map(moved);
+    this.selection = this.selection && moved(this.selection);
+    this.picked = this.picked && { ...this.picked, start: this.picked.start + by };
+    this.view = all ? { from: 0, to: this.duration } : moved(this.view);
+    this.tell('crumbs');
+  }
+
+  private take(trace: Trace): void {
+    this.trace = trace;
     this.duration = Math.max(Number(trace.duration), 1);
     this.start = BigInt(trace.start);
-    this.view = { from: 0, to: this.duration };
+    this.lanes.clear();
+    this.processOf.clear();
     for (const process of trace.processes) {
       for (const lane of process.lanes) {
         this.lanes.set(lane.id, lane);

@@ -68,7 +68,16 @@ export class Tiles {
   // what is asked for and not there yet
   get pending(): number { return this.flying.size + this.waiting.length; }
 
-  constructor(private readonly duration: number, private readonly arrived: (tiles: Tile[]) => void, private readonly failed: (error: string) => void) {}
+  constructor(private duration: number, private readonly arrived: (tiles: Tile[]) => void, private readonly failed: (error: string) => void) {}
+
+  // All tiles are asked for anew, of a trace that lasts so long.
+  forget(duration: number): void {
+    this.duration = duration;
+    for (const { abort } of this.flying.values()) abort.abort();
+    this.flying.clear();
+    this.kept.clear();
+    [this.waiting, this.used] = [[], 0];
+  }
 
   // The tiles that a window needs, as far as they are there: else coarser ones.
   get(lane: number, level: number, index: number): { tile: Tile; fits: boolean } | null {

@@ -197,7 +197,7 @@ impl All {
     }
 
     /// Calls of CPU profiles, as lanes of their own. Cost: another pass over the inputs, if there are profiles.
-    fn calls(&mut self, sources: &[Source], config: &Config) -> Result<(), Error> {
+    pub(crate) fn calls(&mut self, sources: &[Source], config: &Config) -> Result<(), Error> {
         let trace = Trace::read(sources, ReadRules::default(), config)?;
         for thread in trace.threads.iter().filter(|thread| thread.samples() > 0) {
             let (pid, own) = (thread.pid.clone(), thread.tid.clone());
@@ -243,7 +243,7 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
         all.calls(sources, &asked)?;
     }
     let (notes, times) = std::mem::take(&mut all.parts).joined(&scanned);
-    let bounds = bounds_of(times.bounds(), &all);
+    let bounds = bounds_of(times.bounds(), all.told.bounds);
     all.pair(bounds.end, false)?;
     all.told.lost = scanned.inputs().iter().map(InputReport::lost).sum();
     let arranged = arrange(all, (Vec::new(), &notes), config)?;
@@ -252,8 +252,8 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
 }
 
 /// The bounds of the events and of the calls of profiles; of nothing a nanosecond at 0.
-fn bounds_of(of_events: Option<Bounds>, all: &All) -> Bounds {
-    match (of_events, all.told.bounds) {
+pub(crate) fn bounds_of(of_events: Option<Bounds>, of_calls: Option<(i64, i64)>) -> Bounds {
+    match (of_events, of_calls) {
         (None, None) => Bounds { start: 0, first: 0, last: 1, end: 1 },
         (Some(bounds), None) => Bounds { end: bounds.end.max(bounds.start + 1), ..bounds },
         (None, Some((first, end))) => {
@@ -288,7 +288,7 @@ pub(crate) struct Arranged {
     names: SharedNames,
     pub(crate) sums: Arc<Vec<NameSum>>,
     pub(crate) lanes: Vec<Lane>,
-    tracks: Tracks,
+    pub(crate) tracks: Tracks,
     flows: Flows,
     pub(crate) told: Told,
 }

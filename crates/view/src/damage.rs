@@ -1,8 +1,6 @@
 //! Where inputs are damaged or cut off, as times of the trace: bytes that were lost have none, but the events around them do.
 
-use crate::lane::Lane;
 use crate::record::NO_PLACE;
-use crate::tracks::Tracks;
 use serde_json::{Value, json};
 use tracemill_core::losses::Example;
 use tracemill_pipeline::InputReport;
@@ -18,16 +16,24 @@ pub(crate) struct Damaged {
     at: Option<i64>,
 }
 
-/// An event by its place, with its time.
-type Event = Option<(u64, i64)>;
+/// The place of an event, and its time.
+pub(crate) type Event = (u64, i64);
+
+/// Places at which something is known to be lost, ascending, of each input.
+pub(crate) fn places(inputs: &[InputReport]) -> Vec<u64> {
+    let losses = inputs.iter().flat_map(|report| report.losses.iter());
+    let examples = losses.flat_map(|(_, tally)| &tally.examples);
+    let mut all: Vec<u64> = examples.map(|example| example.offset).collect();
+    all.sort_unstable();
+    all
+}
 
 /// The first few places of each kind in each input, in the order of the inputs. `begins` has of each input the place from which on events are
-/// its own. Cost: a look at each event, if there is damage.
+/// its own; `events` those that are drawn, in any order. Cost: a look at each, if there is damage.
 pub(crate) fn find(
     inputs: &[InputReport],
     begins: &[Option<u64>],
-    lanes: &[Lane],
-    tracks: &Tracks,
+    events: impl Iterator<Item = Event>,
 ) -> Vec<Damaged> {
     let begin_of = |input: usize| begins.get(input).copied().flatten().unwrap_or(NO_PLACE);
     let mut all: Vec<(u64, Damaged)> = Vec::new();
@@ -46,7 +52,7 @@ pub(crate) fn find(
     }
     all.sort_by_key(|(place, _)| *place);
     let places: Vec<u64> = all.iter().map(|(place, _)| *place).collect();
-    let (before, behind) = around(&places, lanes, tracks);
+    let (before, behind) = around(&places, events);
     // where the next input begins that has events
     let mut ends = vec![NO_PLACE; inputs.len()];
     for input in (1..inputs.len()).rev() {
@@ -62,18 +68,18 @@ pub(crate) fn find(
 }
 
 /// Of each of some places in order the last event before it, and the first behind it.
-fn around(places: &[u64], lanes: &[Lane], tracks: &Tracks) -> (Vec<Event>, Vec<Event>) {
+fn around(
+    places: &[u64],
+    events: impl Iterator<Item = Event>,
+) -> (Vec<Option<Event>>, Vec<Option<Event>>) {
     let (mut before, mut behind) = (vec![None; places.len()], vec![None; places.len()]);
-    for track in lanes.iter().flat_map(|lane| &lane.tracks) {
-        for span in tracks.of(track.spans.clone()).filter(|span| span.place != NO_PLACE) {
-            let own = (span.place, span.start);
-            let next = places.partition_point(|place| *place <= own.0);
-            if let Some(last) = before.get_mut(next) {
-                *last = (*last).max(Some(own));
-            }
-            if let Some(first) = next.checked_sub(1).map(|place| &mut behind[place]) {
-                *first = first.map_or(Some(own), |first: (u64, i64)| Some(first.min(own)));
-            }
+    for own in events {
+        let next = places.partition_point(|place| *place <= own.0);
+        if let Some(last) = before.get_mut(next) {
+            *last = (*last).max(Some(own));
+        }
+        if let Some(first) = next.checked_sub(1).map(|place| &mut behind[place]) {
+            *first = first.map_or(Some(own), |first: Event| Some(first.min(own)));
         }
     }
     for at in 1..places.len() {

@@ -8,8 +8,12 @@
 //! So there is one way from events to rows. In a window stands what touches it: what is long the index has; all else begins less than the
 //! look-back before it, and is paired by the rule of all verbs.
 
+use crate::around::{around, event_at};
 use crate::bins::Bins;
-use crate::build::{All, Arranged, arrange};
+use crate::build::{All, Arranged, arrange, bounds_of};
+use crate::calls::Calls;
+use crate::damage;
+use crate::flows::NEXT;
 use crate::found::Found;
 use crate::joined::Origins;
 use crate::lane::{LaneInfo, processes};
@@ -17,6 +21,7 @@ use crate::model::{Model, NameSum, Told};
 use crate::names::SharedNames;
 use crate::notes::Notes;
 use crate::record::{Mark, NO_PLACE, OPEN, Span, Timed};
+use serde_json::Value;
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 use tracemill_core::bounds::Bounds;
@@ -42,7 +47,10 @@ type Windows = Vec<((i64, i64), Arc<Model>)>;
 
 /// A trace whose index is asked.
 pub(crate) struct Indexed {
-    index: DrawnIndex,
+    index: Arc<DrawnIndex>,
+    tables: Tables,
+    notes: Notes,
+    calls: Option<Calls>,
     /// All of it, about.
     whole: Arc<Model>,
     lanes: Arc<LaneTable>,
@@ -57,9 +65,37 @@ pub(crate) struct Indexed {
 impl Indexed {
     /// Reads what an index says of the whole trace; nothing if it knows too little of it.
     pub(crate) fn new(index: DrawnIndex, config: &Config) -> Result<Option<Self>, Error> {
-        let bounds = widened(index.bounds());
-        let Some((names, sums, lanes)) = tables(&index)? else { return Ok(None) };
-        let mut all = All::new(names, Arc::new(lanes), config);
+        let Some(tables) = tables(&index)? else { return Ok(None) };
+        Self::of(Arc::new(index), tables, None, config)
+    }
+
+    /// Works out the calls of its CPU profiles; see [`Calls::read`].
+    pub(crate) fn read_calls(&self, cancel: &Cancel) -> Result<Calls, Error> {
+        let (names, mut config) = (self.whole.names.clone(), self.config(cancel));
+        // what is looked at meanwhile has the rest
+        config.threads = (config.threads / 2).max(1);
+        Calls::read(self.index.source(), (names, &self.notes), &config)
+    }
+
+    /// The same with these calls.
+    pub(crate) fn with_calls(&self, calls: Calls) -> Result<Option<Self>, Error> {
+        Self::of(Arc::clone(&self.index), self.tables.clone(), Some(calls), &self.config)
+    }
+
+    /// Whether there are calls that are not worked out yet.
+    pub(crate) fn lacks_calls(&self) -> bool {
+        self.index.has_profiles() && self.calls.is_none()
+    }
+
+    fn of(
+        index: Arc<DrawnIndex>,
+        tables: Tables,
+        calls: Option<Calls>,
+        config: &Config,
+    ) -> Result<Option<Self>, Error> {
+        let of_calls = calls.as_ref().and_then(|calls| calls.bounds);
+        let bounds = bounds_of(Some(index.bounds()), of_calls);
+        let mut all = All::new(tables.0.clone(), Arc::clone(&tables.2), config);
         all.check()?;
         let mut special_spans = Vec::new();
         let (scanned, places) =
@@ -81,14 +117,31 @@ impl Indexed {
             if is_known { all.push(timed(&span, unnamed, bounds)) } else { Ok(()) }
         })?;
         let (notes, _) = std::mem::take(&mut all.parts).joined(&scanned);
-        let lanes = Arc::clone(&all.lanes);
+        let mut lanes = Arc::clone(&all.lanes);
+        for (key, _) in calls.iter().flat_map(|calls| &calls.lanes) {
+            Arc::make_mut(&mut lanes).add(key.clone());
+        }
         all.told = told(&index, &lanes, unended);
         let arranged = arrange(all, (Vec::new(), &notes), config)?;
-        let infos = arranged.lanes.iter().map(|lane| Arc::clone(&lane.info)).collect();
-        let whole = whole(&index, (arranged, sums), &notes, (bounds, scanned))?;
+        let known = (arranged, Vec::clone(&tables.1), calls.as_ref());
+        let mut whole = whole(&index, known, &notes, (bounds, scanned))?;
+        whole.know_around_damage(around_damage(&index, config)?);
+        let infos = whole.lanes.iter().map(|lane| Arc::clone(&lane.info)).collect();
         let special = places.into_iter().collect();
         let (whole, windows, config) = (Arc::new(whole), Mutex::default(), config.clone());
-        Ok(Some(Indexed { index, whole, lanes, infos, special, special_spans, config, windows }))
+        Ok(Some(Indexed {
+            index,
+            tables,
+            notes,
+            calls,
+            whole,
+            lanes,
+            infos,
+            special,
+            special_spans,
+            config,
+            windows,
+        }))
     }
 
     /// All of the trace, about.
@@ -119,6 +172,35 @@ impl Indexed {
     ) -> Result<Arc<Model>, Error> {
         let own = self.exact((from, to), EVENTS_SUMMED, cancel)?;
         Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
+    }
+
+    /// What stands around an event; of flows also what lies far away, as far as its window can be read.
+    pub(crate) fn around(
+        &self,
+        place: (usize, u16, i64),
+        cancel: &Cancel,
+    ) -> Result<Option<Value>, Error> {
+        let at = place.2;
+        let mut model = self.window((at, at.saturating_add(1)), cancel)?;
+        let Some(mut own) = event_at(&model, place) else { return Ok(None) };
+        let window = (at, own.1.end().saturating_add(1));
+        // points that lie in it
+        let all = self.window(window, cancel)?;
+        if all.bins.is_none()
+            && let Some(event) = event_at(&all, (place.0, own.1.row, at))
+        {
+            (model, own) = (all, event);
+        }
+        let bound = |point: Mark| {
+            if (window.0..window.1).contains(&point.ts) {
+                return model.bound(point);
+            }
+            let next = if point.name & NEXT == 0 { 0 } else { self.index.look_back() };
+            let window = (point.ts, point.ts.saturating_add(next).saturating_add(1));
+            let far = self.window(window, cancel).ok()?;
+            far.bound(point)
+        };
+        Ok(around(&model, own, bound))
     }
 
     /// Events whose places are listed by themselves.
@@ -221,7 +303,15 @@ impl Indexed {
         special.copied().try_for_each(|own| all.push(own))?;
         let mut arranged = arrange(all, (known, &Notes::default()), &config)?;
         arranged.sums = Arc::clone(&self.whole.sums);
-        Ok(arranged.model(Vec::new(), bounds, scanned))
+        // calls stand there as they are
+        for (lane, own) in arranged.lanes.iter_mut().zip(&self.whole.lanes) {
+            if own.kind == LaneKind::Calls {
+                lane.clone_from(own);
+            }
+        }
+        let mut model = arranged.model(Vec::new(), bounds, scanned);
+        model.calls.clone_from(&self.whole.calls);
+        Ok(model)
     }
 
     fn kind(&self, lane: u32) -> Option<LaneKind> {
@@ -235,6 +325,40 @@ impl Indexed {
         }
         let is_short = span.place == NO_PLACE || !self.index.is_long(span.dur);
         is_short && touches((span.start, span.end()), window) && !self.special.contains(&span.place)
+    }
+}
+
+/// Events around what was lost, if anything was.
+fn around_damage(index: &DrawnIndex, config: &Config) -> Result<Vec<damage::Event>, Error> {
+    let mut all = Vec::new();
+    for place in damage::places(std::slice::from_ref(index.report())) {
+        all.extend(events_near(index, place, config)?);
+    }
+    Ok(all)
+}
+
+/// Events that are drawn around a place: as many stretches of the text are read as it takes to find one before it, up to a bound.
+fn events_near(
+    index: &DrawnIndex,
+    place: u64,
+    config: &Config,
+) -> Result<Vec<damage::Event>, Error> {
+    const FIRST: u64 = 8;
+    const MOST: u64 = 4096;
+    let (mut around, mut events) = (FIRST, Vec::<damage::Event>::new());
+    loop {
+        let near = index.stretches_around(place, around)?;
+        index.read_stretches(&near, config, |found: Found, _| {
+            events.extend(found.spans.iter().map(|own| (own.1.place, own.1.start)));
+            let begins = found.marks.iter().filter(|mark| matches!(mark.phase, b'B' | b'b' | b'S'));
+            events.extend(begins.map(|mark| (mark.place, mark.ts)));
+            Ok(())
+        })?;
+        if around >= MOST || events.iter().any(|own| own.0 < place) {
+            return Ok(events);
+        }
+        events.clear();
+        around *= FIRST;
     }
 }
 
@@ -262,12 +386,8 @@ fn name_at(scanned: &Scanned, place: u64, all: &All) -> u32 {
     all.name(labels.names.bytes_of(own))
 }
 
-/// A window of a nanosecond at least.
-fn widened(bounds: Bounds) -> Bounds {
-    Bounds { end: bounds.end.max(bounds.start + 1), ..bounds }
-}
-
-type Tables = (SharedNames, Vec<NameSum>, LaneTable);
+/// Names, what is known of each, and lanes.
+type Tables = (SharedNames, Arc<Vec<NameSum>>, Arc<LaneTable>);
 
 /// Names with their sums, and lanes; nothing if some stand there twice.
 fn tables(index: &DrawnIndex) -> Result<Option<Tables>, Error> {
@@ -280,7 +400,7 @@ fn tables(index: &DrawnIndex) -> Result<Option<Tables>, Error> {
     let count = keys.len();
     keys.into_iter().for_each(|key| _ = lanes.add(key));
     let is_sound = lanes.all().len() == count && names.len() == sums.len();
-    Ok(is_sound.then_some((names, sums, lanes)))
+    Ok(is_sound.then(|| (names, Arc::new(sums), Arc::new(lanes))))
 }
 
 /// What there is to say, as far as an index knows.
@@ -288,14 +408,14 @@ fn told(index: &DrawnIndex, lanes: &LaneTable, unended: u64) -> Told {
     let report = index.report();
     let inputs = || std::iter::once(0).collect();
     let origins: Origins = lanes.all().iter().map(|key| (key.pid.clone(), inputs())).collect();
-    let (events, event_bytes) = (report.events, report.bytes);
-    Told { events, event_bytes, origins, unended, ..Told::default() }
+    let (events, event_bytes, lost) = (report.events, report.bytes, report.lost());
+    Told { events, event_bytes, lost, origins, unended, ..Told::default() }
 }
 
 /// The whole trace, with bins.
 fn whole(
     index: &DrawnIndex,
-    (mut arranged, sums): (Arranged, Vec<NameSum>),
+    (mut arranged, mut sums, calls): (Arranged, Vec<NameSum>, Option<&Calls>),
     notes: &Notes,
     (bounds, scanned): (Bounds, Scanned),
 ) -> Result<Model, Error> {
@@ -313,9 +433,15 @@ fn whole(
             lane.busy = lane.busy.saturating_add(bin.busy);
         }
     }
+    if let Some(calls) = calls {
+        arranged.lanes.extend(calls.lanes.iter().map(|(_, lane)| lane.clone()));
+        sums.resize(sums.len().max(calls.sums.len()), NameSum::default());
+        sums.iter_mut().zip(&*calls.sums).for_each(|(sum, own)| sum.append(own));
+    }
     arranged.sums = Arc::new(sums);
     let processes = processes(&arranged.lanes, notes, &arranged.told.origins);
     let mut model = arranged.model(processes, bounds, scanned);
     model.bins = Some(Bins::new(bins, width));
+    model.calls = calls.map(|calls| Arc::clone(&calls.tracks));
     Ok(model)
 }

@@ -21,6 +21,7 @@ pub(crate) struct LaneInfo {
 }
 
 /// A lane, and what of it is drawn.
+#[derive(Clone)]
 pub(crate) struct Lane {
     pub(crate) info: Arc<LaneInfo>,
     pub(crate) tracks: Vec<Track>,

@@ -29,14 +29,15 @@
 //! ```
 //!
 //! Modules in the order in which bytes meet them: `found` (events to intervals), `record` (what stays of them), `notes` and `lane` (what they
-//! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `names` and `bins` (what is shared, what an index sums up), `model` (all of it, or of a window), `indexed` and `seek` (a trace by its index), `shown` (which of both), `flows` (arrows), `damage` (marks of it), `tile`,
-//! `around`, `stats` and `slices` (answers), `devtools` and `viewers` (where slices go on), `ask` and `reply` (requests and answers), `site` (routes), `server` (sockets).
+//! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `names` and `bins` (what is shared, what an index sums up), `model` (all of it, or of a window), `indexed`, `calls` and `seek` (a trace by its index), `shown` (which of both), `flows` (arrows), `damage` (marks of it), `tile`,
+//! `around`, `stats` and `slices` (answers), `devtools` and `viewers` (where slices go on), `room` (who has the memory), `ask` and `reply` (requests and answers), `site` (routes), `server` (sockets).
 #![forbid(unsafe_code)]
 
 mod around;
 mod ask;
 mod bins;
 mod build;
+mod calls;
 mod damage;
 mod devtools;
 mod flows;
@@ -49,6 +50,7 @@ mod names;
 mod notes;
 mod record;
 mod reply;
+mod room;
 mod rows;
 mod seek;
 mod server;

@@ -6,6 +6,7 @@ use crate::flows::Flows;
 use crate::joined::Origins;
 use crate::lane::{Lane, Process};
 use crate::names::SharedNames;
+use crate::record::NO_PLACE;
 use crate::tracks::{Drawn, Grid, Tracks};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
@@ -50,6 +51,12 @@ impl NameSum {
         self.total = self.total.saturating_add(dur);
         self.longest = self.longest.max(dur);
     }
+
+    pub(crate) fn append(&mut self, other: &NameSum) {
+        self.count += other.count;
+        self.total = self.total.saturating_add(other.total);
+        self.longest = self.longest.max(other.longest);
+    }
 }
 
 /// Everything that is shown, of the whole trace or of a window.
@@ -64,6 +71,8 @@ pub(crate) struct Model {
     pub(crate) told: Told,
     /// What is not in rows, about.
     pub(crate) bins: Option<Bins>,
+    /// Rows of calls, if these stand by themselves.
+    pub(crate) calls: Option<Arc<Tracks>>,
     scanned: Scanned,
     damaged: OnceLock<Vec<Damaged>>,
 }
@@ -76,8 +85,32 @@ impl Model {
         (bounds, told): (Bounds, Told),
         scanned: Scanned,
     ) -> Self {
-        let (bins, damaged) = (None, OnceLock::new());
-        Model { names, sums, lanes, processes, tracks, flows, bounds, told, bins, scanned, damaged }
+        let (bins, calls, damaged) = (None, None, OnceLock::new());
+        Model {
+            names,
+            sums,
+            lanes,
+            processes,
+            tracks,
+            flows,
+            bounds,
+            told,
+            bins,
+            calls,
+            scanned,
+            damaged,
+        }
+    }
+
+    /// Where the spans of a lane are.
+    pub(crate) fn rows_of(&self, lane: &Lane) -> &Tracks {
+        let calls = self.calls.as_deref().filter(|_| lane.kind == LaneKind::Calls);
+        calls.unwrap_or(&self.tracks)
+    }
+
+    /// What is known of a lane only about: of calls nothing, which all stand in rows.
+    pub(crate) fn bins_of(&self, lane: &Lane) -> Option<&Bins> {
+        self.bins.as_ref().filter(|_| lane.kind != LaneKind::Calls)
     }
 
     /// Whether every input still is what it was.
@@ -139,9 +172,24 @@ impl Model {
         self.scanned.begins()
     }
 
+    /// Events that are drawn in rows.
+    fn events(&self) -> impl Iterator<Item = damage::Event> {
+        let tracks = self.lanes.iter().flat_map(|lane| &lane.tracks);
+        let spans = tracks.flat_map(|track| self.tracks.of(track.spans.clone()));
+        spans.filter(|span| span.place != NO_PLACE).map(|span| (span.place, span.start))
+    }
+
+    fn damaged_by(&self, events: impl Iterator<Item = damage::Event>) -> Vec<Damaged> {
+        damage::find(self.inputs(), &self.begins(), events)
+    }
+
+    /// Says which events stand around what was lost.
+    pub(crate) fn know_around_damage(&mut self, events: Vec<damage::Event>) {
+        self.damaged = OnceLock::from(self.damaged_by(events.into_iter()));
+    }
+
     fn damage_json(&self) -> Vec<Value> {
-        let find = || damage::find(self.inputs(), &self.begins(), &self.lanes, &self.tracks);
-        let all = self.damaged.get_or_init(find);
+        let all = self.damaged.get_or_init(|| self.damaged_by(self.events()));
         all.iter().map(|own| own.json(|time| self.since_start(time))).collect()
     }
 
@@ -161,7 +209,7 @@ impl Model {
     fn lane_json(&self, number: usize) -> Value {
         let lane = &self.lanes[number];
         // below what is long there is what is short
-        let more = u16::from(self.bins.is_some());
+        let more = u16::from(self.bins_of(lane).is_some());
         let rows = lane.tracks.iter().map(|track| track.row + 1).max().unwrap_or(0) + more;
         json!({
             "id": number,
@@ -178,8 +226,8 @@ impl Model {
     /// How many spans of some lanes a window touches.
     pub(crate) fn count(&self, lanes: &[usize], from: i64, to: i64) -> u64 {
         let of = |lane: &Lane| {
-            let is_counter = lane.kind == LaneKind::Counter;
-            let within = |track| self.tracks.within(track, is_counter, from, to).len() as u64;
+            let (is_counter, rows) = (lane.kind == LaneKind::Counter, self.rows_of(lane));
+            let within = |track| rows.within(track, is_counter, from, to).len() as u64;
             lane.tracks.iter().map(within).sum::<u64>()
         };
         let about = |lane: usize| {
@@ -191,8 +239,8 @@ impl Model {
     /// What of a lane is drawn.
     pub(crate) fn draw(&self, number: usize, grid: Grid) -> Drawn {
         let mut drawn = Drawn::default();
-        let tracks = self.lanes[number].tracks.iter();
-        tracks.for_each(|track| self.tracks.draw(track, grid, &mut drawn));
+        let (tracks, rows) = (self.lanes[number].tracks.iter(), self.rows_of(&self.lanes[number]));
+        tracks.for_each(|track| rows.draw(track, grid, &mut drawn));
         self.bins.iter().for_each(|bins| bins.draw(number as u32, grid, &mut drawn));
         drawn
     }
@@ -200,8 +248,8 @@ impl Model {
     /// What of the first row of a lane is drawn, or of all that is known about it.
     pub(crate) fn draw_first(&self, number: usize, grid: Grid) -> Drawn {
         let mut drawn = Drawn::default();
-        let first = self.lanes[number].tracks.first();
-        first.iter().for_each(|track| self.tracks.draw(track, grid, &mut drawn));
+        let (first, rows) = (self.lanes[number].tracks.first(), self.rows_of(&self.lanes[number]));
+        first.iter().for_each(|track| rows.draw(track, grid, &mut drawn));
         self.bins.iter().for_each(|bins| bins.draw(number as u32, grid, &mut drawn));
         drawn
     }

@@ -6,6 +6,7 @@ use crate::indexed::Indexed;
 use crate::names::holds;
 use crate::stats;
 use serde_json::Value;
+use std::sync::Arc;
 use tracemill_pipeline::{Cancel, DrawnStretch, Error};
 
 /// Stretches that are looked for at a time, and that are read at a time.
@@ -29,8 +30,11 @@ fn is_next((start, place): (i64, u64), &(at, forwards, after): &Wanted) -> bool 
 impl Indexed {
     /// As [`stats::find`]. Cost: a look at all rows of the index, and the stretches between the time and the event.
     pub(crate) fn find(&self, text: &str, wanted: Wanted, cancel: &Cancel) -> Result<Value, Error> {
-        let Some((start, _)) = self.nearest(text, &wanted, cancel)? else { return Ok(Value::Null) };
-        let own = self.window((start, start.saturating_add(1)), cancel)?;
+        // calls stand in all windows, and in the whole
+        let own = match self.nearest(text, &wanted, cancel)? {
+            Some((start, _)) => self.window((start, start.saturating_add(1)), cancel)?,
+            None => Arc::clone(self.whole()),
+        };
         let goes_on = || cancel.check().is_ok();
         Ok(stats::find(&own, text, wanted, &goes_on).unwrap_or_default())
     }

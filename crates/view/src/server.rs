@@ -80,6 +80,7 @@ impl Bound {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let served = runtime.block_on(serve(self.0, site, idle));
+        site.close();
         // what is at work ends by itself
         runtime.shutdown_background();
         served

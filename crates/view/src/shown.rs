@@ -1,5 +1,6 @@
 //! What is shown: all of the inputs in rows, or one trace by its index, which is made if there is none.
 
+use crate::around::{around, event_at};
 use crate::build::build;
 use crate::indexed::Indexed;
 use crate::model::Model;
@@ -39,6 +40,14 @@ impl Shown {
         }
     }
 
+    /// The index, if calls of its CPU profiles are still to be worked out.
+    pub(crate) fn without_calls(&self) -> Option<&Indexed> {
+        match self {
+            Shown::Indexed(index) if index.lacks_calls() => Some(index),
+            _ => None,
+        }
+    }
+
     /// What there is in a window: to the last, or about where it has too many events for that.
     pub(crate) fn window(&self, window: (i64, i64), cancel: &Cancel) -> Result<Arc<Model>, Error> {
         match self {
@@ -65,6 +74,21 @@ impl Shown {
                 let each = model.told.event_bytes as f64 / model.told.events.max(1) as f64;
                 Ok((events, (events as f64 * (each + 2.0)) as u64))
             }
+        }
+    }
+
+    /// Ancestors of an event and arrows from and to it; nothing if there is no such event.
+    pub(crate) fn around(
+        &self,
+        place: (usize, u16, i64),
+        cancel: &Cancel,
+    ) -> Result<Option<Value>, Error> {
+        match self {
+            Shown::Whole(model) => {
+                let own = event_at(model, place).filter(|own| own.1.row == place.1);
+                Ok(own.and_then(|own| around(model, own, |point| model.bound(point))))
+            }
+            Shown::Indexed(index) => index.around(place, cancel),
         }
     }
 
@@ -111,9 +135,7 @@ fn indexed(
         state = DrawnIndex::open(source, config)?;
     }
     match state {
-        DrawnState::Ready(index) if !index.has_profiles() => {
-            Ok((Indexed::new(*index, config)?, None))
-        }
+        DrawnState::Ready(index) => Ok((Indexed::new(*index, config)?, None)),
         _ => Ok((None, None)),
     }
 }

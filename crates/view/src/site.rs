@@ -1,6 +1,5 @@
 //! The routes: a request becomes an answer, without a socket.
 
-use crate::around::around;
 use crate::ask::{Ask, Door, Query};
 use crate::devtools::{self, Devtools};
 use crate::model::Model;
@@ -15,7 +14,7 @@ use serde_json::json;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use tracemill_pipeline::{
     Cancel, Config, Error, InputReport, Progress, Source, Warning, shell_word,
 };
@@ -59,6 +58,8 @@ pub struct Site {
     speedscope: Option<Viewers>,
     /// Where Perfetto is, if it is somebody's own.
     perfetto: Option<String>,
+    /// Why there are no calls of CPU profiles.
+    no_calls: OnceLock<String>,
 }
 
 impl Site {
@@ -79,6 +80,7 @@ impl Site {
             devtools: None,
             speedscope: None,
             perfetto: None,
+            no_calls: OnceLock::new(),
         }
     }
 
@@ -136,6 +138,38 @@ impl Site {
         done
     }
 
+    /// Works out what takes a pass over the inputs though the rest is shown: calls of the CPU profiles of a trace with an index. Nothing if there
+    /// are none. Returns when it is there, and shown, or when the site is closed; meanwhile slices go before it.
+    ///
+    /// # Errors
+    /// Why there are none to be shown; the page says so too.
+    pub fn read_calls(&self) -> Result<(), Error> {
+        let Ok(shown) = self.shown() else { return Ok(()) };
+        let Some(index) = shown.without_calls() else { return Ok(()) };
+        let done = self.slices.room.spare(|cancel| {
+            let calls = index.read_calls(cancel)?;
+            index.with_calls(calls)
+        });
+        match done {
+            None | Some(Ok(None)) => Ok(()),
+            Some(Ok(Some(index))) => {
+                let shown = Arc::new(Shown::Indexed(Box::new(index)));
+                *self.stage.write().unwrap_or_else(PoisonError::into_inner) = Stage::Ready(shown);
+                Ok(())
+            }
+            Some(Err(error)) => {
+                let said = self.no_calls.set(error.to_string());
+                debug_assert!(said.is_ok(), "they are worked out once");
+                Err(error)
+            }
+        }
+    }
+
+    /// Nobody asks any more: what is worked out ends.
+    pub fn close(&self) {
+        self.slices.room.close();
+    }
+
     /// What was read, by input; nothing before it is.
     pub fn inputs(&self) -> Vec<InputReport> {
         self.shown().map_or_else(|_| Vec::new(), |shown| shown.whole().inputs().to_vec())
@@ -175,9 +209,14 @@ impl Site {
             Stage::Ready(_) => ("ready", None),
             Stage::Failed(why) => ("failed", Some(why.clone())),
         };
-        let value = json!({ "state": state, "error": error,
+        let waits = matches!(&*stage, Stage::Ready(shown) if self.waits_for_calls(shown));
+        let value = json!({ "state": state, "error": error, "calls": waits,
             "bytes": of(bytes_scanned), "expected": of(bytes_expected) });
-        (value.to_string(), state != "reading")
+        (value.to_string(), state != "reading" && !waits)
+    }
+
+    fn waits_for_calls(&self, shown: &Shown) -> bool {
+        shown.without_calls().is_some() && self.no_calls.get().is_none()
     }
 
     /// Whether answering takes no time worth a thread.
@@ -251,9 +290,8 @@ impl Site {
                 let at = query.number::<i64>("start")?.saturating_add(model.bounds.start);
                 let nothing =
                     || Reply::error(404, "no event begins there", "Ask for those of tiles.");
-                let own = shown.window((at, at.saturating_add(1)), cancel).map_err(failed)?;
-                let found = around(&own, (lane, row, at)).ok_or_else(nothing);
-                found.map(|found| Reply::json(&found))
+                let found = shown.around((lane, row, at), cancel).map_err(failed)?;
+                found.map(|found| Reply::json(&found)).ok_or_else(nothing)
             }
             "api/event" => event(model, query),
             "api/names" => names(model, query),
@@ -293,6 +331,10 @@ impl Site {
         let [devtools, speedscope] = [self.devtools.is_some(), self.speedscope.is_some()];
         value["viewers"] =
             json!({ "perfetto": self.perfetto, "devtools": devtools, "speedscope": speedscope });
+        value["calls"] = match self.no_calls.get() {
+            Some(why) => json!(why),
+            None => json!(self.waits_for_calls(shown)),
+        };
         let changed = shown.check_unchanged().err();
         value["changed"] = json!(changed.map(|error| error.to_string()));
         value

@@ -4,6 +4,7 @@ use crate::ask::Query;
 use crate::joined::as_merged;
 use crate::model::Model;
 use crate::reply::{Content, Piece, Pieces, Reply};
+use crate::room::Room;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +26,8 @@ pub(crate) struct Slices {
     config: Config,
     /// Whether one is being sent: one at a time has the memory.
     busy: Arc<AtomicBool>,
+    /// Who has that memory.
+    pub(crate) room: Arc<Room>,
     /// The inputs as one, once a slice of them needed it.
     merged: Arc<Mutex<Option<Source>>>,
     stem: String,
@@ -54,7 +57,14 @@ impl Slices {
         config.memory = (config.memory / 2).max(Config::MEMORY_MIN);
         config.progress = Arc::default();
         let merged = Arc::default();
-        Slices { sources: sources.to_vec(), config, busy: Arc::default(), merged, stem }
+        Slices {
+            sources: sources.to_vec(),
+            config,
+            busy: Arc::default(),
+            room: Arc::default(),
+            merged,
+            stem,
+        }
     }
 
     /// What files of slices are called, without their ends.
@@ -94,8 +104,9 @@ impl Slices {
         };
         let (sender, mut rest) = channel::<Piece>(WAITING);
         let failure = Arc::new(Mutex::new(None));
-        let told = Arc::clone(&failure);
+        let (told, room) = (Arc::clone(&failure), Arc::clone(&self.room));
         let work = move || {
+            let _own = room.take();
             if let Err(error) = job.run(&sender) {
                 if let Ok(mut told) = told.lock() {
                     *told = Some(error);

@@ -92,9 +92,9 @@ fn about(model: &Model, bins: &Bins, lanes: &[usize], (from, to): (i64, i64)) ->
         model.lanes[**lane].kind != LaneKind::Counter && model.lanes[**lane].events > 0
     };
     let busy = lanes.iter().filter(is_drawn).map(|&lane| {
-        let first = model.lanes[lane].tracks.first();
-        let spans = first.map(|track| model.tracks.within(track, false, from, to));
-        let spans = model.tracks.of(spans.unwrap_or_default());
+        let (own, rows) = (&model.lanes[lane], model.rows_of(&model.lanes[lane]));
+        let spans = own.tracks.first().map(|track| rows.within(track, false, from, to));
+        let spans = rows.of(spans.unwrap_or_default());
         let long: i64 = spans.map(|span| span.end().min(to) - span.start.max(from)).sum();
         let own = (long as f64 + bins.busy(lane as u32, from, to)).min((to - from) as f64);
         json!({ "lane": lane, "busy": own })
@@ -113,18 +113,18 @@ fn of_lane(
 ) -> i128 {
     let clipped =
         |span: &Span| (i128::from(span.end().min(to)) - i128::from(span.start.max(from))).max(0);
-    let mut first = 0;
+    let (mut first, rows) = (0, model.rows_of(lane));
     for (depth, track) in lane.tracks.iter().enumerate() {
         let within = |at: usize| {
             let track = lane.tracks.get(at).filter(|track| usize::from(track.row) == at);
-            track.map(|track| model.tracks.within(track, false, from, to))
+            track.map(|track| rows.within(track, false, from, to))
         };
-        let range = model.tracks.within(track, false, from, to);
+        let range = rows.within(track, false, from, to);
         let nests = matches!(lane.kind, LaneKind::Thread | LaneKind::Calls);
         let below = within(depth + 1).filter(|_| nests).unwrap_or(0..0);
         let mut children =
-            model.tracks.of(below).filter(|child| !crate::tracks::is_beside(child)).peekable();
-        for span in model.tracks.of(range) {
+            rows.of(below).filter(|child| !crate::tracks::is_beside(child)).peekable();
+        for span in rows.of(range) {
             let time = clipped(&span);
             let mut inner = 0;
             while let Some(child) = children.next_if(|child| child.start < span.end()) {
@@ -185,6 +185,7 @@ pub(crate) fn find(
             if lane.kind == LaneKind::Counter {
                 continue;
             }
+            let rows = model.rows_of(lane);
             for track in &lane.tracks {
                 if !goes_on() {
                     return None;
@@ -193,15 +194,15 @@ pub(crate) fn find(
                     true => (at, i64::MAX),
                     false => (i64::MIN, at.saturating_add(1)),
                 };
-                let range = model.tracks.within(track, false, low, high);
+                let range = rows.within(track, false, low, high);
                 let is_next = |span: &Span| {
                     let is_behind = (rank(span.start), span.place) > (rank(at), after.unwrap_or(0));
                     let is_here = after.is_none() && span.start == at;
                     (is_behind || is_here) && wanted.contains(&span.name)
                 };
                 let found = match forwards {
-                    true => model.tracks.of(range).find(is_next),
-                    false => range.rev().filter_map(|own| model.tracks.get(own)).find(is_next),
+                    true => rows.of(range).find(is_next),
+                    false => range.rev().filter_map(|own| rows.get(own)).find(is_next),
                 };
                 if let Some(span) = found {
                     let key = (rank(span.start), span.place);

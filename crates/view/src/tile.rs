@@ -16,6 +16,7 @@
 //!
 //! Of a counter (`kind` 2) `start` is the time of the first sample in a column of pixels, `dur` the least value there and `place` the greatest.
 
+use crate::lane::Lane;
 use crate::model::Model;
 use crate::record::NO_PLACE;
 use crate::tracks::Grid;
@@ -55,7 +56,7 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
     let is_counter = lane.kind == LaneKind::Counter;
     if is_counter {
         let points = model.draw_counter(number, grid);
-        head(number, (state_of(model, true), 2), (points.len(), 0), out);
+        head(number, (state_of(model, lane, true), 2), (points.len(), 0), out);
         floats(points.iter().map(|point| model.since_start(point.0)), out);
         floats(points.iter().map(|point| point.1), out);
         floats(points.iter().map(|point| point.2), out);
@@ -67,7 +68,7 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
     }
     let drawn = model.draw(number, grid);
     let (spans, columns) = (&drawn.spans, &drawn.columns);
-    let state = state_of(model, !columns.is_empty());
+    let state = state_of(model, lane, !columns.is_empty());
     let kind = match lane.kind {
         LaneKind::Thread => 0,
         LaneKind::Async => 1,
@@ -91,8 +92,8 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
 }
 
 /// Whether all is there, or what columns stand for.
-fn state_of(model: &Model, has_columns: bool) -> u8 {
-    match (has_columns, &model.bins) {
+fn state_of(model: &Model, lane: &Lane, has_columns: bool) -> u8 {
+    match (has_columns, model.bins_of(lane)) {
         (false, _) => 0,
         (true, None) => 1,
         (true, Some(_)) => 2,

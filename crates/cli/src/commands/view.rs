@@ -71,6 +71,9 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     running.end(&running.summary(&inputs, lost), place.as_ref(), |run| {
         report::view(&inputs, lost, run)
     })?;
+    if let Err(error) = site.read_calls() {
+        messages.warning(&format!("no calls of CPU profiles are shown: {error}"));
+    }
     match server.join() {
         Ok(Ok(())) => Ok(Exit::finished(lost)),
         Ok(Err(error)) => Err(system("the server", error)),

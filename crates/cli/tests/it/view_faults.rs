@@ -131,6 +131,23 @@ fn a_full_disk_is_told_and_leaves_nothing() {
 }
 
 #[test]
+fn a_disk_without_room_for_an_index_is_told_and_all_is_read() {
+    // large enough to be worth an index
+    let folder = Folder::new().with("a.json", trace(600_000));
+    assert!(std::fs::metadata(folder.path("a.json")).expect("it is there").len() > 32 << 20);
+    let mut command = std::process::Command::new("bash");
+    let own = env!("CARGO_BIN_EXE_tracemill");
+    let words = ["view", "--no-open", "--idle", "100ms", "-m", "1G", "a.json"];
+    command.args(["-c", "ulimit -f 4; exec \"$0\" \"$@\"", own]).args(words);
+    let run = command.current_dir(folder.path("")).output().expect("bash runs");
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(0), "{said}");
+    assert!(said.contains("a.json has no index, and all of it was read"), "{said}");
+    assert!(said.contains("File too large"), "{said}");
+    assert_eq!(std::fs::read_dir(folder.path("")).expect("the folder is ours").count(), 1);
+}
+
+#[test]
 fn a_file_that_changes_or_goes_is_told_where_it_is_read_again() {
     let folder = Folder::new().with("a.json", trace(1000));
     let (child, address) = served(&folder, "a.json");

@@ -190,6 +190,11 @@ impl DrawnIndex {
         Ok(())
     }
 
+    /// The trace.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
     /// First and last times.
     pub fn bounds(&self) -> Bounds {
         self.bounds
@@ -413,9 +418,6 @@ fn against(meta: &Meta, report: &InputReport) -> Option<&'static str> {
         None => return Some("its list of long events is missing"),
         Some(windows) => windows,
     };
-    if report.lost() > 0 || windows.has_lapses {
-        return Some("the trace is damaged, or not JSON to the letter");
-    }
     if windows.has_crossings && windows.has_strangers {
         return Some("some E events end B events of other names");
     }

@@ -5,7 +5,7 @@ use super::lookup::{Granules, Row, Single};
 use crate::config::Config;
 use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
 use crate::pieces::Pieces;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::pieces::Chosen;
@@ -73,7 +73,8 @@ impl DrawnIndex {
         from.saturating_sub(look)..to.saturating_add(look)
     }
 
-    /// Reads the events that touch a window, and some beside it: all that are short, and of counters the values at its begin.
+    /// Reads the events that touch a window, and some beside it: all that are short, of counters the values at its begin, and of flows the
+    /// points far away.
     ///
     /// # Errors
     /// The index is damaged or none of the trace, and those of [`crate::scan_inputs`].
@@ -89,6 +90,13 @@ impl DrawnIndex {
             lookup.each_span(&(from..from.saturating_add(1)), |span| {
                 if span.kind == spans::COUNTER {
                     events.push(span.begin);
+                }
+            })?;
+            lookup.each_span(&seen, |span| {
+                let is_near = seen.contains(&span.start) || seen.contains(&span.end);
+                // of those with steps the index knows only the first point and the last
+                if span.kind == spans::FLOW && span.flags & spans::STEPS == 0 && is_near {
+                    events.extend([span.begin, span.last]);
                 }
             })?;
             lookup.chosen(Some(&seen), |row| row.touches(&seen), events, |_, _| ())
@@ -153,6 +161,34 @@ impl DrawnIndex {
         })?;
         let sorted = first.into_sorted_vec().into_iter();
         Ok(sorted.map(|(key, times)| DrawnStretch { times, key }).collect())
+    }
+
+    /// Stretches of the text around a place: so many before it, and behind.
+    ///
+    /// # Errors
+    /// The index is damaged.
+    pub fn stretches_around(&self, place: u64, most: u64) -> Result<Vec<DrawnStretch>, Error> {
+        self.asked(|lookup| {
+            let (mut before, mut near) = (VecDeque::new(), Vec::new());
+            let mut behind = 0;
+            lookup.each_granule(None, |row| {
+                let own = DrawnStretch { times: row.times(), key: (0, row.number) };
+                if !row.touches(&(i64::MIN..i64::MAX)) {
+                    return;
+                }
+                if row.place < place {
+                    before.push_back(own);
+                    if before.len() as u64 > most {
+                        before.pop_front();
+                    }
+                } else if behind < most {
+                    behind += 1;
+                    near.push(own);
+                }
+            })?;
+            near.extend(before);
+            Ok(near)
+        })
     }
 
     /// Reads the events of stretches of the text.

@@ -47,7 +47,7 @@ pub(super) struct Member {
 pub(super) struct SpanRow {
     /// One of [`spans`].
     pub(super) kind: u8,
-    flags: u8,
+    pub(super) flags: u8,
     /// Its row in LANES, if it has one.
     pub(super) lane: u64,
     pub(super) start: i64,

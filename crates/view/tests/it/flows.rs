@@ -1,6 +1,6 @@
 //! Arrows and ancestors against what random traces were made of.
 
-use crate::support::{Opened, open};
+use crate::support::{Opened, open, open_indexed};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use tracemill_testkit::{Rng, seeds};
@@ -45,7 +45,9 @@ fn arrows_join_what_flows_join() {
                 format!(r#"{{"ph":"X","name":"r{row} {from}","pid":1,"tid":{tid},"ts":{from},"dur":{}}}"#, to - from)
             })
             .collect();
-        let mut wanted: BTreeSet<(Slice, u64, Slice, u64)> = BTreeSet::new();
+        let mut wanted: BTreeSet<Arrow> = BTreeSet::new();
+        // of flows without steps
+        let mut whole = wanted.clone();
         for id in 0..rng.range(0, 9) {
             let mut points: Vec<(u64, Slice)> = (0..rng.range(2, 5))
                 .map(|at| {
@@ -67,38 +69,52 @@ fn arrows_join_what_flows_join() {
                     r#"{{"ph":"{phase}","name":"flow","cat":"c","id":"{id:#x}","pid":1,"tid":{tid},"ts":{ts}{more}}}"#
                 ));
             }
-            for two in points.windows(2) {
-                wanted.insert((two[0].1, two[0].0, two[1].1, two[1].0));
+            let arrows = points.windows(2).map(|two| (two[0].1, two[0].0, two[1].1, two[1].0));
+            if last == 1 {
+                whole.extend(arrows.clone());
             }
+            wanted.extend(arrows);
         }
         rng.shuffle(&mut lines);
-        let opened = open(format!("[{}]", lines.join(",\n")).as_bytes());
-        let (lanes, start) = (lanes(&opened), 10);
-        let mut found = BTreeSet::new();
-        for own in &all {
-            let (lane, at) = (lanes[&own.0], (own.2 - start) * 1000);
-            let around = opened.json(&format!("api/around?lane={lane}&row={}&start={at}", own.1));
-            let of = |end: &Value| -> Slice {
-                let tid = *lanes.iter().find(|(_, lane)| end["lane"] == **lane).unwrap().0;
-                let ns = |value: &Value| (value.as_f64().unwrap() / 1000.0) as u64;
-                let from = ns(&end["start"]) + start;
-                (tid, end["row"].as_u64().unwrap(), from, from + ns(&end["dur"]))
-            };
-            let above: Vec<Slice> = around["above"].as_array().unwrap().iter().map(of).collect();
-            let holds = |other: &&Slice| {
-                other.0 == own.0 && other.1 < own.1 && other.2 <= own.2 && other.3 >= own.3
-            };
-            let holding: Vec<Slice> = all.iter().filter(holds).copied().collect();
-            assert_eq!(above, holding, "seed {seed}: {own:?}");
-            for arrow in around["arrows"].as_array().unwrap() {
-                let time = |key: &str| (arrow[key].as_f64().unwrap() / 1000.0) as u64 + start;
-                let (from, to) = (of(&arrow["from"]), of(&arrow["to"]));
-                assert!(from == *own || to == *own, "seed {seed}");
-                found.insert((from, time("from_time"), to, time("to_time")));
-            }
-        }
-        assert_eq!(found, wanted, "seed {seed}");
+        let text = format!("[{}]", lines.join(",\n"));
+        let what = format!("seed {seed}");
+        assert_eq!(arrows(&open(text.as_bytes()), &all, &what), wanted, "{what}");
+        // an index knows where flows begin and end, however far away
+        let found = arrows(&open_indexed(text.as_bytes()), &all, &what);
+        assert!(found.is_subset(&wanted) && whole.is_subset(&found), "{what}: {found:?}");
     }
+}
+
+/// An arrow: two slices, each with the time of its point.
+type Arrow = (Slice, u64, Slice, u64);
+
+/// All arrows from and to slices; what holds each is compared, too.
+fn arrows(opened: &Opened, all: &[Slice], what: &str) -> BTreeSet<Arrow> {
+    let (lanes, start) = (lanes(opened), 10);
+    let mut found = BTreeSet::new();
+    for own in all {
+        let (lane, at) = (lanes[&own.0], (own.2 - start) * 1000);
+        let around = opened.json(&format!("api/around?lane={lane}&row={}&start={at}", own.1));
+        let of = |end: &Value| -> Slice {
+            let tid = *lanes.iter().find(|(_, lane)| end["lane"] == **lane).unwrap().0;
+            let ns = |value: &Value| (value.as_f64().unwrap() / 1000.0) as u64;
+            let from = ns(&end["start"]) + start;
+            (tid, end["row"].as_u64().unwrap(), from, from + ns(&end["dur"]))
+        };
+        let above: Vec<Slice> = around["above"].as_array().unwrap().iter().map(of).collect();
+        let holds = |other: &&Slice| {
+            other.0 == own.0 && other.1 < own.1 && other.2 <= own.2 && other.3 >= own.3
+        };
+        let holding: Vec<Slice> = all.iter().filter(holds).copied().collect();
+        assert_eq!(above, holding, "{what}: {own:?}");
+        for arrow in around["arrows"].as_array().unwrap() {
+            let time = |key: &str| (arrow[key].as_f64().unwrap() / 1000.0) as u64 + start;
+            let (from, to) = (of(&arrow["from"]), of(&arrow["to"]));
+            assert!(from == *own || to == *own, "{what}");
+            found.insert((from, time("from_time"), to, time("to_time")));
+        }
+    }
+    found
 }
 
 #[test]

@@ -1,23 +1,13 @@
 //! Traces by their indexes: at random windows what is shown is what is shown of the trace that was read, to the last interval.
 
-use crate::support::{Opened, config, open, with};
+use crate::support::{Opened, config, open, open_indexed, with};
 use crate::tiles::{compare_exactly, generate, parse};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tracemill_pipeline::{Config, IndexConfig, IndexUse, Source, index};
+use tracemill_pipeline::{Config, IndexUse};
 use tracemill_testkit::{Rng, seeds};
 
-/// The site of a trace whose index is asked.
-fn open_indexed(text: &[u8]) -> Opened {
-    let opened = with(text, Config { index: IndexUse::Auto, ..config() });
-    let sources = [Source::Path(opened.path.clone())];
-    let made = index(&sources, &IndexConfig::default(), &config()).unwrap();
-    assert_eq!(made[0].left_out, [""; 0], "{:?}", made[0].sections);
-    opened.site.read().unwrap();
-    opened
-}
-
-/// The same, whose index is not.
+/// The site of a trace whose index is not asked.
 fn open_read(text: &[u8]) -> Opened {
     let config = Config { index: IndexUse::Never, ..config() };
     let opened = with(text, config);
@@ -264,4 +254,88 @@ fn a_trace_that_changes_is_refused_not_shown_wrong() {
     assert!(!opened.json("api/trace")["changed"].is_null());
     std::fs::remove_file(&opened.path).unwrap();
     assert_eq!(opened.get(&format!("api/tile?from=0&to={}&px=500", end / 4)).status, 409);
+}
+
+/// The same lanes with the same intervals at some windows, whether the index is asked or not.
+fn are_same(rng: &mut Rng, (by_index, by_scan): (&Opened, &Opened), what: &str) {
+    let (trace, whole) = (by_index.json("api/trace"), by_scan.json("api/trace"));
+    assert_eq!(trace["by_index"], true, "{what}");
+    for key in ["start", "end", "events", "bytes", "lost"] {
+        assert_eq!(trace[key], whole[key], "{what}: {key}");
+    }
+    let damage = |trace: &Value| {
+        let all = trace["damage"].as_array().unwrap().iter();
+        all.map(|own| ["kind", "offset", "bytes", "at"].map(|key| own[key].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(damage(&trace), damage(&whole), "{what}");
+    let (own, other) = (lanes(&trace), lanes(&whole));
+    assert_eq!(own.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>(), "{what}");
+    let end = whole["duration"].as_str().unwrap().parse::<u64>().unwrap();
+    for _ in 0..6 {
+        let from = rng.below(end);
+        let most = 1 << rng.range(10, 40);
+        let to = from + 1 + rng.below((end - from).min(most));
+        let route = format!("api/tile?from={from}&to={to}&px=500&exact=20000");
+        let [own, other] = [by_index, by_scan].map(|opened| shown(opened, &route));
+        for (lane, own) in &own {
+            assert_eq!(own, &other[lane], "{what} {route} {lane}");
+        }
+    }
+}
+
+#[test]
+fn calls_of_profiles_come_to_the_rest_and_are_those_of_the_trace() {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata");
+    for (seed, name) in ["node/trace.json", "node/trace-2.json"].iter().enumerate() {
+        let text = std::fs::read(format!("{data}/{name}")).unwrap();
+        let (by_index, by_scan) = (open_indexed(&text), open_read(&text));
+        let before = by_index.json("api/trace");
+        assert_eq!((&before["calls"], &before["by_index"]), (&true.into(), &true.into()));
+        let kinds =
+            |trace: &Value| lanes(trace).keys().filter(|key| key.contains("\"calls\"")).count();
+        assert_eq!(kinds(&before), 0);
+        by_index.site.read_calls().unwrap();
+        let after = by_index.json("api/trace");
+        assert_eq!(after["calls"], false);
+        assert!(kinds(&after) > 0, "{name}");
+        are_same(&mut Rng::new(seed as u64), (&by_index, &by_scan), name);
+        // and by name
+        for name in ["(anonymous)", "wrapModuleLoad"] {
+            let count = |opened: &Opened| {
+                opened.json(&format!("api/names?q={name}"))["names"][0]["count"].clone()
+            };
+            assert_eq!(count(&by_index), count(&by_scan), "{name}");
+            let found = |opened: &Opened| {
+                let found = opened.json(&format!("api/find?name={name}&at=0"));
+                ["start", "dur", "name"].map(|key| found[key].clone())
+            };
+            assert_eq!(found(&by_index), found(&by_scan), "{name}");
+        }
+    }
+}
+
+#[test]
+fn damaged_traces_are_shown_by_their_indexes_too() {
+    let mut by_indexes = 0;
+    for seed in seeds(0, 24) {
+        let mut rng = Rng::new(seed);
+        let mut text = mixed(&mut rng).into_bytes();
+        for _ in 0..rng.range(1, 6) {
+            let at = rng.below(text.len() as u64 - 40) as usize + 20;
+            match rng.below(4) {
+                0 => text[at] = b"\"{}\0\\x"[rng.below(6) as usize],
+                1 => drop(text.drain(at..at + 1 + rng.below(20) as usize)),
+                2 => drop(text.splice(at..at, *b"?!?")),
+                _ => text.truncate(text.len() - 1 - rng.below(30) as usize),
+            }
+        }
+        let (by_index, by_scan) = (open_indexed(&text), open_read(&text));
+        if by_index.json("api/trace")["by_index"] == false {
+            continue;
+        }
+        are_same(&mut rng, (&by_index, &by_scan), &format!("seed {seed}"));
+        by_indexes += 1;
+    }
+    assert!(by_indexes > 0);
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use tracemill_pipeline::{Cancel, Config, Source};
+use tracemill_pipeline::{Cancel, Config, IndexConfig, IndexUse, Source, index};
 use tracemill_view::{Ask, Content, Reply, Site};
 
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
@@ -48,6 +48,16 @@ pub(crate) fn open_all(texts: &[&str]) -> Opened {
 
 pub(crate) fn open(text: &[u8]) -> Opened {
     let opened = unread(text);
+    opened.site.read().unwrap();
+    opened
+}
+
+/// The site of a trace whose index is asked.
+pub(crate) fn open_indexed(text: &[u8]) -> Opened {
+    let opened = with(text, Config { index: IndexUse::Auto, ..config() });
+    let sources = [Source::Path(opened.path.clone())];
+    let made = index(&sources, &IndexConfig::default(), &config()).unwrap();
+    assert_eq!(made[0].left_out, [""; 0], "{:?}", made[0].sections);
     opened.site.read().unwrap();
     opened
 }

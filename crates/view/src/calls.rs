@@ -1,0 +1,39 @@
+//! Calls of the CPU profiles of a trace that is shown by its index: worked out in one pass over the trace, while the rest is looked at.
+
+use crate::build::{All, arrange};
+use crate::joined::as_merged;
+use crate::lane::Lane;
+use crate::model::NameSum;
+use crate::names::SharedNames;
+use crate::notes::Notes;
+use crate::tracks::Tracks;
+use std::sync::Arc;
+use tracemill_pipeline::drawing::LaneKey;
+use tracemill_pipeline::{Config, Error, Source};
+
+/// Lanes of calls.
+pub(crate) struct Calls {
+    pub(crate) lanes: Vec<(LaneKey, Lane)>,
+    pub(crate) tracks: Arc<Tracks>,
+    /// By number of the name.
+    pub(crate) sums: Arc<Vec<NameSum>>,
+    /// First and last time.
+    pub(crate) bounds: Option<(i64, i64)>,
+}
+
+impl Calls {
+    /// Those of all threads. Cost: a pass over the trace, and sorts.
+    pub(crate) fn read(
+        source: &Source,
+        (names, notes): (SharedNames, &Notes),
+        config: &Config,
+    ) -> Result<Self, Error> {
+        let mut all = All::new(names, Arc::default(), config);
+        all.calls(std::slice::from_ref(source), &as_merged(config))?;
+        let keys = all.lanes.all().to_vec();
+        let bounds = all.told.bounds;
+        let arranged = arrange(all, (Vec::new(), notes), config)?;
+        let lanes = keys.into_iter().zip(arranged.lanes).collect();
+        Ok(Calls { lanes, tracks: Arc::new(arranged.tracks), sums: arranged.sums, bounds })
+    }
+}

@@ -1,0 +1,115 @@
+//! The half of the memory that slices have, lent to what is worked out meanwhile: a slice that wants it gets it at once, and what was begun
+//! is begun anew.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use tracemill_pipeline::Cancel;
+
+#[derive(Default)]
+struct State {
+    /// Slices that are made, or wait.
+    slices: usize,
+    /// What is worked out meanwhile.
+    spare: Option<Cancel>,
+    is_closed: bool,
+}
+
+/// Who has that half.
+#[derive(Default)]
+pub(crate) struct Room {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// What a slice has until it is dropped.
+pub(crate) struct Taken<'r>(&'r Room);
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.0.state().slices -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Room {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `is_so`.
+    fn until(&self, is_so: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let waits = self.changed.wait_while(self.state(), |state| !is_so(state));
+        waits.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// For a slice: whatever else is at work ends first, soon.
+    pub(crate) fn take(&self) -> Taken<'_> {
+        let mut state = self.state();
+        state.slices += 1;
+        state.spare.iter().for_each(Cancel::cancel);
+        drop(state);
+        drop(self.until(|state| state.spare.is_none()));
+        Taken(self)
+    }
+
+    /// Does `work` while nobody takes a slice, again and again until none comes between; nothing once it is closed.
+    pub(crate) fn spare<T>(&self, mut work: impl FnMut(&Cancel) -> T) -> Option<T> {
+        loop {
+            let cancel = Cancel::default();
+            let mut state = self.until(|state| state.slices == 0 || state.is_closed);
+            if state.is_closed {
+                return None;
+            }
+            state.spare = Some(cancel.clone());
+            drop(state);
+            let done = work(&cancel);
+            self.state().spare = None;
+            self.changed.notify_all();
+            if cancel.check().is_ok() {
+                return Some(done);
+            }
+        }
+    }
+
+    /// What is worked out is wanted no more.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        state.spare.iter().for_each(Cancel::cancel);
+        drop(state);
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_slice_goes_before_what_is_worked_out() {
+        let (room, runs) = (Room::default(), AtomicU32::new(0));
+        let (begun, begins) = channel();
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(|| {
+                room.spare(|cancel| {
+                    // the first run goes on until a slice comes
+                    if runs.fetch_add(1, Ordering::Relaxed) == 0 {
+                        begun.send(()).unwrap();
+                        while cancel.check().is_ok() {
+                            std::thread::yield_now();
+                        }
+                    }
+                })
+            });
+            begins.recv().unwrap();
+            let taken = room.take();
+            assert_eq!(runs.load(Ordering::Relaxed), 1);
+            drop(taken);
+            assert_eq!(worker.join().unwrap(), Some(()));
+        });
+        assert_eq!(runs.load(Ordering::Relaxed), 2);
+        room.close();
+        assert_eq!(room.spare(|_| ()), None);
+    }
+}
