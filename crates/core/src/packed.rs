@@ -12,7 +12,7 @@
 //! reads it as if it were not packed.
 
 use crate::error::Error;
-use crate::input::inflate::Inflate;
+use crate::input::inflate::{Inflate, WINDOW};
 use crate::input::{self, seek_table};
 use crate::limits::Limits;
 use crate::os::{Sparse, SparseMap};
@@ -104,7 +104,8 @@ pub fn frames(file: &[u8]) -> Option<(Vec<Restart>, u64)> {
 /// Text between windows that are noted, at least: as many bytes as a window takes in an index are a few thousandths of it.
 const WINDOW_STEP: u64 = 8 << 20;
 
-/// Gives `note` places of a gzip file where unpacking may begin, and their windows; none for what is not gzip.
+/// Gives `note` places of a gzip file where unpacking may begin, and their windows; none for what is not gzip. A window is empty where nothing
+/// behind the place refers to what stands before it.
 ///
 /// Cost: unpacks it all, on one thread.
 ///
@@ -123,9 +124,26 @@ pub fn members(
             return Ok(());
         }
         next = [text + STEP, text + WINDOW_STEP];
-        let window = bits.map(|_| before.window(text));
-        note(Restart { text, packed, bits }, &window.unwrap_or_default())
+        let window = bits.map_or(Ok(Vec::new()), |bits| {
+            let window = before.window(text);
+            let alone = stands_alone(file, (packed, bits), &window)?;
+            Ok::<_, io::Error>(if alone { Vec::new() } else { window })
+        });
+        note(Restart { text, packed, bits }, &window?)
     })
+}
+
+/// Whether from this block on the text is what it is also without its window: it is if that holds as far as blocks look back.
+fn stands_alone(file: &[u8], (packed, bits): (u64, u8), window: &[u8]) -> io::Result<bool> {
+    let packed = packed as usize;
+    let Some((before, rest)) = file.split_at_checked(packed) else { return Ok(false) };
+    let byte = before.last().copied().unwrap_or_default();
+    let begin = |window: &[u8]| {
+        let mut text = Vec::with_capacity(WINDOW);
+        let read = Inflate::resume(rest, (bits, byte), window).take(WINDOW as u64);
+        { read }.read_to_end(&mut text).map(|_| text)
+    };
+    Ok(begin(window)? == begin(&[])?)
 }
 
 /// A stretch of text that is wanted.

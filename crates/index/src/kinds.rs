@@ -1,6 +1,6 @@
 //! Kinds of events, as bits: of those in a granule, or of one in [`crate::id::PLACES`].
 
-/// A complete event (X), or one of a phase that no other bit has.
+/// A complete event (X), or one of a phase that no other bit has; but for [`PROFILES`] of the phase P.
 pub const PLAIN: u64 = 1;
 /// The begin or the end of a slice: B, E.
 pub const PAIRS: u64 = 2;

@@ -95,7 +95,8 @@
 //! | 17 | [`id::BINS`] | stretches of time of lanes, by lane and time | lane: row in LANES, or behind those row in TRACKS · begin divided by the length · intervals and moments that begin in it and are not in SPANS · sum of their times (counters: bits of the least value) · the longest (of the greatest) · number of its name |
 //! | 18 | [`id::GRANULE_NAMES`] | names of granules: of what begins in them, by granule | row in GRANULES · row in NAMES |
 //!
-//! Kinds are the bits of [`kinds`]. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
+//! Kinds are the bits of [`kinds`]. Times of granules, and jumps of time that cut them, are those of events that have one and are no metadata, but for
+//! events of CPU profiles of the phase P, which STREAM_EVENTS has. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
 //! without a look at the text.
 //!
 //! **Look-back T**: META has its level k, T being 2ᵏ ns. All that lasts longer stands in SPANS, and so does what never ends; so what is open at a

@@ -32,6 +32,7 @@ impl Laws<'_> {
                 return;
             }
             self.is_as_planned(number);
+            self.is_as_by_index(number);
             match self.chain[number].ask {
                 // what is made shorter may then stand behind another of its time that was shorter before
                 Ask::Merge { clips: true, .. } => {}
@@ -159,6 +160,31 @@ impl Laws<'_> {
         words.push(format!("--manifest={PLAN}"));
         let again = self.law(number, &words);
         assert!(self.output(number) == again, "not as planned: {}", self.what(number));
+    }
+
+    /// What is read by an index of the one file is what a scan finds.
+    #[track_caller]
+    fn is_as_by_index(&mut self, number: usize) {
+        const INDEX: &str = "law.tmi";
+        let given = self.read_by(number);
+        let [input] = &given[..] else { return };
+        let is_file = self.world.path("one").join(input).is_file();
+        let step = &self.chain[number];
+        if !is_file || !matches!(&*step.words[0], "slice" | "filter") {
+            return;
+        }
+        let words = ["index", input, "-f", "-o", INDEX].map(str::to_owned);
+        let ended = self.world.run(&words, Knobs::random(self.rng, 64));
+        // CPU profiles by themselves have none
+        if ended.code == Some(2) {
+            return;
+        }
+        let what = self.what(number);
+        assert!(matches!(ended.code, Some(0 | 1)), "no index of {input} after {what}\n{ended:#?}");
+        let by_index = format!("--index={INDEX}");
+        let words = [&*step.words, &[input.clone(), by_index]].concat();
+        let found = self.law(number, &words);
+        assert!(self.output(number) == found, "an index changes what is written: {what}");
     }
 
     /// The flags of a step that are about packing.

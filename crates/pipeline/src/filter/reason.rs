@@ -79,7 +79,7 @@ impl Counts {
         self.bytes = self.bytes.saturating_add(other.bytes);
     }
 
-    pub(super) fn less(self, other: Counts) -> Option<Counts> {
+    pub(crate) fn less(self, other: Counts) -> Option<Counts> {
         let events = self.events.checked_sub(other.events)?;
         Some(Counts { events, bytes: self.bytes.checked_sub(other.bytes)? })
     }

@@ -2,7 +2,7 @@
 
 use super::drawn::PartDrawn;
 use super::granule_lanes::PartLanes;
-use super::granules::{GranuleEvent, PartGranules};
+use super::granules::{GranuleEvent, PartGranules, TIMED};
 use super::groups::Member;
 use super::lasting::{Lasting, PlacedEvent};
 use super::name_facts::{FactsByName, NameFacts};
@@ -92,7 +92,7 @@ impl Record for Listed {
     }
 }
 
-/// Kinds of an event, and its time if it has one and is no metadata.
+/// Kinds of an event, and its time if it has one and is no metadata. An event of a CPU profile has kinds without a time: it is found by STREAMS.
 #[inline]
 fn kinds_of(
     event: &Event<'_>,
@@ -107,6 +107,7 @@ fn kinds_of(
     let profiles = if special && Role::of(event).is_some() { kinds::PROFILES } else { 0 };
     let Some(ts) = ts else { return (kinds::UNTIMED | essential | profiles, None) };
     let own = match phase {
+        b'P' if profiles != 0 => 0,
         b'B' | b'E' => kinds::PAIRS,
         b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' => kinds::ASYNC,
         b's' | b't' | b'f' => kinds::FLOWS,
@@ -145,7 +146,8 @@ impl Collect for ChunkFindings {
             self.lasting.has_profiles = true;
             self.streams.note(event, role, sum);
         }
-        self.granules.note(&GranuleEvent { place, len, time, kinds, sum });
+        let of_granule = time.filter(|_| kinds & TIMED != 0);
+        self.granules.note(&GranuleEvent { place, len, time: of_granule, kinds, sum });
         let granules = self.granules.len();
         let own = time.filter(|_| !is_special).zip(self.drawn.as_mut());
         let track = own.map_or(0, |(start, own)| {

@@ -7,12 +7,13 @@
 //! ```
 
 use super::chunk_rows::{self, ChunkRow};
-use super::lookup::{Lookup, Member, Single, times_of};
+use super::lookup::{Lookup, Single};
+use super::members::{Member, times_of};
 use std::ops::Range;
 use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Limits;
 use tracemill_core::windows::{Edges, Windows};
-use tracemill_index::{Page, SectionEntry, event_sum, id, streams};
+use tracemill_index::{Page, SectionEntry, event_sum, streams};
 use tracemill_profile::{IndexedChunk, IndexedStreams};
 
 /// Why profiles cannot be asked for.
@@ -55,8 +56,7 @@ pub(super) fn wanted(
     base: u64,
     config: &Limits,
 ) -> Result<Option<WantedStreams>, String> {
-    let sections = [id::STREAMS, id::STREAM_EVENTS].map(|id| lookup.index.section(id));
-    let [Some(streams), Some(members)] = sections else { return Ok(None) };
+    let Some((streams, members)) = lookup.streams() else { return Ok(None) };
     let mut all = WantedStreams {
         first: HashSet::default(),
         events: Vec::new(),

@@ -13,17 +13,19 @@
 
 use super::chunks::NO_PROFILES;
 use super::lanes::{Lanes, lanes};
-use super::lookup::Single;
+use super::lookup::{Lookup, Row, Single};
+use super::members::Member;
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
 use crate::filter::narrowed::{By, Counts, Narrowed, Side, ThreadTotal, Times};
 use crate::filter::{self, Criteria, FilterRun};
 use crate::report::FilterReport;
+use std::iter::Peekable;
 use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::losses::InputReport;
-use tracemill_index::{IndexError, groups, spans};
+use tracemill_index::{IndexError, groups, spans, streams};
 
 /// See [`crate::filter()`]; for no viewer.
 pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport, Error> {
@@ -146,11 +148,13 @@ fn by_times(
     let Some(mut events) = lookup.groups(is_wanted)? else { return cannot(NO_GROUPS) };
     let mut apart = HashMap::default();
     events.extend(lookup.lasting(&seen, &mut apart)?);
+    let mut unread = None;
     if of_windows.has_profiles {
         let Some(profiles) = lookup.profiles(|least, greatest| reaches(&(least..greatest)))? else {
             return cannot(NO_PROFILES);
         };
         events.extend(profiles);
+        unread = UnreadProfiles::of(lookup, &seen)?;
     }
     if let Some(why) = too_many(events.len(), config) {
         return cannot(why);
@@ -164,8 +168,12 @@ fn by_times(
             let side = if row.least < seen.start { Side::Before } else { Side::Behind };
             rest[side as usize].add(Counts { events: row.events, bytes: row.bytes });
             beside.extend(own.iter().map(|event| (event.place, side)));
+            unread.iter_mut().for_each(|unread| unread.count((row, own), side, &mut rest));
         },
     )?;
+    if let Some(unread) = unread {
+        unread.said?;
+    }
     let times = Times { seen, apart, only_by_name: of_windows.has_crossings, rest, beside };
     let all = rest[0].events.saturating_add(rest[1].events);
     let bytes = rest[0].bytes.saturating_add(rest[1].bytes);
@@ -176,7 +184,54 @@ fn by_times(
     Ok(pieces_of(lookup, pieces, input.clone(), config).map(|plan| plan.map(known)))
 }
 
-impl super::lookup::Lookup<'_, '_> {
+/// Events of CPU profiles that lie before or behind what is seen, wherever the granules lie in which they stand.
+struct UnreadProfiles<'l> {
+    /// By stream; `None` of those that are read.
+    sides: Vec<Option<Side>>,
+    members: Peekable<Box<dyn Iterator<Item = Result<Member, IndexError>> + 'l>>,
+    said: Result<(), IndexError>,
+}
+
+impl<'l> UnreadProfiles<'l> {
+    /// `None` if the index has no list of them.
+    fn of(lookup: &'l Lookup<'_, '_>, seen: &Range<i64>) -> Result<Option<Self>, IndexError> {
+        let Some((streams, members)) = lookup.streams() else { return Ok(None) };
+        let mut sides = Vec::new();
+        lookup.owners((streams, [2, 3, 4]), |known, times| {
+            let is_behind = times.start >= seen.end;
+            let is_elsewhere = known & streams::TIMES != 0 && (is_behind || times.end < seen.start);
+            let side = if is_behind { Side::Behind } else { Side::Before };
+            sides.push(is_elsewhere.then_some(side));
+        })?;
+        let members: Box<dyn Iterator<Item = _>> = Box::new(lookup.members_of_text(members));
+        Ok(Some(UnreadProfiles { sides, members: members.peekable(), said: Ok(()) }))
+    }
+
+    /// Those of a granule of which these events are read, and which was counted on this side, are counted on theirs. Granules come in the order of the text.
+    fn count(&mut self, (row, read): (&Row, &[Single]), side: Side, rest: &mut [Counts; 2]) {
+        let is_before_end = |member: &Result<Member, _>| {
+            member.as_ref().map_or(true, |member| member.single.place < row.end())
+        };
+        while let Some(member) = self.members.next_if(is_before_end) {
+            let Member { single: Single { place, bytes, .. }, owner } = match member {
+                Ok(member) => member,
+                Err(error) => return self.said = Err(error),
+            };
+            let is_counted = place >= row.place
+                && read.binary_search_by_key(&place, |event| event.place).is_err();
+            let own = self.sides.get(owner).copied().flatten().filter(|own| *own != side);
+            let (Some(own), true) = (own, is_counted) else { continue };
+            let counts = Counts { events: 1, bytes };
+            // an index that has more of them than events is wrong, and what is read will not have its sums
+            if let Some(left) = rest[side as usize].less(counts) {
+                rest[side as usize] = left;
+                rest[own as usize].add(counts);
+            }
+        }
+    }
+}
+
+impl Lookup<'_, '_> {
     /// Single events of complete events and pairs longer than T that reach into `seen`; parts of pairs come to `apart`.
     fn lasting(
         &self,

@@ -2,7 +2,8 @@
 //!
 //! A granule begins with an event that is the first to begin in an aligned 64 KiB of text, or whose time differs by more than J from
 //! that of the timed event before it. J is the least power of two for which there are at most so many as [`EACH`] of the text,
-//! and for which 4096 of them span the trace. So what is cut depends on the events alone.
+//! and for which 4096 of them span the trace. So what is cut depends on the events alone. Events of CPU profiles (phase P) have no time here: they are written long after
+//! they began, by a thread of their own, so each would cut, and reach far; STREAMS says where they stand.
 //!
 //! ```text
 //!   events   1 2 3 4 | 90 91 92 | 5 6 7 | 93 94        in the order of the text
@@ -23,7 +24,7 @@ const EACH: u64 = 4096;
 const BLOCK: u32 = 16;
 /// A cut that stays whatever J is.
 const FORCED: u64 = u64::MAX;
-/// Kinds of events that have a time.
+/// Kinds of events that have a time here.
 pub(super) const TIMED: u64 =
     kinds::PLAIN | kinds::PAIRS | kinds::ASYNC | kinds::FLOWS | kinds::COUNTERS;
 /// Granules of a page.
@@ -50,7 +51,7 @@ pub(super) struct Granule {
 pub(super) struct GranuleEvent {
     pub(super) place: u64,
     pub(super) len: u64,
-    /// Its time, if it has one and is no metadata.
+    /// Its time, if it is of [`TIMED`].
     pub(super) time: Option<i64>,
     pub(super) kinds: u64,
     pub(super) sum: u32,

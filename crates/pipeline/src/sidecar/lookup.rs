@@ -8,9 +8,7 @@ use tracemill_core::hash::HashMap;
 use tracemill_core::packed::Restart;
 use tracemill_core::pieces::Piece;
 use tracemill_core::windows::Edges;
-use tracemill_index::{
-    Index, IndexError, Page, PageEntry, SectionEntry, id, kinds, spans, streams,
-};
+use tracemill_index::{Index, IndexError, Page, PageEntry, SectionEntry, id, kinds, spans};
 
 /// Neighbouring granules are read as one up to so many bytes.
 const STRETCH: u64 = 1 << 20;
@@ -34,13 +32,6 @@ pub(super) struct Single {
     pub(super) sum: u32,
     /// 0 where that is not known: then it is one of few.
     pub(super) bytes: u64,
-}
-
-/// An event of a group or a stream.
-pub(super) struct Member {
-    pub(super) single: Single,
-    /// The row of that.
-    pub(super) owner: usize,
 }
 
 /// An interval longer than T.
@@ -177,71 +168,6 @@ impl<'i, 'b> Lookup<'i, 'b> {
             }
         })?;
         Ok(is_known.then_some(events))
-    }
-
-    /// Events of CPU profiles whose events and samples, from the first to the last, are `wanted`, and those whose times are not known. `None`
-    /// if the index has no list of them.
-    pub(super) fn profiles(
-        &self,
-        wanted: impl Fn(i64, i64) -> bool,
-    ) -> Result<Option<Vec<Single>>, IndexError> {
-        let sections = [id::STREAMS, id::STREAM_EVENTS].map(|id| self.index.section(id));
-        let [Some(streams), Some(members)] = sections else { return Ok(None) };
-        let wanted = |known: u64, times: Range<i64>| {
-            known & streams::TIMES == 0 || wanted(times.start, times.end)
-        };
-        self.members_of((streams, [2, 3, 4]), members, wanted).map(Some)
-    }
-
-    /// Events of groups whose flags and times, from the first to the last, are `wanted`.
-    pub(super) fn groups(
-        &self,
-        wanted: impl Fn(u64, Range<i64>) -> bool,
-    ) -> Result<Option<Vec<Single>>, IndexError> {
-        let sections = [id::GROUPS, id::GROUP_EVENTS].map(|id| self.index.section(id));
-        let [Some(groups), Some(members)] = sections else { return Ok(None) };
-        self.members_of((groups, [0, 1, 2]), members, wanted).map(Some)
-    }
-
-    /// Members of what is `wanted`, by its number in one column, and its least and greatest time by those of two others.
-    fn members_of(
-        &self,
-        (owners, columns): (&SectionEntry, [usize; 3]),
-        members: &SectionEntry,
-        wanted: impl Fn(u64, Range<i64>) -> bool,
-    ) -> Result<Vec<Single>, IndexError> {
-        let (mut needed, mut found) = (Vec::new(), Vec::new());
-        for entry in &owners.pages {
-            let page = self.index.page(entry)?;
-            let [numbers, leasts, widths] = columns.map(|column| page.numbers(column));
-            let (numbers, leasts, widths) = (numbers?, leasts?, widths?);
-            let times = times_of(&leasts, &widths);
-            needed.extend(numbers.into_iter().zip(times).map(|(number, own)| wanted(number, own)));
-        }
-        self.members(members, |_, own| {
-            let own = own.iter().filter(|member| needed.get(member.owner) == Some(&true));
-            found.extend(own.map(|member| member.single));
-        })?;
-        Ok(found)
-    }
-
-    /// Events of groups or streams, page by page.
-    pub(super) fn members(
-        &self,
-        section: &SectionEntry,
-        mut visit: impl FnMut(&Page, &[Member]),
-    ) -> Result<(), IndexError> {
-        for entry in &section.pages {
-            let page = self.index.page(entry)?;
-            let [places, lens, rows, sums] = [0, 1, 2, 3].map(|column| page.numbers(column));
-            let (places, lens, rows, sums) = (places?, lens?, rows?, sums?);
-            let member = |row: usize| Member {
-                single: Single { place: places[row], sum: sums[row] as u32, bytes: lens[row] },
-                owner: usize::try_from(rows[row]).unwrap_or(usize::MAX),
-            };
-            visit(&page, &(0..page.rows()).map(member).collect::<Vec<_>>());
-        }
-        Ok(())
     }
 
     /// Events that say names, or of requests, wherever they stand.
@@ -448,14 +374,6 @@ fn listed(page: &Page) -> Result<impl Iterator<Item = (u64, Single)>, IndexError
 /// Whether only tables need an event wherever it stands.
 fn is_noted(kinds: u64) -> bool {
     kinds & kinds::NOTED != 0 && kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) == 0
-}
-
-/// Times from a least one to as much later as a greatest one is.
-pub(super) fn times_of(leasts: &[u64], widths: &[u64]) -> impl Iterator<Item = Range<i64>> {
-    leasts.iter().zip(widths).map(|(&least, &width)| {
-        let least = least as i64;
-        least..least.saturating_add_unsigned(width)
-    })
 }
 
 /// Pages whose keys are a least and a greatest time.

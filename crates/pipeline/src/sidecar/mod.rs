@@ -27,6 +27,7 @@ mod groups;
 mod lanes;
 mod lasting;
 mod lookup;
+mod members;
 mod meta;
 mod name_facts;
 mod packed;

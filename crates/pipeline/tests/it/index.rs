@@ -387,6 +387,37 @@ fn what_was_made_is_left_alone_compared_and_made_anew() {
     assert!(same_answer(&path, &USUAL, "cut, and indexed again"));
 }
 
+/// An index without the time of the last change, and the checksum over that.
+fn timeless(mut index: Vec<u8>) -> Vec<u8> {
+    index[24..32].fill(0);
+    index[60..64].fill(0);
+    index
+}
+
+#[test]
+fn the_index_of_a_file_that_grew_is_that_of_the_whole() {
+    for seed in seeds(0, 12) {
+        let mut rng = Rng::new(seed ^ 0x906);
+        let text = trace(seed, &TraceShape { events: 600, ..TraceShape::arbitrary(&mut rng) });
+        let whole = Folder::new();
+        let expected = timeless(made(&whole.file("a.json", &text), PLAIN));
+        let folder = Folder::new();
+        let mut ends: Vec<usize> =
+            (0..3).map(|_| 1 + rng.below(text.len() as u64) as usize).collect();
+        ends.sort_unstable();
+        for end in ends {
+            let path = folder.file("a.json", &text[..end]);
+            // what is no trace yet has no index
+            _ = make(&path, &IndexConfig::default(), PLAIN);
+        }
+        let path = folder.file("a.json", &text);
+        make(&path, &IndexConfig::default(), of_files(seed as usize)).expect("it is a trace");
+        let grown = timeless(std::fs::read(beside(&path)).expect("it was made"));
+        assert!(grown == expected, "seed {seed}: {:?}", differing(&grown, &expected));
+        assert!(same_answer(&path, &USUAL, "grown, and indexed again"));
+    }
+}
+
 #[test]
 fn what_cannot_be_indexed_is_refused() {
     let folder = Folder::new();

@@ -3,6 +3,7 @@
 use crate::index::{Uses, made, of_files};
 use crate::indexed_slices::any_trace;
 use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use tracemill_pipeline::{
@@ -229,6 +230,68 @@ fn filters_by_an_index_are_those_without() {
     }
     uses.assert_pays(4, 3);
     assert!(uses.unused.len() > 6, "{uses:?}");
+}
+
+/// 6 s of events in order; among them, anywhere, the chunks of two profiles, of the first and the last tenth of a second.
+fn scattered_profiles(rng: &mut Rng) -> Vec<u8> {
+    let mut lines: Vec<(u64, String)> = (0..6000_u64)
+        .map(|n| {
+            let tid = n % 3;
+            let ts = n * 1000;
+            let event = format!(
+                r#"{{"ph":"X","name":"e","pid":1,"tid":{tid},"ts":{ts},"dur":2,"args":{{}}}}"#
+            );
+            (n, event)
+        })
+        .collect();
+    for (id, start) in [(1, 0), (2, 5_900_000)] {
+        let mut places: Vec<u64> = (0..41).map(|_| rng.below(6000)).collect();
+        places.sort_unstable();
+        for (number, place) in places.into_iter().enumerate() {
+            let ts = start + number * 100;
+            let (name, data) = match number {
+                0 => ("Profile", format!(r#""startTime":{start}"#)),
+                _ => {
+                    let parent = if number > 1 { r#","parent":1"# } else { "" };
+                    let frame = r#""callFrame":{"functionName":"f","scriptId":0,"codeType":"JS"}"#;
+                    let nodes = format!(r#"[{{"id":{number}{parent},{frame}}}]"#);
+                    let samples = format!(r#""samples":[{number}]"#);
+                    let profile = format!(r#""cpuProfile":{{"nodes":{nodes},{samples}}}"#);
+                    ("ProfileChunk", format!(r#"{profile},"timeDeltas":[100]"#))
+                }
+            };
+            let event = format!(
+                r#"{{"ph":"P","name":"{name}","id":"0x{id}","pid":1,"tid":9,"ts":{ts},"args":{{"data":{{{data}}}}}}}"#
+            );
+            lines.push((place, event));
+        }
+    }
+    lines.sort_by_key(|(place, _)| *place);
+    let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+    format!("[\n{}\n]\n", lines.join(",\n")).into_bytes()
+}
+
+#[test]
+fn profiles_that_are_not_read_are_counted_where_their_times_are() {
+    let mut uses = Uses::default();
+    for seed in seeds(0, 3) {
+        let mut rng = Rng::new(seed ^ 0x5ca);
+        let text = scattered_profiles(&mut rng);
+        let folder = Folder::new();
+        let path = folder.file("a.json", &text);
+        made(&path, PLAIN);
+        for number in 0..4 {
+            let from = 1_000_000_000 + rng.below(3_000_000_000) as i64;
+            let to = from + 1_000_000 * (1 + rng.below(200) as i64);
+            let [from, to] = [from, to].map(|time| Some(TimePoint::Absolute(time)));
+            let wanted = Filter { from, to, ..Filter::default() };
+            let what = format!("seed {seed}, {number}: {wanted:?}");
+            let with = of_files(seed as usize * 4 + number);
+            uses.count(same(&what, &path, &wanted, with, None), text.len());
+        }
+    }
+    assert_eq!(uses.unused, BTreeMap::default());
+    uses.assert_pays(2, 3);
 }
 
 #[test]

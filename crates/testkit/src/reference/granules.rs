@@ -11,7 +11,7 @@ pub struct Granule {
     pub end: usize,
     /// How many.
     pub events: usize,
-    /// Least and greatest time of those that have one and are no metadata.
+    /// Least and greatest time of those that have one and are neither metadata nor samples of CPU profiles.
     pub times: Option<(i64, i64)>,
 }
 
@@ -26,7 +26,13 @@ pub fn granules(input: &[u8]) -> Result<(Vec<Granule>, u32), String> {
         .map(|event| {
             let phase = event.ph.as_deref().and_then(super::string_content);
             let time = event.ts.as_deref().and_then(time).map(|ts| ts.nanos_floor());
-            let time = time.filter(|_| phase.as_deref() != Some(b"M"));
+            let name = event.name.as_deref().and_then(super::string_content);
+            let is_counted = match phase.as_deref() {
+                Some(b"M") => false,
+                Some(b"P") => !matches!(name.as_deref(), Some(b"Profile" | b"ProfileChunk")),
+                _ => true,
+            };
+            let time = time.filter(|_| is_counted);
             (event.span.start, event.span.end, time)
         })
         .collect();
