@@ -11,7 +11,7 @@
 //! (`skim`). Definitions of one id are all found, wherever they stand, and come in the order of the stream: so the
 //! excerpt means what the whole does. What is wrong with parts that nobody needs is not looked for.
 //!
-//! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed. Heap: 16 bytes for each
+//! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed. Heap: some 50 bytes for each
 //! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
 
 use super::assemble::{Assembler, Keep};
@@ -24,10 +24,11 @@ use super::order::{ChunkOrder, is_sorted};
 use super::skim::Skim;
 use super::source::ProfileSource;
 use super::streams::Group;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::flaws::FlawKind;
+use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::Order;
 use tracemill_core::store::Store;
@@ -59,8 +60,10 @@ struct Excerpt<'c, 's, 'p> {
     /// Samples before windows that are in force where those begin: numbers of their chunks, and in those; first, for chunks that
     /// were skimmed, of the chunks alone.
     in_force: BTreeSet<(usize, usize)>,
-    /// Ids and parents of the nodes of chunks that were looked at, where there are any, by the numbers of the chunks.
-    looked_at: BTreeMap<usize, Box<[(u64, u64)]>>,
+    /// Ids of the nodes of chunks that were looked at, where there are any, by the numbers of the chunks.
+    looked_at: HashMap<usize, Box<[u64]>>,
+    /// What the nodes of those say that they are below.
+    parents: Parents,
     /// Samples in chunks that may lie in windows.
     samples: u64,
     /// The greatest time of a sample.
@@ -120,7 +123,8 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             start,
             needed: BTreeSet::new(),
             in_force: BTreeSet::new(),
-            looked_at: BTreeMap::new(),
+            looked_at: HashMap::default(),
+            parents: Parents::default(),
             samples: 0,
             last: start,
             positions: [false; 2],
@@ -206,14 +210,25 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         }
         self.source = chunk.source.or(self.source);
         let nodes = nodes_of(chunk.nodes);
-        self.note_nodes(piece.number, nodes);
+        self.note_nodes(piece.number, &nodes);
         Some(())
     }
 
-    /// Notes what nodes a chunk has.
-    fn note_nodes(&mut self, number: usize, nodes: Box<[(u64, u64)]>) {
-        if !nodes.is_empty() {
-            self.looked_at.insert(number, nodes);
+    /// Notes what nodes a chunk has: ids and parents.
+    fn note_nodes(&mut self, number: usize, nodes: &[(u64, u64)]) {
+        if !nodes.is_empty() && !self.looked_at.contains_key(&number) {
+            self.looked_at.insert(number, nodes.iter().map(|(id, _)| *id).collect());
+            nodes.iter().for_each(|&(id, parent)| self.parents.add(id, parent));
+        }
+    }
+
+    /// Notes that a node is needed, and all that it is known to be below.
+    fn need(&mut self, id: u64) {
+        let mut left = vec![id];
+        while let Some(id) = left.pop() {
+            if self.needed.insert(id) {
+                left.extend(self.parents.of(id));
+            }
         }
     }
 
@@ -251,50 +266,51 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             }
             self.needed.extend(chunk.trace_ids.iter().map(|entry| entry.node));
             let nodes = nodes_of(chunk.nodes);
-            self.note_nodes(piece.number, nodes);
+            self.note_nodes(piece.number, &nodes);
         }
         let (ids, places): (Vec<_>, BTreeSet<_>) =
             in_force.finish(self.last).into_iter().flatten().unzip();
         self.needed.extend(ids);
         self.samples += places.len() as u64;
         self.in_force = places;
+        for id in std::mem::take(&mut self.needed) {
+            self.need(id);
+        }
         // parents mostly come before their children: from the end on, one walk finds them all, and another that it did
         while self.find_parents() {}
     }
 
-    /// Walks over all chunks from the end on and notes parents of nodes that are needed; whether any was not known.
+    /// Walks from the end on over the chunks that were not looked at, and looks at those that may have nodes that are needed; whether there was one.
     fn find_parents(&mut self) -> bool {
-        let known = self.needed.len();
+        let known = self.looked_at.len();
         let (chunks, skims) = (self.group.chunks(), self.group.skims());
         let both = chunks.iter().rev().zip(skims.iter().rev());
         let mut sums = self.group.known.map(|known| known.sums().iter().rev());
         for (number, (entry, skim)) in (0..chunks.count() as usize).rev().zip(both) {
             let sum = sums.as_mut().and_then(Iterator::next);
-            if !skim.has_nodes() && !skim.is_other() {
+            if !skim.has_nodes()
+                || self.needed.range(skim.ids()).next().is_none()
+                || self.looked_at.contains_key(&number)
+            {
                 continue;
             }
-            if !self.looked_at.contains_key(&number)
-                && skim.has_nodes()
-                && self.needed.range(skim.ids()).next().is_some()
-            {
-                let known = Self::known(self.group, sum);
-                let nodes = nodes_of(self.contents.get_checked(entry, known).nodes);
-                self.note_nodes(number, nodes);
-            }
-            for &(id, parent) in self.looked_at.get(&number).into_iter().flatten().rev() {
+            let known = Self::known(self.group, sum);
+            let nodes = nodes_of(self.contents.get_checked(entry, known).nodes);
+            self.note_nodes(number, &nodes);
+            for &(id, parent) in nodes.iter().rev() {
                 if parent != NO_ID && self.needed.contains(&id) {
-                    self.needed.insert(parent);
+                    self.need(parent);
                 }
             }
         }
-        self.needed.len() > known
+        self.looked_at.len() > known
     }
 
     /// A chunk with what is needed of it; `None` if that is nothing. `pending` is the time of the last sample taken, as
     /// far as no sample has it.
     fn cut(&self, piece: Piece, pending: &mut i64) -> Option<Chunk> {
         let mut nodes = self.looked_at.get(&piece.number).into_iter().flatten();
-        let has_nodes = nodes.any(|(id, _)| self.needed.contains(id));
+        let has_nodes = nodes.any(|id| self.needed.contains(id));
         if !self.is_inside(piece) && !self.is_in_force(piece) && !has_nodes {
             *pending = pending.saturating_add(piece.skim.duration());
             return None;
@@ -328,6 +344,27 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         chunk.lines = self.positions[0].then_some(lines);
         chunk.columns = self.positions[1].then_some(columns);
         Some(chunk)
+    }
+}
+
+/// What nodes are below: each definition of one counts.
+#[derive(Default)]
+struct Parents {
+    first: HashMap<u64, u64>,
+    /// Of nodes that were defined again, below others.
+    others: HashMap<u64, Vec<u64>>,
+}
+
+impl Parents {
+    fn add(&mut self, id: u64, parent: u64) {
+        if parent != NO_ID && *self.first.entry(id).or_insert(parent) != parent {
+            self.others.entry(id).or_default().push(parent);
+        }
+    }
+
+    fn of(&self, id: u64) -> impl Iterator<Item = u64> {
+        let others = self.others.get(&id).into_iter().flatten();
+        self.first.get(&id).into_iter().chain(others).copied()
     }
 }
 
