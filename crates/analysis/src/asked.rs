@@ -1,5 +1,6 @@
 //! What is asked once of events of one name and categories, not once of each.
 
+use crate::compiled::is_named_as_sum;
 use crate::details::{Sought, Wanted};
 use crate::kinds::Kinds;
 use tracemill_core::names::Names;
@@ -13,6 +14,8 @@ pub(crate) struct Asked {
     pub(crate) is_unbounded: bool,
     /// Whether such events are calls that were made of samples and written as events.
     pub(crate) is_call: bool,
+    /// Whether such events may be sums of clang, which reports leave out.
+    pub(crate) may_be_sum: bool,
 }
 
 impl Asked {
@@ -22,6 +25,7 @@ impl Asked {
             sought: [b'X', b'I', b'B'].map(|phase| Sought::of(phase, name, wanted)),
             is_unbounded: name.ends_with(b"::UMA"),
             is_call: kinds.is_call(kind, names),
+            may_be_sum: wanted.report && is_named_as_sum(name),
         }
     }
 

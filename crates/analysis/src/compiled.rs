@@ -22,6 +22,17 @@ pub(crate) fn has_detail(name: &[u8]) -> bool {
     )
 }
 
+/// Whether clang names sums so: behind its events it writes how long those of each name took, each on a thread of its own.
+pub(crate) fn is_named_as_sum(name: &[u8]) -> bool {
+    name.starts_with(b"Total ")
+}
+
+/// Whether an event of such a name is a sum: it stands at 0 and says of how many.
+pub(crate) fn is_sum(event: &Event<'_>, ts: f64) -> bool {
+    let count = || event.field(Field::Args).and_then(|args| member(args, b"count"));
+    ts == 0.0 && event.phase() == b'X' && count().is_some()
+}
+
 /// The begin or the end of a file that is included.
 #[derive(Clone, Copy)]
 struct Half {

@@ -4,7 +4,7 @@
 //! `args` and is decoded by the worker only where a quick search finds the word; equal ones are kept once.
 
 use crate::asked::{Asked, LastKinds};
-use crate::compiled::Included;
+use crate::compiled::{Included, is_sum};
 use crate::counters::Counters;
 use crate::details::{DetailsTable, Wanted};
 use crate::devices::{DeviceEvent, Role};
@@ -344,6 +344,9 @@ impl Findings for Facts {
         let dur = event.field(Field::Dur).and_then(number).unwrap_or(0.0);
         let kind = self.kind(event);
         let (name, asked) = (self.kinds.all[kind as usize].name, self.asked(kind));
+        if asked.may_be_sum && is_sum(event, ts) {
+            return;
+        }
         if ts != 0.0 && !asked.is_unbounded {
             let bounds = if asked.is_call { &mut self.call_bounds } else { &mut self.bounds };
             bounds.add(ts, ts + dur);

@@ -33,7 +33,6 @@ use crate::parts::{Part, bottom_up_of_all};
 use crate::trace::Trace;
 use crate::walk::Window;
 use found::{is_gc, keep_longest};
-use std::borrow::Cow;
 use survey::Survey;
 use tracemill_core::limits::Quota;
 use tracemill_core::threads::try_each;
@@ -52,7 +51,6 @@ impl Trace {
         let room = Quota::new(&self.limits, self.limits.memory);
         let (from, to) = self.bounds;
         let window = rules.window.unwrap_or(Window { from: from / 1000.0, to: to / 1000.0 });
-        let threads = &*self.that_work(threads, producer);
         let layouts = self.layouts();
         let requests = self.requests();
         let visits = (producer == Producer::Chrome).then(|| self.visits(&requests));
@@ -116,16 +114,6 @@ impl Trace {
             report.devices = self.on_devices(threads, of_devices, rules.window, &room)?;
         }
         Ok(report)
-    }
-
-    /// Threads on which something happened: clang writes sums on threads of their own.
-    fn that_work<'n>(&self, threads: &'n [usize], producer: Producer) -> Cow<'n, [usize]> {
-        match producer {
-            Producer::Clang => {
-                threads.iter().copied().filter(|&at| !self.is_of_totals(at)).collect()
-            }
-            _ => Cow::Borrowed(threads),
-        }
     }
 
     /// Adds what only some producers write.

@@ -45,7 +45,7 @@ pub(super) struct Findings {
     pub(super) times: Times,
     pub(super) threads: ThreadNumbers,
     pub(super) names: Names,
-    pub(super) seen: Seen,
+    pub(super) seen: ReadCounts,
     scratch: Scratch,
     /// What was asked for and not found yet: see [`super::queries`].
     open: Vec<usize>,
@@ -183,7 +183,7 @@ fn len_of(place: Place, long: &[Long]) -> u64 {
 
 /// What was read of an input of which all is known.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct ReadCounts {
     /// What stands in granules of each side that were not read but for this.
     pub(super) beside: [Counts; 2],
     /// Threads, with what of each was read.
@@ -193,7 +193,7 @@ pub(super) struct Seen {
     pub(super) is_odd: bool,
 }
 
-impl Seen {
+impl ReadCounts {
     fn note(&mut self, event: &Event<'_>, criteria: &Criteria, known: &Narrowed) {
         let own = Counts { events: 1, bytes: event.bytes.len() as u64 };
         match &known.by {
@@ -213,7 +213,7 @@ impl Seen {
     }
 
     /// Takes in a later part.
-    pub(super) fn append(&mut self, later: Seen) {
+    pub(super) fn append(&mut self, later: ReadCounts) {
         for (own, more) in self.beside.iter_mut().zip(later.beside) {
             own.add(more);
         }

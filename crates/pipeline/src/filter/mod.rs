@@ -40,7 +40,7 @@ use crate::report::{FilterReport, RunReport};
 use crate::streamed_output::{
     StreamPolicy, StreamedOutput, format_in_order, report_in_order, take_late_keys,
 };
-use chunk::{ChunkFindings, Seen};
+use chunk::{ChunkFindings, ReadCounts};
 pub(crate) use criteria::Criteria;
 pub(crate) use membership::group_of;
 use narrowed::Narrowed;
@@ -205,7 +205,7 @@ struct Index<'c> {
     documents: Vec<Document>,
     /// What is known, if not all is read, and what was read of it.
     known: Option<Arc<Narrowed>>,
-    seen: Seen,
+    seen: ReadCounts,
 }
 
 impl<'c> Index<'c> {
@@ -229,7 +229,7 @@ impl<'c> Index<'c> {
             names: Names::default(),
             documents: Vec::new(),
             known: None,
-            seen: Seen::default(),
+            seen: ReadCounts::default(),
         }
     }
 }

@@ -137,27 +137,27 @@ impl Index {
         self.warn(&inputs, config, &mut report.run.warnings);
         let rewrite = Some(decided.rewrite).filter(|rewrite| !rewrite.is_empty());
         let (layout, timed) = (Layout::of(format), runs.timed(order));
-        let retouch;
+        let fixups;
         let mut emit = Emit { order, layout, delays, lists: &lists, timed, rewrite, fixups: None };
         let made = known.as_ref().map(|known| ViewerFixups::new(known, &emit, changes, config));
-        retouch = made.transpose()?;
-        if retouch.is_some() {
+        fixups = made.transpose()?;
+        if fixups.is_some() {
             // which it has walked through
             emit.timed = runs.timed(order);
         }
         let mut written = Written::merged(&emit, &clocks, known.is_none(), config);
-        written.before = retouch.as_ref().map_or(0, ViewerFixups::before);
+        written.before = fixups.as_ref().map_or(0, ViewerFixups::before);
         written.cut_chunks = known.as_ref().map_or(&[], |known| &known.cut_chunks);
         report.run.annotations = annotations.put(&mut united, &written).report();
         report.run.warnings.extend(report.run.annotations.warning());
-        retouch.iter().for_each(|retouch| retouch.mend_keys(&mut united));
-        emit.fixups = retouch.as_ref().map(|retouch| retouch as &dyn Fixups);
+        fixups.iter().for_each(|fixups| fixups.mend_keys(&mut united));
+        emit.fixups = fixups.as_ref().map(|fixups| fixups as &dyn Fixups);
         let check = || inputs.check_unchanged().and_then(|()| confirm());
         let to = (output, None);
         let bytes = emit.write_all(&united, size, to, config, &mut report.run.warnings, check)?;
         report.run.warnings.extend(clocks.stuck());
         (report.run.events, report.run.bytes) = (size.0, bytes);
-        retouch.iter().for_each(|retouch| retouch.report(&mut report, inputs.span()));
+        fixups.iter().for_each(|fixups| fixups.report(&mut report, inputs.span()));
         report.run.inputs = inputs.reports;
         Ok(report)
     }

@@ -85,7 +85,7 @@ impl Fixups for ViewerFixups {
 
 /// Finds what is changed; one for each worker.
 struct FixupFinder<'r> {
-    retouch: &'r ViewerFixups,
+    fixups: &'r ViewerFixups,
     finder: FieldFinder,
     validator: Validator,
     changes: Changes,
@@ -122,9 +122,9 @@ impl<'e> PatchedEvent<'e, '_> {
 }
 
 impl<'r> FixupFinder<'r> {
-    fn new(retouch: &'r ViewerFixups, tier: Tier) -> Self {
+    fn new(fixups: &'r ViewerFixups, tier: Tier) -> Self {
         FixupFinder {
-            retouch,
+            fixups,
             finder: FieldFinder::new(tier),
             validator: Validator::new(tier),
             changes: Changes::default(),
@@ -139,7 +139,7 @@ impl FindFixups for FixupFinder<'_> {
         let spans = self.finder.find(event);
         let mut found = PatchedEvent { event, patches };
         let event = spans.of(event);
-        match self.retouch.viewer {
+        match self.fixups.viewer {
             CheckFor::Devtools => {
                 self.supply_args(&event, &mut found);
                 self.supply(&event, &mut found);
@@ -154,17 +154,17 @@ impl FindFixups for FixupFinder<'_> {
                 self.rename_flow(&event, &mut found);
             }
         }
-        if let Some(edit) = self.retouch.overlapping.at(index) {
+        if let Some(edit) = self.fixups.overlapping.at(index) {
             edit_overlap(&event, edit, &mut found);
         }
         self.rewrite(&event, &mut found);
-        if index == 0 && !self.retouch.overlapping.names.is_empty() {
-            found.put(&event.bytes[..0], &self.retouch.overlapping.names);
+        if index == 0 && !self.fixups.overlapping.names.is_empty() {
+            found.put(&event.bytes[..0], &self.fixups.overlapping.names);
         }
     }
 
     fn finish(&mut self) {
-        let mut done = self.retouch.done.lock().unwrap_or_else(|e| e.into_inner());
+        let mut done = self.fixups.done.lock().unwrap_or_else(|e| e.into_inner());
         done.append(&std::mem::take(&mut self.changes));
     }
 }
@@ -259,7 +259,7 @@ impl FixupFinder<'_> {
 
     /// pid and tid fit.
     fn rename(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
-        let threads = &self.retouch.threads;
+        let threads = &self.fixups.threads;
         if threads.is_empty() {
             return;
         }
@@ -314,7 +314,7 @@ impl FixupFinder<'_> {
 
     /// Cuts what is too large, mends what is not JSON, and resolves escapes: the event as a whole.
     fn rewrite(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
-        let is_perfetto = self.retouch.viewer == CheckFor::Perfetto;
+        let is_perfetto = self.fixups.viewer == CheckFor::Perfetto;
         let cuts = !is_perfetto && may_be_large(event);
         let escapes = is_perfetto && memmem::find(event.bytes, b"\\u").is_some();
         let sound = self.validator.check(event.bytes).is_ok();

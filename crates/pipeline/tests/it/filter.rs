@@ -170,6 +170,27 @@ fn a_filter_and_its_inverse_divide_the_trace() {
     }
 }
 
+/// A group lasts from its first event to its last: as one, 5 and "5" would last 10 µs. So would B and E of threads 5 and "5".
+#[test]
+fn ids_of_one_text_and_two_types_are_two() {
+    let text = br#"[{"ph":"b","cat":"c","name":"n","id":5,"pid":1,"tid":1,"ts":0},
+{"ph":"e","cat":"c","name":"n","id":5.0,"pid":1,"tid":1,"ts":4},
+{"ph":"b","cat":"c","name":"n","id":"5","pid":1,"tid":1,"ts":6},
+{"ph":"e","cat":"c","name":"n","id":"\u0035","pid":1,"tid":1,"ts":10},
+{"ph":"B","name":"s","pid":1,"tid":5,"ts":20},
+{"ph":"E","pid":1,"tid":"5","ts":30}]"#;
+    let wanted = Filter { max_dur: Some(Duration(4_000)), ..Filter::default() };
+    let (written, report) = run(&[text], &wanted, PLAIN);
+    let written = String::from_utf8(written).expect("text");
+    assert_eq!(written.matches(r#""cat":"c""#).count(), 4, "{written}");
+    // the begin never ends; the end has no begin and lasts no time
+    assert!(!written.contains(r#""ph":"B""#) && written.contains(r#""ph":"E""#), "{written}");
+    assert_eq!(report.matching, 5);
+    let longer = Filter { min_dur: Some(Duration(5_000)), ..Filter::default() };
+    let written = String::from_utf8(run(&[text], &longer, PLAIN).0).expect("text");
+    assert!(!written.contains(r#""cat":"c""#), "{written}");
+}
+
 fn is_metadata(ph: &str) -> bool {
     serde_json::from_str::<String>(ph).is_ok_and(|ph| ph == "M")
 }

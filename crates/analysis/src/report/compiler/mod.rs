@@ -75,14 +75,6 @@ impl Trace {
         tables.finish(&paths, &set_names)
     }
 
-    /// Whether a thread holds the sums that clang writes behind its events: nothing happened on it.
-    pub(super) fn is_of_totals(&self, at: usize) -> bool {
-        let first = self.records.range(self.threads[at].records.clone()).next();
-        first.is_some_and(|own| {
-            self.names.bytes_of(self.kinds.all[own.kind as usize].name).starts_with(b"Total ")
-        })
-    }
-
     /// What ran on a thread at a time.
     fn stretch_of(&self, event: &Event) -> Stretch {
         let until = event.ts + event.dur;
