@@ -67,10 +67,10 @@ async function drawnByDevtools(log, picture) {
     const { result } = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     return result.value?.entries > 0 ? result.value : null;
   }, 20_000);
-  await send('Emulation.setDeviceMetricsOverride', { width: 1200, height: 620, deviceScaleFactor: 1, mobile: false });
+  await send('Emulation.setDeviceMetricsOverride', { width: 1200, height: 700, deviceScaleFactor: 1, mobile: false });
   await pause(1000);
-  // it tells its keys who opens it first
-  for (const type of ['keyDown', 'keyUp']) await send('Input.dispatchKeyEvent', { type, key: 'Escape', code: 'Escape', windowsVirtualKeyCode: 27 });
+  // it tells its keys who opens it first, and has a console behind that
+  for (const type of ['keyDown', 'keyUp', 'keyDown', 'keyUp']) await send('Input.dispatchKeyEvent', { type, key: 'Escape', code: 'Escape', windowsVirtualKeyCode: 27 });
   await pause(500);
   const { data } = await send('Page.captureScreenshot');
   writeFileSync(picture, Buffer.from(data, 'base64'));

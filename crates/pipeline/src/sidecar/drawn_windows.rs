@@ -87,16 +87,17 @@ impl DrawnIndex {
         let seen = self.seen(from, to);
         let granules = self.asked(|lookup| {
             let mut events = Vec::new();
-            lookup.each_span(&(from..from.saturating_add(1)), |span| {
-                if span.kind == spans::COUNTER {
-                    events.push(span.begin);
-                }
-            })?;
             lookup.each_span(&seen, |span| {
                 let is_near = seen.contains(&span.start) || seen.contains(&span.end);
-                // of those with steps the index knows only the first point and the last
-                if span.kind == spans::FLOW && span.flags & spans::STEPS == 0 && is_near {
-                    events.extend([span.begin, span.last]);
+                match span.kind {
+                    spans::COUNTER if span.start <= from && span.end >= from => {
+                        events.push(span.begin);
+                    }
+                    // of those with steps the index knows only the first point and the last
+                    spans::FLOW if span.flags & spans::STEPS == 0 && is_near => {
+                        events.extend([span.begin, span.last]);
+                    }
+                    _ => {}
                 }
             })?;
             lookup.chosen(Some(&seen), |row| row.touches(&seen), events, |_, _| ())

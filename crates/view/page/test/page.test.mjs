@@ -54,6 +54,25 @@ test('the address brings back what was seen', () => {
   for (const hash of ['', '#v=9-1', '#v=x&c=,,&s=1-', '#v=0-99999999999999999999999']) new Model(trace(50)).restore(hash);
 });
 
+test('what comes to a trace leaves what is seen where it is', () => {
+  const lane = (id, rows) => ({ id, kind: 'thread', name: '', rows, events: 1, busy: 1, first: 0, last: 1 });
+  const processes = (...lanes) => [{ pid: '1', name: '', labels: null, inputs: [], lanes }];
+  const model = new Model({ ...trace(1e9), processes: processes(lane(0, 1)) });
+  model.push({ from: 1e8, to: 9e8 });
+  model.show(2e8, 3e8);
+  model.select({ from: 2.1e8, to: 2.2e8 });
+  model.pick({ lane: 0, row: 0, start: 25, dur: 1, place: 0, name: 0, flags: 0 });
+  model.lanes.get(0).rows = 7;
+  // it begins 3 ns earlier now, and lasts longer
+  model.update({ start: '2', duration: String(1e9 + 10), processes: processes(lane(0, 2), lane(1, 4)) });
+  assert.deepEqual([model.view, model.selection, model.crumbs], [{ from: 2e8 + 3, to: 3e8 + 3 }, { from: 2.1e8 + 3, to: 2.2e8 + 3 }, [{ from: 1e8 + 3, to: 9e8 + 3 }]]);
+  assert.deepEqual([model.picked.start, model.duration, model.lanes.get(0).rows, model.lanes.get(1).rows], [28, 1e9 + 10, 7, 4]);
+  // who sees all of it sees all of it then
+  const whole = new Model(trace(1e9));
+  whole.update({ start: '5', duration: '2000000000', processes: [] });
+  assert.deepEqual(whole.view, { from: 0, to: 2e9 });
+});
+
 // A tile of one lane, as the server writes it.
 function tile(spans, columns) {
   const parts = [];
