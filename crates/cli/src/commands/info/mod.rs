@@ -19,6 +19,10 @@ use crate::wrap::columns_of;
 use brief::brief;
 use json::json_of;
 use report::page_of;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 use tracemill_pipeline::{
     CheckFor, CheckReport, Config, InfoReport, InputReport, Limits, Source, check, info_with,
@@ -26,6 +30,8 @@ use tracemill_pipeline::{
 
 /// Up to so many bytes of text are looked at once more, to say for certain whether DevTools opens them.
 const CERTAIN: u64 = 16 << 20;
+/// So many files are held open for that.
+const HELD: usize = 16;
 
 /// Reads, then says what there is.
 pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -41,8 +47,9 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     let is_text = !args.json && !args.markdown;
     let mut seen = None;
     let report = running.watch(|sources, config| {
+        let again = if is_text { Again::of(sources) } else { None };
         info_with(sources, &args.wanted(), config, |report| {
-            seen = is_text.then(|| seen_by_devtools(sources, report, config)).flatten();
+            seen = seen_by_devtools(again.as_ref(), report, config);
         })
     })?;
 
@@ -74,18 +81,57 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     Ok(Exit::finished(lost))
 }
 
+/// Inputs that may be looked at once more.
+enum Again<'s> {
+    /// These files were opened before anything was read: their names may be those of others by then.
+    Opened(Vec<(&'s Path, File)>),
+    /// Folders, or more files than are held open.
+    ByName(&'s [Source]),
+}
+
+impl<'s> Again<'s> {
+    /// `None` of what can be read but once.
+    fn of(sources: &'s [Source]) -> Option<Self> {
+        if !sources.iter().all(can_be_read_again) {
+            return None;
+        }
+        let is_file = |source: &Source| source.path().is_file();
+        if sources.len() > HELD || !sources.iter().all(is_file) {
+            return Some(Again::ByName(sources));
+        }
+        let open = |source: &'s Source| Some((source.path(), File::open(source.path()).ok()?));
+        sources.iter().map(open).collect::<Option<_>>().map(Again::Opened)
+    }
+
+    /// The inputs; `None` if one cannot be read any more, or is large though what it holds is not.
+    fn sources(&self) -> Option<Cow<'s, [Source]>> {
+        let files = match self {
+            Again::ByName(sources) => return Some(Cow::Borrowed(sources)),
+            Again::Opened(files) => files,
+        };
+        let read = |(path, file): &(&Path, File)| {
+            let mut bytes = Vec::new();
+            file.take(CERTAIN + 1).read_to_end(&mut bytes).ok()?;
+            let is_whole = bytes.len() as u64 <= CERTAIN;
+            is_whole.then(|| Source::bytes(path.to_string_lossy(), bytes))
+        };
+        files.iter().map(read).collect()
+    }
+}
+
 /// What `check --for devtools` says of inputs that are small and can be read again.
 fn seen_by_devtools(
-    sources: &[Source],
+    again: Option<&Again<'_>>,
     report: &InfoReport,
     config: &Config,
 ) -> Option<CheckReport> {
     let bytes: u64 = report.inputs.iter().map(|input| input.bytes).sum();
-    if bytes > CERTAIN || !sources.iter().all(can_be_read_again) {
+    if bytes > CERTAIN {
         return None;
     }
+    let sources = again?.sources()?;
     // the bar has been shown
     let limits = Limits { progress: Arc::default(), strict: false, ..config.limits.clone() };
     let config = Config { profiles: config.profiles.clone(), ..Config::of(limits) };
-    check(sources, &[CheckFor::Devtools], &config).ok()
+    check(&sources, &[CheckFor::Devtools], &config).ok()
 }
