@@ -62,14 +62,14 @@ struct Above {
 }
 
 /// The calls of a thread, in the order in which they are made. `entries` are its events, sorted; `trace_id` gives the
-/// node of an event's sample.
+/// node of an event's sample. Where all events have ended, the first sample behind `until` is the last one.
 ///
 /// Cost: the events and samples, and the frames that are pushed.
 ///
 /// # Errors
 /// What temporary files say.
 pub(crate) fn integrate(
-    (entries, samples): (impl Iterator<Item = Entry>, impl Iterator<Item = Sample>),
+    (entries, samples, until): (impl Iterator<Item = Entry>, impl Iterator<Item = Sample>, f64),
     (model, flags): (&Model, &[u16]),
     trace_id: impl Fn(&Entry) -> Option<Option<u32>>,
     space: &Space,
@@ -100,6 +100,9 @@ pub(crate) fn integrate(
             let Some(sample) = samples.next() else { break };
             this.end_before(&mut open, sample.ts);
             this.sample(sample, open.last());
+            if sample.ts > until && events.peek().is_none() && open.is_empty() {
+                break;
+            }
             continue;
         }
         let Some(event) = events.next() else { break };

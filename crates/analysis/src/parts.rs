@@ -22,7 +22,8 @@ pub struct Part {
     pub threads: Vec<usize>,
     /// The table.
     pub table: Table,
-    /// Calls that were made of samples. Of these, and of what follows, if windows are asked for only those from the first window to the last.
+    /// Calls that were made of samples. Of these, and of what follows, only those from the first window to the last, and without windows those
+    /// within the bounds of the trace.
     pub calls: u64,
     /// Of these, those that DevTools does not draw: they are on its ignore list, and so is the function that they are called by.
     pub listed: u64,
@@ -150,11 +151,18 @@ impl Trace {
         Ok(None)
     }
 
+    /// From the first to the last microsecond that counts: of windows, and without any of the trace, if it has a first and a last one.
+    fn counted_time(&self, windows: &[Window]) -> (f64, f64) {
+        let (first, last) = self.bounds;
+        let is_whole = windows.is_empty() && first.is_finite() && last.is_finite();
+        if is_whole { (first, last) } else { span_of(windows) }
+    }
+
     /// The table of a thread.
     fn of_thread(&self, at: usize, query: &Query, room: &Quota) -> Result<Part, Error> {
         self.limits.cancel.check()?;
-        let track = self.track(&self.threads[at])?;
-        let within = span_of(&query.windows);
+        let within = self.counted_time(&query.windows);
+        let track = self.track_until(&self.threads[at], within.1)?;
         let view = View::counting(&track, query.rules, within);
         let mut part = view.part(at, view.table_of(query, room)?);
         part.samples = self.samples_within(&self.threads[at], within);

@@ -142,7 +142,7 @@ impl Trace {
         let profiles = self.threads.iter().filter(|thread| thread.model.is_some()).count();
         let space = self.space().divided(profiles as u64);
         for at in 0..self.threads.len() {
-            self.threads[at].kept = self.made(&self.threads[at], &space)?.map(Arc::new);
+            self.threads[at].kept = self.made(&self.threads[at], f64::INFINITY, &space)?.map(Arc::new);
         }
         if let ([metadata], [_]) = (metadata, &self.inputs[..])
             && let Some(own) = Modifications::of(metadata)

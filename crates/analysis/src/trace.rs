@@ -253,13 +253,19 @@ impl Trace {
         self.records.range(thread.records.clone()).map(|record| Entry::of_record(&record))
     }
 
-    fn calls(&self, thread: &Thread, model: &Model, space: &Space) -> Result<Calls, Error> {
+    fn calls(
+        &self,
+        (thread, model): (&Thread, &Model),
+        until: f64,
+        space: &Space,
+    ) -> Result<Calls, Error> {
         let trace_id = |entry: &Entry| {
             let id = self.details.all[entry.details as usize].trace_id;
             (id != 0).then(|| model.trace_ids.get(&id).copied())
         };
         let samples = self.samples.range(model.span.range.clone());
-        integrate((self.events(thread), samples), (model, &self.flags), trace_id, space)
+        let made_of = (self.events(thread), samples, until);
+        integrate(made_of, (model, &self.flags), trace_id, space)
     }
 
     /// The flame chart of a thread. Cost: its events and samples, and 40 bytes for each call, on disk beyond the budget; nothing where its
@@ -268,21 +274,36 @@ impl Trace {
     /// # Errors
     /// What temporary files say.
     pub fn track<'t>(&'t self, thread: &'t Thread) -> Result<Track<'t>, Error> {
+        self.track_until(thread, f64::INFINITY)
+    }
+
+    /// The same for who looks no further than `until`, in microseconds: of calls behind all events those that begin later may be missing, and
+    /// those that are open then may end anywhere behind it.
+    pub(crate) fn track_until<'t>(
+        &'t self,
+        thread: &'t Thread,
+        until: f64,
+    ) -> Result<Track<'t>, Error> {
         let calls = match &thread.kept {
             Some(kept) => Some(Arc::clone(kept)),
-            None => self.made(thread, &self.space())?.map(Arc::new),
+            None => self.made(thread, until, &self.space())?.map(Arc::new),
         };
         Ok(Track { trace: self, thread, calls })
     }
 
     /// The calls of a thread's samples, if it has a profile.
-    pub(crate) fn made(&self, thread: &Thread, space: &Space) -> Result<Option<Calls>, Error> {
+    pub(crate) fn made(
+        &self,
+        thread: &Thread,
+        until: f64,
+        space: &Space,
+    ) -> Result<Option<Calls>, Error> {
         match (self.stands_alone(thread), &thread.model) {
             (Some(model), _) => {
                 let samples = self.samples.range(model.span.range.clone());
                 frames(model, samples, (space, self.as_devtools)).map(Some)
             }
-            (None, Some(model)) => self.calls(thread, model, space).map(Some),
+            (None, Some(model)) => self.calls((thread, model), until, space).map(Some),
             (None, None) => Ok(None),
         }
     }

@@ -52,6 +52,11 @@ pub(super) fn part_head(answer: &Answer<'_>, part: &Part) -> Map<String, Value> 
         ("self_ms", json!(table.own)),
         ("total_ms", json!(table.total)),
         ("calls", json!(part.calls)),
+        ("samples", json!(part.samples)),
+        ("listed", json!(part.listed)),
+        ("ignored", json!(part.ignored)),
+        ("hidden", json!(part.hidden)),
+        ("dropped", json!(part.dropped)),
     ];
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
