@@ -4,6 +4,7 @@
 //! DevTools gives every open call a new duration whenever the stack changes. Here only the last one is worked out, when a
 //! call leaves the stack or all is over: so the cost is the frames that are pushed, not events times depth.
 
+use crate::clock::Clock;
 use crate::entries::Entry;
 use crate::kinds::flag;
 use crate::made::{Begun, Calls, Made};
@@ -70,7 +71,7 @@ struct Above {
 /// What temporary files say.
 pub(crate) fn integrate(
     (entries, samples, until): (impl Iterator<Item = Entry>, impl Iterator<Item = Sample>, f64),
-    (model, flags): (&Model, &[u16]),
+    (model, flags, clock): (&Model, &[u16], Clock),
     trace_id: impl Fn(&Entry) -> Option<Option<u32>>,
     space: &Space,
 ) -> Result<Calls, Error> {
@@ -87,7 +88,7 @@ pub(crate) fn integrate(
         shared: 0,
     };
     let mut open: Vec<Entry> = Vec::new();
-    let mut samples = stacked(samples, model.gc).peekable();
+    let mut samples = stacked(samples, model.gc, clock).peekable();
     let mut events = entries.peekable();
     loop {
         let sample_first = match (events.peek(), samples.peek()) {
@@ -133,6 +134,7 @@ fn is_after(event: &Entry, time: f64) -> bool {
 fn stacked(
     samples: impl Iterator<Item = Sample>,
     gc: Option<u32>,
+    clock: Clock,
 ) -> impl Iterator<Item = Stacked> {
     let mut before = NONE;
     let all = (0..).zip(samples).filter(|(_, own)| own.node != NONE);
@@ -142,7 +144,7 @@ fn stacked(
         if Some(node) != gc || before == NONE {
             before = node;
         }
-        Stacked { ts: ms * 1000.0, node, index, below }
+        Stacked { ts: clock.tick(ms), node, index, below }
     })
 }
 

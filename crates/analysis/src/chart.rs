@@ -25,6 +25,7 @@ impl Flame<'_> {
     pub fn rows<E>(&self, mut each: impl FnMut(FlameRow) -> Result<(), E>) -> Result<(), E> {
         let view = self.view;
         let ids = view.ids(GroupBy::None);
+        let clock = view.trace.clock;
         let (mut owns, mut passed) = (self.owns.iter(), 0);
         for Drawn { at, entry, level, is_ignored, .. } in view.levelled() {
             let own = owns.nth((at - passed) as usize).map_or(0.0, |own| own.own);
@@ -37,9 +38,9 @@ impl Flame<'_> {
                 depth: level,
                 is_call: entry.is_call(),
                 id: ids.text(ids.id(&entry)),
-                ts: entry.ts,
-                dur: entry.dur,
-                own,
+                ts: clock.micros(entry.ts),
+                dur: clock.micros(entry.dur),
+                own: clock.micros(own),
                 key: view.key(&entry, &ids),
                 label,
             })?;

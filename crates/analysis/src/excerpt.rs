@@ -1,12 +1,12 @@
 //! Tables of windows of a trace that has an index: made of a part of it, if they are those of all.
 
 use crate::choose::ThreadChoice;
+use crate::clock::{Clock, Window};
 use crate::kinds::flag;
 use crate::maps::SourceMaps;
 use crate::parts::span_of;
 use crate::sorting::Pairs;
 use crate::trace::{ReadRules, Thread, Trace};
-use crate::walk::Window;
 use std::path::PathBuf;
 use tracemill_core::hash::HashSet;
 use tracemill_pipeline::{
@@ -50,7 +50,7 @@ impl Trace {
         let window =
             |bounds: (f64, f64)| match needs_all || rules.wanted.urls || rules.wanted.report {
                 true => Err("what is asked for follows from events of the whole trace"),
-                false => (scope.windows)(bounds).map(|windows| span_of(&windows)),
+                false => (scope.windows)(bounds).map(|windows| span_of(&windows, Clock::default())),
             };
         let ThreadChoice { pid, tid, .. } = scope.threads;
         let is_wanted = |of_pid: &[u8], of_tid: &[u8]| {
@@ -75,7 +75,8 @@ impl Trace {
     /// Takes over what is known of the trace beside what was read of it.
     pub(crate) fn know(&mut self, excerpt: &Excerpt) {
         let Excerpt { unended, lone_ends, .. } = *excerpt;
-        self.bounds = excerpt.bounds;
+        let (first, last) = excerpt.bounds;
+        self.bounds = (self.clock.placed_micros(first), self.clock.placed_micros(last));
         self.pairs = Some(Pairs { unended, lone_ends });
         self.numbers.clone_from(&excerpt.numbers);
         for thread in &mut self.threads {
@@ -90,7 +91,9 @@ impl Trace {
         let Some(own) = own.filter(|_| self.stands_alone(thread).is_none()) else { return true };
         let mut watch = Watch::new(excerpt, &own.lasting);
         for record in self.records.range(thread.records.clone()) {
-            let (ts, end, phase) = (record.ts, record.ts + record.dur, record.phase());
+            let [ts, end] =
+                [record.ts, record.ts + record.dur].map(|own| self.clock.written_micros(own));
+            let phase = record.phase();
             watch.note((ts, end), self.flags[record.kind as usize], phase);
             let is_seen = end >= excerpt.window.0 && ts <= excerpt.window.1;
             // rows name their events by number

@@ -4,6 +4,7 @@
 //! `args` and is decoded by the worker only where a quick search finds the word; equal ones are kept once.
 
 use crate::asked::{Asked, LastKinds};
+use crate::clock::{FAR, nanos_of, written};
 use crate::compiled::{Included, is_sum};
 use crate::counters::Counters;
 use crate::details::{DetailsTable, Wanted};
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
 use tracemill_core::spill::SpillVec;
-use tracemill_pipeline::{Error, ExcerptThread, Findings, InputPlace, Stretch};
+use tracemill_pipeline::{Error, ExcerptThread, Findings, InputPlace, Lack, Stretch, lacking};
 use tracemill_tokenizer::{Event, Field};
 
 /// A thread, and its events of a stretch.
@@ -38,18 +39,36 @@ pub(crate) struct Lane {
 pub(crate) struct Bounds {
     pub(crate) min: f64,
     pub(crate) max: f64,
+    /// Nanoseconds that the first time is too coarse for.
+    rest: i64,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Bounds { min: f64::INFINITY, max: f64::NEG_INFINITY }
+        Bounds { min: f64::INFINITY, max: f64::NEG_INFINITY, rest: 0 }
     }
 }
 
 impl Bounds {
+    pub(crate) fn between(min: f64, max: f64) -> Self {
+        Bounds { min, max, rest: 0 }
+    }
+
     pub(crate) fn add(&mut self, min: f64, max: f64) {
-        self.min = self.min.min(min);
+        self.add_with(min, max, 0);
+    }
+
+    /// The same where the first time is too coarse for some nanoseconds.
+    fn add_with(&mut self, min: f64, max: f64, rest: i64) {
+        if min < self.min || min == self.min && rest < self.rest {
+            (self.min, self.rest) = (min, rest);
+        }
         self.max = self.max.max(max);
+    }
+
+    /// The first nanosecond, if there is a time.
+    fn first(&self) -> Option<i64> {
+        self.min.is_finite().then(|| nanos_of(self.min).saturating_add(self.rest))
     }
 }
 
@@ -75,6 +94,9 @@ pub(crate) struct Facts {
     pub(crate) by_input: Vec<(Bounds, Bounds)>,
     /// Whether an event says that Chrome recorded the trace for DevTools.
     pub(crate) is_web: bool,
+    /// Whether events lack a name, or the start of a browser its data, so that DevTools refuses the trace.
+    pub(crate) lacks_names: bool,
+    pub(crate) lacks_args: bool,
     /// Events of threads that have no time.
     pub(crate) untimed: u64,
     /// What counters tell, if that is wanted.
@@ -237,8 +259,11 @@ impl Facts {
             self.by_input.push(Default::default());
         }
         let (bounds, call_bounds) = &mut self.by_input[stretch.input];
-        bounds.add(later.bounds.min, later.bounds.max);
-        call_bounds.add(later.call_bounds.min, later.call_bounds.max);
+        for (own, Bounds { min, max, rest }) in
+            [(bounds, later.bounds), (call_bounds, later.call_bounds)]
+        {
+            own.add_with(min, max, rest);
+        }
         self.counters.append(&later.counters, stretch.input, &texts);
         self.pages.append(later.pages, stretch.input, stretch.first);
         self.images.append(later.images, stretch.input, stretch.first);
@@ -248,6 +273,8 @@ impl Facts {
         }
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
+        self.lacks_names |= later.lacks_names;
+        self.lacks_args |= later.lacks_args;
         Ok(())
     }
 
@@ -299,6 +326,20 @@ impl Facts {
         moved
     }
 
+    /// The first nanosecond of all inputs where they stand beside each other, if there is a time.
+    pub(crate) fn first<'p>(&self, place: impl Fn(usize) -> &'p InputPlace) -> Option<i64> {
+        let of = |(input, (bounds, _)): (usize, &(Bounds, Bounds))| {
+            Some(bounds.first()?.saturating_add(place(input).offset()))
+        };
+        self.by_input.iter().enumerate().filter_map(of).min()
+    }
+
+    /// Of each kind whether its events say how long the trace lasts.
+    pub(crate) fn bounding(&mut self) -> Vec<bool> {
+        let all = (0..self.kinds.all.len() as u32).map(|kind| self.asked(kind));
+        all.map(|asked| !asked.is_unbounded && !asked.is_call).collect()
+    }
+
     /// What the notable events say.
     pub(crate) fn meta<'p>(&mut self, place: impl Fn(usize) -> &'p InputPlace) -> Meta {
         let mut meta = Meta::default();
@@ -310,6 +351,13 @@ impl Facts {
     }
 }
 
+/// Nanoseconds that the double of an event's time is too coarse for.
+#[cold]
+fn rest_of(event: &Event<'_>, ts: f64) -> i64 {
+    let exact = event.field(Field::Ts).and_then(written);
+    exact.map_or(0, |exact| exact.saturating_sub(nanos_of(ts)))
+}
+
 impl Findings for Facts {
     #[inline]
     fn event(&mut self, event: &Event<'_>, number_in: u64, _offset: u64) {
@@ -317,6 +365,12 @@ impl Findings for Facts {
             self.is_web |= notable.is_web();
             self.notable_bytes += notable.heap();
             self.notable.push((0, notable));
+        }
+        match lacking(event) {
+            Some(Lack::Name) => self.lacks_names = true,
+            Some(Lack::Args) => self.lacks_args = true,
+            // kinds tell
+            Some(Lack::Category) | None => {}
         }
         let phase = event.phase();
         if self.wanted.report {
@@ -342,6 +396,7 @@ impl Findings for Facts {
             return;
         };
         let dur = event.field(Field::Dur).and_then(number).unwrap_or(0.0);
+        let rest = if ts.abs() < FAR { 0 } else { rest_of(event, ts) };
         let kind = self.kind(event);
         let (name, asked) = (self.kinds.all[kind as usize].name, self.asked(kind));
         if asked.may_be_sum && is_sum(event, ts) {
@@ -349,7 +404,7 @@ impl Findings for Facts {
         }
         if ts != 0.0 && !asked.is_unbounded {
             let bounds = if asked.is_call { &mut self.call_bounds } else { &mut self.bounds };
-            bounds.add(ts, ts + dur);
+            bounds.add_with(ts, ts + dur, rest);
         }
         let sought = asked.sought(phase);
         let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
@@ -362,7 +417,8 @@ impl Findings for Facts {
         };
         let id = |field| event.field(field).unwrap_or_default();
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));
-        self.lanes[lane].records.push(Record::new((ts, dur), kind, details, (number_in, phase)));
+        let record = Record::new((ts, dur), kind, details, (number_in, phase));
+        self.lanes[lane].records.push(record.with_rest(rest));
         if self.wanted.report
             && phase == b'X'
             && let Some(role) = self.role(kind)

@@ -1,5 +1,6 @@
 //! Calls of a CPU profile that stands alone: `forEachFrame` (devtools-semantics §5).
 
+use crate::clock::Clock;
 use crate::made::{Begun, Calls, Made};
 use crate::model::{Model, NONE};
 use crate::samples::Sample;
@@ -16,13 +17,14 @@ struct Walk<'m> {
     starts: Vec<f64>,
     children: Vec<f64>,
     as_devtools: bool,
+    clock: Clock,
 }
 
 impl Walk<'_> {
     fn open(&mut self, node: u32, sample: u32, ms: f64) {
         let depth = self.open.len() as u32;
         let row = self.model.node(node).row;
-        self.open.push(self.out.begin(Begun { ts: ms * 1000.0, node, row, sample, depth }));
+        self.open.push(self.out.begin(Begun { ts: self.clock.tick(ms), node, row, sample, depth }));
         self.starts.push(ms);
         self.children.push(0.0);
     }
@@ -37,9 +39,9 @@ impl Walk<'_> {
         }
         if let Some(index) = self.open.pop() {
             // the difference of two times of microseconds, so that a call ends where the next one begins: to the bit, not beside it
-            let exact = ms * 1000.0 - start * 1000.0;
-            let dur = if self.as_devtools { duration * 1000.0 } else { exact };
-            self.out.end(index, dur, (duration - children) * 1000.0);
+            let exact = self.clock.tick(ms) - self.clock.tick(start);
+            let dur = if self.as_devtools { self.clock.tick(duration) } else { exact };
+            self.out.end(index, dur, self.clock.tick(duration - children));
         }
     }
 
@@ -89,10 +91,11 @@ impl Walk<'_> {
 pub(crate) fn frames(
     model: &Model,
     samples: impl Iterator<Item = Sample>,
-    (space, as_devtools): (&Space, bool),
+    (space, as_devtools, clock): (&Space, bool, Clock),
 ) -> Result<Calls, Error> {
     let (open, starts, children) = (Vec::new(), Vec::new(), vec![0.0]);
-    let mut walk = Walk { model, out: Made::new(space), open, starts, children, as_devtools };
+    let out = Made::new(space);
+    let mut walk = Walk { model, out, open, starts, children, as_devtools, clock };
     let (mut before, mut below_gc, mut node) = (0u32, None, None);
     if model.span.len() == 0 {
         return walk.out.finish();

@@ -40,7 +40,7 @@
 //!
 //! Modules in the order in which bytes meet them: `facts` (events to `record`s; `asked` is once a kind), `details` (what `args` say), `meta` (names and
 //! pages), `sorting` (by thread and time; B and E), `functions`, `raw`, `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
-//! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows`, `counts` and `table`,
+//! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows`, `counts` and `table`, `clock` (in which unit) and `placing`, `refusals` and `refused` (what DevTools does not open),
 //! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
 //! `report` (what is slow; of the scan `counters`, `pages`, `compiled`, `devices` and `reflows`), `images` (what URLs they are of).
 //! `excerpt` reads by an index what windows need; `space` is what lists have of the budget.
@@ -50,6 +50,7 @@ mod asked;
 mod calls;
 mod chart;
 mod choose;
+mod clock;
 mod compare;
 mod compiled;
 mod counters;
@@ -81,6 +82,7 @@ mod peek;
 mod perfetto;
 mod picks;
 mod picture;
+mod placing;
 mod profiles;
 mod proto;
 mod query;
@@ -89,6 +91,8 @@ mod read;
 mod reading;
 mod record;
 mod reflows;
+mod refusals;
+mod refused;
 mod report;
 mod rows;
 mod samples;
@@ -107,6 +111,7 @@ mod written;
 
 pub use chart::Flame;
 pub use choose::ThreadChoice;
+pub use clock::{Times, Window};
 pub use compare::{
     CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run, Verdict,
     compare_figures, compare_runs,
@@ -125,6 +130,7 @@ pub use perfetto::{Perfetto, PerfettoDraft};
 pub use picks::Picks;
 pub use picture::{ChangeRules, Drawn, Listed, Order, Picture, PictureRules};
 pub use query::{Entries, Per, Query, RowKey, Shape, TableRules};
+pub use refusals::Refusal;
 pub use report::{
     Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header, HotPath,
     Interaction, Kernel, KindTime, LargestPaint, LargestParts, Party, Producer, Reflow, Reflows,
@@ -136,5 +142,4 @@ pub use sorting::Pairs;
 pub use table::View;
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track};
 pub use tracemill_core::names::Names;
-pub use walk::Window;
 pub use written::WrittenCalls;

@@ -1,11 +1,12 @@
 //! The window that the panel of DevTools opens with: the stored one, or the busy part of its first track (`calculateWindow`).
 
 use crate::choose::ThreadChoice;
+use crate::clock::Window;
 use crate::entries::Entry;
 use crate::groups::{GroupBy, Ids};
 use crate::space::{double, put};
 use crate::trace::{Thread, Trace};
-use crate::walk::{Window, js_max, js_min};
+use crate::walk::{js_max, js_min};
 use tracemill_core::spill::{Record, SpilledVec};
 use tracemill_pipeline::Error;
 
@@ -45,11 +46,11 @@ impl Trace {
     /// # Errors
     /// What temporary files say.
     pub fn opening_window(&self) -> Result<Window, Error> {
-        let bounds = self.bounds;
+        let bounds = self.ticks();
         let (mut minimap, mut visible) = (bounds, bounds);
         let breadcrumb = self.modifications.breadcrumb;
         if let Some(own) = breadcrumb.filter(|own| own.range >= SHORTEST) {
-            minimap = (own.min, own.max);
+            minimap = (self.clock.of_written(own.min), self.clock.of_written(own.max));
             visible = minimap;
         }
         let choice = ThreadChoice { as_panel: true, ..ThreadChoice::default() };
@@ -57,28 +58,28 @@ impl Trace {
             && let Some(&first) = self.choose(&choice).first()
         {
             let busy = self.busy_window(&self.threads[first])?;
-            let is_short = busy.1 - busy.0 < SHORTEST;
+            let is_short = self.clock.micros(busy.1 - busy.0) < SHORTEST;
             if !is_short {
                 visible = (js_max(minimap.0, busy.0), js_min(minimap.1, busy.1));
             }
         }
-        Ok(Window { from: visible.0 / 1000.0, to: visible.1 / 1000.0 })
+        Ok(self.clock.window_of(visible))
     }
 
-    /// `calculateWindow`, in microseconds.
+    /// `calculateWindow`, in ticks.
     fn busy_window(&self, thread: &Thread) -> Result<(f64, f64), Error> {
         let taken = self.taken(thread)?;
         if taken.is_empty() {
-            return Ok(self.bounds);
+            return Ok(self.ticks());
         }
         let right = quiet_up_to(&taken, taken.len() - 1, 0);
         let left = quiet_up_to(&taken, 0, right);
         let own = |at: usize| taken.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });
         let (from, to) = (own(left).ts, own(right).ts + own(right).dur);
-        let (first, last) = self.bounds;
+        let (first, last) = self.ticks();
         let span = to - from;
         if span < (last - first) * 0.1 {
-            return Ok(self.bounds);
+            return Ok(self.ticks());
         }
         Ok((js_max(from - 0.05 * span, first), js_min(to + 0.05 * span, last)))
     }

@@ -1,5 +1,6 @@
 //! Tables of many threads: each by itself, or those of a process or of all as one.
 
+use crate::clock::{Clock, Window};
 use crate::counts::LeftOut;
 use crate::groups::GroupBy;
 use crate::matcher::Matcher;
@@ -8,7 +9,6 @@ use crate::rows::{Table, TreeRow, depth_first};
 use crate::stretches::Stretches;
 use crate::table::View;
 use crate::trace::{Thread, Trace};
-use crate::walk::Window;
 use std::cmp::Ordering;
 use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
@@ -54,7 +54,9 @@ impl Trace {
         let room = Quota::new(&self.limits, self.limits.memory);
         let of_thread = |number: usize| self.of_thread(threads[number], query, &room);
         let own = try_each(self.limits.threads, threads.len(), of_thread)?;
-        Ok(self.shared(threads, own, query))
+        let mut shared = self.shared(threads, own, query);
+        shared.iter_mut().for_each(|part| part.table.convert_from(self.clock));
+        Ok(shared)
     }
 
     /// The tables of threads as those that a query wants share them.
@@ -130,7 +132,7 @@ impl Trace {
             Ok(view.matching(matcher).iter().collect())
         };
         let all: Vec<Vec<(f64, f64)>> = try_each(self.limits.threads, threads.len(), of)?;
-        let window = |(from, to): (f64, f64)| Window { from: from / 1000.0, to: to / 1000.0 };
+        let window = |own| self.clock.window_of(own);
         Ok(Stretches::of(all.concat()).iter().map(window).collect())
     }
 
@@ -151,11 +153,11 @@ impl Trace {
         Ok(None)
     }
 
-    /// From the first to the last microsecond that counts: of windows, and without any of the trace, if it has a first and a last one.
+    /// From the first to the last tick that counts: of windows, and without any of the trace, if it has a first and a last one.
     fn counted_time(&self, windows: &[Window]) -> (f64, f64) {
-        let (first, last) = self.bounds;
+        let (first, last) = self.ticks();
         let is_whole = windows.is_empty() && first.is_finite() && last.is_finite();
-        if is_whole { (first, last) } else { span_of(windows) }
+        if is_whole { (first, last) } else { span_of(windows, self.clock) }
     }
 
     /// The table of a thread.
@@ -170,9 +172,11 @@ impl Trace {
     }
 }
 
-/// From the first to the last microsecond of windows; all time without any.
-pub(crate) fn span_of(windows: &[Window]) -> (f64, f64) {
-    let span = windows.iter().map(|own| (own.from * 1000.0, own.to * 1000.0));
+/// From the first to the last tick of windows; all time without any.
+pub(crate) fn span_of(windows: &[Window], clock: Clock) -> (f64, f64) {
+    let ticks = |ms: f64| clock.tick(ms);
+    let span =
+        windows.iter().map(|own| clock.sums(*own)).map(|own| (ticks(own.from), ticks(own.to)));
     let all = (f64::NEG_INFINITY, f64::INFINITY);
     span.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or(all)
 }

@@ -1,10 +1,11 @@
 //! What of a thread counts, by the texts of its events and calls: patterns as `pprof` has them, and the text filter of DevTools.
 
+use crate::clock::{Clock, Window};
 use crate::entries::Entry;
 use crate::groups::Ids;
 use crate::matcher::Matcher;
 use crate::stretches::Stretches;
-use crate::walk::{Counted, Window};
+use crate::walk::Counted;
 use tracemill_core::hash::HashMap;
 
 /// Which events and calls count, and how; the default is all.
@@ -95,7 +96,7 @@ impl Picks {
     pub(crate) fn apply<I: Iterator<Item = Drawn>>(
         &self,
         drawn: impl Fn() -> I,
-        (windows, full): (&[Window], Window),
+        (windows, full, clock): (&[Window], Window, Clock),
         ids: &Ids<'_>,
         is_bottom_up: bool,
     ) -> Walked<'_> {
@@ -104,7 +105,7 @@ impl Picks {
             return Walked { picks: self, is_bottom_up, time: None, window };
         }
         let windows = if windows.is_empty() { std::slice::from_ref(&full) } else { windows };
-        let own = |window: &Window| (window.from * 1000.0, window.to * 1000.0);
+        let own = |window: &Window| (clock.tick(window.from), clock.tick(window.to));
         let mut time = Stretches::of(windows.iter().map(own).collect());
         let open = |matcher: &Matcher| matching(drawn(), ids, matcher);
         if let Some(focus) = &self.focus {
@@ -113,7 +114,7 @@ impl Picks {
         if let Some(ignore) = &self.ignore {
             time = time.without(&open(ignore));
         }
-        let window = Window { from: 0.0, to: time.total() / 1000.0 };
+        let window = Window { from: 0.0, to: clock.sum(time.total()) };
         Walked { picks: self, is_bottom_up, time: Some(time), window }
     }
 }

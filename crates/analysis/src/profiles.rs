@@ -1,9 +1,11 @@
 //! CPU profiles of a recording: decoded side by side, and which of them is that of a thread.
 
+use crate::clock::{Clock, written};
 use crate::functions::meta_names;
 use crate::meta::ThreadId;
 use crate::model::{Model, Weights, micros};
 use crate::raw::Raw;
+use crate::refusals::{Refusal, refused_profile};
 use crate::samples::{Raw as RawSamples, Samples};
 use crate::space::Space;
 use crate::trace::ReadRules;
@@ -11,13 +13,15 @@ use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
 use tracemill_core::threads::try_each;
-use tracemill_pipeline::{Config, Error, ProfileFacts, ProfileSource, Scanned};
+use tracemill_pipeline::{Config, Error, InputPlace, ProfileFacts, ProfileSource, Scanned};
 
 /// A profile with its model.
 pub(crate) struct ReadProfile {
     pub(crate) facts: ProfileFacts,
     source: Option<ProfileSource>,
     pub(crate) model: Model,
+    /// Why DevTools refuses a trace with it.
+    pub(crate) refusal: Option<Refusal>,
 }
 
 /// The profile of a thread.
@@ -42,6 +46,7 @@ pub(crate) fn read_profiles(
     rules: ReadRules,
     (names, samples): (&mut Names, &mut Samples),
     (space, room, config): (&Space, &Quota, &Config),
+    clock: Clock,
 ) -> Result<Vec<ReadProfile>, Error> {
     let mut all = Vec::new();
     let (pieces, profiles) = (scanned.pieces(), scanned.profiles());
@@ -56,7 +61,7 @@ pub(crate) fn read_profiles(
             pieces.each(first + at, rules.as_devtools, |piece| {
                 if added.is_ok() {
                     let nodes = raw.add(piece, facts.is_whole, (&mut names, room));
-                    added = nodes.and_then(|()| raw_samples.add(piece.samples, piece.steps));
+                    added = nodes.and_then(|()| raw_samples.add(piece.samples, piece.micros()));
                 }
                 if raw_samples.are_complete() {
                     raw.source = piece.source.or(raw.source);
@@ -65,7 +70,7 @@ pub(crate) fn read_profiles(
             added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
         })?;
         for own in decoded {
-            all.push(own.read(scanned, rules, (names, samples), (&kept, room))?);
+            all.push(own.read(scanned, rules, (names, samples), (&kept, room), clock)?);
         }
     }
     Ok(all)
@@ -79,31 +84,47 @@ impl Decoded {
         rules: ReadRules,
         (names, samples): (&mut Names, &mut Samples),
         kept: (&Space, &Quota),
+        clock: Clock,
     ) -> Result<ReadProfile, Error> {
         let Decoded { mut facts, mut raw, samples: raw_samples, names: own } = self;
         raw.rename(&names.append(&own));
+        let refusal = refused_profile(&facts, &raw);
         let source = raw.source.or(facts.source);
         if facts.input.is_some() && rules.as_devtools {
             facts.pid = b"1"[..].into();
             facts.tid = Some(b"1"[..].into());
         }
-        let mut start = micros(facts.start.as_deref()).unwrap_or(0.0);
-        if let Some(input) = facts.input_number {
-            let place = scanned.place(input);
+        let place = facts.input_number.map(|input| scanned.place(input));
+        if let Some(place) = place {
             facts.pid = place.pid(&facts.pid).into();
-            start = place.moved(start);
         }
-        let end = micros(facts.end.as_deref()).unwrap_or(f64::NAN);
+        let start = time_of(facts.start.as_deref(), place, clock).unwrap_or(0.0);
+        // what moves its samples does not move its end, which counts only where there are none
+        let end = time_of(facts.end.as_deref(), None, clock).unwrap_or(f64::NAN);
         let weights = if facts.is_whole { rules.weights } else { Weights::Next };
-        let (mut model, by_id) = raw.model(end, kept)?;
+        let (mut model, by_id) = raw.model(clock.sum(end), kept)?;
         let node = |id: u64| by_id.get(id).filter(|&own| model.is_known(own));
-        let span = raw_samples.finish((start, weights), node, &model, samples)?;
+        let span = raw_samples.finish((start, weights, clock), node, &model, samples)?;
         if let Some(end) = span.end.filter(|end| *end != 0.0 && !end.is_nan()) {
             model.end = end;
         }
         model.span = span;
-        Ok(ReadProfile { facts, source, model })
+        Ok(ReadProfile { facts, source, model, refusal })
     }
+}
+
+/// A time as it is written, on a clock.
+pub(crate) fn time_of(
+    text: Option<&[u8]>,
+    place: Option<&InputPlace>,
+    clock: Clock,
+) -> Option<f64> {
+    let Some(origin) = clock.origin() else {
+        let time = micros(text)?;
+        return Some(place.map_or(time, |place| place.moved(time)));
+    };
+    let offset = place.map_or(0, InputPlace::offset);
+    Some(written(text?)?.saturating_add(offset).saturating_sub(origin) as f64)
 }
 
 /// One profile a thread (§3.7): that of tracing, else that of the inspector, else the first.
@@ -116,7 +137,7 @@ pub(crate) fn choose(profiles: Vec<ReadProfile>, is_cpu_profile: bool) -> Vec<Ch
     let mut chosen: Vec<(u8, Chosen)> = Vec::new();
     let mut places: HashMap<ThreadId, usize> = HashMap::default();
     for profile in profiles {
-        let ReadProfile { facts, source, model } = profile;
+        let ReadProfile { facts, source, model, .. } = profile;
         let Some(tid) = facts.tid else { continue };
         let own = rank(source);
         let next = chosen.len();

@@ -1,8 +1,8 @@
 //! What is asked of threads.
 
+use crate::clock::Window;
 use crate::groups::GroupBy;
 use crate::picks::Picks;
-use crate::walk::Window;
 
 /// Which entries of a thread count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

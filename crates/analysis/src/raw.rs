@@ -4,7 +4,7 @@
 use crate::functions::{Frame, Functions, NATIVE};
 use crate::model::{Model, NONE, Node};
 use crate::space::{Space, half, put};
-use crate::value::string;
+use crate::value::{member, string};
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
@@ -22,6 +22,10 @@ pub(crate) struct Raw {
     listed: u32,
     functions: Functions,
     trace_ids: Vec<(u32, u64)>,
+    /// Elements of the longest list of samples, times or children that came at once.
+    pub(crate) longest: usize,
+    /// Whether the first node says how often it was hit.
+    pub(crate) has_hits: bool,
     /// What the pieces say of their origin.
     pub(crate) source: Option<ProfileSource>,
 }
@@ -69,6 +73,8 @@ impl Raw {
             listed: 0,
             functions: Functions::default(),
             trace_ids: Vec::new(),
+            longest: 0,
+            has_hits: false,
             source: None,
         }
     }
@@ -83,7 +89,11 @@ impl Raw {
         is_whole: bool,
         (names, room): (&mut Names, &Quota),
     ) -> Result<(), Error> {
+        let children = piece.nodes().filter_map(|node| Some(node.children?.len()));
+        let lists = children.chain([piece.samples.len(), piece.steps.len()]);
+        self.longest = lists.fold(self.longest, usize::max);
         for node in piece.nodes() {
+            self.has_hits |= self.count == 0 && member(node.text, b"hitCount").is_some();
             self.add_node(node, is_whole, names)?;
         }
         for (key, node) in piece.trace_ids() {
@@ -125,7 +135,7 @@ impl Raw {
         }])
     }
 
-    /// Makes the model, without samples, and what finds its nodes by their ids; `end` is in microseconds. `kept` is for what stays, nodes and
+    /// Makes the model, without samples, and what finds its nodes by their ids; `end` is a sum of the clock. `kept` is for what stays, nodes and
     /// functions.
     ///
     /// # Errors
@@ -157,7 +167,7 @@ impl Raw {
             let RawNode { id, frame, .. } = own;
             nodes.extend(&[Node { id, parent, depth, frame, above, class, row }])?;
         }
-        let mut model = Model::new(nodes.take()?, functions, end / 1000.0);
+        let mut model = Model::new(nodes.take()?, functions, end);
         let known = |id: &u64| by_id.get(*id).filter(|&node| model.is_known(node));
         let trace_ids = self.trace_ids.iter().filter(|(_, node)| *node != 0);
         model.trace_ids = trace_ids.filter_map(|(key, node)| Some((*key, known(node)?))).collect();
@@ -350,7 +360,7 @@ mod tests {
             raw.nodes.extend(&[node]).expect("room on disk");
             raw.count += 1;
         }
-        raw.model(7000.0, (&space, &Quota::new(&limits, 1 << 20))).expect("room on disk")
+        raw.model(7.0, (&space, &Quota::new(&limits, 1 << 20))).expect("room on disk")
     }
 
     /// Parents, depths and what is above, from a list of children a node.

@@ -1,14 +1,17 @@
 //! Inputs to threads: one pass over the inputs, the profiles in them, and which thread has which.
 
+use crate::clock::Clock;
 use crate::devices::aligned;
 use crate::facts::{Bounds, Facts, Lane};
 use crate::kinds::flags;
 use crate::maps::{Mapper, SourceMaps};
 use crate::meta::{Meta, ThreadId};
-use crate::model::{Model, micros};
+use crate::model::Model;
 use crate::modifications::Modifications;
-use crate::profiles::{Chosen, ReadProfile, choose, read_profiles};
+use crate::placing::{clock_of, on_clock};
+use crate::profiles::{Chosen, ReadProfile, choose, read_profiles, time_of};
 use crate::reading::Reading;
+use crate::refused::refusals;
 use crate::samples::{Sample, Samples};
 use crate::sorting::{Filed, Pairs, Sorting};
 use crate::space::Space;
@@ -55,7 +58,7 @@ impl Trace {
     ) -> Result<Self, Error> {
         let mut reading = Reading::new(rules, config);
         let scanned = reading.all(sources)?;
-        Trace::of_scanned(reading, &scanned, maps)
+        Trace::of_scanned(reading, (&scanned, None), maps)
     }
 
     /// The same of a part of one source; `None` if that is other than an index says.
@@ -67,35 +70,28 @@ impl Trace {
     ) -> Result<Option<Self>, Error> {
         let mut reading = Reading::new(rules, config);
         let Some(scanned) = reading.part(source, excerpt)? else { return Ok(None) };
-        let mut trace = Trace::of_scanned(reading, &scanned, maps)?;
+        let mut trace = Trace::of_scanned(reading, (&scanned, Some(excerpt)), maps)?;
         trace.know(excerpt);
         Ok(Some(trace))
     }
 
     fn of_scanned(
         reading: Reading<'_>,
-        scanned: &Scanned,
+        (scanned, known): (&Scanned, Option<&Excerpt>),
         maps: &SourceMaps,
     ) -> Result<Self, Error> {
-        let Reading { mut facts, mut sorting, devices, space, room, rules, config } = reading;
+        let Reading { mut facts, sorting, devices, space, room, rules, config } = reading;
         let place = |input: usize| scanned.place(input);
         let moved = facts.unite(place);
-        let is_as_written = |&(number, (lane, input)): &(usize, (u32, usize))| {
-            number == lane as usize && place(input).is_as_written()
-        };
-        if !moved.iter().copied().enumerate().all(|own| is_as_written(&own)) {
-            sorting = sorting.moved(&space, |filed| {
-                let (lane, input) = moved[filed.lane as usize];
-                filed.lane = lane;
-                filed.record.ts = place(input).moved(filed.record.ts);
-            })?;
-        }
+        let meta = facts.meta(place);
+        let clock = clock_of((&facts, &meta), (scanned, known), rules.times);
+        let laid = (&mut facts, &*moved, clock);
+        let (sorting, of_events) = on_clock(sorting, laid, place, &space)?;
         facts.included.pair(&moved, place);
         let devices = aligned(devices, &moved, place, space.spool(8))?;
-        let meta = facts.meta(place);
         let mut samples = Samples::new(&space);
         let tables = (&mut facts.names, &mut samples);
-        let profiles = read_profiles(scanned, rules, tables, (&space, &room, config))?;
+        let profiles = read_profiles(scanned, rules, tables, (&space, &room, config), clock)?;
         let metadata: Vec<Vec<u8>> = scanned.members(b"metadata").collect();
         let says_profile = metadata.iter().any(|value| {
             let origin = crate::value::member(value, b"dataOrigin");
@@ -104,7 +100,8 @@ impl Trace {
         scanned.check_unchanged()?;
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
         let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
-        let bounds = bounds_of(&facts, &meta, &profiles, rules);
+        let refusals = refusals(scanned, &facts, &profiles);
+        let bounds = bounds_of(of_events, &meta, &profiles, (rules, clock));
         let lanes = if is_cpu_profile && rules.as_devtools {
             Vec::new()
         } else {
@@ -113,6 +110,7 @@ impl Trace {
         let (call_bounds, count) =
             (facts.call_bounds, moved.iter().map(|(lane, _)| lane + 1).max());
         let mut trace = Trace::of(facts, meta, samples.finish()?, (config, rules, &space))?;
+        (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
         trace.devices = devices;
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
@@ -142,7 +140,8 @@ impl Trace {
         let profiles = self.threads.iter().filter(|thread| thread.model.is_some()).count();
         let space = self.space().divided(profiles as u64);
         for at in 0..self.threads.len() {
-            self.threads[at].kept = self.made(&self.threads[at], f64::INFINITY, &space)?.map(Arc::new);
+            self.threads[at].kept =
+                self.made(&self.threads[at], f64::INFINITY, &space)?.map(Arc::new);
         }
         if let ([metadata], [_]) = (metadata, &self.inputs[..])
             && let Some(own) = Modifications::of(metadata)
@@ -167,6 +166,7 @@ impl Trace {
             devices: space.spool(1).take()?,
             samples,
             limits: config.limits.clone(),
+            clock: Clock::default(),
             threads: Vec::new(),
             bounds: (f64::INFINITY, f64::NEG_INFINITY),
             is_generic: !facts.is_web,
@@ -181,6 +181,7 @@ impl Trace {
             mapped: Default::default(),
             inputs: Vec::new(),
             warnings: Vec::new(),
+            refusals: Vec::new(),
             untimed: facts.untimed,
             written_calls: 0,
             pairs: None,
@@ -315,7 +316,8 @@ impl Trace {
         self.records = filing.records;
         if stay_calls {
             let (first, last) = self.bounds;
-            self.bounds = (first.min(bounds.min), last.max(bounds.max));
+            let own = [bounds.min, bounds.max].map(|own| self.clock.placed_micros(own));
+            self.bounds = (first.min(own[0]), last.max(own[1]));
         }
         Ok(())
     }
@@ -354,17 +356,22 @@ fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
     }
 }
 
-/// First and last microsecond (§11).
-fn bounds_of(facts: &Facts, meta: &Meta, profiles: &[ReadProfile], rules: ReadRules) -> Bounds {
-    let mut bounds = facts.bounds;
+/// First and last microsecond (§11) on a clock.
+fn bounds_of(
+    mut bounds: Bounds,
+    meta: &Meta,
+    profiles: &[ReadProfile],
+    (rules, clock): (ReadRules, Clock),
+) -> Bounds {
     for profile in profiles.iter().filter(|profile| profile.facts.input.is_some()) {
-        let start = micros(profile.facts.start.as_deref()).unwrap_or(0.0);
-        let end = micros(profile.facts.end.as_deref());
+        let time = |text| time_of(text, None, clock).map(|tick| clock.micros(tick));
+        let start = time(profile.facts.start.as_deref()).unwrap_or(0.0);
+        let end = time(profile.facts.end.as_deref());
         if start != 0.0 || !rules.as_devtools {
             let end = match end {
                 Some(end) => start + (end - start),
                 None if rules.as_devtools => f64::NAN,
-                None => profile.model.span.end.map_or(start, |ms| ms * 1000.0),
+                None => profile.model.span.end.map_or(start, |end| clock.micros(clock.tick(end))),
             };
             bounds.add(start, end);
             if end.is_nan() {
@@ -373,7 +380,7 @@ fn bounds_of(facts: &Facts, meta: &Meta, profiles: &[ReadProfile], rules: ReadRu
         }
     }
     if let Some(started) = meta.started.filter(|&started| started >= 0.0) {
-        bounds.min = started;
+        bounds.min = clock.placed_micros(started);
     }
     bounds
 }

@@ -13,9 +13,13 @@ pub(crate) struct Record {
     pub(crate) kind: u32,
     /// Number of its details; 0 for none.
     pub(crate) details: u32,
-    /// Number among all events, and its phase in the lowest byte.
+    /// Number among all events; 16 bits of nanoseconds that `ts` is too coarse for; its phase in the lowest byte.
     tagged: u64,
 }
+
+/// From which bit on the rest of its time stands, and its number.
+const REST: u32 = 8;
+const NUMBER: u32 = 24;
 
 impl Record {
     /// Of an event of this number and phase.
@@ -25,12 +29,24 @@ impl Record {
         details: u32,
         (number, phase): (u64, u8),
     ) -> Self {
-        Record { ts, dur, kind, details, tagged: number << 8 | u64::from(phase) }
+        Record { ts, dur, kind, details, tagged: number << NUMBER | u64::from(phase) }
+    }
+
+    /// The same with nanoseconds that its time is too coarse for.
+    pub(crate) fn with_rest(self, nanos: i64) -> Self {
+        let rest = nanos.clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as u16;
+        let tagged = self.tagged & !(0xFFFF << REST) | u64::from(rest) << REST;
+        Record { tagged, ..self }
+    }
+
+    /// Nanoseconds that its time is too coarse for.
+    pub(crate) fn rest(&self) -> i64 {
+        i64::from((self.tagged >> REST) as u16 as i16)
     }
 
     /// The same behind so many events, with other numbers of kind and details.
     pub(crate) fn behind(self, events: u64, kind: u32, details: u32) -> Self {
-        Record { kind, details, tagged: self.tagged + (events << 8), ..self }
+        Record { kind, details, tagged: self.tagged + (events << NUMBER), ..self }
     }
 
     pub(crate) fn phase(&self) -> u8 {
@@ -38,7 +54,7 @@ impl Record {
     }
 
     pub(crate) fn number(&self) -> u64 {
-        self.tagged >> 8
+        self.tagged >> NUMBER
     }
 }
 

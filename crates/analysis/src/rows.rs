@@ -1,6 +1,6 @@
 //! Rows as they are handed out, and the order of those of a table.
 
-use crate::walk::Window;
+use crate::clock::{Clock, Window};
 use std::cmp::Ordering;
 
 /// By what siblings are sorted; equal ones stay as they are.
@@ -33,7 +33,7 @@ impl RowOrder {
 /// A call that is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRow<'t> {
-    /// Microseconds.
+    /// Microseconds on the trace's clock.
     pub ts: f64,
     /// Microseconds.
     pub dur: f64,
@@ -60,7 +60,7 @@ pub struct FlameRow {
     pub is_call: bool,
     /// DevTools' id of the row in trees.
     pub id: String,
-    /// Microseconds.
+    /// Microseconds on the trace's clock.
     pub ts: f64,
     /// Microseconds.
     pub dur: f64,
@@ -140,6 +140,18 @@ pub struct Table {
 }
 
 impl Table {
+    /// Sums of a clock as milliseconds.
+    pub(crate) fn convert_from(&mut self, clock: Clock) {
+        if clock.origin().is_none() {
+            return;
+        }
+        self.window = clock.window(self.window);
+        (self.own, self.total) = (clock.ms(self.own), clock.ms(self.total));
+        for row in &mut self.rows {
+            (row.own, row.total) = (clock.ms(row.own), clock.ms(row.total));
+        }
+    }
+
     /// Puts siblings in another order, each with what is below it. Cost: a sort.
     pub fn sort(&mut self, by: RowOrder) {
         let rows = std::mem::take(&mut self.rows);

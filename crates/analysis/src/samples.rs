@@ -1,6 +1,7 @@
 //! The samples of a profile by time, each with its node (devtools-semantics §4.5 to §4.7): read as often as needed, from disk
 //! beyond the budget.
 
+use crate::clock::Clock;
 use crate::model::{Model, NONE, Span, Weights};
 use crate::space::{Space, double, half, put, rank};
 use tracemill_core::error::Error;
@@ -10,7 +11,7 @@ use tracemill_core::spill::{Record as Fixed, SpillVec, SpilledVec, word};
 /// A sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
-    /// Milliseconds.
+    /// A sum of the trace's clock, milliseconds as DevTools has them.
     pub(crate) ms: f64,
     /// [`NONE`] if it names none.
     pub(crate) node: u32,
@@ -31,7 +32,7 @@ impl Fixed for Sample {
 /// A sample before it is sorted.
 #[derive(Clone, Copy)]
 struct Timed {
-    /// Microseconds.
+    /// Ticks.
     time: f64,
     number: u64,
     /// Of its node, if it names one.
@@ -63,7 +64,8 @@ impl Keyed for Timed {
 /// Samples and the times between them, as they come.
 pub(crate) struct Raw {
     ids: SpillVec<u64>,
-    steps: SpillVec<i64>,
+    /// Microseconds.
+    steps: SpillVec<f64>,
     counts: [u64; 2],
     space: Space,
 }
@@ -74,12 +76,16 @@ impl Raw {
         Raw { ids, steps, counts: [0, 0], space: space.clone() }
     }
 
-    /// Takes the next of them: ids of nodes, and nanoseconds.
-    pub(crate) fn add(&mut self, ids: &[u64], steps: &[i64]) -> Result<(), Error> {
+    /// Takes the next of them: ids of nodes, and microseconds.
+    pub(crate) fn add(
+        &mut self,
+        ids: &[u64],
+        steps: impl ExactSizeIterator<Item = f64>,
+    ) -> Result<(), Error> {
         self.counts[0] += ids.len() as u64;
         self.counts[1] += steps.len() as u64;
         self.ids.extend(ids)?;
-        self.steps.extend(steps)
+        steps.into_iter().try_for_each(|step| self.steps.push(step))
     }
 
     /// Whether each sample has a time.
@@ -88,10 +94,10 @@ impl Raw {
     }
 
     /// As many samples as times: what is missing names nothing, what is too much is cut (§4.5). `start` is that of the profile, in
-    /// microseconds; `node` finds nodes by ids.
+    /// ticks; `node` finds nodes by ids.
     pub(crate) fn finish(
         mut self,
-        (start, weights): (f64, Weights),
+        (start, weights, clock): (f64, Weights, Clock),
         node: impl Fn(u64) -> Option<u32>,
         model: &Model,
         all: &mut Samples,
@@ -102,14 +108,14 @@ impl Raw {
         }
         let count = steps.len();
         let timed = || {
-            let mut time = start;
+            let mut times = clock.times(start);
             let mut ids = ids.iter();
             (0..).zip(steps.iter()).map(move |(number, step)| {
-                time += step as f64 / 1000.0;
+                let time = times.after(step);
                 Timed { time, number, id: ids.next() }
             })
         };
-        let rules = Rules { start: start / 1000.0, weights, count, model, node };
+        let rules = Rules { start: clock.sum(start), weights, clock, count, model, node };
         // most are in order: nothing to sort then
         if timed().is_sorted_by(|a, b| a.time <= b.time) {
             return rules.write(timed, all);
@@ -144,9 +150,10 @@ impl Samples {
 
 /// How sorted samples are written.
 struct Rules<'m, F> {
-    /// Milliseconds.
+    /// A sum.
     start: f64,
     weights: Weights,
+    clock: Clock,
     count: usize,
     model: &'m Model,
     /// Finds nodes by ids.
@@ -160,14 +167,14 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
         all: &mut Samples,
     ) -> Result<Span, Error> {
         let first_number = all.count;
-        let ends = sorted().map(|own| own.time / 1000.0);
+        let ends = sorted().map(|own| self.clock.sum(own.time));
         let (first, last) = ends.fold((None, 0.0), |(first, _), ms| (first.or(Some(ms)), ms));
-        let average = (last - first.unwrap_or(last)) / (self.count - 1) as f64;
+        let average = self.clock.whole((last - first.unwrap_or(last)) / (self.count - 1) as f64);
         let step = (last - self.start).max(0.0) / self.count as f64;
         let (mut unknown, mut before) = (0, f64::NAN);
         let mut bridge = Bridge::new(self.model, self.count);
         for (at, own) in sorted().enumerate() {
-            let ms = own.time / 1000.0;
+            let ms = self.clock.sum(own.time);
             let ms = match self.weights {
                 Weights::Next => ms,
                 Weights::Delta if at == 0 => {
@@ -175,7 +182,7 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
                     self.start.min(ms)
                 }
                 Weights::Delta => std::mem::replace(&mut before, ms),
-                Weights::Hits => self.start + at as f64 * step,
+                Weights::Hits => self.clock.whole(self.start + at as f64 * step),
             };
             let node = own.id.and_then(&self.node).unwrap_or(NONE);
             unknown += u64::from(node == NONE);
@@ -189,7 +196,7 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
         let end = match self.weights {
             Weights::Next => last + average,
             Weights::Delta => last,
-            Weights::Hits => self.start + self.count as f64 * step,
+            Weights::Hits => self.clock.whole(self.start + self.count as f64 * step),
         };
         Ok(Span { range: first_number..all.count, end: Some(end), unknown })
     }

@@ -1,6 +1,7 @@
 //! Tables: the flame chart's rows, call tree, bottom-up and event log of a thread.
 
 use crate::calls::NO_SAMPLE;
+use crate::clock::Window;
 use crate::counts::{Counting, Counts, LeftOut};
 use crate::entries::{Entry, Placed};
 use crate::groups::{GroupBy, Ids};
@@ -16,7 +17,7 @@ use crate::trace::{Thread, Trace, Track, id_text};
 use crate::tree::{By, Row, Rows};
 use crate::urls::is_ignored;
 use crate::views::{BottomUp, Identify, TopDown};
-use crate::walk::{Filter, Visit, Window, walk};
+use crate::walk::{Filter, Visit, walk};
 use std::cell::{Cell, OnceCell};
 use std::sync::LazyLock;
 use tracemill_core::hash::HashSet;
@@ -220,6 +221,18 @@ impl<'t> View<'t> {
         Window { from: from / 1000.0, to: to / 1000.0 }
     }
 
+    /// A table as it is handed out, of a window of milliseconds.
+    fn in_ms(
+        &self,
+        window: Window,
+        table: impl FnOnce(&Walked<'_>) -> Result<Table, Error>,
+    ) -> Result<Table, Error> {
+        let (clock, none) = (self.trace.clock, Picks::default());
+        let mut table = table(&Walked::whole(clock.sums(window), &none))?;
+        table.convert_from(clock);
+        Ok(table)
+    }
+
     /// Hands on the calls of samples among the entries drawn, in pre-order, until `each` fails.
     ///
     /// # Errors
@@ -237,8 +250,8 @@ impl<'t> View<'t> {
         let model = self.thread.model.as_deref().filter(|_| entry.is_call())?;
         let frame = model.frame(entry.kind);
         Some(CallRow {
-            ts: entry.ts,
-            dur: entry.dur,
+            ts: self.trace.clock.micros(entry.ts),
+            dur: self.trace.clock.micros(entry.dur),
             name: self.trace.names.bytes_of(frame.function),
             url: self.trace.names.bytes_of(frame.url),
             line: self.position(frame.line),
@@ -273,6 +286,7 @@ impl<'t> View<'t> {
             shown_only: self.rules.entries != Entries::All && !self.trace.is_generic,
             with_tasks: false,
             as_devtools: self.rules.as_devtools,
+            clock: self.trace.clock,
         }
     }
 
@@ -323,16 +337,18 @@ impl<'t> View<'t> {
         let ids = self.ids(GroupBy::None);
         let mut entries = self.track.nested().map(|own| own.entry);
         let entry = entries.find(|entry| self.key(entry, &ids).as_deref() == Some(key))?;
-        Some(Window { from: entry.ts / 1000.0, to: entry.end() / 1000.0 })
+        Some(self.trace.clock.window_of((entry.ts, entry.end())))
     }
 
-    /// The table of a query, of what counts. Cost: one walk; 80 bytes of heap a row.
+    /// The table of a query, of what counts, in the sums of the trace's clock. Cost: one walk; 80 bytes of heap a row.
     pub(crate) fn table_of(&self, query: &Query, room: &Quota) -> Result<Table, Error> {
         let Query { shape, by, windows, picks, per, .. } = query;
         let (shape, by, shared) = (*shape, *by, *per != Per::Thread);
         let ids = self.ids(by);
         let is_bottom_up = matches!(shape, Shape::BottomUp { .. });
-        let windows = (&**windows, self.full());
+        let clock = self.trace.clock;
+        let windows: Vec<Window> = windows.iter().map(|own| clock.sums(*own)).collect();
+        let windows = (&*windows, clock.sums(self.full()), clock);
         let over = picks.apply(|| self.drawn(), windows, &ids, is_bottom_up);
         match shape {
             Shape::CallTree => self.call_tree_of(&over, by, room),
@@ -348,7 +364,7 @@ impl<'t> View<'t> {
     /// # Errors
     /// [`tracemill_pipeline::ErrorKind::Exceeded`] if the rows are more than there is room for.
     pub fn call_tree(&self, window: Window, by: GroupBy) -> Result<Table, Error> {
-        self.call_tree_of(&Walked::whole(window, &Picks::default()), by, &self.room())
+        self.in_ms(window, |over| self.call_tree_of(over, by, &self.room()))
     }
 
     fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy, room: &Quota) -> Result<Table, Error> {
@@ -368,7 +384,7 @@ impl<'t> View<'t> {
     /// # Errors
     /// As [`View::call_tree`].
     pub fn log(&self, window: Window) -> Result<Table, Error> {
-        self.log_of(&Walked::whole(window, &Picks::default()), &self.room())
+        self.in_ms(window, |over| self.log_of(over, &self.room()))
     }
 
     fn log_of(&self, over: &Walked<'_>, room: &Quota) -> Result<Table, Error> {
@@ -383,9 +399,9 @@ impl<'t> View<'t> {
     /// # Errors
     /// As [`View::call_tree`].
     pub fn bottom_up(&self, window: Window, by: GroupBy, levels: usize) -> Result<Table, Error> {
-        let none = Picks::default();
-        let over = Walked::whole(window, &none);
-        self.bottom_up_of(&over, (by, levels), (None, false), &self.room())
+        self.in_ms(window, |over| {
+            self.bottom_up_of(over, (by, levels), (None, false), &self.room())
+        })
     }
 
     fn bottom_up_of(
@@ -398,7 +414,8 @@ impl<'t> View<'t> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
         let forced = by == GroupBy::ThirdParty;
-        let mut tree = BottomUp::new(&ids, window, levels, forced, self.rules.as_devtools);
+        let how = (self.rules.as_devtools, self.trace.clock);
+        let mut tree = BottomUp::new(&ids, window, levels, forced, how);
         if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
             over.of(self.drawn(), &ids).for_each(|own| tree.note_cached(&own.entry));
         }
@@ -442,7 +459,7 @@ impl<'t> View<'t> {
         let label = if row.is_group { ids.group_label(&id, entry) } else { ids.label(entry) };
         TreeRow {
             depth,
-            start: entry.ts / 1000.0 - self.trace.bounds.0 / 1000.0,
+            start: self.trace.clock.micros(entry.ts) / 1000.0 - self.trace.bounds.0 / 1000.0,
             own: row.own,
             total: row.total,
             count: u64::from(row.count),

@@ -1,6 +1,7 @@
 //! A trace, or several, or CPU profiles, read: its threads with their events and samples.
 
 use crate::calls::integrate;
+use crate::clock::{Clock, Times};
 use crate::compiled::Included;
 use crate::counters::Counters;
 use crate::details::{DetailsTable, Wanted};
@@ -17,6 +18,7 @@ use crate::model::{Model, Weights};
 use crate::modifications::{Hidden, Modifications};
 use crate::pages::Pages;
 use crate::record::Record;
+use crate::refusals::Refusal;
 use crate::samples::Sample;
 use crate::sorting::Pairs;
 use crate::space::Space;
@@ -34,6 +36,8 @@ use tracemill_pipeline::{Error, InputReport, Warning};
 pub struct ReadRules {
     /// Details of events that are wanted.
     pub wanted: Wanted,
+    /// How times are counted.
+    pub times: Times,
     /// For how long samples count in CPU profiles that stand alone. Beside the events of a trace each lasts until the next.
     pub weights: Weights,
     /// Events whose names differ in digits only are of one name: each run of digits is an N.
@@ -110,11 +114,6 @@ impl Thread {
         self.model.as_deref().map_or(0, |model| model.span.len() as u64)
     }
 
-    /// When its last sample ends, in microseconds; `None` without samples.
-    pub fn last_sample(&self) -> Option<f64> {
-        self.model.as_deref()?.span.end.map(|ms| ms * 1000.0)
-    }
-
     /// Samples that name no node of the profile.
     pub fn unknown_samples(&self) -> u64 {
         self.model.as_deref().map_or(0, |model| model.span.unknown)
@@ -141,9 +140,10 @@ pub struct Trace {
     /// Of all profiles, one after the other.
     pub(crate) samples: SpilledVec<Sample>,
     pub(crate) limits: Limits,
+    pub(crate) clock: Clock,
     /// In the order of DevTools: by process, each in the order of first events.
     pub threads: Vec<Thread>,
-    /// First and last microsecond (§11); infinite if there is none.
+    /// First and last microsecond (§11) on the trace's clock; infinite if there is none.
     pub bounds: (f64, f64),
     /// Whether Chrome did not record it for DevTools: then every event is drawn.
     pub is_generic: bool,
@@ -169,6 +169,8 @@ pub struct Trace {
     pub inputs: Vec<InputReport>,
     /// What the user should know, one sentence each.
     pub warnings: Vec<Warning>,
+    /// Why DevTools does not open it, or draws nothing of it, as far as tables need to look at it; each once.
+    pub refusals: Vec<Refusal>,
     /// Events of threads that have no time: they are left out.
     pub untimed: u64,
     /// Calls that were written as events ([`tracemill_pipeline::CALLS`]) beside the samples that they were made of: they are left out, since
@@ -220,6 +222,27 @@ impl Trace {
         thread.model.as_deref().filter(|_| thread.kind == ThreadKind::CpuProfile)
     }
 
+    /// When the last sample of a thread ends, in microseconds; `None` without samples.
+    pub fn last_sample(&self, thread: &Thread) -> Option<f64> {
+        let end = thread.model.as_deref()?.span.end?;
+        Some(self.clock.micros(self.clock.tick(end)))
+    }
+
+    /// Microseconds on its clock as they are written in the trace: the double nearest to that.
+    pub fn written(&self, micros: f64) -> f64 {
+        self.clock.written_micros(self.clock.of_micros(micros))
+    }
+
+    /// First and last tick.
+    pub(crate) fn ticks(&self) -> (f64, f64) {
+        (self.clock.of_micros(self.bounds.0), self.clock.of_micros(self.bounds.1))
+    }
+
+    /// Where its times begin, in nanoseconds, if they are exact ones: all times that are said to be on its clock count from there.
+    pub fn origin(&self) -> Option<i64> {
+        self.clock.origin()
+    }
+
     /// What became of all B and E events.
     pub fn pairs(&self) -> Pairs {
         let add = |sum: Pairs, own: &Thread| Pairs {
@@ -239,13 +262,13 @@ impl Trace {
         Some(first?.wrapping_add(read - from))
     }
 
-    /// Samples of a thread in a stretch of time, in microseconds.
+    /// Samples of a thread in a stretch of ticks.
     pub(crate) fn samples_within(&self, thread: &Thread, (from, to): (f64, f64)) -> u64 {
         let range = thread.model.as_deref().map_or(0..0, |model| model.span.range.clone());
         if from == f64::NEG_INFINITY && to == f64::INFINITY {
             return range.len() as u64;
         }
-        let times = self.samples.range(range).map(|sample| sample.ms * 1000.0);
+        let times = self.samples.range(range).map(|sample| self.clock.tick(sample.ms));
         times.filter(|time| (from..=to).contains(time)).count() as u64
     }
 
@@ -265,7 +288,7 @@ impl Trace {
         };
         let samples = self.samples.range(model.span.range.clone());
         let made_of = (self.events(thread), samples, until);
-        integrate(made_of, (model, &self.flags), trace_id, space)
+        integrate(made_of, (model, &self.flags, self.clock), trace_id, space)
     }
 
     /// The flame chart of a thread. Cost: its events and samples, and 40 bytes for each call, on disk beyond the budget; nothing where its
@@ -277,7 +300,7 @@ impl Trace {
         self.track_until(thread, f64::INFINITY)
     }
 
-    /// The same for who looks no further than `until`, in microseconds: of calls behind all events those that begin later may be missing, and
+    /// The same for who looks no further than `until`, a tick: of calls behind all events those that begin later may be missing, and
     /// those that are open then may end anywhere behind it.
     pub(crate) fn track_until<'t>(
         &'t self,
@@ -301,7 +324,7 @@ impl Trace {
         match (self.stands_alone(thread), &thread.model) {
             (Some(model), _) => {
                 let samples = self.samples.range(model.span.range.clone());
-                frames(model, samples, (space, self.as_devtools)).map(Some)
+                frames(model, samples, (space, self.as_devtools, self.clock)).map(Some)
             }
             (None, Some(model)) => self.calls((thread, model), until, space).map(Some),
             (None, None) => Ok(None),

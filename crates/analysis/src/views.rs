@@ -1,9 +1,10 @@
 //! The tree views as visitors of the walk: call tree, event log, bottom-up (devtools-semantics §7.5 to §7.7). Each is complete
 //! after one walk; every sum is made in the order in which DevTools makes it.
 
+use crate::clock::{Clock, Window};
 use crate::entries::Entry;
 use crate::tree::{Key, NONE, Rows};
-use crate::walk::{Counted, Visit, Window};
+use crate::walk::{Counted, Visit};
 use std::collections::hash_map::Entry as Place;
 use tracemill_core::hash::HashMap;
 
@@ -73,7 +74,7 @@ impl<'i, I: Identify> TopDown<'i, I> {
             row.total += ms;
         }
         // in DevTools an event that ends at 0 has no end, and nothing is found below it
-        let matched = !self.as_devtools || entry.end() / 1000.0 != 0.0 && !entry.end().is_nan();
+        let matched = !self.as_devtools || entry.end() != 0.0 && !entry.end().is_nan();
         self.open.push((row, matched));
     }
 
@@ -132,6 +133,7 @@ pub(crate) struct BottomUp<'i, I> {
     /// Whether the group is part of a row's id, as by third party.
     forced: bool,
     as_devtools: bool,
+    clock: Clock,
     open: Vec<Open>,
     /// What is left of the window, and of each open event.
     own: Vec<f64>,
@@ -148,7 +150,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
         window: Window,
         levels: usize,
         forced: bool,
-        as_devtools: bool,
+        (as_devtools, clock): (bool, Clock),
     ) -> Self {
         BottomUp {
             rows: Rows::default(),
@@ -157,6 +159,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
             levels,
             forced,
             as_devtools,
+            clock,
             open: Vec::new(),
             own: vec![window.to - window.from],
             outermost: Vec::new(),
@@ -182,7 +185,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
 
     /// Adds an event that ended to the rows of its callers.
     fn add_callers(&mut self, mut row: u32, own: f64, entry: &Entry, end: f64) {
-        let start = entry.ts / 1000.0;
+        let start = self.clock.sum(entry.ts);
         let above = self.open.len();
         for k in 1..self.levels.min(above + 1) {
             let caller = &self.open[above - k];

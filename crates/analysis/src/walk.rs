@@ -1,18 +1,10 @@
 //! One walk over a thread's events, with many visitors at once: `forEachEvent` (devtools-semantics §7.3).
 
+use crate::clock::{Clock, Window};
 use crate::entries::Entry;
 use crate::kinds::flag;
 use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
-
-/// The stretch of time that is looked at, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Window {
-    /// Where it begins.
-    pub from: f64,
-    /// Where it ends.
-    pub to: f64,
-}
 
 /// An entry that counts.
 #[derive(Clone, Copy, Debug)]
@@ -25,10 +17,10 @@ pub(crate) struct Counted {
 
 /// What is told of each event within the window.
 pub(crate) trait Visit {
-    /// An event that lasts `ms` within the window begins.
-    fn start(&mut self, own: &Counted, ms: f64);
-    /// The innermost event ends, at `ms` or with the window.
-    fn end(&mut self, own: &Counted, ms: f64);
+    /// An event that lasts so long within the window begins.
+    fn start(&mut self, own: &Counted, sum: f64);
+    /// The innermost event ends, at a time or with the window.
+    fn end(&mut self, own: &Counted, sum: f64);
     /// An event that lasts no time.
     fn instant(&mut self, _own: &Counted) {}
     /// Bytes of heap that it took since this was asked for last.
@@ -45,6 +37,7 @@ pub(crate) struct Filter<'f> {
     pub(crate) with_tasks: bool,
     /// Whether an event that ends at exactly 0 is never closed, as in DevTools.
     pub(crate) as_devtools: bool,
+    pub(crate) clock: Clock,
 }
 
 impl Filter<'_> {
@@ -77,10 +70,12 @@ pub(crate) fn walk(
     visits: &mut [&mut dyn Visit],
     room: &Quota,
 ) -> Result<(), Error> {
-    let (start, end) = (window.from * 1000.0, window.to * 1000.0);
+    let clock = filter.clock;
+    let (start, end) = (clock.tick(window.from), clock.tick(window.to));
     // DevTools takes an end of 0 for none
-    let end = if end == 0.0 || end.is_nan() { f64::INFINITY } else { end };
-    let clipped = |entry: &Entry| js_min(entry.end() / 1000.0, window.to);
+    let end =
+        if end.is_nan() || end == 0.0 && clock.origin().is_none() { f64::INFINITY } else { end };
+    let clipped = |entry: &Entry| js_min(clock.sum(entry.end()), window.to);
     let mut open: Vec<Counted> = Vec::new();
     let is_open = |entry: &Entry, time: f64| {
         let ends = entry.end();
@@ -105,8 +100,8 @@ pub(crate) fn walk(
             visits.iter_mut().for_each(|visit| visit.instant(&own));
             continue;
         }
-        let ms = clipped(&entry) - js_max(window.from, entry.ts / 1000.0);
-        visits.iter_mut().for_each(|visit| visit.start(&own, ms));
+        let sum = clipped(&entry) - js_max(window.from, clock.sum(entry.ts));
+        visits.iter_mut().for_each(|visit| visit.start(&own, sum));
         open.push(own);
         until_asked -= 1;
         if until_asked == 0 {

@@ -42,6 +42,8 @@ impl Trace {
         mut write: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<WrittenCalls, Error> {
         let mut written = WrittenCalls::default();
+        let clock = self.clock;
+        let window = window.map(|(from, to)| (clock.of_micros(from), clock.of_micros(to)));
         let mut text = Vec::with_capacity(BLOCK + 4096);
         for thread in threads.iter().map(|&at| &self.threads[at]) {
             if thread.model.is_none() {
@@ -49,6 +51,7 @@ impl Trace {
             }
             let track = self.track(thread)?;
             let view = View::new(&track, rules);
+            let nanos = |tick| clock.written_nanos(tick);
             let mut nodes = NodeTexts::new(&thread.pid, &thread.tid);
             for entry in view.drawn().map(|own| own.entry).filter(Entry::is_call) {
                 if window.is_some_and(|window| !entry.touches(window)) {
@@ -171,12 +174,6 @@ impl NodeText {
     }
 }
 
-/// Microseconds as the nearest nanosecond; `None` if that is none of 64 bits.
-fn nanos(micros: f64) -> Option<i64> {
-    let nanos = (micros * 1000.0).round();
-    (nanos.abs() < i64::MAX as f64).then_some(nanos as i64)
-}
-
 fn push_call(node: &NodeText, sample: Option<u32>, (start, end): (i64, i64), out: &mut Vec<u8>) {
     out.extend_from_slice(&node.head);
     push_decimals(start, out);
@@ -204,6 +201,7 @@ fn push_decimals(nanos: i64, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
 
     #[test]
     fn times_have_three_decimals() {
@@ -213,6 +211,7 @@ mod tests {
             String::from_utf8(out).expect("digits")
         };
         assert_eq!([text(0), text(1_500), text(-70)], ["0.000", "1.500", "-0.070"]);
+        let nanos = |micros| Clock::default().written_nanos(micros);
         assert_eq!((nanos(1.0004), nanos(f64::NAN), nanos(1e300)), (Some(1000), None, None));
     }
 

@@ -110,7 +110,9 @@ mod warning;
 mod whole_trace;
 
 pub use around::{EventName, Occurrences, find_events};
-pub use check::{CheckReport, Finding, FoundAt, FoundEvent, Severity, check, check_rules};
+pub use check::{
+    CheckReport, Finding, FoundAt, FoundEvent, Lack, Severity, check, check_rules, lacking,
+};
 pub use config::{
     Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, IndexUse, Overlaps, PidPolicy,
     StatedInput, ViewerRules,

@@ -62,6 +62,8 @@ pub struct Chunk {
     pub samples: Vec<u64>,
     /// Nanoseconds between samples.
     pub deltas: Vec<i64>,
+    /// Which of these are written finer than that, and what they are in microseconds: the double nearest to it.
+    pub finer: Vec<(u32, f64)>,
     /// Lines of samples.
     pub lines: Option<Vec<i64>>,
     /// Columns of samples.
@@ -100,13 +102,15 @@ impl Chunk {
 
     /// Forgets everything, but keeps the memory for the next chunk.
     pub fn clear(&mut self) {
-        let Chunk { nodes, children, samples, deltas, trace_ids, extras, decoded_text, .. } =
-            std::mem::take(self);
+        let Chunk {
+            nodes, children, samples, deltas, finer, trace_ids, extras, decoded_text, ..
+        } = std::mem::take(self);
         *self = Chunk {
             nodes,
             children,
             samples,
             deltas,
+            finer,
             trace_ids,
             extras,
             decoded_text,
@@ -116,6 +120,7 @@ impl Chunk {
         self.children.clear();
         self.samples.clear();
         self.deltas.clear();
+        self.finer.clear();
         self.trace_ids.clear();
         self.extras.clear();
         self.decoded_text.clear();
@@ -246,20 +251,21 @@ impl<'b> Decoder<'b, '_> {
             b"samples" => self.samples(),
             b"timeDeltas" => {
                 let mut deltas = std::mem::take(&mut self.chunk.deltas);
-                self.times(&mut deltas);
-                self.chunk.deltas = deltas;
+                let mut finer = std::mem::take(&mut self.chunk.finer);
+                self.times(&mut deltas, |at, micros| finer.push((at as u32, micros)));
+                (self.chunk.deltas, self.chunk.finer) = (deltas, finer);
             }
             b"timestamps" => {
                 let here = self.here();
                 let (mut times, at) = self.chunk.timestamps.take().unwrap_or((Vec::new(), here));
-                self.times(&mut times);
+                self.times(&mut times, |_, _| {});
                 self.chunk.timestamps = Some((times, at));
             }
             b"lines" => self.chunk.lines = self.positions(),
             b"columns" => self.chunk.columns = self.positions(),
             b"trace_ids" | b"traceIds" => self.trace_ids(),
-            b"startTime" => self.chunk.start = self.time(),
-            b"endTime" => self.chunk.end = self.time(),
+            b"startTime" => self.chunk.start = self.time(|_| {}),
+            b"endTime" => self.chunk.end = self.time(|_| {}),
             _ => self.extra(),
         }
     }
@@ -378,7 +384,8 @@ impl<'b> Decoder<'b, '_> {
         }
     }
 
-    fn times(&mut self, out: &mut Vec<i64>) {
+    /// Nanoseconds; `finer` is told the number and the microseconds of each that they do not hold.
+    fn times(&mut self, out: &mut Vec<i64>, mut finer: impl FnMut(usize, f64)) {
         if !self.expect(b'[') {
             return;
         }
@@ -388,7 +395,7 @@ impl<'b> Decoder<'b, '_> {
                 return;
             }
             let at = self.here();
-            let time = self.time();
+            let time = self.time(|micros| finer(out.len(), micros));
             if time.is_none() {
                 self.chunk.flaws.add(FlawKind::Delta, at);
             }
@@ -396,9 +403,9 @@ impl<'b> Decoder<'b, '_> {
         }
     }
 
-    /// Microseconds to nanoseconds.
+    /// Microseconds to nanoseconds; `finer` is told those that nanoseconds do not hold.
     #[inline]
-    fn time(&mut self) -> Option<i64> {
+    fn time(&mut self, finer: impl FnOnce(f64)) -> Option<i64> {
         if let Some(micros) = self.cursor.integer() {
             return micros.checked_mul(1000);
         }
@@ -407,6 +414,9 @@ impl<'b> Decoder<'b, '_> {
         let (time, exact) = whole_nanos(value)?;
         if !exact {
             self.chunk.flaws.add(FlawKind::Rounded, at);
+            if let Some(micros) = double(value) {
+                finer(micros);
+            }
         }
         Some(time)
     }
@@ -448,6 +458,11 @@ impl<'b> Decoder<'b, '_> {
 pub(crate) fn whole_nanos(value: &[u8]) -> Option<(i64, bool)> {
     let Nanos { floor, exact } = nanos(number_text(value, &mut Vec::new())?)?;
     (floor.abs() < Nanos::MAX).then_some((floor, exact))
+}
+
+/// The double nearest to a number.
+fn double(value: &[u8]) -> Option<f64> {
+    str::from_utf8(number_text(value, &mut Vec::new())?).ok()?.parse().ok()
 }
 
 /// An id that is no plain integer: up to 20 digits, another way to write it, or a number in quotes.

@@ -28,6 +28,8 @@ pub struct ChunkRef<'c> {
     pub samples: &'c [u64],
     /// Nanoseconds between samples.
     pub deltas: &'c [i64],
+    /// Which of these are written finer than that, ascending, and what they are in microseconds.
+    pub finer: &'c [(u32, f64)],
     /// Lines of samples.
     pub lines: Option<&'c [i64]>,
     /// Columns of samples.
@@ -56,6 +58,7 @@ impl Chunk {
             children: &self.children,
             samples: &self.samples,
             deltas: &self.deltas,
+            finer: &self.finer,
             lines: self.lines.as_deref(),
             columns: self.columns.as_deref(),
             trace_ids: &self.trace_ids,

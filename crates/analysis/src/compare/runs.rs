@@ -172,7 +172,8 @@ fn call_tree_and_singles(
     let track = trace.track(&trace.threads[at])?;
     let view = View::new(&track, query.rules);
     let ids = view.ids(GroupBy::None);
-    let over = query.picks.apply(|| view.drawn(), (&query.windows, view.full()), &ids, false);
+    let over =
+        query.picks.apply(|| view.drawn(), (&query.windows, view.full(), trace.clock), &ids, false);
     let as_devtools = query.rules.as_devtools;
     let mut tree = TopDown::new(&ids, false, false, as_devtools);
     let mut singles = is_wanted.map(|own| Singles::new(&view, &ids, as_devtools, own));

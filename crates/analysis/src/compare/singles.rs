@@ -113,7 +113,7 @@ impl Visit for Singles<'_, '_> {
             let number = self.number(written);
             self.left.push((number, ms));
         }
-        let matched = !self.as_devtools || entry.end() / 1000.0 != 0.0 && !entry.end().is_nan();
+        let matched = !self.as_devtools || entry.end() != 0.0 && !entry.end().is_nan();
         self.open.push(Open { at, matched, is_own });
     }
 

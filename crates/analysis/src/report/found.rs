@@ -5,10 +5,10 @@ use super::parties::Party;
 use super::producer::Producer;
 use super::spread::Spread;
 use super::web::{Told, Visit};
+use crate::clock::Window;
 use crate::parts::Part;
 use crate::query::TableRules;
 use crate::rows::{Location, TreeRow};
-use crate::walk::Window;
 
 /// What a report is made of.
 #[derive(Clone, Copy, Debug)]

@@ -29,9 +29,9 @@ pub use shifts::ShiftCluster;
 pub use spread::Spread;
 pub use web::{LargestPaint, LargestParts, Told, Visit};
 
+use crate::clock::Window;
 use crate::parts::{Part, bottom_up_of_all};
 use crate::trace::Trace;
-use crate::walk::Window;
 use found::{is_gc, keep_longest};
 use survey::Survey;
 use tracemill_core::limits::Quota;

@@ -1,6 +1,7 @@
 //! Whom the main thread works for, and whose bytes come over the network: `ThirdParties` of DevTools' insights.
 
 use super::web::Visit;
+use crate::clock::Window;
 use crate::entities::Owner;
 use crate::groups::GroupBy;
 use crate::picks::{Picks, Walked};
@@ -9,7 +10,6 @@ use crate::table::View;
 use crate::trace::{Thread, ThreadKind, Trace, Track};
 use crate::tree::By;
 use crate::views::{BottomUp, Identify};
-use crate::walk::Window;
 use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
@@ -85,7 +85,7 @@ impl Trace {
         let ids = view.ids(GroupBy::ThirdParty).by_owner();
         let picks = Picks::default();
         let over = Walked::whole(window, &picks);
-        let mut tree = BottomUp::new(&ids, window, 1, true, as_devtools);
+        let mut tree = BottomUp::new(&ids, window, 1, true, (as_devtools, self.clock));
         view.drawn().for_each(|own| tree.note_cached(&own.entry));
         view.walk_shown((&over, &ids), &mut tree, room)?;
         let mut rows = tree.finish(false);

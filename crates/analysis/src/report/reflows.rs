@@ -2,6 +2,7 @@
 //! do, as its insight has them.
 
 use super::found::{Reflow, Reflows, Stretch};
+use crate::clock::Window;
 use crate::entries::Entry;
 use crate::groups::Ids;
 use crate::kinds::{Kind, flag};
@@ -10,7 +11,7 @@ use crate::reflows::is_layout;
 use crate::rows::Location;
 use crate::trace::{Thread, Trace};
 use crate::value::{member, number, string};
-use crate::walk::{Counted, Visit, Window};
+use crate::walk::{Counted, Visit};
 use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;

@@ -1,8 +1,8 @@
 //! How long single events of a name last: the median, what one in a hundred exceeds, and the longest.
 
+use crate::clock::Window;
 use crate::space::{double, half, put, rank};
 use crate::trace::Trace;
-use crate::walk::Window;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::order::Keyed;

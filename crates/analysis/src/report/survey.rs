@@ -5,6 +5,7 @@ use super::parties::Party;
 use super::reflows::OfThread;
 use super::visits::{Between, Within};
 use super::web::Visit;
+use crate::clock::Window;
 use crate::entries::Entry;
 use crate::functions::IDLE;
 use crate::groups::GroupBy;
@@ -15,7 +16,6 @@ use crate::table::View;
 use crate::trace::Trace;
 use crate::tree::By;
 use crate::views::{BottomUp, TopDown};
-use crate::walk::Window;
 use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
@@ -67,7 +67,7 @@ impl Trace {
         let picks = Picks::default();
         let over = Walked::whole(window, &picks);
         let as_devtools = rules.tables.as_devtools;
-        let mut bottom_up = BottomUp::new(&ids, window, 1, false, as_devtools);
+        let mut bottom_up = BottomUp::new(&ids, window, 1, false, (as_devtools, self.clock));
         let mut calls = TopDown::new(&ids, false, false, as_devtools);
         let is_idle = |entry: &Entry| ids.frame(entry).is_some_and(|own| own.function == IDLE);
         let mut between = Between::new(window, &is_idle);

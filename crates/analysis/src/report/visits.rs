@@ -1,9 +1,10 @@
 //! Visitors of the walk that only reports have: what is between events, and call trees of stretches of time.
 
+use crate::clock::Window;
 use crate::entries::Entry;
 use crate::tree::Rows;
 use crate::views::{Identify, TopDown};
-use crate::walk::{Counted, Visit, Window};
+use crate::walk::{Counted, Visit};
 
 /// How long any event was open, and what lies between.
 pub(super) struct Between<'i> {

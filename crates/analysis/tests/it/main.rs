@@ -4,6 +4,7 @@ mod bad;
 mod clang;
 mod compare;
 mod devices;
+mod exact;
 mod export;
 mod fuzzed;
 mod golden;

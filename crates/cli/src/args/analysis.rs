@@ -1,6 +1,6 @@
 //! Flags of `top`, `tree` and `calls`.
 
-use super::parts::{Grouping, PartArgs, PerArg};
+use super::parts::{Grouping, PartArgs, PerArg, TimesFlag};
 use super::picks::PickArgs;
 use super::{Export, IndexFlag, InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
@@ -94,6 +94,8 @@ pub(crate) struct TopArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) picks: PickArgs,
+    #[command(flatten)]
+    pub(crate) times: TimesFlag,
     /// How many rows [default: 30; JSON and CSV: all]
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -156,6 +158,8 @@ pub(crate) struct TreeArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) picks: PickArgs,
+    #[command(flatten)]
+    pub(crate) times: TimesFlag,
     /// From callees to callers, by self time
     #[arg(long, help_heading = "Which tree", conflicts_with_all = ["log", "peek", "heaviest"])]
     pub(crate) bottom_up: bool,
@@ -277,6 +281,8 @@ pub(crate) struct CallsArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) part: PartArgs,
+    #[command(flatten)]
+    pub(crate) times: TimesFlag,
     /// Write not a trace but the flame chart as rows, events and calls, one JSON array per line
     #[arg(long, help_heading = "Output", conflicts_with_all = ["compress", "level", "format", "repair"])]
     pub(crate) rows: bool,

@@ -1,7 +1,7 @@
 //! Flags of `flame`.
 
 use super::analysis::RowThreshold;
-use super::parts::{Grouping, PartArgs, PerArg};
+use super::parts::{Grouping, PartArgs, PerArg, TimesFlag};
 use super::picks::PickArgs;
 use super::{IndexFlag, InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use crate::exit::Failure;
@@ -53,6 +53,8 @@ pub(crate) struct FlameArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) picks: PickArgs,
+    #[command(flatten)]
+    pub(crate) times: TimesFlag,
     /// How the frames of a caller are ordered
     #[arg(long, value_name = "ORDER", default_value = "heavy", help_heading = "Picture")]
     pub(crate) order: OrderArg,

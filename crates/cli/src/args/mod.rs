@@ -52,7 +52,7 @@ pub(crate) use identity::IdentityArgs;
 pub(crate) use index::{IndexArgs, IndexFlag};
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};
-pub(crate) use parts::{Chosen, Grouping, PartArgs, PerArg};
+pub(crate) use parts::{Chosen, Grouping, PartArgs, PerArg, TimeSpan, TimesFlag};
 pub(crate) use picks::{Asked, PickArgs};
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use record::RecordArgs;

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use tracemill_analysis::{
     Entities, Entries, GroupBy, Matcher, Per, ReadRules, SourceMaps, TableRules, ThreadChoice,
-    Wanted, Window,
+    Times, Trace, Wanted, Window,
 };
 use tracemill_pipeline::{IdSet, Moment, Pattern};
 
@@ -92,6 +92,58 @@ fn listed(text: &str) -> Result<Matcher, String> {
 pub(crate) enum Viewer {
     /// The Performance panel of DevTools
     Panel,
+}
+
+/// How times are counted.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What counts")]
+pub(crate) struct TimesFlag {
+    /// How times are counted
+    #[arg(long, value_name = "CLOCK", default_value = "auto")]
+    times: TimesArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TimesArg {
+    /// As DevTools does it in recordings of Chrome and CPU profiles of V8, else exactly
+    Auto,
+    /// In doubles of microseconds and milliseconds, with every rounding of DevTools
+    Devtools,
+    /// In whole nanoseconds from the first event on: sums are exact, also where clocks count from 1970 on
+    Exact,
+}
+
+impl TimesFlag {
+    /// The times of a viewer are its own.
+    pub(crate) fn times(&self, part: &PartArgs) -> Result<Times, Failure> {
+        match (self.times, part.as_panel()) {
+            (TimesArg::Exact, true) => Err(Failure::usage(
+                "--like panel has the times of DevTools: leave out --times exact, or --like panel",
+            )),
+            (_, true) | (TimesArg::Devtools, _) => Ok(Times::Devtools),
+            (TimesArg::Auto, _) => Ok(Times::Auto),
+            (TimesArg::Exact, _) => Ok(Times::Exact),
+        }
+    }
+}
+
+/// First and last microsecond of a trace on its clock, and how many nanoseconds after that of the trace's text it begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeSpan {
+    bounds: (f64, f64),
+    origin: i64,
+}
+
+impl TimeSpan {
+    /// Of times as they stand in the trace.
+    pub(crate) fn written(bounds: (f64, f64)) -> Self {
+        TimeSpan { bounds, origin: 0 }
+    }
+
+    /// That of a trace that was read.
+    pub(crate) fn of(trace: &Trace) -> Self {
+        TimeSpan { bounds: trace.bounds, origin: trace.origin().unwrap_or(0) }
+    }
 }
 
 /// By what rows are grouped.
@@ -286,55 +338,55 @@ impl PartArgs {
     }
 
     /// Which time, in milliseconds on the trace's clock; `None` for all.
-    pub(crate) fn window(&self, bounds: (f64, f64)) -> Result<Option<Window>, Failure> {
+    pub(crate) fn window(&self, span: TimeSpan) -> Result<Option<Window>, Failure> {
         if let Some(head) = self.head {
-            return window_between(bounds, None, Some(Moment::FromStart(head))).map(Some);
+            return window_between(span, None, Some(Moment::FromStart(head))).map(Some);
         }
         if let Some(tail) = self.tail {
-            return window_between(bounds, Some(Moment::BeforeEnd(tail)), None).map(Some);
+            return window_between(span, Some(Moment::BeforeEnd(tail)), None).map(Some);
         }
         if self.from.is_none() && self.to.is_none() && self.duration.is_none() {
             return Ok(None);
         }
         let [from, to] = [&self.from, &self.to].map(|own| own.as_ref().map(|own| own.moment));
         if let Some(duration) = self.duration {
-            let from = moment(bounds, from.unwrap_or(Moment::FromStart(0)));
-            return within(bounds, Window { from, to: from + duration as f64 / 1e6 }).map(Some);
+            let from = moment(span, from.unwrap_or(Moment::FromStart(0)));
+            return within(span, Window { from, to: from + duration as f64 / 1e6 }).map(Some);
         }
-        window_between(bounds, from, to).map(Some)
+        window_between(span, from, to).map(Some)
     }
 }
 
-/// Milliseconds on the clock of a trace from the first to the last of these microseconds.
-fn moment(bounds: (f64, f64), moment: Moment) -> f64 {
+/// Milliseconds on the clock of a trace.
+fn moment(TimeSpan { bounds, origin }: TimeSpan, moment: Moment) -> f64 {
     let ms = |nanos: i64| nanos as f64 / 1e6;
     match moment {
         Moment::FromStart(nanos) => bounds.0 / 1000.0 + ms(nanos),
         Moment::BeforeEnd(nanos) => bounds.1 / 1000.0 - ms(nanos),
-        Moment::At(nanos) => ms(nanos),
+        Moment::At(nanos) => ms(nanos.saturating_sub(origin)),
     }
 }
 
 /// The window between two moments; without one it begins or ends with the trace.
 pub(super) fn window_between(
-    bounds: (f64, f64),
+    span: TimeSpan,
     from: Option<Moment>,
     to: Option<Moment>,
 ) -> Result<Window, Failure> {
-    let (begins, ends) = (bounds.0 / 1000.0, bounds.1 / 1000.0);
-    let [first, last] = [from, to].map(|own| own.map(|own| moment(bounds, own)));
+    let (begins, ends) = (span.bounds.0 / 1000.0, span.bounds.1 / 1000.0);
+    let [first, last] = [from, to].map(|own| own.map(|own| moment(span, own)));
     if first.zip(last).is_some_and(|(from, to)| from > to) {
         return Err(Failure::usage("the window ends before it begins: --to is before --from"));
     }
     let from = first.unwrap_or(begins);
     // behind the trace nothing is found
     let to = last.unwrap_or_else(|| ends.max(from));
-    within(bounds, Window { from, to })
+    within(span, Window { from, to })
 }
 
 /// Refuses a window from before the trace: nothing is in it, and DevTools takes one that ends at 0 for one without an end.
-fn within(bounds: (f64, f64), window: Window) -> Result<Window, Failure> {
-    let begins = bounds.0 / 1000.0;
+fn within(span: TimeSpan, window: Window) -> Result<Window, Failure> {
+    let begins = span.bounds.0 / 1000.0;
     // a trace without times begins nowhere
     if begins.is_finite() && window.to < begins {
         let why = "the window ends before the trace begins: expected a later one";

@@ -1,6 +1,6 @@
 //! Flags of `top`, `tree`, `flame` and `diff`: what of threads counts, and when.
 
-use super::parts::{Grouping, PartArgs, PerArg, window_between};
+use super::parts::{Grouping, PartArgs, PerArg, TimeSpan, window_between};
 use crate::exit::Failure;
 use crate::times::window;
 use clap::{Args, ValueEnum};
@@ -139,11 +139,11 @@ impl PickArgs {
         self.window.iter().any(|own| matches!(own, TimeStretch::Panel))
     }
 
-    /// The windows of a trace from the first to the last of these microseconds, if they follow from times alone; else why all must be read.
+    /// The windows of a trace, if they follow from times alone; else why all must be read.
     pub(crate) fn times(
         &self,
         part: &PartArgs,
-        bounds: (f64, f64),
+        span: TimeSpan,
     ) -> Result<Vec<Window>, &'static str> {
         const EVENTS: &str = "which windows are asked for follows from events of the whole trace";
         let is_of_events = self.during.is_some() || self.event.is_some();
@@ -151,25 +151,25 @@ impl PickArgs {
             return Err(EVENTS);
         }
         // who reads all of it tells what is wrong with them
-        let windows = self.windows(part, bounds, || Err(Failure::usage(EVENTS)));
+        let windows = self.windows(part, span, || Err(Failure::usage(EVENTS)));
         let windows = windows.map_err(|_| "no window was given")?;
         if windows.is_empty() { Err("all of its time is asked for") } else { Ok(windows) }
     }
 
-    /// The windows of a trace from the first to the last of these microseconds, but for those that follow from events; `panel` is that
+    /// The windows of a trace, but for those that follow from events; `panel` is that
     /// which DevTools opens with.
     fn windows(
         &self,
         part: &PartArgs,
-        bounds: (f64, f64),
+        span: TimeSpan,
         panel: impl Fn() -> Result<Window, Failure>,
     ) -> Result<Vec<Window>, Failure> {
         let stretches = self.window.iter().map(|own| match own {
-            TimeStretch::Between(own) => window_between(bounds, own.from, own.to),
-            TimeStretch::Full => window_between(bounds, None, None),
+            TimeStretch::Between(own) => window_between(span, own.from, own.to),
+            TimeStretch::Full => window_between(span, None, None),
             TimeStretch::Panel => panel(),
         });
-        part.window(bounds)?.into_iter().map(Ok).chain(stretches).collect()
+        part.window(span)?.into_iter().map(Ok).chain(stretches).collect()
     }
 
     /// The threads, by their numbers, and what is asked of them.
@@ -182,7 +182,7 @@ impl PickArgs {
         let mut threads = trace.choose(&part.choice());
         let rules = part.table_rules();
         let panel = || Ok(trace.opening_window()?);
-        let mut windows = self.windows(part, trace.bounds, panel)?;
+        let mut windows = self.windows(part, TimeSpan::of(trace), panel)?;
         if part.as_panel() && !part.has_window() && !self.has_window() {
             windows.push(trace.opening_window()?);
         }

@@ -12,7 +12,7 @@ fn top_adds_threads_and_says_what_it_counts() {
     let folder = folder();
     let said = folder.run("top t.json").ends(0).stdout;
     let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines[0], "2 threads of 1 process: 9.50 ms busy of 18.00 ms (52.8 %)");
+    assert_eq!(lines[0], "2 threads of 1 process: 9.50 ms busy of 18.00 ms (52.8 %), exact times");
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words(lines[2]), ["5.00", "52.6", "9.00", "94.7", "1", "a"]);
     assert_eq!(words(lines[3]), ["4.50", "47.4", "4.50", "47.4", "3", "b"]);
@@ -483,6 +483,117 @@ fn calls_of_an_ignore_list_below_each_other_can_be_left_out() {
         "{plain}"
     );
     assert!(listed.contains("; without ") && listed.ends_with(" on the ignore list"), "{listed}");
+}
+
+/// DevTools' reasons not to open a trace, each with one that has it.
+#[test]
+fn what_devtools_refuses_is_analysed_and_told() {
+    let x = |more: &str| format!(r#"{{"ph":"X","cat":"c","pid":1,"tid":1,"ts":5,"dur":2{more}}}"#);
+    let named = x(r#","name":"a","args":{}"#);
+    let web = r#"{"ph":"I","name":"TracingStartedInPage","cat":"c","pid":1,"tid":1,"ts":5,"args":{"data":{}}}"#;
+    let profile = |more: &str| {
+        let node = r#"{"id":1,"callFrame":{"functionName":"(root)"}}"#;
+        format!(r#"{{"nodes":[{node}]{more}}}"#)
+    };
+    let chunk = format!(
+        r#"[{named},{{"ph":"P","name":"Profile","cat":"c","id":"1","pid":1,"tid":1,"ts":5,"args":{{}}}},
+            {{"ph":"P","name":"ProfileChunk","cat":"c","id":"1","pid":1,"tid":1,"ts":6,"args":{{"data":{{"cpuProfile":
+            {{"nodes":[{{"id":1,"callFrame":{{"functionName":"(root)"}}}}],"samples":[{}]}},"timeDeltas":[{}]}}}}}}]"#,
+        vec!["1"; 120_000].join(","),
+        vec!["1"; 120_000].join(",")
+    );
+    let cases: [(String, &[&str]); 14] = [
+        (format!("[{named}]"), &[]),
+        (format!("{named}\n{named}\n"), &["ndjson"]),
+        (format!("[{named}]\n[{named}]\n"), &["several-documents"]),
+        (format!("[{named},"), &["unclosed"]),
+        (format!("[{named},,{named}]"), &["separators"]),
+        (format!("[{named},{{\"ph\":\"X\",\"name\":\"b"), &["damaged"]),
+        (format!("[{}]", x("")), &["missing-name"]),
+        (format!("[{}]", x(r#","name":"TracingStartedInBrowser","args":{}"#)), &["empty-start"]),
+        (
+            format!(
+                "[{named},{}]",
+                named.replace("\"a\"", "\"RunTask\"").replace("\"cat\":\"c\",", "")
+            ),
+            &["missing-cat"],
+        ),
+        (
+            format!(r#"{{"traceEvents":[{named}],"metadata":{{"enhancedTraceVersion":1}}}}"#),
+            &["enhanced"],
+        ),
+        (
+            r#"[{"ph":"M","name":"thread_name","cat":"c","pid":1,"tid":1,"args":{"name":"t"}}]"#
+                .to_owned(),
+            &["nothing-drawn"],
+        ),
+        (profile(r#","startTime":5,"endTime":9"#), &["unsampled"]),
+        (profile(r#","samples":[1],"timeDeltas":[3],"startTime":5"#), &["unbounded-profile"]),
+        (chunk, &["many-samples"]),
+    ];
+    for (text, expected) in &cases {
+        let folder = Folder::new().with("t.json", text);
+        let said = folder.run("tree --json -q t.json").stdout;
+        let table: Value = serde_json::from_str(&said).expect("JSON");
+        let short: String = text.chars().take(200).collect();
+        assert_eq!(table["devtools_refuses"], serde_json::json!(expected), "{short}");
+    }
+    // said where the numbers are DevTools' own, and in no other table
+    let bare = x("");
+    let folder = Folder::new()
+        .with("web.json", format!("[{web},{bare}]"))
+        .with("other.json", format!("[{bare}]"));
+    let run = folder
+        .run("top web.json")
+        .ends(0)
+        .says(&["DevTools does not open this: events have no name", "merge --for devtools"]);
+    assert!(
+        run.stdout.contains("times as in DevTools, which does not open this"),
+        "{}",
+        run.stdout
+    );
+    let run = folder.run("top other.json").ends(0);
+    assert_eq!(run.stderr, "");
+    folder.run("top -v other.json").ends(0).says(&["DevTools does not open this"]);
+    folder.run("top --times devtools other.json").ends(0).says(&["DevTools does not open this"]);
+}
+
+/// Whoever asks for a clock has it, and tables say which it is.
+#[test]
+fn times_are_those_that_were_asked_for() {
+    // microseconds since 1970 are doubles with steps of 250 ns
+    let event = |name: &str, ts: &str, dur: &str| {
+        format!(
+            r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur},"args":{{}}}}"#
+        )
+    };
+    let text = format!(
+        "[{},{}]",
+        event("a", "1700000000000000.100", "0.500"),
+        event("b", "1700000000000000.600", "0.001")
+    );
+    let folder = Folder::new().with("t.json", &text);
+    let rows = |words: &str| {
+        let said = folder.run(&format!("top --json {words} t.json")).ends(0).stdout;
+        let table: Value = serde_json::from_str(&said).expect("JSON");
+        let rows = table["parts"][0]["rows"].as_array().expect("rows").iter();
+        let rows: Vec<(String, f64)> = rows
+            .map(|row| (row[2].as_str().expect("a text").to_owned(), row[4].as_f64().expect("ms")))
+            .collect();
+        (table["times"].as_str().expect("a text").to_owned(), table["origin_ns"].as_i64(), rows)
+    };
+    let exact = [("a".to_owned(), 0.0005), ("b".to_owned(), 0.000_001)].to_vec();
+    let origin = Some(1_700_000_000_000_000_100);
+    for words in ["", "--times auto", "--times exact"] {
+        assert_eq!(rows(words), ("exact".to_owned(), origin, exact.clone()), "{words}");
+    }
+    let (times, none, own) = rows("--times devtools");
+    assert_eq!((&*times, none), ("devtools", None));
+    assert_ne!(own, exact);
+    // windows at moments of the trace's own clock, to the nanosecond
+    let said = rows("--from @1700000000000000.600us --duration 1ns").2;
+    assert_eq!(said, [("b".to_owned(), 0.000_001)]);
+    folder.run("top --like panel --times exact t.json").ends(2).says(&["leave out --times exact"]);
 }
 
 /// What cannot be on disk ends the run with its reason, in little time and within the budget.

@@ -34,6 +34,7 @@ macro_rules! number {
 number!(u32);
 number!(i64);
 number!(u64);
+number!(f64);
 
 /// Makes `bytes` those of some records.
 pub(super) fn encode_all<R: Record>(records: &[R], bytes: &mut Vec<u8>) {

@@ -29,9 +29,10 @@ mod walk;
 
 pub(crate) use chunk::is_flow_id;
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
-pub(crate) use required_args::{Need, lacks, profile_id};
+pub use required_args::{Lack, lacking};
+pub(crate) use required_args::{Need, lacks, page_data, profile_id};
 pub use rules::{Severity, check_rules};
-pub(crate) use viewers::{has_page, page_data};
+pub(crate) use viewers::has_page;
 
 use crate::config::{CheckFor, Config, THREADS};
 use crate::inputs::read_all;

@@ -16,6 +16,37 @@ pub(crate) struct Need {
     pub(crate) member: Option<(&'static str, &'static str)>,
 }
 
+/// What an event may lack so that DevTools refuses a trace for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// A name, where its time is not 0.
+    Name,
+    /// Categories, of a `RunTask`.
+    Category,
+    /// `args.data`, of a `TracingStartedInBrowser`.
+    Args,
+}
+
+/// What an event lacks, if DevTools refuses every trace for it. Cost: a look at its fields.
+pub fn lacking(event: &Event<'_>) -> Option<Lack> {
+    if matches!(event.field(Field::Name), None | Some(b"null")) {
+        // what has no time is not at 0 either
+        let is_at_zero = event.ts().is_some_and(|ts| ts.floor == 0 && ts.exact);
+        return (!is_at_zero).then_some(Lack::Name);
+    }
+    if event.field(Field::Cat).is_none() && event.is_string(Field::Name, b"RunTask") {
+        return Some(Lack::Category);
+    }
+    let is_bare_start =
+        || event.is_string(Field::Name, b"TracingStartedInBrowser") && page_data(event).is_none();
+    is_bare_start().then_some(Lack::Args)
+}
+
+/// `args.data`, if it is an object.
+pub(crate) fn page_data<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
+    member(event.field(Field::Args)?, b"data").filter(|data| data.starts_with(b"{"))
+}
+
 const DATA: Need = Need { object: "data", member: None };
 const BEGIN: Need = Need { object: "beginData", member: None };
 const CONTEXT: Need = Need { object: "context", member: None };

@@ -1,5 +1,6 @@
 //! What only DevTools trips over: which processes it hides, what it draws at all, annotations.
 
+use super::required_args::page_data;
 use super::rules::Kind;
 use super::tallies::Tallies;
 use crate::key_hash::hash_value;
@@ -110,11 +111,6 @@ impl Browser {
             hidden.for_each(|(_, &first)| tallies.add(Kind::HiddenProcess, first));
         }
     }
-}
-
-/// `args.data`, if it is an object.
-pub(crate) fn page_data<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
-    member(event.field(Field::Args)?, b"data").filter(|data| data.starts_with(b"{"))
 }
 
 /// Annotations (`metadata.modifications`) that name none of `events` events, of the value of `metadata` at `offset`.

@@ -24,6 +24,10 @@ impl CpuprofileInput {
         Store::of_one(&self.payload)
     }
 
+    pub(super) fn has(&self, name: &[u8]) -> bool {
+        self.document.keys.iter().any(|key| string_is(&key.key, name))
+    }
+
     /// The value of a key; the last one counts.
     pub(super) fn member(&self, name: &[u8]) -> Option<Box<[u8]>> {
         let key = self.document.keys.iter().rev().find(|key| string_is(&key.key, name))?;

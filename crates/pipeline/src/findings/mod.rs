@@ -31,7 +31,7 @@ use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_core::store::{Payload, Store};
 use tracemill_profile::{Room, Router, Streams};
-use tracemill_tokenizer::{Cursor, Event, string_is};
+use tracemill_tokenizer::{Cursor, Event, Form, string_is};
 
 /// What is looked for in the events of a stretch of an input. The default is a collector that was told nothing.
 pub trait Findings: Default + Send + 'static {
@@ -265,6 +265,16 @@ impl Scanned {
     /// What the user should know.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
+    }
+
+    /// How many documents all traces are.
+    pub fn documents(&self) -> u64 {
+        tracemill_core::envelope::count(&self.documents)
+    }
+
+    /// Whether any of them has one event a line.
+    pub fn has_lines(&self) -> bool {
+        self.documents.iter().any(|document| document.form == Form::Ndjson)
     }
 
     /// What stands beside the events of traces under a key: a copy of each value.

@@ -26,6 +26,10 @@ pub struct ProfileFacts {
     pub end: Option<Box<[u8]>>,
     /// Whether it is a whole profile (a `.cpuprofile`), not a stream of events.
     pub is_whole: bool,
+    /// Whether that is one of the old form, with `head` in the place of `nodes`.
+    pub is_old: bool,
+    /// Whether that has a list of samples, be it empty.
+    pub has_samples: bool,
     /// The path of the input, of a whole profile; empty for standard input.
     pub input: Option<String>,
     /// The number of the input of its first event; `None` for a whole profile, whose identity is its own.
@@ -67,6 +71,16 @@ impl<'a> ProfilePiece<'a> {
         text_of(text, self.store, self.chunk.decoded_text)
     }
 
+    /// Microseconds since the sample before, each the double nearest to what is written.
+    pub fn micros(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        let mut finer = self.chunk.finer.iter().peekable();
+        let steps = self.steps.iter().enumerate();
+        steps.map(move |(at, &step)| match finer.next_if(|own| own.0 as usize == at) {
+            Some((_, micros)) => *micros,
+            None => step as f64 / 1000.0,
+        })
+    }
+
     /// The nodes that come with it.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = PieceNode<'a>> + '_ {
         self.chunk.nodes.iter().map(|node| PieceNode {
@@ -100,10 +114,23 @@ impl Scanned {
         let streams = self.streams.groups().into_iter().map(|group| {
             let (pid, id) = group.owner_ids();
             let (tid, source, start) = head_of(group, &store);
-            let (is_whole, input) = (false, None);
+            let (is_whole, is_old, has_samples, input) = (false, false, false, None);
             let first = group.events().next().map(|entry| entry.place.offset());
             let input_number = first.and_then(|offset| self.input_at(offset));
-            ProfileFacts { pid, tid, id, source, start, end: None, is_whole, input, input_number }
+            let end = None;
+            ProfileFacts {
+                pid,
+                tid,
+                id,
+                source,
+                start,
+                end,
+                is_whole,
+                is_old,
+                has_samples,
+                input,
+                input_number,
+            }
         });
         let wholes = self.wholes.iter().map(|whole| {
             let number = |number: u64| number.to_string().into_bytes().into_boxed_slice();
@@ -115,6 +142,8 @@ impl Scanned {
                 start: whole.member(b"startTime"),
                 end: whole.member(b"endTime"),
                 is_whole: true,
+                is_old: !whole.has(b"nodes"),
+                has_samples: whole.has(b"samples"),
                 input: Some(whole.input.clone()),
                 input_number: None,
             }

@@ -702,6 +702,7 @@ def top(
     text: Value | None = None,
     weights: Literal["next", "delta", "hits"] | None = None,
     key: Literal["devtools", "place", "line", "function", "url"] | None = None,
+    times: Literal["auto", "devtools", "exact"] | None = None,
     top: int | None = None,
     sort: Literal["self", "total", "count", "name", "start"] | None = None,
     group_by: Literal["none", "activity", "category", "domain", "subdomain", "url", "third-party", "frame", "package", "file", "process", "thread"] | None = None,
@@ -765,6 +766,7 @@ def top(
         weights (RULE): How long a sample of a CPU profile counts.
         key (KEY): What calls must have in common to be one row [default: their id in DevTools
             if the table has one thread, else their place].
+        times (CLOCK): How times are counted.
         top (N): How many rows [default: 30; JSON and CSV: all].
         sort (KEY): How rows are sorted.
         group_by (KEY): Group rows.
@@ -783,8 +785,8 @@ def top(
         fold_numbers, "all_events": all_events, "like": like, "entities": entities, "source_maps":
         source_maps, "no_source_maps": no_source_maps, "window": window, "during": during, "event":
         event, "focus": focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights":
-        weights, "key": key, "top": top, "sort": sort, "group_by": group_by, "per": per, "threads":
-        threads, "memory": memory, "tmp_dir": tmp_dir
+        weights, "key": key, "times": times, "top": top, "sort": sort, "group_by": group_by, "per": per,
+        "threads": threads, "memory": memory, "tmp_dir": tmp_dir
     }
     return run("top", inputs, options, "--json", progress)
 
@@ -823,6 +825,7 @@ def tree(
     text: Value | None = None,
     weights: Literal["next", "delta", "hits"] | None = None,
     key: Literal["devtools", "place", "line", "function", "url"] | None = None,
+    times: Literal["auto", "devtools", "exact"] | None = None,
     bottom_up: bool = False,
     log: bool = False,
     depth: int | None = None,
@@ -890,6 +893,7 @@ def tree(
         weights (RULE): How long a sample of a CPU profile counts.
         key (KEY): What calls must have in common to be one row [default: their id in DevTools
             if the table has one thread, else their place].
+        times (CLOCK): How times are counted.
         bottom_up: From callees to callers, by self time.
         log: One row for each event, by start.
         depth (N): How many levels [default: 12; bottom-up 6, also in JSON and CSV].
@@ -914,9 +918,9 @@ def tree(
         fold_numbers, "all_events": all_events, "like": like, "entities": entities, "source_maps":
         source_maps, "no_source_maps": no_source_maps, "window": window, "during": during, "event":
         event, "focus": focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights":
-        weights, "key": key, "bottom_up": bottom_up, "log": log, "depth": depth, "min": min, "sort":
-        sort, "top": top, "group_by": group_by, "per": per, "threads": threads, "memory": memory,
-        "tmp_dir": tmp_dir
+        weights, "key": key, "times": times, "bottom_up": bottom_up, "log": log, "depth": depth, "min":
+        min, "sort": sort, "top": top, "group_by": group_by, "per": per, "threads": threads, "memory":
+        memory, "tmp_dir": tmp_dir
     }
     return run("tree", inputs, options, "--json", progress)
 
@@ -1218,6 +1222,7 @@ def flame(
     text: Value | None = None,
     weights: Literal["next", "delta", "hits"] | None = None,
     key: Literal["devtools", "place", "line", "function", "url"] | None = None,
+    times: Literal["auto", "devtools", "exact"] | None = None,
     order: Literal["heavy", "name", "time"] | None = None,
     flame: bool = False,
     peek: Value | None = None,
@@ -1291,6 +1296,7 @@ def flame(
         weights (RULE): How long a sample of a CPU profile counts.
         key (KEY): What calls must have in common to be one row [default: their id in DevTools
             if the table has one thread, else their place].
+        times (CLOCK): How times are counted.
         order (ORDER): How the frames of a caller are ordered.
         flame: Draw callees above their callers.
         peek (NAME): Draw the callers of this function or event above it, what it calls below.
@@ -1323,10 +1329,10 @@ def flame(
         fold_numbers, "all_events": all_events, "like": like, "entities": entities, "source_maps":
         source_maps, "no_source_maps": no_source_maps, "window": window, "during": during, "event":
         event, "focus": focus, "ignore": ignore, "hide": hide, "root": root, "text": text, "weights":
-        weights, "key": key, "order": order, "flame": flame, "peek": peek, "diff": diff, "total": total,
-        "min_delta": min_delta, "normalize": normalize, "depth": depth, "max_frames": max_frames,
-        "group_by": group_by, "per": per, "output": output, "force": force, "format": format, "threads":
-        threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        weights, "key": key, "times": times, "order": order, "flame": flame, "peek": peek, "diff": diff,
+        "total": total, "min_delta": min_delta, "normalize": normalize, "depth": depth, "max_frames":
+        max_frames, "group_by": group_by, "per": per, "output": output, "force": force, "format":
+        format, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
     }
     return run("flame", inputs, options, "--report=-", progress)
 
@@ -1355,6 +1361,7 @@ def calls(
     entities: StrPath | None = None,
     source_maps: StrPath | Iterable[StrPath] | None = None,
     no_source_maps: bool = False,
+    times: Literal["auto", "devtools", "exact"] | None = None,
     rows: bool = False,
     force: bool = False,
     compress: Literal["gz", "zst", "none"] | None = None,
@@ -1405,6 +1412,7 @@ def calls(
             sources: a folder with scripts or maps, or a map; may be given several times.
         no_source_maps: Functions as the recording has them, also if the trace holds source
             maps.
+        times (CLOCK): How times are counted.
         rows: Write not a trace but the flame chart as rows, events and calls, one JSON array
             per line.
         output (FILE): Write to FILE, which appears when it is complete; - is standard output
@@ -1429,8 +1437,8 @@ def calls(
         "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
         duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
         "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
-        "no_source_maps": no_source_maps, "rows": rows, "output": output, "force": force, "compress":
-        compress, "level": level, "format": format, "repair": repair, "write_index": write_index,
-        "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
+        "no_source_maps": no_source_maps, "times": times, "rows": rows, "output": output, "force":
+        force, "compress": compress, "level": level, "format": format, "repair": repair, "write_index":
+        write_index, "threads": threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
     }
     return run("calls", inputs, options, "--report=-", progress)

@@ -93,7 +93,8 @@ pub fn cpuprofile(seed: u64) -> Value {
     }
     let (samples, deltas) = profile.samples(rng);
     let lasts: i64 = deltas.iter().sum();
-    json!({"nodes": profile.nodes, "samples": samples, "timeDeltas": deltas,
+    let written = steps(&deltas, samples.len().is_multiple_of(3));
+    json!({"nodes": profile.nodes, "samples": samples, "timeDeltas": written,
         "startTime": START, "endTime": START as i64 + lasts.max(0)})
 }
 
@@ -304,6 +305,15 @@ fn profile(rng: &mut Rng, (tid, number): (u64, u64), scale: Scale, events: &mut 
         }
         ts += 1 + deltas.iter().sum::<i64>().unsigned_abs();
         events.push(json!({"ph": "P", "name": "ProfileChunk", "cat": cat, "pid": 7, "tid": 9, "id": id, "ts": ts,
-            "args": {"data": {"cpuProfile": own, "timeDeltas": deltas}}}));
+            "args": {"data": {"cpuProfile": own, "timeDeltas": steps(deltas, scale.fine && start.is_multiple_of(2))}}}));
     }
+}
+
+/// Microseconds as they are written; `is_fine` with digits below the nanosecond.
+fn steps(deltas: &[i64], is_fine: bool) -> Value {
+    let fine = |(at, &delta): (usize, &i64)| {
+        let digits = (7919 * at as i64 + 31 * delta).rem_euclid(100_000);
+        json!(delta as f64 + digits as f64 / 1e5)
+    };
+    if is_fine { deltas.iter().enumerate().map(fine).collect() } else { json!(deltas) }
 }

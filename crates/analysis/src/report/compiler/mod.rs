@@ -7,8 +7,8 @@ mod nested;
 mod sums;
 
 use super::found::{Compiled, Stretch};
+use crate::clock::Window;
 use crate::trace::Trace;
-use crate::walk::Window;
 use headers::Headers;
 use names::{collapsed, demangled};
 use nested::{Event, Nested, What};

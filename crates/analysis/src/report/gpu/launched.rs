@@ -1,10 +1,10 @@
 //! What happened on devices, with when it was launched: an event of the host and one of a device belong together by their correlation.
 
 use super::super::found::DeviceRules;
+use crate::clock::Window;
 use crate::devices::{DeviceEvent, NO_CORRELATION, Role};
 use crate::space::{half, put};
 use crate::trace::Trace;
-use crate::walk::Window;
 use tracemill_core::hash::HashMap;
 use tracemill_core::order::{Keyed, SortedByKey};
 use tracemill_core::spill::{Record, word};

@@ -25,6 +25,11 @@ impl Answer<'_> {
 /// The version of DevTools whose rules the numbers are of.
 pub(super) const RULES: &str = "1705227";
 
+/// How times are counted.
+pub(super) fn times_of(trace: &Trace) -> &'static str {
+    if trace.origin().is_some() { "exact" } else { "devtools" }
+}
+
 /// For how long a sample counts.
 pub(super) fn self_of(weights: Weights) -> &'static str {
     match weights {

@@ -1,8 +1,9 @@
 //! `tracemill calls`: the trace with calls as events, or the flame chart as rows.
 
+use super::answer::times_of;
 use super::replayable::ReplayableInput;
 use super::{Job, maps, stored, warnings};
-use crate::args::CallsArgs;
+use crate::args::{CallsArgs, TimeSpan};
 use crate::commands::running::{Flags, Running};
 use crate::commands::unmatched;
 use crate::commands::writing::{TraceFlags, Writing};
@@ -81,7 +82,8 @@ fn make(
 ) -> Result<(WrittenCalls, Source, Vec<String>), Failure> {
     // pids stay those of the trace that is written, also where a viewer would not have them
     let maps = args.part.source_maps()?;
-    let rules = ReadRules { as_devtools: false, ..args.part.read_rules(Default::default()) };
+    let times = args.times.times(&args.part)?;
+    let rules = ReadRules { as_devtools: false, times, ..args.part.read_rules(Default::default()) };
     // what is not JSON is mended by the merge
     let read = |sources: &[Source], config: &Config| {
         let mut config = config.clone();
@@ -93,7 +95,8 @@ fn make(
     trace.ignore_list = args.part.ignore_list();
     let unmatched = unmatched::of_threads(&args.part, &trace);
     let threads = trace.choose(&args.part.choice());
-    let window = args.part.window(trace.bounds)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
+    let window =
+        args.part.window(TimeSpan::of(&trace))?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     let rules = args.part.table_rules();
     let (made, calls) = trace.draft_calls(&threads, rules, window, "calls of samples")?;
     Ok((made, calls, [unmatched, warnings(&trace)].concat()))
@@ -101,12 +104,13 @@ fn make(
 
 /// The flame chart of each thread.
 fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let CallsArgs { input, part, output, limits, messages: said, .. } = args;
+    let CallsArgs { input, part, times, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "calls", input, limits, messages: said };
-    let job =
-        Job::read(flags, output, (part.read_rules(Default::default()), Some(part)), messages)?;
+    let rules = ReadRules { times: times.times(part)?, ..part.read_rules(Default::default()) };
+    let job = Job::read(flags, output, (rules, Some(part)), messages)?;
     let threads = job.trace.choose(&part.choice());
-    let window = part.window(job.trace.bounds)?.map(|own| (own.from * 1000.0, own.to * 1000.0));
+    let window =
+        part.window(TimeSpan::of(&job.trace))?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     let mut written = 0;
     job.place().write_lines(|out| {
         for &at in &threads {
@@ -135,6 +139,7 @@ fn write_thread(
         "name": thread.name,
         "rows": view.len(),
         "calls": view.calls(),
+        "times": times_of(trace),
     });
     writeln!(out, "{head}")?;
     view.flame().map_err(io::Error::other)?.rows(|row| {
@@ -144,7 +149,8 @@ fn write_thread(
         written += 1;
         let kind = if row.is_call { "P" } else { "E" };
         let label = row.label.as_ref().unwrap_or(&row.id);
-        writeln!(out, "{}", json!([row.depth, kind, label, row.ts, row.dur, row.own, row.key]))
+        let ts = trace.written(row.ts);
+        writeln!(out, "{}", json!([row.depth, kind, label, ts, row.dur, row.own, row.key]))
     })?;
     Ok(written)
 }

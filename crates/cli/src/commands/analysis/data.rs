@@ -1,6 +1,6 @@
 //! The answers as JSON and CSV: every bit of every number.
 
-use super::answer::{Answer, RULES, self_of};
+use super::answer::{Answer, RULES, self_of, times_of};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use tracemill_analysis::{Part, TreeRow};
@@ -27,12 +27,17 @@ pub(super) fn head(answer: &Answer<'_>) -> Map<String, Value> {
         ("verb", answer.verb),
         ("view", answer.view()),
         ("rules", RULES),
-        ("times", "devtools"),
+        ("times", times_of(answer.trace)),
         ("unit", "ms"),
         ("self", self_of(answer.trace.weights)),
         ("group_by", answer.query.by.name()),
     ];
-    all.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+    let named = |(name, value): (&str, &str)| (name.to_owned(), Value::from(value));
+    let mut head: Map<String, Value> = all.into_iter().map(named).collect();
+    let refusals: Value = answer.trace.refusals.iter().map(|own| own.name()).collect();
+    head.insert("devtools_refuses".to_owned(), refusals);
+    head.insert("origin_ns".to_owned(), json!(answer.trace.origin()));
+    head
 }
 
 /// What a table is of.

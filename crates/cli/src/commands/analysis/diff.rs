@@ -4,7 +4,7 @@ use super::answer::{RULES, self_of};
 use super::report::value;
 use super::stored::{Stored, stored};
 use super::{Asked, Job, warnings};
-use crate::args::{DiffArgs, GateOutcome as Outcome, Grouping, InputArgs, PerArg};
+use crate::args::{DiffArgs, GateOutcome as Outcome, Grouping, InputArgs, PerArg, TimeSpan};
 use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
@@ -226,7 +226,7 @@ fn figures(args: &DiffArgs, job: &Job<'_>) -> Result<Vec<Result<f64, String>>, F
         rows: 1,
         producer: None,
         tables: args.part.table_rules(),
-        window: args.part.window(job.trace.bounds)?,
+        window: args.part.window(TimeSpan::of(&job.trace))?,
         devices: DeviceRules::default(),
     };
     let report = job.trace.report(&job.trace.choose(&args.part.choice()), &rules)?;

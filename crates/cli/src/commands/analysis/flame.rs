@@ -7,7 +7,7 @@ use crate::args::{FlameArgs, Grouping, PerArg, PictureForm};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use tracemill_analysis::{Listed, Order, Part, Picture, Shape, Trace};
+use tracemill_analysis::{Listed, Order, Part, Picture, ReadRules, Shape, Trace};
 use tracemill_pipeline::{Config, plural};
 
 /// Rows of the table below a page.
@@ -16,7 +16,7 @@ const LISTED: usize = 50;
 /// Draws what was asked for.
 pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Result<Exit, Failure> {
     let (form, per, rules, change) = (args.form()?, args.per()?, args.rules(), args.change()?);
-    let FlameArgs { input, index, part, picks, output, limits, messages: said, .. } = args;
+    let FlameArgs { input, index, part, picks, times, output, limits, messages: said, .. } = args;
     let shape = if rules.order == Order::Time { Shape::Log } else { Shape::CallTree };
     if shape == Shape::Log && picks.is_in_pieces() {
         return Err(Failure::usage(
@@ -25,7 +25,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
         ));
     }
     let flags = Flags { verb: "flame", input, limits, messages: said };
-    let picked = Picked { part, picks, by: args.group_by, index };
+    let picked = Picked { part, picks, by: args.group_by, index, times };
     let job = Job::picked(flags, output, picked, messages)?;
     let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
     note_dropped(&parts, messages);
@@ -72,7 +72,8 @@ fn read_base(
     messages: &Messages,
 ) -> Result<Trace, Failure> {
     let sources = crate::inputs::sources(&[path.to_owned()], None)?;
-    let rules = args.picks.read_rules(&args.part, args.group_by);
+    let times = args.times.times(&args.part)?;
+    let rules = ReadRules { times, ..args.picks.read_rules(&args.part, args.group_by) };
     let maps = args.part.source_maps()?;
     let mut trace = Trace::read_mapped(&sources, rules, &maps, config)?;
     maps::tell(&maps, &trace.mapped, messages);

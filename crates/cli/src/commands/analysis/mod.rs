@@ -24,7 +24,7 @@ pub(super) use report::report;
 
 use crate::args::{
     Asked, Form, Grouping, IndexFlag, JsonForm, OutputArgs, PartArgs, PickArgs, RowThreshold,
-    SortKey, TopArgs, TreeArgs,
+    SortKey, TimeSpan, TimesFlag, TopArgs, TreeArgs,
 };
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running, of_index};
@@ -38,7 +38,7 @@ use answer::{Answer, Shown};
 use data::{csv, json};
 use terminal::has_colours;
 use text::{PageStyle, page};
-use tracemill_analysis::{IndexRole, Part, Query, ReadRules, Scope, Shape, Trace};
+use tracemill_analysis::{IndexRole, Part, Query, ReadRules, Refusal, Scope, Shape, Trace};
 use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning, plural};
 
 /// A run of one of these verbs, which has read its inputs.
@@ -54,6 +54,7 @@ struct Picked<'a> {
     picks: &'a PickArgs,
     by: Grouping,
     index: &'a IndexFlag,
+    times: &'a TimesFlag,
 }
 
 impl<'a> Job<'a> {
@@ -86,7 +87,7 @@ impl<'a> Job<'a> {
                 let read = Trace::read_mapped(sources, rules, &maps, config);
                 return read.map(|trace| (trace, IndexRole::default()));
             };
-            let windows = |bounds: (f64, f64)| picks.times(part, bounds);
+            let windows = |bounds: (f64, f64)| picks.times(part, TimeSpan::written(bounds));
             let scope = Scope { windows: &windows, threads: &part.choice() };
             Trace::read_within(sources, rules, &maps, &scope, config)
         };
@@ -110,8 +111,8 @@ impl<'a> Job<'a> {
         picked: Picked<'_>,
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
-        let Picked { part, picks, by, .. } = picked;
-        let rules = picks.read_rules(part, by);
+        let Picked { part, picks, by, times, .. } = picked;
+        let rules = ReadRules { times: times.times(part)?, ..picks.read_rules(part, by) };
         let (job, IndexRole { used, unused }) =
             Job::read_by(flags, output, (rules, Some(part), Some(picked)), messages)?;
         let is_whole = !part.has_window() && !picks.has_window();
@@ -135,6 +136,14 @@ impl<'a> Job<'a> {
         let Running { messages, flags, .. } = &self.reporting.running;
         let lost = inputs.iter().map(InputReport::lost).sum();
         let own = warnings(&self.trace).into_iter().map(Warning::Said);
+        let refused = refused(&self.trace);
+        // others than DevTools' own times say nothing of it
+        let (said, noted) = match self.trace.origin() {
+            None => (refused, None),
+            Some(_) => (None, refused),
+        };
+        noted.iter().for_each(|text| messages.note(text));
+        let own = own.chain(said.map(Warning::Said));
         let all = self.trace.warnings.iter().cloned().chain(own);
         self.reporting.tell(inputs, &Vec::from_iter(all));
         messages.losses(inputs);
@@ -156,7 +165,7 @@ impl<'a> Job<'a> {
 /// That samples go on behind the last event, where tables end that no window was asked for.
 fn samples_behind(trace: &Trace) -> Option<String> {
     let (first, end) = trace.bounds;
-    let last = trace.threads.iter().filter_map(tracemill_analysis::Thread::last_sample);
+    let last = trace.threads.iter().filter_map(|thread| trace.last_sample(thread));
     let last = last.fold(end, f64::max);
     // a few samples more are how recordings end
     let is_much = last - end > ((end - first) / 20.0).max(10_000.0);
@@ -165,6 +174,21 @@ fn samples_behind(trace: &Trace) -> Option<String> {
             "CPU samples go on for {:.2} ms after the last event, where tables end as in DevTools; --to {:.0}ms counts them too",
             (last - end) / 1000.0,
             ((last - first) / 1000.0).ceil()
+        )
+    })
+}
+
+/// Why DevTools, whose numbers these are, does not open the trace.
+fn refused(trace: &Trace) -> Option<String> {
+    let reasons: Vec<&str> = trace.refusals.iter().map(|own| own.reason()).collect();
+    let remedy = match trace.refusals.contains(&Refusal::TooLarge) {
+        true => "filter --shrink-to devtools",
+        false => "merge --for devtools",
+    };
+    (!reasons.is_empty()).then(|| {
+        format!(
+            "DevTools does not open this: {}; what is told is by its rules all the same (tracemill {remedy} writes what it opens)",
+            reasons.join("; ")
         )
     })
 }
@@ -205,10 +229,10 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
 
 /// Functions and events by self time.
 pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let TopArgs { input, index, part, picks, output, limits, messages: said, .. } = args;
+    let TopArgs { input, index, part, picks, times, output, limits, messages: said, .. } = args;
     args.refuse_export()?;
     let flags = Flags { verb: "top", input, limits, messages: said };
-    let picked = Picked { part, picks, by: args.group_by, index };
+    let picked = Picked { part, picks, by: args.group_by, index, times };
     let job = Job::picked(flags, output, picked, messages)?;
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
@@ -238,10 +262,10 @@ fn is_empty(parts: &[Part]) -> bool {
 
 /// Call tree, bottom-up, log, or an excerpt.
 pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let TreeArgs { input, index, part, picks, output, limits, messages: said, .. } = args;
+    let TreeArgs { input, index, part, picks, times, output, limits, messages: said, .. } = args;
     let export = args.export()?;
     let flags = Flags { verb: "tree", input, limits, messages: said };
-    let picked = Picked { part, picks, by: args.group_by, index };
+    let picked = Picked { part, picks, by: args.group_by, index, times };
     let job = Job::picked(flags, output, picked, messages)?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {

@@ -88,7 +88,12 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
         _ => format!(" of {total:.2} ms"),
     };
     let left_out = left_out(part);
-    format!("{of}: {busy:.2} ms busy{window} ({share:.1} %){calls}{listed}{left_out}")
+    let times = match trace.origin() {
+        Some(_) => ", exact times",
+        None if trace.refusals.is_empty() => ", times as in DevTools",
+        None => ", times as in DevTools, which does not open this",
+    };
+    format!("{of}: {busy:.2} ms busy{window} ({share:.1} %){times}{calls}{listed}{left_out}")
 }
 
 /// What does not count of what would without an ignore list and what was hidden.

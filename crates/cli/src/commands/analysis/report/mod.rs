@@ -13,7 +13,7 @@ mod web;
 mod write;
 
 use super::Job;
-use crate::args::{Grouping, ReportArgs};
+use crate::args::{Grouping, ReportArgs, TimeSpan};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
@@ -35,7 +35,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     let rules = part.read_rules(Grouping::None);
     let wanted = Wanted { report: true, urls: true, ..rules.wanted };
     let job = Job::read(flags, output, (ReadRules { wanted, ..rules }, Some(part)), messages)?;
-    let window = part.window(job.trace.bounds)?;
+    let window = part.window(TimeSpan::of(&job.trace))?;
     let threads = job.trace.choose(&part.choice());
     let rules = ReportRules {
         rows: args.rows as usize,
