@@ -2,6 +2,7 @@
 //! events of theirs, and whether pairs and times are such that a part of a trace tells all of them.
 
 use super::name_facts::NameFacts;
+use crate::check::{Lack, lacking};
 use crate::essential::{CALLS, is_start};
 use crate::info::LastEvent;
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,8 @@ impl Recorded {
         own_kinds: u64,
     ) {
         let LastEvent { letter: phase, ts, dur, thread: lane, .. } = *known;
+        // who reads all tells that DevTools refuses it
+        self.has_odd |= matches!(lacking(event), Some(Lack::Name | Lack::Category));
         if own_kinds & (kinds::ESSENTIAL | kinds::METADATA) != 0 && is_start(event) {
             self.started = Some(ts.and_then(micros));
             self.has_odd |= is_odd(event, Field::Ts, ts);
