@@ -394,7 +394,7 @@ pub(super) const COUNTED: [Row; 16] = rows! {
     "open begins, index" 1_000_000 open_begins "index";
     "open asyncs, check" 1_000_000 open_asyncs "check";
     "pids, check" 400_000 processes_once "check";
-    "pids, filter" 400_000 processes_once "filter" "--tid" "1";
+    "pids, filter" 1_600_000 processes_once "filter" "--tid" "1";
     "pids, merge" 400_000 pids "merge";
     "pids, merge for Perfetto" 100_000 processes_once "merge" "--for" "perfetto";
     "pids, merge for DevTools" 100_000 processes_once "merge" "--for" "devtools";
