@@ -100,10 +100,10 @@ fn every_verb_reads_what_is_packed_in_any_way() {
     for verb in VERBS {
         let of = |input: &str| {
             let run = folder.run(&format!("{verb} {input}"));
-            (
-                run.code,
-                run.stdout.replace(input, "INPUT").replace(", gzip", "").replace(", zstd", ""),
-            )
+            let out =
+                run.stdout.replace(input, "INPUT").replace(", gzip", "").replace(", zstd", "");
+            // DevTools reads no zstd, and tables say so
+            (run.code, out.replace("[\n    \"packing\"\n  ]", "[]"))
         };
         let plain = of("plain.json");
         for packed in ["a.gz", "a.zst"] {
