@@ -146,8 +146,8 @@ pub use write::{Section, Sections, Writer};
 /// What every file begins with: not a text, and broken by whoever changes line ends.
 pub const MAGIC: [u8; 8] = *b"TMIX\r\n\x1a\n";
 /// Counts up when readers of the one before would be wrong.
-pub const MAJOR: u16 = 2;
+pub const MAJOR: u16 = 1;
 /// Counts up when there is something new.
-pub const MINOR: u16 = 0;
+pub const MINOR: u16 = 1;
 /// Bytes of the head.
 pub const HEAD: usize = 64;
