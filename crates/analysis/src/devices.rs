@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tracemill_core::error::Error;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_pipeline::{InputPlace, Stretch};
-use tracemill_tokenizer::{Event, Field, nanos, number_text};
+use tracemill_tokenizer::{Event, Field, nanos, number_text, parse};
 
 /// What an event is to a device. What launches something sorts before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -143,8 +143,7 @@ impl DeviceEvent {
 
 /// A whole number, or a string that holds one.
 fn integer(value: &[u8]) -> Option<i64> {
-    let mut scratch = Vec::new();
-    std::str::from_utf8(number_text(value, &mut scratch)?).ok()?.parse().ok()
+    parse(number_text(value, &mut Vec::new())?)
 }
 
 /// All of them where the inputs stand beside each other. `moved` has of each lane the one that it became, and its input.

@@ -1,13 +1,10 @@
 //! Values of JSON as JavaScript has them: doubles, texts without escapes, members by name.
 
-use tracemill_tokenizer::{members, number_text, string_is, unescape};
+use tracemill_tokenizer::{members, number_text, parse, string_is, unescape};
 
 /// A number, or a string that holds one, as `JSON.parse` and arithmetic read it.
 pub(crate) fn number(value: &[u8]) -> Option<f64> {
-    quick(value).or_else(|| {
-        let mut scratch = Vec::new();
-        std::str::from_utf8(number_text(value, &mut scratch)?).ok()?.parse().ok()
-    })
+    quick(value).or_else(|| parse(number_text(value, &mut Vec::new())?))
 }
 
 /// Up to 15 digits with up to 15 of them decimals: both parts are exact doubles, so one division rounds right.

@@ -64,6 +64,7 @@ pub mod place;
 pub mod proof;
 pub mod read;
 pub mod remedy;
+pub mod rows;
 pub mod scan;
 pub mod shift;
 pub mod source;

@@ -16,8 +16,7 @@
 //! ```
 
 use crate::flaws::Flaws;
-use serde::Serialize;
-use serde::ser::Serializer;
+use serde::{Serialize, Serializer};
 use tracemill_tokenizer::{Damage, DamageKind, Lapse};
 
 /// Bytes of an excerpt at most.

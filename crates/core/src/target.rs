@@ -12,7 +12,6 @@
 //! # drop((memory, packed));
 //! ```
 
-use serde::{Serialize, Serializer};
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -85,11 +84,7 @@ impl Format {
     }
 }
 
-impl Serialize for Format {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
+crate::serialize_by_name!(Format);
 
 impl FromStr for Format {
     type Err = String;
@@ -125,11 +120,7 @@ impl Style {
     }
 }
 
-impl Serialize for Style {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
+crate::serialize_by_name!(Style);
 
 /// How the output's bytes are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 use crate::bounds::Bounds;
 use crate::error::{Error, ErrorKind};
 use crate::time::parse_time;
-use serde::{Serialize, Serializer};
 use std::str::FromStr;
 
 /// A moment in a trace, in nanoseconds.
@@ -49,11 +48,7 @@ impl Edges {
     }
 }
 
-impl Serialize for Edges {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
+crate::serialize_by_name!(Edges);
 
 impl FromStr for Moment {
     type Err = String;

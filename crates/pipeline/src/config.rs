@@ -1,7 +1,6 @@
 //! What a run is told beside its inputs and its output: limits, and rules for inputs that differ.
 
 use crate::pattern::Pattern;
-use serde::{Serialize, Serializer};
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -243,11 +242,7 @@ impl CheckFor {
     }
 }
 
-impl Serialize for CheckFor {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
+tracemill_core::serialize_by_name!(CheckFor);
 
 /// What a merge does for a viewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

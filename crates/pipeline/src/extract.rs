@@ -99,6 +99,7 @@ pub struct ProfileInfo {
     /// What is wrong with it.
     pub flaws: Flaws,
     /// Where it was written, if it was.
+    #[serde(serialize_with = "crate::rows::some_path")]
     pub file: Option<PathBuf>,
 }
 
@@ -112,6 +113,7 @@ pub struct ProfilesReport {
     /// How often places of chunks went to disk.
     pub spills: u64,
     /// The index that said what to read, if not all of the trace was read, and how many bytes of events it said.
+    #[serde(serialize_with = "crate::rows::numbered_path")]
     pub index: Option<(PathBuf, u64)>,
     /// Why an index there is could not say that.
     pub index_unused: Option<&'static str>,

@@ -281,6 +281,7 @@ pub struct FilterReport {
     /// Bytes of the index spilled to disk.
     pub spilled_bytes: u64,
     /// The index that said what to read, if not all of the trace was read, and how many bytes of events it said.
+    #[serde(serialize_with = "crate::rows::numbered_path")]
     pub index: Option<(PathBuf, u64)>,
     /// Why an index there is could not say that.
     pub index_unused: Option<&'static str>,

@@ -1,6 +1,7 @@
 //! How reports are serialized: pairs as maps, what has a name by its name, ids as what they are.
 
 use serde::{Serialize, Serializer};
+use std::path::{Path, PathBuf};
 use tracemill_tokenizer::Tier;
 
 /// An id as it was written: a number if it is an integer that JSON carries exactly, else text; null if it is missing.
@@ -43,6 +44,27 @@ pub(crate) fn map<K: AsRef<str>, V: Serialize, S: Serializer>(
     serializer.collect_map(pairs.iter().map(|(key, value)| (key.as_ref(), value)))
 }
 
+/// A path as text; what is no UTF-8 becomes U+FFFD.
+pub(crate) fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+/// See [`path`]; null without one.
+pub(crate) fn some_path<S: Serializer>(
+    path: &Option<PathBuf>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
+}
+
+/// See [`path`], with a number; null without one.
+pub(crate) fn numbered_path<S: Serializer>(
+    pair: &Option<(PathBuf, u64)>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    pair.as_ref().map(|(path, number)| (path.to_string_lossy(), number)).serialize(serializer)
+}
+
 /// An instruction set by its name.
 pub(crate) fn tier<S: Serializer>(tier: &Tier, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(tier.name())
@@ -64,5 +86,25 @@ mod tests {
         assert_eq!(id("1.50"), json!("1.50"));
         assert_eq!(id("\"Spans\""), json!("Spans"));
         assert_eq!(id("{\"a\":1}"), json!("{\"a\":1}"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn paths_of_any_bytes_are_text() {
+        use std::os::unix::ffi::OsStrExt;
+        #[derive(Serialize)]
+        struct Row {
+            #[serde(serialize_with = "path")]
+            one: PathBuf,
+            #[serde(serialize_with = "some_path")]
+            some: Option<PathBuf>,
+            #[serde(serialize_with = "numbered_path")]
+            numbered: Option<(PathBuf, u64)>,
+        }
+        let odd = PathBuf::from(std::ffi::OsStr::from_bytes(b"a\xFF"));
+        let row = Row { one: odd.clone(), some: Some(odd.clone()), numbered: Some((odd, 7)) };
+        let text = "a\u{FFFD}";
+        let expected = json!({"one": text, "some": text, "numbered": [text, 7]});
+        assert_eq!(serde_json::to_value(row).expect("a value"), expected);
     }
 }

@@ -462,7 +462,7 @@ pub(crate) fn whole_nanos(value: &[u8]) -> Option<(i64, bool)> {
 
 /// The double nearest to a number.
 fn double(value: &[u8]) -> Option<f64> {
-    str::from_utf8(number_text(value, &mut Vec::new())?).ok()?.parse().ok()
+    parse(number_text(value, &mut Vec::new())?)
 }
 
 /// An id that is no plain integer: up to 20 digits, another way to write it, or a number in quotes.

@@ -7,7 +7,6 @@
 
 use super::chunk::NO_ID;
 use super::contents::Contents;
-use serde::{Serialize, Serializer};
 use std::path::Path;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
@@ -28,11 +27,7 @@ pub enum ChunkOrder {
     Neither,
 }
 
-impl Serialize for ChunkOrder {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
+tracemill_core::serialize_by_name!(ChunkOrder);
 
 impl ChunkOrder {
     /// Its name in reports.

@@ -1,7 +1,5 @@
 //! Who recorded a profile.
 
-use serde::{Serialize, Serializer};
-
 /// Who recorded a profile, as its chunks say; of several profiles of one thread DevTools chooses by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileSource {
@@ -13,11 +11,7 @@ pub enum ProfileSource {
     SelfProfiling,
 }
 
-impl Serialize for ProfileSource {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
+tracemill_core::serialize_by_name!(ProfileSource);
 
 impl ProfileSource {
     pub(super) fn of(value: &[u8]) -> Option<Self> {

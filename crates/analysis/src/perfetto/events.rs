@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use tracemill_core::hash::HashMap;
-use tracemill_core::json::member;
+use tracemill_core::json::{member, printable};
 use tracemill_core::pairing::is_named;
 use tracemill_profile::Role;
 use tracemill_tokenizer::{Damage, Event, Field, Member, Sink, fields_of, members, parse};
@@ -93,7 +93,7 @@ impl Sink for Writer<'_> {
     }
 
     fn member(&mut self, member: Member<'_>) {
-        self.written.keys.push(plain(content(member.key)));
+        self.written.keys.push(printable(member.key));
     }
 
     fn damage(&mut self, _: Damage<'_>) {
@@ -338,7 +338,7 @@ impl<'o> Writer<'o> {
             return (key, open.track);
         }
         let process = self.tracks.process(event);
-        let name = plain(content(event.field(Field::Name).unwrap_or_default()));
+        let name = printable(event.field(Field::Name).unwrap_or_default());
         let of = (Some(process), &key.to_le_bytes()[..]);
         (key, self.tracks.other(of, &name, false, &mut self.out))
     }

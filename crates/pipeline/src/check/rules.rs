@@ -6,7 +6,6 @@
 //! Sources: `devtools-semantics.md` §1, §3, §8, §11, §15 and `users.md` §4.
 
 use crate::config::CheckFor;
-use serde::{Serialize, Serializer};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,11 +29,7 @@ impl Severity {
     }
 }
 
-impl Serialize for Severity {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
+tracemill_core::serialize_by_name!(Severity);
 
 /// A row of the table.
 pub(crate) struct Rule {

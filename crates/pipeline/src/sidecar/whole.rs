@@ -42,6 +42,7 @@ pub struct IndexReport {
     /// The trace.
     pub input: InputReport,
     /// The index.
+    #[serde(serialize_with = "crate::rows::path")]
     pub path: PathBuf,
     /// Whether that is in [`Config::index_cache`].
     pub is_elsewhere: bool,

@@ -99,6 +99,7 @@ pub struct SplitConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SplitPart {
     /// Its file.
+    #[serde(serialize_with = "crate::rows::path")]
     pub file: PathBuf,
     /// `pid` as written, where parts are of processes or threads; empty if missing.
     pub pid: Option<String>,
