@@ -72,19 +72,10 @@ pub(super) enum Steps {
     Even { taken: u64, count: u64 },
 }
 
-/// A time that was read.
-pub(super) struct ReadTime<'t> {
-    pub(super) nanos: i64,
-    /// What is written, if that is finer.
-    pub(super) finer: Option<&'t [u8]>,
-}
-
-/// Reads microseconds; takes the value whatever it is.
-pub(super) fn time<'t>(cursor: &mut Cursor<'t>) -> Option<ReadTime<'t>> {
+/// Microseconds to nanoseconds, and whether that is exact; takes the value whatever it is.
+pub(super) fn time(cursor: &mut Cursor<'_>) -> Option<(i64, bool)> {
     if let Some(micros) = cursor.integer() {
-        return Some(ReadTime { nanos: micros.checked_mul(1000)?, finer: None });
+        return Some((micros.checked_mul(1000)?, true));
     }
-    let value = cursor.value();
-    let (nanos, is_exact) = whole_nanos(value)?;
-    Some(ReadTime { nanos, finer: (!is_exact).then_some(value) })
+    whole_nanos(cursor.value())
 }

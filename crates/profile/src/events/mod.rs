@@ -218,7 +218,7 @@ impl Events {
             let mut times = self.times;
             let mut first = None;
             times.read(store, |cursor, _| {
-                first = time(cursor).map(|time| time.nanos);
+                first = time(cursor).map(|(time, _)| time);
                 false
             });
             self.start_ns = first.unwrap_or(START);
@@ -251,7 +251,7 @@ impl Events {
         let Some((_, end)) = self.end else { return START };
         let (mut times, mut sum) = (self.times, 0i64);
         times.read(store, |cursor, _| {
-            sum = sum.saturating_add(time(cursor).map_or(0, |time| time.nanos));
+            sum = sum.saturating_add(time(cursor).map_or(0, |(time, _)| time));
             true
         });
         end.saturating_sub(sum)

@@ -1,19 +1,16 @@
 //! Samples, times and positions of a profile, read from the input a chunk at a time.
 
-use super::list::{ReadTime, Steps, time};
+use super::list::{Steps, time};
 use super::{Events, MOST};
 use crate::chunk::odd_id;
 use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_core::store::Store;
-use tracemill_tokenizer::validate_value;
 
 /// Samples of a chunk.
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) nodes: Vec<u32>,
     pub(super) deltas: Vec<i64>,
-    /// Which of these are finer than nanoseconds, ascending, and how they are written.
-    pub(super) finer: Vec<(usize, Box<[u8]>)>,
     pub(super) positions: [Vec<i64>; 2],
     /// Time of the first of them.
     pub(super) first: i64,
@@ -32,15 +29,12 @@ impl Events {
             ids.push((id, at));
             ids.len() < MOST
         });
-        let mut finer = Vec::new();
-        let mut steps = self.read_steps(store, ids.len(), &mut finer, &mut flaws);
+        let mut steps = self.read_steps(store, ids.len(), &mut flaws);
         let more = ids.len() == MOST && steps.len() == MOST;
         self.surplus += (ids.len() - steps.len()) as u64;
         ids.truncate(steps.len());
         let positions = self.read_positions(store, ids.len(), &mut flaws);
-        let mut finer = finer.into_iter().peekable();
         for (i, &(id, at)) in ids.iter().enumerate() {
-            let own = finer.next_if(|own| own.0 == i);
             self.time = self.time.saturating_add(steps[i]);
             match id.and_then(|id| self.tree.number(id)) {
                 Some(node) => {
@@ -49,12 +43,6 @@ impl Events {
                     }
                     self.last = self.last.max(self.time);
                     batch.nodes.push(node);
-                    match own {
-                        Some((_, text, _)) if self.carried == 0 => {
-                            batch.finer.push((batch.deltas.len(), text));
-                        }
-                        own => own.iter().for_each(|own| flaws.add(FlawKind::Rounded, own.2)),
-                    }
                     batch.deltas.push(steps[i].saturating_add(std::mem::take(&mut self.carried)));
                     for (list, own) in batch.positions.iter_mut().zip(&positions) {
                         list.push(own.get(i).copied().unwrap_or(0));
@@ -63,7 +51,6 @@ impl Events {
                 None => {
                     self.carried = self.carried.saturating_add(steps[i]);
                     flaws.add(FlawKind::Sample, at);
-                    own.iter().for_each(|own| flaws.add(FlawKind::Rounded, own.2));
                 }
             }
         }
@@ -72,14 +59,8 @@ impl Events {
         more
     }
 
-    /// The steps of the next `count` samples, as many as there are; those that are finer than nanoseconds are told with their text and place.
-    fn read_steps(
-        &mut self,
-        store: &Store<'_>,
-        count: usize,
-        finer: &mut Vec<(usize, Box<[u8]>, u64)>,
-        flaws: &mut Flaws,
-    ) -> Vec<i64> {
+    /// The steps of the next `count` samples, as many as there are.
+    fn read_steps(&mut self, store: &Store<'_>, count: usize, flaws: &mut Flaws) -> Vec<i64> {
         let mut steps = Vec::with_capacity(count);
         if count == 0 {
             return steps;
@@ -99,17 +80,12 @@ impl Events {
         };
         self.times.read(store, |cursor, at| {
             let read = time(cursor);
-            match &read {
+            match read {
                 None => flaws.add(FlawKind::Delta, at),
-                Some(ReadTime { finer: Some(text), .. }) => match before {
-                    None if validate_value(text).is_ok() => {
-                        finer.push((steps.len(), (*text).into(), at));
-                    }
-                    _ => flaws.add(FlawKind::Rounded, at),
-                },
+                Some((_, false)) => flaws.add(FlawKind::Rounded, at),
                 Some(_) => {}
             }
-            let read = read.map(|time| time.nanos);
+            let read = read.map(|(time, _)| time);
             steps.push(match &mut before {
                 None => read.unwrap_or(0),
                 Some(before) => {

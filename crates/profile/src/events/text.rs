@@ -84,14 +84,8 @@ impl Events {
             push_integer(self.tree.id(node), out);
         });
         self.out.push(b'}');
-        let mut finer = batch.finer.iter().peekable();
-        let mut at = 0..;
         push_list(",\"timeDeltas\":[", &batch.deltas, &mut self.out, |&ns, out| {
-            let at = at.next();
-            match finer.next_if(|own| Some(own.0) == at) {
-                Some((_, text)) => out.extend_from_slice(text),
-                None => push_micros(ns, out),
-            }
+            push_micros(ns, out)
         });
         for (key, list, numbers) in [
             (",\"lines\":[", self.positions[0], &batch.positions[0]),
