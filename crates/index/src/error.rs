@@ -8,8 +8,10 @@ use std::fmt;
 pub enum IndexError {
     /// It begins with something else.
     NotAnIndex,
-    /// Its major version is another, or it has a critical section that is not known here.
+    /// Its major version is a later one, or a section's is, or it has a critical section that is not known here.
     Newer,
+    /// Its major version is an earlier one, or a section's is.
+    Older,
     /// It ends early, or goes on too long.
     Truncated,
     /// What stands at this offset is not what the format, or a checksum, says.
@@ -34,6 +36,7 @@ impl fmt::Display for IndexError {
         match self {
             IndexError::NotAnIndex => f.write_str("not an index of tracemill"),
             IndexError::Newer => f.write_str("made by a newer tracemill"),
+            IndexError::Older => f.write_str("made by an older tracemill"),
             IndexError::Truncated => f.write_str("cut off, or followed by something else"),
             IndexError::Damaged { offset, what } => {
                 write!(f, "damaged at byte {offset}: {what}")

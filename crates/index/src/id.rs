@@ -1,4 +1,6 @@
-//! Numbers of sections.
+//! Numbers of sections, and what each is.
+
+use crate::Section;
 
 /// What plain `info` says of the trace, and how the index was made, as JSON.
 pub const META: u16 = 1;
@@ -36,27 +38,42 @@ pub const TRACKS: u16 = 16;
 pub const BINS: u16 = 17;
 /// Names of granules.
 pub const GRANULE_NAMES: u16 = 18;
-/// The ids of all sections, ascending.
-pub const ALL: [u16; 18] = [
-    META,
-    DOCUMENTS,
-    KEYS,
-    GRANULES,
-    LANES,
-    PLACES,
-    SPANS,
-    STREAMS,
-    STREAM_EVENTS,
-    GRANULE_LANES,
-    GROUPS,
-    GROUP_EVENTS,
-    PACK,
-    WINDOWS,
-    NAMES,
-    TRACKS,
-    BINS,
-    GRANULE_NAMES,
+/// All sections, by ascending id.
+pub const ALL: [Section; 18] = [
+    section(META),
+    section(DOCUMENTS),
+    section(KEYS),
+    section(GRANULES),
+    section(LANES),
+    section(PLACES),
+    section(SPANS),
+    section(STREAMS),
+    section(STREAM_EVENTS),
+    section(GRANULE_LANES),
+    section(GROUPS),
+    section(GROUP_EVENTS),
+    section(PACK),
+    section(WINDOWS),
+    section(NAMES),
+    section(TRACKS),
+    section(BINS),
+    section(GRANULE_NAMES),
 ];
+
+/// The section of this id as it is written and read here.
+///
+/// Sections that are not critical are for some questions only, which a reader without them answers from the trace. The version counts up when
+/// readers of the one before would be wrong. So it is 2 of the granules, whose times are without those of CPU profiles, and of the groups, where
+/// an id `5` is not `"5"`.
+pub const fn section(id: u16) -> Section {
+    let critical =
+        matches!(id, META | DOCUMENTS | KEYS | GRANULES | LANES | PLACES | SPANS | PACK | WINDOWS);
+    let version = match id {
+        GRANULES | GROUPS | GROUP_EVENTS => 2,
+        _ => 1,
+    };
+    Section { id, critical, version }
+}
 
 /// The name of a section, if it is known here.
 pub fn name(id: u16) -> Option<&'static str> {

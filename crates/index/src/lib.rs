@@ -5,14 +5,14 @@
 //!
 //! ```
 //! use std::io::Cursor;
-//! use tracemill_index::{Fingerprint, Index, Input, Section, Writer, id};
+//! use tracemill_index::{Fingerprint, Index, Input, Writer, id};
 //!
 //! let trace = br#"[{"ph":"i","ts":7}]"#;
 //! let fingerprint = Fingerprint::of(&mut Cursor::new(trace), trace.len() as u64)?;
 //! let input = Input { length: trace.len() as u64, modified_ns: 0, fingerprint };
 //!
 //! let mut writer = Writer::new(Vec::new()); // anything that is `Write`
-//! writer.section(Section { id: id::GRANULES, critical: true, version: 1 })?;
+//! writer.section(id::section(id::GRANULES))?;
 //! writer.page(2, (7, 9), |page| {
 //!     page.numbers(&[7, 9]);
 //!     page.bytes(b"any bytes");
@@ -20,7 +20,7 @@
 //! let (body, head) = writer.finish(&input)?;
 //! let file = [&head[..], &body].concat();
 //!
-//! let index = Index::open(&file, &[id::GRANULES])?;
+//! let index = Index::open(&file, &[id::section(id::GRANULES)])?;
 //! assert!(index.input().fingerprint == fingerprint);
 //! let granules = index.section(id::GRANULES).expect("it was written");
 //! let page = index.page(&granules.pages[0])?;
@@ -67,7 +67,8 @@
 //! | 3 | runs: number and how often it comes, both as LEB128 |
 //!
 //! So one page is read without the others, and what a reader does not know at the end of a page it leaves alone. A reader
-//! that does not know a critical section refuses the file; others it skips.
+//! that does not know a critical section refuses the file; others it skips. A section in another version than the one it knows ([`id::section`])
+//! was made by another rule, and so the file is refused too.
 //!
 //! # Sections
 //!

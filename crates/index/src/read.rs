@@ -3,7 +3,8 @@
 use crate::error::IndexError;
 use crate::fingerprint::{Fingerprint, Input, checksum};
 use crate::page::{PAGE_MOST, Page};
-use crate::{HEAD, MAGIC, MAJOR};
+use crate::{HEAD, MAGIC, MAJOR, Section};
+use std::cmp::Ordering;
 
 /// An index that was opened: its head and directory are sound.
 pub struct Index<'a> {
@@ -44,13 +45,14 @@ pub struct PageEntry {
 }
 
 impl<'a> Index<'a> {
-    /// Opens the bytes of a file, for a reader that knows the sections `known`.
+    /// Opens the bytes of a file, for a reader that knows the sections `known`: of those in another version, and of critical ones that it does not
+    /// know, the file is refused. Without any `known` it is opened whatever its sections are.
     ///
     /// Cost: the directory, 32 bytes a page, is read and kept.
     ///
     /// # Errors
     /// Whatever bytes these are: see [`IndexError`].
-    pub fn open(bytes: &'a [u8], known: &[u16]) -> Result<Self, IndexError> {
+    pub fn open(bytes: &'a [u8], known: &[Section]) -> Result<Self, IndexError> {
         if !bytes.starts_with(&MAGIC) {
             return Err(IndexError::NotAnIndex);
         }
@@ -70,18 +72,19 @@ impl<'a> Index<'a> {
         if own != sum {
             return Err(damaged("the checksum of the head"));
         }
-        if major != MAJOR {
-            return Err(IndexError::Newer);
-        }
+        same_version(major, MAJOR)?;
         let end = start.checked_add(u64::from(len));
         if end != Some(bytes.len() as u64) || start < HEAD as u64 || len < 12 {
             return Err(IndexError::Truncated);
         }
         let directory = &bytes[start as usize..];
         let sections = sections(directory, start)?;
-        let unknown = |section: &SectionEntry| section.critical && !known.contains(&section.id);
-        if !known.is_empty() && sections.iter().any(unknown) {
-            return Err(IndexError::Newer);
+        for own in sections.iter().filter(|_| !known.is_empty()) {
+            match known.iter().find(|known| known.id == own.id) {
+                Some(known) => same_version(own.version, known.version)?,
+                None if own.critical => return Err(IndexError::Newer),
+                None => {}
+            }
         }
         Ok(Index { bytes, input, sections })
     }
@@ -176,6 +179,14 @@ fn section(fields: &mut Fields<'_>, offset: &mut u64) -> Option<SectionEntry> {
         *offset += u64::from(packed);
     }
     Some(SectionEntry { id, critical: flags & 1 != 0, version, rows, pages })
+}
+
+fn same_version(own: u16, known: u16) -> Result<(), IndexError> {
+    match own.cmp(&known) {
+        Ordering::Less => Err(IndexError::Older),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(IndexError::Newer),
+    }
 }
 
 /// Takes numbers off bytes.

@@ -148,14 +148,24 @@ fn changed_bytes_are_refused_or_as_they_were() {
 }
 
 #[test]
-fn what_is_newer_is_told_from_what_is_damaged() {
-    let section = |id, critical| (Section { id, critical, version: 1 }, Vec::new());
-    let bytes = written(&[section(1, true), section(900, false)]);
-    assert!(Index::open(&bytes, &[1]).is_ok());
-    let bytes = written(&[section(1, true), section(900, true)]);
-    assert_eq!(Index::open(&bytes, &[1]).err(), Some(IndexError::Newer));
-    assert!(Index::open(&bytes, &[]).is_ok());
+fn other_versions_are_told_from_what_is_damaged() {
+    let section = |id, critical, version| Section { id, critical, version };
+    let known = section(1, true, 3);
+    let opened = |own: Section, other: Section| {
+        let bytes = written(&[(own, Vec::new()), (other, Vec::new())]);
+        assert!(Index::open(&bytes, &[]).is_ok());
+        Index::open(&bytes, &[known]).err()
+    };
+    assert_eq!(opened(known, section(900, false, 1)), None);
+    assert_eq!(opened(known, section(900, true, 1)), Some(IndexError::Newer));
+    for critical in [true, false] {
+        let other = section(900, false, 1);
+        assert_eq!(opened(section(1, critical, 3), other), None);
+        assert_eq!(opened(section(1, critical, 4), other), Some(IndexError::Newer));
+        assert_eq!(opened(section(1, critical, 2), other), Some(IndexError::Older));
+    }
     assert_eq!(read_all(&naive::file(2, &[])), Err(IndexError::Newer));
+    assert_eq!(read_all(&naive::file(0, &[])), Err(IndexError::Older));
     assert_eq!(read_all(b""), Err(IndexError::NotAnIndex));
     assert_eq!(read_all(&naive::file(1, &[])[..20]), Err(IndexError::Truncated));
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::hash::HashMap;
-use tracemill_index::{PageBuilder, Section, Writer, bins::NO_NAME, id};
+use tracemill_index::{PageBuilder, Writer, bins::NO_NAME, id};
 
 /// Rows of a page.
 const ROWS: usize = 8192;
@@ -208,7 +208,7 @@ impl AllBins {
                 bin.name = NO_NAME;
             }
         }
-        to.section(Section { id: id::BINS, critical: false, version: 1 })?;
+        to.section(id::section(id::BINS))?;
         rows.chunks(ROWS).try_for_each(|page| {
             to.page(page.len(), (page[0].0, page[page.len() - 1].0), |to| fill(page, to))
         })

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::error::Error;
 use tracemill_core::names::Names;
 use tracemill_core::spill::SpillVec;
-use tracemill_index::{Section, Writer, bins::NO_NAME, id, spans};
+use tracemill_index::{Writer, bins::NO_NAME, id, spans};
 use tracemill_tokenizer::Event;
 
 /// Names that an index has: the first so many of a text.
@@ -280,8 +280,7 @@ impl Drawn {
         (level, listed): (u32, impl FnOnce(&mut dyn FnMut(&Span)) -> io::Result<()>),
         to: &mut Writer<W>,
     ) -> io::Result<()> {
-        let section = |id| Section { id, critical: false, version: 1 };
-        to.section(section(id::NAMES))?;
+        to.section(id::section(id::NAMES))?;
         let mut rows = Rows::new(0);
         for number in 0..self.names.len() {
             let Sum { count, total, longest } = self.sums.get(number).copied().unwrap_or_default();
@@ -289,7 +288,7 @@ impl Drawn {
             rows.push([count, total as u64, longest as u64, text.len() as u64], &[text], to)?;
         }
         rows.end_page(to)?;
-        to.section(section(id::TRACKS))?;
+        to.section(id::section(id::TRACKS))?;
         let mut rows = Rows::new(0);
         for key in self.others.all() {
             let kind = LaneKind::OF_EVENTS.iter().position(|kind| *kind == key.kind);

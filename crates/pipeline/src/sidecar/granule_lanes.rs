@@ -107,11 +107,11 @@ impl GranuleLanes {
     /// Writes their section, for granules cut at this level.
     pub(super) fn write<W: io::Write>(
         &self,
-        id: u16,
+        section: Section,
         (granules, level): (&Granules, u32),
         to: &mut Writer<W>,
     ) -> io::Result<()> {
-        to.section(Section { id, critical: false, version: 1 })?;
+        to.section(section)?;
         let mut all = self.0.iter().peekable();
         let mut marks = Marks::default();
         let (mut numbers, mut lanes) = (Vec::new(), Vec::new());

@@ -16,7 +16,7 @@
 use std::io;
 use tracemill_core::error::Error;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
-use tracemill_index::{PageBuilder, Section, Writer, id, kinds};
+use tracemill_index::{PageBuilder, Writer, id, kinds};
 
 /// Bytes of text to a granule at least, taken over the whole text.
 const EACH: u64 = 4096;
@@ -338,7 +338,7 @@ impl Granules {
 
     /// Writes their section.
     pub(super) fn write<W: io::Write>(&self, level: u32, to: &mut Writer<W>) -> io::Result<()> {
-        to.section(Section { id: id::GRANULES, critical: true, version: 1 })?;
+        to.section(id::section(id::GRANULES))?;
         let mut granules = self.cut(level);
         let mut number = 0;
         loop {

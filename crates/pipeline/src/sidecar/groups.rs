@@ -14,7 +14,7 @@ use tracemill_core::error::Error;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::{ExternalSorter, Keyed, Order, SortedRecords};
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
-use tracemill_index::{Section, Writer, groups, id};
+use tracemill_index::{Writer, groups, id};
 
 /// Bytes of text to an event of a sort at least, taken over the whole text.
 const EACH: u64 = 8 << 10;
@@ -217,7 +217,7 @@ impl Groups {
         let bound = self.bound(look_back);
         let is_long = |group: &Group| bound.is_some_and(|bound| group.level() > bound);
         let is_listed = |group: &Group| is_long(group) || self.has_crossing && group.crosses;
-        to.section(Section { id: id::GROUPS, critical: false, version: 1 })?;
+        to.section(id::section(id::GROUPS))?;
         let mut listed = self.groups.iter().filter(is_listed);
         loop {
             let page: Vec<Group> = listed.by_ref().take(ROWS).collect();
@@ -239,7 +239,7 @@ impl Groups {
                 to.numbers(&page.iter().map(|own| times(own).1).collect::<Vec<_>>());
             })?;
         }
-        to.section(Section { id: id::GROUP_EVENTS, critical: false, version: 1 })?;
+        to.section(id::section(id::GROUP_EVENTS))?;
         self.write_members(is_listed, to).map_err(io::Error::other)?
     }
 

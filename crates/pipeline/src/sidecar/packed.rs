@@ -11,7 +11,7 @@
 //! Which chunks of CPU profiles a window needs shows when others are read. What is missing then is unpacked too, and the run begins anew,
 //! with what was unpacked before: each round goes one step up from calls to their callers, as far as these stand in other stretches.
 
-use super::pages::{Rows, critical};
+use super::pages::Rows;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -99,14 +99,14 @@ impl Packed {
 
     /// Writes PACK and WINDOWS.
     pub(super) fn write<W: io::Write>(&self, to: &mut Writer<W>) -> io::Result<()> {
-        to.section(critical(id::PACK))?;
+        to.section(id::section(id::PACK))?;
         let mut rows = Rows::<3>::new(0);
         for Restart { text, packed, bits } in &self.restarts {
             rows.push([*text, *packed, bits.map_or(NO_BITS, u64::from)], &[], to)?;
         }
         rows.end_page(to)?;
         let Some(windows) = &self.windows else { return Ok(()) };
-        to.section(critical(id::WINDOWS))?;
+        to.section(id::section(id::WINDOWS))?;
         let (mut rows, mut at) = (Rows::<2>::new(0), 0);
         for (restart, len) in self.restarts.iter().zip(&self.lens).filter(|(_, len)| **len > 0) {
             let window = windows.get(at..at + len).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Tables as pages of a section: as many rows as there is room for.
 
 use std::io;
-use tracemill_index::{PageBuilder, Section, Writer};
+use tracemill_index::{PageBuilder, Writer};
 
 /// Rows of a page, and bytes of text after which one ends.
 const ROWS: usize = 8192;
@@ -55,8 +55,4 @@ impl<const N: usize> Rows<N> {
         *self = Rows::new(self.behind);
         Ok(())
     }
-}
-
-pub(super) fn critical(id: u16) -> Section {
-    Section { id, critical: true, version: 1 }
 }

@@ -3,7 +3,7 @@
 use super::span::Span;
 use super::spans::Spans;
 use std::io;
-use tracemill_index::{PageBuilder, Section, Writer, id, spans};
+use tracemill_index::{PageBuilder, Writer, id, spans};
 
 /// Rows of a page.
 const ROWS: usize = 8192;
@@ -32,7 +32,7 @@ impl Depths {
 
 /// Writes those longer than 2 to the power of a level.
 pub(super) fn write<W: io::Write>(all: &Spans, level: u32, to: &mut Writer<W>) -> io::Result<()> {
-    to.section(Section { id: id::SPANS, critical: true, version: 1 })?;
+    to.section(id::section(id::SPANS))?;
     let mut depths = Depths::default();
     let mut page: Vec<Row> = Vec::new();
     all.each(level, |span| {

@@ -47,16 +47,18 @@ impl SectionSet {
             SectionSet::Streams(has_room) => {
                 built.streams.as_ref().map_or(Ok(()), |streams| streams.write(has_room, to))
             }
-            SectionSet::GranuleLanes(level) => {
-                built.granule_lanes.write(id::GRANULE_LANES, (&built.granules, level), to)
-            }
+            SectionSet::GranuleLanes(level) => built.granule_lanes.write(
+                id::section(id::GRANULE_LANES),
+                (&built.granules, level),
+                to,
+            ),
             SectionSet::Groups(level) => {
                 built.groups.as_ref().map_or(Ok(()), |groups| groups.write(level, to))
             }
             SectionSet::Packed => built.packed.as_ref().map_or(Ok(()), |packed| packed.write(to)),
             SectionSet::Drawn(level) => drawn(built, level, to),
             SectionSet::GranuleNames(level) => built.drawn.as_ref().map_or(Ok(()), |drawn| {
-                drawn.granules.write(id::GRANULE_NAMES, (&built.granules, level), to)
+                drawn.granules.write(id::section(id::GRANULE_NAMES), (&built.granules, level), to)
             }),
         }
     }

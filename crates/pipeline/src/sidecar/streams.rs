@@ -17,7 +17,7 @@ use tracemill_core::entry::{Entry, says_all};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
-use tracemill_index::{PageBuilder, Section, Writer, id, streams};
+use tracemill_index::{PageBuilder, Writer, id, streams};
 use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey};
 use tracemill_tokenizer::Event;
 
@@ -226,11 +226,11 @@ pub(super) struct Streams {
 impl Streams {
     /// Writes their sections, with what there is of chunks if that `has_room`.
     pub(super) fn write<W: io::Write>(&self, has_room: bool, to: &mut Writer<W>) -> io::Result<()> {
-        to.section(Section { id: id::STREAMS, critical: false, version: 1 })?;
+        to.section(id::section(id::STREAMS))?;
         for page in self.all.chunks(ROWS) {
             to.page(page.len(), (0, 0), |to| fill_streams(page, has_room, to))?;
         }
-        to.section(Section { id: id::STREAM_EVENTS, critical: false, version: 1 })?;
+        to.section(id::section(id::STREAM_EVENTS))?;
         let mut members = self.members.iter();
         loop {
             let page: Vec<Member> = members.by_ref().take(ROWS).collect();

@@ -2,7 +2,7 @@
 
 use super::build::Built;
 use super::chunk::Listed;
-use super::pages::{Rows, TEXT_MOST, critical};
+use super::pages::{Rows, TEXT_MOST};
 use std::io;
 use tracemill_core::envelope::Document;
 use tracemill_core::thread_table::ids_of_key;
@@ -29,7 +29,7 @@ pub(super) fn lanes_fit(built: &Built) -> bool {
 }
 
 pub(super) fn documents<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
-    to.section(critical(id::DOCUMENTS))?;
+    to.section(id::section(id::DOCUMENTS))?;
     let mut rows = Rows::new(0);
     for document in &built.documents {
         let form = match document.form {
@@ -44,7 +44,7 @@ pub(super) fn documents<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::
 }
 
 pub(super) fn keys<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
-    to.section(critical(id::KEYS))?;
+    to.section(id::section(id::KEYS))?;
     let mut rows = Rows::new(0);
     for (number, document) in built.documents.iter().enumerate() {
         for key in &document.keys {
@@ -61,7 +61,7 @@ pub(super) fn lanes<W: io::Write>(
     spans: &[u64],
     to: &mut Writer<W>,
 ) -> io::Result<()> {
-    to.section(critical(id::LANES))?;
+    to.section(id::section(id::LANES))?;
     let mut rows = Rows::new(3);
     for (number, lane) in built.lanes.entries().enumerate() {
         let (pid, tid) = ids_of_key(lane.key);
@@ -87,7 +87,7 @@ pub(super) fn lanes<W: io::Write>(
 }
 
 pub(super) fn places<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
-    to.section(critical(id::PLACES))?;
+    to.section(id::section(id::PLACES))?;
     let mut rows = Rows::new(0);
     for Listed { place, len, kinds, sum } in built.places.iter() {
         rows.push([place, len, kinds, u64::from(sum)], &[], to)?;

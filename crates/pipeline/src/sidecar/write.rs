@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
-use tracemill_index::{HEAD, Input, Section, Writer, id};
+use tracemill_index::{HEAD, Input, Writer, id};
 
 /// The index takes no more than this part of the text, or [`LEAST`].
 const PART: u64 = 128;
@@ -160,7 +160,7 @@ fn attempt(
 
     let file = tempfile::tempfile_in(sections.tmp_dir)?;
     let mut to = Writer::new(BufWriter::new(file));
-    to.section(Section { id: id::META, critical: true, version: 1 })?;
+    to.section(id::section(id::META))?;
     let with_groups = (keeps(id::META), groups);
     let mut meta = meta(built, (level, look_back), with_groups, left_out.clone())?;
     let of_drawn =

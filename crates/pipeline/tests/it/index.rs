@@ -1,10 +1,11 @@
 //! Indexes: what they say is what a scan says, they are the same whatever the knobs, and what is not right is not used.
 
 use crate::corpus::files_below;
+use crate::fuzzed::rewritten;
 use crate::run::{Folder, Knobs, PLAIN, config, knobs};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tracemill_index::{Index, Section, Writer, event_sum, id};
+use tracemill_index::{Index, Writer, event_sum, id};
 use tracemill_pipeline::{
     Config, Error, ErrorClass, ErrorKind, IndexConfig, IndexReport, IndexUse, InfoConfig,
     InfoReport, Source, index, info, info_with,
@@ -115,7 +116,11 @@ fn differing(one: &[u8], other: &[u8]) -> Vec<u16> {
         let pages = section.map_or(&[][..], |section| &section.pages);
         Vec::from_iter(pages.iter().map(|page| (page.raw, page.packed, page.first, page.last)))
     };
-    id::ALL.into_iter().filter(|own| pages(&one, *own) != pages(&other, *own)).collect()
+    id::ALL
+        .map(|own| own.id)
+        .into_iter()
+        .filter(|own| pages(&one, *own) != pages(&other, *own))
+        .collect()
 }
 
 #[test]
@@ -246,6 +251,7 @@ fn what_is_not_right_is_not_used_and_one_warning_says_so() {
         ("flipped in META", flipped(70)),
         ("flipped in the directory", flipped(good.len() - 20)),
         ("of another version", newer),
+        ("with groups by an older rule", older(&good, id::GROUPS)),
         ("of another trace", made(&other, PLAIN)),
         ("no index", b"[]".to_vec()),
     ] {
@@ -265,11 +271,20 @@ fn what_is_not_right_is_not_used_and_one_warning_says_so() {
     }
 }
 
+/// A sound index whose section of this id is of the version before.
+fn older(good: &[u8], own: u16) -> Vec<u8> {
+    rewritten(good, |_, section, _| {
+        if section.id == own {
+            section.version = id::section(own).version - 1;
+        }
+    })
+}
+
 /// An index of META alone, with sound checksums.
 fn forged(good: &[u8], meta: &serde_json::Value) -> Vec<u8> {
     let index = Index::open(good, &id::ALL).expect("it was just made");
     let mut writer = Writer::new(Vec::new());
-    writer.section(Section { id: id::META, critical: true, version: 1 }).expect("the first");
+    writer.section(id::section(id::META)).expect("the first");
     let json = meta.to_string();
     writer.page(1, (0, 0), |page| _ = page.bytes(json.as_bytes())).expect("memory takes it");
     let (body, head) = writer.finish(index.input()).expect("memory takes it");
