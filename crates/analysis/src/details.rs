@@ -35,7 +35,8 @@ pub(crate) struct Numbered {
     pub(crate) request: u32,
     /// Its frame.
     pub(crate) frame: u32,
-    /// What its label adds to its title.
+    /// What its label adds to its title: [`ADDED`] and a text, or [`PLAIN`]; 0 if it was not looked for, or if `args` has not what DevTools
+    /// takes it from.
     pub(crate) title: u32,
     /// What clang was at, or the frame in which a layout was forced, as it is written.
     pub(crate) told: u32,
@@ -43,6 +44,16 @@ pub(crate) struct Numbered {
     pub(crate) bytes: u64,
     /// Whether a response came from the cache.
     pub(crate) is_cached: bool,
+}
+
+/// Before a text that a label adds to a title.
+pub(crate) const ADDED: &str = ": ";
+/// A label adds nothing.
+pub(crate) const PLAIN: &str = ".";
+
+/// What a label adds of a value.
+fn added(value: Option<&[u8]>) -> Vec<u8> {
+    [ADDED.as_bytes(), &*template(value)].concat()
 }
 
 /// All details; number 0 has none.
@@ -98,6 +109,7 @@ pub(crate) struct Sought {
     stamp: bool,
     dispatched: bool,
     animated: bool,
+    connected: bool,
     compiled: bool,
     layout: bool,
     wanted: Wanted,
@@ -132,8 +144,9 @@ impl Sought {
                 b"ResourceReceivedData" | b"ResourceFinish" | b"ResourceReceiveResponse"
             ),
             stamp: name == b"TimeStamp" && phase == b'I',
-            dispatched: wanted.titles && name == b"EventDispatch" && phase == b'X',
+            dispatched: wanted.titles && name == b"EventDispatch" && phase != b'I',
             animated: wanted.titles && name == b"Animation",
+            connected: wanted.titles && name == b"WebSocketCreate",
             compiled: wanted.report && phase == b'X' && compiled::has_detail(name),
             layout: wanted.report && reflows::is_layout(name),
             wanted,
@@ -148,9 +161,9 @@ impl Sought {
         name: u32,
         names: &mut Names,
     ) -> Option<Numbered> {
-        let Sought { received, stamp, dispatched, animated, compiled, .. } = self;
+        let Sought { received, stamp, dispatched, animated, connected, compiled, .. } = self;
         let rest = event.field_and_rest(Field::Args)?;
-        let by_name = received | stamp | dispatched | animated | compiled;
+        let by_name = received | stamp | dispatched | animated | connected | compiled;
         // most events say nothing
         if rest.starts_with(b"{}") && !by_name {
             return None;
@@ -198,14 +211,23 @@ impl Sought {
         } else if self.stamp && is_true(data) {
             let name = of_data(b"name");
             details.row = text(Some([b"TimeStamp:", &*template(name)].concat()));
-            let title = name.or(of_data(b"message"));
-            details.title = text(title.map(|own| template(Some(own))));
+            let title = name.filter(|own| *own != b"null").or(of_data(b"message"));
+            details.title = text(Some(added(title)));
         }
-        if self.dispatched {
-            details.title = text(Some(template(of_data(b"type"))));
-        } else if self.animated {
-            let name = of_data(b"name").filter(|name| is_true(Some(name)));
-            details.title = text(name.and_then(string));
+        let data = data.filter(|data| *data != b"null");
+        if let Some(data) = data {
+            details.title = match self {
+                Sought { dispatched: true, .. } => text(Some(added(member(data, b"type")))),
+                Sought { animated: true, .. } => {
+                    let name = member(data, b"name").filter(|name| is_true(Some(name)));
+                    text(Some(name.map_or(PLAIN.into(), |name| added(Some(name)))))
+                }
+                Sought { connected: true, .. } => {
+                    let url = member(data, b"url").filter(|url| is_true(Some(url)));
+                    text(url.map(|url| added(Some(url))))
+                }
+                _ => details.title,
+            };
         }
         if framed {
             details.frame = text(frame(args, data));

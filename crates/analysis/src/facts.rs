@@ -14,6 +14,7 @@ use crate::kinds::{Kind, Kinds, NO_CAT};
 use crate::meta::{Meta, Notable};
 use crate::pages::Pages;
 use crate::record::Record;
+use crate::requests::Requests;
 use crate::sorting::{Filed, Sorting};
 use crate::value::{number, string};
 use std::sync::Arc;
@@ -105,6 +106,8 @@ pub(crate) struct Facts {
     pub(crate) pages: Pages,
     /// What it tells of images, if URLs are wanted.
     pub(crate) images: Images,
+    /// The last events that requests are made of, if URLs are wanted.
+    pub(crate) requests: Requests,
     /// What clang tells of files that it includes, if that is wanted.
     pub(crate) included: Included,
     /// What PyTorch's profiler tells of devices in a stretch, if that is wanted.
@@ -267,6 +270,7 @@ impl Facts {
         self.counters.append(&later.counters, stretch.input, &texts);
         self.pages.append(later.pages, stretch.input, stretch.first);
         self.images.append(later.images, stretch.input, stretch.first);
+        self.requests.append(later.requests, stretch.first);
         self.included.append(later.included, stretch.first, &texts, &lanes);
         for own in later.devices {
             devices.push(own.behind(stretch, &lanes, &texts))?;
@@ -287,7 +291,8 @@ impl Facts {
             + self.counters.heap()
             + self.pages.heap()
             + self.included.heap()
-            + self.images.heap();
+            + self.images.heap()
+            + self.requests.heap();
         tables + self.lanes.len() as u64 * LANE + self.notable_bytes
     }
 
@@ -378,6 +383,7 @@ impl Findings for Facts {
         }
         if self.wanted.urls {
             self.images.note(event, number_in);
+            self.requests.note(event, number_in);
         }
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
             match phase {

@@ -3,7 +3,7 @@
 use crate::details::is_of_request;
 use crate::entities::Owner;
 use crate::entries::Entry;
-use crate::functions::{Frame, IDLE, NATIVE, native_group};
+use crate::functions::{Frame, IDLE};
 use crate::kinds::{NO_CAT, flag};
 use crate::model::Model;
 use crate::styles::style;
@@ -81,21 +81,6 @@ impl GroupBy {
     }
 }
 
-/// Category names as shown.
-const CATEGORIES: [(&str, &str); 11] = [
-    ("drawing", "Drawing"),
-    ("rasterizing", "Rasterizing"),
-    ("layout", "Layout"),
-    ("loading", "Loading"),
-    ("experience", "Experience"),
-    ("messaging", "Messaging"),
-    ("scripting", "Scripting"),
-    ("rendering", "Rendering"),
-    ("painting", "Painting"),
-    ("gpu", "GPU"),
-    ("async", "Async"),
-];
-
 /// What ids of calls have: they are numbers of functions, others those of texts.
 const CALL: u32 = 1 << 31;
 
@@ -113,12 +98,12 @@ pub(crate) enum Named {
 
 /// Ids, groups and labels of the entries of a thread.
 pub(crate) struct Ids<'t> {
-    trace: &'t Trace,
+    pub(crate) trace: &'t Trace,
     thread: &'t Thread,
-    by: GroupBy,
+    pub(crate) by: GroupBy,
     /// Whether an event without categories has no label, over which DevTools fails, and functions of a CPU profile alone belong to nobody, since
     /// it looks for owners of the events of traces only.
-    as_devtools: bool,
+    pub(crate) as_devtools: bool,
     /// Whether nothing but the owner of an entry is its group by third party: what is of V8 itself is of nobody.
     by_owner: bool,
     /// Ids of groups, and those of entries that were asked for.
@@ -145,11 +130,11 @@ impl<'t> Ids<'t> {
         self.thread.model.as_deref()
     }
 
-    fn name(&self, entry: &Entry) -> &'t [u8] {
+    pub(crate) fn name(&self, entry: &Entry) -> &'t [u8] {
         self.trace.names.bytes_of(self.trace.kinds.all[entry.kind as usize].name)
     }
 
-    fn cat(&self, entry: &Entry) -> &'t [u8] {
+    pub(crate) fn cat(&self, entry: &Entry) -> &'t [u8] {
         match self.trace.kinds.all[entry.kind as usize].cat {
             NO_CAT => b"",
             cat => self.trace.names.bytes_of(cat),
@@ -189,7 +174,7 @@ impl<'t> Ids<'t> {
     }
 
     /// `eventStyle`: title and category.
-    fn style(&self, entry: &Entry) -> (String, &'static str) {
+    pub(crate) fn style(&self, entry: &Entry) -> (String, &'static str) {
         if let Some(frame) = self.frame(entry) {
             return match frame.function {
                 IDLE => ("ProfileCall".to_owned(), "idle"),
@@ -231,6 +216,11 @@ impl<'t> Ids<'t> {
         !entry.is_call() && self.trace.flags[entry.kind as usize] & flag::IMAGE != 0
     }
 
+    /// Whether its group is its own, not that of all that are alike.
+    fn is_single(&self, entry: &Entry) -> bool {
+        !entry.is_call() && self.trace.flags[entry.kind as usize] & (flag::IMAGE | flag::ONCE) != 0
+    }
+
     /// The URL of the request that an event is of; empty if there is none.
     fn url_of_request(&self, entry: &Entry) -> &'t [u8] {
         let id = match self.trace.details.all[entry.details as usize].request {
@@ -248,11 +238,20 @@ impl<'t> Ids<'t> {
             let owner = || entities.owner(self.trace.names.bytes_of(frame.url));
             return (!is_of_nobody).then(owner).flatten();
         }
-        let of_request = is_of_request(self.name(entry)).then(|| self.url_of_request(entry));
+        let of_request = self.is_of_request(entry).then(|| self.url_of_request(entry));
         of_request.and_then(|url| entities.owner(url)).or_else(|| {
             let url = self.trace.details.all[entry.details as usize].url;
             entities.owner(self.trace.names.bytes_of(url))
         })
+    }
+
+    /// Whether it is one of the events that a request is made of.
+    fn is_of_request(&self, entry: &Entry) -> bool {
+        is_of_request(self.name(entry))
+            && entry.event_number().is_some_and(|number| {
+                let is_once = self.trace.flags[entry.kind as usize] & flag::ONCE != 0;
+                !is_once || self.trace.of_requests.contains(&number)
+            })
     }
 
     /// `domainByEvent`
@@ -325,89 +324,6 @@ impl<'t> Ids<'t> {
     pub(crate) fn group_id(&self, group: u32) -> String {
         self.groups.borrow().0.text(group)
     }
-
-    /// What the panel writes for a group, of which `first` is the first entry.
-    pub(crate) fn group_label(&self, id: &str, first: &Entry) -> Option<String> {
-        let or_unattributed = || Some(if id.is_empty() { "[unattributed]" } else { id }.to_owned());
-        match self.by {
-            GroupBy::Activity => self.label(first),
-            GroupBy::Category => {
-                let known = CATEGORIES.iter().find(|(name, _)| *name == id);
-                Some(match (known, id) {
-                    (Some((_, title)), _) => (*title).to_owned(),
-                    (None, "idle") => "Idle".to_owned(),
-                    (None, "other") => "System".to_owned(),
-                    _ => "[unattributed]".to_owned(),
-                })
-            }
-            GroupBy::Frame => {
-                let frame = self.trace.meta.frame_titles.get(id.as_bytes());
-                let Some((name, url)) = frame.filter(|_| !id.is_empty()) else {
-                    return Some("Page".to_owned());
-                };
-                if url.starts_with(b"about:") {
-                    return Some(format!(
-                        "\"{}\"",
-                        trim_middle(&String::from_utf8_lossy(name), 80)
-                    ));
-                }
-                Some(String::from_utf8_lossy(url).chars().take(80).collect())
-            }
-            GroupBy::Domain | GroupBy::Subdomain | GroupBy::ThirdParty => {
-                if id.starts_with("extensions::") {
-                    Some("[Chrome extensions overhead]".to_owned())
-                } else if id.starts_with("native ") {
-                    Some("[V8 runtime]".to_owned())
-                } else if id.starts_with("chrome-extension") {
-                    let owner = self.owner(first).map(|own| own.name);
-                    Some(owner.map_or(id.to_owned(), |own| String::from_utf8_lossy(&own).into()))
-                } else {
-                    or_unattributed()
-                }
-            }
-            _ => or_unattributed(),
-        }
-    }
-
-    /// The column "Activity" of the tree views (`eventTitle`).
-    pub(crate) fn label(&self, entry: &Entry) -> Option<String> {
-        if let Some(frame) = self.frame(entry) {
-            let name = self.trace.names.bytes_of(frame.function);
-            return Some(match (frame.url, native_group(name)) {
-                (NATIVE, "null") => String::from_utf8_lossy(name).into_owned(),
-                (NATIVE, group) => group.to_owned(),
-                _ if name.is_empty() => "(anonymous)".to_owned(),
-                _ => String::from_utf8_lossy(name).into_owned(),
-            });
-        }
-        if self.as_devtools && self.trace.flags[entry.kind as usize] & flag::NO_CATEGORY != 0 {
-            return None;
-        }
-        let title = self.style(entry).0;
-        if self.cat(entry).split(|&byte| byte == b',').any(|part| part == b"blink.console") {
-            return Some(title);
-        }
-        let detail = self.trace.details.all[entry.details as usize].title;
-        Some(match detail {
-            0 => title,
-            detail => format!("{title}: {}", self.trace.names.text(detail)),
-        })
-    }
-
-    /// What stands in the flame chart (`Name.forEntry`).
-    pub(crate) fn flame_label(&self, entry: &Entry) -> Option<String> {
-        if let Some(frame) = self.frame(entry) {
-            let name = self.trace.names.text(frame.function);
-            return Some(if name.is_empty() { "(anonymous)".to_owned() } else { name });
-        }
-        let name = self.name(entry);
-        let detail = self.trace.details.all[entry.details as usize].title;
-        if name == b"EventDispatch" && entry.is_complete() {
-            return (detail != 0).then(|| format!("Event: {}", self.trace.names.text(detail)));
-        }
-        let title = style(name).map(|style| style.title.to_owned());
-        Some(title.unwrap_or_else(|| String::from_utf8_lossy(name).into_owned()))
-    }
 }
 
 impl Identify for Ids<'_> {
@@ -423,7 +339,7 @@ impl Identify for Ids<'_> {
     }
 
     fn group(&self, entry: &Entry) -> u32 {
-        if self.is_image(entry) {
+        if self.is_single(entry) {
             return self.groups.borrow_mut().0.number(&self.group_text(entry));
         }
         // samples of calls say nothing of groups
@@ -453,16 +369,4 @@ impl Identify for Ids<'_> {
         let (bytes, is_cached) = (f64::from_bits(details.bytes), details.is_cached);
         Some(Received { bytes, kind, is_cached })
     }
-}
-
-/// `StringUtilities.trimMiddle`, by characters.
-fn trim_middle(text: &str, most: usize) -> String {
-    let all: Vec<char> = text.chars().collect();
-    if all.len() <= most {
-        return text.to_owned();
-    }
-    let (left, right) = (most / 2, most - most / 2 - 1);
-    let head: String = all[..left].iter().collect();
-    let tail: String = all[all.len() - right..].iter().collect();
-    format!("{head}…{tail}")
 }

@@ -1,6 +1,7 @@
 //! Kinds of events (name and categories), and what DevTools makes of each: asked once a kind, not once an event.
 
 use crate::images::is_image;
+use crate::requests::is_once;
 use crate::styles;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
@@ -80,6 +81,8 @@ pub(crate) mod flag {
     pub(crate) const NO_CATEGORY: u16 = 1 << 9;
     /// Its URL is that of an image which another event names.
     pub(crate) const IMAGE: u16 = 1 << 10;
+    /// A request has one of it.
+    pub(crate) const ONCE: u16 = 1 << 11;
 }
 
 /// The flags of each kind.
@@ -123,6 +126,7 @@ fn flags_of(kind: Kind, names: &Names) -> u16 {
         ),
         (NO_CATEGORY, kind.cat == NO_CAT),
         (IMAGE, is_image(name)),
+        (ONCE, is_once(name)),
     ];
     bits.into_iter().filter(|(_, is)| *is).fold(0, |flags, (bit, _)| flags | bit)
 }

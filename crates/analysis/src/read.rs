@@ -191,6 +191,7 @@ impl Trace {
             details: facts.details,
             counters: facts.counters,
             image_urls: facts.images.urls(),
+            of_requests: facts.requests.numbers(),
             pages: facts.pages,
             included: facts.included,
         })

@@ -132,6 +132,8 @@ pub struct Trace {
     pub(crate) pages: Pages,
     /// URLs of events of images, by their numbers.
     pub(crate) image_urls: HashMap<u64, Box<[u8]>>,
+    /// Numbers of events that requests have one of, the last.
+    pub(crate) of_requests: HashSet<u64>,
     pub(crate) included: Included,
     /// Of all threads, thread by thread.
     pub(crate) records: SpilledVec<Record>,

@@ -3,7 +3,7 @@
 //! Stored answers (`golden`) are of the corpus. With `TRACEMILL_LIVE=all` the engine is asked of every file of that too, which takes
 //! some ten minutes, and with `TRACEMILL_LIVE=FOLDER` of those in a folder; else of one in twelve. Without Node nothing is asked.
 
-use crate::golden::{Outcome, TIMES_IN_QUOTES, check, files, shared};
+use crate::golden::{Outcome, TIMES_IN_QUOTES, check, files, first_differences, shared};
 use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
 use std::io::Read;
@@ -44,6 +44,10 @@ fn ask(engine: &Path, file: &Path) -> Vec<Value> {
         "--group-by=all",
         "--format=hash",
     ];
+    run(engine, &words, file)
+}
+
+fn run(engine: &Path, words: &[&str], file: &Path) -> Vec<Value> {
     let mut command = Command::new("node");
     command.arg(engine.join("trees.mjs")).args(words).arg(file);
     let output = command.output().expect("the engine runs");
@@ -51,6 +55,35 @@ fn ask(engine: &Path, file: &Path) -> Vec<Value> {
     assert!(matches!(output.status.code(), Some(0 | 2)), "{command:?}: {said}");
     let text = String::from_utf8(output.stdout).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// Shows the first rows that differ of the first wrong table of each file.
+#[track_caller]
+fn explain(engine: &Path, outcome: &Outcome) {
+    let mut told = String::new();
+    for (file, head) in outcome.first_wrong.iter().take(5) {
+        let text = |key: &str| match &head[key] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let entries = match &*text("entries") {
+            "panel" => "--like=panel".to_owned(),
+            own => format!("--{own}"),
+        };
+        let mut words = vec![entries, format!("--tables={}", text("table"))];
+        words.extend(["pid", "tid"].map(|own| format!("--{own}={}", text(own))));
+        if head["table"] != "flame" {
+            words.push(format!("--window={}", text("window")));
+        }
+        if head["groupBy"].is_string() {
+            words.push(format!("--group-by={}", text("groupBy")));
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let lines = run(engine, &words, file);
+        let asked = (head, &*lines, companies(engine));
+        told += &format!("{}: {}\n", file.display(), first_differences(file, asked));
+    }
+    assert!(told.is_empty(), "{told}");
 }
 
 fn companies(engine: &Path) -> Entities {
@@ -66,6 +99,7 @@ fn compare<'f>(engine: &Path, files: impl Iterator<Item = &'f PathBuf>) -> Outco
         let name = file.display().to_string();
         check(&name, file, (&lines, companies(engine)), &mut outcome);
     }
+    explain(engine, &outcome);
     outcome.assert_right();
     outcome
 }
@@ -259,6 +293,7 @@ fn random_recordings_are_what_the_engine_makes_of_them() {
     let profiles =
         seeds(1, 6).map(|seed| file(format!("{seed}.cpuprofile"), &generate::cpuprofile(seed)));
     let all: Vec<PathBuf> = traces.chain(profiles).collect();
-    let compared = compare(engine, all.iter()).compared;
-    assert!(compared > 40 * all.len() as u64, "{compared}");
+    let outcome = compare(engine, all.iter());
+    assert!(outcome.refused.is_empty(), "the engine refuses {:?}", outcome.refused);
+    assert!(outcome.compared > 40 * all.len() as u64, "{}", outcome.compared);
 }

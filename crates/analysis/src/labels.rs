@@ -1,0 +1,156 @@
+//! What rows are called: the texts of DevTools' flame chart and tree views.
+
+use crate::details::PLAIN;
+use crate::entries::Entry;
+use crate::functions::{NATIVE, native_group};
+use crate::groups::{GroupBy, Ids};
+use crate::kinds::flag;
+use crate::styles::style;
+
+/// Category names as shown.
+const CATEGORIES: [(&str, &str); 11] = [
+    ("drawing", "Drawing"),
+    ("rasterizing", "Rasterizing"),
+    ("layout", "Layout"),
+    ("loading", "Loading"),
+    ("experience", "Experience"),
+    ("messaging", "Messaging"),
+    ("scripting", "Scripting"),
+    ("rendering", "Rendering"),
+    ("painting", "Painting"),
+    ("gpu", "GPU"),
+    ("async", "Async"),
+];
+
+impl Ids<'_> {
+    /// What the panel writes for a group, of which `first` is the first entry.
+    pub(crate) fn group_label(&self, id: &str, first: &Entry) -> Option<String> {
+        let or_unattributed = || Some(if id.is_empty() { "[unattributed]" } else { id }.to_owned());
+        match self.by {
+            GroupBy::Activity => self.label(first),
+            GroupBy::Category => {
+                let known = CATEGORIES.iter().find(|(name, _)| *name == id);
+                Some(match (known, id) {
+                    (Some((_, title)), _) => (*title).to_owned(),
+                    (None, "idle") => "Idle".to_owned(),
+                    (None, "other") => "System".to_owned(),
+                    _ => "[unattributed]".to_owned(),
+                })
+            }
+            GroupBy::Frame => {
+                let frame = self.trace.meta.frame_titles.get(id.as_bytes());
+                let Some((name, url)) = frame.filter(|_| !id.is_empty()) else {
+                    return Some("Page".to_owned());
+                };
+                if url.starts_with(b"about:") {
+                    return Some(format!(
+                        "\"{}\"",
+                        trim_middle(&String::from_utf8_lossy(name), 80)
+                    ));
+                }
+                Some(String::from_utf8_lossy(url).chars().take(80).collect())
+            }
+            GroupBy::Domain | GroupBy::Subdomain | GroupBy::ThirdParty => {
+                if id.starts_with("extensions::") {
+                    Some("[Chrome extensions overhead]".to_owned())
+                } else if id.starts_with("native ") {
+                    Some("[V8 runtime]".to_owned())
+                } else if id.starts_with("chrome-extension") {
+                    let owner = self.owner(first).map(|own| own.name);
+                    Some(owner.map_or(id.to_owned(), |own| String::from_utf8_lossy(&own).into()))
+                } else {
+                    or_unattributed()
+                }
+            }
+            _ => or_unattributed(),
+        }
+    }
+
+    /// The column "Activity" of the tree views (`eventTitle`).
+    pub(crate) fn label(&self, entry: &Entry) -> Option<String> {
+        if let Some(frame) = self.frame(entry) {
+            let name = self.trace.names.bytes_of(frame.function);
+            return Some(match (frame.url, native_group(name)) {
+                (NATIVE, "null") => String::from_utf8_lossy(name).into_owned(),
+                (NATIVE, group) => group.to_owned(),
+                _ if name.is_empty() => "(anonymous)".to_owned(),
+                _ => String::from_utf8_lossy(name).into_owned(),
+            });
+        }
+        if self.as_devtools && self.trace.flags[entry.kind as usize] & flag::NO_CATEGORY != 0 {
+            return None;
+        }
+        let title = self.style(entry).0;
+        if self.cat(entry).split(|&byte| byte == b',').any(|part| part == b"blink.console") {
+            return Some(title);
+        }
+        if self.name(entry) == b"WebSocketCreate" {
+            return Some(title);
+        }
+        match self.added(entry) {
+            Added::Text(text) => Some(format!("{title}{text}")),
+            Added::Missing if self.as_devtools => None,
+            Added::Missing | Added::Nothing => Some(title),
+        }
+    }
+
+    /// What its label adds to its title.
+    fn added(&self, entry: &Entry) -> Added {
+        let text = match self.trace.details.all[entry.details as usize].title {
+            0 => String::new(),
+            title => self.trace.names.text(title),
+        };
+        let is_of_type = || self.name(entry) == b"EventDispatch" && entry.is_complete();
+        let is_animation = || {
+            self.name(entry) == b"Animation"
+                && memchr::memmem::find(self.cat(entry), b"devtools.timeline").is_some()
+        };
+        match &*text {
+            "" if is_of_type() || is_animation() => Added::Missing,
+            "" | PLAIN => Added::Nothing,
+            _ => Added::Text(text),
+        }
+    }
+
+    /// What stands in the flame chart (`Name.forEntry`).
+    pub(crate) fn flame_label(&self, entry: &Entry) -> Option<String> {
+        if let Some(frame) = self.frame(entry) {
+            let name = self.trace.names.text(frame.function);
+            return Some(if name.is_empty() { "(anonymous)".to_owned() } else { name });
+        }
+        let name = self.name(entry);
+        match (name, self.added(entry)) {
+            (b"EventDispatch", Added::Text(kind)) => return Some(format!("Event{kind}")),
+            (b"EventDispatch", Added::Missing) if self.as_devtools => return None,
+            (b"WebSocketCreate", Added::Text(url)) => return Some(format!("{OPENED}{url}")),
+            (b"WebSocketCreate", _) => return Some(OPENED.to_owned()),
+            (b"WebSocketDestroy", _) => return Some("WebSocket closed".to_owned()),
+            _ => {}
+        }
+        let title = style(name).map(|style| style.title.to_owned());
+        Some(title.unwrap_or_else(|| String::from_utf8_lossy(name).into_owned()))
+    }
+}
+
+/// What a label adds to a title.
+enum Added {
+    Nothing,
+    Text(String),
+    /// `args` has not what DevTools takes it from, over which it fails.
+    Missing,
+}
+
+/// What stands for an event that opens a connection.
+const OPENED: &str = "WebSocket opened";
+
+/// `StringUtilities.trimMiddle`, by characters.
+fn trim_middle(text: &str, most: usize) -> String {
+    let all: Vec<char> = text.chars().collect();
+    if all.len() <= most {
+        return text.to_owned();
+    }
+    let (left, right) = (most / 2, most - most / 2 - 1);
+    let head: String = all[..left].iter().collect();
+    let tail: String = all[all.len() - right..].iter().collect();
+    format!("{head}…{tail}")
+}

@@ -1,0 +1,66 @@
+//! Which events a request is made of: `NetworkRequestsHandler` of DevTools keeps the last response, end, priority and note on the cache of
+//! each request, in the order of the file, and only these are of whom the request went to.
+
+use crate::value::{member, template};
+use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_tokenizer::{Event, Field};
+
+/// Whether a request has one event of a name, the last.
+pub(crate) fn is_once(name: &[u8]) -> bool {
+    kind(name).is_some()
+}
+
+fn kind(name: &[u8]) -> Option<u8> {
+    Some(match name {
+        b"ResourceChangePriority" => 0,
+        b"ResourceReceiveResponse" => 1,
+        b"ResourceFinish" => 2,
+        b"ResourceMarkAsCached" => 3,
+        _ => return None,
+    })
+}
+
+/// The last event of each of these names, by the ids of requests.
+#[derive(Default)]
+pub(crate) struct Requests {
+    last: HashMap<(u8, Box<[u8]>), u64>,
+    bytes: u64,
+}
+
+impl Requests {
+    /// Takes an event, the `number`th of its stretch, if it is one of them.
+    #[inline]
+    pub(crate) fn note(&mut self, event: &Event<'_>, number: u64) {
+        let Some(name @ [b'"', b'R', ..]) = event.field_and_rest(Field::Name) else { return };
+        let Some(kind) = name[1..].split(|&byte| byte == b'"').next().and_then(kind) else {
+            return;
+        };
+        let args = event.field(Field::Args).unwrap_or_default();
+        let id = member(args, b"data").and_then(|data| member(data, b"requestId"));
+        self.push((kind, template(id).into()), number);
+    }
+
+    fn push(&mut self, key: (u8, Box<[u8]>), number: u64) {
+        /// Of an entry, and of its number in the set.
+        const OWN: usize = 2 * size_of::<((u8, Box<[u8]>), u64)>() + 32;
+        let size = OWN + key.1.len();
+        if self.last.insert(key, number).is_none() {
+            self.bytes += size as u64;
+        }
+    }
+
+    /// Takes over those of a later stretch, before which `first` events stand.
+    pub(crate) fn append(&mut self, later: Requests, first: u64) {
+        later.last.into_iter().for_each(|(key, number)| self.push(key, number + first));
+    }
+
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The numbers of these events.
+    pub(crate) fn numbers(&self) -> HashSet<u64> {
+        self.last.values().copied().collect()
+    }
+}

@@ -1,0 +1,157 @@
+//! What a recording says of itself: names of processes and threads, frames, navigations, workers.
+
+use super::parts::{Layout, Producer, Thread, event};
+use crate::Rng;
+use serde_json::{Value, json};
+
+const TIMELINE: &str = "disabled-by-default-devtools.timeline";
+
+/// Names of threads of a page.
+const THREADS: [&str; 8] = [
+    "DedicatedWorker thread",
+    "ThreadPoolForegroundWorker",
+    "CompositorTileWorker1",
+    "Compositor",
+    "Chrome_ChildIOThread",
+    "ServiceWorker thread",
+    "ThreadPoolServiceThread",
+    "CrRendererMain",
+];
+
+/// Process that shows the page, one that shows another frame of it, and that of the browser.
+pub(super) const PAGE: u64 = 7;
+pub(super) const OTHER: u64 = 8;
+pub(super) const BROWSER: u64 = 3;
+
+/// Which threads there are, and what is told of them first.
+pub(super) fn heads(rng: &mut Rng, producer: Producer, start: u64) -> Layout {
+    let mut layout =
+        Layout { threads: vec![Thread { pid: PAGE, tid: 1 }], events: Vec::new(), start };
+    match producer {
+        Producer::Browser => browser(rng, &mut layout),
+        Producer::Node => {
+            layout.name(PAGE, 1, "process_name", "node");
+            layout.name(PAGE, 1, "thread_name", "JavaScriptMainThread");
+            (2..2 + rng.below(3)).for_each(|tid| layout.thread(PAGE, tid, "WorkerThread"));
+            let args = json!({"data": {"sessionId": "1"}});
+            layout.mark((PAGE, 1), ("TracingStartedInPage", TIMELINE), args);
+        }
+        Producer::Generic => {
+            for tid in 2..2 + rng.below(3) {
+                layout.threads.push(Thread { pid: PAGE + tid % 2, tid });
+                if rng.chance(60) {
+                    layout.name(PAGE + tid % 2, tid, "thread_name", "named");
+                }
+            }
+            if rng.chance(50) {
+                layout.name(PAGE, 1, "process_name", "program");
+            }
+        }
+    }
+    layout
+}
+
+/// A page with frames in one or two processes, its workers, and the process of the browser.
+fn browser(rng: &mut Rng, layout: &mut Layout) {
+    layout.name(BROWSER, 1, "process_name", "Browser");
+    layout.thread(BROWSER, 1, "CrBrowserMain");
+    layout.name(PAGE, 1, "process_name", "Renderer");
+    layout.name(PAGE, 1, "thread_name", "CrRendererMain");
+    for tid in 2..2 + rng.below(4) {
+        layout.thread(PAGE, tid, rng.pick(&THREADS));
+    }
+    let has_other = rng.chance(50);
+    if has_other {
+        layout.thread(OTHER, 1, "CrRendererMain");
+    }
+    let main = json!({"frame": "F", "url": rng.pick(&["https://www.shop.co.uk/", "about:blank", "chrome://new-tab/"]),
+        "name": "", "processId": PAGE, "isInPrimaryMainFrame": true, "isOutermostMainFrame": true});
+    let mut frames = vec![main];
+    if rng.chance(60) {
+        frames.push(json!({"frame": "G", "url": "https://ads.example.com/frame.html", "name": "ad", "parent": "F",
+            "processId": PAGE, "isInPrimaryMainFrame": true, "isOutermostMainFrame": false}));
+    }
+    if has_other && rng.chance(60) {
+        frames.push(json!({"frame": "H", "url": rng.pick(&["about:blank", "https://video.example.org/"]), "name": "video",
+            "parent": "F", "processId": OTHER}));
+    }
+    if rng.chance(20) {
+        // recordings of Chrome before 117
+        for frame in &mut frames {
+            let frame = frame.as_object_mut().expect("a frame is an object");
+            frame.remove("isInPrimaryMainFrame");
+        }
+    }
+    let args = json!({"data": {"frameTreeNodeId": 1, "persistentIds": true, "frames": frames}});
+    layout.mark((BROWSER, 1), ("TracingStartedInBrowser", TIMELINE), args);
+    layout.mark((PAGE, 1), ("TracingStartedInPage", TIMELINE), json!({"data": {"sessionId": "1"}}));
+    let committed = |pid: u64| json!({"data": {"frame": "H", "url": "https://video.example.org/2", "name": "", "processId": pid, "parent": "F"}});
+    if has_other && rng.chance(60) {
+        layout.mark((BROWSER, 1), ("FrameCommittedInBrowser", TIMELINE), committed(OTHER));
+    }
+    for (pid, tid) in layout.threads.iter().map(|own| (own.pid, own.tid)).collect::<Vec<_>>() {
+        if rng.chance(30) {
+            let data = json!({"sessionId": "1", "workerThreadId": tid, "workerId": format!("W{tid}"), "frame": "F",
+                "url": "https://www.shop.co.uk/worker.js"});
+            layout.mark((pid, 1), ("TracingSessionIdForWorker", TIMELINE), json!({"data": data}));
+        }
+    }
+    if rng.chance(60) {
+        navigation(rng, layout);
+    }
+}
+
+/// A navigation of the main frame, and what Chrome tells of it.
+fn navigation(rng: &mut Rng, layout: &mut Layout) {
+    let id = "N1";
+    let url = rng.pick(&["https://www.shop.co.uk/", "https://www.shop.co.uk/next", "about:blank"]);
+    let main = (PAGE, 1);
+    let data = json!({"documentLoaderURL": url, "isLoadingMainFrame": true, "isOutermostMainFrame": true, "navigationId": id});
+    layout.at_phase(
+        "R",
+        main,
+        ("navigationStart", "blink.user_timing"),
+        json!({"frame": "F", "data": data}),
+    );
+    let data = json!({"frame": "F", "url": url, "name": "", "isMainFrame": true, "nodeId": 3});
+    layout.mark(main, ("CommitLoad", "devtools.timeline"), json!({"data": data}));
+    let own = |more: Value| json!({"frame": "F", "data": more});
+    let timing = "loading,rail,devtools.timeline";
+    for (name, data) in [
+        ("firstPaint", json!({"navigationId": id})),
+        ("firstContentfulPaint", json!({"navigationId": id})),
+        (
+            "largestContentfulPaint::Candidate",
+            json!({"navigationId": id, "candidateIndex": 1, "nodeId": 3, "type": "text"}),
+        ),
+    ] {
+        let phase = rng.pick(&["R", "I"]);
+        layout.at_phase(phase, main, (name, timing), own(data));
+    }
+    let user = "blink.user_timing";
+    layout.at_phase("R", main, ("domLoading", user), json!({"frame": "F"}));
+    layout.at_phase("I", main, ("requestStart", user), json!({"frame": "F"}));
+}
+
+impl Layout {
+    fn name(&mut self, pid: u64, tid: u64, name: &str, value: &str) {
+        self.events.push(json!({"ph": "M", "name": name, "cat": "__metadata", "pid": pid, "tid": tid, "ts": 0, "args": {"name": value}}));
+    }
+
+    fn thread(&mut self, pid: u64, tid: u64, name: &str) {
+        self.name(pid, tid, "thread_name", name);
+        self.threads.push(Thread { pid, tid });
+    }
+
+    fn mark(&mut self, of: (u64, u64), kind: (&str, &str), args: Value) {
+        self.at_phase("I", of, kind, args);
+    }
+
+    fn at_phase(&mut self, phase: &str, of: (u64, u64), (name, cat): (&str, &str), args: Value) {
+        let mut own = event(phase, of, (name, cat), json!(self.start), args);
+        if phase == "I" {
+            own["s"] = json!("t");
+        }
+        self.events.push(own);
+    }
+}

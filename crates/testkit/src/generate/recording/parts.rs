@@ -1,0 +1,80 @@
+//! What all parts of recordings are made with.
+
+use crate::Rng;
+use serde_json::{Value, json};
+
+/// Microseconds that a recording lasts at least.
+pub(super) const LENGTH: u64 = 3000;
+/// When most begin.
+pub(super) const START: u64 = 5_000_000;
+pub(super) const URLS: [&str; 14] = [
+    "https://www.shop.co.uk/app.js",
+    "https://cdn.shop.co.uk/vendor.js?v=1",
+    "https://www.google-analytics.com/analytics.js",
+    "http://192.168.1.20:8080/a.js",
+    "http://localhost:3000/a.js",
+    "chrome-extension://abcdefghijklmnop/content.js",
+    "https://www.shop.co.uk/node_modules/left/index.js",
+    "file:///srv/node_modules/left/index.js",
+    "node:internal/timers",
+    "node:fs",
+    "native V8Runtime",
+    "native array.js",
+    "extensions::binding",
+    "",
+];
+/// Frames that events name; the last one is never told of.
+pub(super) const FRAMES: [&str; 4] = ["F", "G", "H", "nowhere"];
+
+/// What wrote it.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Producer {
+    Browser,
+    Node,
+    Generic,
+}
+
+/// A thread of a recording.
+#[derive(Clone, Copy)]
+pub(super) struct Thread {
+    pub(super) pid: u64,
+    pub(super) tid: u64,
+}
+
+/// Which threads there are, and what is told of them.
+pub(super) struct Layout {
+    pub(super) threads: Vec<Thread>,
+    pub(super) events: Vec<Value>,
+    pub(super) start: u64,
+}
+
+/// How times are written, and what events have beside them.
+#[derive(Clone, Copy)]
+pub(super) struct Scale {
+    pub(super) start: u64,
+    /// With digits behind the microsecond.
+    pub(super) fine: bool,
+    /// Trace ids of samples.
+    pub(super) ids: bool,
+    /// B and E for X.
+    pub(super) pairs: bool,
+}
+
+impl Scale {
+    pub(super) fn time(self, rng: &mut Rng, micros: u64) -> Value {
+        match self.fine && rng.chance(50) {
+            true => json!((micros * 1000 + rng.below(1000)) as f64 / 1000.0),
+            false => json!(micros),
+        }
+    }
+}
+
+pub(super) fn event(
+    phase: &str,
+    (pid, tid): (u64, u64),
+    (name, cat): (&str, &str),
+    ts: Value,
+    args: Value,
+) -> Value {
+    json!({"ph": phase, "name": name, "cat": cat, "pid": pid, "tid": tid, "ts": ts, "args": args})
+}
