@@ -1,13 +1,13 @@
 //! Functions as nodes of CPU profiles name them, each once: what they are called and where they stand, by numbers of texts. Which of them are
 //! one row of a table, or one call, their texts say; these are put together when they are asked for, since there may be as many functions as nodes.
 
-use crate::space::{half, put};
+use crate::space::{Space, half, put};
 use crate::value::{is_true, member, named, string, template};
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 use std::hash::BuildHasher;
+use tracemill_core::error::Error;
 use tracemill_core::names::Names;
-use tracemill_core::spill::Record;
+use tracemill_core::spill::{Record, SpillArray, SpillIndex};
 
 /// A function, by numbers of texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -92,67 +92,71 @@ impl Frame {
     }
 }
 
-/// All of a profile, in the order in which they come.
-#[derive(Default)]
+/// All of a profile, in the order in which they come; on disk beyond their share of the budget.
 pub(crate) struct Functions {
-    pub(crate) all: Vec<Frame>,
-    numbers: HashTable<u32>,
-    rows: HashTable<u32>,
-    classes: HashTable<u32>,
+    pub(crate) all: SpillArray<Frame>,
+    numbers: SpillIndex,
+    rows: SpillIndex,
+    classes: SpillIndex,
 }
 
 impl Functions {
+    pub(crate) fn new(space: &Space) -> Self {
+        let index = || space.index(16);
+        Functions { all: space.array(8), numbers: index(), rows: index(), classes: index() }
+    }
+
     /// The number of a function, of which row and class are still open.
-    pub(crate) fn number(&mut self, mut frame: Frame, names: &Names) -> u32 {
+    ///
+    /// # Errors
+    /// What temporary files say.
+    pub(crate) fn number(&mut self, mut frame: Frame, names: &Names) -> Result<u32, Error> {
         let plain = |frame: &Frame| Frame { row: 0, class: 0, ..*frame };
         let Functions { all, numbers, rows, classes } = self;
         let next = all.len() as u32;
-        let known = first(numbers, (&frame, next), |number| all[number as usize], plain);
+        let known = first(numbers, (&frame, next), all, plain)?;
         if known != next {
-            return known;
+            return Ok(known);
         }
-        let at = |number: u32| all[number as usize];
-        frame.row = first(rows, (&frame, next), at, |own| own.row_text(names));
-        frame.class = first(classes, (&frame, next), at, |own| own.class_text(names));
-        all.push(frame);
-        next
+        frame.row = first(rows, (&frame, next), all, |own| own.row_text(names))?;
+        frame.class = first(classes, (&frame, next), all, |own| own.class_text(names))?;
+        all.push(frame)?;
+        Ok(next)
     }
 
-    /// Bytes of heap.
-    pub(crate) fn heap(&self) -> u64 {
-        let tables = [&self.numbers, &self.rows, &self.classes].map(HashTable::capacity);
-        (self.all.capacity() * size_of::<Frame>() + tables.iter().sum::<usize>() * 5) as u64
+    /// A function.
+    pub(crate) fn get(&self, number: u32) -> Frame {
+        self.all.get(number as usize).unwrap_or_default()
     }
 
     /// Its texts have other numbers: those in `numbers`. No more may come then.
     pub(crate) fn rename(&mut self, numbers: &[u32]) {
         let Functions { all, numbers: known, rows, classes } = self;
-        [known, rows, classes].into_iter().for_each(HashTable::clear);
-        for Frame { function, script, url, line, column, .. } in all {
-            for text in [function, script, url, line, column] {
-                *text = numbers[*text as usize];
-            }
+        [known, rows, classes].into_iter().for_each(SpillIndex::clear);
+        for at in 0..all.len() {
+            all.update(at, |Frame { function, script, url, line, column, .. }| {
+                for text in [function, script, url, line, column] {
+                    *text = numbers[*text as usize];
+                }
+            });
         }
     }
 }
 
 /// The first of those known whose key is that of `frame`; `next` if there is none, which is one of them from then on.
 fn first<K: std::hash::Hash + Eq>(
-    table: &mut HashTable<u32>,
+    index: &mut SpillIndex,
     (frame, next): (&Frame, u32),
-    at: impl Fn(u32) -> Frame,
+    all: &SpillArray<Frame>,
     key: impl Fn(&Frame) -> K,
-) -> u32 {
+) -> Result<u32, Error> {
     let own = key(frame);
-    let hash = |key: &K| FixedState::default().hash_one(key);
-    let of = hash(&own);
-    if let Some(&known) = table.find(of, |&number| key(&at(number)) == own) {
-        return known;
+    let hash = FixedState::default().hash_one(&own);
+    let is_it = |number: u32| all.get(number as usize).is_some_and(|known| key(&known) == own);
+    match index.find(hash, is_it) {
+        Some(known) => Ok(known),
+        None => index.insert(hash, next).map(|()| next),
     }
-    // the new one is not among all yet
-    let key_of = |number: u32| if number == next { key(frame) } else { key(&at(number)) };
-    table.insert_unique(of, next, |&number| hash(&key_of(number)));
-    next
 }
 
 /// Names of meta nodes: texts that come first of all.
@@ -184,14 +188,16 @@ pub(crate) fn native_group(function: &[u8]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tracemill_core::limits::Limits;
 
     #[test]
     fn functions_are_one_by_their_texts() {
         let mut names = meta_names();
-        let mut functions = Functions::default();
+        let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+        let mut functions = Functions::new(&Space::new(&limits, 0, 1));
         let mut add = |frame: &str| {
             let frame = Frame::of_node(frame.as_bytes(), false, &mut names);
-            functions.number(frame, &names)
+            functions.number(frame, &names).expect("room on disk")
         };
         let texts = [
             r#"{"callFrame":{"functionName":"a","scriptId":7,"url":"u","lineNumber":1,"columnNumber":2}}"#,
@@ -205,10 +211,11 @@ mod tests {
         ];
         assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
-        let of = |key: fn(&Frame) -> u32| functions.all.iter().map(key).collect::<Vec<_>>();
+        let of =
+            |key: fn(&Frame) -> u32| functions.all.iter().map(|own| key(&own)).collect::<Vec<_>>();
         assert_eq!(of(|own| own.row), [0, 0, 2, 3, 3, 5, 6, 6]);
         assert_eq!(of(|own| own.class), [0, 0, 0, 3, 3, 5, 6, 7]);
-        let row = |at: usize| String::from_utf8(functions.all[at].row_text(&names)).expect("text");
+        let row = |at: u32| String::from_utf8(functions.get(at).row_text(&names)).expect("text");
         assert_eq!([1, 4, 6].map(row), ["f:a@7:1:2", "f:undefined@7:1:2", "f:Compile@7:1:2"]);
     }
 

@@ -9,7 +9,7 @@ use crate::value::number;
 use std::ops::Range;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
-use tracemill_core::spill::{Record, SpilledVec, word};
+use tracemill_core::spill::{Record, SpillArray, SpilledVec, word};
 
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -171,9 +171,9 @@ impl Model {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// §4.4: the root's children, the first of them `top[0]`, are searched from the last to the first.
-    pub(crate) fn find_meta_nodes(&mut self, top: &[u32]) {
-        for &node in top.iter().rev() {
+    /// §4.4: the root's children are searched from the last to the first.
+    pub(crate) fn find_meta_nodes(&mut self, mut top: SpillArray<u32>) {
+        while let Some(node) = top.pop() {
             if self.gc.is_some() && self.program.is_some() && self.idle.is_some() {
                 return;
             }

@@ -70,7 +70,7 @@ pub(crate) fn read_profiles(
             added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
         })?;
         for own in decoded {
-            all.push(own.read(scanned, rules, (names, samples), (&kept, room), clock)?);
+            all.push(own.read(scanned, rules, (names, samples), &kept, clock)?);
         }
     }
     Ok(all)
@@ -83,7 +83,7 @@ impl Decoded {
         scanned: &Scanned,
         rules: ReadRules,
         (names, samples): (&mut Names, &mut Samples),
-        kept: (&Space, &Quota),
+        kept: &Space,
         clock: Clock,
     ) -> Result<ReadProfile, Error> {
         let Decoded { mut facts, mut raw, samples: raw_samples, names: own } = self;

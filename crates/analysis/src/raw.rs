@@ -1,5 +1,4 @@
-//! Nodes of a CPU profile as they come, in pieces, and the model that is made of them. What grows with nodes is on disk beyond the budget, but
-//! for some 30 bytes each while their tree is made.
+//! Nodes of a CPU profile as they come, in pieces, and the model that is made of them. What grows with nodes is on disk beyond the budget.
 
 use crate::functions::{Frame, Functions, NATIVE};
 use crate::model::{Model, NONE, Node};
@@ -8,11 +7,12 @@ use crate::value::{member, string};
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
-use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
+use tracemill_core::order::Keyed;
+use tracemill_core::spill::{Record, SpillArray, SpillVec, SpilledVec, word};
 use tracemill_pipeline::{PieceNode, ProfilePiece, ProfileSource};
 
 /// What takes memory here, as messages have it.
-const WHAT: &str = "functions and nodes of a CPU profile";
+const WHAT: &str = "texts of functions of a CPU profile";
 
 /// Nodes of a profile, put together as they come.
 pub(crate) struct Raw {
@@ -28,6 +28,7 @@ pub(crate) struct Raw {
     pub(crate) has_hits: bool,
     /// What the pieces say of their origin.
     pub(crate) source: Option<ProfileSource>,
+    space: Space,
 }
 
 /// There may be as many as samples.
@@ -71,18 +72,19 @@ impl Raw {
             count: 0,
             children: space.spool(8),
             listed: 0,
-            functions: Functions::default(),
+            functions: Functions::new(space),
             trace_ids: Vec::new(),
             longest: 0,
             has_hits: false,
             source: None,
+            space: space.clone(),
         }
     }
 
     /// Takes the next piece; `is_whole` for one of a `.cpuprofile`, whose frames are taken as they are.
     ///
     /// # Errors
-    /// What temporary files say; if functions and their texts are more than there is room for.
+    /// What temporary files say; if texts of functions are more than there is room for.
     pub(crate) fn add(
         &mut self,
         piece: &ProfilePiece<'_>,
@@ -100,7 +102,8 @@ impl Raw {
             let key = string(key).unwrap_or_default();
             self.trace_ids.push((names.number(&key), node));
         }
-        room.check(names.heap() + self.functions.heap(), WHAT)
+        let trace_ids = size_of_val(&*self.trace_ids) as u64;
+        room.check(names.heap() + trace_ids, WHAT)
     }
 
     /// Its texts have other numbers: those in `numbers`.
@@ -125,7 +128,7 @@ impl Raw {
             None => (NONE, NONE),
         };
         let frame = Frame::of_node(node.text, is_whole, names);
-        let frame = self.functions.number(frame, names);
+        let frame = self.functions.number(frame, names)?;
         self.count += 1;
         self.nodes.extend(&[RawNode {
             id: node.id,
@@ -139,30 +142,22 @@ impl Raw {
     /// functions.
     ///
     /// # Errors
-    /// What temporary files say; if the tree takes more than there is room for while it is made.
-    pub(crate) fn model(
-        mut self,
-        end: f64,
-        (kept, room): (&Space, &Quota),
-    ) -> Result<(Model, NodesById), Error> {
+    /// What temporary files say.
+    pub(crate) fn model(mut self, end: f64, kept: &Space) -> Result<(Model, NodesById), Error> {
         let tree = Tree { nodes: self.nodes.take()?, children: self.children.take()? };
         let mut functions: SpillVec<Frame> = kept.spool(2);
-        let all = self.functions.all;
-        all.chunks(1024).try_for_each(|some| functions.extend(some))?;
+        self.functions.all.iter().try_for_each(|own| functions.push(own))?;
         let functions = functions.take()?;
         let mut nodes: SpillVec<Node> = kept.spool(2);
         if self.count == 0 {
-            return Ok((Model::new(nodes.take()?, functions, 0.0), NodesById::default()));
+            return Ok((Model::new(nodes.take()?, functions, 0.0), NodesById::none(&self.space)));
         }
-        // parent, depth, above, edge and where edges begin; ids beside them
-        room.check(self.count as u64 * 24, WHAT)?;
-        let by_id = NodesById::new(&tree.nodes);
-        room.check(self.count as u64 * 24 + by_id.heap(), WHAT)?;
-        let edges = tree.edges(&by_id);
-        let is_native = |node: u32| all[tree.node(node).frame as usize].url == NATIVE;
-        let (placed, top) = place(self.count, &edges, is_native);
-        for (own, Placed { parent, depth, above }) in tree.nodes.iter().zip(placed) {
-            let Frame { class, row, url, .. } = all[own.frame as usize];
+        let by_id = NodesById::new(&tree.nodes, &self.space)?;
+        let edges = tree.edges(&by_id, &self.space)?;
+        let is_native = |node: u32| self.functions.get(tree.node(node).frame).url == NATIVE;
+        let (placed, top) = place(self.count, &edges, is_native, &self.space)?;
+        for (own, Placed { parent, depth, above }) in tree.nodes.iter().zip(placed.iter()) {
+            let Frame { class, row, url, .. } = self.functions.get(own.frame);
             let class = if url == NATIVE { NONE } else { class };
             let RawNode { id, frame, .. } = own;
             nodes.extend(&[Node { id, parent, depth, frame, above, class, row }])?;
@@ -171,37 +166,66 @@ impl Raw {
         let known = |id: &u64| by_id.get(*id).filter(|&node| model.is_known(node));
         let trace_ids = self.trace_ids.iter().filter(|(_, node)| *node != 0);
         model.trace_ids = trace_ids.filter_map(|(key, node)| Some((*key, known(node)?))).collect();
-        model.find_meta_nodes(&top);
+        model.find_meta_nodes(top);
         Ok((model, by_id))
     }
 }
 
 /// Finds nodes by their ids; of nodes of one id the last is that node.
-#[derive(Default)]
 pub(crate) struct NodesById {
     /// The node of each id from `least` on, where ids lie close to each other, as V8 gives them; else there are pairs, by id.
     least: u64,
-    close: Vec<u32>,
-    pairs: Vec<(u64, u32)>,
+    close: SpillArray<u32>,
+    pairs: SpilledVec<Pair>,
+}
+
+/// An id and its node.
+#[derive(Clone, Copy)]
+struct Pair {
+    id: u64,
+    node: u32,
+}
+
+impl Record for Pair {
+    const BYTES: usize = 12;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        put(bytes, &[self.id], &[self.node]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Pair { id: word(bytes, 0), node: half(bytes, 8) }
+    }
+}
+
+impl Keyed for Pair {
+    type Key = (u64, u32);
+
+    fn key(&self) -> (u64, u32) {
+        (self.id, self.node)
+    }
 }
 
 impl NodesById {
-    fn new(nodes: &SpilledVec<RawNode>) -> Self {
-        let ids = || nodes.iter().map(|node| node.id);
-        let (least, most) = (ids().min().unwrap_or(0), ids().max().unwrap_or(0));
-        if most - least < 4 * nodes.len() as u64 {
-            let mut close = vec![NONE; (most - least + 1) as usize];
-            (0..).zip(ids()).for_each(|(at, id)| close[(id - least) as usize] = at);
-            return NodesById { least, close, pairs: Vec::new() };
-        }
-        let mut pairs: Vec<(u64, u32)> = ids().zip(0..).collect();
-        pairs.sort_unstable_by_key(|&(id, at)| (id, std::cmp::Reverse(at)));
-        pairs.dedup_by_key(|(id, _)| *id);
-        NodesById { least, close: Vec::new(), pairs }
+    fn none(space: &Space) -> Self {
+        NodesById { least: 0, close: space.array(16), pairs: SpilledVec::default() }
     }
 
-    fn heap(&self) -> u64 {
-        (size_of_val(&*self.close) + size_of_val(&*self.pairs)) as u64
+    fn new(nodes: &SpilledVec<RawNode>, space: &Space) -> Result<Self, Error> {
+        let ids = || nodes.iter().map(|node| node.id);
+        let (least, most) = (ids().min().unwrap_or(0), ids().max().unwrap_or(0));
+        let mut own = NodesById { least, ..NodesById::none(space) };
+        if most - least < 4 * nodes.len() as u64 {
+            own.close.resize((most - least + 1) as usize, NONE)?;
+            (0..).zip(ids()).for_each(|(at, id)| own.close.set((id - least) as usize, at));
+            return Ok(own);
+        }
+        let mut sorter = space.sorter(16);
+        ids().zip(0..).try_for_each(|(id, node)| sorter.push(Pair { id, node }))?;
+        let mut pairs = space.spool(16);
+        sorter.finish()?.iter().try_for_each(|pair| pairs.push(pair))?;
+        own.pairs = pairs.take()?;
+        Ok(own)
     }
 
     /// The node of an id.
@@ -209,10 +233,10 @@ impl NodesById {
     pub(crate) fn get(&self, id: u64) -> Option<u32> {
         if self.pairs.is_empty() {
             let at = usize::try_from(id.checked_sub(self.least)?).ok()?;
-            return self.close.get(at).copied().filter(|&node| node != NONE);
+            return self.close.get(at).filter(|&node| node != NONE);
         }
-        let at = self.pairs.binary_search_by_key(&id, |&(own, _)| own).ok()?;
-        Some(self.pairs[at].1)
+        let last = self.pairs.partition_point(|own| own.id <= id).checked_sub(1)?;
+        self.pairs.get(last).filter(|own| own.id == id).map(|own| own.node)
     }
 }
 
@@ -249,34 +273,41 @@ impl Tree {
     }
 
     /// Children of each node, in their order.
-    fn edges(&self, by_id: &NodesById) -> Edges {
-        let mut starts = vec![0u32; self.nodes.len() + 1];
-        self.each_edge(by_id, |parent, _| starts[parent as usize + 1] += 1);
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
+    fn edges(&self, by_id: &NodesById, space: &Space) -> Result<Edges, Error> {
+        let (mut ends, mut children) = (space.array(16), space.array(16));
+        ends.resize(self.nodes.len() + 1, 0u32)?;
+        self.each_edge(by_id, |parent, _| ends.update(parent as usize + 1, |count| *count += 1));
+        let mut sum = 0;
+        for at in 0..ends.len() {
+            ends.update(at, |count| {
+                sum += *count;
+                *count = sum;
+            });
         }
-        let mut children = vec![0u32; starts[self.nodes.len()] as usize];
+        children.resize(sum as usize, 0u32)?;
         // each start moves to the end of its children, which is the start of the next
         self.each_edge(by_id, |parent, child| {
-            let at = &mut starts[parent as usize];
-            children[*at as usize] = child;
-            *at += 1;
+            ends.update(parent as usize, |at| {
+                children.set(*at as usize, child);
+                *at += 1;
+            });
         });
-        Edges { ends: starts, children }
+        Ok(Edges { ends, children })
     }
 }
 
 /// Children, by parent.
 struct Edges {
-    ends: Vec<u32>,
-    children: Vec<u32>,
+    ends: SpillArray<u32>,
+    children: SpillArray<u32>,
 }
 
 impl Edges {
-    fn of(&self, parent: u32) -> &[u32] {
+    fn of(&self, parent: u32) -> impl Iterator<Item = u32> + '_ {
+        let end = |node: usize| self.ends.get(node).unwrap_or(0) as usize;
         let parent = parent as usize;
-        let start = if parent == 0 { 0 } else { self.ends[parent - 1] };
-        &self.children[start as usize..self.ends[parent] as usize]
+        let start = if parent == 0 { 0 } else { end(parent - 1) };
+        (start..end(parent)).filter_map(|at| self.children.get(at))
     }
 }
 
@@ -288,26 +319,46 @@ struct Placed {
     above: u32,
 }
 
+impl Record for Placed {
+    const BYTES: usize = 12;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        put(bytes, &[], &[self.parent, self.depth as u32, self.above]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let [parent, depth, above] = [0, 4, 8].map(|at| half(bytes, at));
+        Placed { parent, depth: depth as i32, above }
+    }
+}
+
 /// Walks the tree from the root; gives the places of all nodes, and the children of the root.
-fn place(count: usize, edges: &Edges, is_native: impl Fn(u32) -> bool) -> (Vec<Placed>, Vec<u32>) {
-    let mut all = vec![Placed { parent: NONE, depth: -1, above: NONE }; count];
-    let (mut open, mut top) = (vec![0u32], Vec::new());
+fn place(
+    count: usize,
+    edges: &Edges,
+    is_native: impl Fn(u32) -> bool,
+    space: &Space,
+) -> Result<(SpillArray<Placed>, SpillArray<u32>), Error> {
+    let none = Placed { parent: NONE, depth: -1, above: NONE };
+    let (mut all, mut open, mut top) = (space.array(16), space.array(16), space.array(16));
+    all.resize(count, none)?;
+    open.push(0u32)?;
     while let Some(parent) = open.pop() {
-        let Placed { depth, above, .. } = all[parent as usize];
+        let Placed { depth, above, .. } = all.get(parent as usize).unwrap_or(none);
         let above = if parent != 0 && is_native(parent) { above } else { parent };
-        for &child in edges.of(parent) {
-            let own = &mut all[child as usize];
-            if child == 0 || own.parent != NONE {
+        for child in edges.of(parent) {
+            let is_placed = all.get(child as usize).is_none_or(|own| own.parent != NONE);
+            if child == 0 || is_placed {
                 continue; // a cycle, or a node with two parents: the first one that is met
             }
-            *own = Placed { parent, depth: depth + 1, above };
-            open.push(child);
-        }
-        if parent == 0 {
-            top.clone_from(&open);
+            all.set(child as usize, Placed { parent, depth: depth + 1, above });
+            open.push(child)?;
+            if parent == 0 {
+                top.push(child)?;
+            }
         }
     }
-    (all, top)
+    Ok((all, top))
 }
 
 #[cfg(test)]
@@ -344,7 +395,8 @@ mod tests {
         for function in 0..6 {
             // the numbers of the names of meta nodes among them; the last is of V8 itself
             let url = if function == 5 { NATIVE } else { 0 };
-            raw.functions.all.push(Frame { function, url, class: function, ..Frame::default() });
+            let frame = Frame { function, url, class: function, ..Frame::default() };
+            raw.functions.all.push(frame).expect("room on disk");
         }
         for (id, parent, children, frame) in written {
             let start = raw.listed;
@@ -360,7 +412,7 @@ mod tests {
             raw.nodes.extend(&[node]).expect("room on disk");
             raw.count += 1;
         }
-        raw.model(7.0, (&space, &Quota::new(&limits, 1 << 20))).expect("room on disk")
+        raw.model(7.0, &space).expect("room on disk")
     }
 
     /// Parents, depths and what is above, from a list of children a node.
@@ -426,19 +478,5 @@ mod tests {
             deepest = deepest.max(expected.iter().map(|own| own.depth).max().unwrap_or(0));
         }
         assert!(deepest > 5, "{deepest}");
-    }
-
-    #[test]
-    fn too_many_nodes_are_told() {
-        let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-        let space = Space::new(&limits, 0, 1);
-        let mut raw = Raw::new(&space);
-        raw.functions.all.push(Frame::default());
-        let node = |id| RawNode { id, parent: NO_ID, children: (NONE, NONE), frame: 0 };
-        raw.nodes.extend(&(0..100_000).map(node).collect::<Vec<_>>()).expect("room on disk");
-        raw.count = 100_000;
-        let error = raw.model(0.0, (&space, &Quota::new(&limits, 2 << 20))).err();
-        let error = error.expect("2.4 MB").to_string();
-        assert!(error.contains("nodes of a CPU profile take 2 MiB"), "{error}");
     }
 }

@@ -35,8 +35,8 @@ impl Trace {
     /// Reads `sources` to their end.
     ///
     /// Cost: one pass on all cores, and a sort. 40 bytes for each I, X, B and E and 28 for a sample while they are sorted, then 32 and
-    /// 12, 32 for each node of a profile and 32 for each function: on disk beyond the budget. Each distinct text and the threads must stay in
-    /// memory, and of one profile after the other some 30 bytes for each node and 50 for each function.
+    /// 12, 32 for each node of a profile and 32 for each function, of one profile after the other also some 50 for each: on disk beyond the budget.
+    /// Each distinct text and the threads must stay in memory.
     ///
     /// # Errors
     /// As [`tracemill_pipeline::scan_inputs`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.

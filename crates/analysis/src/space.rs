@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::{KeySorter, Keyed};
-use tracemill_core::spill::{Record, SpillVec, word};
+use tracemill_core::spill::{Record, SpillArray, SpillIndex, SpillVec, word};
 
 /// Room for lists.
 #[derive(Clone, Debug)]
@@ -29,6 +29,16 @@ impl Space {
     /// A list that may take one part in `share`.
     pub(crate) fn spool<R: Record>(&self, share: u64) -> SpillVec<R> {
         SpillVec::new(&self.tmp_dir, self.bytes / share / 2)
+    }
+
+    /// Records to be changed where they stand that may take one part in `share`.
+    pub(crate) fn array<R: Record>(&self, share: u64) -> SpillArray<R> {
+        SpillArray::new(&self.tmp_dir, self.bytes / share / 2)
+    }
+
+    /// Numbers by hash that may take one part in `share`.
+    pub(crate) fn index(&self, share: u64) -> SpillIndex {
+        SpillIndex::new(&self.tmp_dir, self.bytes / share / 2)
     }
 
     /// A list to be sorted that may take one part in `share`.

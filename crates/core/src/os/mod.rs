@@ -8,7 +8,7 @@
 //! | [`enlarge_pipe`], [`huge_pages`] | Linux | nothing |
 //! | [`write_all_at`], [`read_exact_at`] | Unix: one call | a lock around seek and write |
 //! | [`FileId`] | Unix: device and inode | the path without links |
-//! | [`Temporary`], [`Sparse`] | every system: a file without a name, mapped | the same |
+//! | [`Temporary`], [`Sparse`], [`Pages`] | every system: a file without a name, mapped | the same |
 //! | [`stdin_metadata`], [`stdout_metadata`] | Unix: the file behind the stream | unknown |
 //! | [`stdin`], [`stdout`] | Unix: the file, and `poll` where it does not wait | Rust's buffered stream |
 //!
@@ -33,6 +33,7 @@ pub use files::{
     stdout_metadata, write_all_at,
 };
 pub use kernel::{give_name, huge_pages, nameless, reserve};
+use memmap2::MmapMut;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -155,6 +156,53 @@ impl SparseMap {
     }
 }
 
+/// Bytes that may be changed anywhere and take no heap: the map of a temporary file without a name, which nobody else holds.
+#[derive(Debug)]
+pub struct Pages {
+    file: File,
+    map: Option<MmapMut>,
+}
+
+impl Pages {
+    /// None yet, in a file in `folder`.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        Ok(Pages { file: tempfile::tempfile_in(folder)?, map: None })
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.map.as_deref().unwrap_or_default()
+    }
+
+    /// The bytes, to be changed.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.map.as_deref_mut().unwrap_or_default()
+    }
+
+    /// Appends so many zeros. They are written, so a full disk is an error here and not a signal when the map is used.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn append_zeros(&mut self, more: usize) -> io::Result<()> {
+        static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+        let mut missing = more;
+        while missing > 0 {
+            let some = missing.min(ZEROS.len());
+            self.file.write_all(&ZEROS[..some])?;
+            missing -= some;
+        }
+        // a file has one map at a time
+        self.map = None;
+        // SAFETY: the file has no name and its handle never leaves this value, which never shortens it and writes to it only
+        // behind what is mapped, while no map is there. So nothing but this map, which is borrowed with the value, changes its bytes.
+        self.map = Some(unsafe { MmapMut::map_mut(&self.file) }?);
+        Ok(())
+    }
+}
+
 impl Write for Temporary {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.0.write(bytes)?;
@@ -203,6 +251,21 @@ mod tests {
         file.write_all(b", then more").expect("there is room");
         assert_eq!(first[..], b"first"[..]);
         assert_eq!(mapped(&file)[..], b"first, then more"[..]);
+        assert_eq!(folder.path().read_dir().expect("it is ours").count(), 0, "it has no name");
+    }
+
+    #[test]
+    fn pages_keep_what_they_have_while_they_grow() {
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        let mut pages = Pages::new(folder.path()).expect("the folder takes files");
+        assert!(pages.bytes().is_empty() && pages.bytes_mut().is_empty());
+        pages.append_zeros(5).expect("there is room");
+        pages.bytes_mut().copy_from_slice(b"first");
+        pages.append_zeros(200_000).expect("there is room");
+        pages.bytes_mut()[200_004] = 7;
+        let (first, rest) = pages.bytes().split_at(5);
+        assert_eq!((first, rest.len(), rest[199_999]), (&b"first"[..], 200_000, 7));
+        assert!(rest[..199_999].iter().all(|byte| *byte == 0));
         assert_eq!(folder.path().read_dir().expect("it is ours").count(), 0, "it has no name");
     }
 

@@ -6,6 +6,8 @@
 //! | container | holds | on disk |
 //! |---|---|---|
 //! | [`SpillVec`] | records in the order in which they come | one file |
+//! | [`SpillArray`] | records that are changed where they stand | one file |
+//! | [`SpillIndex`] | numbers by hash | one file |
 //! | [`SpillLists`] | many lists of records that grow side by side | one file for all |
 //! | [`RunFile`] | runs of bytes, each written at once | one file |
 //! | [`Scratch`] | bytes | always |
@@ -25,12 +27,16 @@
 //! # Ok::<(), tracemill_core::Error>(())
 //! ```
 
+mod array;
+mod index;
 mod lists;
 mod record;
 mod run_file;
 mod scratch;
 mod vec;
 
+pub use array::{ArrayIter, SpillArray};
+pub use index::SpillIndex;
 pub use lists::{Records, SpillList, SpillLists};
 pub(crate) use record::records;
 pub use record::{Record, word};
