@@ -1,6 +1,6 @@
 //! What the chunks of events hold, as they are asked for: kept since the scan, or decoded again.
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, Node};
 use super::decoded_chunks::{ChunkRef, DecodedChunks};
 use super::indexed::IndexedStreams;
 use tracemill_core::entry::Entry;
@@ -43,23 +43,45 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
         self.scratch.view()
     }
 
+    /// As [`Contents::get_checked`], of a chunk with plain lists of samples, without these: what it is of the tree.
+    pub(crate) fn nodes_checked(
+        &mut self,
+        entry: Entry,
+        known: Option<(&IndexedStreams, u32)>,
+    ) -> &[Node] {
+        if !self.is_right(entry, known) {
+            return &[];
+        }
+        if self.find(entry.place.offset()).is_some() {
+            return self.get(entry).nodes;
+        }
+        decode_nodes(entry, self.store, &mut self.scratch);
+        &self.scratch.nodes
+    }
+
     /// As [`Contents::get`], of a chunk that may not have been read, but has a known checksum: nothing if it is another one, or cannot be read.
     pub(crate) fn get_checked(
         &mut self,
         entry: Entry,
         known: Option<(&IndexedStreams, u32)>,
     ) -> ChunkRef<'_> {
-        if let Some((known, sum)) = known {
-            let place = entry.place.offset();
-            let is_right = !known.is_wrong()
-                && (self.checked.contains(&place) || known.check(entry, sum, self.store));
-            if !is_right {
-                self.scratch.clear();
-                return self.scratch.view();
-            }
+        if self.is_right(entry, known) {
+            return self.get(entry);
+        }
+        self.scratch.clear();
+        self.scratch.view()
+    }
+
+    /// Whether a chunk with a known checksum is the one that is known, and can be read.
+    fn is_right(&mut self, entry: Entry, known: Option<(&IndexedStreams, u32)>) -> bool {
+        let Some((known, sum)) = known else { return true };
+        let place = entry.place.offset();
+        let is_right = !known.is_wrong()
+            && (self.checked.contains(&place) || known.check(entry, sum, self.store));
+        if is_right {
             self.checked.insert(place);
         }
-        self.get(entry)
+        is_right
     }
 
     fn find(&self, offset: u64) -> Option<(usize, usize)> {
@@ -81,11 +103,26 @@ pub(crate) fn decode(entry: Entry, store: &Store<'_>) -> Chunk {
     chunk
 }
 
+/// As [`decode`], into `chunk`, which is emptied before, and without samples, their times, lines and columns.
+pub(crate) fn decode_nodes(entry: Entry, store: &Store<'_>, chunk: &mut Chunk) {
+    chunk.clear();
+    let event = store.event(entry.place);
+    if let Some((args, at)) = args_of(&fields_of(event).of(event), entry.place.offset()) {
+        chunk.read_args_but_samples(args, at);
+    }
+}
+
 /// Decodes the args of an event that begins at `offset` into `chunk`, which is emptied before.
 pub fn decode_into(event: &Event<'_>, offset: u64, chunk: &mut Chunk) {
     chunk.clear();
-    if let Some(args) = event.field_and_rest(Field::Args) {
-        let within = args.as_ptr() as usize - event.bytes.as_ptr() as usize;
-        chunk.read_args(args, offset + within as u64);
+    if let Some((args, at)) = args_of(event, offset) {
+        chunk.read_args(args, at);
     }
+}
+
+/// The args of an event that begins at `offset` with what follows them, and where they begin.
+fn args_of<'e>(event: &Event<'e>, offset: u64) -> Option<(&'e [u8], u64)> {
+    let args = event.field_and_rest(Field::Args)?;
+    let within = args.as_ptr() as usize - event.bytes.as_ptr() as usize;
+    Some((args, offset + within as u64))
 }

@@ -11,13 +11,14 @@
 //! (`skim`). Definitions of one id are all found, wherever they stand, and come in the order of the stream: so the
 //! excerpt means what the whole does. What is wrong with parts that nobody needs is not looked for.
 //!
-//! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed. Heap: some 50 bytes for each
+//! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed, without the samples of those that are
+//! needed for their nodes. Heap: some 50 bytes for each
 //! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
 
 use super::assemble::{Assembler, Keep};
 use super::chunk::{Chunk, NO_ID, Node};
 use super::collect::{PlacedProfile, start_at};
-use super::contents::{Contents, decode};
+use super::contents::{Contents, decode, decode_nodes};
 use super::in_force::InForce;
 use super::indexed::IndexedStreams;
 use super::order::{ChunkOrder, is_sorted};
@@ -295,7 +296,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
                 continue;
             }
             let known = Self::known(self.group, sum);
-            let nodes = nodes_of(self.contents.get_checked(entry, known).nodes);
+            let nodes = nodes_of(self.contents.nodes_checked(entry, known));
             self.note_nodes(number, &nodes);
             for &(id, parent) in nodes.iter().rev() {
                 if parent != NO_ID && self.needed.contains(&id) {
@@ -306,14 +307,24 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         self.looked_at.len() > known
     }
 
+    /// A chunk without samples that are needed, with its nodes that are.
+    fn cut_nodes(&self, piece: Piece) -> Chunk {
+        let mut chunk = Chunk::default();
+        decode_nodes(piece.entry, self.store, &mut chunk);
+        chunk.nodes.retain(|node| self.needed.contains(&node.id));
+        chunk.lines = self.positions[0].then(Vec::new);
+        chunk.columns = self.positions[1].then(Vec::new);
+        chunk
+    }
+
     /// A chunk with what is needed of it; `None` if that is nothing. `pending` is the time of the last sample taken, as
     /// far as no sample has it.
     fn cut(&self, piece: Piece, pending: &mut i64) -> Option<Chunk> {
         let mut nodes = self.looked_at.get(&piece.number).into_iter().flatten();
         let has_nodes = nodes.any(|id| self.needed.contains(id));
-        if !self.is_inside(piece) && !self.is_in_force(piece) && !has_nodes {
+        if !self.is_inside(piece) && !self.is_in_force(piece) {
             *pending = pending.saturating_add(piece.skim.duration());
-            return None;
+            return has_nodes.then(|| self.cut_nodes(piece));
         }
         let mut chunk = decode(piece.entry, self.store);
         chunk.nodes.retain(|node| self.needed.contains(&node.id));

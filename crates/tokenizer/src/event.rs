@@ -5,7 +5,8 @@
 
 use crate::number::{Nanos, nanos, number_text};
 use crate::swar::equal_bytes;
-use crate::text::{field_end, skip_space, string_is, string_start, trim_end, unescape, value_end};
+use crate::text::{skip_space, string_is, string_start, trim_end, unescape};
+use crate::value::{field_end, value_end};
 
 /// The envelope keys of the Trace Event Format that the scan looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

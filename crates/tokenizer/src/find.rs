@@ -4,8 +4,9 @@
 use crate::event::{Event, Field, Key, key_before};
 use crate::scan::CLOSING_BIT;
 use crate::simd::grammar::Prove;
-use crate::simd::{BLOCK, Carry, Flatten, Positions, Tier, WINDOW};
-use crate::text::{field_end, skip_space, string_end, value_end};
+use crate::simd::{BLOCK, Carry, Kernel, Positions, Tier, WINDOW};
+use crate::text::{skip_space, string_end};
+use crate::value::{field_end, value_end};
 
 /// Finds the last occurrence of envelope fields in one event; for events that are visited again, out of order.
 ///
@@ -88,7 +89,7 @@ impl FieldSpans {
 /// }
 /// ```
 pub struct FieldFinder {
-    flatten: Flatten,
+    kernel: Kernel,
     prove: Prove,
     positions: Positions,
     /// Of the event at hand.
@@ -98,8 +99,8 @@ pub struct FieldFinder {
 impl FieldFinder {
     /// A finder that uses an instruction set.
     pub fn new(tier: Tier) -> Self {
-        let (flatten, prove) = (Flatten::of(tier), Prove::of(tier));
-        FieldFinder { flatten, prove, positions: Positions::new(), spans: FieldSpans::none() }
+        let (kernel, prove) = (Kernel::of(tier), Prove::of(tier));
+        FieldFinder { kernel, prove, positions: Positions::new(), spans: FieldSpans::none() }
     }
 
     /// As [`FieldFinder::find`], of `ph`, `pid`, `id`, `id2` and `bind_id`. All fields are found in events that have an escape, white space
@@ -125,7 +126,7 @@ impl FieldFinder {
         let (mut carry, mut depth) = (Carry::OUTSIDE, 0usize);
         for (number, piece) in event.chunks(WINDOW).enumerate() {
             let base = number * WINDOW;
-            if self.flatten.run(piece, &mut carry, &mut self.positions).is_some() {
+            if self.kernel.flatten(piece, &mut carry, &mut self.positions).is_some() {
                 // the scan takes no event with such bytes: it was changed since
                 return fields_of(event);
             }

@@ -12,7 +12,8 @@ pub use crate::reader::Defect;
 use crate::reader::{Reader, scalar_len};
 use crate::simd::Tier;
 use crate::simd::grammar::{Proof, Prove};
-use crate::text::{skip_space, value_end};
+use crate::text::skip_space;
+use crate::value::value_end;
 use std::ops::Range;
 
 /// Checks that `bytes` are JSON values, one after the other, in UTF-8.

@@ -69,6 +69,7 @@ mod scan;
 mod simd;
 pub mod swar;
 mod text;
+mod value;
 mod visit;
 
 pub use cursor::Cursor;

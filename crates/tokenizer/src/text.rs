@@ -1,7 +1,8 @@
 //! JSON text, a byte at a time: white space, strings, where a value ends. The slow twin of the block scan, used on the
 //! few bytes that need it (one key, one value), never on whole files.
 
-use crate::swar::{digits, equal_bytes, first};
+use crate::swar::{equal_bytes, first};
+use crate::value::value_end;
 use std::str::FromStr;
 
 /// Whether `byte` is JSON white space.
@@ -70,75 +71,6 @@ pub(crate) fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
         }
         end = quote;
     }
-}
-
-/// A place at or after `at` with no quote or bracket between the two: that of the first one, or one near the end.
-#[inline]
-fn next_mark(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*word);
-        // one bit makes the difference between brackets and braces
-        let folded = word | 0x2020_2020_2020_2020;
-        let brackets = equal_bytes(folded, b'{') | equal_bytes(folded, b'}');
-        let found = equal_bytes(word, b'"') | brackets;
-        if found != 0 {
-            return at + first(found);
-        }
-        at += 8;
-    }
-    at
-}
-
-/// As [`value_end`]; whole numbers of up to seven digits, which most fields are, without a loop.
-#[inline]
-pub(crate) fn field_end(bytes: &[u8], at: usize) -> usize {
-    if let Some(word) = bytes.get(at..).and_then(|value| value.first_chunk::<8>()) {
-        let digits = first(digits(u64::from_le_bytes(*word)).1);
-        if digits > 0 && matches!(word.get(digits), Some(b',' | b'}')) {
-            return at + digits;
-        }
-    }
-    value_end(bytes, at)
-}
-
-/// One past the value that begins at `at` (no white space before it).
-///
-/// Brackets are counted, not checked: the block scan has done that. Cost: one pass over the value.
-pub(crate) fn value_end(bytes: &[u8], at: usize) -> usize {
-    // numbers at once: most values are that
-    let digits =
-        bytes.get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit());
-    let mut i = at + digits.count();
-    let mut depth = 0usize;
-    while let Some(&byte) = bytes.get(i) {
-        match byte {
-            b'"' => i = string_end(bytes, i).unwrap_or(bytes.len()),
-            b'{' | b'[' => {
-                depth += 1;
-                i += 1;
-            }
-            b'}' | b']' if depth == 0 => return i,
-            b'}' | b']' => {
-                depth -= 1;
-                i += 1;
-            }
-            b',' if depth == 0 => return i,
-            _ if depth == 0 && is_space(byte) => return i,
-            // lists of numbers are long
-            _ if depth > 0 && byte.is_ascii_digit() => {
-                i = next_mark(bytes, i + 1);
-                continue;
-            }
-            _ => {
-                i += 1;
-                continue;
-            }
-        }
-        if depth == 0 {
-            return i;
-        }
-    }
-    bytes.len()
 }
 
 /// The keys and values of an object, in order, as they are written (keys with their quotes).
@@ -345,73 +277,6 @@ fn push_code_point(code: u32, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_end_where_they_end() {
-        for (text, value) in [
-            ("12,", "12"),
-            ("\"a\\\"]b\" ,", "\"a\\\"]b\""),
-            ("{\"a\":[1,{\"}\":2}]},", "{\"a\":[1,{\"}\":2}]}"),
-            ("[] ]", "[]"),
-            ("null}", "null"),
-            ("\"open", "\"open"),
-        ] {
-            assert_eq!(&text[..value_end(text.as_bytes(), 0)], value);
-            assert_eq!(&text[..field_end(text.as_bytes(), 0)], value);
-        }
-    }
-
-    /// Fields of every length, of digits and their neighbours, with any byte behind them.
-    #[test]
-    fn fields_end_where_values_end() {
-        let alphabet = b"0189,}]:/ .\"\x00\x80\xb0\xff";
-        let mut state = 1u64;
-        for round in 0..50_000 {
-            let mut bytes = vec![b'5'; round % 9];
-            for _ in 0..round % 5 {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                bytes.push(alphabet[(state >> 33) as usize % alphabet.len()]);
-            }
-            assert_eq!(field_end(&bytes, 0), value_end(&bytes, 0), "{bytes:?}");
-        }
-    }
-
-    /// Lists of numbers of every length, with any byte among them, against a walk byte by byte.
-    #[test]
-    fn lists_of_numbers_end_where_their_brackets_close() {
-        fn naive(bytes: &[u8]) -> usize {
-            let (mut depth, mut at, mut is_string) = (0, 0, false);
-            while at < bytes.len() {
-                match bytes[at] {
-                    b'\\' if is_string => at += 1,
-                    b'"' => is_string = !is_string,
-                    b'[' | b'{' if !is_string => depth += 1,
-                    b']' | b'}' if !is_string => depth -= 1,
-                    _ => {}
-                }
-                at += 1;
-                if depth == 0 {
-                    return at;
-                }
-            }
-            bytes.len()
-        }
-        let others = b"{}[]\",:- \\\x00\x02\x1b\x3b\x7a\x80\xa2\xdb\xfd\xff";
-        let mut state = 1u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as usize % below
-        };
-        for round in 0..50_000 {
-            let mut bytes = vec![b'['];
-            for _ in 0..round % 60 {
-                let other = others[random(others.len())];
-                bytes.push(if random(12) == 0 { other } else { b"0123456789,"[random(11)] });
-            }
-            bytes.extend(b"]]]  ");
-            assert_eq!(value_end(&bytes, 0), naive(&bytes), "{}", bytes.escape_ascii());
-        }
-    }
 
     #[test]
     fn text_and_numbers_of_any_length() {

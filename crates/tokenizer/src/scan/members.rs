@@ -5,7 +5,8 @@
 
 use super::findings::{Damage, DamageKind, Form, Member, Sink, Window};
 use crate::event::key_quotes;
-use crate::text::{is_space, skip_space, string_end, string_is, trim_end, value_end};
+use crate::text::{is_space, skip_space, string_end, string_is, trim_end};
+use crate::value::value_end;
 
 /// What is known of the document object at hand.
 #[derive(Clone, Default)]

@@ -35,7 +35,7 @@ mod resync;
 mod walk;
 
 use crate::simd::grammar::Prove;
-use crate::simd::{BLOCK, Carry, Flatten, Positions, Tier, WINDOW};
+use crate::simd::{BLOCK, Carry, Kernel, Positions, Tier, WINDOW};
 use findings::Fault;
 pub use findings::{Damage, DamageKind, Form, Member, Note, Sink, Status, Stop, Window};
 pub use resync::speculate;
@@ -48,7 +48,7 @@ const WINDOW_AFTER_DAMAGE: usize = 8 * BLOCK;
 
 /// A scan in progress. See the module doc.
 pub struct Scanner {
-    flatten: Flatten,
+    kernel: Kernel,
     /// What proves events on the way.
     prove: Prove,
     carry: Carry,
@@ -71,12 +71,12 @@ impl Scanner {
 
     /// A scanner that stands before an input whose first `offset` bytes are no part of it, such as a byte order mark.
     pub fn starting_at(tier: Tier, offset: u64) -> Self {
-        Self::at(Flatten::of(tier), offset, State::new(offset))
+        Self::at(Kernel::of(tier), offset, State::new(offset))
     }
 
-    fn at(flatten: Flatten, offset: u64, state: State) -> Self {
+    fn at(kernel: Kernel, offset: u64, state: State) -> Self {
         Scanner {
-            flatten,
+            kernel,
             prove: Prove::Nothing,
             carry: Carry::OUTSIDE,
             positions: Positions::new(),
@@ -93,7 +93,7 @@ impl Scanner {
     ///
     /// Its findings hold if a scanner that comes from before stops at the border `offset` in the same [`Self::level`].
     pub fn fork(&self, offset: u64) -> Self {
-        Scanner { prove: self.prove, ..Self::at(self.flatten, offset, self.state.fork(offset)) }
+        Scanner { prove: self.prove, ..Self::at(self.kernel, offset, self.state.fork(offset)) }
     }
 
     /// Proves events from here on, with the instructions of `tier`: one that is whole in its window and in an array is found
@@ -192,7 +192,7 @@ impl Scanner {
         stop: Stop,
         sink: &mut S,
     ) -> Option<Status> {
-        let suspect = self.flatten.run(piece, &mut self.carry, &mut self.positions);
+        let suspect = self.kernel.flatten(piece, &mut self.carry, &mut self.positions);
         self.classified += piece.len() as u64;
         let positions = (self.scanned, self.positions.as_slice());
         match self.state.walk(window, positions, self.proves(), stop, sink) {

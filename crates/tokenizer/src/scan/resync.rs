@@ -17,7 +17,8 @@ use super::findings::{Fault, Form, Window};
 use super::members::is_events_key;
 use crate::event::{Field, Key, key_before};
 use crate::simd::class;
-use crate::text::{is_space, skip_space, string_end, trim_end, value_end};
+use crate::text::{is_space, skip_space, string_end, trim_end};
+use crate::value::value_end;
 use memchr::{memchr, memchr_iter};
 use std::collections::HashSet;
 

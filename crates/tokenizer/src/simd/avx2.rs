@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "the call into code for this processor")]
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
+use super::nesting::{Brackets, FOLD, container_len_with};
 use super::words::words;
 use super::{class, nibbles};
 use std::arch::x86_64::*;
@@ -26,11 +27,41 @@ impl Avx2 {
         // SAFETY: this processor has what the function needs: there is no `Avx2` but from `detect`.
         unsafe { flatten_avx2(window, carry, out) }
     }
+
+    pub(super) fn container_len(self, bytes: &[u8]) -> Option<usize> {
+        // SAFETY: as in `flatten`.
+        unsafe { container_len_avx2(bytes) }
+    }
 }
 
 #[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
 fn flatten_avx2(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
     flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)
+}
+
+#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
+fn container_len_avx2(bytes: &[u8]) -> Option<usize> {
+    container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn brackets(block: &[u8; BLOCK]) -> Brackets {
+    let halves = block.as_chunks::<32>().0;
+    let halves = [load(&halves[0]), load(&halves[1])];
+    let equal = |halves: [__m256i; 2], byte: u8| {
+        let [low, high] = halves.map(|half| {
+            _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, _mm256_set1_epi8(byte as i8))) as u32
+        });
+        u64::from(low) | u64::from(high) << 32
+    };
+    let folded = halves.map(|half| _mm256_or_si256(half, _mm256_set1_epi8(FOLD as i8)));
+    Brackets {
+        quote: equal(halves, b'"'),
+        backslash: equal(halves, b'\\'),
+        open: equal(folded, b'{'),
+        close: equal(folded, b'}'),
+    }
 }
 
 #[inline]

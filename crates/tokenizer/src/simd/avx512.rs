@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "a vector store, the call into code for this processor")]
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, flatten_with};
+use super::nesting::{Brackets, FOLD, container_len_with};
 use super::words::words;
 use super::{class, nibbles};
 use std::arch::x86_64::*;
@@ -29,6 +30,11 @@ impl Avx512 {
         // SAFETY: this processor has what the function needs: there is no `Avx512` but from `detect`.
         unsafe { flatten_avx512(window, carry, out) }
     }
+
+    pub(super) fn container_len(self, bytes: &[u8]) -> Option<usize> {
+        // SAFETY: as in `flatten`.
+        unsafe { container_len_avx512(bytes) }
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,popcnt")]
@@ -41,6 +47,25 @@ fn flatten_avx512(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Susp
         |bits| prefix_xor(bits),
         |mask, base, slot| emit(mask, base, slot),
     )
+}
+
+#[target_feature(enable = "avx512f,avx512bw,pclmulqdq,bmi1,bmi2,popcnt")]
+fn container_len_avx512(bytes: &[u8]) -> Option<usize> {
+    container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn brackets(block: &[u8; BLOCK]) -> Brackets {
+    let bytes = load(block);
+    let folded = _mm512_or_si512(bytes, _mm512_set1_epi8(FOLD as i8));
+    let equal = |bytes, byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
+    Brackets {
+        quote: equal(bytes, b'"'),
+        backslash: equal(bytes, b'\\'),
+        open: equal(folded, b'{'),
+        close: equal(folded, b'}'),
+    }
 }
 
 #[inline]

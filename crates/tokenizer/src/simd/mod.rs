@@ -40,6 +40,11 @@ pub(crate) mod grammar;
 mod neon;
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "the portable tier goes byte by byte")
+)]
+mod nesting;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "the portable tier has a table of its own")
 )]
 mod nibbles;
@@ -52,6 +57,7 @@ pub(crate) use blocks::{BLOCK, Carry, Positions, Suspect, WINDOW};
 pub use prefetch::prefetch;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 /// An instruction set that the scan is written for.
 ///
@@ -132,7 +138,7 @@ impl FromStr for Tier {
 
 /// The one place where a tier becomes code: whoever has one has proof that the processor can run it.
 #[derive(Clone, Copy)]
-pub(crate) enum Flatten {
+pub(crate) enum Kernel {
     Scalar,
     #[cfg(target_arch = "x86_64")]
     Avx2(avx2::Avx2),
@@ -142,35 +148,56 @@ pub(crate) enum Flatten {
     Neon(neon::Neon),
 }
 
-impl Flatten {
-    /// The scan of `tier`, or the portable one where the processor lacks it.
-    pub(crate) fn of(tier: Tier) -> Flatten {
+impl Kernel {
+    /// That of the fastest tier.
+    #[inline]
+    pub(crate) fn best() -> Kernel {
+        static BEST: LazyLock<Kernel> = LazyLock::new(|| Kernel::of(Tier::best()));
+        *BEST
+    }
+
+    /// That of `tier`, or the portable one where the processor lacks it.
+    pub(crate) fn of(tier: Tier) -> Kernel {
         let own = match tier {
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 => avx512::Avx512::detect().map(Flatten::Avx512),
+            Tier::Avx512 => avx512::Avx512::detect().map(Kernel::Avx512),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 => avx2::Avx2::detect().map(Flatten::Avx2),
+            Tier::Avx2 => avx2::Avx2::detect().map(Kernel::Avx2),
             #[cfg(target_arch = "aarch64")]
-            Tier::Neon => neon::Neon::detect().map(Flatten::Neon),
+            Tier::Neon => neon::Neon::detect().map(Kernel::Neon),
             _ => None,
         };
-        own.unwrap_or(Flatten::Scalar)
+        own.unwrap_or(Kernel::Scalar)
     }
 
     /// Replaces `out` by the structural positions of `window` (at most [`WINDOW`] bytes) and carries on.
     ///
     /// A window whose length is no multiple of 64 is taken as the end of the input. At the first suspect byte the scan
     /// stops: `out` then holds the positions before it, and `carry` must not be used again.
-    pub(crate) fn run(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+    pub(crate) fn flatten(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
         assert!(window.len() <= WINDOW, "positions are 16 bits wide");
         match self {
-            Flatten::Scalar => scalar::flatten(window, carry, out),
+            Kernel::Scalar => scalar::flatten(window, carry, out),
             #[cfg(target_arch = "x86_64")]
-            Flatten::Avx2(avx2) => avx2.flatten(window, carry, out),
+            Kernel::Avx2(avx2) => avx2.flatten(window, carry, out),
             #[cfg(target_arch = "x86_64")]
-            Flatten::Avx512(avx512) => avx512.flatten(window, carry, out),
+            Kernel::Avx512(avx512) => avx512.flatten(window, carry, out),
             #[cfg(target_arch = "aarch64")]
-            Flatten::Neon(neon) => neon.flatten(window, carry, out),
+            Kernel::Neon(neon) => neon.flatten(window, carry, out),
+        }
+    }
+
+    /// Bytes from the bracket that `bytes` begin with to the one that closes it, or to their end; `None` if that has to be found byte by byte.
+    #[inline]
+    pub(crate) fn container_len(self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Kernel::Scalar => None,
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(avx2) => avx2.container_len(bytes),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(avx512) => avx512.container_len(bytes),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(neon) => neon.container_len(bytes),
         }
     }
 }

@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "vector loads and the call into code for this processor")]
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
+use super::nesting::{Brackets, FOLD, container_len_with};
 use super::{class, nibbles};
 use std::arch::aarch64::*;
 
@@ -24,11 +25,37 @@ impl Neon {
         // SAFETY: this processor has what the function needs: there is no `Neon` but from `detect`.
         unsafe { flatten_neon(window, carry, out) }
     }
+
+    pub(super) fn container_len(self, bytes: &[u8]) -> Option<usize> {
+        // SAFETY: as in `flatten`.
+        unsafe { container_len_neon(bytes) }
+    }
 }
 
 #[target_feature(enable = "neon,aes")]
 fn flatten_neon(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
     flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)
+}
+
+#[target_feature(enable = "neon,aes")]
+fn container_len_neon(bytes: &[u8]) -> Option<usize> {
+    container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn brackets(block: &[u8; BLOCK]) -> Brackets {
+    let quarters = block.as_chunks::<16>().0;
+    let bytes = [load(&quarters[0]), load(&quarters[1]), load(&quarters[2]), load(&quarters[3])];
+    let folded = bytes.map(|v| vorrq_u8(v, vdupq_n_u8(FOLD)));
+    let equal =
+        |bytes: [uint8x16_t; 4], byte: u8| movemask(bytes.map(|v| vceqq_u8(v, vdupq_n_u8(byte))));
+    Brackets {
+        quote: equal(bytes, b'"'),
+        backslash: equal(bytes, b'\\'),
+        open: equal(folded, b'{'),
+        close: equal(folded, b'}'),
+    }
 }
 
 #[inline]

@@ -32,7 +32,7 @@ fn model(bytes: &[u8]) -> (Vec<usize>, Suspect) {
 fn run(tier: Tier, bytes: &[u8], piece: usize) -> (Vec<usize>, Suspect) {
     let (mut carry, mut out, mut at) = (Carry::OUTSIDE, Positions::new(), Vec::new());
     for (index, window) in bytes.chunks(piece).enumerate() {
-        let suspect = Flatten::of(tier).run(window, &mut carry, &mut out);
+        let suspect = Kernel::of(tier).flatten(window, &mut carry, &mut out);
         at.extend(out.as_slice().iter().map(|&p| index * piece + usize::from(p)));
         if let Some(suspect) = suspect {
             return (at, Some(index * piece + suspect));

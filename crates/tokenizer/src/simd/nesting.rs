@@ -1,0 +1,79 @@
+//! Where the bracket closes that bytes begin with: brackets outside strings are counted, a block at a time.
+//!
+//! ```text
+//!   { "a" : [ 1 , "}" ] , "b" : { …        64 bytes: 3 open, 1 closes
+//!   depth before the block > brackets that close in it      so none of them is the last: depth + 3 - 1, and on
+//! ```
+
+use super::blocks::{BLOCK, escaped, last_block};
+
+/// What of a block says how deep it is nested, a bit a byte, the lowest bit the first byte.
+#[derive(Clone, Copy)]
+pub(super) struct Brackets {
+    /// `"`
+    pub(super) quote: u64,
+    /// `\`
+    pub(super) backslash: u64,
+    /// `{ [`
+    pub(super) open: u64,
+    /// `} ]`
+    pub(super) close: u64,
+}
+
+impl Brackets {
+    /// Without the first `count` bytes.
+    #[inline(always)]
+    fn skip(self, count: u32) -> Brackets {
+        let Brackets { quote, backslash, open, close } = self;
+        Brackets {
+            quote: quote >> count,
+            backslash: backslash >> count,
+            open: open >> count,
+            close: close >> count,
+        }
+    }
+}
+
+/// What turns a bracket into the brace of its side, which no other byte becomes: they differ by one bit.
+pub(super) const FOLD: u8 = b'{' ^ b'[';
+
+/// The loop that all tiers share, inlined into each tier's `#[target_feature]` function.
+///
+/// `None` if a backslash stands outside strings, where it is up to who goes byte by byte what it means.
+#[inline(always)]
+pub(super) fn container_len_with(
+    bytes: &[u8],
+    brackets: impl Fn(&[u8; BLOCK]) -> Brackets,
+    prefix_xor: impl Fn(u64) -> u64,
+) -> Option<usize> {
+    let (mut in_string, mut is_escaped, mut depth) = (0u64, 0u64, 0usize);
+    let (blocks, mut padded) = (bytes.as_chunks::<BLOCK>().0, [b' '; BLOCK]);
+    let (last, skip) = last_block(bytes, &mut padded);
+    for (index, block) in blocks.iter().chain(last).enumerate() {
+        let mut own = brackets(block);
+        if index == blocks.len() {
+            own = own.skip(skip);
+        }
+        let quotes = own.quote & !escaped(own.backslash, &mut is_escaped);
+        let strings = prefix_xor(quotes) ^ in_string;
+        in_string = ((strings as i64) >> 63) as u64;
+        if own.backslash & !strings != 0 {
+            return None;
+        }
+        let (open, mut close) = (own.open & !strings, own.close & !strings);
+        let (opens, closes) = (open.count_ones() as usize, close.count_ones() as usize);
+        if depth <= closes {
+            let mut closed = 0;
+            while close != 0 {
+                let at = close.trailing_zeros();
+                closed += 1;
+                if depth + (open & ((1 << at) - 1)).count_ones() as usize <= closed {
+                    return Some(index * BLOCK + at as usize + 1);
+                }
+                close &= close - 1;
+            }
+        }
+        depth = depth + opens - closes;
+    }
+    Some(bytes.len())
+}
