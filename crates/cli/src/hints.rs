@@ -1,7 +1,6 @@
 //! What people mean who use the words of other tools: verbs and flags by meaning, where spelling does not tell.
 
-use crate::args::Cli;
-use clap::CommandFactory;
+use crate::args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
@@ -101,7 +100,7 @@ pub(crate) fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
 
 /// The flag of `verb` that means the same.
 fn flag_meant(verb: &str, flag: &str) -> Option<&'static str> {
-    let command = Cli::command();
+    let command = args::command();
     let verb = command.find_subcommand(verb)?;
     let has =
         |name: &str| verb.get_arguments().any(|arg| arg.get_long() == name.strip_prefix("--"));
@@ -133,7 +132,7 @@ mod tests {
     /// Whatever is suggested exists, for some verb at least; whatever is taken for a word of others is none of ours.
     #[test]
     fn the_tables_are_about_this_command() {
-        let command = Cli::command();
+        let command = args::command();
         let verbs = || command.get_subcommands();
         for (theirs, ours) in FLAGS {
             for flag in ours {

@@ -50,7 +50,7 @@ pub use progress::Stage;
 pub use tracemill_pipeline::{Cancel, ErrorClass, Progress};
 
 use args::{Cli, Verb};
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use exit::{Exit, Failure};
 use messages::Messages;
 use std::ffi::OsString;
@@ -58,7 +58,7 @@ use tracemill_pipeline::{Error, InputReport, Limits, Source, TimeWindow};
 
 /// The flags of all verbs, for what is made of them: documentation, functions of other languages.
 pub fn flags() -> clap::Command {
-    Cli::command()
+    args::command()
 }
 
 /// Runs the program with these words, the first of which is its name; gives the status to end with. It prints, and watches for
@@ -131,7 +131,7 @@ pub fn reading(
     let sources = args.input.sources_and(&[])?;
     let mut limits = args.limits.config(&args.input, &caller.progress)?.limits;
     limits.cancel = caller.cancel.clone();
-    Ok(Reading { sources, limits, windows: args.window.window })
+    Ok(Reading { sources, limits, windows: args.0.window.window })
 }
 
 /// What is said of inputs that lost something.

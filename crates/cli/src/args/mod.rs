@@ -7,6 +7,7 @@ mod check;
 mod clock;
 mod common;
 mod convert;
+mod deferred;
 mod diff;
 mod export;
 mod filter;
@@ -42,6 +43,7 @@ pub(crate) use check::CheckArgs;
 pub(crate) use clock::ClockArgs;
 pub(crate) use common::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TerminalChoice};
 pub(crate) use convert::ConvertArgs;
+pub(crate) use deferred::Deferred;
 pub(crate) use diff::DiffArgs;
 pub(crate) use export::Export;
 pub(crate) use filter::{CriteriaArgs, FilterArgs};
@@ -67,7 +69,7 @@ pub(crate) use viewer::ViewerArgs;
 
 use crate::exit::Failure;
 use crate::manifest::Manifest;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 #[cfg(test)]
 use std::sync::Arc;
 use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
@@ -89,71 +91,79 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
+/// The flags of all verbs, without `--help` and `--version`.
+pub(crate) fn command() -> Command {
+    let root = Cli::command().disable_help_flag(true).disable_version_flag(true);
+    let mut root = root.disable_help_subcommand(true);
+    root.build();
+    root
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Merge traces into one, sorted by time; sorts a single one
     #[command(visible_alias = "sort", long_about = MERGE_ABOUT, after_long_help = MERGE_EXAMPLES)]
-    Merge(MergeArgs),
+    Merge(Deferred<MergeArgs>),
     /// Say what is in a trace: times, gaps, threads, what takes bytes and time, damage
     #[command(visible_alias = "stats", long_about = info::ABOUT, after_long_help = info::EXAMPLES)]
-    Info(InfoArgs),
+    Info(Deferred<InfoArgs>),
     /// Write an index beside a trace, by which other verbs read only what they need
     #[command(long_about = index::ABOUT, after_long_help = index::EXAMPLES)]
-    Index(IndexArgs),
+    Index(Deferred<IndexArgs>),
     /// Show a trace of any size in a browser, and hand windows on to other viewers
     #[cfg(feature = "view")]
     #[command(long_about = view::ABOUT, after_long_help = view::EXAMPLES)]
-    View(ViewArgs),
+    View(Deferred<ViewArgs>),
     /// Say what is slow: one page, with the command for the next step in each row
     #[command(long_about = report::ABOUT, after_long_help = report::EXAMPLES)]
-    Report(ReportArgs),
+    Report(Deferred<ReportArgs>),
     /// Say where the time goes: functions and events by self time
     #[command(long_about = texts_analysis::TOP_ABOUT, after_long_help = texts_analysis::TOP_EXAMPLES)]
-    Top(TopArgs),
+    Top(Deferred<TopArgs>),
     /// Show call trees, bottom-up trees and event logs with the numbers of DevTools
     #[command(long_about = texts_analysis::TREE_ABOUT, after_long_help = texts_analysis::TREE_EXAMPLES)]
-    Tree(TreeArgs),
+    Tree(Deferred<TreeArgs>),
     /// Draw flame graphs and flame charts: SVG, HTML, or on the terminal
     #[command(long_about = flame::ABOUT, after_long_help = flame::EXAMPLES)]
-    Flame(FlameArgs),
+    Flame(Deferred<FlameArgs>),
     /// Compare two traces, or many runs per side: what became slower
     #[command(long_about = diff::ABOUT, after_long_help = diff::EXAMPLES)]
-    Diff(DiffArgs),
+    Diff(Deferred<DiffArgs>),
     /// Write the trace with the calls of its CPU samples as events, or its flame chart as rows
     #[command(long_about = texts_analysis::CALLS_ABOUT, after_long_help = texts_analysis::CALLS_EXAMPLES)]
-    Calls(CallsArgs),
+    Calls(Deferred<CallsArgs>),
     /// List the CPU profiles in traces, or extract them
     #[command(subcommand, long_about = texts::PROFILE_ABOUT, subcommand_value_name = "VERB",
               subcommand_help_heading = "Verbs")]
     Profile(ProfileVerb),
     /// Say what is wrong with a trace, and what to do about it
     #[command(long_about = texts_check::CHECK_ABOUT, after_long_help = texts_check::CHECK_EXAMPLES)]
-    Check(CheckArgs),
+    Check(Deferred<CheckArgs>),
     /// Write a trace in another form: object, array, one event per line, compact, pretty
     #[command(long_about = convert::ABOUT, after_long_help = convert::EXAMPLES)]
-    Convert(ConvertArgs),
+    Convert(Deferred<ConvertArgs>),
     /// Keep some events: by process, thread, phase, category, name, duration, time, or size
     #[command(long_about = filter::ABOUT, after_long_help = filter::EXAMPLES)]
-    Filter(FilterArgs),
+    Filter(Deferred<FilterArgs>),
     /// Split a trace into parts by process, thread, category, time or size
     #[command(long_about = texts_split::SPLIT_ABOUT, after_long_help = texts_split::SPLIT_EXAMPLES)]
-    Split(SplitArgs),
+    Split(Deferred<SplitArgs>),
     /// Write a window of time as a trace that still renders
     #[command(visible_alias = "cut", long_about = slice::SLICE_ABOUT, after_long_help = slice::SLICE_EXAMPLES)]
-    Slice(SliceArgs),
+    Slice(Deferred<SliceArgs>),
     /// Replace addresses, paths and user names by placeholders, to share a trace
     #[command(long_about = redact::ABOUT, after_long_help = redact::EXAMPLES)]
-    Redact(RedactArgs),
+    Redact(Deferred<RedactArgs>),
     /// Run a Node program, and write one trace of all its processes and threads
     #[command(long_about = record::ABOUT, after_long_help = record::EXAMPLES)]
-    Record(RecordArgs),
+    Record(Deferred<RecordArgs>),
     /// Write a script with which a shell completes verbs and flags
     #[command(long_about = packaging::COMPLETIONS_ABOUT, after_long_help = packaging::COMPLETIONS_EXAMPLES)]
-    Completions(CompletionsArgs),
+    Completions(Deferred<CompletionsArgs>),
     /// Write the manual: one page, or all into a folder
     #[command(long_about = packaging::MAN_ABOUT, after_long_help = packaging::MAN_EXAMPLES)]
-    Man(ManArgs),
+    Man(Deferred<ManArgs>),
 }
 
 impl Verb {
@@ -247,7 +257,6 @@ pub(crate) fn test_config() -> Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
     use std::path::PathBuf;
     use tracemill_pipeline::{
         CheckFor, Compression, Format, IdPolicy, OutputConfig, PidPolicy, Target, Tier,
@@ -256,7 +265,7 @@ mod tests {
     fn merge(flags: &str) -> Result<MergeArgs, clap::Error> {
         let words = ["tracemill", "merge"].into_iter().chain(flags.split_whitespace());
         match Cli::try_parse_from(words)?.verb {
-            Verb::Merge(args) => Ok(args),
+            Verb::Merge(args) => Ok(args.0),
             _ => unreachable!("asked for merge"),
         }
     }

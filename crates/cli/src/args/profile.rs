@@ -2,7 +2,7 @@
 
 use super::index::IndexFlag;
 use super::texts::{EXTRACT_ABOUT, EXTRACT_EXAMPLES, LIST_ABOUT, LIST_EXAMPLES};
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use super::{Deferred, InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use tracemill_pipeline::{IdSet, ProfileChoice, ProfileTarget, Target, check_template};
@@ -12,10 +12,10 @@ use tracemill_pipeline::{IdSet, ProfileChoice, ProfileTarget, Target, check_temp
 pub(crate) enum ProfileVerb {
     /// List them: process, thread, start, duration, samples, damage
     #[command(long_about = LIST_ABOUT, after_long_help = LIST_EXAMPLES)]
-    List(ListArgs),
+    List(Deferred<ListArgs>),
     /// Write each to a .cpuprofile that DevTools, VS Code and speedscope open
     #[command(long_about = EXTRACT_ABOUT, after_long_help = EXTRACT_EXAMPLES)]
-    Extract(ExtractArgs),
+    Extract(Deferred<ExtractArgs>),
 }
 
 /// Flags of `profile list`.

@@ -1,6 +1,6 @@
 //! `tracemill completions` and `tracemill man`: made of the same table of flags as the help.
 
-use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::args::{self, Cli, CompletionsArgs, ManArgs};
 use crate::exit::{Exit, Failure};
 use crate::whole_file::Place;
 use clap::{Command, CommandFactory};
@@ -15,7 +15,7 @@ const TO_MEMORY: &str = "memory takes all bytes";
 /// Writes the script for a shell.
 pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    let mut command = shown(&Cli::command());
+    let mut command = shown(&args::command());
     clap_complete::generate(args.shell, &mut command, "tracemill", &mut script);
     Place::Stdout.write(&script)?;
     Ok(Exit::Complete)
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn hidden_flags_are_left_out() {
-        let command = shown(&Cli::command());
+        let command = shown(&args::command());
         let merge = command.find_subcommand("merge").expect("a verb");
         let names: Vec<&str> = merge.get_arguments().map(|arg| arg.get_id().as_str()).collect();
         assert!(names.contains(&"output") && !names.contains(&"tier"), "{names:?}");

@@ -69,7 +69,7 @@ fn merge_args(args: &RecordArgs, folder: &Path) -> Option<MergeArgs> {
     match Cli::try_parse_from(words).ok()?.verb {
         Verb::Merge(merge) => {
             let (limits, messages) = (args.limits.clone(), args.messages.clone());
-            Some(MergeArgs { limits, messages, ..merge })
+            Some(MergeArgs { limits, messages, ..merge.0 })
         }
         _ => None,
     }
