@@ -44,6 +44,8 @@ pub(crate) struct Numbered {
     pub(crate) bytes: u64,
     /// Whether a response came from the cache.
     pub(crate) is_cached: bool,
+    /// Whether its URL is its own, also if that is empty.
+    pub(crate) is_located: bool,
 }
 
 /// Before a text that a label adds to a title.
@@ -184,6 +186,7 @@ impl Sought {
         if located {
             let (url, request) = url_or_request(names.bytes_of(name), rest);
             details.url = url.map_or(0, |url| names.content(url));
+            details.is_located = url.is_some();
             details.request = request.map_or(0, |id| names.number(&template(Some(id))));
         }
         Some(details)
@@ -366,7 +369,7 @@ pub(crate) fn url_or_request<'a>(
         return (data.stylesheet, own);
     }
     if let Some(url) = data.frame_url {
-        return (url, own);
+        return (Some(url.unwrap_or(b"\"\"")), own);
     }
     if name == b"ParseHTML" {
         return (begin_url, own);

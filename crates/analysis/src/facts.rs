@@ -11,6 +11,7 @@ use crate::details::{DetailsTable, Wanted};
 use crate::devices::{DeviceEvent, Role};
 use crate::images::Images;
 use crate::kinds::{Kind, Kinds, NO_CAT};
+use crate::lacks::Lacks;
 use crate::meta::{Meta, Notable};
 use crate::pages::Pages;
 use crate::record::Record;
@@ -21,8 +22,8 @@ use std::sync::Arc;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
 use tracemill_core::spill::SpillVec;
-use tracemill_pipeline::{Error, ExcerptThread, Findings, InputPlace, Lack, Stretch, lacking};
-use tracemill_tokenizer::{Event, Field};
+use tracemill_pipeline::{Error, ExcerptThread, Findings, InputPlace, Stretch, lacking};
+use tracemill_tokenizer::{Event, Field, Validator};
 
 /// A thread, and its events of a stretch.
 pub(crate) struct Lane {
@@ -95,9 +96,11 @@ pub(crate) struct Facts {
     pub(crate) by_input: Vec<(Bounds, Bounds)>,
     /// Whether an event says that Chrome recorded the trace for DevTools.
     pub(crate) is_web: bool,
-    /// Whether events lack a name, or the start of a browser its data, so that DevTools refuses the trace.
-    pub(crate) lacks_names: bool,
-    pub(crate) lacks_args: bool,
+    /// What events lack so that DevTools refuses the trace.
+    pub(crate) lacks: Lacks,
+    /// Whether some are no JSON.
+    pub(crate) has_lapses: bool,
+    validator: Validator,
     /// Events of threads that have no time.
     pub(crate) untimed: u64,
     /// What counters tell, if that is wanted.
@@ -277,8 +280,8 @@ impl Facts {
         }
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
-        self.lacks_names |= later.lacks_names;
-        self.lacks_args |= later.lacks_args;
+        self.lacks.append(later.lacks, stretch.input);
+        self.has_lapses |= later.has_lapses;
         Ok(())
     }
 
@@ -292,7 +295,8 @@ impl Facts {
             + self.pages.heap()
             + self.included.heap()
             + self.images.heap()
-            + self.requests.heap();
+            + self.requests.heap()
+            + self.lacks.heap();
         tables + self.lanes.len() as u64 * LANE + self.notable_bytes
     }
 
@@ -364,18 +368,19 @@ fn rest_of(event: &Event<'_>, ts: f64) -> i64 {
 }
 
 impl Findings for Facts {
+    const ASKS_WHICH_ARE_JSON: bool = true;
+
     #[inline]
     fn event(&mut self, event: &Event<'_>, number_in: u64, _offset: u64) {
+        self.has_lapses |= !event.is_proved() && self.validator.check(event.bytes).is_err();
         if let Some(notable) = Notable::of(event) {
             self.is_web |= notable.is_web();
             self.notable_bytes += notable.heap();
             self.notable.push((0, notable));
         }
         match lacking(event) {
-            Some(Lack::Name) => self.lacks_names = true,
-            Some(Lack::Args) => self.lacks_args = true,
-            // kinds tell
-            Some(Lack::Category) | None => {}
+            None => {}
+            Some(lack) => self.lacks.note(lack, event),
         }
         let phase = event.phase();
         if self.wanted.report {

@@ -206,8 +206,9 @@ impl<'t> Ids<'t> {
         {
             return url;
         }
-        match self.trace.details.all[entry.details as usize].url {
-            0 => self.url_of_request(entry),
+        let details = &self.trace.details.all[entry.details as usize];
+        match details.url {
+            0 if !details.is_located => self.url_of_request(entry),
             url => self.trace.names.bytes_of(url),
         }
     }

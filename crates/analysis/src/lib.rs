@@ -70,6 +70,7 @@ mod ignored;
 mod images;
 mod kinds;
 mod labels;
+mod lacks;
 mod made;
 mod maps;
 mod matcher;

@@ -100,7 +100,7 @@ impl Trace {
         scanned.check_unchanged()?;
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
         let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
-        let refusals = refusals(scanned, &facts, &profiles);
+        let refusals = refusals(scanned, (&facts, &meta), known, &profiles);
         let bounds = bounds_of(of_events, &meta, &profiles, (rules, clock));
         let lanes = if is_cpu_profile && rules.as_devtools {
             Vec::new()

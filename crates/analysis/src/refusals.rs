@@ -13,6 +13,8 @@ pub enum Refusal {
     Packing,
     /// Not JSON, or cut off.
     Damaged,
+    /// Text that JSON does not allow, in events or beside them.
+    NotJson,
     /// Without its closing brackets.
     Unclosed,
     /// Commas that are missing, doubled or too many.
@@ -27,12 +29,14 @@ pub enum Refusal {
     OldProfile,
     /// A CPU profile with neither samples nor hit counts.
     Unsampled,
-    /// An event without a name.
+    /// An event without a name that is a text.
     Nameless,
-    /// A task without categories.
+    /// A `RunTask` or an `Animation` without categories.
     Uncategorised,
     /// `TracingStartedInBrowser` without `args.data`.
     EmptyStart,
+    /// An event without args that DevTools reads by its name.
+    BareArgs,
     /// A piece of a CPU profile with too many samples.
     ManySamples,
     /// Nothing with a time.
@@ -48,6 +52,7 @@ impl Refusal {
             Refusal::TooLarge => "too-large",
             Refusal::Packing => "packing",
             Refusal::Damaged => "damaged",
+            Refusal::NotJson => "grammar",
             Refusal::Unclosed => "unclosed",
             Refusal::Separators => "separators",
             Refusal::Lines => "ndjson",
@@ -58,6 +63,7 @@ impl Refusal {
             Refusal::Nameless => "missing-name",
             Refusal::Uncategorised => "missing-cat",
             Refusal::EmptyStart => "empty-start",
+            Refusal::BareArgs => "bare-args",
             Refusal::ManySamples => "many-samples",
             Refusal::NothingDrawn => "nothing-drawn",
             Refusal::Unbounded => "unbounded-profile",
@@ -70,6 +76,7 @@ impl Refusal {
             Refusal::TooLarge => "it has 512 MiB of text or more",
             Refusal::Packing => "it is packed or encoded in a way that DevTools does not read",
             Refusal::Damaged => "it is damaged",
+            Refusal::NotJson => "it has text that JSON does not allow, such as NaN",
             Refusal::Unclosed => "its closing brackets are missing",
             Refusal::Separators => "commas between its events are missing or doubled",
             Refusal::Lines => "it has one event per line",
@@ -80,8 +87,11 @@ impl Refusal {
             Refusal::OldProfile => "it is a CPU profile of the old form (head instead of nodes)",
             Refusal::Unsampled => "its CPU profile has neither samples nor hit counts",
             Refusal::Nameless => "events have no name",
-            Refusal::Uncategorised => "a RunTask has no cat",
+            Refusal::Uncategorised => "a RunTask or an Animation has no cat",
             Refusal::EmptyStart => "a TracingStartedInBrowser has no args.data",
+            Refusal::BareArgs => {
+                "events have not the args that DevTools reads of their names (args.data and the like)"
+            }
             Refusal::ManySamples => {
                 "a ProfileChunk has more samples, times or children of a node than DevTools takes at once"
             }

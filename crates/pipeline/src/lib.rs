@@ -111,7 +111,7 @@ mod whole_trace;
 
 pub use around::{EventName, Occurrences, find_events};
 pub use check::{
-    CheckReport, Finding, FoundAt, FoundEvent, Lack, Severity, check, check_rules, lacking,
+    CheckReport, Finding, FoundAt, FoundEvent, Lack, ReadOn, Severity, check, check_rules, lacking,
 };
 pub use config::{
     Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, IndexUse, Overlaps, PidPolicy,
@@ -169,4 +169,4 @@ pub use tracemill_core::words::{grouped, plural, shell_word};
 pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use tracemill_tokenizer::survive_lost_pages;
 pub use tracemill_tokenizer::{DamageKind, Lapse, Tier};
-pub use warning::{AnnotationDrop, TimeSpan, Warning};
+pub use warning::{AnnotationDrop, DEVTOOLS_TEXT_MAX, TimeSpan, Warning};

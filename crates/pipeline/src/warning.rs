@@ -8,8 +8,9 @@ use tracemill_core::read::InputWarning;
 use tracemill_core::remedy::Remedy;
 use tracemill_core::words::plural;
 
-/// Bytes of text from which on DevTools reads none of it (devtools-semantics §1.3).
-const DEVTOOLS_MOST: u64 = 1 << 29;
+/// The longest text that DevTools opens, in bytes: it makes one string of a file, and V8 has none of more than 2^29 − 24 characters. Of a
+/// longer one Chrome makes an empty one.
+pub const DEVTOOLS_TEXT_MAX: u64 = (1 << 29) - 24;
 /// Bytes that a part is to have of a trace that is too large.
 const FITS: u64 = 400 << 20;
 
@@ -203,7 +204,7 @@ impl Warning {
     /// For DevTools, if an output has too many bytes; `span` is the first and last time of the trace.
     pub(crate) fn too_large(bytes: u64, span: Option<TimeSpan>) -> Option<Warning> {
         let lasts = span.map(|(first, last)| last.abs_diff(first));
-        (bytes >= DEVTOOLS_MOST).then_some(Warning::TooLarge { bytes, lasts })
+        (bytes > DEVTOOLS_TEXT_MAX).then_some(Warning::TooLarge { bytes, lasts })
     }
 
     /// What can be done about it, if anything can.
@@ -318,8 +319,8 @@ impl Warning {
                 f.write_str(&Vec::from_iter(reasons).join(", "))
             }
             Warning::TooLarge { bytes, .. } => {
-                let (has, most) = (bytes >> 20, DEVTOOLS_MOST >> 20);
-                write!(f, "the output has {has} MiB of text, but DevTools opens less than {most} MiB")
+                let has = bytes.div_ceil(1 << 20);
+                write!(f, "the output has {has} MiB of text, but DevTools opens less than 512 MiB")
             }
             _ => f.write_str(
                 "DevTools will hide the CPU profiles among the inputs: in a browser's trace it shows only processes with a page",
@@ -488,7 +489,8 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_said_with_a_window_that_fits() {
-        assert_eq!(Warning::too_large(DEVTOOLS_MOST - 1, Some((0, 5))), None);
+        assert_eq!(Warning::too_large(DEVTOOLS_TEXT_MAX, Some((0, 5))), None);
+        assert!(Warning::too_large(DEVTOOLS_TEXT_MAX + 1, None).is_some());
         let large = Warning::too_large(1 << 30, Some((1_000_000_000, 7_000_000_000))).unwrap();
         let text = large.to_string();
         assert_eq!(text, "the output has 1024 MiB of text, but DevTools opens less than 512 MiB");

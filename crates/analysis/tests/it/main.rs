@@ -16,4 +16,5 @@ mod maps;
 mod perfetto;
 mod protobuf;
 mod random;
+mod refused;
 mod report;

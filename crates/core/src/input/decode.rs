@@ -3,19 +3,33 @@
 use super::sniff::Packing;
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that are unpacked at a time.
 pub(super) const BUFFER: usize = 256 * 1024;
 
-/// A reader of what `inner` packs.
+/// Whether anything stands behind the first member of a gzip file, which few programs but gzip itself read. It is known when that was read.
+#[derive(Clone, Debug, Default)]
+pub struct Beyond(Arc<AtomicBool>);
+
+impl Beyond {
+    /// Whether something was found there.
+    pub fn is_there(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A reader of what `inner` packs, which says in `beyond` what it finds.
 pub(super) fn reader(
     packing: Packing,
     inner: Box<dyn Read + Send>,
+    beyond: &Beyond,
 ) -> io::Result<Box<dyn Read + Send>> {
     let buffered = |inner| BufReader::with_capacity(BUFFER, inner);
     Ok(match packing {
         Packing::Plain { .. } => inner,
-        Packing::Gzip => Box::new(Gzip::new(buffered(inner))),
+        Packing::Gzip => Box::new(Gzip::new(buffered(inner), beyond)),
         #[cfg(feature = "zstd")]
         Packing::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(inner))?),
         #[cfg(not(feature = "zstd"))]
@@ -45,19 +59,23 @@ type Packed = BufReader<Box<dyn Read + Send>>;
 
 /// gzip members one behind the other, with zeros between and behind them, as tar and block devices leave them.
 struct Gzip {
+    beyond: Beyond,
     /// `None` between members.
     member: Option<GzDecoder<Packed>>,
     between: Option<Packed>,
 }
 
 impl Gzip {
-    fn new(packed: Packed) -> Self {
-        Gzip { member: Some(GzDecoder::new(packed)), between: None }
+    fn new(packed: Packed, beyond: &Beyond) -> Self {
+        Gzip { beyond: beyond.clone(), member: Some(GzDecoder::new(packed)), between: None }
     }
 
     /// Skips zeros; true if another member follows.
     fn next_member(&mut self) -> io::Result<bool> {
         let Some(mut packed) = self.between.take() else { return Ok(false) };
+        if !packed.fill_buf()?.is_empty() {
+            self.beyond.0.store(true, Ordering::Relaxed);
+        }
         match skip_zeros(&mut packed)? {
             None => Ok(false),
             Some(0x1F) => {
@@ -204,7 +222,7 @@ mod tests {
 
     fn unpack(packing: Packing, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
-        reader(packing, Box::new(Cursor::new(bytes)))?.read_to_end(&mut out)?;
+        reader(packing, Box::new(Cursor::new(bytes)), &Beyond::default())?.read_to_end(&mut out)?;
         Ok(out)
     }
 

@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
 use crate::os;
 use crate::source::{Source, Taken};
+pub use decode::Beyond;
 use original::MappedBytes;
 pub use original::{LOST, Original};
 use sniff::Packing;
@@ -60,6 +61,8 @@ pub enum Opened {
         encoding: Option<&'static str>,
         /// The file that is unpacked, and its map.
         packed: Option<(Original, Arc<Mapped>)>,
+        /// Whether it is gzip of more than one member.
+        beyond: Beyond,
     },
     /// A file of no bytes.
     Empty,
@@ -203,8 +206,10 @@ fn unpack(
     packed: Option<(Original, Arc<Mapped>)>,
 ) -> Result<Opened, Error> {
     let encoding = packing.name();
-    let reader = decode::reader(packing, reader).map_err(|e| Error::read(&input.source, e))?;
-    Ok(Opened::Stream { reader, encoding, packed })
+    let beyond = Beyond::default();
+    let reader = decode::reader(packing, reader, &beyond);
+    let reader = reader.map_err(|e| Error::read(&input.source, e))?;
+    Ok(Opened::Stream { reader, encoding, packed, beyond })
 }
 
 /// Whether these are not the bytes of plain text.
@@ -235,7 +240,7 @@ pub(crate) fn unpacked(
     let mut bytes = Cursor::new(MappedBytes(Arc::clone(file)));
     bytes.set_position(from);
     let Some((bits, window)) = block else {
-        return decode::reader(sniff::packing(file), Box::new(bytes));
+        return decode::reader(sniff::packing(file), Box::new(bytes), &Beyond::default());
     };
     let before = from.checked_sub(1).and_then(|before| file.get(before as usize));
     let before = (bits, before.copied().unwrap_or_default());
@@ -253,4 +258,4 @@ fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
-pub use sniff::byte_order_mark;
+pub use sniff::{MEMBERS, byte_order_mark};

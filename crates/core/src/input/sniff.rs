@@ -17,6 +17,9 @@ pub(super) enum Packing {
     },
 }
 
+/// The name in reports of gzip behind whose first member something stands: more members, or zeros.
+pub const MEMBERS: &str = "gzip of several members";
+
 impl Packing {
     /// Its name in reports; none for plain text.
     pub(super) fn name(self) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use crate::around::Around;
 use crate::envelope::Document;
 use crate::error::{Error, ErrorKind};
 use crate::input::spool;
-use crate::input::{self, Input, Opened};
+use crate::input::{self, Input, MEMBERS, Opened};
 use crate::losses::{Example, InputReport};
 use crate::store::Payload;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ impl Session<'_> {
             return Ok(opened);
         }
         let opened = match opened {
-            Opened::Stream { mut reader, encoding, packed } => {
+            Opened::Stream { mut reader, encoding, packed, beyond } => {
                 let unpacked = spool::to_file(&mut *reader, &input.name(), self.config);
                 if let Some((original, mapped)) = packed {
                     original.check(Some(&mapped))?;
@@ -26,12 +26,14 @@ impl Session<'_> {
                 match unpacked?.map(Arc::new) {
                     Some(mapped) => {
                         let skip = input::byte_order_mark(&mapped);
+                        let encoding = if beyond.is_there() { Some(MEMBERS) } else { encoding };
                         Opened::Mapped { mapped, skip, original: None, encoding }
                     }
                     None => Opened::Stream {
                         reader: Box::new(std::io::empty()),
                         encoding,
                         packed: None,
+                        beyond,
                     },
                 }
             }

@@ -7,7 +7,7 @@ use super::warning::InputWarning;
 use crate::envelope::{ChunkStats, Document, KeyValue};
 use crate::error::{Error, ErrorKind};
 use crate::input::spool::{Spool, SpoolLimits, Spooled};
-use crate::input::{self, Input, Opened};
+use crate::input::{self, Input, MEMBERS, Opened};
 use crate::limits::Limits;
 use crate::limits::{Progress, Shares};
 use crate::losses::InputReport;
@@ -161,7 +161,7 @@ impl Session<'_> {
                 read?;
                 (Payload::Mapped(mapped), None)
             }
-            Opened::Stream { reader: stream, encoding, packed } => {
+            Opened::Stream { reader: stream, encoding, packed, beyond } => {
                 report.encoding = encoding;
                 self.expect_less(input);
                 let (stream, keep) =
@@ -174,6 +174,9 @@ impl Session<'_> {
                 }
                 let read = read?;
                 report.bytes = read.bytes;
+                if beyond.is_there() {
+                    report.encoding = Some(MEMBERS);
+                }
                 (read.payload, read.broken)
             }
         };

@@ -5,7 +5,7 @@ use super::tallies::Tallies;
 use super::text::Spot;
 use crate::config::CheckFor;
 use crate::rows;
-use crate::warning::Warning;
+use crate::warning::{DEVTOOLS_TEXT_MAX, Warning};
 use serde::Serialize;
 use std::cmp::Reverse;
 use tracemill_core::around::Around;
@@ -191,10 +191,8 @@ pub(super) fn check_inputs(
     viewers: &[CheckFor],
     tallies: &mut Tallies,
 ) {
-    /// 512 MiB less a little: the longest text that Chrome makes of bytes.
-    const TEXT_MAX: u64 = (1 << 29) - 24;
     for (report, place) in inputs.reports.iter().zip(&ground.0) {
-        if report.bytes >= TEXT_MAX {
+        if report.bytes > DEVTOOLS_TEXT_MAX {
             tallies.add(Kind::TooLarge, place.start);
         }
         if report.encoding.is_some_and(|encoding| encoding != "gzip") {

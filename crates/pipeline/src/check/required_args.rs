@@ -1,8 +1,7 @@
-//! What DevTools reads of the args of an event, by its name, without looking whether it is there: an event without it makes it
-//! refuse the whole file.
+//! What DevTools reads of an event without looking whether it is there: an event without it makes it refuse the whole file.
 //!
-//! Found by asking the engine (`chrome-devtools-frontend`) for every name that it knows, with bare args, in a trace with and
-//! without a page.
+//! Found by asking the engine (`chrome-devtools-frontend`) for every name that it knows, of every phase, with bare args, in traces with
+//! and without a page; the test `refused` of analysis asks it again.
 
 use tracemill_core::json::member;
 use tracemill_tokenizer::{Event, Field};
@@ -10,7 +9,7 @@ use tracemill_tokenizer::{Event, Field};
 /// What an event of a name must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Need {
-    /// The member of `args` that must be an object.
+    /// The member of `args` that must be there.
     pub(crate) object: &'static str,
     /// The member that must be in it, and a value that means nothing to DevTools.
     pub(crate) member: Option<(&'static str, &'static str)>,
@@ -19,53 +18,138 @@ pub(crate) struct Need {
 /// What an event may lack so that DevTools refuses a trace for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
-    /// A name, where its time is not 0.
+    /// A name that is a text.
     Name,
-    /// Categories, of a `RunTask`.
+    /// Categories, of a `RunTask` or an `Animation`.
     Category,
     /// `args.data`, of a `TracingStartedInBrowser`.
-    Args,
+    Start,
+    /// `args`, or what DevTools reads of it by the name of the event.
+    Args(ReadOn),
 }
 
-/// What an event lacks, if DevTools refuses every trace for it. Cost: a look at its fields.
+/// Where DevTools reads what an event lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReadOn {
+    /// Wherever it is.
+    Anywhere,
+    /// On the threads of processes that it shows.
+    Shown,
+    /// On the main thread of the page.
+    MainThread,
+}
+
+/// Where DevTools reads what an event needs, and what that is; `args` itself if it is nothing in it.
+type Needed = (ReadOn, Option<Need>);
+
+/// What an event lacks, if DevTools refuses traces for it. Cost: a look at its fields.
+#[inline]
 pub fn lacking(event: &Event<'_>) -> Option<Lack> {
-    if matches!(event.field(Field::Name), None | Some(b"null")) {
-        // what has no time is not at 0 either
-        let is_at_zero = event.ts().is_some_and(|ts| ts.floor == 0 && ts.exact);
-        return (!is_at_zero).then_some(Lack::Name);
+    let Some(name @ [b'"', ..]) = event.field_and_rest(Field::Name) else {
+        return Some(Lack::Name);
+    };
+    if name.starts_with(b"\"RunTask\"") || name.starts_with(b"\"Animation\"") {
+        let has_cat = matches!(event.field_and_rest(Field::Cat), Some([b'"', ..]));
+        if !has_cat {
+            return Some(Lack::Category);
+        }
     }
-    if event.field(Field::Cat).is_none() && event.is_string(Field::Name, b"RunTask") {
-        return Some(Lack::Category);
+    if name.starts_with(START) {
+        return page_data(event).is_none().then_some(Lack::Start);
     }
-    let is_bare_start =
-        || event.is_string(Field::Name, b"TracingStartedInBrowser") && page_data(event).is_none();
-    is_bare_start().then_some(Lack::Args)
+    lack_of_args(event, name).map(|(reach, _)| Lack::Args(reach))
 }
 
-/// `args.data`, if it is an object.
+/// The event that says which frames there are.
+const START: &[u8] = b"\"TracingStartedInBrowser\"";
+
+/// `args.data`, if a condition may take it for true.
 pub(crate) fn page_data<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
-    member(event.field(Field::Args)?, b"data").filter(|data| data.starts_with(b"{"))
+    member(event.field(Field::Args)?, b"data").filter(|data| !is_nothing(Some(data)))
 }
 
 const DATA: Need = Need { object: "data", member: None };
 const BEGIN: Need = Need { object: "beginData", member: None };
 const CONTEXT: Need = Need { object: "context", member: None };
+const HOST: Need = Need { object: "render_frame_host", member: None };
+const VIEWPORT: Need = Need { object: "data", member: Some(("viewport_rect", "[0,0,0,0,0,0]")) };
 const NAVIGATION: Need = Need { object: "data", member: Some(("navigationId", "\"none\"")) };
 const FRAME: Need = Need { object: "data", member: Some(("frame", "\"none\"")) };
 const URL: Need = Need { object: "data", member: Some(("url", "\"\"")) };
 
-/// What an event lacks, if DevTools refuses a file for it.
+/// What an event lacks in `args`, if DevTools refuses a file for it wherever the event is, or where it shows it.
 pub(crate) fn lacks(event: &Event<'_>) -> Option<Need> {
-    let need = need_of(event.field_and_rest(Field::Name)?)?;
-    let object = event.field(Field::Args).and_then(|args| member(args, need.object.as_bytes()));
-    let Some(object) = object.filter(|object| object.starts_with(b"{")) else { return Some(need) };
-    let (name, _) = need.member?;
-    match member(object, name.as_bytes()) {
-        None | Some(b"null" | b"false" | b"0") => Some(need),
-        // an empty URL is one
-        Some(b"\"\"") if name != "url" => Some(need),
-        Some(_) => None,
+    let name = event.field_and_rest(Field::Name)?;
+    match lack_of_args(event, name)? {
+        (ReadOn::MainThread, _) => None,
+        (_, need) => need,
     }
+}
+
+/// What an event lacks in `args`.
+#[inline]
+fn lack_of_args(event: &Event<'_>, name: &[u8]) -> Option<Needed> {
+    let end = name[1..].iter().take(64).position(|&byte| byte == b'"')? + 1;
+    let name = &name[1..end];
+    let phase = event.phase();
+    let lack = |needed: Option<Needed>| match needed? {
+        (_, need) if is_present(event, name, need) => None,
+        needed => missing(event, name, needed),
+    };
+    lack(need_of(name, phase)).or_else(|| lack(need_of_category(event, name, phase)))
+}
+
+/// Whether `args` is all that is needed, and there: that costs next to nothing.
+#[inline]
+fn is_present(event: &Event<'_>, name: &[u8], need: Option<Need>) -> bool {
+    let has_args = || event.field_and_rest(Field::Args).is_some_and(|args| args[0] == b'{');
+    need.is_none() && name != b"BeginMainThreadFrame" && has_args()
+}
+
+/// The same of an event that may lack something.
+fn missing(event: &Event<'_>, name: &[u8], needed: Needed) -> Option<Needed> {
+    let args = event.field(Field::Args).filter(|args| *args != b"null");
+    let Some(args) = args else {
+        // it looks whether these have any
+        let looks = matches!(name, b"ParseAuthorStyleSheet" | b"Layout") && needed.1.is_some();
+        return (!looks).then_some(needed);
+    };
+    let Some(need) = needed.1 else {
+        let is_main = name == b"BeginMainThreadFrame" && is_null(member(args, b"data"));
+        return is_main.then_some((ReadOn::MainThread, Some(DATA)));
+    };
+    let object = member(args, need.object.as_bytes());
+    if name == b"Layout" {
+        return (object == Some(b"null")).then_some(needed);
+    }
+    if is_null(object) {
+        return Some(needed);
+    }
+    let value = |name: &[u8]| object.and_then(|object| member(object, name));
+    let (key, _) = need.member?;
+    let is_missing = match key {
+        // an empty URL is one
+        "url" => !value(b"url").is_some_and(|url| url.starts_with(b"\"")),
+        "viewport_rect" => is_null(value(b"viewport_rect")),
+        _ => is_nothing(value(key.as_bytes())) && !is_soft(name, value(SOFT)),
+    };
+    is_missing.then_some(needed)
+}
+
+/// What a paint has in the place of `navigationId` behind a navigation that loads nothing.
+const SOFT: &[u8] = b"performanceTimelineNavigationId";
+
+fn is_soft(name: &[u8], id: Option<&[u8]>) -> bool {
+    name == b"largestContentfulPaint::CandidateForSoftNavigation" && !is_nothing(id)
+}
+
+fn is_null(value: Option<&[u8]>) -> bool {
+    matches!(value, None | Some(b"null"))
+}
+
+/// Whether a condition takes a value for false.
+fn is_nothing(value: Option<&[u8]>) -> bool {
+    matches!(value, None | Some(b"null" | b"false" | b"0" | b"\"\""))
 }
 
 /// The id that an event of a CPU profile needs, if it has none but in `id2`: DevTools tells profiles apart by pid and `id`
@@ -92,56 +176,135 @@ pub(crate) fn profile_id(event: &Event<'_>) -> Option<Vec<u8>> {
 /// Events of CPU profiles, by name.
 const PROFILE: [&[u8]; 2] = [b"Profile", b"ProfileChunk"];
 
-/// What an event must have whose name, with its quotes, begins `text`.
+/// What an event of a name and phase must have.
 #[inline]
-fn need_of(text: &[u8]) -> Option<Need> {
-    // most names begin like none of these
-    let [b'"', b'A' | b'F' | b'I' | b'L' | b'M' | b'P' | b'R'..=b'T' | b'W' | b'f' | b'l', ..] =
-        text
-    else {
-        return None;
-    };
-    let end = text[1..].iter().take(64).position(|&byte| byte == b'"')? + 1;
-    Some(match &text[1..end] {
-        b"AbortPostTaskCallback"
-        | b"FireIdleCallback"
-        | b"InvalidateLayout"
-        | b"LayoutShift"
-        | b"Paint"
-        | b"PaintImage"
-        | b"ParseAuthorStyleSheet"
-        | b"PreloadRenderBlockingStatusChange"
-        | b"RequestIdleCallback"
-        | b"ResourceFinish"
-        | b"ResourceMarkAsCached"
-        | b"ResourceReceiveResponse"
-        | b"ResourceReceivedData"
-        | b"ResourceWillSendRequest"
-        | b"RunPostTaskCallback"
-        | b"SchedulePostTaskCallback"
-        | b"ScheduleStyleRecalculation"
-        | b"SetLayerTreeId"
-        | b"StyleInvalidatorInvalidationTracking"
-        | b"StyleRecalcInvalidationTracking"
+fn need_of(name: &[u8], phase: u8) -> Option<Needed> {
+    let is_complete = phase == b'X';
+    let anywhere = |need| Some((ReadOn::Anywhere, need));
+    match name {
+        b"FunctionCall" if is_complete => anywhere(None),
+        b"ParseHTML" if matches!(phase, b'X' | b'I' | b'B') => Some((ReadOn::Shown, Some(BEGIN))),
+        b"ParseAuthorStyleSheet" if matches!(phase, b'X' | b'B') => {
+            Some((ReadOn::Shown, Some(DATA)))
+        }
+        b"FireIdleCallback"
         | b"TimerFire"
-        | b"TimerInstall"
-        | b"WebSocketCreate"
-        | b"WebSocketDestroy"
-        | b"WebSocketReceive"
-        | b"WebSocketReceiveHandshakeResponse"
-        | b"WebSocketSend"
-        | b"WebSocketSendHandshakeRequest" => DATA,
-        b"ParseHTML" => BEGIN,
-        b"SoftNavigationStart" => CONTEXT,
+        | b"RunPostTaskCallback"
+        | b"AbortPostTaskCallback"
+        | b"PaintImage"
+            if is_complete =>
+        {
+            anywhere(Some(DATA))
+        }
+        b"RenderFrameHostImpl::DidCommitSameDocumentNavigation" if is_complete => {
+            anywhere(Some(HOST))
+        }
+        b"TimeStamp" | b"DrawFrame" if phase == b'I' => anywhere(None),
+        b"Layout" => anywhere(Some(BEGIN)),
+        b"PaintTimingVisualizer::Viewport" => anywhere(Some(VIEWPORT)),
+        b"SoftNavigationStart" => anywhere(Some(CONTEXT)),
         b"firstPaint"
         | b"firstContentfulPaint"
         | b"SyntheticSoftFirstContentfulPaint"
         | b"largestContentfulPaint::Candidate"
-        | b"largestContentfulPaint::CandidateForSoftNavigation" => NAVIGATION,
-        b"MarkLoad" | b"MarkDOMContent" => FRAME,
-        b"ResourceSendRequest" => URL,
+        | b"largestContentfulPaint::CandidateForSoftNavigation" => anywhere(Some(NAVIGATION)),
+        b"MarkLoad" | b"MarkDOMContent" => anywhere(Some(FRAME)),
+        b"ResourceSendRequest" => anywhere(Some(URL)),
+        name if needs_data(name) => anywhere(Some(DATA)),
+        name if needs_args(name) => anywhere(None),
+        _ => None,
+    }
+}
+
+/// Events of any phase that must have `args.data`.
+#[inline]
+fn needs_data(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"DOMStats"
+            | b"InvalidateLayout"
+            | b"LayoutShift"
+            | b"Paint"
+            | b"PreloadRenderBlockingStatusChange"
+            | b"RequestIdleCallback"
+            | b"ResourceChangePriority"
+            | b"ResourceFinish"
+            | b"ResourceMarkAsCached"
+            | b"ResourceReceiveResponse"
+            | b"ResourceReceivedData"
+            | b"ResourceWillSendRequest"
+            | b"SchedulePostTaskCallback"
+            | b"ScheduleStyleRecalculation"
+            | b"SetLayerTreeId"
+            | b"StyleInvalidatorInvalidationTracking"
+            | b"StyleRecalcInvalidationTracking"
+            | b"TimerInstall"
+            | b"WebSocketCreate"
+            | b"WebSocketDestroy"
+            | b"WebSocketReceive"
+            | b"WebSocketReceiveHandshakeResponse"
+            | b"WebSocketSend"
+            | b"WebSocketSendHandshakeRequest"
+    )
+}
+
+/// Events of any phase that must have `args`.
+#[inline]
+fn needs_args(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"ActivateLayerTree"
+            | b"BeginMainThreadFrame"
+            | b"BeginRemoteFontLoad"
+            | b"CommitLoad"
+            | b"CompositeLayers"
+            | b"EventTiming"
+            | b"FrameCommittedInBrowser"
+            | b"InteractiveTime"
+            | b"LargestImagePaint::Candidate"
+            | b"LargestTextPaint::Candidate"
+            | b"LayoutInvalidationTracking"
+            | b"MetaCharsetCheck"
+            | b"NeedsBeginFrameChanged"
+            | b"ProfileChunk"
+            | b"RequestMainThreadFrame"
+            | b"ScheduleStyleInvalidationTracking"
+            | b"TracingSessionIdForWorker"
+            | b"UpdateLayoutTree"
+            | b"UserTiming::Measure"
+            | b"navigationStart"
+            | b"process_name"
+            | b"thread_name"
+    )
+}
+
+/// Whether DevTools pairs an event with another one.
+fn has_id(event: &Event<'_>) -> bool {
+    let id = event.field(Field::Id);
+    !is_nothing(id) || id.is_none() && event.field(Field::Id2).is_some()
+}
+
+/// What an event must have by its categories.
+#[inline]
+fn need_of_category(event: &Event<'_>, name: &[u8], phase: u8) -> Option<Needed> {
+    let is_source = matches!(name, b"ScriptCatchup" | b"LargeScriptCatchup");
+    // most have args
+    if !is_source && event.field_and_rest(Field::Args).is_some_and(|args| args[0] == b'{') {
+        return None;
+    }
+    let need = match event.field(Field::Cat)? {
+        b"\"blink.user_timing\"" if matches!(phase, b'I' | b'R') => None,
+        // its end is looked at with it
+        b"\"blink.user_timing\"" if phase == b'b' && has_id(event) => None,
+        b"\"disabled-by-default-devtools.target-rundown\"" => None,
+        b"\"disabled-by-default-devtools.v8-source-rundown\"" if name == b"ScriptCatchup" => {
+            Some(DATA)
+        }
+        b"\"disabled-by-default-devtools.v8-source-rundown-sources\"" if is_source => Some(DATA),
+        _ if name == b"Screenshot" && event.field(Field::Id).is_some() => None,
         _ => return None,
-    })
+    };
+    Some((ReadOn::Anywhere, need))
 }
 
 #[cfg(test)]
@@ -160,7 +323,11 @@ mod tests {
             (r#"{"name":"firstPaint","args":{"data":{"navigationId":""}}}"#, Some(NAVIGATION)),
             (r#"{"name":"firstPaint","args":{"data":{"navigationId":"1"}}}"#, None),
             (r#"{"name":"ResourceSendRequest","args":{"data":{"url":""}}}"#, None),
-            (r#"{"name":"ParseHTML","args":{"data":{}}}"#, Some(BEGIN)),
+            (r#"{"name":"ParseHTML","ph":"X","args":{"data":{}}}"#, Some(BEGIN)),
+            (r#"{"name":"ParseHTML","ph":"E"}"#, None),
+            (r#"{"name":"PaintImage","ph":"E","args":{}}"#, None),
+            (r#"{"name":"Layout","ph":"X","args":{"data":{}}}"#, None),
+            (r#"{"name":"thread_name","ph":"M"}"#, None),
             (r#"{"args":{}}"#, None),
         ] {
             let spans = fields_of(event.as_bytes());

@@ -1,6 +1,6 @@
 //! What only DevTools trips over: which processes it hides, what it draws at all, annotations.
 
-use super::required_args::page_data;
+use super::required_args::{Lack, ReadOn, lacking, page_data};
 use super::rules::Kind;
 use super::tallies::Tallies;
 use crate::key_hash::hash_value;
@@ -18,6 +18,8 @@ pub(super) struct Browser {
     starts: Tally,
     /// Processes with a page, by hash.
     pages: HashSet<u64>,
+    /// Events without args that DevTools reads where it shows their processes, by the hashes of these.
+    bare_if_shown: HashMap<u64, Tally>,
     /// Whether any event is drawn.
     drawn: bool,
     /// Whether there are CPU profiles.
@@ -50,8 +52,10 @@ impl Browser {
         }
         self.profiles |=
             Role::of(event) == Some(Role::Head) && phase != b'M' && event.ts().is_some();
-        if super::required_args::lacks(event).is_some() {
-            tallies.add(Kind::BareArgs, offset);
+        match lacking(event) {
+            Some(Lack::Args(ReadOn::Anywhere)) => tallies.add(Kind::BareArgs, offset),
+            Some(Lack::Args(_)) => self.bare_if_shown.entry(process).or_default().add(offset),
+            _ => {}
         }
         if super::required_args::profile_id(event).is_some() {
             tallies.add(Kind::ProfileId2, offset);
@@ -94,6 +98,9 @@ impl Browser {
         self.is_browser |= later.is_browser;
         self.starts.append(&later.starts);
         self.pages.extend(later.pages);
+        for (process, tally) in later.bare_if_shown {
+            self.bare_if_shown.entry(process).or_default().append(&tally);
+        }
         self.drawn |= later.drawn;
         self.profiles |= later.profiles;
     }
@@ -105,6 +112,12 @@ impl Browser {
         }
         if !self.drawn && events > 0 {
             tallies.add(if self.profiles { Kind::ProfilesAlone } else { Kind::NothingDrawn }, 0);
+        }
+        // in no order: of each kind the first place is kept
+        for (process, tally) in &self.bare_if_shown {
+            if !self.is_browser || self.pages.contains(process) {
+                tallies.append_one(Kind::BareArgs, tally);
+            }
         }
         if self.is_browser {
             let hidden = processes.iter().filter(|(process, _)| !self.pages.contains(process));

@@ -31,10 +31,13 @@ use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_core::store::{Payload, Store};
 use tracemill_profile::{Room, Router, Streams};
-use tracemill_tokenizer::{Cursor, Event, Form, string_is};
+use tracemill_tokenizer::{Cursor, Event, Form, string_is, validate_value};
 
 /// What is looked for in the events of a stretch of an input. The default is a collector that was told nothing.
 pub trait Findings: Default + Send + 'static {
+    /// Whether events shall be told that are JSON for sure ([`Event::is_proved`]), which costs a part of the scan.
+    const ASKS_WHICH_ARE_JSON: bool = false;
+
     /// Takes an event: its number within the stretch, and its offset among all inputs.
     fn event(&mut self, event: &Event<'_>, number: u64, offset: u64);
 
@@ -167,6 +170,8 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
     const KEEPS_STREAMS: bool = true;
 
     const PROVES: bool = false;
+
+    const ASKS_WHICH_ARE_JSON: bool = F::ASKS_WHICH_ARE_JSON;
 }
 
 /// All inputs, read: their reports, their bytes, and the CPU profiles in them.
@@ -283,6 +288,13 @@ impl Scanned {
         let store = self.store();
         let named = keys.filter(move |key| string_is(&key.key, name));
         named.map(move |key| store.copy(key.offset..key.offset + key.len))
+    }
+
+    /// Whether what stands beside the events of traces is JSON.
+    pub fn are_members_json(&self) -> bool {
+        let store = self.store();
+        let mut keys = self.documents.iter().flat_map(|document| &document.keys);
+        keys.all(|key| validate_value(&store.copy(key.offset..key.offset + key.len)).is_ok())
     }
 
     /// Whether every file still is what it was when it was opened: the last word before an answer is told.

@@ -42,6 +42,8 @@ pub struct ExcerptQuery<'q> {
 /// A part of a trace, and what is known of the rest. Times are nanoseconds unless they are said to be others.
 pub struct Excerpt {
     pub(crate) pieces: Pieces,
+    /// What the input is packed in.
+    pub encoding: Option<&'static str>,
     /// First and last microsecond of the trace.
     pub bounds: (f64, f64),
     /// First and last microsecond of what is asked for.
@@ -173,7 +175,7 @@ fn known(
     };
     if tables.has_odd || of_windows.has_other_names {
         return Ok(Plan::Cannot(
-            "some times are finer than doubles, or some B and E have names or categories that are not plain texts",
+            "some times are finer than doubles, or some B and E have names or categories that are not plain texts, or some events lack what DevTools reads",
         ));
     }
     if tables.has_calls {
@@ -222,6 +224,7 @@ fn known(
     let numbers = std::mem::take(&mut granules.numbers);
     let pieces = pieces_of(lookup, granules, input.clone(), config)?;
     Ok(pieces.map(|pieces| Excerpt {
+        encoding: input.encoding,
         pieces,
         bounds,
         window,

@@ -4,6 +4,7 @@ use super::recorded::TablesMeta;
 use super::sound::is_sound;
 use crate::info::InfoReport;
 use serde::{Deserialize, Serialize};
+use tracemill_core::input::MEMBERS;
 use tracemill_core::losses::{Example, InputReport, Losses, Tally};
 use tracemill_index::{Index, id};
 use tracemill_tokenizer::DamageKind;
@@ -92,7 +93,7 @@ struct LossMeta {
 const MOST: usize = 256 << 20;
 
 /// What inputs may be packed in.
-const ENCODINGS: [&str; 3] = ["gzip", "zstd", "utf-16"];
+const ENCODINGS: [&str; 4] = ["gzip", "zstd", "utf-16", MEMBERS];
 
 impl Meta {
     /// Of a report over one input.

@@ -61,7 +61,7 @@ impl Recorded {
     ) {
         let LastEvent { letter: phase, ts, dur, thread: lane, .. } = *known;
         // who reads all tells that DevTools refuses it
-        self.has_odd |= matches!(lacking(event), Some(Lack::Name | Lack::Category));
+        self.has_odd |= !matches!(lacking(event), None | Some(Lack::Start));
         if own_kinds & (kinds::ESSENTIAL | kinds::METADATA) != 0 && is_start(event) {
             self.started = Some(ts.and_then(micros));
             self.has_odd |= is_odd(event, Field::Ts, ts);

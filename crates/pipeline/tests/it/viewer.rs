@@ -475,7 +475,8 @@ fn args_that_devtools_reads_are_there() {
         let errors = findings.filter(|f| f.severity == tracemill_pipeline::Severity::Error);
         errors.map(|finding| (finding.kind, finding.count)).collect::<Vec<_>>()
     };
-    let errors = [("bare-args".to_owned(), 6), ("empty-start".to_owned(), 1)];
+    // the process of ParseHTML has no page here: DevTools does not show it
+    let errors = [("bare-args".to_owned(), 5), ("empty-start".to_owned(), 1)];
     assert_eq!(BTreeMap::from_iter(check(&input)), BTreeMap::from(errors));
     let rules = rules(CheckFor::Devtools, Overlaps::Keep);
     let (output, report) = merge_for(&[&input], rules, PLAIN).expect("sound");

@@ -176,7 +176,8 @@ fn lacking_data<'a>(fields: &Fields<'a>) -> Option<(Option<&'a str>, String)> {
         return Some((Some(args), whole));
     };
     match own.get("data") {
-        Some(data) if data.starts_with('{') => None,
+        // only of nothing nothing can be read
+        Some(data) if data != "null" => None,
         Some(other) => Some((Some(other), "{}".to_owned())),
         None => {
             let comma = if own.0.is_empty() { "" } else { "," };

@@ -7,15 +7,12 @@ use crate::remedies;
 use crate::size::human;
 use std::cmp::Reverse;
 use tracemill_pipeline::{
-    CheckReport, Finding, InfoReport, ProcessInfo, Severity, ThreadInfo, TopRow, Usage, grouped,
-    plural,
+    CheckReport, DEVTOOLS_TEXT_MAX, Finding, InfoReport, ProcessInfo, Severity, ThreadInfo, TopRow,
+    Usage, grouped, plural,
 };
 
 /// Entries of a line.
 const LISTED: usize = 3;
-
-/// 512 MiB less a little: the longest text that Chrome makes of bytes.
-const TEXT_MAX: u64 = (1 << 29) - 24;
 
 /// What everybody asks first. `seen` is what `check` says for DevTools, if it was asked.
 pub(super) fn brief(report: &InfoReport, seen: Option<&CheckReport>) -> Page {
@@ -206,7 +203,7 @@ fn obstacle(report: &InfoReport) -> Option<(String, bool)> {
     let packing = report.inputs.iter().filter_map(|input| input.encoding).find(|e| packed(e));
     let mendable = |why: String| Some((why, true));
     match () {
-        () if bytes >= TEXT_MAX => Some((
+        () if bytes > DEVTOOLS_TEXT_MAX => Some((
             format!("it has {} of text, and DevTools takes less than 512 MiB", human(bytes)),
             false,
         )),
