@@ -1,7 +1,8 @@
 //! The fields of single events that are visited again, out of order: with no more than their bytes, or at the speed of the
 //! block scan.
 
-use crate::event::{Event, Field, Key, key_before};
+use crate::event::Event;
+use crate::field::{Field, Key, key_before};
 use crate::scan::CLOSING_BIT;
 use crate::simd::grammar::Prove;
 use crate::simd::{BLOCK, Carry, Kernel, Positions, Tier, WINDOW};

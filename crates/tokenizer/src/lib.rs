@@ -57,6 +57,7 @@
 
 mod cursor;
 mod event;
+mod field;
 mod find;
 mod grammar;
 mod lapse;
@@ -73,7 +74,8 @@ mod value;
 mod visit;
 
 pub use cursor::Cursor;
-pub use event::{Event, Field};
+pub use event::Event;
+pub use field::Field;
 pub use find::{FieldFinder, FieldSpans, fields_of};
 pub use grammar::{Defect, Validator, lapses, validate, validate_value};
 pub use lapse::Lapse;
@@ -85,7 +87,8 @@ pub use scan::{
     Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,
 };
 pub use simd::{Tier, prefetch};
-pub use text::{escaped_code_point, members, on_one_line, parse, string_is, to_text, unescape};
+pub use text::{escaped_code_point, on_one_line, parse, string_is, to_text, unescape};
+pub use value::members;
 pub use visit::visit_event;
 
 /// Of a long test every how many-th case is tried: few under Miri, which takes a thousand times as long for each.

@@ -2,7 +2,6 @@
 //! few bytes that need it (one key, one value), never on whole files.
 
 use crate::swar::{equal_bytes, first};
-use crate::value::value_end;
 use std::str::FromStr;
 
 /// Whether `byte` is JSON white space.
@@ -71,34 +70,6 @@ pub(crate) fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
         }
         end = quote;
     }
-}
-
-/// The keys and values of an object, in order, as they are written (keys with their quotes).
-///
-/// Ends early where the bytes are no sound object. Cost: one pass over each value.
-///
-/// ```
-/// let object = br#"{"a": 1, "b": [2, 3]}"#;
-/// assert!(tracemill_tokenizer::members(object).eq([(&b"\"a\""[..], &b"1"[..]), (b"\"b\"", b"[2, 3]")]));
-/// ```
-pub fn members(object: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut at = skip_space(object, 1);
-    std::iter::from_fn(move || {
-        if object.get(at) != Some(&b'"') {
-            return None;
-        }
-        let key_end = string_end(object, at)?;
-        let colon = skip_space(object, key_end);
-        if object.get(colon) != Some(&b':') {
-            return None;
-        }
-        let value = skip_space(object, colon + 1);
-        let end = value_end(object, value);
-        let found = (&object[at..key_end], &object[value..end]);
-        let comma = skip_space(object, end);
-        at = skip_space(object, comma + usize::from(object.get(comma) == Some(&b',')));
-        Some(found)
-    })
 }
 
 /// Whether a JSON string, as written with its quotes, is `text` once its escapes are resolved.
@@ -324,14 +295,6 @@ mod tests {
             }
             assert_eq!(string_end(&text, 0), plain(&text, 0), "{text:?}");
         }
-    }
-
-    #[test]
-    fn members_of_objects() {
-        let all = |text| members(text).map(|(k, v)| [k, v].concat()).collect::<Vec<_>>();
-        assert_eq!(all(br#"{ "a" : [1,"]"] ,"b\"":{}}"#), [&b"\"a\"[1,\"]\"]"[..], b"\"b\\\"\"{}"]);
-        assert_eq!(all(b"{}"), [b""; 0]);
-        assert_eq!(all(b"{\"a\" 1}"), [b""; 0]);
     }
 
     #[test]

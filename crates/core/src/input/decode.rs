@@ -1,6 +1,6 @@
 //! gzip (any number of members, zero padding), zstd (any number of frames) and UTF-16, as readers of UTF-8.
 
-use super::sniff::Packing;
+use super::sniff::{MEMBERS, Packing};
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
@@ -14,9 +14,9 @@ pub(super) const BUFFER: usize = 256 * 1024;
 pub struct Beyond(Arc<AtomicBool>);
 
 impl Beyond {
-    /// Whether something was found there.
-    pub fn is_there(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+    /// The name in reports of what is called `encoding` without it.
+    pub(crate) fn named(&self, encoding: Option<&'static str>) -> Option<&'static str> {
+        if self.0.load(Ordering::Relaxed) { Some(MEMBERS) } else { encoding }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::around::Around;
 use crate::envelope::Document;
 use crate::error::{Error, ErrorKind};
 use crate::input::spool;
-use crate::input::{self, Input, MEMBERS, Opened};
+use crate::input::{self, Input, Opened};
 use crate::losses::{Example, InputReport};
 use crate::store::Payload;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Session<'_> {
                 match unpacked?.map(Arc::new) {
                     Some(mapped) => {
                         let skip = input::byte_order_mark(&mapped);
-                        let encoding = if beyond.is_there() { Some(MEMBERS) } else { encoding };
+                        let encoding = beyond.named(encoding);
                         Opened::Mapped { mapped, skip, original: None, encoding }
                     }
                     None => Opened::Stream {

@@ -7,7 +7,7 @@ use super::warning::InputWarning;
 use crate::envelope::{ChunkStats, Document, KeyValue};
 use crate::error::{Error, ErrorKind};
 use crate::input::spool::{Spool, SpoolLimits, Spooled};
-use crate::input::{self, Input, MEMBERS, Opened};
+use crate::input::{self, Input, Opened};
 use crate::limits::Limits;
 use crate::limits::{Progress, Shares};
 use crate::losses::InputReport;
@@ -164,19 +164,16 @@ impl Session<'_> {
             Opened::Stream { reader: stream, encoding, packed, beyond } => {
                 report.encoding = encoding;
                 self.expect_less(input);
-                let (stream, keep) =
-                    look(stream, &*self.expand).map_err(|e| Error::read(input.name(), e))?;
-                let keep = keep || reader.keeps_streams();
-                let read = self.read_stream(stream, base, (keep, 0), reader, &mut report);
+                let looked = look(stream, &*self.expand);
+                let (stream, keep) = looked.map_err(|e| Error::read(input.name(), e))?;
+                let keep = (keep || reader.keeps_streams(), 0);
+                let read = self.read_stream(stream, base, keep, reader, &mut report);
                 if let Some((original, mapped)) = packed {
                     // nothing is read from it again
                     original.check(Some(&mapped))?;
                 }
                 let read = read?;
-                report.bytes = read.bytes;
-                if beyond.is_there() {
-                    report.encoding = Some(MEMBERS);
-                }
+                (report.bytes, report.encoding) = (read.bytes, beyond.named(encoding));
                 (read.payload, read.broken)
             }
         };

@@ -98,9 +98,9 @@ impl Browser {
         self.is_browser |= later.is_browser;
         self.starts.append(&later.starts);
         self.pages.extend(later.pages);
-        for (process, tally) in later.bare_if_shown {
+        later.bare_if_shown.into_iter().for_each(|(process, tally)| {
             self.bare_if_shown.entry(process).or_default().append(&tally);
-        }
+        });
         self.drawn |= later.drawn;
         self.profiles |= later.profiles;
     }
@@ -114,11 +114,9 @@ impl Browser {
             tallies.add(if self.profiles { Kind::ProfilesAlone } else { Kind::NothingDrawn }, 0);
         }
         // in no order: of each kind the first place is kept
-        for (process, tally) in &self.bare_if_shown {
-            if !self.is_browser || self.pages.contains(process) {
-                tallies.append_one(Kind::BareArgs, tally);
-            }
-        }
+        let is_shown = |process| !self.is_browser || self.pages.contains(process);
+        let shown = self.bare_if_shown.iter().filter(|(process, _)| is_shown(process));
+        shown.for_each(|(_, tally)| tallies.append_one(Kind::BareArgs, tally));
         if self.is_browser {
             let hidden = processes.iter().filter(|(process, _)| !self.pages.contains(process));
             hidden.for_each(|(_, &first)| tallies.add(Kind::HiddenProcess, first));

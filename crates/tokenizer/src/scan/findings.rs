@@ -1,6 +1,7 @@
 //! What the scanner finds and says, and the stretch of input that it looks at.
 
-use crate::event::{Event, Field};
+use crate::event::Event;
+use crate::field::Field;
 
 /// How a document holds its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

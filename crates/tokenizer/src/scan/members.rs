@@ -4,7 +4,7 @@
 //! then only the offsets of its colons are kept; the bytes are there ([`super::Scanner::retain_from`]).
 
 use super::findings::{Damage, DamageKind, Form, Member, Sink, Window};
-use crate::event::key_quotes;
+use crate::field::key_quotes;
 use crate::text::{is_space, skip_space, string_end, string_is, trim_end};
 use crate::value::value_end;
 

@@ -15,7 +15,7 @@
 
 use super::findings::{Fault, Form, Window};
 use super::members::is_events_key;
-use crate::event::{Field, Key, key_before};
+use crate::field::{Field, Key, key_before};
 use crate::simd::class;
 use crate::text::{is_space, skip_space, string_end, trim_end};
 use crate::value::value_end;

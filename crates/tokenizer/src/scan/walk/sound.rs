@@ -7,7 +7,8 @@
 use super::super::findings::{Sink, Stop, Values, Window};
 use super::super::members::is_events_key;
 use super::{State, Walk};
-use crate::event::{Event, Key, key_before};
+use crate::event::Event;
+use crate::field::{Key, key_before};
 use crate::grammar::is_utf8;
 use crate::simd::grammar::{Colons, Prove};
 use crate::text::is_space;

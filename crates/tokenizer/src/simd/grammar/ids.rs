@@ -6,7 +6,7 @@
 
 use super::claims::Claim;
 use super::masks::Classes;
-use crate::event::{Field, Key, key_before};
+use crate::field::{Field, Key, key_before};
 use crate::simd::blocks::{BLOCK, last_block};
 
 /// The fields that are looked for: those whose keys end in the letters of [`Classes::id_end`].
