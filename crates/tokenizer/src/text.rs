@@ -1,4 +1,4 @@
-//! JSON text, a byte at a time: white space, strings, where a value ends. The slow twin of the block scan, used on the
+//! JSON text, a byte at a time: white space, strings, members of objects. The slow twin of the block scan, used on the
 //! few bytes that need it (one key, one value), never on whole files.
 
 use crate::swar::{equal_bytes, first};

@@ -1,4 +1,4 @@
-//! Where a value ends.
+//! Where a value ends: that is how one is stepped over. Objects and lists go by in blocks (`simd/nesting`), what is short or damaged byte by byte.
 
 use crate::simd::{BLOCK, Kernel};
 use crate::swar::{digits, equal_bytes, first};

@@ -20,6 +20,8 @@
 //! The scan is resumable at any multiple of 64 bytes: [`Carry`] is all it remembers. The tiers differ only in
 //! [`Masks`](blocks::Masks) and in how set bits become positions; every other line is shared, so one answer is a property of
 //! the structure and not of luck. On AVX-512 the flattening is one compress instruction a block; on the others a loop.
+//!
+//! `nesting` asks the same masks for less: where the bracket closes that bytes begin with.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
