@@ -2,7 +2,9 @@
 
 use crate::made::Call;
 use crate::record::Record;
+use crate::space::{double, half, put};
 use std::cmp::Ordering;
+use tracemill_core::spill::{Record as Fixed, word};
 
 /// An event or a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,6 +19,23 @@ pub(crate) struct Entry {
     pub(crate) details: u32,
     /// The number of an event, the function whose row a call is in; its phase in the lowest byte.
     number: u64,
+}
+
+impl Fixed for Entry {
+    const BYTES: usize = 32;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        let words = [self.ts.to_bits(), self.dur.to_bits(), self.number];
+        put(bytes, &words, &[self.kind, self.details]);
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        let [ts, dur] = [0, 8].map(|at| double(bytes, at));
+        let [kind, details] = [24, 28].map(|at| half(bytes, at));
+        Entry { ts, dur, kind, details, number: word(bytes, 16) }
+    }
 }
 
 /// What the lowest byte of a number says of calls.

@@ -132,7 +132,7 @@ pub use peek::Peek;
 pub use perfetto::{Perfetto, PerfettoDraft};
 pub use picks::Picks;
 pub use picture::{ChangeRules, Drawn, Listed, Order, Picture, PictureRules};
-pub use query::{Entries, Per, Query, RowKey, Shape, TableRules};
+pub use query::{Entries, Per, Query, RowKey, RowLimit, RowThreshold, Shape, TableRules};
 pub use refusals::Refusal;
 pub use report::{
     Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header, HotPath,

@@ -4,7 +4,7 @@ use crate::clock::{Clock, Window};
 use crate::counts::LeftOut;
 use crate::groups::GroupBy;
 use crate::matcher::Matcher;
-use crate::query::{Per, Query, RowKey, Shape, TableRules};
+use crate::query::{Per, Query, RowKey, RowLimit, Shape, TableRules};
 use crate::rows::{Table, TreeRow, depth_first};
 use crate::stretches::Stretches;
 use crate::table::View;
@@ -51,11 +51,29 @@ impl Trace {
     /// # Errors
     /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
     pub fn parts(&self, threads: &[usize], query: &Query) -> Result<Vec<Part>, Error> {
+        self.parts_within(threads, query, RowLimit::default())
+    }
+
+    /// The same of rows within a limit. Of a thread's own table no others are made.
+    ///
+    /// # Errors
+    /// As [`Trace::parts`].
+    pub fn parts_within(
+        &self,
+        threads: &[usize],
+        query: &Query,
+        limit: RowLimit,
+    ) -> Result<Vec<Part>, Error> {
         let room = Quota::new(&self.limits, self.limits.memory);
-        let of_thread = |number: usize| self.of_thread(threads[number], query, &room);
+        let is_alone = query.per == Per::Thread && query.key.is_none();
+        let own = if is_alone { limit } else { RowLimit::default() };
+        let of_thread = |number: usize| self.of_thread(threads[number], (query, own), &room);
         let own = try_each(self.limits.threads, threads.len(), of_thread)?;
         let mut shared = self.shared(threads, own, query);
-        shared.iter_mut().for_each(|part| part.table.convert_from(self.clock));
+        for part in &mut shared {
+            part.table.convert_from(self.clock);
+            part.table.keep(limit);
+        }
         Ok(shared)
     }
 
@@ -161,11 +179,17 @@ impl Trace {
     }
 
     /// The table of a thread.
-    fn of_thread(&self, at: usize, query: &Query, room: &Quota) -> Result<Part, Error> {
+    fn of_thread(
+        &self,
+        at: usize,
+        (query, limit): (&Query, RowLimit),
+        room: &Quota,
+    ) -> Result<Part, Error> {
         self.limits.cancel.check()?;
         let within = self.counted_time(&query.windows);
         let track = self.track_until(&self.threads[at], within.1)?;
-        let view = View::counting(&track, query.rules, within);
+        let mut view = View::counting(&track, query.rules, within);
+        view.limit = limit;
         let mut part = view.part(at, view.table_of(query, room)?);
         part.samples = self.samples_within(&self.threads[at], within);
         Ok(part)
@@ -355,7 +379,7 @@ mod tests {
         let window = Window { from: 0.0, to: 10.0 };
         let part = |thread, rows: Vec<TreeRow>| Part {
             threads: vec![thread],
-            table: Table { window, own: 1.0, total: 10.0, rows },
+            table: Table { window, own: 1.0, total: 10.0, rows, small: (0, 0.0) },
             calls: 2,
             listed: 1,
             ignored: 2,

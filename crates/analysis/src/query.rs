@@ -3,6 +3,7 @@
 use crate::clock::Window;
 use crate::groups::GroupBy;
 use crate::picks::Picks;
+use std::str::FromStr;
 
 /// Which entries of a thread count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +70,52 @@ pub enum RowKey {
     Function,
     /// The URL: the row is called by it.
     Url,
+}
+
+/// What a row must take to be shown: the greater one of its self time and its total.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RowThreshold {
+    /// Of what is busy.
+    Percent(f64),
+    /// Milliseconds.
+    Time(f64),
+}
+
+impl Default for RowThreshold {
+    fn default() -> Self {
+        RowThreshold::Time(0.0)
+    }
+}
+
+impl FromStr for RowThreshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(number) = text.strip_suffix('%') {
+            let percent: f64 =
+                number.parse().map_err(|_| format!("expected 0.5% or 2ms: {text}"))?;
+            return Ok(RowThreshold::Percent(percent));
+        }
+        if text == "0" {
+            return Ok(RowThreshold::Time(0.0));
+        }
+        tracemill_pipeline::parse_time(text).map(|nanos| RowThreshold::Time(nanos as f64 / 1e6))
+    }
+}
+
+/// Which rows of a table are made; what is below one that is not is not made either.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RowLimit {
+    /// Levels.
+    pub depth: usize,
+    /// What they take at least.
+    pub least: RowThreshold,
+}
+
+impl Default for RowLimit {
+    fn default() -> Self {
+        RowLimit { depth: usize::MAX, least: RowThreshold::default() }
+    }
 }
 
 /// What tables are made.

@@ -1,6 +1,7 @@
 //! Rows as they are handed out, and the order of those of a table.
 
 use crate::clock::{Clock, Window};
+use crate::query::{RowLimit, RowThreshold};
 use std::cmp::Ordering;
 
 /// By what siblings are sorted; equal ones stay as they are.
@@ -120,9 +121,45 @@ impl TreeRow {
         self.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&self.id)
     }
 
+    /// Bytes of heap that it takes, with those that an allocator adds to four texts.
+    pub(crate) fn heap(&self) -> u64 {
+        let texts =
+            [Some(&self.id), self.key.as_ref(), self.label.as_ref(), Some(&self.location.url)];
+        let texts: usize = texts.into_iter().flatten().map(String::capacity).sum();
+        (size_of::<TreeRow>() + texts + 4 * 16) as u64
+    }
+
     /// Whether it is the function that stands for a CPU that does nothing.
     pub(crate) fn is_idle(&self) -> bool {
         self.label.as_deref() == Some("(idle)")
+    }
+}
+
+/// Tells which rows take enough to be shown, and counts those that do not.
+pub(crate) struct Least {
+    /// Milliseconds.
+    least: f64,
+    pub(crate) small: (u64, f64),
+}
+
+impl Least {
+    /// Of a table that is busy for so many milliseconds.
+    pub(crate) fn of(limit: RowLimit, busy: f64) -> Self {
+        let least = match limit.least {
+            RowThreshold::Percent(percent) => busy * percent / 100.0,
+            RowThreshold::Time(ms) => ms,
+        };
+        Least { least, small: (0, 0.0) }
+    }
+
+    /// Whether a row with these times, in milliseconds, does.
+    pub(crate) fn takes(&mut self, own: f64, total: f64) -> bool {
+        let ms = total.max(own);
+        let is_small = self.least > 0.0 && ms < self.least;
+        if is_small {
+            self.small = (self.small.0 + 1, self.small.1 + ms);
+        }
+        !is_small
     }
 }
 
@@ -137,6 +174,8 @@ pub struct Table {
     pub total: f64,
     /// The rows.
     pub rows: Vec<TreeRow>,
+    /// Rows that take too little to be shown, but for those below others, and what they take, in milliseconds.
+    pub small: (u64, f64),
 }
 
 impl Table {
@@ -150,6 +189,22 @@ impl Table {
         for row in &mut self.rows {
             (row.own, row.total) = (clock.ms(row.own), clock.ms(row.total));
         }
+    }
+
+    /// Takes out what a limit does not show.
+    pub(crate) fn keep(&mut self, limit: RowLimit) {
+        let mut least = Least::of(limit, self.total - self.own);
+        let mut hidden: Option<u32> = None;
+        self.rows.retain(|row| {
+            hidden = hidden.filter(|depth| row.depth > *depth);
+            if hidden.is_some() || row.depth as usize >= limit.depth {
+                return false;
+            }
+            let is_shown = least.takes(row.own, row.total);
+            hidden = (!is_shown).then_some(row.depth);
+            is_shown
+        });
+        self.small = (self.small.0 + least.small.0, self.small.1 + least.small.1);
     }
 
     /// Puts siblings in another order, each with what is below it. Cost: a sort.
@@ -209,7 +264,7 @@ mod tests {
             row(0, "a", 5.0, 5.0),
         ];
         let window = Window { from: 0.0, to: 14.0 };
-        let table = Table { window, own: 0.0, total: 14.0, rows };
+        let table = Table { window, own: 0.0, total: 14.0, rows, small: (0, 0.0) };
         for (by, expected) in [
             (RowOrder::Own, "abcx"),
             (RowOrder::Total, "bcxa"),

@@ -10,8 +10,8 @@ use crate::kinds::flag;
 use crate::matcher::Matcher;
 use crate::modifications::Hidden;
 use crate::picks::{Answers, Drawn, Picks, Walked, matching};
-use crate::query::{Entries, Per, Query, Shape, TableRules};
-use crate::rows::{CallRow, Location, Table, TreeRow};
+use crate::query::{Entries, Per, Query, RowLimit, Shape, TableRules};
+use crate::rows::{CallRow, Least, Location, Table, TreeRow};
 use crate::stretches::Stretches;
 use crate::trace::{Thread, Trace, Track, id_text};
 use crate::tree::{By, Row, Rows};
@@ -37,6 +37,8 @@ pub struct View<'t> {
     list: Option<Listed<'t>>,
     /// What touches this stretch of time is counted, in microseconds.
     within: (f64, f64),
+    /// Which rows of tables are made.
+    pub(crate) limit: RowLimit,
     counts: OnceCell<Counts>,
 }
 
@@ -50,7 +52,8 @@ impl<'t> View<'t> {
     pub(crate) fn counting(track: &'t Track<'t>, rules: TableRules, within: (f64, f64)) -> Self {
         let Track { trace, thread, .. } = *track;
         let counts = OnceCell::new();
-        let mut view = View { trace, thread, track, rules, list: None, within, counts };
+        let limit = RowLimit::default();
+        let mut view = View { trace, thread, track, rules, list: None, within, limit, counts };
         view.list = view.list_in_force();
         view
     }
@@ -340,7 +343,7 @@ impl<'t> View<'t> {
         Some(self.trace.clock.window_of((entry.ts, entry.end())))
     }
 
-    /// The table of a query, of what counts, in the sums of the trace's clock. Cost: one walk; 80 bytes of heap a row.
+    /// The table of a query, of what counts, in the sums of the trace's clock. Cost: one walk.
     pub(crate) fn table_of(&self, query: &Query, room: &Quota) -> Result<Table, Error> {
         let Query { shape, by, windows, picks, per, .. } = query;
         let (shape, by, shared) = (*shape, *by, *per != Per::Thread);
@@ -359,7 +362,7 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The call tree. Cost: one walk; 80 bytes of heap a row.
+    /// The call tree. Cost: one walk; some 400 bytes of heap a row that is made.
     ///
     /// # Errors
     /// [`tracemill_pipeline::ErrorKind::Exceeded`] if the rows are more than there is room for.
@@ -370,13 +373,14 @@ impl<'t> View<'t> {
     fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy, room: &Quota) -> Result<Table, Error> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
-        let mut tree = TopDown::new(&ids, false, grouped, self.rules.as_devtools);
+        let space = self.trace.space_of_rows();
+        let mut tree = TopDown::new(&ids, &space, (false, grouped, self.rules.as_devtools));
         self.walk((over, &ids), &mut [&mut tree], room)?;
         let mut rows = tree.finish(window);
         if grouped {
             rows.group(|entry| ids.group(entry), false);
         }
-        Ok(self.table(&rows, &ids, window, (By::Total, usize::MAX)))
+        self.table(&rows, (&ids, room), window, (By::Total, usize::MAX))
     }
 
     /// The event log: a row for each event.
@@ -389,9 +393,10 @@ impl<'t> View<'t> {
 
     fn log_of(&self, over: &Walked<'_>, room: &Quota) -> Result<Table, Error> {
         let (ids, window) = (self.ids(GroupBy::None), over.window);
-        let mut log = TopDown::new(&ids, true, false, self.rules.as_devtools);
+        let space = self.trace.space_of_rows();
+        let mut log = TopDown::new(&ids, &space, (true, false, self.rules.as_devtools));
         self.walk((over, &ids), &mut [&mut log], room)?;
-        Ok(self.table(&log.finish(window), &ids, window, (By::Start, usize::MAX)))
+        self.table(&log.finish(window), (&ids, room), window, (By::Start, usize::MAX))
     }
 
     /// The bottom-up tree, to `levels` deep.
@@ -415,7 +420,8 @@ impl<'t> View<'t> {
         let grouped = by != GroupBy::None;
         let forced = by == GroupBy::ThirdParty;
         let how = (self.rules.as_devtools, self.trace.clock);
-        let mut tree = BottomUp::new(&ids, window, levels, forced, how);
+        let mut tree =
+            BottomUp::new(&ids, window, (levels, forced), how, &self.trace.space_of_rows());
         if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
             over.of(self.drawn(), &ids).for_each(|own| tree.note_cached(&own.entry));
         }
@@ -428,22 +434,25 @@ impl<'t> View<'t> {
             let mut answers = Answers::new(&ids, text);
             rows.keep_top(|entry| answers.of(entry));
         }
-        Ok(self.table(&rows, &ids, window, (By::Own, levels + usize::from(grouped))))
+        self.table(&rows, (&ids, room), window, (By::Own, levels + usize::from(grouped)))
     }
 
     pub(crate) fn table(
         &self,
         rows: &Rows,
-        ids: &Ids<'_>,
+        (ids, room): (&Ids<'_>, &Quota),
         window: Window,
-        view: (By, usize),
-    ) -> Table {
-        let (by, levels) = view;
-        let all = rows.depth_first(by, levels, !self.rules.as_devtools);
-        let root = &rows.all[0];
-        let made =
-            all.into_iter().map(|(row, depth)| self.row(&rows.all[row as usize], depth, ids, by));
-        Table { window, own: root.own, total: root.total, rows: made.collect() }
+        (by, levels): (By, usize),
+    ) -> Result<Table, Error> {
+        let root = rows.root();
+        let ms = |sum: f64| self.trace.clock.ms(sum);
+        let mut least = Least::of(self.limit, ms(root.total) - ms(root.own));
+        let levels = (levels.min(self.limit.depth), !self.rules.as_devtools);
+        let all = rows.depth_first(by, levels, |row| least.takes(ms(row.own), ms(row.total)));
+        let made = all.into_iter().map(|(row, depth)| self.row(&rows.get(row), depth, ids, by));
+        let counted = |row: TreeRow| room.take(row.heap(), "rows of tables").map(|()| row);
+        let rows = made.map(counted).collect::<Result<_, Error>>()?;
+        Ok(Table { window, own: root.own, total: root.total, rows, small: least.small })
     }
 
     fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>, by: By) -> TreeRow {

@@ -219,6 +219,12 @@ impl Trace {
         Space::new(&self.limits, self.limits.shares().index / threads, 1)
     }
 
+    /// What the rows of one tree have of it.
+    pub(crate) fn space_of_rows(&self) -> Space {
+        let threads = self.limits.threads.max(1) as u64;
+        Space::new(&self.limits, self.limits.memory / 8 / threads, 1)
+    }
+
     /// Whether a thread's calls are those of a CPU profile that stands alone.
     pub(crate) fn stands_alone<'t>(&self, thread: &'t Thread) -> Option<&'t Model> {
         thread.model.as_deref().filter(|_| thread.kind == ThreadKind::CpuProfile)

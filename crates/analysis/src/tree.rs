@@ -1,10 +1,12 @@
-//! Rows of the tree views, in columns: each row knows its parent and its first and last child.
+//! Rows of the tree views: each row knows its parent and its first and last child. On disk beyond their share of the budget.
 
 use crate::entries::Entry;
+use crate::space::{Space, double, half, put};
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
+use tracemill_core::error::Error;
+use tracemill_core::spill::{Record, SpillArray, SpillIndex};
 
 /// No row.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -50,16 +52,73 @@ pub(crate) struct Row {
     pub(crate) is_gone: bool,
 }
 
-/// Rows, of which the first is the root.
-pub(crate) struct Rows {
-    pub(crate) all: Vec<Row>,
-    index: HashTable<u32>,
-    /// Rows that were counted.
-    counted: usize,
+impl Record for Row {
+    const BYTES: usize = 64 + Entry::BYTES;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        let (own, entry) = bytes.split_at_mut(64);
+        let doubles = [self.own, self.total, self.marker, self.bytes].map(f64::to_bits);
+        let flags = [self.expandable, self.is_group, self.is_gone];
+        let flags = flags.iter().rev().fold(0, |all, flag| all << 1 | u32::from(*flag));
+        let Row { key: Key { id, group }, parent, first, last, next, count, .. } = *self;
+        put(own, &doubles, &[id, group, parent, first, last, next, count, flags]);
+        self.entry.encode(entry);
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        let [id, group, parent, first, last, next, count, flags] =
+            [32, 36, 40, 44, 48, 52, 56, 60].map(|at| half(bytes, at));
+        let [own, total, marker, of_requests] = [0, 8, 16, 24].map(|at| double(bytes, at));
+        let flag = |number: u32| flags >> number & 1 != 0;
+        Row {
+            key: Key { id, group },
+            parent,
+            first,
+            last,
+            next,
+            own,
+            total,
+            marker,
+            count,
+            entry: Entry::decode(&bytes[64..]),
+            bytes: of_requests,
+            expandable: flag(0),
+            is_group: flag(1),
+            is_gone: flag(2),
+        }
+    }
 }
 
-/// Bytes of heap of a row, with what is made of it for the answer.
-const ROW: usize = size_of::<Row>() + size_of::<u32>() + 350;
+impl Default for Row {
+    fn default() -> Self {
+        Row {
+            key: Key::of(0),
+            parent: NONE,
+            first: NONE,
+            last: NONE,
+            next: NONE,
+            own: 0.0,
+            total: 0.0,
+            marker: f64::NAN,
+            count: 0,
+            entry: Entry::default(),
+            bytes: 0.0,
+            expandable: false,
+            is_group: false,
+            is_gone: false,
+        }
+    }
+}
+
+/// Rows, of which the first is the root.
+pub(crate) struct Rows {
+    all: SpillArray<Row>,
+    index: SpillIndex,
+    /// What temporary files said: no row was made since.
+    failed: Option<Error>,
+}
 
 /// By what siblings are sorted, each the greatest first; equal ones as they came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,40 +132,47 @@ fn hash(parent: u32, key: Key) -> u64 {
     FixedState::default().hash_one((parent, key.id, key.group))
 }
 
-impl Default for Rows {
-    fn default() -> Self {
-        let mut rows = Rows { all: Vec::new(), index: HashTable::new(), counted: 0 };
+impl Rows {
+    /// A root, in room for the rows of one tree.
+    pub(crate) fn new(space: &Space) -> Self {
+        let (all, index) = (space.array(1), space.index(4));
+        let mut rows = Rows { all, index, failed: None };
         rows.add(NONE, Key::of(0), Entry::default());
         rows
     }
-}
 
-impl Rows {
-    /// Bytes of the rows that were not counted yet.
-    pub(crate) fn grown(&mut self) -> u64 {
-        let new = self.all.len() - std::mem::replace(&mut self.counted, self.all.len());
-        (new * ROW) as u64
+    /// Whether all rows could be made.
+    ///
+    /// # Errors
+    /// What temporary files said.
+    pub(crate) fn check(&mut self) -> Result<(), Error> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// A row, of which there is one of each number that was given out.
+    #[inline]
+    pub(crate) fn get(&self, row: u32) -> Row {
+        self.all.get(row as usize).unwrap_or_default()
+    }
+
+    /// The root.
+    pub(crate) fn root(&self) -> Row {
+        self.get(0)
+    }
+
+    /// Changes a row.
+    #[inline]
+    pub(crate) fn update(&mut self, row: u32, change: impl FnOnce(&mut Row)) {
+        self.all.update(row as usize, change);
     }
 
     /// A new row below another.
     pub(crate) fn add(&mut self, parent: u32, key: Key, entry: Entry) -> u32 {
         let number = self.all.len() as u32;
-        self.all.push(Row {
-            key,
-            parent,
-            first: NONE,
-            last: NONE,
-            next: NONE,
-            own: 0.0,
-            total: 0.0,
-            marker: f64::NAN,
-            count: 0,
-            entry,
-            bytes: 0.0,
-            expandable: false,
-            is_group: false,
-            is_gone: false,
-        });
+        if let Err(error) = self.all.push(Row { key, parent, entry, ..Row::default() }) {
+            self.failed.get_or_insert(error);
+            return 0;
+        }
         if parent != NONE {
             self.link(parent, number);
         }
@@ -115,51 +181,53 @@ impl Rows {
 
     /// Puts a row behind the children of another.
     pub(crate) fn link(&mut self, parent: u32, row: u32) {
-        let last = std::mem::replace(&mut self.all[parent as usize].last, row);
-        match last {
-            NONE => self.all[parent as usize].first = row,
-            last => self.all[last as usize].next = row,
+        let mut last = NONE;
+        self.update(parent, |own| {
+            last = std::mem::replace(&mut own.last, row);
+            if last == NONE {
+                own.first = row;
+            }
+        });
+        if last != NONE {
+            self.update(last, |own| own.next = row);
         }
-        let own = &mut self.all[row as usize];
-        (own.parent, own.next) = (parent, NONE);
+        self.update(row, |own| (own.parent, own.next) = (parent, NONE));
     }
 
     /// The row of a key below another, made if it is not there; and whether it was made.
     #[inline]
     pub(crate) fn row(&mut self, parent: u32, key: Key, entry: Entry) -> (u32, bool) {
         let hash_of = hash(parent, key);
-        let all = &self.all;
-        let same = |&row: &u32| {
-            let own = &all[row as usize];
+        let same = |row: u32| {
+            let own = self.get(row);
             own.parent == parent && own.key == key
         };
-        if let Some(&found) = self.index.find(hash_of, same) {
+        if let Some(found) = self.index.find(hash_of, same) {
             return (found, false);
         }
         let row = self.add(parent, key, entry);
-        let all = &self.all;
-        self.index.insert_unique(hash_of, row, |&other| {
-            let own = &all[other as usize];
-            hash(own.parent, own.key)
-        });
+        if row != 0
+            && let Err(error) = self.index.insert(hash_of, row)
+        {
+            self.failed.get_or_insert(error);
+        }
         (row, true)
     }
 
     /// Children in the order in which they came.
     pub(crate) fn children(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
         let some = |row: u32| (row != NONE).then_some(row);
-        let all = std::iter::successors(some(self.all[row as usize].first), move |&child| {
-            some(self.all[child as usize].next)
-        });
-        all.filter(|&child| !self.all[child as usize].is_gone)
+        let first = some(self.get(row).first);
+        let all = std::iter::successors(first, move |&child| some(self.get(child).next));
+        all.filter(|&child| !self.get(child).is_gone)
     }
 
     /// Children, sorted.
     pub(crate) fn sorted(&self, row: u32, by: By) -> Vec<u32> {
         let mut children: Vec<u32> = self.children(row).collect();
         let value = |row: u32| match by {
-            By::Own => self.all[row as usize].own,
-            By::Total => self.all[row as usize].total,
+            By::Own => self.get(row).own,
+            By::Total => self.get(row).total,
             By::Start => 0.0,
         };
         // a comparison with NaN says equal, which sorts nothing that can be foreseen
@@ -170,8 +238,13 @@ impl Rows {
     }
 
     /// Rows depth first with their depths, to `levels` deep; only those are descended that say they have children,
-    /// unless `all`.
-    pub(crate) fn depth_first(&self, by: By, levels: usize, all: bool) -> Vec<(u32, u32)> {
+    /// unless `all`, and that are shown.
+    pub(crate) fn depth_first(
+        &self,
+        by: By,
+        (levels, all): (usize, bool),
+        mut is_shown: impl FnMut(&Row) -> bool,
+    ) -> Vec<(u32, u32)> {
         let mut rows = Vec::new();
         let mut open: Vec<(u32, u32)> = Vec::new();
         let enter = |open: &mut Vec<(u32, u32)>, row: u32, depth: u32| {
@@ -179,8 +252,12 @@ impl Rows {
         };
         enter(&mut open, 0, 0);
         while let Some((row, depth)) = open.pop() {
+            let own = self.get(row);
+            if !is_shown(&own) {
+                continue;
+            }
             rows.push((row, depth));
-            if (depth as usize) + 1 < levels && (all || self.all[row as usize].expandable) {
+            if (depth as usize) + 1 < levels && (all || own.expandable) {
                 enter(&mut open, row, depth + 1);
             }
         }
@@ -191,30 +268,62 @@ impl Rows {
     pub(crate) fn keep_top(&mut self, mut stays: impl FnMut(&Entry) -> bool) {
         let top: Vec<u32> = self.children(0).collect();
         for row in top {
-            let row = &mut self.all[row as usize];
-            row.is_gone = !stays(&row.entry);
+            self.update(row, |row| row.is_gone = !stays(&row.entry));
         }
     }
 
     /// Puts the rows at the top below their groups; the total of a group is the sum of its rows' `own` or `total`.
     pub(crate) fn group(&mut self, group: impl Fn(&Entry) -> u32, by_own: bool) {
         let flat: Vec<u32> = self.children(0).collect();
-        let root = &mut self.all[0];
-        (root.first, root.last) = (NONE, NONE);
+        self.update(0, |root| (root.first, root.last) = (NONE, NONE));
         self.index.clear();
         for row in flat {
-            let own = self.all[row as usize];
+            let own = self.get(row);
             let (at, is_new) = self.row(0, Key::of(group(&own.entry)), own.entry);
-            let parent = &mut self.all[at as usize];
-            (parent.is_group, parent.expandable) = (true, true);
-            if is_new {
-                (parent.own, parent.total) = (0.0, 0.0);
-            }
-            parent.own += own.own;
-            parent.total += if by_own { own.own } else { own.total };
-            parent.bytes += own.bytes;
-            parent.count += own.count;
+            self.update(at, |parent| {
+                (parent.is_group, parent.expandable) = (true, true);
+                if is_new {
+                    (parent.own, parent.total) = (0.0, 0.0);
+                }
+                parent.own += own.own;
+                parent.total += if by_own { own.own } else { own.total };
+                parent.bytes += own.bytes;
+                parent.count += own.count;
+            });
             self.link(at, row);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_core::limits::Limits;
+
+    #[test]
+    fn rows_are_the_same_wherever_they_are() {
+        let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+        let made = |bytes: u64| {
+            let mut rows = Rows::new(&Space::new(&limits, bytes, 1));
+            let mut open = vec![0];
+            for number in 0..4000u32 {
+                let step = number.wrapping_mul(2_654_435_761) >> 24;
+                open.truncate(1 + step as usize % 7);
+                let parent = open[open.len() - 1];
+                let (row, _) = rows.row(parent, Key::of(step % 29), Entry::default());
+                rows.update(row, |own| {
+                    own.own += f64::from(step);
+                    (own.expandable, own.is_group) = (step % 3 > 0, step % 5 > 3);
+                });
+                open.push(row);
+            }
+            rows.keep_top(|_| true);
+            rows.group(|_| 7, true);
+            assert!(rows.check().is_ok() && rows.all.heap() + rows.index.heap() <= bytes);
+            let all = rows.depth_first(By::Own, (usize::MAX, true), |_| true).into_iter();
+            all.map(|(row, depth)| format!("{depth} {:?}", rows.get(row))).collect::<Vec<_>>()
+        };
+        let (spilled, kept) = (made(0), made(1 << 30));
+        assert!(spilled == kept && kept.len() > 500);
     }
 }

@@ -3,9 +3,11 @@
 
 use crate::clock::{Clock, Window};
 use crate::entries::Entry;
+use crate::space::Space;
 use crate::tree::{Key, NONE, Rows};
 use crate::walk::{Counted, Visit};
 use std::collections::hash_map::Entry as Place;
+use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 
 /// What rows an event belongs to.
@@ -45,17 +47,22 @@ pub(crate) struct TopDown<'i, I> {
 }
 
 impl<'i, I: Identify> TopDown<'i, I> {
-    pub(crate) fn new(ids: &'i I, each: bool, grouped: bool, as_devtools: bool) -> Self {
+    pub(crate) fn new(
+        ids: &'i I,
+        space: &Space,
+        (each, grouped, as_devtools): (bool, bool, bool),
+    ) -> Self {
         let open = vec![(0, true)];
-        TopDown { rows: Rows::default(), ids, each, grouped, as_devtools, open }
+        TopDown { rows: Rows::new(space), ids, each, grouped, as_devtools, open }
     }
 
     fn enter(&mut self, Counted { written, entry }: &Counted, ms: f64) {
         let (parent, matched) = self.open[self.open.len() - 1];
         if parent != NONE && parent != 0 {
-            let row = &mut self.rows.all[parent as usize];
-            row.own -= ms;
-            row.expandable = true;
+            self.rows.update(parent, |row| {
+                row.own -= ms;
+                row.expandable = true;
+            });
         }
         let row = if parent != NONE && matched {
             let group = if self.grouped { self.ids.group(entry) } else { 0 };
@@ -68,10 +75,11 @@ impl<'i, I: Identify> TopDown<'i, I> {
             NONE
         };
         if row != NONE {
-            let row = &mut self.rows.all[row as usize];
-            row.count += 1;
-            row.own += ms;
-            row.total += ms;
+            self.rows.update(row, |row| {
+                row.count += 1;
+                row.own += ms;
+                row.total += ms;
+            });
         }
         // in DevTools an event that ends at 0 has no end, and nothing is found below it
         let matched = !self.as_devtools || entry.end() != 0.0 && !entry.end().is_nan();
@@ -82,16 +90,15 @@ impl<'i, I: Identify> TopDown<'i, I> {
     pub(crate) fn finish(mut self, window: Window) -> Rows {
         let total = window.to - window.from;
         let own = self.rows.children(0).collect::<Vec<_>>().into_iter();
-        let rest = own.fold(total, |rest, row| rest - self.rows.all[row as usize].total);
-        let root = &mut self.rows.all[0];
-        (root.total, root.own) = (total, rest);
+        let rest = own.fold(total, |rest, row| rest - self.rows.get(row).total);
+        self.rows.update(0, |root| (root.total, root.own) = (total, rest));
         self.rows
     }
 }
 
 impl<I: Identify> Visit for TopDown<'_, I> {
-    fn grown(&mut self) -> u64 {
-        self.rows.grown()
+    fn grown(&mut self) -> Result<u64, Error> {
+        self.rows.check().map(|()| 0)
     }
 
     fn start(&mut self, own: &Counted, ms: f64) {
@@ -148,12 +155,12 @@ impl<'i, I: Identify> BottomUp<'i, I> {
     pub(crate) fn new(
         ids: &'i I,
         window: Window,
-        levels: usize,
-        forced: bool,
+        (levels, forced): (usize, bool),
         (as_devtools, clock): (bool, Clock),
+        space: &Space,
     ) -> Self {
         BottomUp {
-            rows: Rows::default(),
+            rows: Rows::new(space),
             ids,
             window,
             levels,
@@ -189,33 +196,37 @@ impl<'i, I: Identify> BottomUp<'i, I> {
         let above = self.open.len();
         for k in 1..self.levels.min(above + 1) {
             let caller = &self.open[above - k];
-            let marker = &mut self.rows.all[row as usize].marker;
-            let counted = if marker.is_nan() { self.window.from } else { *marker };
-            *marker = end;
+            let mut counted = self.window.from;
+            self.rows.update(row, |own| {
+                if !own.marker.is_nan() {
+                    counted = own.marker;
+                }
+                own.marker = end;
+            });
             let (next, is_new) = self.rows.row(row, Key::of(caller.caller), caller.written);
             row = next;
-            let own_row = &mut self.rows.all[row as usize];
-            if is_new {
-                own_row.expandable = above > k;
-            }
-            own_row.count += 1;
-            own_row.own += own;
-            own_row.total += end - crate::walk::js_max(start, counted);
+            self.rows.update(row, |row| {
+                if is_new {
+                    row.expandable = above > k;
+                }
+                row.count += 1;
+                row.own += own;
+                row.total += end - crate::walk::js_max(start, counted);
+            });
         }
     }
 
     /// The rows with the root's times; rows without time of their own go, but those with bytes. In a table that is added to others
     /// (`shared`) they stay.
     pub(crate) fn finish(mut self, shared: bool) -> Rows {
-        self.rows.all[0].total = self.window.to - self.window.from;
-        self.rows.all[0].own = or_zero(self.own.pop());
+        let (total, own) = (self.window.to - self.window.from, or_zero(self.own.pop()));
+        self.rows.update(0, |root| (root.total, root.own) = (total, own));
         if shared {
             return self.rows;
         }
         let top: Vec<u32> = self.rows.children(0).collect();
         for row in top {
-            let row = &mut self.rows.all[row as usize];
-            row.is_gone = row.own <= 0.0 && row.bytes <= 0.0;
+            self.rows.update(row, |row| row.is_gone = row.own <= 0.0 && row.bytes <= 0.0);
         }
         self.rows
     }
@@ -227,8 +238,8 @@ fn or_zero(number: Option<f64>) -> f64 {
 }
 
 impl<I: Identify> Visit for BottomUp<'_, I> {
-    fn grown(&mut self) -> u64 {
-        self.rows.grown()
+    fn grown(&mut self) -> Result<u64, Error> {
+        self.rows.check().map(|()| 0)
     }
 
     fn start(&mut self, Counted { written, entry }: &Counted, ms: f64) {
@@ -257,13 +268,14 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         let rest = or_zero(self.own.pop());
         let is_outermost = self.outermost.pop();
         let has_caller = !self.open.is_empty();
-        let own_row = &mut self.rows.all[row as usize];
-        own_row.count += 1;
-        own_row.own += rest;
-        own_row.expandable |= has_caller;
-        if if self.as_devtools { is_outermost == Some(true) } else { outermost } {
-            own_row.total += or_zero(self.totals.remove(&key));
-        }
+        let counts = if self.as_devtools { is_outermost == Some(true) } else { outermost };
+        let total = counts.then(|| or_zero(self.totals.remove(&key)));
+        self.rows.update(row, |row| {
+            row.count += 1;
+            row.own += rest;
+            row.expandable |= has_caller;
+            row.total += total.unwrap_or(0.0);
+        });
         // in DevTools rows of forced groups have no callers, since callers are not found by ids with groups
         if !self.forced || !self.as_devtools {
             self.add_callers(row, own, entry, end);
@@ -275,15 +287,16 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         let key = self.key(entry);
         let (row, _) = self.rows.row(0, key, *written);
         let is_cached = self.cached.get(&key).copied().unwrap_or(false);
-        let row = &mut self.rows.all[row as usize];
-        row.count += 1;
-        match received.kind {
-            ReceivedKind::Data => {
-                row.bytes = if is_cached { 0.0 } else { row.bytes + received.bytes };
+        self.rows.update(row, |row| {
+            row.count += 1;
+            match received.kind {
+                ReceivedKind::Data => {
+                    row.bytes = if is_cached { 0.0 } else { row.bytes + received.bytes };
+                }
+                ReceivedKind::Finish if received.bytes == 0.0 && is_cached => row.bytes = 0.0,
+                _ if received.bytes > 0.0 => row.bytes = received.bytes,
+                _ => {}
             }
-            ReceivedKind::Finish if received.bytes == 0.0 && is_cached => row.bytes = 0.0,
-            _ if received.bytes > 0.0 => row.bytes = received.bytes,
-            _ => {}
-        }
+        });
     }
 }

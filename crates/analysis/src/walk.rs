@@ -24,7 +24,10 @@ pub(crate) trait Visit {
     /// An event that lasts no time.
     fn instant(&mut self, _own: &Counted) {}
     /// Bytes of heap that it took since this was asked for last.
-    fn grown(&mut self) -> u64;
+    ///
+    /// # Errors
+    /// What temporary files said.
+    fn grown(&mut self) -> Result<u64, Error>;
 }
 
 /// Which events count, and how far DevTools is followed.
@@ -62,7 +65,7 @@ const ASKED_EVERY: u32 = 1 << 12;
 /// the end of the window, and a second one at those before its start. `room` is that of the visitors.
 ///
 /// # Errors
-/// [`tracemill_pipeline::ErrorKind::Exceeded`] if what visitors make is more than there is room for.
+/// [`tracemill_pipeline::ErrorKind::Exceeded`] if what visitors make is more than there is room for; what temporary files say.
 pub(crate) fn walk(
     (before, entries): (impl Iterator<Item = Counted>, impl Iterator<Item = Counted>),
     window: Window,
@@ -116,7 +119,7 @@ pub(crate) fn walk(
 }
 
 fn ask(visits: &mut [&mut dyn Visit], room: &Quota) -> Result<(), Error> {
-    visits.iter_mut().try_for_each(|visit| room.take(visit.grown(), "the rows of trees"))
+    visits.iter_mut().try_for_each(|visit| room.take(visit.grown()?, "the rows of trees"))
 }
 
 /// How many come before the walk begins: it does at the last entry that begins by then, and back to a `RunTask` of the timeline.

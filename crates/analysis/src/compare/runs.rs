@@ -175,11 +175,12 @@ fn call_tree_and_singles(
     let over =
         query.picks.apply(|| view.drawn(), (&query.windows, view.full(), trace.clock), &ids, false);
     let as_devtools = query.rules.as_devtools;
-    let mut tree = TopDown::new(&ids, false, false, as_devtools);
+    let mut tree = TopDown::new(&ids, &trace.space_of_rows(), (false, false, as_devtools));
     let mut singles = is_wanted.map(|own| Singles::new(&view, &ids, as_devtools, own));
     let mut visits: Vec<&mut dyn Visit> = vec![&mut tree];
     visits.extend(singles.as_mut().map(|own| own as &mut dyn Visit));
     view.walk((&over, &ids), &mut visits, room)?;
-    let table = view.table(&tree.finish(over.window), &ids, over.window, (By::Total, usize::MAX));
+    let (rows, all) = (tree.finish(over.window), (By::Total, usize::MAX));
+    let table = view.table(&rows, (&ids, room), over.window, all)?;
     Ok((view.part(at, table), singles.map_or_else(Vec::new, Singles::finish)))
 }

@@ -8,6 +8,7 @@ use crate::table::View;
 use crate::tree::NONE;
 use crate::walk::{Counted, Visit};
 use tracemill_core::hash::HashMap;
+use tracemill_pipeline::Error;
 
 /// A function and the own times of its events, in milliseconds.
 pub(super) type Each = (Key, Vec<f64>);
@@ -95,8 +96,8 @@ impl<'v, 't> Singles<'v, 't> {
 }
 
 impl Visit for Singles<'_, '_> {
-    fn grown(&mut self) -> u64 {
-        std::mem::take(&mut self.grown) as u64
+    fn grown(&mut self) -> Result<u64, Error> {
+        Ok(std::mem::take(&mut self.grown) as u64)
     }
 
     fn start(&mut self, Counted { entry, written }: &Counted, ms: f64) {

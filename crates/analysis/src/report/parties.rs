@@ -85,14 +85,15 @@ impl Trace {
         let ids = view.ids(GroupBy::ThirdParty).by_owner();
         let picks = Picks::default();
         let over = Walked::whole(window, &picks);
-        let mut tree = BottomUp::new(&ids, window, 1, true, (as_devtools, self.clock));
+        let space = self.space_of_rows();
+        let mut tree = BottomUp::new(&ids, window, (1, true), (as_devtools, self.clock), &space);
         view.drawn().for_each(|own| tree.note_cached(&own.entry));
         view.walk_shown((&over, &ids), &mut tree, room)?;
         let mut rows = tree.finish(false);
         rows.group(|entry| ids.group(entry), true);
-        let top = rows.depth_first(By::Start, 1, false).into_iter();
+        let top = rows.depth_first(By::Start, (1, false), |_| true).into_iter();
         let party = |(row, _): (u32, u32)| {
-            let row = &rows.all[row as usize];
+            let row = rows.get(row);
             let owner = ids.owner(&row.entry)?;
             Some(Party {
                 name: String::from_utf8_lossy(&owner.name).into_owned(),

@@ -218,7 +218,7 @@ impl Visit for Calls<'_, '_> {
         self.meet(written);
     }
 
-    fn grown(&mut self) -> u64 {
-        0
+    fn grown(&mut self) -> Result<u64, Error> {
+        Ok(0)
     }
 }

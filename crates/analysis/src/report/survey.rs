@@ -67,23 +67,26 @@ impl Trace {
         let picks = Picks::default();
         let over = Walked::whole(window, &picks);
         let as_devtools = rules.tables.as_devtools;
-        let mut bottom_up = BottomUp::new(&ids, window, 1, false, (as_devtools, self.clock));
-        let mut calls = TopDown::new(&ids, false, false, as_devtools);
+        let space = self.space_of_rows();
+        let mut bottom_up =
+            BottomUp::new(&ids, window, (1, false), (as_devtools, self.clock), &space);
+        let mut calls = TopDown::new(&ids, &space, (false, false, as_devtools));
         let is_idle = |entry: &Entry| ids.frame(entry).is_some_and(|own| own.function == IDLE);
         let mut between = Between::new(window, &is_idle);
         let spans = stretches.iter().map(|own| (own.ts, own.until)).collect();
-        let mut within = Within::new(&ids, spans);
+        let mut within = Within::new(&ids, spans, &space);
         let mut forced = reflows.calls(&ids);
         let visits: &mut [&mut dyn crate::walk::Visit] =
             &mut [&mut bottom_up, &mut calls, &mut between, &mut within, &mut forced];
         view.walk((&over, &ids), visits, room)?;
 
-        let table = view.table(&bottom_up.finish(true), &ids, window, (By::Own, 1));
-        let tree = view.table(&calls.finish(window), &ids, window, (By::Total, usize::MAX));
+        let table = view.table(&bottom_up.finish(true), (&ids, room), window, (By::Own, 1))?;
+        let all = (By::Total, usize::MAX);
+        let tree = view.table(&calls.finish(window), (&ids, room), window, all)?;
         let heaviest = tree.heaviest(None).into_iter().cloned().collect();
         drop(tree);
         for (stretch, rows) in stretches.into_iter().zip(within.finish()) {
-            let tree = view.table(&rows, &ids, stretch.window, (By::Total, usize::MAX));
+            let tree = view.table(&rows, (&ids, room), stretch.window, all)?;
             stretch.paths = paths(&tree);
         }
         let (busy, events) = (between.busy, between.events);

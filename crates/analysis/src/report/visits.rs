@@ -2,9 +2,11 @@
 
 use crate::clock::Window;
 use crate::entries::Entry;
+use crate::space::Space;
 use crate::tree::Rows;
 use crate::views::{Identify, TopDown};
 use crate::walk::{Counted, Visit};
+use tracemill_pipeline::Error;
 
 /// How long any event was open, and what lies between.
 pub(super) struct Between<'i> {
@@ -67,8 +69,8 @@ impl Visit for Between<'_> {
         }
     }
 
-    fn grown(&mut self) -> u64 {
-        0
+    fn grown(&mut self) -> Result<u64, Error> {
+        Ok(0)
     }
 }
 
@@ -87,8 +89,10 @@ pub(super) struct Within<'i, I> {
 }
 
 impl<'i, I: Identify> Within<'i, I> {
-    pub(super) fn new(ids: &'i I, stretches: Vec<(f64, f64)>) -> Self {
-        let trees = stretches.iter().map(|_| TopDown::new(ids, false, false, false)).collect();
+    pub(super) fn new(ids: &'i I, stretches: Vec<(f64, f64)>, space: &Space) -> Self {
+        let space = space.divided(stretches.len() as u64);
+        let tree = |_| TopDown::new(ids, &space, (false, false, false));
+        let trees = stretches.iter().map(tree).collect();
         let (active, open, starts) = (Vec::new(), Vec::new(), Vec::new());
         Within { stretches, trees, next: 0, active, open, starts }
     }
@@ -124,7 +128,7 @@ impl<I: Identify> Visit for Within<'_, I> {
         }
     }
 
-    fn grown(&mut self) -> u64 {
+    fn grown(&mut self) -> Result<u64, Error> {
         self.trees.iter_mut().map(Visit::grown).sum()
     }
 }

@@ -6,7 +6,7 @@ use super::{Export, IndexFlag, InputArgs, LimitArgs, MessageArgs, OutputArgs, Tr
 use crate::exit::Failure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use tracemill_analysis::{ExportForm, Matcher, RowOrder};
+use tracemill_analysis::{ExportForm, Matcher, RowOrder, RowThreshold};
 
 /// How the answer is written.
 #[derive(Debug, Args)]
@@ -246,31 +246,6 @@ impl TopArgs {
             ))),
             None => Ok(()),
         }
-    }
-}
-
-/// What a row must take to be shown.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum RowThreshold {
-    /// Of what is busy.
-    Percent(f64),
-    /// Milliseconds.
-    Time(f64),
-}
-
-impl std::str::FromStr for RowThreshold {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(number) = text.strip_suffix('%') {
-            let percent: f64 =
-                number.parse().map_err(|_| format!("expected 0.5% or 2ms: {text}"))?;
-            return Ok(RowThreshold::Percent(percent));
-        }
-        if text == "0" {
-            return Ok(RowThreshold::Time(0.0));
-        }
-        tracemill_pipeline::parse_time(text).map(|nanos| RowThreshold::Time(nanos as f64 / 1e6))
     }
 }
 

@@ -1,13 +1,12 @@
 //! Flags of `flame`.
 
-use super::analysis::RowThreshold;
 use super::parts::{Grouping, PartArgs, PerArg, TimesFlag};
 use super::picks::PickArgs;
 use super::{IndexFlag, InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use tracemill_analysis::{ChangeRules, Order, PictureRules};
+use tracemill_analysis::{ChangeRules, Order, PictureRules, RowThreshold};
 
 pub(super) const ABOUT: &str = "\
 Draws flame graphs and flame charts of traces and CPU profiles, or of many of them as one picture.

@@ -36,9 +36,7 @@ mod trace;
 mod view;
 mod viewer;
 
-pub(crate) use analysis::{
-    CallsArgs, Form, FormArgs, JsonForm, RowThreshold, SortKey, TopArgs, TreeArgs,
-};
+pub(crate) use analysis::{CallsArgs, Form, FormArgs, JsonForm, SortKey, TopArgs, TreeArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use clock::ClockArgs;
 pub(crate) use common::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TerminalChoice};

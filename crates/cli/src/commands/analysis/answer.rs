@@ -1,6 +1,5 @@
 //! What is answered: tables, and which of their rows are shown.
 
-use crate::args::RowThreshold;
 use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow, Weights};
 
 /// Tables, and what they are of.
@@ -46,47 +45,13 @@ pub(super) struct Shown {
     pub(super) rows: Option<usize>,
     /// As many if nobody asked.
     pub(super) default_rows: Option<usize>,
-    pub(super) depth: usize,
-    pub(super) least: RowThreshold,
-}
-
-/// Rows that are shown, and what is left out.
-pub(super) struct ShownRows<'p> {
-    pub(super) rows: Vec<&'p TreeRow>,
-    /// Rows that take too little, and their self times.
-    pub(super) small: (u64, f64),
-    /// Rows beyond the number asked for.
-    pub(super) more: u64,
 }
 
 impl Shown {
-    /// The rows of a table that are shown: what is below a row that is not shown is not shown either.
-    pub(super) fn keep<'p>(&self, part: &'p Part) -> ShownRows<'p> {
-        let least = match self.least {
-            RowThreshold::Percent(percent) => part.busy() * percent / 100.0,
-            RowThreshold::Time(ms) => ms,
-        };
-        let most = self.rows.or(self.default_rows).unwrap_or(usize::MAX);
-        let mut kept = ShownRows { rows: Vec::new(), small: (0, 0.0), more: 0 };
-        let mut hidden: Option<u32> = None;
-        for row in &part.table.rows {
-            if hidden.is_some_and(|depth| row.depth > depth) {
-                continue;
-            }
-            hidden = None;
-            if row.depth as usize >= self.depth {
-                continue;
-            }
-            if least > 0.0 && row.total.max(row.own) < least {
-                hidden = Some(row.depth);
-                kept.small.0 += 1;
-                kept.small.1 += row.total.max(row.own);
-            } else if kept.rows.len() == most {
-                kept.more += 1;
-            } else {
-                kept.rows.push(row);
-            }
-        }
-        kept
+    /// The rows of a table that are shown, and how many are not.
+    pub(super) fn of<'p>(&self, part: &'p Part) -> (&'p [TreeRow], u64) {
+        let rows = &part.table.rows;
+        let most = self.rows.or(self.default_rows).unwrap_or(usize::MAX).min(rows.len());
+        (&rows[..most], (rows.len() - most) as u64)
     }
 }

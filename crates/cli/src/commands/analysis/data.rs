@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, RULES, self_of, times_of};
 use serde_json::{Map, Value, json};
-use std::fmt::Write;
+use std::io::{self, Write};
 use tracemill_analysis::{Part, TreeRow};
 
 /// Columns of the rows.
@@ -68,9 +68,8 @@ pub(super) fn part_head(answer: &Answer<'_>, part: &Part) -> Map<String, Value> 
 
 fn part_json(answer: &Answer<'_>, part: &Part) -> Value {
     let mut path: Vec<usize> = Vec::new();
-    let kept = answer.shown.keep(part);
-    let rows: Vec<Value> = kept
-        .rows
+    let (rows, _) = answer.shown.of(part);
+    let rows: Vec<Value> = rows
         .iter()
         .enumerate()
         .map(|(at, row)| {
@@ -106,10 +105,11 @@ fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {
 }
 
 /// One line a row, with a head.
-pub(super) fn csv(answer: &Answer<'_>) -> String {
-    let mut text = String::from(
-        "depth,self_ms,total_ms,self_pct,total_pct,count,start_ms,name,url,line,column,category,pid,tid,thread\n",
-    );
+pub(super) fn csv(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "depth,self_ms,total_ms,self_pct,total_pct,count,start_ms,name,url,line,column,category,pid,tid,thread"
+    )?;
     for part in answer.parts {
         let (busy, of) = (part.busy(), &part.threads);
         // what is of several threads says none
@@ -123,13 +123,13 @@ pub(super) fn csv(answer: &Answer<'_>) -> String {
                     .join(",")
             },
         );
-        for row in answer.shown.keep(part).rows {
+        for row in answer.shown.of(part).0 {
             let percent = |ms: f64| percent_of(ms, busy);
             let place = &row.location;
             let number = |number: Option<i64>| number.map_or(String::new(), |n| n.to_string());
             let name = quoted(row.label.as_deref().unwrap_or(&row.id));
-            let _ = writeln!(
-                text,
+            writeln!(
+                out,
                 "{},{},{},{},{},{},{},{name},{},{},{},{},{ids}",
                 row.depth,
                 row.own,
@@ -142,10 +142,10 @@ pub(super) fn csv(answer: &Answer<'_>) -> String {
                 number(place.line),
                 number(place.column),
                 row.category,
-            );
+            )?;
         }
     }
-    text
+    Ok(())
 }
 
 /// Percent of a whole; 0 of nothing.

@@ -23,8 +23,8 @@ pub(super) use perfetto::perfetto;
 pub(super) use report::report;
 
 use crate::args::{
-    Asked, Form, Grouping, IndexFlag, JsonForm, OutputArgs, PartArgs, PickArgs, RowThreshold,
-    SortKey, TimeSpan, TimesFlag, TopArgs, TreeArgs,
+    Asked, Form, Grouping, IndexFlag, JsonForm, OutputArgs, PartArgs, PickArgs, SortKey, TimeSpan,
+    TimesFlag, TopArgs, TreeArgs,
 };
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running, of_index};
@@ -38,7 +38,9 @@ use answer::{Answer, Shown};
 use data::{csv, json};
 use terminal::has_colours;
 use text::{PageStyle, page};
-use tracemill_analysis::{IndexRole, Part, Query, ReadRules, Refusal, Scope, Shape, Trace};
+use tracemill_analysis::{
+    IndexRole, Part, Query, ReadRules, Refusal, RowLimit, RowThreshold, Scope, Shape, Trace,
+};
 use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning, plural};
 
 /// A run of one of these verbs, which has read its inputs.
@@ -236,28 +238,21 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     let job = Job::picked(flags, output, picked, messages)?;
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
-    let mut parts = job.trace.parts(&threads, &query)?;
-    for part in &mut parts {
-        // of groups only the groups
-        part.table.rows.retain(|row| row.depth == 0);
-        if args.sort != SortKey::Own {
-            part.table.sort(args.sort.order());
-        }
+    // of groups only the groups
+    let limit = RowLimit { depth: 1, ..RowLimit::default() };
+    let mut parts = job.trace.parts_within(&threads, &query, limit)?;
+    if args.sort != SortKey::Own {
+        parts.iter_mut().for_each(|part| part.table.sort(args.sort.order()));
     }
     note_dropped(&parts, messages);
-    let shown = Shown {
-        rows: args.rows.map(|rows| rows as usize),
-        default_rows: Some(30),
-        depth: usize::MAX,
-        least: RowThreshold::Time(0.0),
-    };
+    let shown = Shown { rows: args.rows.map(|rows| rows as usize), default_rows: Some(30) };
     job.write(&parts, &query, args.form.form(), shown)?;
     job.finish(is_empty(&parts))
 }
 
 /// Whether no table has a row.
 fn is_empty(parts: &[Part]) -> bool {
-    parts.iter().all(|part| part.table.rows.is_empty())
+    parts.iter().all(|part| part.table.rows.is_empty() && part.table.small.0 == 0)
 }
 
 /// Call tree, bottom-up, log, or an excerpt.
@@ -275,7 +270,16 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
     };
     let asked = Asked { shape, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
-    let mut parts = job.trace.parts(&threads, &query)?;
+    let is_data = args.form.form().is_data() || shape == Shape::Log;
+    let usual = if is_data { RowThreshold::default() } else { RowThreshold::Percent(0.5) };
+    let limit = match export.is_some() || args.peek.is_some() || args.heaviest.is_some() {
+        true => RowLimit::default(),
+        false => RowLimit {
+            depth: depth.unwrap_or(if is_data { usize::MAX } else { 12 }),
+            least: args.min.unwrap_or(usual),
+        },
+    };
+    let mut parts = job.trace.parts_within(&threads, &query, limit)?;
     if let Some(by) = args.sort {
         parts.iter_mut().for_each(|part| part.table.sort(by.order()));
     }
@@ -296,14 +300,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         job.place().write(text.as_bytes())?;
         return job.finish(text.is_empty());
     }
-    let is_data = args.form.form().is_data() || shape == Shape::Log;
-    let usual = if is_data { RowThreshold::Time(0.0) } else { RowThreshold::Percent(0.5) };
-    let shown = Shown {
-        rows: args.rows.map(|rows| rows as usize),
-        default_rows: None,
-        depth: depth.unwrap_or(if is_data { usize::MAX } else { 12 }),
-        least: args.min.unwrap_or(usual),
-    };
+    let shown = Shown { rows: args.rows.map(|rows| rows as usize), default_rows: None };
     job.write(&parts, &query, args.form.form(), shown)?;
     job.finish(is_empty(&parts))
 }
@@ -325,7 +322,7 @@ impl Job<'_> {
             Form::Json(JsonForm::Nested) => {
                 self.place().write_lines(|out| nested::write(&answer, out))
             }
-            Form::Csv => self.place().write(csv(&answer).as_bytes()),
+            Form::Csv => self.place().write_lines(|out| csv(&answer, out)),
             Form::Text { markdown } => {
                 let flags = &self.reporting.running.flags;
                 let place = self.place();

@@ -37,7 +37,7 @@ fn write_part(answer: &Answer<'_>, part: &Part, out: &mut dyn Write) -> io::Resu
     let is_own = matches!(answer.query.shape, Shape::BottomUp { .. });
     // how many nodes are open below the part
     let mut depth = 0;
-    for row in answer.shown.keep(part).rows {
+    for row in answer.shown.of(part).0 {
         let is_first = row.depth as usize == depth;
         while depth > row.depth as usize {
             out.write_all(b"]}")?;

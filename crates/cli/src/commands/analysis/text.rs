@@ -167,14 +167,14 @@ fn heads(shape: Shape) -> &'static [&'static str] {
 
 fn table_of(answer: &Answer<'_>, part: &Part, markdown: bool, columns: Option<usize>) -> String {
     let (shape, busy) = (answer.query.shape, part.busy());
-    let kept = answer.shown.keep(part);
-    let branches = branches(&kept.rows);
+    let (rows, more) = answer.shown.of(part);
+    let branches = branches(rows);
     let last = if shape == Shape::Log { "key" } else { "location" };
     let mut lines: Vec<Vec<String>> = Vec::new();
     let mut head: Vec<String> = heads(shape).iter().map(|head| (*head).to_owned()).collect();
     head.extend(["activity".to_owned(), last.to_owned()]);
     lines.push(head);
-    for (row, branch) in kept.rows.iter().zip(branches) {
+    for (row, branch) in rows.iter().zip(branches) {
         let mut line = figures(shape, row, busy);
         line.push(format!("{branch}{}", label(row)));
         line.push(match shape {
@@ -185,22 +185,23 @@ fn table_of(answer: &Answer<'_>, part: &Part, markdown: bool, columns: Option<us
     }
     let mut text = if markdown { in_markdown(&lines) } else { aligned(&lines, &[], columns) };
     let columns = columns.filter(|_| !markdown);
-    if kept.small.0 > 0 {
-        let share = percent_of(kept.small.1, busy);
-        let rows = plural(kept.small.0, "row");
+    let (small, ms) = part.table.small;
+    if small > 0 {
+        let share = percent_of(ms, busy);
+        let rows = plural(small, "row");
         let line =
             format!("… {rows} that take too little ({share:.1} % together); --min 0 shows all");
         push_line(&mut text, &line, 2, columns);
     }
-    if kept.more > 0 {
-        let line = format!("… and {}; -n shows more", plural(kept.more, "row"));
+    if more > 0 {
+        let line = format!("… and {}; -n shows more", plural(more, "row"));
         push_line(&mut text, &line, 2, columns);
     }
     text
 }
 
 /// Lines of the tree in front of each row.
-fn branches(rows: &[&TreeRow]) -> Vec<String> {
+fn branches(rows: &[TreeRow]) -> Vec<String> {
     // from the end: at which depths a sibling follows
     let mut follows: Vec<bool> = Vec::new();
     let mut all: Vec<String> = Vec::with_capacity(rows.len());
