@@ -5,6 +5,11 @@
 //! jump between batches; complete, duration, async, flow, instant, counter and metadata events, and
 //! one CPU profile stream a process, whose chunks come from a sampler thread. About 19 % of the
 //! events stand before one with an earlier time.
+//!
+//! Samples of eight recordings of Chrome 65 to 156 are those before them in 66 to 99 of 100 cases, and
+//! else push one to four frames; half of the nodes have the node before them as parent, nine of ten one
+//! of the 23 before. Here it is 85 of 100, one to two, half, and seven of ten: a tree that grows for gigabytes
+//! without going deep needs more that begin at its top.
 
 use std::io::{self, Write};
 
@@ -124,8 +129,43 @@ struct Thread {
 struct Process {
     pid: u64,
     sampler: u64,
-    nodes: u64,
+    /// Of each node of its profile the one above it; of the first, which is number 1, nothing: 0.
+    above: Vec<u32>,
+    /// The node of the last sample.
+    sampled: u64,
     sampled_until: u64,
+}
+
+impl Process {
+    fn nodes(&self) -> u64 {
+        self.above.len() as u64
+    }
+
+    /// The node of the next sample.
+    fn sample(&mut self, rng: &mut Rng) -> u64 {
+        if !rng.chance(85) {
+            let above = u64::from(self.above[self.sampled as usize - 1]);
+            self.sampled = match rng.below(10) {
+                // what ran before runs again
+                0 => rng.range(1, self.nodes()),
+                1..=4 if above > 0 => above,
+                _ => self.nodes().min(self.sampled + rng.range(1, 8)),
+            };
+        }
+        self.sampled
+    }
+
+    /// A new node.
+    fn grow(&mut self, rng: &mut Rng) {
+        let before = self.nodes();
+        let above = match rng.below(10) {
+            _ if before == 0 => 0,
+            0..=4 => before,
+            5 | 6 => rng.range(before.saturating_sub(22).max(1), before),
+            _ => 1,
+        };
+        self.above.push(above as u32);
+    }
 }
 
 struct Chrome {
@@ -157,7 +197,8 @@ impl Chrome {
             for i in 0..THREADS.len() as u64 {
                 threads.push(Thread { pid, tid: first + i, process, clock: start });
             }
-            processes.push(Process { pid, sampler: first + 4, nodes: 0, sampled_until: start });
+            let (sampler, sampled_until) = (first + 4, start);
+            processes.push(Process { pid, sampler, above: Vec::new(), sampled: 1, sampled_until });
         }
         Self {
             text: Text(Vec::with_capacity(FLUSH_BYTES + (1 << 19))),
@@ -398,28 +439,33 @@ impl Chrome {
     fn profile_chunk(&mut self, process: usize) {
         self.open();
         self.text.str("\"args\":{\"data\":{\"cpuProfile\":{");
-        let known = self.processes[process].nodes;
+        let known = self.processes[process].nodes();
         let new = if known == 0 { 3 } else { self.rng.below(7) };
         for node in known + 1..=known + new {
             self.text.str(if node == known + 1 { "\"nodes\":[{" } else { ",{" });
             self.text.str("\"callFrame\":{\"codeType\":\"JS\",");
             self.position("", |_| {});
             self.text.str("},\"id\":").num(node);
-            if node > 1 {
-                let parent = self.rng.range(1, node - 1);
-                self.text.str(",\"parent\":").num(parent);
+            self.processes[process].grow(&mut self.rng);
+            if let Some(parent @ 1..) = self.processes[process].above.last() {
+                self.text.str(",\"parent\":").num(u64::from(*parent));
             }
             self.text.str("}");
         }
         self.text.str(if new > 0 { "],\"samples\":[" } else { "\"samples\":[" });
-        let (nodes, samples) = (known + new, self.rng.range(5, 60));
-        self.numbers(samples, 1, nodes);
+        let samples = self.rng.range(5, 60);
+        for i in 0..samples {
+            if i > 0 {
+                self.text.0.push(b',');
+            }
+            let node = self.processes[process].sample(&mut self.rng);
+            self.text.num(node);
+        }
         self.text.str("]},\"lines\":[");
         self.numbers(samples, 0, 999);
         self.text.str("],\"timeDeltas\":[");
         let elapsed = self.numbers(samples, 80, 220);
         let process = &mut self.processes[process];
-        process.nodes = nodes;
         process.sampled_until += elapsed;
         let ts = process.sampled_until;
         self.text
