@@ -449,13 +449,14 @@ impl<'t> View<'t> {
         let mut least = Least::of(self.limit, ms(root.total) - ms(root.own));
         let levels = (levels.min(self.limit.depth), !self.rules.as_devtools);
         let all = rows.depth_first(by, levels, |row| least.takes(ms(row.own), ms(row.total)));
-        let made = all.into_iter().map(|(row, depth)| self.row(&rows.get(row), depth, ids, by));
+        let made = all.map(|(row, depth)| self.row(&rows.get(row), depth, ids, by));
         let counted = |row: TreeRow| room.take(row.heap(), "rows of tables").map(|()| row);
         let rows = made.map(counted).collect::<Result<_, Error>>()?;
         Ok(Table { window, own: root.own, total: root.total, rows, small: least.small })
     }
 
-    fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>, by: By) -> TreeRow {
+    /// The row of a table that shows a row of a tree.
+    pub(crate) fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>, by: By) -> TreeRow {
         let entry = &row.entry;
         let own = || ids.text(row.key.id);
         let id = match (row.is_group, row.key.group) {

@@ -238,30 +238,30 @@ impl Rows {
     }
 
     /// Rows depth first with their depths, to `levels` deep; only those are descended that say they have children,
-    /// unless `all`, and that are shown.
+    /// unless `all`, and that are shown. Cost: what is open, which is the siblings of each level.
     pub(crate) fn depth_first(
         &self,
         by: By,
         (levels, all): (usize, bool),
         mut is_shown: impl FnMut(&Row) -> bool,
-    ) -> Vec<(u32, u32)> {
-        let mut rows = Vec::new();
+    ) -> impl Iterator<Item = (u32, u32)> {
         let mut open: Vec<(u32, u32)> = Vec::new();
-        let enter = |open: &mut Vec<(u32, u32)>, row: u32, depth: u32| {
+        let enter = move |open: &mut Vec<(u32, u32)>, row: u32, depth: u32| {
             open.extend(self.sorted(row, by).into_iter().rev().map(|child| (child, depth)));
         };
         enter(&mut open, 0, 0);
-        while let Some((row, depth)) = open.pop() {
-            let own = self.get(row);
-            if !is_shown(&own) {
-                continue;
+        std::iter::from_fn(move || {
+            loop {
+                let (row, depth) = open.pop()?;
+                let own = self.get(row);
+                if is_shown(&own) {
+                    if (depth as usize) + 1 < levels && (all || own.expandable) {
+                        enter(&mut open, row, depth + 1);
+                    }
+                    return Some((row, depth));
+                }
             }
-            rows.push((row, depth));
-            if (depth as usize) + 1 < levels && (all || own.expandable) {
-                enter(&mut open, row, depth + 1);
-            }
-        }
-        rows
+        })
     }
 
     /// Takes the rows at the top out whose first entry does not stay.
@@ -320,7 +320,7 @@ mod tests {
             rows.keep_top(|_| true);
             rows.group(|_| 7, true);
             assert!(rows.check().is_ok() && rows.all.heap() + rows.index.heap() <= bytes);
-            let all = rows.depth_first(By::Own, (usize::MAX, true), |_| true).into_iter();
+            let all = rows.depth_first(By::Own, (usize::MAX, true), |_| true);
             all.map(|(row, depth)| format!("{depth} {:?}", rows.get(row))).collect::<Vec<_>>()
         };
         let (spilled, kept) = (made(0), made(1 << 30));

@@ -8,6 +8,7 @@ mod gpu;
 mod interactions;
 mod network;
 mod parties;
+mod paths;
 mod producer;
 mod reflows;
 mod shifts;

@@ -91,7 +91,7 @@ impl Trace {
         view.walk_shown((&over, &ids), &mut tree, room)?;
         let mut rows = tree.finish(false);
         rows.group(|entry| ids.group(entry), true);
-        let top = rows.depth_first(By::Start, (1, false), |_| true).into_iter();
+        let top = rows.depth_first(By::Start, (1, false), |_| true);
         let party = |(row, _): (u32, u32)| {
             let row = rows.get(row);
             let owner = ids.owner(&row.entry)?;

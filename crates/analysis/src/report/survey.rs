@@ -1,7 +1,8 @@
 //! One thread, looked at once: a flame chart, and one walk over it with all that sections are made of.
 
-use super::found::{Blocks, HotPath, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
+use super::found::{Blocks, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
 use super::parties::Party;
+use super::paths::{heaviest, hottest};
 use super::reflows::OfThread;
 use super::visits::{Between, Within};
 use super::web::Visit;
@@ -18,9 +19,6 @@ use crate::tree::By;
 use crate::views::{BottomUp, TopDown};
 use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
-
-/// Paths that are told of a task or a block.
-const PATHS: usize = 3;
 
 /// What one thread gives to the report.
 pub(super) struct Survey {
@@ -81,13 +79,9 @@ impl Trace {
         view.walk((&over, &ids), visits, room)?;
 
         let table = view.table(&bottom_up.finish(true), (&ids, room), window, (By::Own, 1))?;
-        let all = (By::Total, usize::MAX);
-        let tree = view.table(&calls.finish(window), (&ids, room), window, all)?;
-        let heaviest = tree.heaviest(None).into_iter().cloned().collect();
-        drop(tree);
+        let heaviest = heaviest(&calls.finish(window), &view, &ids);
         for (stretch, rows) in stretches.into_iter().zip(within.finish()) {
-            let tree = view.table(&rows, (&ids, room), stretch.window, all)?;
-            stretch.paths = paths(&tree);
+            stretch.paths = hottest(&rows, &view, &ids);
         }
         let (busy, events) = (between.busy, between.events);
         let (gap, categories) = (between.finish(), categories(&table));
@@ -116,12 +110,4 @@ fn categories(table: &Table) -> Vec<(&'static str, f64)> {
     }
     categories.sort_by(|a, b| b.1.total_cmp(&a.1));
     categories
-}
-
-/// The rows of a call tree with most self time, each with those above it.
-fn paths(tree: &Table) -> Vec<HotPath> {
-    let mut order: Vec<usize> = (0..tree.rows.len()).collect();
-    order.sort_by(|&a, &b| tree.rows[b].own.total_cmp(&tree.rows[a].own));
-    let most = order.into_iter().take(PATHS).filter(|&at| tree.rows[at].own > 0.0);
-    most.map(|at| HotPath { rows: tree.path_to(at).into_iter().cloned().collect() }).collect()
 }

@@ -324,6 +324,33 @@ fn reports_do_not_depend_on_memory_or_rows() {
 }
 
 #[test]
+fn call_trees_may_be_larger_than_the_budget() {
+    let (folder, mut text) = (tempfile::tempdir().expect("a folder"), String::from("["));
+    for (outer, inner) in (0..500).flat_map(|outer| (0..300).map(move |inner| (outer, inner))) {
+        let ts = outer * 1000 + 2 * inner;
+        if inner == 0 {
+            text += &format!(
+                "{{\"ph\":\"X\",\"name\":\"o{outer}\",\"pid\":1,\"tid\":1,\"ts\":{ts},\"dur\":900}},\n"
+            );
+        }
+        let dur = 1.0 + f64::from(outer + inner) / 1000.0;
+        text += &format!(
+            "{{\"ph\":\"X\",\"name\":\"i{inner}\",\"pid\":1,\"tid\":1,\"ts\":{ts},\"dur\":{dur}}},\n"
+        );
+    }
+    let path = folder.path().join("t.json");
+    std::fs::write(&path, text.trim_end_matches(",\n").to_owned() + "]").expect("a file");
+    let [small, large] = [32 << 20, 1 << 30].map(|memory| {
+        let trace = read(&path, memory);
+        let threads = trace.choose(&ThreadChoice::default());
+        trace.report(&threads, &rules(20)).expect("the tree is on disk")
+    });
+    let found = format!("{small:?}");
+    assert_eq!(found, format!("{large:?}"));
+    assert!(found.contains("\"o499\"") && found.contains("\"i299\""), "{found}");
+}
+
+#[test]
 fn producers_are_told_by_content() {
     let of = |events: &str| {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,0 +1,50 @@
+//! Paths of a call tree that a report tells. The tree is as large as the trace has it, so they are looked for among its rows, and only
+//! what is told of it is made into rows of tables.
+
+use super::found::HotPath;
+use crate::groups::Ids;
+use crate::rows::TreeRow;
+use crate::table::View;
+use crate::tree::{By, Rows};
+
+/// Paths that are told of a task or a block.
+const PATHS: usize = 3;
+
+/// As [`Table::heaviest`](crate::rows::Table::heaviest) of the whole tree: from the greatest total to the greatest below it, and so on.
+pub(super) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreeRow> {
+    let mut path: Vec<TreeRow> = Vec::new();
+    let mut at = 0;
+    loop {
+        let children = rows.sorted(at, By::Total).into_iter();
+        let depth = path.len() as u32;
+        let mut made = children.map(|row| (row, view.row(&rows.get(row), depth, ids, By::Total)));
+        let Some((row, made)) = made.find(|(_, own)| depth > 0 || !own.is_idle()) else {
+            return path;
+        };
+        at = row;
+        path.push(made);
+    }
+}
+
+/// The rows with most self time, each with those above it; of equal ones those that a table has first.
+pub(super) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<HotPath> {
+    let mut most: Vec<(f64, u32)> = Vec::new();
+    for (row, _) in rows.depth_first(By::Total, (usize::MAX, true), |_| true) {
+        let own = rows.get(row).own;
+        let at = most.partition_point(|(other, _)| other.total_cmp(&own).is_ge());
+        if own > 0.0 && at < PATHS {
+            most.insert(at, (own, row));
+            most.truncate(PATHS);
+        }
+    }
+    most.into_iter().map(|(_, row)| HotPath { rows: path_to(row, rows, view, ids) }).collect()
+}
+
+/// A row and those above it, the outermost first.
+fn path_to(row: u32, rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreeRow> {
+    let above = |&own: &u32| Some(rows.get(own).parent).filter(|&parent| parent != 0);
+    let mut path: Vec<u32> = std::iter::successors(Some(row), above).collect();
+    path.reverse();
+    let made = (0..).zip(path);
+    made.map(|(depth, row)| view.row(&rows.get(row), depth, ids, By::Total)).collect()
+}
