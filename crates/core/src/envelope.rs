@@ -129,6 +129,9 @@ impl ChunkStats {
     }
 }
 
+/// Bytes that the allocator takes beside those of a short text.
+const ALLOCATION: usize = 16;
+
 /// Events between two marks.
 const STEP: u64 = 1024;
 
@@ -250,6 +253,16 @@ impl Envelope {
     /// Counts what the format allows and a strict reader would not.
     pub fn note(&mut self, note: Note) {
         self.stats.note(note);
+    }
+
+    /// Bytes of heap that its documents and keys take where they are kept.
+    pub fn heap(&self) -> u64 {
+        let of_key = |own: &KeyValue| size_of::<KeyValue>() + own.key.len() + ALLOCATION;
+        let of_keys = |keys: &[KeyValue]| keys.iter().map(of_key).sum::<usize>();
+        // a list that doubles when it is full
+        let of_document = |own: &Document| 2 * size_of::<Document>() + of_keys(&own.keys);
+        let documents = self.documents.iter().map(of_document).sum::<usize>();
+        (documents + of_keys(&self.keys)) as u64
     }
 
     /// Adds the documents to those of the chunks before, and the keys that belong to the last of these.

@@ -49,6 +49,7 @@ pub mod hash;
 pub mod input;
 pub mod json;
 pub mod limits;
+pub mod long_events;
 pub mod losses;
 pub mod metadata;
 pub mod names;

@@ -29,7 +29,7 @@ impl Place {
     pub const RANK_MAX: u16 = (1 << (64 - OFFSET_BITS - LEN_BITS)) - 1;
 
     /// The place of an event of `len` bytes at `offset`, which must be below [`MOST`]. A length of [`LONG`] and more does not fit: the
-    /// store must be told of it ([`Long`]).
+    /// store must be told of it ([`LongEvents`](crate::long_events::LongEvents)).
     pub fn new(offset: u64, len: usize, rank: u16) -> Self {
         debug_assert!(offset < MOST);
         let len = (len as u64).min(LONG);

@@ -6,7 +6,8 @@
 //! items may lie in several.
 
 use crate::around::Around;
-use crate::place::{LONG, Long, MOST, Place};
+use crate::long_events::LongEvents;
+use crate::place::{LONG, MOST, Place};
 use crate::shift::{Shift, Shifts};
 use memmap2::MmapMut;
 use std::ops::Range;
@@ -91,8 +92,8 @@ struct Piece<'p> {
 /// The address space over the payloads of all inputs.
 pub struct Store<'p> {
     pieces: Vec<Piece<'p>>,
-    /// By offset.
-    long: Vec<Long>,
+    /// A few lists: of what was read, and of what was made.
+    long: Vec<&'p LongEvents>,
     /// What is done to the times in it.
     shifts: Option<Arc<Shifts>>,
 }
@@ -106,8 +107,9 @@ impl<'p> Store<'p> {
         Store { pieces: Vec::new(), long: Vec::new(), shifts: None }
     }
 
-    /// `inputs` are payloads with the offset at which each stands, ascending.
-    pub fn new(inputs: impl Iterator<Item = (u64, &'p Payload)>, mut long: Vec<Long>) -> Self {
+    /// `inputs` are payloads with the offset at which each stands, ascending. Events of 16 KiB and more have no length until
+    /// [`Store::with_long`] gives them one.
+    pub fn new(inputs: impl Iterator<Item = (u64, &'p Payload)>) -> Self {
         let mut pieces = Vec::new();
         for (start, payload) in inputs {
             match payload {
@@ -118,8 +120,14 @@ impl<'p> Store<'p> {
                 ),
             }
         }
-        long.sort_unstable();
-        Store { pieces, long, shifts: None }
+        Store { pieces, long: Vec::new(), shifts: None }
+    }
+
+    /// With the lengths of long events, beside those that it knows.
+    #[must_use]
+    pub fn with_long(mut self, long: &'p LongEvents) -> Self {
+        self.long.push(long);
+        self
     }
 
     /// With times that change: whoever compares them by their digits is to know.
@@ -134,12 +142,12 @@ impl<'p> Store<'p> {
 
     /// A store of one input alone: places are offsets in it.
     pub fn of_one(payload: &'p Payload) -> Self {
-        Store::new(std::iter::once((0, payload)), Vec::new())
+        Store::new(std::iter::once((0, payload)))
     }
 
     /// A store of one map alone: places are offsets in it.
     pub fn of_map(bytes: &'p Mapped) -> Self {
-        Store::with_map(std::iter::empty(), 0, bytes, Vec::new())
+        Store::with_map(std::iter::empty(), 0, bytes)
     }
 
     /// As [`Store::new`], with a map behind all others.
@@ -147,29 +155,27 @@ impl<'p> Store<'p> {
         before: impl Iterator<Item = (u64, &'p Payload)>,
         start: u64,
         bytes: &'p Mapped,
-        long: Vec<Long>,
     ) -> Self {
-        let mut store = Store::new(before, long);
+        let mut store = Store::new(before);
         store.pieces.push(Piece { start, bytes });
         store
     }
 
     /// The same with a payload behind all others, and the long events in it.
-    pub fn and(mut self, start: u64, payload: &'p Payload, long: Vec<Long>) -> Self {
-        let Store { pieces, long, .. } = Store::new(std::iter::once((start, payload)), long);
-        self.pieces.extend(pieces);
-        self.long.extend(long);
-        self
+    pub fn and(mut self, start: u64, payload: &'p Payload, long: &'p LongEvents) -> Self {
+        self.pieces.extend(Store::new(std::iter::once((start, payload))).pieces);
+        self.with_long(long)
+    }
+
+    /// The same with a payload before all others, which stand behind its end, and the long events in it.
+    pub fn with_first(mut self, payload: &'p Payload, long: &'p LongEvents) -> Self {
+        self.pieces.splice(..0, Store::of_one(payload).pieces);
+        self.with_long(long)
     }
 
     /// Behind all that it holds.
     pub fn end(&self) -> u64 {
         self.pieces.last().map_or(0, |piece| piece.start + piece.bytes.len() as u64)
-    }
-
-    /// The long events that it knows, by offset.
-    pub fn into_long(self) -> Vec<Long> {
-        self.long
     }
 
     /// The bytes from `offset` to the end of the piece that holds the item there.
@@ -232,8 +238,8 @@ impl<'p> Store<'p> {
 
     #[cold]
     fn long_len(&self, offset: u64) -> u64 {
-        let found = self.long.binary_search_by_key(&offset, |&(offset, _)| offset);
-        self.long[found.expect("every long event was noted when it was found")].1
+        let found = self.long.iter().find_map(|long| long.len_at(offset));
+        found.expect("every long event was noted when it was found")
     }
 }
 
@@ -243,7 +249,8 @@ mod tests {
 
     #[test]
     fn long_events_are_looked_up() {
-        let store = Store::new(std::iter::empty(), vec![(70_000, 100_000), (5, 16_383)]);
+        let lists = [vec![(70_000, 100_000)], vec![(5, 16_383)]].map(LongEvents::from);
+        let store = Store::new(std::iter::empty()).with_long(&lists[0]).with_long(&lists[1]);
         assert_eq!(store.len(Place::new(5, 16_383, 0)), 16_383);
         assert_eq!(store.len(Place::new(70_000, 100_000, 1)), 100_000);
         assert_eq!(store.len(Place::new(6, 16_382, 1)), 16_382);

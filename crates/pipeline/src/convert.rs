@@ -21,9 +21,10 @@ use crate::report::{ConvertReport, RunReport};
 use crate::streamed_output::{StreamPolicy, format_in_order, report_in_order, take_late_keys};
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::order::{Buckets, Order, Timed};
 use tracemill_core::output;
-use tracemill_core::place::{Long, Place};
+use tracemill_core::place::Place;
 use tracemill_core::read::{Current, InputBytes, Reader};
 use tracemill_core::remedy::Remedy;
 use tracemill_core::scan::Collect;
@@ -56,7 +57,7 @@ pub(crate) fn convert(
     check_style(Some(format), style)?;
     let (late_keys, late) = take_late_keys(&mut index.documents, sources, format);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = &Store::new(payloads, index.long);
+    let store = &Store::new(payloads).with_long(&index.long);
     let mut united = unite(&index.documents, store);
     let annotations =
         Annotations::read(&index.documents, &inputs, true, (store, &config.table_quota()))?;
@@ -121,7 +122,7 @@ struct Index<'c> {
     stream_policy: StreamPolicy<'c>,
     overlapped: Option<OverlappedCopy>,
     kept: SpillVec<Place>,
-    long: Vec<Long>,
+    long: LongEvents,
     events: u64,
     bytes: u64,
     /// Whether any event has a line break.
@@ -142,7 +143,7 @@ impl<'c> Index<'c> {
             stream_policy,
             overlapped: None,
             kept: SpillVec::new(&config.tmp_dir, config.shares().index),
-            long: Vec::new(),
+            long: LongEvents::new(config),
             events: 0,
             bytes: 0,
             breaks: false,
@@ -231,25 +232,19 @@ impl Reader for Index<'_> {
         self.stream_policy.hurries()
     }
 
-    fn take(
-        &mut self,
-        mut part: ChunkFindings,
-        base: u64,
-        current: Current<'_>,
-    ) -> Result<(), Error> {
+    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
         if part.envelope.stats.events > 0 {
             self.hand_on(&part, base, current);
         }
         self.events += part.envelope.stats.events;
         self.bytes += part.bytes;
         self.breaks |= part.breaks;
-        let mut long = std::mem::take(&mut part.envelope.long);
+        self.long.append(&part.envelope.long)?;
         part.envelope.append_to(&mut self.documents);
         if self.stream_policy.hurries() {
-            let store = current.own_store(long.clone());
+            let store = current.own_store(&self.long);
             self.stream_policy.push(&self.documents, &part.places, &store)?;
         }
-        self.long.append(&mut long);
         self.kept.extend(&part.places)
     }
 }

@@ -178,9 +178,8 @@ fn run(
     let Asked { answer: (inputs, mut collector), used, unused, warning } =
         sidecar::profiles(sources, config)?;
     collector.streams.finish()?;
-    let long = std::mem::take(&mut collector.streams.long);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = &Store::new(payloads, long);
+    let store = &Store::new(payloads).with_long(&collector.streams.long);
     let mut groups = collector.streams.groups();
     let all = groups.len();
     groups.retain(|&group| choice.takes(group));

@@ -20,6 +20,7 @@ use std::thread::JoinHandle;
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::input::byte_order_mark;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::output::{Length, Output};
 use tracemill_core::place::{Long, Place};
 use tracemill_core::proof::{Feed, Proof};
@@ -201,7 +202,8 @@ fn write(
 ) -> Result<(), Error> {
     let mut buffer = Vec::new();
     for CopyTask { number, offset, first, places, long } in todo {
-        let store = Store::new(std::iter::once((0, &payload)), long);
+        let long = LongEvents::from(long);
+        let store = Store::of_one(&payload).with_long(&long);
         let mut batch = output.batch(number, offset, &mut buffer);
         layout.copy(places.iter().copied(), first, &store, &mut batch)?;
         batch.finish()?;

@@ -19,6 +19,8 @@ use std::sync::{Mutex, PoisonError};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
+use tracemill_core::long_events::LongEvents;
+use tracemill_core::order::KeySorter;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::spill::{Records, SpillList, SpillLists};
 use tracemill_core::store::Store;
@@ -56,7 +58,9 @@ pub struct IndexedStreams {
     streams: HashMap<u64, ChunkLists>,
     lists: SpillLists,
     file: Option<Mapped>,
-    long: Vec<Long>,
+    /// Those of one stream ascend, those of all do not until all are there.
+    unsorted: Option<KeySorter<Long>>,
+    long: LongEvents,
     /// The checksum of an event, by its place and bytes.
     sum_of: fn(u64, &[u8]) -> u32,
     bytes_read: AtomicU64,
@@ -83,7 +87,8 @@ impl IndexedStreams {
             streams: HashMap::default(),
             lists: SpillLists::new(room, tmp_dir),
             file: None,
-            long: Vec::new(),
+            unsorted: Some(KeySorter::new(tmp_dir, room / 16, 1)),
+            long: LongEvents::with_share(tmp_dir, room / 16),
             sum_of,
             bytes_read: AtomicU64::new(0),
             is_wrong: AtomicBool::new(false),
@@ -99,8 +104,8 @@ impl IndexedStreams {
     pub fn push(&mut self, first: u64, chunk: IndexedChunk) -> Result<(), Error> {
         let IndexedChunk { place, len, time, skim, sum } = chunk;
         let offset = self.base + place;
-        if Place::is_long(len as usize) {
-            self.long.push((offset, len));
+        if let Some(long) = self.unsorted.as_mut().filter(|_| Place::is_long(len as usize)) {
+            long.push((offset, len))?;
         }
         let own = self.streams.entry(first).or_default();
         self.lists
@@ -125,7 +130,8 @@ impl IndexedStreams {
     /// As [`IndexedStreams::push`].
     pub fn finish(&mut self) -> Result<(), Error> {
         self.file = self.lists.finish()?;
-        Ok(())
+        let Some(long) = self.unsorted.take() else { return Ok(()) };
+        long.finish()?.iter().try_for_each(|own| self.long.push(own))
     }
 
     /// Nothing else of the input can be read than these ranges, which ascend.
@@ -159,7 +165,7 @@ impl IndexedStreams {
     }
 
     /// Long events among them.
-    pub fn long(&self) -> &[Long] {
+    pub fn long(&self) -> &LongEvents {
         &self.long
     }
 

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::place::Long;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::spill::{Records, SpillLists};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::Mapped;
@@ -86,7 +86,7 @@ pub struct Streams {
     all: Vec<(StreamKey, Stream)>,
     numbers: HashMap<StreamKey, usize>,
     /// Long events among them.
-    pub long: Vec<Long>,
+    pub long: LongEvents,
     /// Decoded chunks, by stretches of the inputs, and their bytes.
     kept: Vec<DecodedChunks>,
     decoded: u64,
@@ -107,7 +107,7 @@ impl Streams {
         Streams {
             all: Vec::new(),
             numbers: HashMap::default(),
-            long: Vec::new(),
+            long: LongEvents::with_share(tmp_dir, room.places / 16),
             kept: Vec::new(),
             decoded: 0,
             room,
@@ -124,7 +124,7 @@ impl Streams {
     /// # Errors
     /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take the places of its chunks.
     pub fn append(&mut self, later: Router, input: u64) -> Result<(), Error> {
-        self.long.extend(later.long);
+        self.long.append(&later.long)?;
         self.odd.large.append(&later.odd.large);
         self.odd.uneven.append(&later.odd.uneven);
         let heap: u64 = later.kept.iter().map(|kept| kept.heap() as u64).sum();

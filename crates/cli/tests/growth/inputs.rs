@@ -384,7 +384,7 @@ fn processes_once(n: usize) -> Vec<String> {
 }
 
 /// What cannot be on disk, much more of it than the least budget has room for.
-pub(super) const COUNTED: [Row; 16] = rows! {
+pub(super) const COUNTED: [Row; 19] = rows! {
     "open begins, check" 1_000_000 open_begins "check";
     "open begins, info" 1_000_000 open_begins "info" "--full";
     "open begins, filter" 1_000_000 open_begins "filter" "--min-dur" "1";
@@ -398,6 +398,9 @@ pub(super) const COUNTED: [Row; 16] = rows! {
     "pids, merge" 400_000 pids "merge";
     "pids, merge for Perfetto" 100_000 processes_once "merge" "--for" "perfetto";
     "pids, merge for DevTools" 100_000 processes_once "merge" "--for" "devtools";
+    "documents that differ, merge" 400_000 keyed_documents "merge";
+    "documents that differ, convert" 400_000 keyed_documents "convert";
+    "documents that differ, check" 400_000 keyed_documents "check";
     "annotations, merge" 200_000 annotations "merge";
     "annotations, slice" 200_000 annotations "slice" "--from" "1ms";
     "annotations, split" 200_000 annotations "split" "--by" "tid" "--dry-run" "-d" "parts";

@@ -10,6 +10,7 @@
 
 use super::{LoserTree, Order};
 use crate::error::Error;
+use crate::place::Long;
 use crate::spill::{DiskRuns, Record, RunFile, records};
 use crate::threads::on_threads;
 use std::cmp::Ordering;
@@ -32,6 +33,14 @@ pub trait Keyed: Record {
     /// `order` compares events: see [`ExternalSorter::push`].
     fn tie(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
         Ordering::Equal
+    }
+}
+
+impl Keyed for Long {
+    type Key = Long;
+
+    fn key(&self) -> Long {
+        *self
     }
 }
 
@@ -291,7 +300,7 @@ mod tests {
                 Scored(rng.below(40), Entry { time: rng.below(200) as i64 - 100, place })
             })
             .collect();
-        let store = Store::new(std::iter::empty(), Vec::new());
+        let store = Store::new(std::iter::empty());
         let order = Order(&store);
         let mut expected = records.clone();
         expected.sort_by_key(|record| (record.0, record.1.time));

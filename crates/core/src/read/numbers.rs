@@ -10,14 +10,17 @@
 //! number is trusted ([`Numbers::end_input`]).
 
 use crate::envelope::{ChunkStats, Document};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::spill::SpillArray;
 use crate::store::Store;
 use tracemill_tokenizer::Cursor;
 
 /// Where the events of all inputs stand, by their numbers.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Numbers {
     /// Numbers and places, both ascending.
-    marks: Vec<(u64, u64)>,
+    marks: SpillArray<(u64, u64)>,
     /// Events so far.
     events: u64,
     /// Stretches of places in which something was lost, so that numbers say nothing: ascending, at most one an input.
@@ -25,11 +28,19 @@ pub struct Numbers {
 }
 
 impl Numbers {
+    /// None yet; marks that have no room in a 64th of the budget's share of entries are on disk.
+    pub(super) fn new(limits: &Limits) -> Self {
+        let marks = SpillArray::new(&limits.tmp_dir, limits.shares().index / 64);
+        Numbers { marks, ..Numbers::default() }
+    }
+
     /// Takes over the marks of a chunk of the input at `base`.
-    pub(super) fn append(&mut self, stats: &ChunkStats, base: u64) {
-        let marks = stats.marks.iter();
-        self.marks.extend(marks.map(|&(number, offset)| (self.events + number, base + offset)));
+    pub(super) fn append(&mut self, stats: &ChunkStats, base: u64) -> Result<(), Error> {
+        for &(number, offset) in stats.marks.iter() {
+            self.marks.push((self.events + number, base + offset))?;
+        }
         self.events += stats.events;
+        Ok(())
     }
 
     /// Events so far.
@@ -64,7 +75,7 @@ impl Numbers {
             }
             let number = document.first + index;
             let after = self.marks.partition_point(|mark| mark.0 <= number);
-            let mark = self.marks[..after].last().copied().filter(|m| m.0 >= document.first)?;
+            let mark = self.marks.get(after.checked_sub(1)?).filter(|m| m.0 >= document.first)?;
             let on_the_way = walk.take().filter(|walk| walk.number >= mark.0);
             let mut own = on_the_way.unwrap_or(Walk { number: mark.0, offset: mark.1 });
             let arrives = own.go_to(number, store).is_some();
@@ -96,9 +107,9 @@ impl Numbers {
         let end = document.first + document.events;
         let from = self.marks.partition_point(|mark| mark.0 < document.first);
         let to = self.marks.partition_point(|mark| mark.0 < end);
-        let own = &self.marks[from..to];
-        let ends = own.iter().skip(1).map(|mark| mark.0).chain([end]);
-        own.iter().zip(ends).all(|(&(number, offset), end)| {
+        let own = (from..to).filter_map(|at| self.marks.get(at));
+        let ends = own.clone().skip(1).map(|mark| mark.0).chain([end]);
+        own.zip(ends).all(|((number, offset), end)| {
             let mut walk = Walk { number, offset };
             let doubt = self.doubt_behind(offset);
             loop {

@@ -5,8 +5,8 @@ use super::warning::InputWarning;
 use crate::envelope::Document;
 use crate::error::{Error, ErrorKind};
 use crate::input::{self, Original};
+use crate::long_events::LongEvents;
 use crate::losses::InputReport;
-use crate::place::Long;
 use crate::scan::Collect;
 use crate::store::{Payload, Store};
 use std::sync::Arc;
@@ -73,18 +73,19 @@ pub struct Current<'a> {
 }
 
 impl<'a> Current<'a> {
-    /// The input at hand, with the long events of a part of it.
-    pub fn own_store(self, long: Vec<Long>) -> Store<'a> {
+    /// The input at hand alone.
+    pub fn own_store(self, long: &'a LongEvents) -> Store<'a> {
         Current { before: &[], ..self }.store(long)
     }
 
-    /// Everything read so far as one address space.
-    pub fn store(self, long: Vec<Long>) -> Store<'a> {
+    /// Everything read so far as one address space, and the long events in it.
+    pub fn store(self, long: &'a LongEvents) -> Store<'a> {
         let before = self.before.iter().map(|held| (held.base, &*held.payload));
-        match self.own {
-            InputBytes::Mapped(mapped) => Store::with_map(before, self.base, mapped, long),
-            InputBytes::Payload(payload) => Store::new(before.chain([(self.base, payload)]), long),
-        }
+        let store = match self.own {
+            InputBytes::Mapped(mapped) => Store::with_map(before, self.base, mapped),
+            InputBytes::Payload(payload) => Store::new(before.chain([(self.base, payload)])),
+        };
+        store.with_long(long)
     }
 }
 

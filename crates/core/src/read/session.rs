@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::input::spool::{Spool, SpoolLimits, Spooled};
 use crate::input::{self, Input, Opened};
 use crate::limits::Limits;
-use crate::limits::{Progress, Shares};
+use crate::limits::{Progress, Quota, Shares};
 use crate::losses::InputReport;
 use crate::packed::{Stretch, unpack};
 use crate::pieces::{Chosen, scan_pieces};
@@ -59,7 +59,8 @@ fn read_some<R: Reader>(
         config,
         tier,
         shares: config.shares(),
-        read: Inputs::default(),
+        beside: Quota::new(config, config.memory / 4),
+        read: Inputs { numbers: Numbers::new(config), ..Inputs::default() },
         expand,
         pieces,
         is_json: false,
@@ -123,6 +124,8 @@ pub(super) struct Session<'c> {
     tier: Tier,
     shares: Shares,
     read: Inputs,
+    /// What all documents take of the memory.
+    beside: Quota,
     pub(super) expand: &'c mut dyn Expand,
     /// All of each input if `None`.
     pieces: Option<&'c Chosen>,
@@ -232,7 +235,7 @@ impl Session<'_> {
     ) {
         let Proof::Full { tier, mends } = proof else { return };
         let plain = |d: &&mut Document| d.form == Form::Plain && !self.expand.takes(d);
-        let store = Store::new([(base, payload)].into_iter(), Vec::new());
+        let store = Store::new([(base, payload)].into_iter());
         let value = |key: &KeyValue| (store.slice(key.offset, key.len), key.offset - base);
         for document in documents.iter_mut().filter(plain) {
             prove_keys(document, (tier, mends), value, report);
@@ -385,7 +388,7 @@ impl Session<'_> {
             self.stop_if_strict(report, Some(mapped))?;
             let current =
                 Current { before: &self.read.payloads, base, own: InputBytes::Mapped(mapped) };
-            take_part(reader, part, base, current, &mut numbers)
+            take_part(reader, part, base, current, (&mut numbers, &self.beside))
         };
         let result = read_plan(plan, self.pieces, &new, take);
         self.read.numbers = numbers;
@@ -429,7 +432,7 @@ impl Session<'_> {
             self.stop_if_strict(report, None)?;
             let current =
                 Current { before: &self.read.payloads, base, own: InputBytes::Payload(payload) };
-            take_part(reader, full, base, current, &mut numbers)
+            take_part(reader, full, base, current, (&mut numbers, &self.beside))
         })?;
         self.read.numbers = numbers;
         self.read.spooled += read.spooled;
@@ -463,10 +466,11 @@ fn take_part<R: Reader>(
     mut part: R::Findings,
     base: u64,
     current: Current<'_>,
-    numbers: &mut Numbers,
+    (numbers, beside): (&mut Numbers, &Quota),
 ) -> Result<(), Error> {
+    beside.take(part.envelope().heap(), "documents and the keys in them")?;
     let (events, documents) = (numbers.events(), reader.documents().len());
-    numbers.append(&part.envelope().stats, base);
+    numbers.append(&part.envelope().stats, base)?;
     reader.take(part, base, current)?;
     reader.documents()[documents..].iter_mut().for_each(|document| document.first += events);
     Ok(())

@@ -143,6 +143,19 @@ impl<R: Record> SpillArray<R> {
         self.update(number, |own| *own = record);
     }
 
+    /// How many at the begin are `before` something, if those are all that are. Cost: a binary search.
+    pub fn partition_point(&self, before: impl Fn(&R) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.get(middle).is_some_and(|record| before(&record)) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
     /// In their order.
     pub fn iter(&self) -> ArrayIter<'_, R> {
         ArrayIter { array: self, next: 0 }
@@ -181,6 +194,21 @@ impl<R: Record> SpillArray<R> {
             Some(pages) if len * R::BYTES <= pages.bytes().len() => Ok(()),
             _ => self.move_to_file(len),
         }
+    }
+}
+
+/// None, and as many as come stay in memory.
+impl<R: Record> Default for SpillArray<R> {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<R: Record> From<Vec<R>> for SpillArray<R> {
+    /// They stay in memory, and so do those that are appended.
+    fn from(memory: Vec<R>) -> Self {
+        let len = memory.len();
+        SpillArray { memory, pages: None, len, most: usize::MAX, dir: PathBuf::new() }
     }
 }
 

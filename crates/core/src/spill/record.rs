@@ -36,6 +36,21 @@ number!(i64);
 number!(u64);
 number!(f64);
 
+impl Record for (u64, u64) {
+    const BYTES: usize = 16;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        self.0.encode(&mut bytes[..8]);
+        self.1.encode(&mut bytes[8..]);
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        (word(bytes, 0), word(bytes, 8))
+    }
+}
+
 /// Makes `bytes` those of some records.
 pub(super) fn encode_all<R: Record>(records: &[R], bytes: &mut Vec<u8>) {
     bytes.clear();

@@ -6,8 +6,9 @@ use crate::envelope::Collect;
 use crate::envelope::{Document, Envelope};
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::long_events::LongEvents;
 use crate::order::{METADATA, Order, Sorter, UNTIMED};
-use crate::place::{Long, Place};
+use crate::place::Place;
 use crate::read::{Current, Maker, Reader};
 use crate::spill::SpillVec;
 use tracemill_tokenizer::Event;
@@ -69,7 +70,7 @@ pub(super) struct Index {
     pub(super) entries: Sorter,
     pub(super) places: SpillVec<Place>,
     pub(super) watched: Option<SpillVec<Place>>,
-    pub(super) long: Vec<Long>,
+    pub(super) long: LongEvents,
     pub(super) documents: Vec<Document>,
     pub(super) threads: Threads,
     pub(super) events: u64,
@@ -83,7 +84,7 @@ impl Index {
             entries: Sorter::new(share / 2, &limits.tmp_dir),
             places: SpillVec::new(&limits.tmp_dir, share / 4),
             watched: watch.map(|_| SpillVec::new(&limits.tmp_dir, share / 8)),
-            long: Vec::new(),
+            long: LongEvents::new(limits),
             documents: Vec::new(),
             threads: Threads::default(),
             events: 0,
@@ -112,14 +113,9 @@ impl Reader for Index {
         &mut self.documents
     }
 
-    fn take(
-        &mut self,
-        mut part: ChunkFindings,
-        _base: u64,
-        current: Current<'_>,
-    ) -> Result<(), Error> {
+    fn take(&mut self, part: ChunkFindings, _base: u64, current: Current<'_>) -> Result<(), Error> {
         self.events += part.envelope.stats.events;
-        self.long.append(&mut part.envelope.long);
+        self.long.append(&part.envelope.long)?;
         self.threads.append(part.threads);
         part.envelope.append_to(&mut self.documents);
         self.places.extend(&part.places)?;
@@ -131,7 +127,7 @@ impl Reader for Index {
         self.entries.list(METADATA, &metadata)?;
         self.entries.list(UNTIMED, &untimed)?;
         if self.entries.is_full() {
-            let store = current.store(self.long.clone());
+            let store = current.store(&self.long);
             self.entries.spill(Order(&store))?;
         }
         Ok(())

@@ -5,9 +5,10 @@ use super::threads::{Thread, Threads};
 use crate::envelope::Document;
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::long_events::LongEvents;
 use crate::losses::InputReport;
 use crate::order::{Lists, Runs};
-use crate::place::{Long, Place};
+use crate::place::Place;
 use crate::read::{Expand, Inputs, TracesOnly, read_all};
 use crate::source::Source;
 use crate::spill::{SpillVec, SpilledVec};
@@ -23,7 +24,7 @@ pub struct Trace {
     /// Metadata, and events without a time.
     pub(super) lists: Lists,
     watched: Option<SpilledVec<Place>>,
-    long: Vec<Long>,
+    long: LongEvents,
     threads: Threads,
     limits: Limits,
     events: u64,
@@ -108,7 +109,7 @@ impl Trace {
     /// The bytes of all inputs as one address space.
     pub fn store(&self) -> Store<'_> {
         let payloads = self.inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-        Store::new(payloads, self.long.clone())
+        Store::new(payloads).with_long(&self.long)
     }
 
     /// Where the events stand that were watched for, in input order; `None` if nobody did.
@@ -155,7 +156,7 @@ impl Index {
     fn finish(mut self, inputs: Inputs, limits: &Limits) -> Result<Trace, Error> {
         let (timed, lists) = {
             let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-            let store = Store::new(payloads, self.long.clone());
+            let store = Store::new(payloads).with_long(&self.long);
             self.entries.finish(&store)?
         };
         self.threads.finish();

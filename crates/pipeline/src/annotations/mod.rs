@@ -57,7 +57,7 @@ pub(crate) const NAMED: &str = "the trace has DevTools annotations, which name e
 /// Whether events are named by their numbers.
 pub(crate) fn name_events(documents: &[Document], inputs: &Inputs) -> bool {
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = Store::new(payloads, Vec::new());
+    let store = Store::new(payloads);
     documents.iter().any(|document| modifications(document, &store).is_some())
 }
 

@@ -92,7 +92,7 @@ fn run<const DEVTOOLS: bool>(
     checker.profiles.finish()?;
     let long = std::mem::take(&mut checker.profiles.long);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = &Store::new(payloads, long);
+    let store = &Store::new(payloads).with_long(&long);
     let ground = InputMap::new(&inputs);
     let suspects = Suspects::of(&checker.profiles);
     let judge = |number| suspects.judge(number, store, config);

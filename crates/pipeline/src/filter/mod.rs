@@ -52,10 +52,10 @@ use tracemill_core::bounds::Times;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::metadata::Names;
 use tracemill_core::order::{Buckets, ExternalSorter, Order, Timed};
 use tracemill_core::output;
-use tracemill_core::place::Long;
 use tracemill_core::place::Place;
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_core::source::Source;
@@ -131,7 +131,7 @@ fn write(
         true => index.criteria.unmatched(&index.threads.all().collect::<Vec<_>>(), &index.names),
         false => Vec::new(),
     };
-    let store = &Store::new(payloads, long);
+    let store = &Store::new(payloads).with_long(&long);
     let mut documents = std::mem::take(&mut index.documents);
     let format = output.format.unwrap_or_else(|| format_in_order(&documents, sources.len() == 1));
     let (late_keys, late) = take_late_keys(&mut documents, sources, format);
@@ -196,7 +196,7 @@ struct Index<'c> {
     metadata: u64,
     late: SpillVec<Undecided>,
     bound: ExternalSorter<Undecided>,
-    long: Vec<Long>,
+    long: LongEvents,
     tallies: Tallies,
     times: Times,
     threads: ThreadNumbers,
@@ -221,7 +221,7 @@ impl<'c> Index<'c> {
             metadata: 0,
             late: SpillVec::new(&config.tmp_dir, share),
             bound: ExternalSorter::new(&config.tmp_dir, share, config.threads),
-            long: Vec::new(),
+            long: LongEvents::new(config),
             tallies: Tallies::default(),
             times: Times::NONE,
             threads: ThreadNumbers::default(),
@@ -276,21 +276,21 @@ impl Reader for Index<'_> {
         self.events += found.kept.len() as u64;
         self.bytes += found.bytes;
         self.metadata += found.metadata;
-        let store = current.own_store(found.envelope.long.clone());
-        self.long.append(&mut found.envelope.long);
+        self.long.append(&found.envelope.long)?;
         self.tallies.append(&found.tallies);
         self.times = self.times.unite(found.times);
         found.envelope.append_to(&mut self.documents);
         if !found.late.is_empty() || !found.bound.is_empty() {
             self.begun = self.stream_policy.take().or(self.begun.take());
         } else if self.stream_policy.hurries() {
+            let store = current.own_store(&self.long);
             self.stream_policy.push(&self.documents, &found.kept, &store)?;
         }
         self.kept.extend(&found.kept)?;
         self.late.extend(&found.late)?;
         self.bound.extend(&found.bound);
         if self.bound.is_full() {
-            let store = current.store(self.long.clone());
+            let store = current.store(&self.long);
             self.bound.spill(Order(&store))?;
         }
         Ok(())

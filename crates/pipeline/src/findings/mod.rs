@@ -339,6 +339,6 @@ impl Scanned {
     fn store(&self) -> Store<'_> {
         let payloads: Vec<(u64, &Payload)> =
             self.inputs.payloads.iter().map(|held| (held.base, &*held.payload)).collect();
-        Store::new(payloads.into_iter(), self.streams.long.clone())
+        Store::new(payloads.into_iter()).with_long(&self.streams.long)
     }
 }

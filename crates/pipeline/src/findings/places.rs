@@ -156,7 +156,7 @@ impl Units {
             return Ok((places, Vec::new()));
         }
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-        let store = Store::new(payloads, Vec::new());
+        let store = Store::new(payloads);
         let sightings =
             units.iter_mut().filter_map(|unit| unit.sightings.take().map(|own| (unit.base, *own)));
         let (clocks, warnings) =

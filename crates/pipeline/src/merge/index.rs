@@ -9,9 +9,9 @@ use std::sync::Arc;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::order::{METADATA, UNTIMED};
 use tracemill_core::order::{Order, Sorter};
-use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::shift::Shift;
 use tracemill_core::source::Source;
@@ -19,7 +19,7 @@ use tracemill_core::source::Source;
 /// The findings of all inputs.
 pub(super) struct Index {
     pub(super) entries: Sorter,
-    pub(super) long: Vec<Long>,
+    pub(super) long: LongEvents,
     /// Events and their bytes.
     pub(super) events: u64,
     pub(super) bytes: u64,
@@ -47,7 +47,7 @@ impl Index {
         let share = if viewer.is_some() { 2 } else { 1 };
         Index {
             entries: Sorter::new(config.shares().index / share, &config.tmp_dir),
-            long: Vec::new(),
+            long: LongEvents::new(config),
             events: 0,
             bytes: 0,
             documents: Vec::new(),
@@ -97,17 +97,12 @@ impl Reader for Index {
 
     const PROVES: bool = true;
 
-    fn take(
-        &mut self,
-        mut part: ChunkFindings,
-        base: u64,
-        current: Current<'_>,
-    ) -> Result<(), Error> {
+    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
         self.events += part.envelope.stats.events;
         self.bytes += part.bytes;
-        self.long.append(&mut part.envelope.long);
+        self.long.append(&part.envelope.long)?;
         if let (Some(viewer), Some(found)) = (&mut self.viewer, part.viewer) {
-            self.events -= viewer.take(*found, base, || current.store(self.long.clone()))?;
+            self.events -= viewer.take(*found, base, || current.store(&self.long))?;
         }
         part.envelope.append_to(&mut self.documents);
         if self.units.last().is_none_or(|unit| unit.base != base) {
@@ -133,7 +128,7 @@ impl Reader for Index {
         self.entries.list(METADATA, &metadata)?;
         self.entries.list(UNTIMED, &untimed)?;
         if self.entries.is_full() {
-            let store = current.store(self.long.clone());
+            let store = current.store(&self.long);
             self.entries.spill(Order(&store))?;
         }
         Ok(())

@@ -34,6 +34,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::order::METADATA;
 use tracemill_core::order::{ExternalSorter, Lists, Order, Runs, Sorter};
 use tracemill_core::output;
@@ -91,21 +92,21 @@ impl Index {
     ) -> Result<MergeReport, Error> {
         let (clocks, warnings) = self.decide_offsets(&inputs, config)?;
         let (mut decided, streams, labels) = self.decide_names(&inputs, &clocks, config)?;
-        let long = std::mem::take(&mut self.long);
+        let (long, mut long_made) = (std::mem::take(&mut self.long), LongEvents::default());
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let labels = labels.iter().map(|labels| (labels.base, &labels.payload));
-        let mut store = Store::new(payloads.chain(labels), long).with_shifts(clocks.shifts());
+        let store = Store::new(payloads.chain(labels)).with_long(&long);
+        let mut store = store.with_shifts(clocks.shifts());
         let (mut runs, mut lists, known, mut taken_out) =
             self.end_on_one_line(&clocks, &store, config)?;
-        let copies = taken_out.events;
         let made;
-        let mut changes = Changes::default();
+        let (copies, mut changes) = (taken_out.events, Changes::default());
         if let Some(known) = &known {
             let before =
                 MergeContext { store: &store, rewrite: &decided.rewrite, inputs: &inputs, config };
             made = known.make(&mut taken_out, before, &mut changes)?;
-            (store, runs) =
-                self.add_made((&made, store), runs, &mut decided.rewrite, &inputs, config)?;
+            let added = (&made, &mut long_made, store);
+            (store, runs) = self.add_made(added, runs, &mut decided.rewrite, &inputs, config)?;
         }
         let store = &store;
         let order = Order(store);
@@ -169,7 +170,7 @@ impl Index {
         config: &Config,
     ) -> Result<(Arc<Clocks>, Vec<Warning>), Error> {
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-        let store = Store::new(payloads, Vec::new());
+        let store = Store::new(payloads);
         let rules = &config.clocks;
         let units = self.units.iter_mut();
         let sightings = units.filter_map(|unit| unit.sightings.take().map(|own| (unit.base, *own)));
@@ -237,7 +238,7 @@ impl Index {
     /// Takes in what was made for a viewer, behind all inputs; returns the store and the runs with it.
     fn add_made<'p>(
         &mut self,
-        (made, store): (&'p Payload, Store<'p>),
+        (made, long, store): (&'p Payload, &'p mut LongEvents, Store<'p>),
         runs: Runs,
         rewrite: &mut Rewrite,
         inputs: &Inputs,
@@ -249,7 +250,8 @@ impl Index {
         let mut index = Index { entries, watched: None, clock_watch: None, viewer: None, ..usual };
         let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(made) };
         read_synthetic(made, config, &mut index, current)?;
-        let store = store.and(base, made, std::mem::take(&mut index.long));
+        *long = std::mem::take(&mut index.long);
+        let store = store.and(base, made, long);
         let runs = runs.join(index.entries.finish(&store)?.0, Order(&store), &config.tmp_dir)?;
         // they have their new names already
         rewrite.units.push(RenamedUnit { base, ..RenamedUnit::default() });
@@ -267,13 +269,13 @@ impl Index {
     ) -> Result<(DecidedNames, StreamOrders, Option<Labels>), Error> {
         let rules = &config.identity;
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-        let signs = signs_of_parts(&self.documents, &Store::new(payloads, Vec::new()));
+        let signs = signs_of_parts(&self.documents, &Store::new(payloads));
         let units = std::mem::take(&mut self.units);
         let (mut decided, streams) = decide_names(units, &signs, inputs, rules, clocks);
         let end = inputs.payloads.iter().map(|held| held.base + held.payload.len()).max();
         let labels = decided.labels(inputs, rules, end.unwrap_or(0))?;
         if let Some(labels) = &labels {
-            self.long.extend_from_slice(&labels.long);
+            self.long.append(&labels.long)?;
             self.events += labels.places.len() as u64;
             self.bytes += labels.bytes;
             self.entries.list(METADATA, &labels.places)?;

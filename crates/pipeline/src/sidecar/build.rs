@@ -18,8 +18,8 @@ use std::sync::Arc;
 use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::order::Order;
-use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
@@ -72,7 +72,7 @@ struct Build {
     groups: AllGroups,
     granule_lanes: AllLanes,
     drawn: Option<AllDrawn>,
-    long: Vec<Long>,
+    long: LongEvents,
     bounds: Times,
     tier: Tier,
     /// Whether parts of the input can be read.
@@ -129,7 +129,7 @@ impl Build {
             groups: AllGroups::new(text, share, config),
             granule_lanes: AllLanes::new(SpillVec::new(&config.tmp_dir, share)),
             drawn,
-            long: Vec::new(),
+            long: LongEvents::new(config),
             bounds: Times::NONE,
             tier: config.tier.unwrap_or_else(Tier::best),
             has_parts,
@@ -149,7 +149,7 @@ impl Build {
             self;
         let pair = || {
             let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-            let store = Store::new(payloads, long);
+            let store = Store::new(payloads).with_long(&long);
             has_parts.then(|| spans.finish(Order(&store), drawn.as_mut())).transpose()
         };
         let count = || {
@@ -231,7 +231,7 @@ impl Build {
         self.spans.extend(&lasting.complete)?;
         self.spans.extend_parts(&lasting.parts);
         if self.spans.is_full() {
-            self.spans.spill(Order(&current.store(self.long.clone())))?;
+            self.spans.spill(Order(&current.store(&self.long)))?;
         }
         Ok(())
     }
@@ -290,7 +290,7 @@ impl Reader for Build {
             member.lane = rows.get(member.lane as usize).copied().unwrap_or_default();
         }
         self.groups.append(&part.members)?;
-        self.long.append(&mut part.envelope().long);
+        self.long.append(&part.envelope().long)?;
         let numbers = match (&mut self.drawn, part.drawn.take()) {
             (Some(drawn), Some(own)) => Some(drawn.append(own, &rows, &part.info.names)?),
             _ => None,

@@ -23,15 +23,15 @@ use tracemill_core::bounds::{Bounds, Times, is_zero};
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
-use tracemill_core::hash::HashSet;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::order::{ExternalSorter, Order, Sorter};
 use tracemill_core::order::{METADATA, UNTIMED};
-use tracemill_core::place::{Long, Place};
+use tracemill_core::place::Place;
 use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::scan::Collect;
 use tracemill_core::windows::Edges;
 use tracemill_core::windows::{Start, TimeWindow, Windows};
-use tracemill_profile::{Detail, Role, Room, Router, Streams};
+use tracemill_profile::{Detail, IndexedStreams, Role, Room, Router, Streams};
 use tracemill_tokenizer::{Event, Nanos};
 
 /// Nanoseconds that a trace may begin before the first events seen of it: events are written when they end, and by
@@ -266,7 +266,7 @@ pub(super) struct Index {
     pub(super) plain: Sorter,
     pub(super) parts: ExternalSorter<keys::PairEvent>,
     pub(super) essential: Sorter,
-    pub(super) long: Vec<Long>,
+    pub(super) long: LongEvents,
     pub(super) streams: Streams,
     pub(super) documents: Vec<Document>,
 }
@@ -282,7 +282,7 @@ impl Index {
             plain: Sorter::new(quarter, &config.tmp_dir),
             parts: ExternalSorter::new(&config.tmp_dir, quarter / 2, config.threads),
             essential: Sorter::new(quarter / 4, &config.tmp_dir),
-            long: Vec::new(),
+            long: LongEvents::new(config),
             streams: Streams::new(Room { decoded: quarter, places: quarter }, &config.tmp_dir),
             documents: Vec::new(),
         }
@@ -322,14 +322,9 @@ impl Index {
         Ok(())
     }
 
-    /// Long events, also those that were not read.
-    pub(super) fn long(&self) -> Vec<Long> {
-        let known = self.plan.all.as_ref().and_then(|known| known.chunks.as_ref());
-        let known = known.map_or(&[][..], |chunks| chunks.long());
-        let mut long = self.long.clone();
-        let read: HashSet<u64> = long.iter().map(|(offset, _)| *offset).collect();
-        long.extend(known.iter().filter(|(offset, _)| !read.contains(offset)));
-        long
+    /// CPU profile chunks that need not be read, if there is an index that has them.
+    pub(super) fn chunks(&self) -> Option<Arc<IndexedStreams>> {
+        self.plan.all.as_ref()?.chunks.clone()
     }
 
     /// Whether the trace begins where it was thought to; if not, events are missing.
@@ -362,16 +357,11 @@ impl Reader for Index {
 
     const RESERVED: u64 = BASE;
 
-    fn take(
-        &mut self,
-        mut part: ChunkFindings,
-        base: u64,
-        current: Current<'_>,
-    ) -> Result<(), Error> {
+    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
         self.events += part.envelope.stats.events;
         self.times = self.times.unite(part.times);
         self.trusted = self.trusted.max(part.guess.trusted);
-        self.long.append(&mut part.envelope.long);
+        self.long.append(&part.envelope.long)?;
         part.envelope.append_to(&mut self.documents);
         self.streams.append(part.streams, base)?;
         let [metadata, untimed] = part.lists;
@@ -381,7 +371,7 @@ impl Reader for Index {
         self.parts.extend(&part.parts);
         self.essential.push(part.essential);
         if self.plain.is_full() || self.parts.is_full() || self.essential.is_full() {
-            let store = current.store(self.long.clone());
+            let store = current.store(&self.long);
             let order = Order(&store);
             for sorter in [&mut self.plain, &mut self.essential] {
                 if sorter.is_full() {

@@ -52,6 +52,7 @@ use synthetic::SyntheticEvents;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::input::expand;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::output;
 use tracemill_core::read::{Inputs, Reader};
 use tracemill_core::source::Source;
@@ -122,8 +123,12 @@ fn write<E>(
     report.written.run.spooled_bytes = inputs.spooled;
     report.written.run.warnings.extend(of_inputs(&inputs));
 
-    let payloads = || inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = Store::new(payloads(), index.long());
+    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
+    let (long, chunks) = (std::mem::take(&mut index.long), index.chunks());
+    let mut store = Store::new(payloads).with_long(&long);
+    if let Some(chunks) = &chunks {
+        store = store.with_long(chunks.long());
+    }
     let whole = found.is_none_or(|bounds| windows.hold(bounds));
     let only_by_name = index.only_by_name();
     let judge =
@@ -132,17 +137,16 @@ fn write<E>(
         Annotations::read(&index.documents, &inputs, whole, (&store, &config.table_quota()))?;
     let documents = std::mem::take(&mut index.documents);
     let entries = SpillVec::new(&config.tmp_dir, judge.share() / 2);
+    let lists = (entries, LongEvents::new(config));
     let watched = annotations.events().collect();
-    let mut made = SyntheticEvents::new(Index::RESERVED, &config.tmp_dir, entries, watched);
+    let mut made = SyntheticEvents::new(Index::RESERVED, &config.tmp_dir, lists, watched);
     let chosen = judge.choose(index, &inputs, &mut made, &mut report)?;
     if let Err(against) = verdict() {
         return Ok(Err(against));
     }
 
     let made = made.finish()?;
-    let mut long = store.into_long();
-    long.extend(&made.long);
-    let store = Store::new(std::iter::once((0, &made.payload)).chain(payloads()), long);
+    let store = store.with_first(&made.payload, &made.long);
     let written = Surroundings {
         made: &made,
         documents: &documents,

@@ -6,7 +6,8 @@ use std::path::Path;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::place::{Long, Place};
+use tracemill_core::long_events::LongEvents;
+use tracemill_core::place::Place;
 use tracemill_core::spill::{Scratch, SpillVec, SpilledVec};
 use tracemill_core::store::Payload;
 use tracemill_tokenizer::fields_of;
@@ -17,7 +18,7 @@ pub(super) struct SyntheticEvents {
     /// The most there may be.
     most: u64,
     entries: SpillVec<Entry>,
-    long: Vec<Long>,
+    long: LongEvents,
     /// Places of events of which it is asked what became of them.
     watched: HashSet<u64>,
     of: HashMap<u64, Entry>,
@@ -28,21 +29,21 @@ pub(super) struct Synthesized {
     pub(super) payload: Payload,
     /// In the order in which they were made.
     pub(super) entries: SpilledVec<Entry>,
-    pub(super) long: Vec<Long>,
+    pub(super) long: LongEvents,
     /// By the places of those of which it is asked, what was made of them first.
     pub(super) of: HashMap<u64, Entry>,
 }
 
 impl SyntheticEvents {
-    /// At most so many bytes, with the entries of what is made in `entries`. Of the events at the places `watched` it is
+    /// At most so many bytes, with the entries of what is made in `entries`, and the long events of it in `long`. Of the events at the places `watched` it is
     /// known afterwards what was made of them.
     pub(super) fn new(
         most: u64,
         tmp_dir: &Path,
-        entries: SpillVec<Entry>,
+        (entries, long): (SpillVec<Entry>, LongEvents),
         watched: HashSet<u64>,
     ) -> Self {
-        let (long, of) = (Vec::new(), HashMap::default());
+        let of = HashMap::default();
         SyntheticEvents { file: Scratch::new(tmp_dir), most, entries, long, watched, of }
     }
 
@@ -66,7 +67,7 @@ impl SyntheticEvents {
     fn append(&mut self, bytes: &[u8]) -> Result<Option<Entry>, Error> {
         let offset = self.push(bytes)?;
         if Place::is_long(bytes.len()) {
-            self.long.push((offset, bytes.len() as u64));
+            self.long.push((offset, bytes.len() as u64))?;
         }
         let spans = fields_of(bytes);
         let event = spans.of(bytes);

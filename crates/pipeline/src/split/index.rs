@@ -9,9 +9,9 @@ use tracemill_core::entry::Entry;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::metadata::Names;
 use tracemill_core::order::{Order, PartitionRun, PartitionRuns, PartitionSpill};
-use tracemill_core::place::Long;
 use tracemill_core::read::{Current, Reader};
 use tracemill_core::store::Store;
 use tracemill_profile::StreamKey;
@@ -61,7 +61,7 @@ pub(super) struct Index<M> {
     limit: u64,
     runs: Vec<PartitionRun>,
     heap: u64,
-    pub(super) long: Vec<Long>,
+    pub(super) long: LongEvents,
     pub(super) found: SplitInputs,
     spill: PartitionSpill,
     mode: PhantomData<M>,
@@ -73,7 +73,7 @@ impl<M: Mode> Index<M> {
             limit: config.shares().index,
             runs: Vec::new(),
             heap: 0,
-            long: Vec::new(),
+            long: LongEvents::new(config),
             found: SplitInputs {
                 partitions: Vec::new(),
                 numbers: HashMap::default(),
@@ -130,7 +130,7 @@ impl<M: Mode> Reader for Index<M> {
 
     fn take(
         &mut self,
-        mut part: ChunkFindings<M>,
+        part: ChunkFindings<M>,
         _base: u64,
         current: Current<'_>,
     ) -> Result<(), Error> {
@@ -143,7 +143,7 @@ impl<M: Mode> Reader for Index<M> {
             found.heads.insert(key, (numbers[thread as usize], entry));
         }
         found.names.append(part.names);
-        self.long.append(&mut part.envelope.long);
+        self.long.append(&part.envelope.long)?;
         part.envelope.append_to(&mut found.documents);
         found.streams.append(part.streams);
         found.times = found.times.unite(part.times);
@@ -154,8 +154,9 @@ impl<M: Mode> Reader for Index<M> {
             self.runs.push(run);
         }
         if self.heap > self.limit {
-            let store = current.store(self.long.clone());
-            self.spill(&store)?;
+            let long = std::mem::take(&mut self.long);
+            self.spill(&current.store(&long))?;
+            self.long = long;
         }
         Ok(())
     }

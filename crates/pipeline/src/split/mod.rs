@@ -212,7 +212,7 @@ fn run<M: Mode>(
     let inputs = read_all(sources, config, &mut index)?;
     let long = std::mem::take(&mut index.long);
     let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = &Store::new(payloads, long);
+    let store = &Store::new(payloads).with_long(&long);
     let (mut found, mut runs) = index.end_reading(store)?;
     let owners = owners(&mut found);
     if M::CUT {
