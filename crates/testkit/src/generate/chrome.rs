@@ -13,49 +13,9 @@
 
 use std::io::{self, Write};
 
+use super::chrome_text::{CATEGORIES, NAMES, THREADS, Text};
 use crate::Rng;
 
-const NAMES: &[&str] = &[
-    "RunTask",
-    "FunctionCall",
-    "v8.compile",
-    "MinorGC",
-    "MajorGC",
-    "UpdateLayoutTree",
-    "EvaluateScript",
-    "V8.GCScavenger",
-    "ThreadPool_RunTask",
-    "SimpleWatcher::OnHandleReady",
-    "PrePaint",
-    "RasterTask",
-    "ThreadControllerImpl::RunTask",
-    "HTMLDocumentParser::pumpTokenizer",
-    "Scheduler::BeginFrame",
-    "ResourceFetcher::requestResource",
-    "StyleEngine::UpdateActiveStyle",
-    "CompositeLayers",
-    "LocalFrameView::performLayout",
-    "LayerTreeHostImpl::PrepareToDraw",
-];
-const CATEGORIES: &[&str] = &[
-    "devtools.timeline",
-    "disabled-by-default-devtools.timeline",
-    "toplevel",
-    "v8",
-    "cc",
-    "loading",
-    "blink,devtools.timeline",
-    "disabled-by-default-v8.gc",
-    "ipc,toplevel",
-];
-const THREADS: &[&str] = &[
-    "CrRendererMain",
-    "Compositor",
-    "ThreadPoolForegroundWorker",
-    "Chrome_ChildIOThread",
-    "v8:ProfEvntProc",
-    "GpuMemoryThread",
-];
 const FRAME: &str = "4A0C7E21D95B38F6107ACE5B2D84F093";
 const FLUSH_BYTES: usize = 1 << 20;
 
@@ -81,42 +41,6 @@ pub fn chrome_like(seed: u64, size_bytes: u64, out: &mut impl Write) -> io::Resu
     chrome.text.str("\"source\":\"DevTools\",\"startTime\":\"2026-01-01T00:00:00.000Z\"}}\n");
     out.write_all(&chrome.text.0)?;
     Ok(chrome.events)
-}
-
-/// Text under construction: appends of strings and numbers without the formatting machinery.
-struct Text(Vec<u8>);
-
-impl Text {
-    #[inline]
-    fn str(&mut self, text: &str) -> &mut Self {
-        self.0.extend_from_slice(text.as_bytes());
-        self
-    }
-
-    #[inline]
-    fn num(&mut self, mut value: u64) -> &mut Self {
-        let mut digits = [0_u8; 20];
-        let mut at = digits.len();
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (value % 10) as u8;
-            value /= 10;
-            if value == 0 {
-                break;
-            }
-        }
-        self.0.extend_from_slice(&digits[at..]);
-        self
-    }
-
-    #[inline]
-    fn hex(&mut self, value: u64) -> &mut Self {
-        let digits = (64 - value.leading_zeros()).div_ceil(4).max(1);
-        for i in (0..digits).rev() {
-            self.0.push(b"0123456789abcdef"[(value >> (4 * i) & 15) as usize]);
-        }
-        self
-    }
 }
 
 struct Thread {

@@ -5,6 +5,7 @@
 
 mod annotations;
 mod chrome;
+mod chrome_text;
 mod clocks;
 mod cpuprofile;
 mod event;
