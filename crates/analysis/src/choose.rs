@@ -3,6 +3,7 @@
 use crate::meta::Page;
 use crate::trace::{Thread, ThreadKind, Trace, id_text};
 use tracemill_pipeline::{IdSet, Pattern};
+use tracemill_tokenizer::unescaped_text;
 
 /// Threads that the panel of DevTools never shows in web traces.
 const HIDDEN: [&str; 4] =
@@ -33,7 +34,7 @@ impl Thread {
     }
 
     /// Events, and calls if they were counted, else samples.
-    fn entries(&self) -> u64 {
+    pub(crate) fn entries(&self) -> u64 {
         let calls = self.kept.as_ref().map_or_else(|| self.samples(), |own| own.len() as u64);
         self.records.len() as u64 + calls
     }
@@ -59,7 +60,7 @@ impl Trace {
     /// The name of a thread's process, if it has one.
     pub fn process_name(&self, thread: &Thread) -> Option<String> {
         let name = self.meta.process_names.get(&thread.pid)?;
-        Some(String::from_utf8_lossy(name).into_owned())
+        Some(unescaped_text(name))
     }
 
     /// The threads that are chosen and hold anything, by their numbers.

@@ -13,6 +13,7 @@ use crate::views::{Identify, Received, ReceivedKind};
 use std::cell::RefCell;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
+use tracemill_tokenizer::unescaped_text;
 
 /// By what rows are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -182,7 +183,7 @@ impl<'t> Ids<'t> {
             };
         }
         let name = self.name(entry);
-        let plain = || String::from_utf8_lossy(name).into_owned();
+        let plain = || unescaped_text(name);
         if matches!(self.cat(entry), b"blink.console" | b"blink.user_timing") {
             return (plain(), "scripting");
         }
@@ -317,7 +318,7 @@ impl<'t> Ids<'t> {
     /// The pid, and the name if it has one.
     fn process(&self) -> String {
         let name = self.trace.meta.process_names.get(&self.thread.pid);
-        let name = name.map(|name| String::from_utf8_lossy(name)).unwrap_or_default();
+        let name = name.map(|name| unescaped_text(name)).unwrap_or_default();
         format!("{} {name}", self.thread.pid_text()).trim_end().to_owned()
     }
 

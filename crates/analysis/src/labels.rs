@@ -6,6 +6,7 @@ use crate::functions::{NATIVE, native_group};
 use crate::groups::{GroupBy, Ids};
 use crate::kinds::flag;
 use crate::styles::style;
+use tracemill_tokenizer::unescaped_text;
 
 /// Category names as shown.
 const CATEGORIES: [(&str, &str); 11] = [
@@ -43,12 +44,10 @@ impl Ids<'_> {
                     return Some("Page".to_owned());
                 };
                 if url.starts_with(b"about:") {
-                    return Some(format!(
-                        "\"{}\"",
-                        trim_middle(&String::from_utf8_lossy(name), 80)
-                    ));
+                    return Some(format!("\"{}\"", trim_middle(&unescaped_text(name), 80)));
                 }
-                Some(String::from_utf8_lossy(url).chars().take(80).collect())
+                let units: Vec<u16> = unescaped_text(url).encode_utf16().take(80).collect();
+                Some(String::from_utf16_lossy(&units))
             }
             GroupBy::Domain | GroupBy::Subdomain | GroupBy::ThirdParty => {
                 if id.starts_with("extensions::") {
@@ -57,7 +56,7 @@ impl Ids<'_> {
                     Some("[V8 runtime]".to_owned())
                 } else if id.starts_with("chrome-extension") {
                     let owner = self.owner(first).map(|own| own.name);
-                    Some(owner.map_or(id.to_owned(), |own| String::from_utf8_lossy(&own).into()))
+                    Some(owner.map_or(id.to_owned(), |own| unescaped_text(&own)))
                 } else {
                     or_unattributed()
                 }
@@ -71,10 +70,10 @@ impl Ids<'_> {
         if let Some(frame) = self.frame(entry) {
             let name = self.trace.names.bytes_of(frame.function);
             return Some(match (frame.url, native_group(name)) {
-                (NATIVE, "null") => String::from_utf8_lossy(name).into_owned(),
+                (NATIVE, "null") => unescaped_text(name),
                 (NATIVE, group) => group.to_owned(),
                 _ if name.is_empty() => "(anonymous)".to_owned(),
-                _ => String::from_utf8_lossy(name).into_owned(),
+                _ => unescaped_text(name),
             });
         }
         if self.as_devtools && self.trace.flags[entry.kind as usize] & flag::NO_CATEGORY != 0 {
@@ -128,7 +127,7 @@ impl Ids<'_> {
             _ => {}
         }
         let title = style(name).map(|style| style.title.to_owned());
-        Some(title.unwrap_or_else(|| String::from_utf8_lossy(name).into_owned()))
+        Some(title.unwrap_or_else(|| unescaped_text(name)))
     }
 }
 

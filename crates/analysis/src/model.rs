@@ -10,6 +10,7 @@ use std::ops::Range;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
 use tracemill_core::spill::{Record, SpillArray, SpilledVec, word};
+use tracemill_tokenizer::unescaped_text;
 
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -168,7 +169,7 @@ impl Model {
     /// The id of the row of a function, which no source map changes.
     pub(crate) fn row_text(&self, function: u32, names: &Names) -> String {
         let text = self.function(function).row_text(names);
-        String::from_utf8_lossy(&text).into_owned()
+        unescaped_text(&text)
     }
 
     /// §4.4: the root's children are searched from the last to the first.

@@ -30,6 +30,7 @@ use tracemill_core::limits::Limits;
 use tracemill_core::names::Names;
 use tracemill_core::spill::SpilledVec;
 use tracemill_pipeline::{Error, InputReport, Warning};
+use tracemill_tokenizer::unescaped_text;
 
 /// How inputs are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -343,5 +344,5 @@ impl Trace {
 /// A pid or tid as text.
 pub(crate) fn id_text(written: &[u8]) -> String {
     let text = string(written).unwrap_or_else(|| written.to_vec());
-    String::from_utf8_lossy(&text).into_owned()
+    unescaped_text(&text)
 }

@@ -8,7 +8,7 @@ use crate::trace::Trace;
 use tracemill_core::draft::Draft;
 use tracemill_core::json::{push_integer, push_string};
 use tracemill_pipeline::{CALLS, Error, Source};
-use tracemill_tokenizer::validate_value;
+use tracemill_tokenizer::{unescaped_text, validate_value};
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,8 +147,8 @@ impl NodeText {
     fn write(&mut self, call: &CallRow<'_>, ids: &[u8]) {
         let NodeText { head, tail, .. } = self;
         let name = match call.name {
-            b"" => "(anonymous)".into(),
-            name => String::from_utf8_lossy(name),
+            b"" => "(anonymous)".to_owned(),
+            name => unescaped_text(name),
         };
         head.clear();
         head.extend_from_slice(b"{\"name\":");
@@ -163,7 +163,7 @@ impl NodeText {
         push_integer(call.node, tail);
         if !call.url.is_empty() {
             tail.extend_from_slice(b",\"url\":");
-            push_string(&String::from_utf8_lossy(call.url), tail);
+            push_string(&unescaped_text(call.url), tail);
         }
         for (key, number) in [(&b",\"line\":"[..], call.line), (b",\"column\":", call.column)] {
             if let Some(number) = number {

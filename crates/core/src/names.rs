@@ -11,7 +11,7 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
-use tracemill_tokenizer::unescape;
+use tracemill_tokenizer::{unescape, unescaped_text};
 
 /// Texts, numbered in the order in which they came; number 0 is the empty one.
 pub struct Names {
@@ -88,7 +88,7 @@ impl Names {
 
     /// The text of a number; what is no UTF-8 is replaced.
     pub fn text(&self, number: u32) -> String {
-        String::from_utf8_lossy(self.bytes_of(number)).into_owned()
+        unescaped_text(self.bytes_of(number))
     }
 
     /// How many there are.

@@ -87,7 +87,9 @@ pub use scan::{
     Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,
 };
 pub use simd::{Tier, prefetch};
-pub use text::{escaped_code_point, on_one_line, parse, string_is, to_text, unescape};
+pub use text::{
+    escaped_code_point, on_one_line, parse, string_is, to_text, unescape, unescaped_text,
+};
 pub use value::members;
 pub use visit::visit_event;
 

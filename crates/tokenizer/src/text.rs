@@ -173,6 +173,28 @@ pub fn unescape(content: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
+/// What [`unescape`] makes, as text; half of a surrogate pair, which UTF-8 has no place for, becomes one U+FFFD, as each piece that is
+/// no UTF-8.
+///
+/// ```
+/// let mut content = Vec::new();
+/// tracemill_tokenizer::unescape(br"a\ud83db", &mut content);
+/// assert_eq!(tracemill_tokenizer::unescaped_text(&content), "a\u{FFFD}b");
+/// ```
+pub fn unescaped_text(content: &[u8]) -> String {
+    if let Ok(text) = std::str::from_utf8(content) {
+        return text.to_owned();
+    }
+    let mut bytes = content.to_vec();
+    for at in 0..bytes.len().saturating_sub(2) {
+        // no UTF-8 has these two
+        if bytes[at] == 0xED && bytes[at + 1] >= 0xA0 {
+            bytes[at..at + 3].copy_from_slice("\u{FFFD}".as_bytes());
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// The code point of the `\u` escape that `text` begins with, and how many bytes tell it: 12 where both halves of a surrogate pair
 /// stand there, else 6. Half of a pair by itself is its own code point. `None` if no such escape stands there.
 ///

@@ -4,6 +4,7 @@ use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::{at, is_true, member, number, string, template};
 use tracemill_core::hash::HashMap;
+use tracemill_tokenizer::unescaped_text;
 
 /// A request. Times are microseconds on the trace's clock.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,7 +86,7 @@ pub(super) fn data<'m>(own: &'m Marked, key: &[u8]) -> Option<&'m [u8]> {
 }
 
 pub(super) fn text(value: Option<&[u8]>) -> Option<String> {
-    value.and_then(string).map(|text| String::from_utf8_lossy(&text).into_owned())
+    value.and_then(string).map(|text| unescaped_text(&text))
 }
 
 /// URLs that DevTools follows.
@@ -147,7 +148,7 @@ impl Trace {
             let next = all.len();
             let place = *numbers.entry((own.input, id.clone())).or_insert(next);
             if place == next {
-                all.push((String::from_utf8_lossy(&id).into_owned(), Events::default()));
+                all.push((unescaped_text(&id), Events::default()));
             }
             let events = &mut all[place].1;
             match own.mark {

@@ -15,6 +15,7 @@ use crate::walk::{Counted, Visit};
 use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
+use tracemill_tokenizer::unescaped_text;
 
 /// What is forced in a task is told from here on, in milliseconds.
 const LIMIT: f64 = 30.0;
@@ -142,7 +143,7 @@ impl Trace {
             let frame = self.names.bytes_of(told);
             let text = |key: &[u8]| {
                 let text = member(frame, key).and_then(string).unwrap_or_default();
-                String::from_utf8_lossy(&text).into_owned()
+                unescaped_text(&text)
             };
             // written from 1 on
             let place = |key: &[u8]| Some(member(frame, key).and_then(number)? as i64 - 1);

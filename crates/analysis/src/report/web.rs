@@ -8,6 +8,7 @@ use crate::trace::Trace;
 use crate::value::{at, number};
 use std::cmp::Ordering;
 use tracemill_core::hash::HashMap;
+use tracemill_tokenizer::unescaped_text;
 
 /// A figure, or why it cannot be told.
 pub type Told<T> = Result<T, &'static str>;
@@ -88,7 +89,7 @@ impl Trace {
     /// Why none of it can be told.
     pub(super) fn visits(&self, requests: &[Request]) -> Told<Vec<Visit>> {
         let main = self.meta.main_frame.as_ref().ok_or("TracingStartedInBrowser is missing")?;
-        let main = String::from_utf8_lossy(main).into_owned();
+        let main = unescaped_text(main);
         let is_of_page = |own: &&Marked| {
             use Mark::*;
             matches!(own.mark, Navigation | FirstPaint | LargestPaint | Shift | Begin)
