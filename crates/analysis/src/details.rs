@@ -53,9 +53,11 @@ pub(crate) const ADDED: &str = ": ";
 /// A label adds nothing.
 pub(crate) const PLAIN: &str = ".";
 
-/// What a label adds of a value.
+/// What a label adds of a value: of one that is none, nothing but the colon.
 fn added(value: Option<&[u8]>) -> Vec<u8> {
-    [ADDED.as_bytes(), &*template(value)].concat()
+    let value = value.filter(|value| !matches!(*value, b"null" | b"false"));
+    let text = value.map(|value| template(Some(value))).unwrap_or_default();
+    [ADDED.as_bytes(), &*text].concat()
 }
 
 /// All details; number 0 has none.
@@ -209,7 +211,8 @@ impl Sought {
         if self.received {
             let id = template(of_data(b"requestId"));
             details.row = text(Some([b"req:", &*id].concat()));
-            details.bytes = of_data(b"encodedDataLength").and_then(number).unwrap_or(0.0).to_bits();
+            details.bytes =
+                of_data(b"encodedDataLength").and_then(number).unwrap_or(f64::NAN).to_bits();
             details.is_cached = is_true(of_data(b"fromCache"));
         } else if self.stamp && is_true(data) {
             let name = of_data(b"name");

@@ -101,6 +101,10 @@ pub(crate) fn frames(
         return walk.out.finish();
     }
     for (sample, Sample { ms, node: own }) in (0..).zip(samples) {
+        // its walk begins at 0, and times may be before it
+        if as_devtools && ms < 0.0 {
+            continue;
+        }
         // what names nothing closes everything, and nothing opens again (§5)
         if own == before || before == NONE {
             continue;

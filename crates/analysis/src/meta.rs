@@ -132,8 +132,8 @@ impl Meta {
         let data = member(args, b"data");
         match event.role {
             Role::ThreadName => {
-                let name = member(args, b"name").map(|name| template(Some(name)));
-                let name = name.unwrap_or_else(|| template(Some(&event.tid)));
+                let name = member(args, b"name").filter(|name| *name != b"null");
+                let name = template(name.or(Some(&event.tid)));
                 if name == b"CrGpuMain" {
                     return;
                 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::spill::SpilledVec;
 use tracemill_pipeline::{Config, Error, Excerpt, Scanned, Source};
-use tracemill_tokenizer::string_is;
+use tracemill_tokenizer::{string_is, unescaped_text};
 
 /// What becomes of the records of a lane.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -131,6 +131,10 @@ impl Trace {
         trace.file(sorting, &fates, call_bounds, &space)?;
         if rules.as_devtools || rules.as_stored {
             trace.look_as_stored(&metadata)?;
+        }
+        if rules.as_devtools && trace.threads.iter().all(|thread| thread.entries() == 0) {
+            // then threads are those of profiles, which have no names
+            trace.threads.iter_mut().for_each(|thread| thread.name = None);
         }
         Ok(trace)
     }
@@ -344,7 +348,7 @@ fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
     Thread {
         pid: pid.into(),
         tid: tid.into(),
-        name: name.map(|name| String::from_utf8_lossy(name).into_owned()),
+        name: name.map(unescaped_text),
         kind: ThreadKind::of(name),
         is_in_devtools: true,
         input: None,

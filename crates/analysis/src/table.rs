@@ -271,11 +271,11 @@ impl<'t> View<'t> {
         (number >= 0).then_some(number)
     }
 
-    /// DevTools' key of an entry (§10); `None` for those that were made of a B and an E.
+    /// DevTools' key of an entry (§10); `None` for those that were made of a B and an E, and for a `JSSample`.
     pub(crate) fn key(&self, entry: &Entry, ids: &Ids<'_>) -> Option<String> {
         if !entry.is_call() {
-            let number = entry.event_number().and_then(|own| self.trace.number_of(own));
-            return number.map(|number| format!("r-{number}"));
+            let event = entry.event_number().filter(|_| ids.name(entry) != b"JSSample");
+            return Some(format!("r-{}", self.trace.number_of(event?)?));
         }
         let node = ids.model()?.node(entry.kind).id;
         let sample = i64::from(entry.details as i32);

@@ -290,8 +290,10 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         self.rows.update(row, |row| {
             row.count += 1;
             match received.kind {
-                ReceivedKind::Data => {
-                    row.bytes = if is_cached { 0.0 } else { row.bytes + received.bytes };
+                ReceivedKind::Data if is_cached => row.bytes = 0.0,
+                // DevTools adds up what is not there too
+                ReceivedKind::Data if self.as_devtools || !received.bytes.is_nan() => {
+                    row.bytes += received.bytes;
                 }
                 ReceivedKind::Finish if received.bytes == 0.0 && is_cached => row.bytes = 0.0,
                 _ if received.bytes > 0.0 => row.bytes = received.bytes,
