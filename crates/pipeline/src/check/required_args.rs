@@ -57,7 +57,16 @@ pub fn lacking(event: &Event<'_>) -> Option<Lack> {
     if name.starts_with(START) {
         return page_data(event).is_none().then_some(Lack::Start);
     }
+    if name.starts_with(b"\"thread_name\"") && is_odd_name(event) {
+        return Some(Lack::Args(ReadOn::Anywhere));
+    }
     lack_of_args(event, name).map(|(reach, _)| Lack::Args(reach))
+}
+
+/// Whether a thread is called by what is no text.
+fn is_odd_name(event: &Event<'_>) -> bool {
+    let name = event.field(Field::Args).and_then(|args| member(args, b"name"));
+    name.is_some_and(|name| name != b"null" && !name.starts_with(b"\""))
 }
 
 /// The event that says which frames there are.
@@ -311,6 +320,16 @@ fn need_of_category(event: &Event<'_>, name: &[u8], phase: u8) -> Option<Needed>
 mod tests {
     use super::*;
     use tracemill_tokenizer::fields_of;
+
+    #[test]
+    fn names_of_threads_are_texts_or_none() {
+        for (name, is_odd) in [("5", true), ("[]", true), ("\"5\"", false), ("null", false)] {
+            let event = format!(r#"{{"name":"thread_name","ph":"M","args":{{"name":{name}}}}}"#);
+            let spans = fields_of(event.as_bytes());
+            let lack = lacking(&spans.of(event.as_bytes()));
+            assert_eq!(lack, is_odd.then_some(Lack::Args(ReadOn::Anywhere)), "{event}");
+        }
+    }
 
     #[test]
     fn what_is_lacking_is_found() {
