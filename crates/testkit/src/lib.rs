@@ -9,6 +9,7 @@
 //! | [`generate`] | traces of any shape: forms, layouts, odd spellings, CPU profiles, clocks, annotations |
 //! | [`cut`] | readers that give a text in pieces, stop, or fail |
 //! | [`damage`], [`mutate`] | texts with one known defect, and with random changes |
+//! | [`vary`] | real traces changed as people's files vary |
 //! | [`mod@reference`] | what each verb should write or say |
 //! | [`devtools`] | what the engine of DevTools said of recorded traces |
 //! | [`rng`], [`rounds`] | random numbers by a seed, and how many seeds a test tries |
@@ -22,6 +23,7 @@ pub mod mutate;
 pub mod reference;
 pub mod rng;
 pub mod rounds;
+pub mod vary;
 
 pub use rng::Rng;
 pub use rounds::seeds;

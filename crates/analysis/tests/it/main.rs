@@ -18,3 +18,4 @@ mod protobuf;
 mod random;
 mod refused;
 mod report;
+mod varied;

@@ -1,0 +1,145 @@
+//! Changes of times and phases: ties, zeros, fractions, gaps, events that overlap, begins without ends.
+
+use super::pick::one_of;
+use crate::Rng;
+use serde_json::{Value, json};
+
+fn time(event: &Value, key: &str) -> f64 {
+    event[key].as_f64().unwrap_or_default()
+}
+
+/// A number as programs write it: without a fraction where it has none.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
+}
+
+fn is_timed(event: &Value) -> bool {
+    event["ts"].is_number() && event["ph"] != "M"
+}
+
+pub(super) fn change(rng: &mut Rng, events: &mut [Value]) {
+    let Some(at) = one_of(rng, events, is_timed) else { return };
+    let Some(other) = one_of(rng, events, is_timed) else { return };
+    let (ts, to) = (time(&events[at], "ts"), time(&events[other], "ts"));
+    let fraction = [0.5, 0.25, 0.001, 0.1, 0.333, 0.999][rng.index(6)];
+    match rng.below(14) {
+        0 => events[at]["ts"] = events[other]["ts"].clone(),
+        1 => events[at]["ts"] = number(0.0),
+        2 => events[at]["ts"] = number(-1.0 - rng.below(1000) as f64),
+        3 => events[at]["ts"] = number(ts + fraction),
+        4 => {
+            let gap = [1e6, 1e9, 1e12, 3.7][rng.index(4)];
+            let later = events.iter_mut().filter(|own| is_timed(own) && time(own, "ts") >= ts);
+            later.for_each(|own| own["ts"] = number(time(own, "ts") + gap));
+        }
+        5 => events.iter_mut().skip(at).take(60).filter(|own| is_timed(own)).for_each(|own| {
+            // coarse clocks make ties
+            own["ts"] = number((time(own, "ts") / 100.0).floor() * 100.0);
+        }),
+        6 => events.iter_mut().filter(|own| is_timed(own)).for_each(|own| {
+            for key in ["ts", "dur"] {
+                if own[key].is_number() {
+                    own[key] = number(time(own, key) * (1.0 + fraction / 16.0));
+                }
+            }
+        }),
+        7 => events[at]["ts"] = number(to + time(&events[other], "dur")),
+        _ => change_duration(rng, events, fraction),
+    }
+}
+
+fn change_duration(rng: &mut Rng, events: &mut [Value], fraction: f64) {
+    let Some(at) = one_of(rng, events, |own| own["dur"].is_number()) else { return };
+    let Some(other) = one_of(rng, events, is_timed) else { return };
+    let dur = time(&events[at], "dur");
+    let till_other = time(&events[other], "ts") - time(&events[at], "ts");
+    match rng.below(8) {
+        0 => events[at]["dur"] = number(0.0),
+        1 => events[at]["dur"] = number(-1.0 - rng.below(500) as f64),
+        2 => events[at]["dur"] = number(dur + fraction),
+        3 => events[at]["dur"] = number(dur * 3.0 + 10.0),
+        4 => events[at]["dur"] = number(till_other.max(0.0)),
+        5 => events[at]["dur"] = number((till_other + time(&events[other], "dur")).max(0.0)),
+        6 => drop(events[at].as_object_mut().and_then(|own| own.remove("dur"))),
+        _ => events.iter_mut().skip(at).take(30).for_each(|own| {
+            if own["dur"].is_number() {
+                own["dur"] = number(time(own, "dur") * 1.5);
+            }
+        }),
+    }
+}
+
+/// The end of a complete event that begins as one.
+fn end_of(event: &Value) -> Value {
+    let mut end = event.clone();
+    end["ph"] = json!("E");
+    end["ts"] = number(time(event, "ts") + time(event, "dur"));
+    drop(end.as_object_mut().and_then(|own| own.remove("dur")));
+    end
+}
+
+/// Complete events made of pairs and pairs of complete events, ends lost, pairs of async events broken.
+pub(super) fn change_phase(rng: &mut Rng, events: &mut Vec<Value>) {
+    let phase = |wanted: &'static str| move |own: &Value| own["ph"] == wanted;
+    let async_keys = ["b", "e", "n", "s", "f"];
+    match rng.below(8) {
+        0 | 1 => {
+            let Some(at) = one_of(rng, events, phase("X")) else { return };
+            let end = end_of(&events[at]);
+            events[at]["ph"] = json!("B");
+            drop(events[at].as_object_mut().and_then(|own| own.remove("dur")));
+            let until = time(&end, "ts");
+            let rest = &events[at + 1..];
+            let later = rest.iter().position(|own| is_timed(own) && time(own, "ts") >= until);
+            let to = later.map_or(events.len(), |later| at + 1 + later);
+            events.insert(to, end);
+        }
+        2 => {
+            let name = ["B", "E"][rng.index(2)];
+            let Some(at) = one_of(rng, events, phase(name)) else { return };
+            drop(events.remove(at));
+        }
+        3 => {
+            let Some(at) = one_of(rng, events, is_timed) else { return };
+            events[at]["ph"] = json!(["X", "I", "B", "E", "i", "R", "P", "C", "n"][rng.index(9)]);
+        }
+        4 => {
+            // all that nest by ends
+            let Some(at) = one_of(rng, events, phase("X")) else { return };
+            let (pid, tid) = (events[at]["pid"].clone(), events[at]["tid"].clone());
+            let of_thread =
+                |own: &Value| own["pid"] == pid && own["tid"] == tid && own["ph"] == "X";
+            let mut ends: Vec<Value> =
+                events.iter().filter(|own| of_thread(own)).map(end_of).collect();
+            for own in events.iter_mut().filter(|own| of_thread(own)) {
+                own["ph"] = json!("B");
+                drop(own.as_object_mut().and_then(|own| own.remove("dur")));
+            }
+            events.append(&mut ends);
+            let order = |own: &Value| (own["ph"] != "M", time(own, "ts"));
+            events.sort_by(|a, b| {
+                order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal)
+            });
+        }
+        _ => {
+            let is_async = |own: &Value| async_keys.iter().any(|key| own["ph"] == *key);
+            let Some(at) = one_of(rng, events, is_async) else { return };
+            match rng.below(4) {
+                0 => drop(events.remove(at)),
+                1 => events.insert(at, events[at].clone()),
+                2 => {
+                    let other = one_of(rng, events, is_async).unwrap_or(at);
+                    for key in ["id", "id2"] {
+                        if !events[other][key].is_null() {
+                            events[at][key] = events[other][key].clone();
+                        }
+                    }
+                }
+                _ => {
+                    let object = events[at].as_object_mut();
+                    drop(object.and_then(|own| own.remove("id").or_else(|| own.remove("id2"))));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Changes of what stands in `args`: members lost or of another type, odd texts.
+
+use super::pick::one_of;
+use crate::Rng;
+use serde_json::{Value, json};
+
+/// Marks that halves of a pair of UTF-16 are written for.
+pub(super) const HIGH: &str = "\u{f8f0}";
+pub(super) const LOW: &str = "\u{f8f1}";
+
+/// Texts that names and URLs are seldom.
+const TEXTS: &[&str] = &[
+    "",
+    " ",
+    "\"quoted\" \\ / \u{8}\u{c}\n\r\t",
+    "\u{0}nul\u{1f}\u{7f}",
+    "é 漢字 😀",
+    HIGH,
+    LOW,
+    "\u{2028}\u{2029}\u{feff}",
+    "0",
+    "12",
+    "null",
+    "undefined",
+    "__proto__",
+    "constructor",
+    "native V8Runtime",
+    "native array.js",
+    "extensions::binding",
+    "about:blank",
+    "data:text/javascript,1",
+    "blob:https://a.b/1",
+    "https://user:pass@EXAMPLE.com:443/a/../b.js?q=1#h",
+    "http://[::1]:80/x.js",
+    "http://10.0.0.1/x.js",
+    "https://",
+    "https:///x",
+    "//a.b/c.js",
+    "node:internal/modules",
+    "/app/node_modules/x/y.js",
+    "file:///C:/a b.js",
+    "chrome-extension://abcdefghijklmnop/content.js",
+    "HTTPS://Www.Example.CO.UK/",
+    "webpack:///./src/a.js",
+    "wasm://wasm/1234",
+];
+
+pub(super) fn text(rng: &mut Rng) -> Value {
+    json!(TEXTS[rng.index(TEXTS.len())])
+}
+
+/// A value of any type.
+fn odd(rng: &mut Rng) -> Value {
+    let list = [json!(1), json!("a"), Value::Null];
+    match rng.below(12) {
+        0 | 1 => Value::Null,
+        2 => json!(0),
+        3 => json!(-1.5),
+        4 => json!(rng.bits() >> 12),
+        5 => json!(true),
+        6 => json!(false),
+        7 => Value::Array(list[rng.index(3)..].to_vec()),
+        8 => json!({}),
+        9 => json!([]),
+        _ => text(rng),
+    }
+}
+
+/// Pointers of all members below a value.
+fn paths(value: &Value, at: &str, found: &mut Vec<String>) {
+    let mut each = |key: String, value: &Value| {
+        let path = format!("{at}/{key}");
+        if found.len() < 400 {
+            paths(value, &path, found);
+            found.push(path);
+        }
+    };
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, own)| {
+            each(key.replace('~', "~0").replace('/', "~1"), own);
+        }),
+        Value::Array(list) => {
+            list.iter().take(10).enumerate().for_each(|(n, own)| each(n.to_string(), own));
+        }
+        _ => {}
+    }
+}
+
+fn remove(value: &mut Value, path: &str) {
+    let Some((parent, key)) = path.rsplit_once('/') else { return };
+    let key = key.replace("~1", "/").replace("~0", "~");
+    match value.pointer_mut(parent) {
+        Some(Value::Object(members)) => drop(members.remove(&key)),
+        Some(Value::Array(list)) => {
+            if let Some(at) = key.parse().ok().filter(|&at: &usize| at < list.len()) {
+                list.remove(at);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A member of the args of an event, lost or of another type.
+pub(super) fn change_args(rng: &mut Rng, events: &mut [Value]) {
+    let has_args = |own: &Value| own["args"].as_object().is_some_and(|own| !own.is_empty());
+    // pieces of profiles have changes of their own
+    let is_apt = |own: &Value| has_args(own) && own["name"] != "ProfileChunk";
+    let Some(mut at) = one_of(rng, events, is_apt) else { return };
+    if rng.chance(50) {
+        // names of few events are as likely as those of many
+        let mut names: Vec<&str> = events
+            .iter()
+            .filter(|own| is_apt(own))
+            .filter_map(|own| own["name"].as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let name = names.get(rng.index(names.len())).copied().unwrap_or_default().to_owned();
+        at = one_of(rng, events, |own| is_apt(own) && own["name"] == *name).unwrap_or(at);
+    }
+    let mut found = Vec::new();
+    paths(&events[at]["args"], "", &mut found);
+    if found.is_empty() {
+        return;
+    }
+    let path = found[rng.index(found.len())].clone();
+    let name = events[at]["name"].clone();
+    let value = if rng.chance(40) { None } else { Some(odd(rng)) };
+    // of a list or an object DevTools makes a label that is no text
+    let is_whole = |own: &Value| own.is_array() || own.is_object() || *own == true;
+    let value = value.filter(|own| !(path.ends_with("/type") && is_whole(own)));
+    // of one, or of all of its name
+    let is_all = rng.chance(25);
+    let is_one = |(number, own): &(usize, &mut Value)| {
+        *number == at || is_all && own["name"] == name && has_args(own)
+    };
+    for (_, event) in events.iter_mut().enumerate().filter(is_one) {
+        let args = &mut event["args"];
+        match (&value, args.pointer_mut(&path)) {
+            (Some(value), Some(member)) => *member = value.clone(),
+            (Some(_), None) => {}
+            (None, _) => remove(args, &path),
+        }
+    }
+}
+
+/// A text that is another.
+pub(super) fn change_text(rng: &mut Rng, events: &mut [Value]) {
+    let at = rng.index(events.len());
+    let mut found = Vec::new();
+    paths(&events[at], "", &mut found);
+    const NO_TEXTS: [&str; 4] = ["/ph", "/ts", "/pid", "/tid"];
+    let is_text = |path: &&String| {
+        let value = events[at].pointer(path);
+        value.is_some_and(Value::is_string) && !NO_TEXTS.contains(&path.as_str())
+    };
+    let found: Vec<String> = found.iter().filter(is_text).cloned().collect();
+    if found.is_empty() {
+        return;
+    }
+    let path = &found[rng.index(found.len())];
+    // what all objects of JavaScript have DevTools finds in its table of names
+    let of_objects = ["__proto__", "constructor"];
+    let value = text(rng);
+    if path == "/name" && of_objects.iter().any(|own| value == *own) {
+        return;
+    }
+    if let Some(member) = events[at].pointer_mut(path) {
+        *member = value;
+    }
+}
