@@ -24,9 +24,13 @@ struct StreamEnds {
     suspect: bool,
 }
 
-/// Per stream, whether its chunks stand in time order.
+/// Per stream, whether its chunks stand in time order, and when it began.
 #[derive(Clone, Debug, Default)]
-pub struct StreamOrders(HashMap<StreamKey, StreamEnds>);
+pub struct StreamOrders {
+    ends: HashMap<StreamKey, StreamEnds>,
+    /// As written, in nanoseconds, of the last `Profile` event.
+    begins: HashMap<StreamKey, i64>,
+}
 
 impl StreamOrders {
     /// Looks at an event; `entry.time` is [`i64::MIN`] if it has none.
@@ -34,6 +38,8 @@ impl StreamOrders {
     pub fn note(&mut self, event: &Event<'_>, entry: Entry) {
         if event.is_string(Field::Name, b"ProfileChunk") {
             self.note_chunk(event, entry);
+        } else if event.is_string(Field::Name, b"Profile") {
+            self.note_begin(event, entry);
         }
     }
 
@@ -41,8 +47,12 @@ impl StreamOrders {
         self.join(stream_key(event), StreamEnds { first: entry, last: entry, suspect: false });
     }
 
+    fn note_begin(&mut self, event: &Event<'_>, entry: Entry) {
+        self.begins.insert(stream_key(event), entry.time);
+    }
+
     fn join(&mut self, key: StreamKey, later: StreamEnds) {
-        match self.0.entry(key) {
+        match self.ends.entry(key) {
             Slot::Vacant(slot) => {
                 slot.insert(later);
             }
@@ -58,32 +68,36 @@ impl StreamOrders {
     pub fn append(&mut self, later: StreamOrders) {
         // streams are independent of each other: the order of joining them cannot be seen
         #[expect(clippy::iter_over_hash_type, reason = "each key is joined on its own")]
-        for (key, seen) in later.0 {
+        for (key, seen) in later.ends {
             self.join(key, seen);
         }
+        self.begins.extend(later.begins);
     }
 
     /// With other keys, different ones for different ones.
     pub fn with_keys(self, new: impl Fn(StreamKey) -> StreamKey) -> Self {
-        StreamOrders(self.0.into_iter().map(|(key, seen)| (new(key), seen)).collect())
+        let ends = self.ends.into_iter().map(|(key, seen)| (new(key), seen)).collect();
+        let begins = self.begins.into_iter().map(|(key, begin)| (new(key), begin)).collect();
+        StreamOrders { ends, begins }
     }
 
-    /// With times that change by `new`, in which their order stays.
+    /// With times of chunks that change by `new`, in which their order stays.
     pub fn with_times(mut self, new: impl Fn(i64) -> i64) -> Self {
-        let entries = self.0.values_mut().flat_map(|seen| [&mut seen.first, &mut seen.last]);
+        let entries = self.ends.values_mut().flat_map(|seen| [&mut seen.first, &mut seen.last]);
         let timed = entries.filter(|entry| entry.time > i64::MIN);
         timed.for_each(|entry| entry.time = new(entry.time));
         self
     }
 
-    /// The keys of all streams, in no order.
-    pub fn keys(&self) -> impl Iterator<Item = &StreamKey> {
-        self.0.keys()
+    /// The keys of all streams, in no order, with the times of their `Profile` events as they are written, in nanoseconds;
+    /// [`i64::MIN`] of one without a time, `None` where there is no such event.
+    pub fn begins(&self) -> impl Iterator<Item = (&StreamKey, Option<i64>)> {
+        self.ends.keys().map(|key| (key, self.begins.get(key).copied()))
     }
 
     /// Streams whose chunks may not stand in time order.
     pub fn suspects(self) -> HashSet<StreamKey> {
-        self.0.into_iter().filter(|(_, seen)| seen.suspect).map(|(key, _)| key).collect()
+        self.ends.into_iter().filter(|(_, seen)| seen.suspect).map(|(key, _)| key).collect()
     }
 }
 

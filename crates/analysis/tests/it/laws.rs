@@ -4,7 +4,7 @@
 //! Of two CPU profiles of a thread DevTools takes the one that begins first in the file, and so do tables. `merge` puts events in order of
 //! time, so it may be the other one in its output: for such traces the first two laws do not hold, and they are left out here. So are those
 //! that begin late: a double may have their times in quarters of a microsecond, so that what `merge` puts in order by digits is at one time to
-//! trees, and two that do not overlap are taken for one recording.
+//! trees.
 
 use crate::random;
 use serde_json::Value;
@@ -99,6 +99,39 @@ fn several_inputs_are_what_merge_makes_of_them() {
         }
     }
     assert!(compared > 100, "{compared}");
+}
+
+/// V8 gives the first profile of each session the id 0x1, so two recordings of one process have it both.
+#[test]
+fn profiles_of_a_process_that_was_recorded_twice_are_both_there() {
+    let text = |function: &str, ts: u32| {
+        let cat = "disabled-by-default-v8.cpu_profiler";
+        let of = |name: &str, data: Value| serde_json::json!({"ph": "P", "name": name, "cat": cat, "id": "0x1", "pid": 1, "tid": 1, "ts": ts, "args": {"data": data}});
+        let frame =
+            |name: &str| serde_json::json!({"functionName": name, "scriptId": 1, "url": "a.js"});
+        let nodes = serde_json::json!([
+            {"id": 1, "callFrame": frame("(root)")},
+            {"id": 2, "parent": 1, "callFrame": frame(function)},
+        ]);
+        let profile = serde_json::json!({"nodes": nodes, "samples": [2, 2, 2]});
+        let named = |name: &str, own: &str| serde_json::json!({"ph": "M", "name": name, "pid": 1, "tid": 1, "ts": 0, "args": {"name": own}});
+        serde_json::json!([
+            named("process_name", "node"),
+            named("thread_name", "JavaScriptMainThread"),
+            {"ph": "X", "name": "FunctionCall", "cat": "devtools.timeline", "pid": 1, "tid": 1, "ts": ts, "dur": 900, "args": {"data": {}}},
+            of("Profile", serde_json::json!({"startTime": ts})),
+            of("ProfileChunk", serde_json::json!({"cpuProfile": profile, "timeDeltas": [100, 100, 100]})),
+        ])
+        .to_string()
+    };
+    let texts = [text("alpha", 1000), text("beta", 9000)];
+    let all = || texts.iter().enumerate().map(|(at, text)| source(at, text.as_bytes())).collect();
+    let sources: Vec<Source> = all();
+    let shape = Shape::BottomUp { levels: 1 };
+    let one = tables(&read(&[source(9, &merged(&all()))]), shape, Entries::Visible);
+    assert_eq!(one, tables(&read(&sources), shape, Entries::Visible));
+    let said = format!("{one:?}");
+    assert!(one.len() == 2 && said.contains("alpha") && said.contains("beta"), "{said}");
 }
 
 #[test]

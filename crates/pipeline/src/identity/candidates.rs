@@ -51,7 +51,7 @@ impl<'u> Candidates<'u> {
             }
         }
         #[expect(clippy::iter_over_hash_type, reason = "each stream has a list of its own")]
-        for stream in &unit.streams {
+        for stream in unit.streams.keys() {
             push(self.by_stream.entry(stream).or_default(), recording);
         }
         if has_parts {
@@ -74,7 +74,7 @@ impl<'u> Candidates<'u> {
                 found.extend(others.map(|member| member.recording));
             }
         }
-        found.extend(unit.streams.iter().filter_map(|key| self.by_stream.get(key)).flatten());
+        found.extend(unit.streams.keys().filter_map(|key| self.by_stream.get(key)).flatten());
         found.sort_unstable();
         found.dedup();
         found

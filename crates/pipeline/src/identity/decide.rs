@@ -6,7 +6,8 @@
 //! * its names (`process_name`) do not differ,
 //! * its events are at different times, as in rotated logs, or on different threads, as in what `split --by tid` wrote:
 //!   where most of them are counts, since an event is written when it ends and may begin long before,
-//! * there is a sign of it beside the number: the name, or a CPU profile stream that goes on.
+//! * there is a sign of it beside the number: the name, or a CPU profile stream that goes on,
+//! * no stream begins anew: V8 gives the first profile of each session the same id, and joined, all but the last are lost.
 //!
 //! Parts that `split` made of one trace, which they say, are of one recording. Where only one of two says that it is a part,
 //! the names alone decide.
@@ -71,7 +72,8 @@ struct Recording {
     part_of: Option<Vec<u8>>,
     processes: HashMap<Key, MergedProcess>,
     threads: RecordingThreads,
-    streams: HashSet<StreamKey>,
+    /// CPU profile streams, and when each began, where it is known.
+    streams: HashMap<StreamKey, Option<i64>>,
     pids: HashMap<Key, Vec<u8>>,
     ids: Vec<IdRanges>,
 }
@@ -139,11 +141,13 @@ fn find<'u>(
 impl Recording {
     /// Whether a unit is a part of this: it shares a pid, and each that it shares is one process in both.
     fn has(&self, unit: &InputUnit, bulks: &[TypicalRange]) -> bool {
-        let continues = !self.streams.is_disjoint(&unit.streams);
         let is_part = unit.is_part || self.has_parts;
         if self.part_of.is_some() && unit.part_of.is_some() && self.part_of != unit.part_of {
             return false;
         }
+        let Some(continues) = self.continues(unit).or(is_part.then_some(true)) else {
+            return false;
+        };
         let own = unit.processes.by_pid.iter().zip(bulks);
         let mut shared = own
             .filter_map(|((pid, process), &bulk)| Some((self.processes.get(pid)?, process, bulk)))
@@ -153,6 +157,20 @@ impl Recording {
                 true => !known.differs(process),
                 false => known.is(process, bulk, continues, &self.threads),
             })
+    }
+
+    /// Whether a unit has a stream of this one; `None` if such a stream begins anew.
+    fn continues(&self, unit: &InputUnit) -> Option<bool> {
+        let mut continues = false;
+        #[expect(clippy::iter_over_hash_type, reason = "all or none are wanted")]
+        for (stream, begin) in &unit.streams {
+            let Some(known) = self.streams.get(stream) else { continue };
+            if known.zip(*begin).is_some_and(|(known, begin)| known != begin) {
+                return None;
+            }
+            continues = true;
+        }
+        Some(continues)
     }
 
     fn admit(&mut self, unit: &InputUnit, number: usize, pids: &mut Pids) {
@@ -175,7 +193,11 @@ impl Recording {
             process.threads.iter().for_each(|tid| self.threads.insert(known.number, tid));
             known.times.push(process.times.bulk());
         }
-        self.streams.extend(unit.streams.iter().cloned());
+        #[expect(clippy::iter_over_hash_type, reason = "each stream by itself")]
+        for (stream, begin) in &unit.streams {
+            let known = self.streams.entry(stream.clone()).or_default();
+            *known = begin.or(*known);
+        }
         if !unit.made {
             append_each(&mut self.ids, &unit.processes.ids);
         }
@@ -313,9 +335,22 @@ mod tests {
         assert_eq!(pids(&logs(), PidPolicy::Auto)[1].0, 1);
         let mut stream = logs();
         stream.iter_mut().for_each(|unit| {
-            unit.streams.insert(b"stream".to_vec());
+            unit.streams.insert(b"stream".to_vec(), None);
         });
         assert_eq!(pids(&stream, PidPolicy::Auto)[1].0, 0);
+    }
+
+    #[test]
+    fn a_stream_that_begins_anew_is_of_another_recording() {
+        let joined = |begins: [Option<i64>; 2]| {
+            let mut logs = [named("7", "node", 0..1), named("7", "node", 1..2)];
+            for (unit, begin) in logs.iter_mut().zip(begins) {
+                unit.streams.insert(b"stream".to_vec(), begin);
+            }
+            pids(&logs, PidPolicy::Auto)[1].0 == 0
+        };
+        assert!(joined([Some(1), None]) && joined([None, Some(2)]) && joined([Some(1), Some(1)]));
+        assert!(!joined([Some(1), Some(2)]));
     }
 
     #[test]
@@ -354,7 +389,8 @@ mod tests {
         let mut unit = unit(&events);
         unit.is_part = rng.chance(10);
         if rng.chance(20) {
-            unit.streams.insert(vec![b'0' + rng.below(3) as u8]);
+            let begin = rng.chance(50).then(|| rng.below(3) as i64);
+            unit.streams.insert(vec![b'0' + rng.below(3) as u8], begin);
         }
         unit
     }

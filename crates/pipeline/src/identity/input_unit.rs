@@ -4,7 +4,7 @@ use super::processes::Processes;
 use super::rename::Renames;
 use crate::config::StatedInput;
 use std::sync::Arc;
-use tracemill_core::hash::HashSet;
+use tracemill_core::hash::HashMap;
 use tracemill_profile::StreamKey;
 
 /// An input, or what was made of one: bytes with identities of their own.
@@ -21,7 +21,8 @@ pub(crate) struct InputUnit {
     /// What that was, if it says so ([`crate::parts`]).
     pub(crate) part_of: Option<Vec<u8>>,
     pub(crate) processes: Processes,
-    pub(crate) streams: HashSet<StreamKey>,
+    /// CPU profile streams, and when each began, where it says so.
+    pub(crate) streams: HashMap<StreamKey, Option<i64>>,
     /// What a manifest says.
     pub(crate) stated: Option<StatedInput>,
 }

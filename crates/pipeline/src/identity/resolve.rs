@@ -91,7 +91,7 @@ pub(crate) fn decide_names(
             is_part: sign.is_some(),
             part_of: sign.and_then(|sign| sign.1.clone()),
             processes: part.processes,
-            streams: part.streams.keys().cloned().collect(),
+            streams: part.streams.begins().map(|(key, begin)| (key.clone(), begin)).collect(),
             stated: stated.get(name).copied().cloned(),
         });
         orders.push(part.streams);
