@@ -3,14 +3,15 @@
 use crate::event::Event;
 use crate::field::Field;
 
-/// How a document holds its events.
+/// How a document holds its events. Producers write all of these: Chrome and DevTools the first, many tools the second, and
+/// loggers that never end the third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// `{"traceEvents":[…], …}`
     Object,
     /// `[…]`
     Array,
-    /// One event after the other, without brackets around them.
+    /// One event after the other, without brackets around them; most often one a line, though line breaks mean nothing here.
     Ndjson,
     /// An object without `traceEvents` that is no event: a CPU profile, or something else.
     Plain,
@@ -19,13 +20,13 @@ pub enum Form {
 /// Why bytes were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DamageKind {
-    /// A string with a bare quote, an open string, text where JSON has none.
+    /// A string with a bare quote, an open string, text where JSON has none: `{"name":"a"b"}`, `{"ph" x}`.
     Malformed,
-    /// A bracket that closes nothing, the wrong thing, or opens where no value may stand.
+    /// A bracket that closes nothing, the wrong thing, or opens where no value may stand: `{"args":{]}`.
     Brackets,
-    /// The input ends inside of it.
+    /// The input ends inside of it, as that of a process that was killed.
     Truncated,
-    /// Something between events that is no event.
+    /// Something between events that is no event: `[{…},7,{…}]`.
     Garbage,
     /// `traceEvents` is not an array.
     NotEvents,
@@ -74,7 +75,7 @@ impl DamageKind {
     }
 }
 
-/// Bytes that could not be read as events or keys.
+/// Bytes that could not be read as events or keys. What follows them is read as if they were not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage<'w> {
     /// What is wrong.
@@ -108,6 +109,35 @@ pub struct Member<'w> {
 }
 
 /// Takes what the scanner finds, in input order. Nobody need listen to all of it, but damage is for everybody.
+///
+/// What is handed over borrows from the window and lives as long as the call: keep [`Event::offset`] and a length, or a copy.
+///
+/// ```
+/// use tracemill_tokenizer::{Damage, Event, Form, Member, Scanner, Sink, Stop, Tier, Window};
+///
+/// #[derive(Default)]
+/// struct Outline(String);
+///
+/// impl Sink for Outline {
+///     fn document(&mut self, form: Form) {
+///         self.0 += &format!("{form:?}: ");
+///     }
+///     fn event(&mut self, event: &Event<'_>) {
+///         self.0.push(event.phase() as char);
+///     }
+///     fn member(&mut self, member: Member<'_>) {
+///         self.0 += &format!(" {}={}", String::from_utf8_lossy(member.key), String::from_utf8_lossy(member.value));
+///     }
+///     fn damage(&mut self, _: Damage<'_>) {
+///         self.0.push('!');
+///     }
+/// }
+///
+/// let trace = br#"{"unit":"ms","traceEvents":[{"ph":"B"},{"ph":"E"}],"n":[1,2]}"#;
+/// let mut outline = Outline::default();
+/// Scanner::new(Tier::best()).feed(Window::whole(trace), Stop::NEVER, &mut outline);
+/// assert_eq!(outline.0, r#"Object:  "unit"="ms"BE "n"=[1,2]"#);
+/// ```
 pub trait Sink {
     /// A sound event.
     fn event(&mut self, event: &Event<'_>);
@@ -141,7 +171,7 @@ pub enum Status {
     Events(u64),
 }
 
-/// Where to stop before the input is used up.
+/// Where to stop before the input is used up: at a border between two scanners, or where it is clear what the events are in.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
     /// Offset at or after which no item is begun.
@@ -155,7 +185,10 @@ impl Stop {
     pub const NEVER: Stop = Stop { border: u64::MAX, at_events: false };
 }
 
-/// A stretch of the input.
+/// A stretch of the input: all of it, or as much of a pipe as is at hand.
+///
+/// Windows overlap. Each begins at or before [`Scanner::retain_from`](super::Scanner::retain_from), so that an item which the last one cut
+/// lies in one piece.
 #[derive(Clone, Copy)]
 pub struct Window<'w> {
     /// The bytes from `base` on.

@@ -46,7 +46,39 @@ use walk::{State, Walk};
 /// Windows right after damage are small, since the next damage may be near; they double up to [`WINDOW`].
 const WINDOW_AFTER_DAMAGE: usize = 8 * BLOCK;
 
-/// A scan in progress. See the module doc.
+/// A scan in progress: bytes go in by [`Scanner::feed`], findings come out of it as calls of a [`Sink`].
+///
+/// It reads the object form, the array form, one event a line, and any number of documents one behind the other. It asks
+/// for no closing brackets and does not mind commas between events that are missing or too many. Where the bytes cannot be
+/// read as events it looks for the next one, tells what it passed over as [`Damage`], and goes on: nothing ends a scan but
+/// the end of the input.
+///
+/// Findings follow from the bytes alone, whatever the [`Tier`](crate::Tier) and wherever windows end. Cost: one pass, 64 bytes at a
+/// step; after damage the search for the next event is linear in what is lost. Memory: 33 KiB, and a bit a level of nesting.
+///
+/// ```
+/// use tracemill_tokenizer::{Damage, DamageKind, Event, Scanner, Sink, Stop, Tier, Window};
+///
+/// #[derive(Default)]
+/// struct Found(Vec<i64>, Vec<(DamageKind, String)>);
+///
+/// impl Sink for Found {
+///     fn event(&mut self, event: &Event<'_>) {
+///         self.0.extend(event.ts().map(|ts| ts.floor));
+///     }
+///     fn damage(&mut self, damage: Damage<'_>) {
+///         self.1.push((damage.kind, String::from_utf8_lossy(damage.lost).into_owned()));
+///     }
+/// }
+///
+/// // the second event has a quote that nothing escapes, and the file was cut in the fourth
+/// let trace = br#"[{"ph":"i","ts":1},{"ph":"i","ts":2,"name":"a"b"},{"ph":"i","ts":3},{"ph":"i","#;
+/// let mut found = Found::default();
+/// Scanner::new(Tier::best()).feed(Window::whole(trace), Stop::NEVER, &mut found);
+/// assert_eq!(found.0, [1000, 3000]); // nanoseconds
+/// assert_eq!(found.1[0], (DamageKind::Malformed, r#"{"ph":"i","ts":2,"name":"a"b"},"#.to_owned()));
+/// assert_eq!(found.1[1], (DamageKind::Truncated, r#"{"ph":"i","#.to_owned()));
+/// ```
 pub struct Scanner {
     kernel: Kernel,
     /// What proves events on the way.
@@ -91,7 +123,36 @@ impl Scanner {
 
     /// A scanner for events like those that this one stands before, that begins at `offset`.
     ///
-    /// Its findings hold if a scanner that comes from before stops at the border `offset` in the same [`Self::level`].
+    /// Its findings hold if a scanner that comes from before stops at the border `offset` in the same [`Self::level`]. So an
+    /// input is scanned by several threads: each begins where [`speculate`] says, and what it found counts once the one
+    /// before it has come there.
+    ///
+    /// ```
+    /// use tracemill_tokenizer::{Damage, Event, Scanner, Sink, Status, Stop, Tier, Window, speculate};
+    ///
+    /// struct Times(Vec<i64>);
+    ///
+    /// impl Sink for Times {
+    ///     fn event(&mut self, event: &Event<'_>) {
+    ///         self.0.extend(event.ts().map(|ts| ts.floor));
+    ///     }
+    ///     fn damage(&mut self, _: Damage<'_>) {}
+    /// }
+    ///
+    /// let trace = br#"[{"ph":"i","ts":1},{"ph":"i","ts":2},{"ph":"i","ts":3}]"#;
+    /// let (mut first, mut second) = (Times(Vec::new()), Times(Vec::new()));
+    /// let mut scanner = Scanner::new(Tier::best());
+    /// scanner.feed(Window::whole(trace), Stop { at_events: true, ..Stop::NEVER }, &mut first);
+    ///
+    /// let border = speculate(trace, 25, trace.len()).expect("an event begins behind the middle") as u64;
+    /// let mut behind = scanner.fork(border); // on another thread
+    /// let level = behind.level();
+    /// behind.feed(Window::whole(trace), Stop::NEVER, &mut second);
+    ///
+    /// let status = scanner.feed(Window::whole(trace), Stop { border, at_events: false }, &mut first);
+    /// assert!(status == Status::Border(border) && scanner.level() == level, "the guess was right");
+    /// assert_eq!([first.0, second.0], [vec![1000, 2000], vec![3000]]);
+    /// ```
     pub fn fork(&self, offset: u64) -> Self {
         Scanner { prove: self.prove, ..Self::at(self.kernel, offset, self.state.fork(offset)) }
     }
@@ -109,7 +170,9 @@ impl Scanner {
         self.state.event_level()
     }
 
-    /// Offset of the first byte that is still needed.
+    /// Offset of the first byte that is still needed: whoever reads a pipe may forget those before it.
+    ///
+    /// It is the begin of the item at hand, which is an event as a rule; after damage, of what is lost so far.
     pub fn retain_from(&self) -> u64 {
         self.search.as_ref().map_or_else(|| self.state.retain_from(), |search| search.lost_from)
     }
@@ -122,7 +185,8 @@ impl Scanner {
     /// Scans on. `window` must reach from [`Self::retain_from`] to beyond what was there before, unless it is the last.
     ///
     /// Calls `sink` for everything that is decided. A window may end anywhere; a cut inside a block leaves up to 63 bytes
-    /// for the next call.
+    /// for the next call. What is found is found once: whoever stops at a border or at the events and calls again gets
+    /// what comes behind.
     pub fn feed<S: Sink>(&mut self, window: Window<'_>, stop: Stop, sink: &mut S) -> Status {
         debug_assert!(window.base <= self.retain_from());
         loop {
