@@ -2,13 +2,13 @@
 
 use super::chunk::{ChunkFindings, Listed};
 use super::drawn::{AllDrawn, Drawn, Numbers, PartDrawn};
-use super::granule_lanes::{AllLanes, GranuleLanes};
+use super::granule_threads::{AllThreads, GranuleThreads};
 use super::granules::{AllGranules, Granules};
 use super::groups::{AllGroups, Groups};
 use super::lasting::Lasting;
 use super::packed::{Packed, Packing};
 use super::recorded::Recorded;
-use super::span::NO_LANE;
+use super::span::NO_THREAD;
 use super::spans::{AllSpans, Spans};
 use super::streams::{AllStreams, Streams};
 use crate::config::Config;
@@ -38,7 +38,7 @@ const RATIO: u64 = 8;
 pub(super) struct Built {
     pub(super) report: InfoReport,
     pub(super) granules: Granules,
-    pub(super) lanes: Table,
+    pub(super) threads: Table,
     /// Least and greatest time of each thread.
     pub(super) times: Vec<Option<(i64, i64)>>,
     pub(super) documents: Vec<Document>,
@@ -49,7 +49,7 @@ pub(super) struct Built {
     pub(super) streams: Option<Streams>,
     /// None without `spans`.
     pub(super) groups: Option<Groups>,
-    pub(super) granule_lanes: GranuleLanes,
+    pub(super) granule_threads: GranuleThreads,
     /// Of plain text.
     pub(super) drawn: Option<Drawn>,
     /// Of events that are no metadata.
@@ -70,7 +70,7 @@ struct Build {
     spans: AllSpans,
     streams: AllStreams,
     groups: AllGroups,
-    granule_lanes: AllLanes,
+    granule_threads: AllThreads,
     drawn: Option<AllDrawn>,
     long: LongEvents,
     bounds: Times,
@@ -127,7 +127,7 @@ impl Build {
             spans: AllSpans::new(text, share, config, config.open_quota()),
             streams: AllStreams::new(SpillVec::new(&config.tmp_dir, share)),
             groups: AllGroups::new(text, share, config),
-            granule_lanes: AllLanes::new(SpillVec::new(&config.tmp_dir, share)),
+            granule_threads: AllThreads::new(SpillVec::new(&config.tmp_dir, share)),
             drawn,
             long: LongEvents::new(config),
             bounds: Times::NONE,
@@ -159,18 +159,18 @@ impl Build {
             Ok::<_, Error>((report, groups, streams))
         };
         let (spans, counted) = both(threads, pair, count);
-        let (spans, ((report, lanes, documents), groups, streams)) = (spans?, counted?);
+        let (spans, ((report, threads, documents), groups, streams)) = (spans?, counted?);
         Ok(Built {
             report,
             granules: self.granules.finish(text)?,
-            lanes,
+            threads,
             times: self.times,
             documents,
             places: places.take()?,
             spans,
             streams,
             groups,
-            granule_lanes: self.granule_lanes.finish()?,
+            granule_threads: self.granule_threads.finish()?,
             drawn: drawn.map(AllDrawn::finish).transpose()?,
             bounds: self.bounds.bounds(),
             has_profiles: self.has_profiles,
@@ -188,7 +188,7 @@ impl Build {
         for (number, own) in part.info.threads.entries().enumerate() {
             // also of those without times, so that threads stay in the order in which they came
             let row = self.info.threads.row(own.key);
-            rows.push(u32::try_from(row).unwrap_or(NO_LANE));
+            rows.push(u32::try_from(row).unwrap_or(NO_THREAD));
             let Some((least, greatest)) = part.times.get(number).copied().flatten() else {
                 continue;
             };
@@ -216,16 +216,16 @@ impl Build {
         if !self.has_parts {
             return Ok(());
         }
-        let row = |lane: u32| rows.get(lane as usize).copied().unwrap_or(NO_LANE);
+        let row = |thread: u32| rows.get(thread as usize).copied().unwrap_or(NO_THREAD);
         let drawn = |track: u32, name: u32| {
             numbers.map_or((0, NO_NAME), |all| (all.track(track), all.name(name)))
         };
         for span in &mut lasting.complete {
-            span.lane = row(span.lane);
+            span.thread = row(span.thread);
             span.name = drawn(0, span.name).1;
         }
         for part in &mut lasting.parts {
-            part.lane = row(part.lane);
+            part.thread = row(part.thread);
             (part.track, part.name) = drawn(part.track, part.name);
         }
         self.spans.extend(&lasting.complete)?;
@@ -285,9 +285,9 @@ impl Reader for Build {
         let rows = self.append_times(&part);
         self.recorded.append(&part.recorded, &rows);
         self.streams.append(std::mem::take(&mut part.streams))?;
-        self.granule_lanes.append(std::mem::take(&mut part.lanes), &rows)?;
+        self.granule_threads.append(std::mem::take(&mut part.threads), &rows)?;
         for member in &mut part.members {
-            member.lane = rows.get(member.lane as usize).copied().unwrap_or_default();
+            member.thread = rows.get(member.thread as usize).copied().unwrap_or_default();
         }
         self.groups.append(&part.members)?;
         self.long.append(&part.envelope().long)?;

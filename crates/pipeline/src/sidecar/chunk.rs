@@ -1,7 +1,7 @@
 //! What one worker finds in one chunk for an index: what `info` counts, and where what lies.
 
 use super::drawn::PartDrawn;
-use super::granule_lanes::PartLanes;
+use super::granule_threads::PartThreads;
 use super::granules::{GranuleEvent, PartGranules, TIMED};
 use super::groups::Member;
 use super::lasting::{Lasting, PlacedEvent};
@@ -28,7 +28,7 @@ pub(super) struct ChunkFindings {
     pub(super) places: Vec<Listed>,
     pub(super) lasting: Lasting,
     pub(super) streams: PartStreams,
-    pub(super) lanes: PartLanes,
+    pub(super) threads: PartThreads,
     /// None of what is not drawn by its index.
     pub(super) drawn: Option<PartDrawn>,
     pub(super) members: Vec<Member>,
@@ -49,7 +49,7 @@ impl ChunkFindings {
             places: Vec::new(),
             lasting,
             streams: PartStreams::default(),
-            lanes: PartLanes::default(),
+            threads: PartThreads::default(),
             drawn,
             members: Vec::new(),
             recorded: Recorded::default(),
@@ -58,12 +58,12 @@ impl ChunkFindings {
     }
 
     #[inline]
-    fn note_time(&mut self, lane: usize, time: i64) {
-        if lane >= self.times.len() {
-            self.times.resize(lane + 1, None);
+    fn note_time(&mut self, thread: usize, time: i64) {
+        if thread >= self.times.len() {
+            self.times.resize(thread + 1, None);
         }
-        let (least, greatest) = self.times[lane].unwrap_or((time, time));
-        self.times[lane] = Some((least.min(time), greatest.max(time)));
+        let (least, greatest) = self.times[thread].unwrap_or((time, time));
+        self.times[thread] = Some((least.min(time), greatest.max(time)));
     }
 }
 
@@ -137,7 +137,7 @@ impl Collect for ChunkFindings {
             self.places.push(Listed { place, len, kinds, sum });
         }
         let LastEvent { letter, ts, dur, .. } = last;
-        let (lane, name) = (last.thread as u32, last.name as u32);
+        let (thread, name) = (last.thread as u32, last.name as u32);
         let end = ts.map_or(0, |ts| end_of(Phase::of_letter(letter), ts, dur));
         let is_special = kinds & (kinds::ESSENTIAL | kinds::PROFILES) != 0;
         if kinds & kinds::PROFILES != 0
@@ -151,18 +151,19 @@ impl Collect for ChunkFindings {
         let granules = self.granules.len();
         let own = time.filter(|_| !is_special).zip(self.drawn.as_mut());
         let track = own.map_or(0, |(start, own)| {
-            own.note(event, (letter, start, end), (lane, name), (place, granules))
+            own.note(event, (letter, start, end), (thread, name), (place, granules))
         });
-        let known = PlacedEvent { letter, ts, dur, end, place, lane, sum, track, name, is_special };
+        let known =
+            PlacedEvent { letter, ts, dur, end, place, thread, sum, track, name, is_special };
         self.lasting.note(event, &known);
         self.recorded.note(event, (&last, facts), kinds);
         if kinds & kinds::METADATA == 0
             && let Some(group) = group_of(event)
         {
             let time = time.unwrap_or(i64::MIN);
-            self.members.push(Member { group, time, place, len, lane, sum });
+            self.members.push(Member { group, time, place, len, thread, sum });
         }
-        self.lanes.note(place, lane, granules);
+        self.threads.note(place, thread, granules);
     }
 
     fn member(&mut self, member: Value<'_>) {
@@ -178,7 +179,7 @@ impl Collect for ChunkFindings {
     fn seal(&mut self) {
         self.info.seal();
         self.granules.seal();
-        self.lanes.seal(&self.granules);
+        self.threads.seal(&self.granules);
         self.drawn.iter_mut().for_each(|drawn| drawn.seal(&self.granules));
     }
 }

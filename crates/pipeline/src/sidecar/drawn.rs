@@ -1,7 +1,7 @@
 //! What is drawn of a trace: names and sums of them, lanes that are no threads, and bins of what is short.
 
 use super::bins::{AllBins, Bin, PartBins};
-use super::granule_lanes::{AllLanes, PartLanes};
+use super::granule_threads::{AllThreads, PartThreads};
 use super::pages::Rows;
 use super::span::Span;
 use crate::drawing::{Labels, LaneKind, LaneTable, NAME_MOST, Shape, cut};
@@ -47,7 +47,7 @@ impl Sum {
 /// The lane of an interval that is drawn.
 fn lane_of(span: &Span) -> Option<u32> {
     match span.kind {
-        spans::COMPLETE | spans::PAIR => Some(span.lane),
+        spans::COMPLETE | spans::PAIR => Some(span.thread),
         spans::ASYNC | spans::LEGACY => Some(span.track | OTHER),
         _ => None,
     }
@@ -59,7 +59,7 @@ pub(super) struct PartDrawn {
     labels: Labels,
     sums: Vec<Sum>,
     bins: PartBins,
-    names: PartLanes,
+    names: PartThreads,
 }
 
 impl PartDrawn {
@@ -68,7 +68,7 @@ impl PartDrawn {
             labels: Labels::default(),
             sums: Vec::new(),
             bins: PartBins::new(floor.load(Relaxed)),
-            names: PartLanes::default(),
+            names: PartThreads::default(),
         }
     }
 
@@ -149,12 +149,12 @@ pub(super) struct AllDrawn {
     pub(super) is_complete: bool,
     others: LaneTable,
     bins: AllBins,
-    granules: AllLanes,
+    granules: AllThreads,
 }
 
 impl AllDrawn {
     /// Nothing yet, of a text of about so many bytes.
-    pub(super) fn new(text: u64, granules: SpillVec<super::granule_lanes::Seen>) -> Self {
+    pub(super) fn new(text: u64, granules: SpillVec<super::granule_threads::ThreadPlace>) -> Self {
         AllDrawn {
             names: Names::default(),
             text: 0,
@@ -162,7 +162,7 @@ impl AllDrawn {
             is_complete: true,
             others: LaneTable::default(),
             bins: AllBins::new((text / EACH).clamp(BINS_LEAST, BINS_MOST) as usize),
-            granules: AllLanes::new(granules),
+            granules: AllThreads::new(granules),
         }
     }
 
@@ -255,7 +255,7 @@ pub(super) struct Drawn {
     pub(super) is_complete: bool,
     others: LaneTable,
     bins: AllBins,
-    pub(super) granules: super::granule_lanes::GranuleLanes,
+    pub(super) granules: super::granule_threads::GranuleThreads,
 }
 
 impl Drawn {

@@ -15,10 +15,10 @@
 //! CPU profiles are read as a whole: of a recording they are a few hundredths.
 
 use super::chunks::NO_PROFILES;
-use super::lanes::{Lanes, lanes, records};
 use super::lookup::Single;
 use super::plan::{self, Asked, Opened, Plan, pieces_of, too_many};
 use super::recorded::micros;
+use super::threads::{IndexedThreads, records, threads};
 use crate::config::Config;
 use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
 use crate::pieces::{PieceOutcome, Pieces};
@@ -305,7 +305,7 @@ impl Threads {
         query: &ExcerptQuery<'_>,
     ) -> Result<Option<Self>, tracemill_index::IndexError> {
         let index = opened.lookup.index;
-        let Some(Lanes { all, is_plain }) = lanes(index)? else { return Ok(None) };
+        let Some(IndexedThreads { all, is_plain }) = threads(index)? else { return Ok(None) };
         let records = records(index)?;
         if !is_plain || records.len() != all.len() {
             return Ok(None);
@@ -333,7 +333,7 @@ impl Threads {
             let mut found = Lasting { events: Vec::new(), ends: HashMap::default() };
             let mut starts = Vec::new();
             opened.lookup.each_span(&regions.hull(), |span| {
-                let row = usize::try_from(span.lane).ok();
+                let row = usize::try_from(span.thread).ok();
                 let own = row.and_then(|row| self.0.get_mut(row)).filter(|own| own.is_wanted);
                 let (Some(own), Some(is_one)) = (own, span.of_tables()) else { return };
                 if !regions.touch(span.start, span.end) {

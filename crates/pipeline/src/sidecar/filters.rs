@@ -12,10 +12,10 @@
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
 use super::chunks::NO_PROFILES;
-use super::lanes::{Lanes, lanes};
 use super::lookup::{Lookup, Row, Single};
 use super::members::Member;
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
+use super::threads::{IndexedThreads, threads};
 use crate::config::Config;
 use crate::filter::narrowed::{By, Counts, Narrowed, Side, ThreadTotal, Times};
 use crate::filter::{self, Criteria, FilterRun};
@@ -80,7 +80,7 @@ fn by_threads(
     if criteria.inverts() {
         return cannot("what does not match is wanted");
     }
-    let Some(Lanes { all, .. }) = lanes(lookup.index)? else {
+    let Some(IndexedThreads { all, .. }) = threads(lookup.index)? else {
         return cannot("it does not have all threads");
     };
     let wanted: Vec<bool> =
@@ -90,7 +90,7 @@ fn by_threads(
     if bytes > input.bytes / 2 {
         return cannot("most of the trace is wanted");
     }
-    let Some(granules) = super::lanes::granules_of(lookup.index, &wanted)? else {
+    let Some(granules) = super::threads::granules_of(lookup.index, &wanted)? else {
         return cannot("it does not say which threads are where");
     };
     if !of_windows.has_crossing {
@@ -135,7 +135,7 @@ fn by_times(
     if of_windows.has_crossings && of_windows.has_strangers {
         return cannot("some E events end B events of other names");
     }
-    if !lanes(lookup.index)?.is_some_and(|lanes| lanes.is_plain) {
+    if !threads(lookup.index)?.is_some_and(|threads| threads.is_plain) {
         return cannot("its threads have ids that are spelled in several ways");
     }
     let Some(bound) = of_windows.group_level.map(|level| level.max(of_windows.level)) else {

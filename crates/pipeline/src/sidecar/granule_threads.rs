@@ -14,22 +14,22 @@ const ROWS: usize = 8192;
 
 /// Where a thread comes up.
 #[derive(Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct ThreadPlace {
     place: u64,
     /// Among the threads of the chunk, then among all.
-    pub(super) lane: u32,
+    pub(super) thread: u32,
 }
 
-impl Record for Seen {
+impl Record for ThreadPlace {
     const BYTES: usize = 16;
 
     fn encode(&self, bytes: &mut [u8]) {
         bytes[..8].copy_from_slice(&self.place.to_le_bytes());
-        bytes[8..].copy_from_slice(&u64::from(self.lane).to_le_bytes());
+        bytes[8..].copy_from_slice(&u64::from(self.thread).to_le_bytes());
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        Seen { place: word(bytes, 0), lane: word(bytes, 8) as u32 }
+        ThreadPlace { place: word(bytes, 0), thread: word(bytes, 8) as u32 }
     }
 }
 
@@ -39,28 +39,28 @@ struct Marks(Vec<u64>);
 
 impl Marks {
     #[inline]
-    fn is_first(&mut self, lane: u32, granule: u64) -> bool {
-        let lane = lane as usize;
-        if lane >= self.0.len() {
-            self.0.resize(lane + 1, u64::MAX);
+    fn is_first(&mut self, thread: u32, granule: u64) -> bool {
+        let thread = thread as usize;
+        if thread >= self.0.len() {
+            self.0.resize(thread + 1, u64::MAX);
         }
-        std::mem::replace(&mut self.0[lane], granule) != granule
+        std::mem::replace(&mut self.0[thread], granule) != granule
     }
 }
 
 /// Those of one part of the text.
 #[derive(Default)]
-pub(super) struct PartLanes {
-    pub(super) all: Vec<Seen>,
+pub(super) struct PartThreads {
+    pub(super) all: Vec<ThreadPlace>,
     marks: Marks,
 }
 
-impl PartLanes {
+impl PartThreads {
     /// An event of the last granule so far, which has this number.
     #[inline]
-    pub(super) fn note(&mut self, place: u64, lane: u32, granule: usize) {
-        if self.marks.is_first(lane, granule as u64) {
-            self.all.push(Seen { place, lane });
+    pub(super) fn note(&mut self, place: u64, thread: u32, granule: usize) {
+        if self.marks.is_first(thread, granule as u64) {
+            self.all.push(ThreadPlace { place, thread });
         }
     }
 
@@ -69,41 +69,41 @@ impl PartLanes {
         let mut marks = Marks::default();
         let mut places = granules.places().peekable();
         let mut number = 0;
-        self.all.retain(|seen| {
-            while places.next_if(|place| *place <= seen.place).is_some() {
+        self.all.retain(|found| {
+            while places.next_if(|place| *place <= found.place).is_some() {
                 number += 1;
             }
-            marks.is_first(seen.lane, number)
+            marks.is_first(found.thread, number)
         });
     }
 }
 
 /// Those of the whole text.
-pub(super) struct AllLanes(SpillVec<Seen>);
+pub(super) struct AllThreads(SpillVec<ThreadPlace>);
 
-impl AllLanes {
-    pub(super) fn new(all: SpillVec<Seen>) -> Self {
-        AllLanes(all)
+impl AllThreads {
+    pub(super) fn new(all: SpillVec<ThreadPlace>) -> Self {
+        AllThreads(all)
     }
 
     /// The next part, whose threads stand in these rows; names without a number are not kept.
-    pub(super) fn append(&mut self, mut part: PartLanes, rows: &[u32]) -> Result<(), Error> {
-        for seen in &mut part.all {
-            seen.lane = rows.get(seen.lane as usize).copied().unwrap_or_default();
+    pub(super) fn append(&mut self, mut part: PartThreads, rows: &[u32]) -> Result<(), Error> {
+        for found in &mut part.all {
+            found.thread = rows.get(found.thread as usize).copied().unwrap_or_default();
         }
-        part.all.retain(|seen| seen.lane != u32::MAX);
+        part.all.retain(|found| found.thread != u32::MAX);
         self.0.extend(&part.all)
     }
 
-    pub(super) fn finish(mut self) -> Result<GranuleLanes, Error> {
-        Ok(GranuleLanes(self.0.take()?))
+    pub(super) fn finish(mut self) -> Result<GranuleThreads, Error> {
+        Ok(GranuleThreads(self.0.take()?))
     }
 }
 
 /// Threads by granule.
-pub(super) struct GranuleLanes(SpilledVec<Seen>);
+pub(super) struct GranuleThreads(SpilledVec<ThreadPlace>);
 
-impl GranuleLanes {
+impl GranuleThreads {
     /// Writes their section, for granules cut at this level.
     pub(super) fn write<W: io::Write>(
         &self,
@@ -114,31 +114,31 @@ impl GranuleLanes {
         to.section(section)?;
         let mut all = self.0.iter().peekable();
         let mut marks = Marks::default();
-        let (mut numbers, mut lanes) = (Vec::new(), Vec::new());
+        let (mut numbers, mut threads) = (Vec::new(), Vec::new());
         for (number, granule) in granules.cut(level).enumerate() {
             let number = number as u64;
-            let begin = lanes.len();
-            while let Some(seen) = all.next_if(|seen| seen.place < granule.end) {
-                if marks.is_first(seen.lane, number) {
-                    lanes.push(u64::from(seen.lane));
+            let begin = threads.len();
+            while let Some(found) = all.next_if(|found| found.place < granule.end) {
+                if marks.is_first(found.thread, number) {
+                    threads.push(u64::from(found.thread));
                 }
             }
-            lanes[begin..].sort_unstable();
-            numbers.resize(lanes.len(), number);
+            threads[begin..].sort_unstable();
+            numbers.resize(threads.len(), number);
             while numbers.len() >= ROWS {
-                page(&numbers[..ROWS], &lanes[..ROWS], to)?;
+                page(&numbers[..ROWS], &threads[..ROWS], to)?;
                 numbers.drain(..ROWS);
-                lanes.drain(..ROWS);
+                threads.drain(..ROWS);
             }
         }
-        page(&numbers, &lanes, to)
+        page(&numbers, &threads, to)
     }
 }
 
-fn page<W: io::Write>(numbers: &[u64], lanes: &[u64], to: &mut Writer<W>) -> io::Result<()> {
+fn page<W: io::Write>(numbers: &[u64], threads: &[u64], to: &mut Writer<W>) -> io::Result<()> {
     let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else { return Ok(()) };
     to.page(numbers.len(), (first, last), |to| {
         to.numbers(numbers);
-        to.numbers(lanes);
+        to.numbers(threads);
     })
 }

@@ -32,7 +32,7 @@ pub(super) struct Member {
     pub(super) place: u64,
     pub(super) len: u64,
     /// Among the threads of the chunk, then among all.
-    pub(super) lane: u32,
+    pub(super) thread: u32,
     pub(super) sum: u32,
 }
 
@@ -40,7 +40,7 @@ impl Record for Member {
     const BYTES: usize = 40;
 
     fn encode(&self, bytes: &mut [u8]) {
-        let own = u64::from(self.lane) | u64::from(self.sum) << 32;
+        let own = u64::from(self.thread) | u64::from(self.sum) << 32;
         let words = [self.group, self.time as u64, self.place, self.len, own];
         for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
             *chunk = word.to_le_bytes();
@@ -49,8 +49,8 @@ impl Record for Member {
 
     fn decode(bytes: &[u8]) -> Self {
         let [group, time, place, len, own] = std::array::from_fn(|at| word(bytes, 8 * at));
-        let (lane, sum) = (own as u32, (own >> 32) as u32);
-        Member { group, time: time as i64, place, len, lane, sum }
+        let (thread, sum) = (own as u32, (own >> 32) as u32);
+        Member { group, time: time as i64, place, len, thread, sum }
     }
 }
 
@@ -69,15 +69,15 @@ struct Group {
     /// Greatest below least if no event has a time.
     least: i64,
     greatest: i64,
-    lane: u32,
+    thread: u32,
     has_untimed: bool,
     crosses: bool,
 }
 
 impl Group {
     fn of(member: &Member) -> Self {
-        let (least, greatest, lane) = (i64::MAX, i64::MIN, member.lane);
-        let none = Group { events: 0, least, greatest, lane, has_untimed: false, crosses: false };
+        let (least, greatest, thread) = (i64::MAX, i64::MIN, member.thread);
+        let none = Group { events: 0, least, greatest, thread, has_untimed: false, crosses: false };
         none.with(member)
     }
 
@@ -91,9 +91,9 @@ impl Group {
             events: self.events + 1,
             least,
             greatest,
-            lane: self.lane,
+            thread: self.thread,
             has_untimed: self.has_untimed || is_untimed,
-            crosses: self.crosses || member.lane != self.lane,
+            crosses: self.crosses || member.thread != self.thread,
         }
     }
 
@@ -111,7 +111,7 @@ impl Record for Group {
     const BYTES: usize = 32;
 
     fn encode(&self, bytes: &mut [u8]) {
-        let own = u64::from(self.lane)
+        let own = u64::from(self.thread)
             | u64::from(self.has_untimed) << 32
             | u64::from(self.crosses) << 33;
         let words = [self.events, self.least as u64, self.greatest as u64, own];
@@ -126,7 +126,7 @@ impl Record for Group {
             events,
             least: least as i64,
             greatest: greatest as i64,
-            lane: own as u32,
+            thread: own as u32,
             has_untimed: own >> 32 & 1 != 0,
             crosses: own >> 33 & 1 != 0,
         }

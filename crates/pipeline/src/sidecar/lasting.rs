@@ -19,7 +19,7 @@ use tracemill_tokenizer::{Event, Field, Nanos, Tier, Validator};
 pub(super) struct LastingEvent {
     pub(super) part: keys::PairEvent,
     /// Among the threads of the chunk, then among all.
-    pub(super) lane: u32,
+    pub(super) thread: u32,
     pub(super) sum: u32,
     /// As of [`Span`]: of the chunk, then of all.
     pub(super) track: u32,
@@ -34,7 +34,7 @@ impl Record for LastingEvent {
     fn encode(&self, bytes: &mut [u8]) {
         let (part, rest) = bytes.split_at_mut(keys::PairEvent::BYTES);
         self.part.encode(part);
-        let numbers = [self.lane, self.sum, self.track, self.name, self.cat];
+        let numbers = [self.thread, self.sum, self.track, self.name, self.cat];
         for (to, number) in rest.chunks_exact_mut(4).zip(numbers) {
             to.copy_from_slice(&number.to_le_bytes());
         }
@@ -44,8 +44,8 @@ impl Record for LastingEvent {
         let (part, rest) = bytes.split_at(keys::PairEvent::BYTES);
         let number =
             |at: usize| u32::from_le_bytes(rest[at..].first_chunk().copied().unwrap_or_default());
-        let [lane, sum, track, name, cat] = [0, 4, 8, 12, 16].map(number);
-        LastingEvent { part: keys::PairEvent::decode(part), lane, sum, track, name, cat }
+        let [thread, sum, track, name, cat] = [0, 4, 8, 12, 16].map(number);
+        LastingEvent { part: keys::PairEvent::decode(part), thread, sum, track, name, cat }
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) struct PlacedEvent {
     /// See [`end_of`](crate::slice::kinds::end_of).
     pub(super) end: i64,
     pub(super) place: u64,
-    pub(super) lane: u32,
+    pub(super) thread: u32,
     pub(super) sum: u32,
     /// See [`Span`].
     pub(super) track: u32,
@@ -141,9 +141,9 @@ impl Lasting {
                 let place = Place::new(known.place, len, rank(ts, dur));
                 let entry = Entry { time: ts.floor, place };
                 let part = PairEvent::new(event, entry, kind, step);
-                let PlacedEvent { lane, sum, track, name, .. } = *known;
+                let PlacedEvent { thread, sum, track, name, .. } = *known;
                 let cat = if kind == Kind::Slice { cat_of(event) } else { 0 };
-                self.parts.push(LastingEvent { part, lane, sum, track, name, cat });
+                self.parts.push(LastingEvent { part, thread, sum, track, name, cat });
             }
             Phase::Metadata | Phase::Moment => {}
         }
@@ -154,7 +154,7 @@ impl Lasting {
         let span = Span {
             kind: spans::COMPLETE,
             flags: 0,
-            lane: known.lane,
+            thread: known.thread,
             track: 0,
             name: known.name,
             start: ts.floor,

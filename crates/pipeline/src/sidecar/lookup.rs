@@ -40,7 +40,7 @@ pub(super) struct SpanRow {
     pub(super) kind: u8,
     pub(super) flags: u8,
     /// Its row in LANES, if it has one.
-    pub(super) lane: u64,
+    pub(super) thread: u64,
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) begin: Single,
@@ -120,8 +120,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
         for entry in pages_of(self.spans, seen) {
             let page = self.index.page(entry)?;
             let columns = [0, 1, 2, 3, 4, 6, 7, 8, 9].map(|column| page.numbers(column));
-            let [kinds, flags, lanes, starts, durs, begins, rests, sums, last_sums] = columns;
-            let (kinds, flags, lanes) = (kinds?, flags?, lanes?);
+            let [kinds, flags, threads, starts, durs, begins, rests, sums, last_sums] = columns;
+            let (kinds, flags, threads) = (kinds?, flags?, threads?);
             let (starts, durs) = (starts?, durs?);
             let (begins, rests, sums, last_sums) = (begins?, rests?, sums?, last_sums?);
             for row in 0..page.rows() {
@@ -134,8 +134,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 let single = |place, sum: u64| Single { place, sum: sum as u32, bytes: 0 };
                 let begin = single(begins[row], sums[row]);
                 let last = single(begins[row].wrapping_add(rests[row]), last_sums[row]);
-                let (kind, lane) = (kinds[row] as u8, lanes[row]);
-                visit(&SpanRow { kind, flags, lane, start, end, begin, last });
+                let (kind, thread) = (kinds[row] as u8, threads[row]);
+                visit(&SpanRow { kind, flags, thread, start, end, begin, last });
             }
         }
         Ok(())

@@ -11,7 +11,7 @@ use tracemill_tokenizer::{Event, Field, Nanos};
 
 /// Of one thread.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LaneRecords {
+pub(super) struct ThreadRecords {
     /// Its I, X and B with a time.
     pub(super) count: u64,
     /// Where the first of those and of E stands.
@@ -22,7 +22,7 @@ pub(super) struct LaneRecords {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recorded {
     /// By row.
-    pub(super) lanes: Vec<LaneRecords>,
+    pub(super) threads: Vec<ThreadRecords>,
     /// Least and greatest time, in microseconds.
     bounds: Option<(f64, f64)>,
     /// The time of the last event that says when the recording began, in microseconds, if it has one.
@@ -59,7 +59,7 @@ impl Recorded {
         (known, facts): (&LastEvent, NameFacts),
         own_kinds: u64,
     ) {
-        let LastEvent { letter: phase, ts, dur, thread: lane, .. } = *known;
+        let LastEvent { letter: phase, ts, dur, thread, .. } = *known;
         // who reads all tells that DevTools refuses it
         self.has_odd |= !matches!(lacking(event), None | Some(Lack::Start));
         if own_kinds & (kinds::ESSENTIAL | kinds::METADATA) != 0 && is_start(event) {
@@ -78,10 +78,10 @@ impl Recorded {
         self.has_calls |= event.is_string(Field::Cat, CALLS.as_bytes());
         self.has_tasks |= facts.is_task();
         let Some(ts) = ts.and_then(micros) else { return };
-        if lane >= self.lanes.len() {
-            self.lanes.resize(lane + 1, LaneRecords::default());
+        if thread >= self.threads.len() {
+            self.threads.resize(thread + 1, ThreadRecords::default());
         }
-        let own = &mut self.lanes[lane];
+        let own = &mut self.threads[thread];
         own.count += u64::from(phase != b'E');
         own.first.get_or_insert(event.offset);
         // a letter may stand there as an escape
@@ -95,12 +95,12 @@ impl Recorded {
 
     /// Takes over what a later part found; `rows` are those of its threads.
     pub(super) fn append(&mut self, later: &Recorded, rows: &[u32]) {
-        for (own, &row) in later.lanes.iter().zip(rows) {
+        for (own, &row) in later.threads.iter().zip(rows) {
             let row = row as usize;
-            if row >= self.lanes.len() {
-                self.lanes.resize(row + 1, LaneRecords::default());
+            if row >= self.threads.len() {
+                self.threads.resize(row + 1, ThreadRecords::default());
             }
-            let all = &mut self.lanes[row];
+            let all = &mut self.threads[row];
             all.count += own.count;
             all.first = all.first.or(own.first);
         }

@@ -11,7 +11,7 @@ const ROWS: usize = 8192;
 /// Depths of intervals that come by thread and start: all that encloses one of the section is longer, so it stands there too.
 #[derive(Default)]
 struct Depths {
-    lane: u32,
+    thread: u32,
     ends: Vec<i64>,
 }
 
@@ -20,8 +20,8 @@ impl Depths {
         if !matches!(span.kind, spans::COMPLETE | spans::PAIR) {
             return 0;
         }
-        if span.lane != self.lane {
-            self.lane = span.lane;
+        if span.thread != self.thread {
+            self.thread = span.thread;
             self.ends.clear();
         }
         while self.ends.pop_if(|end| *end <= span.start).is_some() {}
@@ -59,7 +59,7 @@ fn fill(page: &[Row], to: &mut PageBuilder) {
     let columns: [fn(&Row) -> u64; 12] = [
         |(span, _)| u64::from(span.kind),
         |(span, _)| u64::from(span.flags),
-        |(span, _)| u64::from(span.lane),
+        |(span, _)| u64::from(span.thread),
         |(span, _)| span.start as u64,
         |(span, _)| if span.flags & spans::OPEN == 0 { span.end.abs_diff(span.start) } else { 0 },
         |&(_, depth)| depth,

@@ -28,7 +28,7 @@ pub(super) enum SectionSet {
     Spans(u32),
     /// Whether there is room for what stands of chunks.
     Streams(bool),
-    GranuleLanes(u32),
+    GranuleThreads(u32),
     Groups(u32),
     Packed,
     /// NAMES, TRACKS and BINS.
@@ -47,7 +47,7 @@ impl SectionSet {
             SectionSet::Streams(has_room) => {
                 built.streams.as_ref().map_or(Ok(()), |streams| streams.write(has_room, to))
             }
-            SectionSet::GranuleLanes(level) => built.granule_lanes.write(
+            SectionSet::GranuleThreads(level) => built.granule_threads.write(
                 id::section(id::GRANULE_LANES),
                 (&built.granules, level),
                 to,
@@ -72,7 +72,7 @@ fn drawn<W: io::Write>(built: &Built, level: u32, to: &mut Writer<W>) -> io::Res
             Ok(())
         })
     };
-    drawn.write(built.lanes.entries().count() as u64, (level, listed), to)
+    drawn.write(built.threads.entries().count() as u64, (level, listed), to)
 }
 
 /// One that was made.

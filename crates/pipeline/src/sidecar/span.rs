@@ -9,8 +9,8 @@ use tracemill_index::spans;
 /// The level of what never ends.
 pub(super) const LEVEL_OPEN: u32 = 65;
 
-/// The lane of an event that no row of LANES has.
-pub(super) const NO_LANE: u32 = u32::MAX;
+/// The thread of an event that no row of LANES has.
+pub(super) const NO_THREAD: u32 = u32::MAX;
 
 /// Where an event stands, and its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub(super) struct Span {
     /// One of [`spans`].
     pub(super) kind: u8,
     pub(super) flags: u8,
-    pub(super) lane: u32,
-    /// Of an operation its lane among those that are no threads.
+    pub(super) thread: u32,
+    /// Of an operation its track, among those that are no threads.
     pub(super) track: u32,
     /// The number of the name, or [`tracemill_index::bins::NO_NAME`].
     pub(super) name: u32,
@@ -53,8 +53,8 @@ impl Record for Span {
     const BYTES: usize = 56;
 
     fn encode(&self, bytes: &mut [u8]) {
-        let Span { kind, flags, lane, track, name, start, end, begin, last } = *self;
-        let own = u64::from(kind) | u64::from(flags) << 8 | u64::from(lane) << 32;
+        let Span { kind, flags, thread, track, name, start, end, begin, last } = *self;
+        let own = u64::from(kind) | u64::from(flags) << 8 | u64::from(thread) << 32;
         let sums = u64::from(begin.sum) | u64::from(last.sum) << 32;
         let drawn = u64::from(track) | u64::from(name) << 32;
         let words = [own, start as u64, end as u64, begin.place, last.place, sums, drawn];
@@ -69,7 +69,7 @@ impl Record for Span {
         Span {
             kind: own as u8,
             flags: (own >> 8) as u8,
-            lane: (own >> 32) as u32,
+            thread: (own >> 32) as u32,
             track: drawn as u32,
             name: (drawn >> 32) as u32,
             start: start as i64,
@@ -85,7 +85,7 @@ impl Keyed for Span {
     type Key = (u32, i64, Reverse<i64>, u64);
 
     fn key(&self) -> Self::Key {
-        (self.lane, self.start, Reverse(self.end), self.begin.place)
+        (self.thread, self.start, Reverse(self.end), self.begin.place)
     }
 
     fn tie(&self, other: &Self, _: Order<'_, '_>) -> Ordering {

@@ -12,7 +12,7 @@
 
 use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
-use super::span::{LEVEL_OPEN, NO_LANE, Span, SummedPlace};
+use super::span::{LEVEL_OPEN, NO_THREAD, Span, SummedPlace};
 use crate::config::OPEN;
 use crate::slice::kinds::{Kind, Step};
 use std::sync::Arc;
@@ -172,11 +172,12 @@ impl Spans {
     }
 
     /// How many of those each of so many threads has.
-    pub(super) fn by_lane(&self, level: u32, lanes: usize) -> Vec<u64> {
-        let mut counts = vec![0; lanes];
-        for span in self.all.unsorted().filter(|span| span.level() > level && span.lane != NO_LANE)
+    pub(super) fn by_thread(&self, level: u32, threads: usize) -> Vec<u64> {
+        let mut counts = vec![0; threads];
+        for span in
+            self.all.unsorted().filter(|span| span.level() > level && span.thread != NO_THREAD)
         {
-            if let Some(count) = counts.get_mut(span.lane as usize) {
+            if let Some(count) = counts.get_mut(span.thread as usize) {
                 *count += 1;
             }
         }
@@ -188,7 +189,7 @@ impl Spans {
 #[derive(Clone, Copy)]
 struct Waiting {
     kind: u8,
-    lane: u32,
+    thread: u32,
     track: u32,
     /// The number of the name.
     label: u32,
@@ -237,7 +238,7 @@ impl<'a> Walk<'a> {
     }
 
     fn take(&mut self, own: &LastingEvent) -> Result<(), Error> {
-        let LastingEvent { part, lane, sum, track, name, cat } = own;
+        let LastingEvent { part, thread, sum, track, name, cat } = own;
         if part.owner() != self.owner {
             self.end_key()?;
             self.owner = part.owner();
@@ -248,7 +249,7 @@ impl<'a> Walk<'a> {
         }
         let own = Waiting {
             kind: number_of(part.kind),
-            lane: *lane,
+            thread: *thread,
             track: *track,
             label: *name,
             time: part.entry.time,
@@ -339,10 +340,10 @@ impl<'a> Walk<'a> {
 }
 
 fn between(begin: &Waiting, (end, last): (i64, SummedPlace), flags: u8) -> Span {
-    let &Waiting { kind, lane, track, label: name, time: start, held, .. } = begin;
-    // all others stand in the lane of their thread
+    let &Waiting { kind, thread, track, label: name, time: start, held, .. } = begin;
+    // all others stand in the track of their thread
     let track = if matches!(kind, spans::ASYNC | spans::LEGACY) { track } else { 0 };
-    Span { kind, flags, lane, track, name, start, end, begin: held, last }
+    Span { kind, flags, thread, track, name, start, end, begin: held, last }
 }
 
 fn number_of(kind: Kind) -> u8 {

@@ -24,8 +24,8 @@ pub(super) fn documents_fit(built: &Built) -> bool {
 }
 
 /// Whether the ids of all threads have room.
-pub(super) fn lanes_fit(built: &Built) -> bool {
-    built.lanes.entries().all(|lane| lane.key.len() <= TEXT_MOST)
+pub(super) fn threads_fit(built: &Built) -> bool {
+    built.threads.entries().all(|thread| thread.key.len() <= TEXT_MOST)
 }
 
 pub(super) fn documents<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
@@ -56,22 +56,22 @@ pub(super) fn keys<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Resul
 }
 
 /// Threads; `spans` are the rows of SPANS of each.
-pub(super) fn lanes<W: io::Write>(
+pub(super) fn threads<W: io::Write>(
     built: &Built,
     spans: &[u64],
     to: &mut Writer<W>,
 ) -> io::Result<()> {
     to.section(id::section(id::LANES))?;
     let mut rows = Rows::new(3);
-    for (number, lane) in built.lanes.entries().enumerate() {
-        let (pid, tid) = ids_of_key(lane.key);
+    for (number, thread) in built.threads.entries().enumerate() {
+        let (pid, tid) = ids_of_key(thread.key);
         let times = built.times.get(number).copied().flatten();
         let (least, greatest) = times.unwrap_or((0, 0));
-        let records = built.recorded.lanes.get(number).copied().unwrap_or_default();
+        let records = built.recorded.threads.get(number).copied().unwrap_or_default();
         let row = [
-            lane.usage.events,
-            lane.usage.bytes,
-            lane.usage.time_ns,
+            thread.usage.events,
+            thread.usage.bytes,
+            thread.usage.time_ns,
             least as u64,
             greatest.abs_diff(least),
             u64::from(times.is_some()),

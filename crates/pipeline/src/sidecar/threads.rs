@@ -6,14 +6,14 @@ use tracemill_core::hash::HashSet;
 use tracemill_index::{Index, IndexError, id};
 
 /// All threads, in the order of their rows.
-pub(super) struct Lanes {
+pub(super) struct IndexedThreads {
     pub(super) all: Vec<ThreadTotal>,
     /// Whether whoever compares ids, as texts or as values, tells the same threads apart.
     pub(super) is_plain: bool,
 }
 
 /// Those of an index; `None` if it has none.
-pub(super) fn lanes(index: &Index<'_>) -> Result<Option<Lanes>, IndexError> {
+pub(super) fn threads(index: &Index<'_>) -> Result<Option<IndexedThreads>, IndexError> {
     let Some(section) = index.section(id::LANES) else { return Ok(None) };
     let (mut all, mut texts, mut is_plain) = (Vec::new(), HashSet::default(), true);
     for entry in &section.pages {
@@ -34,7 +34,7 @@ pub(super) fn lanes(index: &Index<'_>) -> Result<Option<Lanes>, IndexError> {
             all.push(ThreadTotal { pid: pid.into(), tid: tid.into(), all: counts });
         }
     }
-    Ok(Some(Lanes { all, is_plain }))
+    Ok(Some(IndexedThreads { all, is_plain }))
 }
 
 /// Of each thread how many I, X and B with a time it has, and the place of the first of these and of E, plus 1, or 0.
@@ -87,8 +87,8 @@ pub(super) fn granules_of(
     let mut rows: Vec<u64> = Vec::new();
     for entry in &section.pages {
         let page = index.page(entry)?;
-        for (number, lane) in page.numbers(0)?.into_iter().zip(page.numbers(1)?) {
-            let is_wanted = usize::try_from(lane).ok().and_then(|lane| wanted.get(lane));
+        for (number, thread) in page.numbers(0)?.into_iter().zip(page.numbers(1)?) {
+            let is_wanted = usize::try_from(thread).ok().and_then(|thread| wanted.get(thread));
             if is_wanted.copied().unwrap_or(false) && rows.last() != Some(&number) {
                 rows.push(number);
             }

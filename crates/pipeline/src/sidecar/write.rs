@@ -116,12 +116,14 @@ fn fits(built: &Built, id: u16) -> bool {
     let has_spans = || built.spans.as_ref().is_some_and(|spans| spans.is_complete);
     match id {
         id::DOCUMENTS | id::KEYS => tables::documents_fit(built),
-        id::LANES | id::GRANULE_LANES => tables::lanes_fit(built),
+        id::LANES | id::GRANULE_LANES => tables::threads_fit(built),
         id::STREAMS => built.has_profiles && built.streams.is_some(),
         id::SPANS => has_spans(),
         id::GROUPS => built.groups.is_some(),
         id::BINS | id::GRANULE_NAMES => {
-            built.drawn.as_ref().is_some_and(Drawn::fits) && has_spans() && tables::lanes_fit(built)
+            built.drawn.as_ref().is_some_and(Drawn::fits)
+                && has_spans()
+                && tables::threads_fit(built)
         }
         _ => true,
     }
@@ -176,8 +178,9 @@ fn attempt(
     }
     sections.append(granules, &mut to)?;
     if keeps(id::LANES) {
-        let counts = spans.zip(look_back).map(|(all, level)| all.by_lane(level, built.times.len()));
-        tables::lanes(built, &counts.unwrap_or_default(), &mut to)?;
+        let counts =
+            spans.zip(look_back).map(|(all, level)| all.by_thread(level, built.times.len()));
+        tables::threads(built, &counts.unwrap_or_default(), &mut to)?;
     }
     behind.into_iter().try_for_each(|set| sections.append(set, &mut to))?;
     let bytes = to.file_len();
@@ -205,7 +208,7 @@ fn wanted(
         keeps(id::PLACES).then_some(SectionSet::Places),
         of_spans(SectionSet::Spans),
         has_streams.then_some(SectionSet::Streams(has_chunks)),
-        keeps(id::GRANULE_LANES).then_some(SectionSet::GranuleLanes(level)),
+        keeps(id::GRANULE_LANES).then_some(SectionSet::GranuleThreads(level)),
         of_spans(SectionSet::Groups).filter(|_| keeps(id::GROUPS)),
         of_spans(|_| SectionSet::Packed).filter(|_| built.packed.is_some()),
         of_spans(SectionSet::Drawn).filter(|_| is_drawn),
