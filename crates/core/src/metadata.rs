@@ -80,14 +80,47 @@ impl<'e> MetadataEvent<'e> {
 /// An id or a name, as written unless it says otherwise.
 type Written = Box<[u8]>;
 
+/// Bytes of an entry of a table beside its texts: what stands in the table, which is half full where it has just doubled, and
+/// what the allocator keeps for three texts.
+const ENTRY: usize = 240;
+
+/// Puts a name in the place of the one there was, and counts the bytes of the texts.
+fn insert<K: IdBytes>(all: &mut HashMap<K, Written>, id: K, name: Written, text: &mut usize) {
+    let of_id = id.bytes();
+    *text += name.len();
+    match all.insert(id, name) {
+        Some(before) => *text -= before.len(),
+        None => *text += of_id,
+    }
+}
+
+/// What has so many bytes.
+trait IdBytes: Eq + std::hash::Hash {
+    fn bytes(&self) -> usize;
+}
+
+impl IdBytes for Written {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl IdBytes for (Written, Written) {
+    fn bytes(&self) -> usize {
+        self.0.len() + self.1.len()
+    }
+}
+
 /// What processes and threads are called, by their ids; of two names the later one counts.
 ///
-/// Heap: what the names and ids take, and about 60 bytes for each.
+/// Heap: see [`Names::heap`].
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     processes: HashMap<Written, Written>,
     threads: HashMap<(Written, Written), Written>,
     labels: HashMap<Written, Written>,
+    /// Bytes of the ids and names.
+    text: usize,
 }
 
 impl Names {
@@ -103,13 +136,24 @@ impl Names {
         };
         let id_of = |field| id(event.field(field).unwrap_or_default());
         match kind {
-            MetadataKind::ProcessName => self.processes.insert(id_of(Field::Pid), value.into()),
-            MetadataKind::ProcessLabels => self.labels.insert(id_of(Field::Pid), value.into()),
-            MetadataKind::ThreadName => {
-                self.threads.insert((id_of(Field::Pid), id_of(Field::Tid)), value.into())
+            MetadataKind::ProcessName => {
+                insert(&mut self.processes, id_of(Field::Pid), value.into(), &mut self.text);
             }
-            MetadataKind::ProcessSortIndex | MetadataKind::ThreadSortIndex => None,
-        };
+            MetadataKind::ProcessLabels => {
+                insert(&mut self.labels, id_of(Field::Pid), value.into(), &mut self.text);
+            }
+            MetadataKind::ThreadName => {
+                let ids = (id_of(Field::Pid), id_of(Field::Tid));
+                insert(&mut self.threads, ids, value.into(), &mut self.text);
+            }
+            MetadataKind::ProcessSortIndex | MetadataKind::ThreadSortIndex => {}
+        }
+    }
+
+    /// Bytes of heap, about: more than there are, since tables that double have room for more.
+    pub fn heap(&self) -> u64 {
+        let count = self.processes.len() + self.threads.len() + self.labels.len();
+        (self.text + count * ENTRY) as u64
     }
 
     /// The name of a process.
@@ -149,8 +193,12 @@ impl Names {
 
     /// Takes over what later events say.
     pub fn append(&mut self, later: Names) {
-        self.processes.extend(later.processes);
-        self.threads.extend(later.threads);
-        self.labels.extend(later.labels);
+        for (own, more) in
+            [(&mut self.processes, later.processes), (&mut self.labels, later.labels)]
+        {
+            more.into_iter().for_each(|(id, name)| insert(own, id, name, &mut self.text));
+        }
+        let more = later.threads.into_iter();
+        more.for_each(|(ids, name)| insert(&mut self.threads, ids, name, &mut self.text));
     }
 }

@@ -14,7 +14,7 @@ use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_core::json::micros;
-use tracemill_core::limits::Limits;
+use tracemill_core::limits::{Limits, Quota};
 use tracemill_core::metadata::Names;
 use tracemill_core::order::Order;
 use tracemill_core::read::{Current, Reader};
@@ -29,6 +29,7 @@ pub struct Collector {
     /// Names of their processes and threads.
     pub names: Names,
     documents: Vec<Document>,
+    quota: Quota,
 }
 
 /// The findings of a stretch of an input.
@@ -72,6 +73,7 @@ impl Reader for Collector {
     fn take(&mut self, part: ChunkFindings, base: u64, _current: Current<'_>) -> Result<(), Error> {
         self.streams.append(part.streams, base)?;
         self.names.append(part.names);
+        self.quota.check(self.names.heap(), "names of processes and threads")?;
         part.envelope.append_to(&mut self.documents);
         Ok(())
     }
@@ -83,8 +85,9 @@ impl Collector {
         // a small list takes more than what it holds
         let share = config.shares().index;
         let room = Room { decoded: share / 2, places: share / 4 };
-        let streams = Streams::new(room, &config.tmp_dir);
-        Collector { streams, names: Names::default(), documents: Vec::new() }
+        let streams = Streams::new(room, config);
+        let quota = Quota::new(config, config.memory / 4);
+        Collector { streams, names: Names::default(), documents: Vec::new(), quota }
     }
 
     /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools or Chrome.

@@ -19,11 +19,11 @@ use super::profile_parts::{Owner, ProfileParts};
 use super::router::{OddLengths, Router};
 use super::skim::Skim;
 use super::time_order::may_swap;
-use std::path::Path;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::limits::{Limits, Quota};
 use tracemill_core::long_events::LongEvents;
 use tracemill_core::spill::{Records, SpillLists};
 use tracemill_core::store::Store;
@@ -80,6 +80,14 @@ impl Stream {
     }
 }
 
+/// Bytes of heap of a stream with one profile, beside the places of its chunks: about, in lists that double.
+fn heap_of(key: &StreamKey, owner: &Owner) -> u64 {
+    let text = 2 * key.len() + owner.pid.len() + owner.tid.len() + owner.id.len();
+    let entry = 2 * size_of::<(StreamKey, Stream)>() + 4 * size_of::<StreamKey>();
+    // two short lists, and what the allocator keeps for all of these
+    (text + entry + size_of::<ProfileParts>() + 256) as u64
+}
+
 /// All streams.
 pub struct Streams {
     /// In order of their first events.
@@ -99,11 +107,14 @@ pub struct Streams {
     /// Chunks of odd lengths.
     pub odd: OddLengths,
     known: Option<Arc<IndexedStreams>>,
+    quota: Quota,
 }
 
 impl Streams {
-    /// None yet; what has no room goes to `tmp_dir`.
-    pub fn new(room: Room, tmp_dir: &Path) -> Self {
+    /// None yet; places that have no room go to the folder of `limits`. Of streams themselves there are as many as a quarter of
+    /// its memory takes.
+    pub fn new(room: Room, limits: &Limits) -> Self {
+        let tmp_dir = &limits.tmp_dir;
         Streams {
             all: Vec::new(),
             numbers: HashMap::default(),
@@ -116,13 +127,15 @@ impl Streams {
             file: None,
             odd: OddLengths::default(),
             known: None,
+            quota: Quota::new(limits, limits.memory / 4),
         }
     }
 
     /// Takes over what a later part of the input that begins at `input` has.
     ///
     /// # Errors
-    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take the places of its chunks.
+    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take the places of its chunks;
+    /// [`Exceeded`](tracemill_core::error::ErrorKind::Exceeded) if there are more streams than have room.
     pub fn append(&mut self, later: Router, input: u64) -> Result<(), Error> {
         self.long.append(&later.long)?;
         self.odd.large.append(&later.odd.large);
@@ -134,20 +147,21 @@ impl Streams {
         }
         for (key, owner, gathered) in later.found {
             self.lists.heap += gathered.heap();
-            let at = self.stream(key, owner, input);
+            let at = self.stream(key, owner, input)?;
             self.all[at].1.append(gathered, input);
         }
         if self.lists.is_full() { self.spill() } else { Ok(()) }
     }
 
-    fn stream(&mut self, key: StreamKey, owner: Owner, input: u64) -> usize {
+    fn stream(&mut self, key: StreamKey, owner: Owner, input: u64) -> Result<usize, Error> {
         if let Some(&at) = self.numbers.get(&key) {
-            return at;
+            return Ok(at);
         }
+        self.quota.take(heap_of(&key, &owner), "CPU profiles")?;
         self.numbers.insert(key.clone(), self.all.len());
         let profiles = vec![ProfileParts::default()];
         self.all.push((key, Stream { owner, profiles, input, known: None }));
-        self.all.len() - 1
+        Ok(self.all.len() - 1)
     }
 
     fn spill(&mut self) -> Result<(), Error> {
@@ -349,7 +363,8 @@ mod tests {
             let events = events(seed);
             for (limit, part) in [(0, 1), (40, 3), (300, 7), (u64::MAX, 5)] {
                 let room = Room { decoded: limit, places: limit };
-                let mut streams = Streams::new(room, &std::env::temp_dir());
+                let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+                let mut streams = Streams::new(room, &limits);
                 let numbered: Vec<_> = (0..).zip(&events).collect();
                 for of_input in numbered.chunk_by(|a, b| a.1.0 == b.1.0) {
                     for some in of_input.chunks(part) {

@@ -196,7 +196,7 @@ macro_rules! rows {
     };
 }
 
-pub(super) const ROWS: [Row; 55] = rows! {
+pub(super) const ROWS: [Row; 56] = rows! {
     "events at one time" 20_000 one_time "merge";
     "open begins, check" 10_000 open_begins "check";
     "open begins, info" 10_000 open_begins "info" "--full";
@@ -210,6 +210,7 @@ pub(super) const ROWS: [Row; 55] = rows! {
     "ids, check" 8_000 ids "check";
     "names" 10_000 names "info" "--full";
     "top-level keys" 3_000 keys "merge";
+    "top-level keys, info" 12_000 keys "info";
     "top-level keys, check" 3_000 keys "check";
     "documents, merge" 8_000 documents "merge";
     "documents, check" 8_000 documents "check";
@@ -384,7 +385,7 @@ fn processes_once(n: usize) -> Vec<String> {
 }
 
 /// What cannot be on disk, much more of it than the least budget has room for.
-pub(super) const COUNTED: [Row; 19] = rows! {
+pub(super) const COUNTED: [Row; 28] = rows! {
     "open begins, check" 1_000_000 open_begins "check";
     "open begins, info" 1_000_000 open_begins "info" "--full";
     "open begins, filter" 1_000_000 open_begins "filter" "--min-dur" "1";
@@ -398,6 +399,15 @@ pub(super) const COUNTED: [Row; 19] = rows! {
     "pids, merge" 400_000 pids "merge";
     "pids, merge for Perfetto" 100_000 processes_once "merge" "--for" "perfetto";
     "pids, merge for DevTools" 100_000 processes_once "merge" "--for" "devtools";
+    "pids, info" 400_000 processes_once "info";
+    "pids, split" 400_000 processes_once "split" "--by" "pid" "--dry-run" "-d" "parts";
+    "pids, index" 400_000 processes_once "index" "-f";
+    "names of threads, info" 400_000 thread_names "info";
+    "names of threads, filter" 400_000 thread_names "filter" "--thread" "1";
+    "names of threads, split" 400_000 thread_names "split" "--by" "tid" "--dry-run" "-d" "parts";
+    "CPU profiles, list" 200_000 profiles "profile" "list";
+    "CPU profiles, merge for DevTools" 200_000 profiles "merge" "--for" "devtools";
+    "CPU profiles, check" 200_000 profiles "check";
     "documents that differ, merge" 400_000 keyed_documents "merge";
     "documents that differ, convert" 400_000 keyed_documents "convert";
     "documents that differ, check" 400_000 keyed_documents "check";
@@ -405,6 +415,26 @@ pub(super) const COUNTED: [Row; 19] = rows! {
     "annotations, slice" 200_000 annotations "slice" "--from" "1ms";
     "annotations, split" 200_000 annotations "split" "--by" "tid" "--dry-run" "-d" "parts";
 };
+
+fn thread_names(n: usize) -> Vec<String> {
+    let event = |i| {
+        format!(
+            r#"{{"ph":"M","name":"thread_name","pid":1,"tid":{i},"ts":0,"args":{{"name":"thread {i}"}}}}"#
+        )
+    };
+    array(&list(n, event))
+}
+
+/// CPU profiles of a chunk each.
+fn profiles(n: usize) -> Vec<String> {
+    let event = |i| {
+        let nodes = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1]}"#;
+        format!(
+            r#"{{"ph":"P","name":"ProfileChunk","id":"{i}","pid":1,"tid":1,"ts":{i},"args":{{"data":{{"cpuProfile":{nodes},"timeDeltas":[1]}}}}}}"#
+        )
+    };
+    array(&list(n, event))
+}
 
 /// Begins of one id that nothing ends.
 fn open_asyncs(n: usize) -> Vec<String> {

@@ -163,7 +163,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             records: Vec::new(),
             heap: 0,
             spill: RunFile::new(&config.tmp_dir),
-            profiles: Streams::new(Room { decoded: limit, places: limit / 4 }, &config.tmp_dir),
+            profiles: Streams::new(Room { decoded: limit, places: limit / 4 }, config),
             frames: BTreeMap::new(),
             browser: Browser::default(),
             events: 0,

@@ -265,13 +265,13 @@ impl Reader for Index<'_> {
     fn take(&mut self, part: ChunkFindings, _base: u64, current: Current<'_>) -> Result<(), Error> {
         let mut found = part.found;
         let numbers = self.threads.append(&found.threads);
-        self.quota.check(self.threads.heap(), THREADS)?;
         let renumber = |record: &mut Undecided| {
             record.thread = numbers.get(record.thread as usize).copied().unwrap_or_default();
         };
         found.late.iter_mut().for_each(renumber);
         found.bound.iter_mut().for_each(renumber);
         self.names.append(found.names);
+        self.quota.check(self.threads.heap() + self.names.heap(), THREADS)?;
         self.seen.append(found.seen);
         self.events += found.kept.len() as u64;
         self.bytes += found.bytes;

@@ -112,7 +112,7 @@ impl<F: Findings, T> Door<F, T> {
             take,
             events: 0,
             inputs: 0,
-            streams: Streams::new(room, &config.tmp_dir),
+            streams: Streams::new(room, config),
             documents: Vec::new(),
             watch: Watch::of(sources, config),
             units: Units::default(),

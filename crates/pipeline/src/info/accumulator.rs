@@ -19,11 +19,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_core::bounds::Times;
 use tracemill_core::envelope::{self, Document};
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashSet;
 use tracemill_core::json::printable;
 use tracemill_core::metadata::Names;
 use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_core::thread_table::ids_of_key;
 use tracemill_tokenizer::Form;
+
+/// Bytes that the report takes for a thread, which may be the only one of its process.
+const ROW: usize = 600;
 
 /// What is known of all inputs.
 pub(crate) struct InfoAccumulator {
@@ -123,7 +127,6 @@ impl InfoAccumulator {
         }
         self.odd_phases.append(&later.odd_phases);
         self.threads.append(&later.threads);
-        self.config.table_quota().check(self.threads.heap(), THREADS)?;
         self.names.append(&later.names)?;
         self.cats.append(&later.cats)?;
         self.args.append(&later.args)?;
@@ -139,6 +142,9 @@ impl InfoAccumulator {
         }
         self.titles.append(later.titles);
         self.profiles.append(later.profiles);
+        let rows = (self.threads.len() * ROW) as u64;
+        let heap = self.threads.heap() + rows + self.titles.heap() + self.profiles.heap();
+        self.config.table_quota().check(heap, THREADS)?;
         later.envelope.append_to(&mut self.documents);
         Ok(())
     }
@@ -326,14 +332,10 @@ fn args(keys: &Totals, top: usize) -> TopList {
 }
 
 fn keys(documents: &[Document]) -> Vec<String> {
-    let mut keys: Vec<String> = Vec::new();
-    for key in documents.iter().flat_map(|document| &document.keys) {
-        let name = printable(&key.key);
-        if !keys.contains(&name) {
-            keys.push(name);
-        }
-    }
-    keys
+    let mut seen = HashSet::default();
+    let keys = documents.iter().flat_map(|document| &document.keys);
+    let names = keys.map(|key| printable(&key.key));
+    names.filter(|name| seen.insert(name.clone())).collect()
 }
 
 impl Reader for InfoAccumulator {

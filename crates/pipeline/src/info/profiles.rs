@@ -64,6 +64,12 @@ impl Profiles {
         }
     }
 
+    /// Bytes of heap, about, and of what the report makes of them.
+    pub(super) fn heap(&self) -> u64 {
+        // ids that are a few digits, each twice, and what the allocator keeps for them
+        self.counts.len() as u64 * 300
+    }
+
     pub(super) fn finish(self) -> Vec<ProfileCount> {
         self.counts.into_iter().map(|(_, count)| count).collect()
     }

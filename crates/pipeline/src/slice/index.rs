@@ -283,7 +283,7 @@ impl Index {
             parts: ExternalSorter::new(&config.tmp_dir, quarter / 2, config.threads),
             essential: Sorter::new(quarter / 4, &config.tmp_dir),
             long: LongEvents::new(config),
-            streams: Streams::new(Room { decoded: quarter, places: quarter }, &config.tmp_dir),
+            streams: Streams::new(Room { decoded: quarter, places: quarter }, config),
             documents: Vec::new(),
         }
     }

@@ -2,13 +2,14 @@
 
 use super::partition::{Ids, Kind, Partition};
 use super::scan::{ChunkFindings, Mode};
-use crate::config::Config;
+use crate::config::{Config, THREADS};
 use std::marker::PhantomData;
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
 use tracemill_core::long_events::LongEvents;
 use tracemill_core::metadata::Names;
 use tracemill_core::order::{Order, PartitionRun, PartitionRuns, PartitionSpill};
@@ -29,6 +30,8 @@ pub(super) struct SplitInputs {
     pub(super) times: Times,
     /// Events in the inputs.
     pub(super) events: u64,
+    /// Bytes of heap of the partitions.
+    heap: u64,
 }
 
 impl SplitInputs {
@@ -37,6 +40,7 @@ impl SplitInputs {
         let next = self.partitions.len() as u32;
         let number = *self.numbers.entry(partition.key()).or_insert(next);
         if number == next {
+            self.heap += partition.heap();
             self.partitions.push(partition);
         } else {
             self.partitions[number as usize].append(&partition);
@@ -64,6 +68,7 @@ pub(super) struct Index<M> {
     pub(super) long: LongEvents,
     pub(super) found: SplitInputs,
     spill: PartitionSpill,
+    quota: Quota,
     mode: PhantomData<M>,
 }
 
@@ -83,7 +88,9 @@ impl<M: Mode> Index<M> {
                 streams: StreamOrders::default(),
                 times: Times::NONE,
                 events: 0,
+                heap: 0,
             },
+            quota: config.table_quota(),
             spill: PartitionSpill::new(&config.tmp_dir),
             mode: PhantomData,
         }
@@ -143,6 +150,7 @@ impl<M: Mode> Reader for Index<M> {
             found.heads.insert(key, (numbers[thread as usize], entry));
         }
         found.names.append(part.names);
+        self.quota.check(found.heap + found.names.heap(), THREADS)?;
         self.long.append(&part.envelope.long)?;
         part.envelope.append_to(&mut found.documents);
         found.streams.append(part.streams);

@@ -77,6 +77,12 @@ impl Partition {
         Ids { pid: &self.pid, tid: &self.tid, cat: &self.cat }
     }
 
+    /// Bytes of heap, about, with those of its key and of its part of the plan.
+    pub(super) fn heap(&self) -> u64 {
+        let text = self.pid.len() + self.tid.len() + self.cat.len() + self.stream.len();
+        (2 * size_of::<Partition>() + 2 * text + 160) as u64
+    }
+
     /// Bytes that are the same for equal partitions, and for no others.
     pub(super) fn key(&self) -> Vec<u8> {
         let mut key = vec![self.kind as u8];

@@ -51,6 +51,11 @@ impl Profiles {
         }
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn append(&mut self, later: Profiles) {
         for (key, span) in later.0 {
             let own = self.0.entry(key).or_default();

@@ -80,11 +80,14 @@ impl PageTable {
         self.thread_count += own.len() - before;
     }
 
-    /// Bytes of heap, about, that processes and threads take here and in the tables of new ids that are made of them.
+    /// Bytes of heap, about, that processes, threads, profiles and frames take here and in what is made of them, such as
+    /// tables of new ids.
     fn heap(&self) -> u64 {
         const PROCESS: usize = 1500;
         const THREAD: usize = 300;
-        (self.threads.len() * PROCESS + self.thread_count * THREAD) as u64
+        const OTHER: usize = 400;
+        let others = self.profiles.len() + self.navigations.len() + self.pages.len();
+        (self.threads.len() * PROCESS + self.thread_count * THREAD + others * OTHER) as u64
     }
 
     fn append(&mut self, mut later: PageTable) {
