@@ -3,7 +3,8 @@
 //!
 //! A part of a recording shares a process of one pid and name with it, or a CPU profile stream; of what `split` made a pid
 //! is enough. Of those that share a name, the ones with the same threads at the same time are left out here: looking at each
-//! of 20,000 such inputs for each took a minute.
+//! of 20,000 such inputs for each took a minute. So are those in which a CPU profile stream of the input began at another time: 20,000
+//! sessions of one program have as many.
 
 use super::input_unit::InputUnit;
 use super::processes::{Key, Process, TypicalRange, are_apart};
@@ -13,8 +14,8 @@ use tracemill_profile::StreamKey;
 /// Recordings by what their inputs have.
 #[derive(Default)]
 pub(super) struct Candidates<'u> {
-    by_name: HashMap<(&'u Key, &'u [u8]), Vec<Member>>,
-    by_stream: HashMap<&'u StreamKey, Vec<usize>>,
+    by_name: HashMap<(&'u Key, &'u [u8]), ByBegin<Member>>,
+    by_stream: HashMap<&'u StreamKey, ByBegin<usize>>,
     by_pid: HashMap<&'u Key, Vec<usize>>,
     /// With inputs that are parts of something larger.
     with_parts: HashSet<usize>,
@@ -22,7 +23,47 @@ pub(super) struct Candidates<'u> {
     threads: HashMap<&'u [Key], usize>,
 }
 
+/// When a stream of a recording began: the first of which it is known.
+pub(super) type Begin = (StreamKey, i64);
+
+/// Members of recordings, by what is known of when streams of these began.
+struct ByBegin<T> {
+    unknown: Vec<T>,
+    begun: HashMap<StreamKey, HashMap<i64, Vec<T>>>,
+}
+
+impl<T> Default for ByBegin<T> {
+    fn default() -> Self {
+        // most lists are of one
+        ByBegin { unknown: Vec::with_capacity(1), begun: HashMap::default() }
+    }
+}
+
+impl<T: PartialEq> ByBegin<T> {
+    fn push(&mut self, begin: Option<&Begin>, member: T) {
+        let list = match begin {
+            None => &mut self.unknown,
+            Some((stream, begin)) => {
+                self.begun.entry(stream.clone()).or_default().entry(*begin).or_default()
+            }
+        };
+        push(list, member);
+    }
+
+    /// Those in which no stream of a unit began at another time, as far as they say, in no order.
+    fn of(&self, unit: &InputUnit) -> impl Iterator<Item = &T> {
+        let begun = self.begun.iter().flat_map(|(stream, lists)| {
+            let begin = unit.streams.get(stream).copied().flatten();
+            let one = begin.and_then(|begin| lists.get(&begin));
+            let all = begin.is_none().then(|| lists.values());
+            one.into_iter().chain(all.into_iter().flatten()).flatten()
+        });
+        self.unknown.iter().chain(begun)
+    }
+}
+
 /// A process of an input in a recording.
+#[derive(PartialEq)]
 struct Member {
     recording: usize,
     /// The number of its set of threads; `None` if it has none, and so none in common with anyone.
@@ -38,21 +79,24 @@ impl Member {
 }
 
 impl<'u> Candidates<'u> {
-    /// An input has become a part of a recording, which `has_parts` of something larger or not.
-    pub(super) fn admit(&mut self, unit: &'u InputUnit, recording: usize, has_parts: bool) {
+    /// An input has become a part of a recording, which `has_parts` of something larger or not, and a stream of which began so.
+    pub(super) fn admit(
+        &mut self,
+        unit: &'u InputUnit,
+        recording: usize,
+        (has_parts, begin): (bool, Option<&Begin>),
+    ) {
         for (pid, process) in &unit.processes.by_pid {
             push(self.by_pid.entry(pid).or_default(), recording);
             if let Some(name) = &process.name {
                 let threads = self.number_of(process);
                 let member = Member { recording, threads, times: process.times.bulk() };
-                // most lists are of one
-                let list = self.by_name.entry((pid, name)).or_insert_with(|| Vec::with_capacity(1));
-                list.push(member);
+                self.by_name.entry((pid, name)).or_default().push(begin, member);
             }
         }
         #[expect(clippy::iter_over_hash_type, reason = "each stream has a list of its own")]
         for stream in unit.streams.keys() {
-            push(self.by_stream.entry(stream).or_default(), recording);
+            self.by_stream.entry(stream).or_default().push(begin, recording);
         }
         if has_parts {
             self.with_parts.insert(recording);
@@ -69,12 +113,14 @@ impl<'u> Candidates<'u> {
             }
             if let Some(name) = &process.name {
                 let (threads, times) = (self.number_of(process), process.times.bulk());
-                let members = self.by_name.get(&(pid, &**name)).into_iter().flatten();
+                let members = self.by_name.get(&(pid, &**name));
+                let members = members.into_iter().flat_map(|own| own.of(unit));
                 let others = members.filter(|member| !member.is_other(threads, times));
                 found.extend(others.map(|member| member.recording));
             }
         }
-        found.extend(unit.streams.keys().filter_map(|key| self.by_stream.get(key)).flatten());
+        let of_streams = unit.streams.keys().filter_map(|key| self.by_stream.get(key));
+        found.extend(of_streams.flat_map(|own| own.of(unit)));
         found.sort_unstable();
         found.dedup();
         found
@@ -88,8 +134,9 @@ impl<'u> Candidates<'u> {
     }
 }
 
-fn push(list: &mut Vec<usize>, recording: usize) {
-    if list.last() != Some(&recording) {
-        list.push(recording);
+/// Adds what is not the last one already.
+fn push<T: PartialEq>(list: &mut Vec<T>, member: T) {
+    if list.last() != Some(&member) {
+        list.push(member);
     }
 }

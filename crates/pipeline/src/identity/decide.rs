@@ -20,7 +20,7 @@
 //! **Ids** ([`super::spelling`]). In the order of the recordings, the ids of one are renamed, all by one rule, if they lie
 //! among those of an earlier one: ranges are compared, not single ids.
 
-use super::candidates::Candidates;
+use super::candidates::{Begin, Candidates};
 use super::input_unit::{Decision, InputUnit, UnitOutcome};
 use super::pids::{Pids, stated_pids};
 use super::processes::{Key, Process, TypicalRange, are_apart};
@@ -74,6 +74,8 @@ struct Recording {
     threads: RecordingThreads,
     /// CPU profile streams, and when each began, where it is known.
     streams: HashMap<StreamKey, Option<i64>>,
+    /// The first begin that was known.
+    begin: Option<Begin>,
     pids: HashMap<Key, Vec<u8>>,
     ids: Vec<IdRanges>,
 }
@@ -110,7 +112,7 @@ pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> Decision {
         }
         recordings[recording].admit(unit, number, &mut pids);
         if !unit.made && unit.stated.is_none() && rules.pid != PidPolicy::Keep {
-            candidates.admit(unit, recording, recordings[recording].has_parts);
+            candidates.admit(unit, recording, recordings[recording].signs());
         }
         outcomes.push(UnitOutcome { recording, renames: None });
     }
@@ -173,6 +175,10 @@ impl Recording {
         Some(continues)
     }
 
+    fn signs(&self) -> (bool, Option<&Begin>) {
+        (self.has_parts, self.begin.as_ref())
+    }
+
     fn admit(&mut self, unit: &InputUnit, number: usize, pids: &mut Pids) {
         self.has_parts |= unit.is_part;
         if self.part_of.is_none() {
@@ -197,6 +203,8 @@ impl Recording {
         for (stream, begin) in &unit.streams {
             let known = self.streams.entry(stream.clone()).or_default();
             *known = begin.or(*known);
+            let first = begin.filter(|_| self.begin.is_none());
+            self.begin = first.map(|begin| (stream.clone(), begin)).or(self.begin.take());
         }
         if !unit.made {
             append_each(&mut self.ids, &unit.processes.ids);
@@ -417,7 +425,7 @@ mod tests {
                     recordings.len() - 1
                 });
                 recordings[recording].admit(unit, number, &mut pids);
-                candidates.admit(unit, recording, recordings[recording].has_parts);
+                candidates.admit(unit, recording, recordings[recording].signs());
             }
         }
         assert!((500..5_500).contains(&joined), "{joined} of 6,000 joined another");
