@@ -114,6 +114,20 @@ fn calls(n: usize) -> Vec<String> {
     modified(&list(n, profile), &list(n, |i| format!(r#""p-1-{i}-0-1""#)), "")
 }
 
+/// Recordings of one process, one after the other, each with a CPU profile of one id.
+fn sessions(n: usize) -> Vec<String> {
+    let session = |i| {
+        let of = format!(r#""pid":1,"tid":1,"ts":{}"#, 10 * i);
+        let nodes = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1]}"#;
+        format!(
+            r#"[{{"ph":"M","name":"process_name",{of},"args":{{"name":"node"}}}},
+            {{"ph":"P","id":"0x1",{of},"name":"Profile","args":{{"data":{{"startTime":{i}}}}}}},
+            {{"ph":"P","id":"0x1",{of},"name":"ProfileChunk","args":{{"data":{{"cpuProfile":{nodes},"timeDeltas":[1]}}}}}}]"#
+        )
+    };
+    (0..n).map(session).collect()
+}
+
 /// Begins and ends, of as many threads as there are parts.
 fn halves(n: usize) -> Vec<String> {
     let event = |i| {
@@ -196,7 +210,7 @@ macro_rules! rows {
     };
 }
 
-pub(super) const ROWS: [Row; 56] = rows! {
+pub(super) const ROWS: [Row; 57] = rows! {
     "events at one time" 20_000 one_time "merge";
     "open begins, check" 10_000 open_begins "check";
     "open begins, info" 10_000 open_begins "info" "--full";
@@ -227,6 +241,7 @@ pub(super) const ROWS: [Row; 56] = rows! {
     "stack frames and parts" 2_000 frames_of_threads "split" "--by" "tid" "--dry-run" "-d" "parts";
     "stack frames of two inputs" 4_000 two_chains "merge";
     "copies at one time" 2_000 copies_at_one_time "merge";
+    "sessions of one program" 3_000 sessions "merge";
     "unknown keys of a CPU profile" 3_000 profile_keys "profile" "list";
     "unknown keys of a CPU profile, merge" 3_000 profile_keys "merge";
     "events at one time, tree" 20_000 one_time "tree" "--bottom-up";
