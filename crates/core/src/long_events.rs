@@ -1,4 +1,4 @@
-//! Lengths of events that have no room for them in their [`Place`]: in memory or, beyond a share of the budget, on disk.
+//! Lengths of events that have no room for them in their [`Place`](crate::place::Place): in memory or, beyond a share of the budget, on disk.
 //!
 //! ```
 //! use tracemill_core::Limits;

@@ -53,7 +53,7 @@ const WINDOW_AFTER_DAMAGE: usize = 8 * BLOCK;
 /// read as events it looks for the next one, tells what it passed over as [`Damage`], and goes on: nothing ends a scan but
 /// the end of the input.
 ///
-/// Findings follow from the bytes alone, whatever the [`Tier`](crate::Tier) and wherever windows end. Cost: one pass, 64 bytes at a
+/// Findings follow from the bytes alone, whatever the [`Tier`] and wherever windows end. Cost: one pass, 64 bytes at a
 /// step; after damage the search for the next event is linear in what is lost. Memory: 33 KiB, and a bit a level of nesting.
 ///
 /// ```
