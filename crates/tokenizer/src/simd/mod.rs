@@ -191,6 +191,10 @@ impl Kernel {
 
     /// Bytes from the bracket that `bytes` begin with to the one that closes it, or to their end; `None` if that has to be found byte by byte.
     #[inline]
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", target_arch = "aarch64")),
+        expect(unused_variables, reason = "the portable kernel is the only one there")
+    )]
     pub(crate) fn container_len(self, bytes: &[u8]) -> Option<usize> {
         match self {
             Kernel::Scalar => None,
