@@ -12,7 +12,7 @@
 //! # Ok::<(), tracemill_core::Error>(())
 //! ```
 
-use super::record::Record;
+use super::record::{Record, partition_point};
 use crate::error::Error;
 use crate::os::Pages;
 use std::path::{Path, PathBuf};
@@ -145,15 +145,7 @@ impl<R: Record> SpillArray<R> {
 
     /// How many at the begin are `before` something, if those are all that are. Cost: a binary search.
     pub fn partition_point(&self, before: impl Fn(&R) -> bool) -> usize {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.get(middle).is_some_and(|record| before(&record)) {
-                true => low = middle + 1,
-                false => high = middle,
-            }
-        }
-        low
+        partition_point(self.len(), |at| self.get(at).is_some_and(|record| before(&record)))
     }
 
     /// In their order.

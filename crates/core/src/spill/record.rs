@@ -51,6 +51,19 @@ impl Record for (u64, u64) {
     }
 }
 
+/// How many of `len` records at the begin fulfil a condition, asked by their numbers, if those are all that do.
+pub(super) fn partition_point(len: usize, fulfils: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match fulfils(middle) {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low
+}
+
 /// Makes `bytes` those of some records.
 pub(super) fn encode_all<R: Record>(records: &[R], bytes: &mut Vec<u8>) {
     bytes.clear();

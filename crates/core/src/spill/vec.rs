@@ -1,6 +1,6 @@
 //! Records in the order in which they come: in memory or, beyond a limit, on disk.
 
-use super::record::{Record, records};
+use super::record::{Record, partition_point, records};
 use super::scratch::Scratch;
 use crate::error::Error;
 use std::ops::Range;
@@ -226,15 +226,7 @@ impl<R: Record> SpilledVec<R> {
 
     /// How many at the begin are `before` something, if those are all that are. Cost: a binary search.
     pub fn partition_point(&self, before: impl Fn(&R) -> bool) -> usize {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.get(middle).is_some_and(|record| before(&record)) {
-                true => low = middle + 1,
-                false => high = middle,
-            }
-        }
-        low
+        partition_point(self.len(), |at| self.get(at).is_some_and(|record| before(&record)))
     }
 }
 
