@@ -10,10 +10,11 @@
 //! they may differ are read again by who writes them.
 
 use super::key::{StreamKey, stream_key};
+use super::router::Role;
 use std::collections::hash_map::Entry as Slot;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_tokenizer::{Event, Field};
+use tracemill_tokenizer::Event;
 
 /// What the first pass knows of one stream.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +37,10 @@ impl StreamOrders {
     /// Looks at an event; `entry.time` is [`i64::MIN`] if it has none.
     #[inline]
     pub fn note(&mut self, event: &Event<'_>, entry: Entry) {
-        if event.is_string(Field::Name, b"ProfileChunk") {
-            self.note_chunk(event, entry);
-        } else if event.is_string(Field::Name, b"Profile") {
-            self.note_begin(event, entry);
+        match Role::of(event) {
+            Some(Role::Chunk) => self.note_chunk(event, entry),
+            Some(Role::Head) => self.note_begin(event, entry),
+            Some(Role::Whole) | None => {}
         }
     }
 

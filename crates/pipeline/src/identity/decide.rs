@@ -203,8 +203,9 @@ impl Recording {
         for (stream, begin) in &unit.streams {
             let known = self.streams.entry(stream.clone()).or_default();
             *known = begin.or(*known);
-            let first = begin.filter(|_| self.begin.is_none());
-            self.begin = first.map(|begin| (stream.clone(), begin)).or(self.begin.take());
+            if let (None, Some(begin)) = (&self.begin, begin) {
+                self.begin = Some((stream.clone(), *begin));
+            }
         }
         if !unit.made {
             append_each(&mut self.ids, &unit.processes.ids);
