@@ -378,17 +378,11 @@ impl Chrome {
         }
         self.text.str(if new > 0 { "],\"samples\":[" } else { "\"samples\":[" });
         let samples = self.rng.range(5, 60);
-        for i in 0..samples {
-            if i > 0 {
-                self.text.0.push(b',');
-            }
-            let node = self.processes[process].sample(&mut self.rng);
-            self.text.num(node);
-        }
+        self.numbers(samples, |own| own.processes[process].sample(&mut own.rng));
         self.text.str("]},\"lines\":[");
-        self.numbers(samples, 0, 999);
+        self.numbers(samples, |own| own.rng.range(0, 999));
         self.text.str("],\"timeDeltas\":[");
-        let elapsed = self.numbers(samples, 80, 220);
+        let elapsed = self.numbers(samples, |own| own.rng.range(80, 220));
         let process = &mut self.processes[process];
         process.sampled_until += elapsed;
         let ts = process.sampled_until;
@@ -400,14 +394,14 @@ impl Chrome {
         self.text.str(",\"tts\":").num(ts / 13).str("}");
     }
 
-    /// `count` random numbers with commas between; returns their sum.
-    fn numbers(&mut self, count: u64, low: u64, high: u64) -> u64 {
+    /// `count` numbers with commas between; returns their sum.
+    fn numbers(&mut self, count: u64, mut next: impl FnMut(&mut Self) -> u64) -> u64 {
         let mut sum = 0;
         for i in 0..count {
             if i > 0 {
                 self.text.0.push(b',');
             }
-            let value = self.rng.range(low, high);
+            let value = next(self);
             self.text.num(value);
             sum += value;
         }
