@@ -94,7 +94,7 @@ impl Table {
     }
 
     /// The row of a number and those above it, the outermost first.
-    pub(crate) fn path_to(&self, at: usize) -> Vec<&TreeRow> {
+    fn path_to(&self, at: usize) -> Vec<&TreeRow> {
         let mut path = vec![&self.rows[at]];
         for above in self.rows[..at].iter().rev() {
             if path.last().is_some_and(|last| above.depth < last.depth) {

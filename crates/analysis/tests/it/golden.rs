@@ -10,7 +10,6 @@ use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
@@ -199,10 +198,19 @@ fn compare(view: &View<'_>, head: &Value) -> Option<Vec<&'static str>> {
     Some(wrong)
 }
 
+/// What a file holds, unpacked if it is packed.
+pub(crate) fn unpacked(path: &Path) -> Vec<u8> {
+    let bytes = std::fs::read(path).expect("a file");
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return bytes;
+    }
+    let mut text = Vec::new();
+    MultiGzDecoder::new(&*bytes).read_to_end(&mut text).expect("packed text");
+    text
+}
+
 pub(crate) fn lines(golden: &Path) -> Vec<Value> {
-    let mut text = String::new();
-    let file = File::open(golden).expect("a golden file");
-    MultiGzDecoder::new(file).read_to_string(&mut text).expect("packed text");
+    let text = String::from_utf8(unpacked(golden)).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 

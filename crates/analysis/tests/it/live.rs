@@ -3,10 +3,8 @@
 //! Stored answers (`golden`) are of the corpus. With `TRACEMILL_LIVE=all` the engine is asked of every file of that too, which takes
 //! some ten minutes, and with `TRACEMILL_LIVE=FOLDER` of those in a folder; else of one in twelve. Without Node nothing is asked.
 
-use crate::golden::{Outcome, TIMES_IN_QUOTES, check, files, first_differences, shared};
-use flate2::read::MultiGzDecoder;
+use crate::golden::{Outcome, TIMES_IN_QUOTES, check, files, first_differences, shared, unpacked};
 use serde_json::{Value, json};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tracemill_analysis::Entities;
@@ -136,19 +134,12 @@ fn tables_are_those_that_the_engine_makes_now() {
     assert!(compared > 1000, "{compared}");
 }
 
-fn unpacked(path: &Path) -> Value {
-    let mut text = String::new();
-    let file = std::fs::File::open(path).expect("a file");
-    MultiGzDecoder::new(file).read_to_string(&mut text).expect("packed text");
-    serde_json::from_str(&text).expect("JSON")
-}
-
 /// Entries are hidden if DevTools can read all keys: the recorded file has one that it cannot.
 #[test]
 fn hidden_entries_are_left_out_as_the_engine_does() {
     let Some(engine) = engine() else { return };
     let recorded = shared().join("corpus/devtools/chromium156-worker-annotated.json.gz");
-    let mut trace = unpacked(&recorded);
+    let mut trace: Value = serde_json::from_slice(&unpacked(&recorded)).expect("JSON");
     let keys = &mut trace["metadata"]["modifications"]["entriesModifications"]["hiddenEntries"];
     let keys = keys.as_array_mut().expect("keys");
     keys.retain(|key| !key.as_str().is_some_and(|key| key.contains("--")));

@@ -1,10 +1,8 @@
 //! Sections of reports against what they must equal: DevTools' own engine, the tables of `top` and `tree`, and naive counts.
 
-use crate::golden::{files, goldens, has_goldens, input_of, lines, shared};
-use flate2::read::MultiGzDecoder;
+use crate::golden::{files, goldens, has_goldens, input_of, lines, shared, unpacked};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
     GroupBy, Per, Picks, Producer, Query, ReadRules, Report, ReportRules, Shape, TableRules,
@@ -185,12 +183,7 @@ fn single_events_and_counters_are_those_of_a_naive_count() {
         path
     });
     for path in traces().into_iter().chain(made) {
-        let mut text = std::fs::read(&path).expect("a file");
-        if text.starts_with(&[0x1F, 0x8B]) {
-            let packed = std::mem::take(&mut text);
-            MultiGzDecoder::new(&*packed).read_to_end(&mut text).expect("packed text");
-        }
-        let Ok(value) = serde_json::from_slice::<Value>(&text) else { continue };
+        let Ok(value) = serde_json::from_slice::<Value>(&unpacked(&path)) else { continue };
         let events = value.get("traceEvents").unwrap_or(&value);
         let Some(events) = events.as_array() else { continue };
         let trace = read(&path, 256 << 20);
@@ -392,10 +385,7 @@ fn builds_are_those_of_a_naive_count() {
     if !path.is_file() {
         return;
     }
-    let mut text = Vec::new();
-    let file = std::fs::File::open(&path).expect("a file");
-    MultiGzDecoder::new(file).read_to_end(&mut text).expect("packed text");
-    let value: Value = serde_json::from_slice(&text).expect("JSON");
+    let value: Value = serde_json::from_slice(&unpacked(&path)).expect("JSON");
     let of = |cat: &str| -> Vec<(f64, f64, String)> {
         let events = value["traceEvents"].as_array().expect("events").iter();
         let mut all: Vec<_> = events

@@ -1,10 +1,8 @@
 //! Our tables against DevTools' own engine, of real traces changed as people's files vary (`vary` of testkit).
 
-use crate::golden::{Outcome, TIMES_IN_QUOTES, check, files, shared};
+use crate::golden::{Outcome, TIMES_IN_QUOTES, check, files, shared, unpacked};
 use crate::live::{QUESTION, companies, engine, explained};
-use flate2::read::MultiGzDecoder;
 use serde_json::Value;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tracemill_testkit::{Rng, seeds, vary::varied};
@@ -64,13 +62,7 @@ fn sources() -> [Vec<Value>; 2] {
 
 /// What a file holds, if that is a trace of JSON, or a profile, which is not cut down, of few bytes.
 fn read(path: &Path) -> Option<Value> {
-    let bytes = std::fs::read(path).ok()?;
-    let mut unpacked = Vec::new();
-    let is_packed = bytes.starts_with(&[0x1f, 0x8b]);
-    if is_packed {
-        MultiGzDecoder::new(&*bytes).read_to_end(&mut unpacked).ok()?;
-    }
-    let bytes = if is_packed { unpacked } else { bytes };
+    let bytes = unpacked(path);
     let value: Value = serde_json::from_slice(&bytes).ok()?;
     let is_profile = value["nodes"].is_array() && bytes.len() < 60_000;
     (value.is_array() || value["traceEvents"].is_array() || is_profile).then_some(value)
