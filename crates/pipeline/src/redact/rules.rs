@@ -220,7 +220,7 @@ mod tests {
             "/Users/anna example/My Documents/a b.js",
             "at f (/home/anna/x.js:1:2)",
             "C:\\Users\\anna\\x.js",
-            "C:/work/anna/x.js",
+            "C:/projects/anna/x.js",
             "\\\\server\\anna\\x",
             "--user-data-dir=/tmp/anna/x",
             "~/anna/x",
