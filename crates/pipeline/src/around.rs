@@ -71,6 +71,18 @@ type MatchingBegin = Option<(u64, i64)>;
 /// Cost: a scan of the inputs, and a walk over their events in order of time by one thread; 24 bytes of heap an event, beyond a quarter
 /// of the budget on disk; what is open at a time.
 ///
+/// ```
+/// use tracemill_pipeline::{Config, Source, find_events};
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},{"ph":"X","name":"b","pid":1,"tid":2,"ts":2000,"dur":900}]"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let found = find_events(&[Source::Path(trace)], &"/^[ab]$/".parse()?, None, &config)?;
+/// assert_eq!((found.count, found.chosen), (2, Some((2_000_000, 2_900_000)))); // the longest
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`crate::merge()`], but for the output.
 pub fn find_events(

@@ -134,6 +134,20 @@ impl ProfilesReport {
 /// Cost: one pass over the inputs at scanning speed, and about 2 ns for each byte of profile data. Where [`Config::index`] allows it and
 /// there is an index of the one input, only events of profiles and names are read.
 ///
+/// ```
+/// use tracemill_pipeline::{Config, ProfileChoice, Source, list_profiles};
+/// # let folder = tempfile::tempdir()?;
+/// # let file = folder.path().join("CPU.20260101.120000.7.0.001.cpuprofile");
+/// # std::fs::write(&file, r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}}],
+/// #   "startTime":1,"endTime":11,"samples":[1,1],"timeDeltas":[5,5]}"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let report = list_profiles(&[Source::Path(file)], &ProfileChoice::default(), &config)?;
+/// let profile = &report.profiles[0]; // process and thread from the file's name
+/// assert_eq!((&*profile.pid, &*profile.tid, profile.samples), ("7", "0", 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`crate::merge()`], but for the output.
 pub fn list_profiles(

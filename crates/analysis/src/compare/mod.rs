@@ -162,6 +162,14 @@ pub fn compare_runs(base: &[Run], new: &[Run], rules: &CompareRules) -> Comparis
 }
 
 /// Compares a figure of the runs of both sides: medians, and a test of what is more than chance if there are four or more a side.
+///
+/// ```
+/// use tracemill_analysis::compare_figures;
+///
+/// let (medians, judged) = compare_figures(&[10.0, 11.0, 10.5, 10.2, 10.1], &[12.1, 12.0, 12.4, 12.2, 12.3]);
+/// assert_eq!((medians.base, medians.new), (10.2, 12.2));
+/// assert!(judged.expect("there are five a side").p < 0.01);
+/// ```
 pub fn compare_figures(base: &[f64], new: &[f64]) -> (Pair, Option<Judged>) {
     let pair = Pair { base: median_of(base), new: median_of(new) };
     let enough = base.len().min(new.len()) >= ENOUGH;

@@ -45,6 +45,22 @@ impl Trace {
     /// Cost: the flame chart of each thread and one walk over it; 20 bytes for each event of the names that are listed where single events
     /// are looked at, on disk beyond the budget; 420 bytes of heap for each row of a call tree.
     ///
+    /// ```
+    /// use tracemill_analysis::{ReadRules, ReportRules, TableRules, ThreadChoice, Trace};
+    /// use tracemill_pipeline::{Config, Source};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let trace = folder.path().join("trace.json");
+    /// # std::fs::write(&trace, r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},{"ph":"X","name":"b","pid":1,"tid":2,"ts":2000,"dur":9000}]"#)?;
+    ///
+    /// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+    /// let trace = Trace::read(&[Source::Path(trace)], ReadRules::default(), &config)?;
+    /// let rules = ReportRules { rows: 5, producer: None, tables: TableRules::default(), window: None, devices: Default::default() };
+    /// let report = trace.report(&trace.choose(&ThreadChoice::default()), &rules)?;
+    /// let hot = &report.hot.expect("there are events").table.rows[0];
+    /// assert_eq!((&*hot.id, hot.own), ("b", 9.0)); // milliseconds
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
     pub fn report(&self, threads: &[usize], rules: &ReportRules) -> Result<Report, Error> {

@@ -66,6 +66,19 @@ use viewers::Browser;
 /// runs on disk; a hash for each thread and each stack frame referred to; what is open at one time in one thread. Of CPU
 /// profiles the call trees of as many as there are threads.
 ///
+/// ```
+/// use tracemill_pipeline::{CheckFor, Config, Source, check};
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"B","name":"a","pid":1,"tid":1,"ts":1000},"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let report = check(&[Source::Path(trace)], &[CheckFor::Perfetto], &config)?;
+/// let kinds: Vec<_> = report.findings.iter().map(|finding| (&*finding.kind, finding.count)).collect();
+/// assert!(kinds.contains(&("begin-without-end", 1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`crate::merge()`], but for the output. Findings are no errors.
 pub fn check(

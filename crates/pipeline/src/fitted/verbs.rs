@@ -44,6 +44,25 @@ fn check(sources: &[Source], output: &OutputConfig, config: &Config) -> Result<(
 /// For a viewer ([`Config::viewer`]) the slice is written to the folder of temporary files, and a merge for the viewer makes the
 /// output of it.
 ///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use tracemill_pipeline::{Config, Edges, Moment, OutputConfig, Source, TimeWindow, slice};
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},{"ph":"X","name":"b","pid":1,"tid":2,"ts":2000,"dur":900}]"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let part = Arc::new(Mutex::new(Vec::new()));
+/// let output = OutputConfig::writer(Arc::clone(&part));
+/// // from half a millisecond after the start on
+/// let window = TimeWindow { from: Some(Moment::FromStart(500_000)), to: None };
+/// let report = slice(&[Source::Path(trace)], &[window], Edges::Clip, &output, &config)?;
+/// assert_eq!((report.written.run.events, report.clipped), (1, 0));
+/// assert!(part.lock().unwrap().starts_with(br#"[
+/// {"ph":"X","name":"b""#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`crate::merge()`]; [`crate::ErrorKind::Window`] if there is no window, or one that ends before it begins.
 pub fn slice(
@@ -76,6 +95,21 @@ pub fn slice(
 ///
 /// For a viewer ([`Config::viewer`]) a merge of the inputs for it is written to the folder of temporary files and converted: so
 /// events are in order of time then, and of B and E there is one event.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use tracemill_pipeline::{Config, Format, OutputConfig, Source, Style, convert};
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"i","ts":2},{"ph":"i","ts":1}]"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let lines = Arc::new(Mutex::new(Vec::new()));
+/// let output = OutputConfig { format: Some(Format::Ndjson), ..OutputConfig::writer(Arc::clone(&lines)) };
+/// convert(&[Source::Path(trace)], Style::Keep, &output, &config)?;
+/// assert_eq!(*lines.lock().unwrap(), b"{\"ph\":\"i\",\"ts\":2}\n{\"ph\":\"i\",\"ts\":1}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`crate::ErrorKind::Usage`] for NDJSON in the pretty style; else as [`crate::merge()`].
@@ -114,6 +148,22 @@ pub fn convert(
 ///
 /// For a viewer ([`Config::viewer`]) what stays is written to the folder of temporary files, and a merge for the viewer makes the
 /// output of it: so it is in order of time then. A size to fit is that of the output.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use tracemill_pipeline::{Config, Filter, OutputConfig, Source, filter};
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},{"ph":"X","name":"b","pid":1,"tid":2,"ts":2000,"dur":900}]"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let long = Arc::new(Mutex::new(Vec::new()));
+/// let output = OutputConfig::writer(Arc::clone(&long));
+/// let wanted = Filter { min_dur: Some("100us".parse()?), name: vec!["^b".parse()?], ..Filter::default() };
+/// let report = filter(&[Source::Path(trace)], &wanted, &output, &config)?;
+/// assert_eq!((report.matching, report.run.events), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`crate::ErrorKind::Usage`] if the patterns are too large together; else as [`crate::merge()`].

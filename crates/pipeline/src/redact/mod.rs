@@ -52,6 +52,23 @@ pub struct RedactReport {
 /// conversion: of each thread what it gathers, and nine times the largest text with escapes that it decodes, which is at
 /// most 4 MiB: a larger one is replaced as a whole.
 ///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use tracemill_pipeline::{Config, OutputConfig, Redaction, Secret, Source, redact};
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"i","ts":1,"args":{"file":"/home/anna/secret/plan.js"}}]"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let safe = Arc::new(Mutex::new(Vec::new()));
+/// let output = OutputConfig::writer(Arc::clone(&safe));
+/// let redaction = Redaction { secrets: vec![Secret::Path], also: Vec::new(), key: b"a key of one's own".to_vec() };
+/// let report = redact(&[Source::Path(trace)], &redaction, &output, &config)?;
+/// assert!(report.replaced.contains(&("path", 1)));
+/// assert!(!String::from_utf8_lossy(&safe.lock().unwrap()).contains("anna"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`crate::convert()`].
 pub fn redact(

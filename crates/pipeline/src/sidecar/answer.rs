@@ -17,6 +17,19 @@ use tracemill_tokenizer::Mapped;
 /// Where [`Config::index`] allows it and there is an index of the one input, that is asked instead: at most 16 MiB of the input
 /// are read, to see that it is still what it was.
 ///
+/// ```
+/// use tracemill_pipeline::{Config, InfoConfig, Source, info};
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},{"ph":"X","name":"b","pid":1,"tid":2,"ts":2000,"dur":900}]"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let wanted = InfoConfig { top: 10, full: true, self_times: false };
+/// let report = info(&[Source::Path(trace)], &wanted, &config)?;
+/// assert_eq!((report.events, report.start_ns, report.processes[0].threads.len()), (2, Some(1_000_000), 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`crate::merge()`], but for the output. [`crate::ErrorKind::NotATrace`] for an index that was named and cannot answer.
 pub fn info(sources: &[Source], wanted: &InfoConfig, config: &Config) -> Result<InfoReport, Error> {

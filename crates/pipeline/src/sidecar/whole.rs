@@ -89,6 +89,18 @@ pub struct Reach {
 /// Cost: one pass over each on all cores, as [`crate::info()`], and a checksum of its events. An index takes at most 1/128 of the text,
 /// or 64 KiB.
 ///
+/// ```
+/// use tracemill_pipeline::{Config, IndexConfig, Source, index, index_path};
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},{"ph":"X","name":"b","pid":1,"tid":2,"ts":2000,"dur":900}]"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let reports = index(&[Source::Path(trace.clone())], &IndexConfig::default(), &config)?;
+/// assert_eq!(reports[0].path, index_path(&trace)); // trace.json.tmi, which other verbs find by themselves
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`crate::info()`]; [`ErrorKind::Usage`] for what is no file, and for CPU profiles by themselves.
 pub fn index(

@@ -169,6 +169,31 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// For a viewer ([`Config::viewer`]) each part is written to the folder of temporary files, and a merge for the viewer makes the file
 /// of it, one part after the other; what is repeated at cuts is joined with its end then, so that a merge of the parts has it twice.
 ///
+/// ```
+/// use tracemill_pipeline::{Compression, Config, Source, SplitBy, SplitConfig, split};
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},{"ph":"X","name":"b","pid":1,"tid":2,"ts":2000,"dur":900}]"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let threads = SplitConfig {
+///     by: SplitBy::Tid,
+///     max_size: None,
+///     dir: folder.path().join("threads"),
+///     template: None, // trace.1.1.json
+///     replace: false,
+///     reserved: Vec::new(),
+///     format: None,
+///     compression: Compression::None,
+///     dry_run: false,
+/// };
+/// let report = split(&[Source::Path(trace)], &threads, &config)?;
+/// let parts: Vec<_> = report.parts.iter().map(|part| (part.tid.as_deref(), part.events)).collect();
+/// assert_eq!(parts, [(Some("1"), 1), (Some("2"), 1)]);
+/// assert!(report.parts[0].file.ends_with("trace.1.1.json"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// See [`ErrorKind`]; [`ErrorKind::Budget`] if a part is for a viewer and there are less than 64 MiB; [`ErrorKind::Parts`] if two parts would have one name, there are too many, they would take more than
 /// a GiB and 32 times what was read, or annotations would have to be gone through for minutes. Nothing is written
