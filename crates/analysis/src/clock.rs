@@ -5,6 +5,7 @@
 //! exact one. What is handed out is in milliseconds and microseconds either way.
 
 use crate::record::Record;
+use std::cmp::Ordering;
 use tracemill_tokenizer::{nanos as exact_nanos, number_text};
 
 /// How times are counted.
@@ -26,6 +27,11 @@ pub struct Window {
     pub from: f64,
     /// Where it ends.
     pub to: f64,
+}
+
+/// The order of two times: by value, and what is no number behind all others, since lists are sorted by total orders only.
+pub(crate) fn by_time(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or_else(|| a.total_cmp(&b))
 }
 
 /// See the module doc.
@@ -216,6 +222,14 @@ mod tests {
         let mut record = Record::new((time(ts), time(dur)), 0, 0, (0, b'X')).with_rest(rest);
         Clock::exact(origin).place(&mut record, 0);
         (record.ts, record.dur)
+    }
+
+    #[test]
+    fn what_is_no_number_stands_behind_all_others() {
+        let mut times = [f64::NAN, 2.0, f64::INFINITY, f64::NAN, -0.0, 0.0, 1.0];
+        times.sort_by(|&a, &b| by_time(a, b));
+        assert_eq!(times[..5], [0.0, 0.0, 1.0, 2.0, f64::INFINITY]);
+        assert_eq!(by_time(-0.0, 0.0), Ordering::Equal);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::rows::{Table, TreeRow, depth_first};
 use crate::stretches::Stretches;
 use crate::table::View;
 use crate::trace::{Thread, Trace};
-use std::cmp::Ordering;
+use crate::tree::sort_falling;
 use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
 use tracemill_core::threads::try_each;
@@ -319,7 +319,7 @@ fn united(mut parts: Vec<Part>, shape: Shape, key: Option<RowKey>) -> Option<Par
     }
     let value = |at: usize| if shape == Shape::CallTree { rows[at].total } else { rows[at].own };
     for own in &mut children {
-        own.sort_by(|&a, &b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
+        sort_falling(own, value);
     }
     first.table.rows = depth_first(rows, &children);
     Some(first)

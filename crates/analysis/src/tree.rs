@@ -120,6 +120,14 @@ pub(crate) struct Rows {
     failed: Option<Error>,
 }
 
+/// Sorts siblings, the greatest first and equal ones as they came. Where one is no number they stay as they came: DevTools' comparison
+/// says equal then, which sorts nothing that can be foreseen.
+pub(crate) fn sort_falling<T: Copy>(siblings: &mut [T], value: impl Fn(T) -> f64) {
+    if !siblings.iter().any(|&own| value(own).is_nan()) {
+        siblings.sort_by(|&a, &b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
+    }
+}
+
 /// By what siblings are sorted, each the greatest first; equal ones as they came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
@@ -230,9 +238,8 @@ impl Rows {
             By::Total => self.get(row).total,
             By::Start => 0.0,
         };
-        // a comparison with NaN says equal, which sorts nothing that can be foreseen
-        if by != By::Start && !children.iter().any(|&row| value(row).is_nan()) {
-            children.sort_by(|&a, &b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
+        if by != By::Start {
+            sort_falling(&mut children, value);
         }
         children
     }
@@ -299,6 +306,16 @@ impl Rows {
 mod tests {
     use super::*;
     use tracemill_core::limits::Limits;
+
+    #[test]
+    fn siblings_stay_as_they_came_where_one_is_no_number() {
+        let sorted = |mut own: Vec<f64>| {
+            sort_falling(&mut own, |own| own);
+            own
+        };
+        assert_eq!(sorted(vec![1.0, 3.0, 2.0]), [3.0, 2.0, 1.0]);
+        assert!(sorted(vec![1.0, f64::NAN, 2.0])[1].is_nan());
+    }
 
     #[test]
     fn rows_are_the_same_wherever_they_are() {

@@ -1,6 +1,7 @@
 //! Interactions: `UserInteractionsHandler` of DevTools, and of its insights INP.
 
 use super::network::{data, text};
+use crate::clock::by_time;
 use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::number;
@@ -72,10 +73,6 @@ fn paired(begin: &Marked, end: &Marked) -> Option<Interaction> {
     let (ts, dur) = (begin.ts, end.ts - begin.ts);
     let key = format!("s-{}", begin.number);
     Some(Interaction { kind, id, key, ts, dur, processing })
-}
-
-fn by_time(a: f64, b: f64) -> Ordering {
-    a.partial_cmp(&b).unwrap_or(Ordering::Equal)
 }
 
 /// Leaves out those that are parts of others, which end at the same time; these are handled as long as all of them.

@@ -1,10 +1,10 @@
 //! Shifts of the layout, in clusters: `LayoutShiftsHandler` of DevTools.
 
 use super::network::data;
+use crate::clock::by_time;
 use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::{is_true, number};
-use std::cmp::Ordering;
 
 /// A cluster lasts no longer, in microseconds.
 const MOST: f64 = 5_000_000.0;
@@ -33,7 +33,7 @@ impl Trace {
         let is_shift =
             |own: &&Marked| own.mark == Mark::Shift && !is_true(data(own, b"had_recent_input"));
         let mut shifts: Vec<&Marked> = self.pages.all.iter().filter(is_shift).collect();
-        shifts.sort_by(|a, b| a.ts.partial_cmp(&b.ts).unwrap_or(Ordering::Equal));
+        shifts.sort_by(|a, b| by_time(a.ts, b.ts));
         let mut clusters: Vec<ShiftCluster> = Vec::new();
         let Some(first) = shifts.first() else { return clusters };
         let (mut began, mut last, mut page) = (first.ts, first.ts, None);

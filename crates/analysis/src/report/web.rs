@@ -3,10 +3,10 @@
 use super::interactions::{Interaction, slowest};
 use super::network::{Request, asked_between, data, text};
 use super::shifts::ShiftCluster;
+use crate::clock::by_time;
 use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::{at, number};
-use std::cmp::Ordering;
 use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::unescaped_text;
 
@@ -76,10 +76,6 @@ struct Navigation<'m> {
 
 fn frame_of(own: &Marked) -> Option<String> {
     text(at(&own.args, &[b"frame"]))
-}
-
-fn by_time(a: f64, b: f64) -> Ordering {
-    a.partial_cmp(&b).unwrap_or(Ordering::Equal)
 }
 
 impl Trace {
