@@ -39,6 +39,11 @@ pub fn is_packed(file: &[u8]) -> bool {
     input::is_packed(file)
 }
 
+/// Whether it is packed by gzip.
+pub fn is_gzip(file: &[u8]) -> bool {
+    input::is_gzip(file)
+}
+
 /// Places that are noted at most, give or take those within [`STEP`] of text.
 const MOST: usize = 8192;
 /// Text between places that are noted: what is unpacked for one event, at most, if the frames are not longer.
@@ -115,7 +120,7 @@ pub fn members(
     file: &[u8],
     mut note: impl FnMut(Restart, &[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
-    if !input::is_gzip(file) {
+    if !is_gzip(file) {
         return Ok(());
     }
     let mut next = [0, WINDOW_STEP];

@@ -98,8 +98,9 @@ impl Indexed {
         let mut all = All::new(tables.0.clone(), Arc::clone(&tables.2), config);
         all.check()?;
         let mut special_spans = Vec::new();
-        let (scanned, places) =
+        let special =
             index.read_special(config, |found: Found, stretch| all.take(found, stretch))?;
+        let Some((scanned, places)) = special else { return Ok(None) };
         all.pair(bounds.end, index.only_by_name())?;
         if all.told.unended > 0 || all.told.lone_ends != Some(0) {
             return Ok(None);
@@ -252,7 +253,7 @@ impl Indexed {
         if count.is_none_or(|count| count.read_bytes > BYTES_SUMMED) {
             return Ok(None);
         }
-        let model = Arc::new(self.read(from, to, cancel)?);
+        let Some(model) = self.read(from, to, cancel)?.map(Arc::new) else { return Ok(None) };
         if windows.len() == KEPT {
             windows.remove(0);
         }
@@ -260,7 +261,7 @@ impl Indexed {
         Ok(Some(model))
     }
 
-    fn read(&self, from: i64, to: i64, cancel: &Cancel) -> Result<Model, Error> {
+    fn read(&self, from: i64, to: i64, cancel: &Cancel) -> Result<Option<Model>, Error> {
         let config = self.config(cancel);
         let bounds = self.whole.bounds;
         let (names, known) = (self.whole.names.clone(), self.infos.clone());
@@ -286,6 +287,7 @@ impl Indexed {
                 });
                 all.take(found, stretch)
             })?;
+        let Some(scanned) = scanned else { return Ok(None) };
         all.pair(bounds.end, self.index.only_by_name())?;
         all.keep_spans(&config, |Timed(lane, span)| {
             let is_counter = self.kind(*lane) == Some(LaneKind::Counter);
@@ -294,7 +296,7 @@ impl Indexed {
         for span in &long {
             let name = match span.name {
                 Some(name) => name,
-                None => name_at(&scanned, span.place, &all),
+                None => name_of(self.event(span.place, TEXT, cancel)?, &all),
             };
             all.push(timed(&DrawnSpan { name: Some(name), ..*span }, name, bounds))?;
         }
@@ -311,7 +313,20 @@ impl Indexed {
         }
         let mut model = arranged.model(Vec::new(), bounds, scanned);
         model.calls.clone_from(&self.whole.calls);
-        Ok(model)
+        Ok(Some(model))
+    }
+
+    /// As [`Model::event`].
+    pub(crate) fn event(
+        &self,
+        place: u64,
+        most: usize,
+        cancel: &Cancel,
+    ) -> Result<Option<(Vec<u8>, u64)>, Error> {
+        match self.index.is_packed() {
+            true => self.index.event_at(place, most, &self.config(cancel)),
+            false => Ok(self.whole.event(place, most)),
+        }
     }
 
     fn kind(&self, lane: u32) -> Option<LaneKind> {
@@ -348,13 +363,13 @@ fn events_near(
     let (mut around, mut events) = (FIRST, Vec::<damage::Event>::new());
     loop {
         let near = index.stretches_around(place, around)?;
-        index.read_stretches(&near, config, |found: Found, _| {
+        let read = index.read_stretches(&near, config, |found: Found, _| {
             events.extend(found.spans.iter().map(|own| (own.1.place, own.1.start)));
             let begins = found.marks.iter().filter(|mark| matches!(mark.phase, b'B' | b'b' | b'S'));
             events.extend(begins.map(|mark| (mark.place, mark.ts)));
             Ok(())
         })?;
-        if around >= MOST || events.iter().any(|own| own.0 < place) {
+        if read.is_none() || around >= MOST || events.iter().any(|own| own.0 < place) {
             return Ok(events);
         }
         events.clear();
@@ -379,8 +394,8 @@ fn timed(span: &DrawnSpan, unnamed: u32, bounds: Bounds) -> Timed {
 }
 
 /// The number of the name of an event whose name the index had no room for.
-fn name_at(scanned: &Scanned, place: u64, all: &All) -> u32 {
-    let (bytes, _) = scanned.event_at(place, TEXT).unwrap_or_default();
+fn name_of(event: Option<(Vec<u8>, u64)>, all: &All) -> u32 {
+    let (bytes, _) = event.unwrap_or_default();
     let mut labels = Labels::default();
     let own = labels.name(&fields_of(&bytes).of(&bytes));
     all.name(labels.names.bytes_of(own))

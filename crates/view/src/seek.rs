@@ -7,11 +7,13 @@ use crate::names::holds;
 use crate::stats;
 use serde_json::Value;
 use std::sync::Arc;
-use tracemill_pipeline::{Cancel, DrawnStretch, Error};
+use tracemill_pipeline::{Cancel, DrawnStretch, Error, ErrorKind};
 
 /// Stretches that are looked for at a time, and that are read at a time.
 const STRETCHES: usize = 4096;
 const AT_ONCE: usize = 64;
+/// The same of a packed trace, where much may have to be unpacked for each.
+const AT_ONCE_PACKED: usize = 4;
 
 /// What is looked for: from when on, whether forwards, behind which event of that time.
 type Wanted = (i64, bool, Option<u64>);
@@ -68,11 +70,12 @@ impl Indexed {
             true => (greatest >= wanted.0).then_some(least),
             false => (least <= wanted.0).then(|| greatest.saturating_neg()),
         };
+        let at_once = if self.index().is_packed() { AT_ONCE_PACKED } else { AT_ONCE };
         let mut beyond = None;
         loop {
             let is_wanted = |name: u32| names.contains(&name);
             let all = self.index().stretches_of(is_wanted, ranked, (beyond, STRETCHES))?;
-            for batch in all.chunks(AT_ONCE) {
+            for batch in all.chunks(at_once) {
                 let nearest = batch.first().map(|own| own.key.0);
                 if best.is_some_and(|best| nearest.is_none_or(|nearest| best.0 < nearest)) {
                     return Ok(unranked(best, forwards));
@@ -97,7 +100,7 @@ impl Indexed {
         mut look: impl FnMut(i64, u64),
     ) -> Result<(), Error> {
         let config = self.config(cancel);
-        self.index().read_stretches(batch, &config, |found: Found, _| {
+        let read = self.index().read_stretches(batch, &config, |found: Found, _| {
             let names = &found.labels.names;
             let is_one = |name: u32| holds(names.bytes_of(name), text.as_bytes());
             let spans = found.spans.iter().map(|own| (own.1.name, own.1.start, own.1.place));
@@ -108,7 +111,10 @@ impl Indexed {
             named.for_each(|(_, start, place)| look(start, place));
             Ok(())
         })?;
-        Ok(())
+        read.map(drop).ok_or_else(|| {
+            let what = "the stretches of the packed trace that may have such names".to_owned();
+            ErrorKind::Exceeded { what, given: config.memory }.into()
+        })
     }
 }
 

@@ -77,6 +77,19 @@ impl Shown {
         }
     }
 
+    /// Up to `most` bytes of the text of an event, and how long that is; nothing if none begins there.
+    pub(crate) fn event(
+        &self,
+        place: u64,
+        most: usize,
+        cancel: &Cancel,
+    ) -> Result<Option<(Vec<u8>, u64)>, Error> {
+        match self {
+            Shown::Whole(model) => Ok(model.event(place, most)),
+            Shown::Indexed(index) => index.event(place, most, cancel),
+        }
+    }
+
     /// Ancestors of an event and arrows from and to it; nothing if there is no such event.
     pub(crate) fn around(
         &self,
@@ -124,7 +137,8 @@ fn indexed(
     let [source] = sources else { return Ok((None, None)) };
     let bytes = source.path().metadata().map_or(0, |known| known.len());
     let mut state = DrawnIndex::open(source, config)?;
-    if matches!(state, DrawnState::Missing) && config.index == IndexUse::Auto && bytes >= WORTH {
+    let is_missing = matches!(state, DrawnState::Missing) && config.index == IndexUse::Auto;
+    if is_missing && bytes >= WORTH && DrawnIndex::may_be_made(source) {
         if let Err(error) = DrawnIndex::make(source, config) {
             config.cancel.check()?;
             // a trace that cannot be read, or has no room in memory, is told by who reads it

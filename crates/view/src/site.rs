@@ -293,7 +293,7 @@ impl Site {
                 let found = shown.around((lane, row, at), cancel).map_err(failed)?;
                 found.map(|found| Reply::json(&found)).ok_or_else(nothing)
             }
-            "api/event" => event(model, query),
+            "api/event" => event(&shown, query, cancel),
             "api/names" => names(model, query),
             "api/find" => {
                 let at = query.number::<i64>("at")?.saturating_add(model.bounds.start);
@@ -396,11 +396,13 @@ fn window(model: &Model, query: &Query<'_>) -> Result<(i64, i64), Reply> {
 }
 
 /// The text of an event.
-fn event(model: &Model, query: &Query<'_>) -> Result<Reply, Reply> {
+fn event(shown: &Shown, query: &Query<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
     let place = query.number::<u64>("place")?;
     let most = query.get("most").and_then(|most| most.parse().ok()).unwrap_or(EVENT_MOST);
-    model.check_unchanged().map_err(|error| Reply::failed(&error))?;
-    let (bytes, len) = model.event(place, most.min(EVENT_MOST)).ok_or_else(|| {
+    let failed = |error: Error| Reply::failed(&error);
+    shown.check_unchanged().map_err(failed)?;
+    let found = shown.event(place, most.min(EVENT_MOST), cancel).map_err(failed)?;
+    let (bytes, len) = found.ok_or_else(|| {
         Reply::error(404, "no event begins there", "Places are those that tiles name.")
     })?;
     let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -14,8 +14,8 @@ DevTools, or saves it as a file.
 
 The page opens at once. A trace with an index (`tracemill index`) is there at once too, whatever its size: what is \
 long is drawn as it is, the rest from sums in the index (marked ≈), and a window of fewer than 200,000 events is read \
-and drawn to the last. A trace of 32 MiB and more gets an index when it is first viewed. Without one (smaller, damaged or \
-packed traces, several inputs, CPU profiles, --index never) the trace is read once, at scanning speed: drawing costs as much as the pixels, not as the \
+and drawn to the last. A file of 32 MiB and more gets an index when it is first viewed. Without one (smaller files, several inputs, \
+.cpuprofile files, what can only be unpacked as a whole, --index never) the trace is read once, at scanning speed: drawing costs as much as the pixels, not as the \
 events; lists (36 bytes per interval) that exceed the memory (-m) go to the folder of -T. Several inputs, and folders, are shown as one trace, as `tracemill merge` makes it: equal pids of different recordings are different \
 processes, and clocks that differ are put on one line.
 

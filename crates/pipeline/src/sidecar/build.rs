@@ -98,9 +98,7 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
         }
         Packing::Unknown(file) => {
             let text = file_bytes.saturating_mul(RATIO);
-            let build = Build::new(text, (None, true), config);
-            // windows of what is packed are not drawn by it
-            (Some(file), Build { drawn: None, ..build })
+            (Some(file), Build::new(text, (None, true), config))
         }
     };
     let (inputs, restarts) = read(source, unknown, &mut build, config)?;
@@ -116,8 +114,7 @@ impl Build {
     /// Nothing yet, of a text of about so many bytes, parts of which can be read or not.
     fn new(text: u64, (packed, has_parts): (Option<Packed>, bool), config: &Config) -> Self {
         let share = config.shares().index / 16;
-        let is_plain = has_parts && packed.is_none();
-        let drawn = is_plain.then(|| AllDrawn::new(text, SpillVec::new(&config.tmp_dir, share)));
+        let drawn = has_parts.then(|| AllDrawn::new(text, SpillVec::new(&config.tmp_dir, share)));
         let wanted = InfoConfig { top: TOP, full: false, self_times: true };
         Build {
             info: InfoAccumulator::new(wanted, config),
@@ -171,7 +168,7 @@ impl Build {
             streams,
             groups,
             granule_threads: self.granule_threads.finish()?,
-            drawn: drawn.map(AllDrawn::finish).transpose()?,
+            drawn: drawn.filter(|_| has_parts).map(AllDrawn::finish).transpose()?,
             bounds: self.bounds.bounds(),
             has_profiles: self.has_profiles,
             has_lapses: self.has_lapses,

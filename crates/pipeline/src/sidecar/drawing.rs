@@ -11,12 +11,15 @@ use super::chosen::Candidate;
 use super::fresh::{input_of, open};
 use super::lookup::Lookup;
 use super::meta::{Meta, WindowsMeta};
+use super::packed::{Packing, Rounds, restarts};
+use super::plan::ONE_PIECE;
 use super::whole::{IndexConfig, index};
 use crate::config::Config;
 use crate::drawing::{LaneKey, LaneKind};
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
+use tracemill_core::packed::Restart;
 use tracemill_core::source::Source;
 use tracemill_index::bins::NO_NAME;
 use tracemill_index::{Index, IndexError, Input, Page, PageEntry, id, spans};
@@ -91,6 +94,8 @@ pub struct DrawnIndex {
     bins: u32,
     has_all_names: bool,
     threads: u64,
+    /// Where unpacking may begin, if the trace is packed.
+    restarts: Option<Vec<Restart>>,
 }
 
 fn told(error: IndexError) -> String {
@@ -159,6 +164,7 @@ impl DrawnIndex {
             bins: drawn.level,
             has_all_names: drawn.has_all_names,
             threads: 0,
+            restarts: None,
         };
         let known = opened.with(|lookup| {
             let sections = [id::LANES, id::NAMES, id::TRACKS, id::BINS];
@@ -170,7 +176,18 @@ impl DrawnIndex {
             Ok(_) => return Ok(DrawnState::Cannot("it does not say what is drawn")),
             Err(problem) => return Err((opened.candidate, problem)),
         }
+        match opened.with(|lookup| restarts(lookup.index)) {
+            Ok(None) if opened.is_packed() => return Ok(DrawnState::Cannot(ONE_PIECE)),
+            Ok(restarts) => opened.restarts = restarts,
+            Err(problem) => return Err((opened.candidate, problem)),
+        }
         Ok(DrawnState::Ready(Box::new(opened)))
+    }
+
+    /// Whether the index of a file, once it is made, may say how parts of it are read. Cost: of a packed file a look at the head of each frame.
+    pub fn may_be_made(source: &Source) -> bool {
+        let file = super::fresh::map(source.path()).ok().flatten();
+        file.is_some_and(|file| Packing::of(file).may_be_entered())
     }
 
     /// Makes the index of a file anew, where [`Config::index`] has it stand.
@@ -193,6 +210,11 @@ impl DrawnIndex {
     /// The trace.
     pub fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// Whether it is packed: then its text is only there as far as it was unpacked.
+    pub fn is_packed(&self) -> bool {
+        self.report.encoding.is_some()
     }
 
     /// First and last times.
@@ -241,7 +263,8 @@ impl DrawnIndex {
         ask: impl FnOnce(&Lookup<'_, '_>) -> Result<T, IndexError>,
     ) -> Result<T, String> {
         let index: Index<'_> = open(&self.bytes).map_err(told)?;
-        let lookup = Lookup::new(&index, self.report.bytes, None).map_err(told)?;
+        let packed = self.restarts.clone().map(|restarts| (restarts, Rounds::default()));
+        let lookup = Lookup::new(&index, self.report.bytes, packed).map_err(told)?;
         let lookup = lookup.ok_or("it does not say where the events begin and end")?;
         ask(&lookup).map_err(told)
     }
@@ -414,7 +437,7 @@ impl DrawnIndex {
 /// What is against reading windows of a trace.
 fn against(meta: &Meta, report: &InputReport) -> Option<&'static str> {
     let windows = match &meta.windows {
-        _ if report.encoding.is_some() => return Some("the trace is packed"),
+        None if report.encoding.is_some() => return Some(ONE_PIECE),
         None => return Some("its list of long events is missing"),
         Some(windows) => windows,
     };

@@ -1,18 +1,28 @@
 //! Windows of a trace for who draws it: how many events they have, and which are read for them.
+//!
+//! Of a packed trace the stretches that hold these are unpacked, into a file of holes that is forgotten with what was read of it. So what is
+//! unpacked at a time is bounded, and windows for which it would be too much are not read.
 
 use super::drawing::DrawnIndex;
+use super::fresh::map;
 use super::lookup::{Granules, Row, Single};
+use super::plan::prepare;
 use crate::config::Config;
 use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
 use crate::pieces::Pieces;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 use tracemill_core::error::Error;
-use tracemill_core::pieces::Chosen;
+use tracemill_core::packed::{Unpacking, unpack};
+use tracemill_core::pieces::{Chosen, Piece};
 use tracemill_index::{Index, IndexError, PageEntry, id, spans};
+use tracemill_tokenizer::Cursor;
 
 /// Granules of a page of GRANULES: each has an event at least.
 const GRANULES: u64 = super::granules::ROWS as u64;
+/// Text that is unpacked for a window at most.
+const UNPACKED: u64 = 512 << 20;
 
 /// Events that touch a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,7 +84,7 @@ impl DrawnIndex {
     }
 
     /// Reads the events that touch a window, and some beside it: all that are short, of counters the values at its begin, and of flows the
-    /// points far away.
+    /// points far away. Nothing if too much of a packed trace had to be unpacked for it.
     ///
     /// # Errors
     /// The index is damaged or none of the trace, and those of [`crate::scan_inputs`].
@@ -83,7 +93,7 @@ impl DrawnIndex {
         (from, to): (i64, i64),
         config: &Config,
         take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<Scanned, Error> {
+    ) -> Result<Option<Scanned>, Error> {
         let seen = self.seen(from, to);
         let granules = self.asked(|lookup| {
             let mut events = Vec::new();
@@ -102,10 +112,11 @@ impl DrawnIndex {
             })?;
             lookup.chosen(Some(&seen), |row| row.touches(&seen), events, |_, _| ())
         })?;
-        self.read(granules, config, take)
+        self.read(granules, UNPACKED, config, take)
     }
 
-    /// Reads the events that count wherever they stand: metadata, and what viewers need. Gives their places too.
+    /// Reads the events that count wherever they stand: metadata, and what viewers need. Gives their places too. Nothing if most of a packed
+    /// trace had to be unpacked for it.
     ///
     /// # Errors
     /// As [`DrawnIndex::read_window`].
@@ -113,7 +124,7 @@ impl DrawnIndex {
         &self,
         config: &Config,
         take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<(Scanned, Vec<u64>), Error> {
+    ) -> Result<Option<(Scanned, Vec<u64>)>, Error> {
         let (granules, places) = self.asked(|lookup| {
             let (mut events, mut places) = (Vec::new(), Vec::new());
             let section = lookup.index.section(id::PLACES);
@@ -128,7 +139,9 @@ impl DrawnIndex {
             let nothing = i64::MIN..i64::MIN;
             Ok((lookup.chosen(Some(&nothing), |_| false, events, |_, _| ())?, places))
         })?;
-        Ok((self.read(granules, config, take)?, places))
+        let most = UNPACKED.max(self.report.bytes / 2);
+        let scanned = self.read(granules, most, config, take)?;
+        Ok(scanned.map(|scanned| (scanned, places)))
     }
 
     /// Stretches of the text with events of names that are wanted, at most so many: those with the least `rank`, a number of their times, in
@@ -192,7 +205,7 @@ impl DrawnIndex {
         })
     }
 
-    /// Reads the events of stretches of the text.
+    /// Reads the events of stretches of the text; nothing if too much of a packed trace had to be unpacked for it.
     ///
     /// # Errors
     /// As [`DrawnIndex::read_window`].
@@ -201,7 +214,7 @@ impl DrawnIndex {
         stretches: &[DrawnStretch],
         config: &Config,
         take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<Scanned, Error> {
+    ) -> Result<Option<Scanned>, Error> {
         let mut rows: Vec<u64> = stretches.iter().map(|own| own.key.1).collect();
         rows.sort_unstable();
         let is_one = |row: &Row| rows.binary_search(&row.number).is_ok();
@@ -210,24 +223,89 @@ impl DrawnIndex {
         let seen = times.0..times.1.saturating_add(1);
         let granules =
             self.asked(|lookup| lookup.chosen(Some(&seen), is_one, Vec::new(), |_, _| ()))?;
-        self.read(granules, config, take)
+        self.read(granules, UNPACKED, config, take)
+    }
+
+    /// As [`Scanned::event_at`], of an event of a packed trace, wherever it stands. Cost: the stretch that holds it is unpacked.
+    ///
+    /// # Errors
+    /// The index is damaged or none of the trace; if the folder of temporary files has no room.
+    pub fn event_at(
+        &self,
+        place: u64,
+        most: usize,
+        config: &Config,
+    ) -> Result<Option<(Vec<u8>, u64)>, Error> {
+        /// Bytes that are looked at to find the end of an event: nearly all end within the first of these.
+        const ENDS: [u64; 2] = [64 << 10, 64 << 20];
+        let path = &self.candidate.trace;
+        let file = map(path).map_err(|e| Error::read(path.display(), e))?;
+        let file = Arc::new(file.ok_or_else(|| self.candidate.changed())?);
+        let mut kept = None;
+        for len in ENDS {
+            let end = place.saturating_add(len).min(self.report.bytes);
+            if place >= end {
+                return Ok(None);
+            }
+            let unpacking = self.unpacking(&[Piece::Stretch(place..end)], UNPACKED, config)?;
+            let Some(mut unpacking) = unpacking else { return Ok(None) };
+            unpacking.kept = kept.take().unwrap_or_default();
+            kept = Some(unpacking.kept.clone());
+            let text = unpack(&self.source.to_string(), &file, &unpacking, config)?;
+            let event = text.get(place as usize..end as usize).unwrap_or_default();
+            if event.first() != Some(&b'{') {
+                return Ok(None);
+            }
+            let own = Cursor::new(event).value().len();
+            if own < event.len() || len == ENDS[1] || end == self.report.bytes {
+                return Ok(Some((event[..own.min(most)].to_vec(), own as u64)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is to be unpacked for pieces; nothing if that has too many bytes.
+    fn unpacking(
+        &self,
+        pieces: &[Piece],
+        most: u64,
+        config: &Config,
+    ) -> Result<Option<Unpacking>, Error> {
+        self.asked(|lookup| {
+            let packed = lookup.packed.as_ref();
+            let Some(mut unpacking) =
+                packed.map(|packed| packed.unpacking(pieces, &[], self.report.bytes))
+            else {
+                return Ok(None);
+            };
+            let refused = prepare(&mut unpacking, most, lookup, config)?;
+            Ok(refused.is_none().then_some(unpacking))
+        })
     }
 
     fn read<F: Findings>(
         &self,
         granules: Granules,
+        most: u64,
         config: &Config,
         take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<Scanned, Error> {
+    ) -> Result<Option<Scanned>, Error> {
         if !granules.are_in_order() {
             return Err(self.candidate.refused("its places are not in order".to_owned()));
         }
         let Granules { pieces, read, .. } = granules;
-        let chosen = Chosen { pieces, unpacked: None };
+        let unpacked = match self.is_packed() {
+            false => None,
+            true => match self.unpacking(&pieces, most, config)? {
+                None => return Ok(None),
+                unpacked => unpacked,
+            },
+        };
+        let chosen = Chosen { pieces, unpacked };
         let pieces = Pieces { chosen, read, report: self.report.clone() };
         let scanned = scan_pieces(&self.source, &pieces, config, F::default, take)?;
         self.check_unchanged()?;
-        scanned.ok_or_else(|| self.candidate.changed())
+        scanned.map_or_else(|| Err(self.candidate.changed()), |scanned| Ok(Some(scanned)))
     }
 }
 

@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::path::Path;
 use tracemill_core::os::Temporary;
 use tracemill_core::packed::{
-    KeptText, Restart, Stretch, Unpacking, frames, is_packed, members, stretches,
+    KeptText, Restart, Stretch, Unpacking, frames, is_gzip, is_packed, members, stretches,
 };
 use tracemill_core::pieces::Piece;
 use tracemill_index::{Index, IndexError, Writer, id};
@@ -39,6 +39,15 @@ impl Packing {
             _ if !is_packed(&file) => Packing::Plain,
             Some((restarts, text)) => Packing::Frames(restarts, text),
             None => Packing::Unknown(file),
+        }
+    }
+
+    /// Whether an index may say where parts of it can be unpacked, as far as that shows without unpacking it.
+    pub(super) fn may_be_entered(&self) -> bool {
+        match self {
+            Packing::Plain => true,
+            Packing::Frames(restarts, _) => restarts.len() > 1,
+            Packing::Unknown(file) => is_gzip(file),
         }
     }
 }

@@ -15,6 +15,7 @@ use tracemill_core::losses::InputReport;
 use tracemill_core::packed::{Stretch, Unpacking};
 use tracemill_core::pieces::Chosen;
 use tracemill_core::source::Source;
+use tracemill_index::IndexError;
 
 /// Bytes of heap for each event that is read by itself.
 const EVENT: u64 = 64;
@@ -64,6 +65,8 @@ impl<T> Asked<T> {
 
 /// Times that what proved needed of a packed trace is unpacked at most.
 const ROUNDS: u32 = 64;
+/// Why nothing of a packed trace is read by itself.
+pub(super) const ONE_PIECE: &str = "the trace is packed so that it can only be unpacked as a whole";
 const BIT_BY_BIT: &str = "what its CPU profiles need shows too little at a time";
 
 /// A run over `sources` that reads what their index says is needed, or all of it.
@@ -138,18 +141,33 @@ pub(super) fn pieces_of(
     }
     let packed = lookup.packed.as_ref();
     let mut unpacked = packed.map(|packed| packed.unpacking(&pieces, &beside, report.bytes));
-    if let Some(Unpacking { stretches: own, .. }) = &mut unpacked {
-        if own.iter().map(Stretch::bytes).sum::<u64>() > report.bytes / 2 {
-            return Ok(Plan::Cannot("most of the trace would have to be unpacked"));
+    if let Some(unpacking) = &mut unpacked {
+        let most = report.bytes / 2;
+        let prepared = prepare(unpacking, most, lookup, config);
+        if let Some(why) = prepared.map_err(|error| error.to_string())? {
+            return Ok(Plan::Cannot(why));
         }
-        let windows = own.iter().filter(|own| own.from.bits.is_some()).count();
-        if windows as u64 * WINDOW > room(config) {
-            return Ok(Plan::Cannot("what is known of its blocks has no room in memory"));
-        }
-        packed::add_windows(lookup.index, own).map_err(|error| error.to_string())?;
     }
     let chosen = Chosen { pieces, unpacked };
     Ok(Plan::Known(Pieces { chosen, read, report }, bytes))
+}
+
+/// Gives what is to be unpacked the text before it; or says why it is too much, more than `most` bytes, say.
+pub(super) fn prepare(
+    Unpacking { stretches: own, .. }: &mut Unpacking,
+    most: u64,
+    lookup: &Lookup<'_, '_>,
+    config: &Config,
+) -> Result<Option<&'static str>, IndexError> {
+    if own.iter().map(Stretch::bytes).sum::<u64>() > most {
+        return Ok(Some("most of the trace would have to be unpacked"));
+    }
+    let windows = own.iter().filter(|own| own.from.bits.is_some()).count();
+    if windows as u64 * WINDOW > room(config) {
+        return Ok(Some("what is known of its blocks has no room in memory"));
+    }
+    packed::add_windows(lookup.index, own)?;
+    Ok(None)
 }
 
 /// Asks an index what is to be read; an error says why it is none of the trace.
@@ -175,7 +193,7 @@ fn plan<T>(
     let Some(input) = meta.input("") else { return Ok(Plan::None) };
     let restarts = packed::restarts(&index).map_err(|error| error.to_string())?;
     if input.encoding.is_some() && restarts.is_none() {
-        return Ok(Plan::Cannot("the trace is packed so that it can only be unpacked as a whole"));
+        return Ok(Plan::Cannot(ONE_PIECE));
     }
     let Some(of_windows) = &meta.windows else {
         return Ok(Plan::Cannot("its list of long events is missing"));

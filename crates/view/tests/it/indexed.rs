@@ -19,7 +19,7 @@ fn open_read(text: &[u8]) -> Opened {
 type Shown = (u64, u64, String, u8);
 
 /// Lanes of a trace by what they are called, with their numbers.
-fn lanes(trace: &Value) -> BTreeMap<String, u32> {
+pub(crate) fn lanes(trace: &Value) -> BTreeMap<String, u32> {
     let mut all = BTreeMap::new();
     for process in trace["processes"].as_array().unwrap() {
         for lane in process["lanes"].as_array().unwrap() {
@@ -59,7 +59,7 @@ fn shown(opened: &Opened, route: &str) -> BTreeMap<String, Vec<Shown>> {
 }
 
 /// Events of every kind that is drawn, in no order.
-fn mixed(rng: &mut Rng) -> String {
+pub(crate) fn mixed(rng: &mut Rng) -> String {
     let range = rng.pick(&[&3_000_u64, &300_000, &90_000_000]).to_owned();
     let crosses = rng.chance(50);
     let (mut lines, mut ends) = (Vec::new(), Vec::new());
@@ -257,7 +257,7 @@ fn a_trace_that_changes_is_refused_not_shown_wrong() {
 }
 
 /// The same lanes with the same intervals at some windows, whether the index is asked or not.
-fn are_same(rng: &mut Rng, (by_index, by_scan): (&Opened, &Opened), what: &str) {
+pub(crate) fn are_same(rng: &mut Rng, (by_index, by_scan): (&Opened, &Opened), what: &str) {
     let (trace, whole) = (by_index.json("api/trace"), by_scan.json("api/trace"));
     assert_eq!(trace["by_index"], true, "{what}");
     for key in ["start", "end", "events", "bytes", "lost"] {

@@ -5,6 +5,7 @@ mod flows;
 mod fuzzed;
 mod indexed;
 mod joined;
+mod packed;
 mod page;
 mod routes;
 mod slices;

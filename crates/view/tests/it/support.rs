@@ -26,8 +26,13 @@ pub(crate) fn unread(text: &[u8]) -> Opened {
 }
 
 pub(crate) fn with(text: &[u8], config: Config) -> Opened {
+    named("trace.json", text, config)
+}
+
+/// The same as a file of this name.
+pub(crate) fn named(name: &str, text: &[u8], config: Config) -> Opened {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("trace.json");
+    let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
     let site = Site::new(vec![Source::Path(path.clone())], config, TOKEN.into(), 8123);
     Opened { site, path, _folder: folder }
@@ -54,7 +59,12 @@ pub(crate) fn open(text: &[u8]) -> Opened {
 
 /// The site of a trace whose index is asked.
 pub(crate) fn open_indexed(text: &[u8]) -> Opened {
-    let opened = with(text, Config { index: IndexUse::Auto, ..config() });
+    open_indexed_as("trace.json", text)
+}
+
+/// The same as a file of this name.
+pub(crate) fn open_indexed_as(name: &str, text: &[u8]) -> Opened {
+    let opened = named(name, text, Config { index: IndexUse::Auto, ..config() });
     let sources = [Source::Path(opened.path.clone())];
     let made = index(&sources, &IndexConfig::default(), &config()).unwrap();
     assert_eq!(made[0].left_out, [""; 0], "{:?}", made[0].sections);

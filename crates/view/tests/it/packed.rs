@@ -1,0 +1,92 @@
+//! Packed traces by their indexes: what is shown is what is shown of the trace that was read, and only parts of it are unpacked.
+
+use crate::indexed::{are_same, lanes, mixed};
+use crate::support::{Opened, config, named, open_indexed_as};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
+use tracemill_pipeline::{Config, IndexUse};
+use tracemill_testkit::{Rng, seeds};
+
+/// zstd frames of so many bytes each.
+fn zstd(text: &[u8], frame: usize) -> Vec<u8> {
+    text.chunks(frame).flat_map(|own| zstd::bulk::compress(own, 1).unwrap()).collect()
+}
+
+/// gzip members of so many bytes each.
+fn gzip(text: &[u8], member: usize) -> Vec<u8> {
+    let pack = |own: &[u8]| {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::new(1));
+        packed.write_all(own).unwrap();
+        packed.finish().unwrap()
+    };
+    text.chunks(member).flat_map(pack).collect()
+}
+
+/// The same events in a text of at least so many bytes.
+fn padded(text: &str, bytes: usize) -> String {
+    let lines = text.matches(",\n").count();
+    text.replace(",\n", &format!(",\n{}", " ".repeat(bytes / lines + 1)))
+}
+
+/// The site of a packed trace by its index, and that of the trace when all of it was read.
+fn opened(name: &str, packed: &[u8]) -> (Opened, Opened) {
+    let by_scan = named(name, packed, Config { index: IndexUse::Never, ..config() });
+    by_scan.site.read().unwrap();
+    (open_indexed_as(name, packed), by_scan)
+}
+
+fn same_searches(rng: &mut Rng, (by_index, by_scan): (&Opened, &Opened), what: &str) {
+    let end = by_scan.json("api/trace")["duration"].as_str().unwrap().parse::<u64>().unwrap();
+    for _ in 0..4 {
+        let route = format!("api/find?name=n{}&at={}", rng.below(40), rng.below(end));
+        let [own, other] = [by_index, by_scan].map(|opened| opened.json(&route));
+        for key in ["start", "dur", "place", "name"] {
+            assert_eq!(own[key], other[key], "{what} {route}");
+        }
+        let Some(place) = own["place"].as_u64() else { continue };
+        for route in [format!("api/event?place={place}"), format!("api/event?place={place}&most=9")]
+        {
+            assert_eq!(by_index.bytes(&route), by_scan.bytes(&route), "{what} {route}");
+        }
+    }
+    // no event begins there
+    for place in [0, u64::MAX, u64::from(u32::MAX)] {
+        assert_eq!(by_index.get(&format!("api/event?place={place}")).status, 404, "{what}");
+    }
+}
+
+#[test]
+fn windows_of_packed_traces_are_those_of_the_trace() {
+    for seed in seeds(0, 9) {
+        let mut rng = Rng::new(seed);
+        let text = mixed(&mut rng);
+        let (name, packed) = match seed % 3 {
+            0 => ("a.json.zst", zstd(text.as_bytes(), 1 << rng.range(12, 17))),
+            1 => ("a.json.gz", gzip(padded(&text, 5 << 20).as_bytes(), 64 << 10)),
+            _ => ("a.json.gz", gzip(padded(&text, 40 << 20).as_bytes(), usize::MAX)),
+        };
+        let what = format!("seed {seed} {name}");
+        let (by_index, by_scan) = opened(name, &packed);
+        are_same(&mut rng, (&by_index, &by_scan), &what);
+        same_searches(&mut rng, (&by_index, &by_scan), &what);
+    }
+}
+
+#[test]
+fn packed_profiles_are_shown_with_their_calls() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node/trace.json");
+    let packed = zstd(&std::fs::read(path).unwrap(), 20_000);
+    let (by_index, by_scan) = opened("a.json.zst", &packed);
+    by_index.site.read_calls().unwrap();
+    are_same(&mut Rng::new(1), (&by_index, &by_scan), "profiles");
+    assert!(lanes(&by_index.json("api/trace")).keys().any(|key| key.contains("\"calls\"")));
+}
+
+#[test]
+fn what_can_only_be_unpacked_as_a_whole_is_read_as_a_whole() {
+    let text = mixed(&mut Rng::new(7));
+    let opened = named("a.json.zst", &zstd(text.as_bytes(), usize::MAX), config());
+    opened.site.read().unwrap();
+    assert_eq!(opened.json("api/trace")["by_index"], false);
+}
