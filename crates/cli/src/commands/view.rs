@@ -7,11 +7,13 @@ use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
 use crate::remedies;
 use crate::report;
+use std::fs::File;
 use std::io::{self, Write};
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tracemill_pipeline::{InputReport, Source};
+use tracemill_pipeline::{Error, InputReport, Source};
 use tracemill_view::{Bound, Site, Viewers, find_chromium, token};
 
 /// How long the page has to hear that the inputs cannot be shown.
@@ -49,10 +51,8 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
             args.host
         ));
     }
-    if !args.no_open
-        && let Err(error) = open::that_detached(&address)
-    {
-        messages.warning(&format!("no browser can be started ({error}): open the address by hand"));
+    if !args.no_open && open::that_detached(&address).is_err() {
+        messages.warning("no browser can be started: open the address by hand (--no-open)");
     }
     let read = running.watch(|_, _| site.read());
     if read.is_err() {
@@ -81,21 +81,34 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     }
 }
 
-/// Inputs are read again whenever a window is handed on.
+/// Inputs are read again whenever a window is handed on, so they are no pipes. What cannot be read at all is told before anybody gets an
+/// address.
 fn check(sources: &[Source]) -> Result<(), Failure> {
-    let again = |source: &Source| match source {
-        Source::Path(path) => {
-            std::fs::metadata(path).map_or(true, |known| known.is_file() || known.is_dir())
+    for source in sources {
+        let again = match source {
+            Source::Path(path) => is_readable(path).map_err(|e| Error::read(path.display(), e))?,
+            _ => false,
+        };
+        if !again {
+            return Err(Failure::usage(format!(
+                "{}: view reads its inputs again and again: name files, not a pipe",
+                plain(&source.to_string())
+            )));
         }
-        _ => false,
-    };
-    match sources.iter().find(|source| !again(source)) {
-        None => Ok(()),
-        Some(source) => Err(Failure::usage(format!(
-            "{}: view reads its inputs again and again: name files, not a pipe",
-            plain(&source.to_string())
-        ))),
     }
+    Ok(())
+}
+
+/// Whether it is a file or a folder; an error if that cannot be read.
+fn is_readable(path: &Path) -> io::Result<bool> {
+    let known = std::fs::metadata(path)?;
+    match known.is_dir() {
+        true => std::fs::read_dir(path).map(drop)?,
+        // to open a pipe waits for who writes to it
+        false if known.is_file() => File::open(path).map(drop)?,
+        false => return Ok(false),
+    }
+    Ok(true)
 }
 
 fn tell(address: &str) -> Result<(), Failure> {

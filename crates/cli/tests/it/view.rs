@@ -84,8 +84,9 @@ fn inputs_are_one_trace_as_merge_has_it() {
 
 #[test]
 fn what_cannot_be_shown_is_said() {
-    let folder = Folder::new();
-    folder.run("view --no-open missing.json").ends(3).says(&["missing.json"]);
+    let folder = Folder::new().with("a.json", "[]");
+    let missing = folder.run("view --no-open a.json missing.json").ends(3).says(&["missing.json"]);
+    assert_eq!(missing.stdout, "", "nobody opens the page of what is not there");
     folder.run("view --no-open -").ends(2).says(&["name files, not a pipe"]);
     folder.run("view --no-open --idle -1 a.json").ends(2);
     folder
