@@ -1,9 +1,9 @@
 //! Rows of the tree views: each row knows its parent and its first and last child. On disk beyond their share of the budget.
 
+use crate::clock::by_time;
 use crate::entries::Entry;
 use crate::space::{Space, double, half, put};
 use foldhash::fast::FixedState;
-use std::cmp::Ordering;
 use std::hash::BuildHasher;
 use tracemill_core::error::Error;
 use tracemill_core::spill::{Record, SpillArray, SpillIndex};
@@ -124,7 +124,7 @@ pub(crate) struct Rows {
 /// says equal then, which sorts nothing that can be foreseen.
 pub(crate) fn sort_falling<T: Copy>(siblings: &mut [T], value: impl Fn(T) -> f64) {
     if !siblings.iter().any(|&own| value(own).is_nan()) {
-        siblings.sort_by(|&a, &b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
+        siblings.sort_by(|&a, &b| by_time(value(b), value(a)));
     }
 }
 

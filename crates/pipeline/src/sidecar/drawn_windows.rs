@@ -272,12 +272,8 @@ impl DrawnIndex {
         config: &Config,
     ) -> Result<Option<Unpacking>, Error> {
         self.asked(|lookup| {
-            let packed = lookup.packed.as_ref();
-            let Some(mut unpacking) =
-                packed.map(|packed| packed.unpacking(pieces, &[], self.report.bytes))
-            else {
-                return Ok(None);
-            };
+            let Some(packed) = &lookup.packed else { return Ok(None) };
+            let mut unpacking = packed.unpacking(pieces, &[], self.report.bytes);
             let refused = prepare(&mut unpacking, most, lookup, config)?;
             Ok(refused.is_none().then_some(unpacking))
         })
