@@ -1,47 +1,23 @@
 //! AVX2: two 32-byte halves a block, classes by two nibble shuffles, strings by carry-less multiply.
-#![expect(unsafe_code, reason = "the call into code for this processor")]
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
 use super::nesting::{Brackets, FOLD, container_len_with};
+use super::tier::tier;
 use super::words::words;
 use super::{class, nibbles};
 use std::arch::x86_64::*;
 
-/// Proof that this processor has what this tier needs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
+tier! {
+    /// Proof that this processor has what this tier needs.
+    Avx2: is_x86_feature_detected["avx2", "pclmulqdq", "bmi1", "bmi2", "lzcnt", "popcnt"];
 
-impl Avx2 {
-    /// Asks the processor.
-    pub(super) fn detect() -> Option<Avx2> {
-        let all = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("pclmulqdq")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
-        all.then_some(Avx2(()))
+    fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+        flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)
     }
 
-    pub(super) fn flatten(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
-        // SAFETY: this processor has what the function needs: there is no `Avx2` but from `detect`.
-        unsafe { flatten_avx2(window, carry, out) }
+    fn container_len(bytes: &[u8]) -> Option<usize> {
+        container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
     }
-
-    pub(super) fn container_len(self, bytes: &[u8]) -> Option<usize> {
-        // SAFETY: as in `flatten`.
-        unsafe { container_len_avx2(bytes) }
-    }
-}
-
-#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
-fn flatten_avx2(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
-    flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)
-}
-
-#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,popcnt")]
-fn container_len_avx2(bytes: &[u8]) -> Option<usize> {
-    container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
 }
 
 #[inline]

@@ -1,57 +1,33 @@
 //! AVX-512: one load, one table permutation and one compress a block.
-#![expect(unsafe_code, reason = "a vector store, the call into code for this processor")]
+#![expect(unsafe_code, reason = "a vector store")]
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, flatten_with};
 use super::nesting::{Brackets, FOLD, container_len_with};
+use super::tier::tier;
 use super::words::words;
 use super::{class, nibbles};
 use std::arch::x86_64::*;
 
-/// Proof that this processor has what this tier needs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
+tier! {
+    /// Proof that this processor has what this tier needs.
+    Avx512: is_x86_feature_detected[
+        "avx512f", "avx512bw", "avx512vbmi", "avx512vbmi2", "pclmulqdq", "bmi1", "bmi2", "lzcnt", "popcnt",
+    ];
 
-impl Avx512 {
-    /// Asks the processor.
-    pub(super) fn detect() -> Option<Avx512> {
-        let all = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vbmi")
-            && is_x86_feature_detected!("avx512vbmi2")
-            && is_x86_feature_detected!("pclmulqdq")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
-        all.then_some(Avx512(()))
+    fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+        flatten_with(
+            window,
+            carry,
+            out,
+            |block| classify(block),
+            |bits| prefix_xor(bits),
+            |mask, base, slot| emit(mask, base, slot),
+        )
     }
 
-    pub(super) fn flatten(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
-        // SAFETY: this processor has what the function needs: there is no `Avx512` but from `detect`.
-        unsafe { flatten_avx512(window, carry, out) }
+    fn container_len(bytes: &[u8]) -> Option<usize> {
+        container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
     }
-
-    pub(super) fn container_len(self, bytes: &[u8]) -> Option<usize> {
-        // SAFETY: as in `flatten`.
-        unsafe { container_len_avx512(bytes) }
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,popcnt")]
-fn flatten_avx512(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
-    flatten_with(
-        window,
-        carry,
-        out,
-        |block| classify(block),
-        |bits| prefix_xor(bits),
-        |mask, base, slot| emit(mask, base, slot),
-    )
-}
-
-#[target_feature(enable = "avx512f,avx512bw,pclmulqdq,bmi1,bmi2,popcnt")]
-fn container_len_avx512(bytes: &[u8]) -> Option<usize> {
-    container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
 }
 
 #[inline]

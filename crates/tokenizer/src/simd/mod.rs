@@ -52,6 +52,8 @@ mod nesting;
 mod nibbles;
 mod prefetch;
 mod scalar;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod tier;
 #[cfg(target_arch = "x86_64")]
 mod words;
 

@@ -2,44 +2,25 @@
 //!
 //! There is no move-mask instruction: four comparison results are weighted with the bit of their lane and added
 //! pairwise until one bit a byte is left (the way simdjson does it).
-#![expect(unsafe_code, reason = "vector loads and the call into code for this processor")]
+#![expect(unsafe_code, reason = "vector loads")]
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
 use super::nesting::{Brackets, FOLD, container_len_with};
+use super::tier::tier;
 use super::{class, nibbles};
 use std::arch::aarch64::*;
 
-/// Proof that this processor has what this tier needs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Neon(());
+tier! {
+    /// Proof that this processor has what this tier needs.
+    Neon: is_aarch64_feature_detected["neon", "aes"];
 
-impl Neon {
-    /// Asks the processor.
-    pub(super) fn detect() -> Option<Neon> {
-        let all = std::arch::is_aarch64_feature_detected!("neon")
-            && std::arch::is_aarch64_feature_detected!("aes");
-        all.then_some(Neon(()))
+    fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
+        flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)
     }
 
-    pub(super) fn flatten(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
-        // SAFETY: this processor has what the function needs: there is no `Neon` but from `detect`.
-        unsafe { flatten_neon(window, carry, out) }
+    fn container_len(bytes: &[u8]) -> Option<usize> {
+        container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
     }
-
-    pub(super) fn container_len(self, bytes: &[u8]) -> Option<usize> {
-        // SAFETY: as in `flatten`.
-        unsafe { container_len_neon(bytes) }
-    }
-}
-
-#[target_feature(enable = "neon,aes")]
-fn flatten_neon(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
-    flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)
-}
-
-#[target_feature(enable = "neon,aes")]
-fn container_len_neon(bytes: &[u8]) -> Option<usize> {
-    container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
 }
 
 #[inline]
