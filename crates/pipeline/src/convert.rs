@@ -25,7 +25,7 @@ use tracemill_core::long_events::LongEvents;
 use tracemill_core::order::{Buckets, Order, Timed};
 use tracemill_core::output;
 use tracemill_core::place::Place;
-use tracemill_core::read::{Current, InputBytes, Reader};
+use tracemill_core::read::{Current, Reader};
 use tracemill_core::remedy::Remedy;
 use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
@@ -81,14 +81,10 @@ pub(crate) fn convert(
     run.warnings.extend(run.annotations.warning());
     let counts = (index.events, index.bytes);
     let check = || inputs.check_unchanged();
-    let copy = index.overlapped.map(|copy| copy.finish(emit.layout, (&united, counts.0), check));
-    run.bytes = match copy.transpose()?.flatten() {
-        Some(bytes) => bytes,
-        None => {
-            let begun = index.stream_policy.take();
-            emit.write_all(&united, counts, (output, begun), config, &mut run.warnings, check)?
-        }
-    };
+    let copied = index.overlapped.map(|copy| copy.end(emit.layout, &united)).transpose()?;
+    let begun = copied.flatten().or(index.stream_policy.take());
+    run.bytes =
+        emit.write_all(&united, counts, (output, begun), config, &mut run.warnings, check)?;
     run.inputs = inputs.reports;
     Ok(ConvertReport { run, style, spilled_bytes })
 }
@@ -168,16 +164,8 @@ impl Index<'_> {
     }
 
     fn begin_overlapped(&self, current: Current<'_>) -> Option<OverlappedCopy> {
-        let InputBytes::Mapped(mapped) = current.own else { return None };
-        let documents = overlapped_copy::look(mapped, self.config)?;
-        let store = Store::of_map(mapped);
         let (output, style) = self.output;
-        let format = output.format.unwrap_or_else(|| format_in_order(&documents, true));
-        let layout = layout(format, style, false);
-        let united = unite(&documents, &store);
-        layout
-            .is_verbatim()
-            .then(|| OverlappedCopy::begin(mapped, (layout, &united), output, self.config))?
+        OverlappedCopy::begin(current, |format| layout(format, style, false), output, self.config)
     }
 }
 

@@ -139,7 +139,7 @@ pub use pattern::{Glob, Pattern, Preset};
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use report::{
     AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport, IdentityReport,
-    InputClock, InputIdentity, MergeReport, RunReport, Unmatched, ViewerReport,
+    InputClock, InputIdentity, MergeReport, Present, RunReport, Unmatched, ViewerReport,
 };
 pub use rows::WrittenId;
 pub use sidecar::{

@@ -9,11 +9,14 @@
 //! is the text before the first event. It depends on the format and, in NDJSON, on keys that may stand behind the
 //! events: so the first and the last bytes of the input are looked at, and what they say is held against what was found
 //! when all is read. If it was wrong, or an event cannot be copied as it stands, nothing is lost but time: the output is
-//! dropped, and written again in the ordinary way.
+//! dropped, and written again in the ordinary way. What was copied may be the first part of the events: then the rest
+//! follows in the ordinary way.
 
 use crate::config::Config;
+use crate::keys::unite;
 use crate::layout::Layout;
 use crate::merged_keys::MergedKeys;
+use crate::streamed_output::{StreamedOutput, format_in_order};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -24,6 +27,7 @@ use tracemill_core::long_events::LongEvents;
 use tracemill_core::output::{Length, Output};
 use tracemill_core::place::{Long, Place};
 use tracemill_core::proof::{Feed, Proof};
+use tracemill_core::read::{Current, InputBytes};
 use tracemill_core::scan::Collect;
 use tracemill_core::store::{Payload, Store};
 use tracemill_core::target::{Compression, Format, OutputConfig, Target};
@@ -52,6 +56,8 @@ pub(crate) struct OverlappedCopy {
     threads: Vec<JoinHandle<Result<(), Error>>>,
     /// The number of the next batch, and where it begins.
     next: (usize, u64),
+    /// Events handed to the writers.
+    events: u64,
 }
 
 /// Whether an output can be written while it is not known what else there will be.
@@ -67,7 +73,7 @@ pub(crate) fn is_possible(output: &OutputConfig, config: &Config) -> bool {
 }
 
 /// The documents of an input, as far as its first and last bytes tell; `None` if it is too short, or not one list of events.
-pub(crate) fn look(mapped: &Mapped, config: &Config) -> Option<Vec<Document>> {
+fn look(mapped: &Mapped, config: &Config) -> Option<Vec<Document>> {
     let chunk = config.shares().chunk;
     if mapped.len() < CHUNKS_LEAST * chunk {
         return None;
@@ -90,17 +96,25 @@ pub(crate) fn look(mapped: &Mapped, config: &Config) -> Option<Vec<Document>> {
 }
 
 impl OverlappedCopy {
-    /// Opens the output and starts its writers; `None` if that fails, for reasons that will show again.
+    /// Opens the output and starts its writers, when the first events of the only input are found; `layout` is that of a form.
+    /// `None` if nothing can be copied, or if it fails, for reasons that will show again.
     pub(crate) fn begin(
-        mapped: &Arc<Mapped>,
-        (layout, united): (Layout, &MergedKeys<'_>),
+        current: Current<'_>,
+        layout: impl FnOnce(Format) -> Layout,
         output: &OutputConfig,
         config: &Config,
     ) -> Option<Self> {
-        let opening = layout.opening(united);
-        // it is cut to length at the end
-        let len = opening.len() as u64 + mapped.len() as u64 + layout.closing_len(united);
-        let output = Arc::new(Output::create(output, config, Length::Exactly(len)).ok()?);
+        let InputBytes::Mapped(mapped) = current.own else { return None };
+        let documents = look(mapped, config)?;
+        let store = Store::of_map(mapped);
+        let layout = layout(output.format.unwrap_or_else(|| format_in_order(&documents, true)));
+        let united = unite(&documents, &store);
+        if !layout.is_verbatim() {
+            return None;
+        }
+        let opening = layout.opening(&united);
+        let len = opening.len() as u64 + mapped.len() as u64 + layout.closing_len(&united);
+        let output = Arc::new(Output::create(output, config, Length::AtMost(len)).ok()?);
         let mut buffer = Vec::new();
         let mut batch = output.batch(0, 0, &mut buffer);
         batch.push(&opening).ok()?;
@@ -123,6 +137,7 @@ impl OverlappedCopy {
             jobs: Some(jobs),
             threads,
             next,
+            events: 0,
         })
     }
 
@@ -140,37 +155,27 @@ impl OverlappedCopy {
         let first = number == 1;
         let len = self.layout.batch_len(places.len() as u64, bytes, first);
         self.next = (number + 1, offset + len);
+        self.events += places.len() as u64;
         let (places, long) = (places.to_vec(), long.to_vec());
         let job = CopyTask { number, offset, first, places, long };
         self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
     }
 
-    /// Ends the output, if it is what it should be; returns its bytes.
-    ///
-    /// `check` has the last word: the output appears only if it agrees.
-    pub(crate) fn finish(
+    /// What was written, if the output is begun as it should be: more can follow when this returns.
+    pub(crate) fn end(
         mut self,
         layout: Layout,
-        (united, events): (&MergedKeys<'_>, u64),
-        check: impl FnOnce() -> Result<(), Error>,
-    ) -> Result<Option<u64>, Error> {
+        united: &MergedKeys<'_>,
+    ) -> Result<Option<Box<StreamedOutput>>, Error> {
         self.end_writers()?;
         let is_right = layout.is_verbatim()
             && layout.format == self.layout.format
             && layout.opening(united) == self.opening
-            && events > 0;
-        let Some(output) = self.output.take().filter(|_| is_right).and_then(Arc::into_inner) else {
-            return Ok(None);
-        };
-        let (number, offset) = self.next;
-        let mut buffer = Vec::new();
-        let mut batch = output.batch(number, offset, &mut buffer);
-        let len = offset + layout.write_closing(united, events, &mut batch)?;
-        batch.finish()?;
-        output.set_len(len)?;
-        check()?;
-        output.finish()?;
-        Ok(Some(len))
+            && self.events > 0;
+        let output = self.output.take().filter(|_| is_right).and_then(Arc::into_inner);
+        let opening = self.opening.len() as u64;
+        let begun = |output| StreamedOutput::begun(output, layout, opening, self.next, self.events);
+        Ok(output.map(begun).map(Box::new))
     }
 
     fn end_writers(&mut self) -> Result<(), Error> {

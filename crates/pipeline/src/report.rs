@@ -262,6 +262,15 @@ pub struct Unmatched {
     pub asked: String,
 }
 
+/// What the inputs of `filter` have of a kind of which something was asked for in vain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Present {
+    /// The flag that asks for it.
+    pub flag: &'static str,
+    /// Each once, in ascending order: ids as numbers, as far as they are some, names as text.
+    pub values: Vec<String>,
+}
+
 /// What `filter` did. What it left out is not lost.
 #[derive(Clone, Debug, Serialize)]
 pub struct FilterReport {
@@ -276,6 +285,10 @@ pub struct FilterReport {
     pub dropped: Vec<Dropped>,
     /// What was asked for and nothing is, each by itself, whatever the other criteria say.
     pub unmatched: Vec<Unmatched>,
+    /// Ids and names of processes and threads, where some of `unmatched` ask for others. Names, categories and phases of events
+    /// are not kept by the scan: [`info()`](crate::info()) tells those.
+    #[serde(skip)]
+    pub present: Vec<Present>,
     /// With a size to fit: what is shorter than this many nanoseconds went; all but metadata if it is [`i64::MAX`].
     pub threshold_ns: Option<i64>,
     /// Bytes of the index spilled to disk.

@@ -68,6 +68,17 @@ impl StreamedOutput {
         Ok(StreamedOutput { output, layout, opening, next, events: 0, breaks_escaped: 0, repairs })
     }
 
+    /// An output that has events already, written by others.
+    pub(crate) fn begun(
+        output: Output,
+        layout: Layout,
+        opening: u64,
+        next: (usize, u64),
+        events: u64,
+    ) -> Self {
+        StreamedOutput { output, layout, opening, next, events, breaks_escaped: 0, repairs: None }
+    }
+
     /// Writes events that stand behind all others.
     pub(crate) fn push(&mut self, places: &[Place], store: &Store<'_>) -> Result<(), Error> {
         if places.is_empty() {

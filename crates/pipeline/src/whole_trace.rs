@@ -32,7 +32,12 @@ impl Emit<'_, '_, '_> {
             false => Length::Unknown,
         };
         let begun = match begun {
-            Some(begun) => *begun,
+            Some(begun) => {
+                if let Length::Exactly(len) = length {
+                    begun.output.reserve(len)?;
+                }
+                *begun
+            }
             None => StreamedOutput::new((self.layout, united), output, config, length)?,
         };
         debug_assert_eq!(begun.opening, opening.len() as u64);
@@ -46,9 +51,7 @@ impl Emit<'_, '_, '_> {
         let closing = self.layout.write_closing(united, events, &mut batch)?;
         batch.finish()?;
         let len = written.end + closing;
-        if self.changes_lengths(config) {
-            sink.set_len(len)?;
-        }
+        sink.set_len(len)?;
         debug_assert_eq!(before + written.events, events);
         breaks_escaped += written.breaks_escaped;
         if breaks_escaped > 0 {

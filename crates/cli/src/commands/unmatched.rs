@@ -16,7 +16,8 @@ pub(super) const NAMES: usize = 1000;
 
 /// A sentence for each flag of which something matches nothing; one if each matches something, but no event all.
 ///
-/// What there is instead is read from the inputs once more, if they are files: the scan keeps no names.
+/// What there is instead of processes and threads the scan knows. Names, categories and phases are read from the inputs once more, if
+/// these are files.
 pub(super) fn sentences(
     report: &FilterReport,
     args: &CriteriaArgs,
@@ -32,16 +33,22 @@ pub(super) fn sentences(
         return report.is_empty().then_some(text).into_iter().collect();
     }
     let wanted = InfoConfig { top: NAMES, full: false, self_times: false };
-    let known = match sources.iter().all(can_be_read_again) {
+    let mut flags: Vec<&str> = report.unmatched.iter().map(|own| own.flag).collect();
+    flags.dedup();
+    let present = |flag| {
+        let own = report.present.iter().find(|present| present.flag == flag)?;
+        Some(own.values.iter().map(String::as_str).collect())
+    };
+    let is_known = flags.iter().all(|&flag| present(flag).is_some());
+    let known = match !is_known && sources.iter().all(can_be_read_again) {
         true => info(sources, &wanted, config).ok(),
         false => None,
     };
-    let mut flags: Vec<&str> = report.unmatched.iter().map(|own| own.flag).collect();
-    flags.dedup();
     let sentence = |flag| {
         let own = report.unmatched.iter().filter(|own| own.flag == flag);
         let asked: Vec<&str> = own.map(|own| own.asked.as_str()).collect();
-        said(flag, &asked, known.as_ref().map(|known| there(known, flag)))
+        let there = present(flag).or_else(|| Some(there(known.as_ref()?, flag)));
+        said(flag, &asked, there)
     };
     flags.into_iter().map(sentence).collect()
 }
@@ -54,14 +61,8 @@ pub(super) fn can_be_read_again(source: &Source) -> bool {
 
 /// What there is in the inputs of the kind that a flag asks for, each once.
 fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
-    let processes = || report.processes.iter();
-    let threads = || processes().flat_map(|process| &process.threads);
     let rows = |list: &'r TopList| list.by_bytes.iter().filter_map(|row| row.name.as_deref());
-    let mut all: Vec<&str> = match flag {
-        "--pid" => processes().map(|process| process.pid.as_str()).collect(),
-        "--tid" => threads().map(|thread| thread.tid.as_str()).collect(),
-        "--process" => processes().filter_map(|process| process.name.as_deref()).collect(),
-        "--thread" => threads().filter_map(|thread| thread.name.as_deref()).collect(),
+    let all: Vec<&str> = match flag {
         "--ph" => report.phases.iter().map(|(phase, _)| phase.as_str()).collect(),
         "--cat" => {
             rows(&report.categories).flat_map(|list| list.split(',')).map(str::trim).collect()
@@ -69,9 +70,6 @@ fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
         "--args-key" => report.args.iter().flat_map(rows).collect(),
         _ => rows(&report.names).collect(),
     };
-    if matches!(flag, "--pid" | "--tid") {
-        all.sort_by_key(|id| number_of(id));
-    }
     each_once(all)
 }
 

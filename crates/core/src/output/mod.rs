@@ -68,6 +68,8 @@ const THREAD: u64 = 1 << 20;
 pub enum Length {
     /// So many bytes: batches may be written at their places, in any order.
     Exactly(u64),
+    /// Not more than so many: batches may be written at their places too, and no room is kept for them.
+    AtMost(u64),
     /// Not known before all is written: batches come in turn.
     Unknown,
 }
@@ -189,9 +191,12 @@ impl Output {
         }
         let file = AtomicFile::create(path, (replace, config.sync), existing.as_ref())?;
         match (length, output.compression) {
-            (Length::Exactly(len), Compression::None) => {
-                os::reserve(&file.file, len).map_err(|e| Error::write(&name, e))?;
-                Ok(Output { progress, name, sink: Sink::Placed(file), length })
+            (Length::Exactly(_) | Length::AtMost(_), Compression::None) => {
+                let output = Output { progress, name, sink: Sink::Placed(file), length };
+                if let Length::Exactly(len) = length {
+                    output.reserve(len)?;
+                }
+                Ok(output)
             }
             _ => {
                 let bytes = file.file.try_clone().map_err(|e| Error::write(&name, e))?;
@@ -238,7 +243,9 @@ impl Output {
         give_up: impl Fn() + Sync,
     ) -> Result<Vec<T>, Error> {
         let worth = match self.length {
-            Length::Exactly(len) => usize::try_from(1 + len / THREAD).unwrap_or(usize::MAX),
+            Length::Exactly(len) | Length::AtMost(len) => {
+                usize::try_from(1 + len / THREAD).unwrap_or(usize::MAX)
+            }
             Length::Unknown => usize::MAX,
         };
         let results = on_threads(Self::workers(config).min(worth), || {
@@ -261,6 +268,18 @@ impl Output {
         match failures.into_iter().min_by_key(|error| error.class() == ErrorClass::BrokenPipe) {
             Some(error) => Err(error),
             None => Ok(done),
+        }
+    }
+
+    /// Has the file system keep room for so many bytes, where batches are written at their places.
+    /// # Errors
+    /// [`ErrorKind::Write`] if there is no room.
+    pub fn reserve(&self, len: u64) -> Result<(), Error> {
+        match &self.sink {
+            Sink::Placed(file) => {
+                os::reserve(&file.file, len).map_err(|e| Error::write(&self.name, e))
+            }
+            Sink::InTurn { .. } => Ok(()),
         }
     }
 

@@ -102,6 +102,10 @@ impl Findings {
             if criteria.needs.names {
                 self.names.note_by(event, plain_id);
             }
+            // a thread of metadata alone is there too
+            if criteria.needs.threads {
+                self.threads.number(event, criteria);
+            }
             self.metadata += 1;
             return self.keep(Place::new(offset, len, 0));
         }

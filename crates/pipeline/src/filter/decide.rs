@@ -13,6 +13,7 @@
 use super::Index;
 use super::criteria::Criteria;
 use super::narrowed::Narrowed;
+use super::overlapped::Overlapped;
 use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::threads::Thread;
 use super::undecided::{Role, Undecided};
@@ -38,6 +39,8 @@ pub(super) struct Decision {
     pub(super) threshold: Option<i64>,
     pub(super) spilled: u64,
     pub(super) warning: Option<Warning>,
+    /// Whether what was written while the rest was read is the begin of it.
+    pub(super) is_as_written: bool,
 }
 
 /// Everything that waited, and what decides it.
@@ -58,8 +61,8 @@ struct UndecidedEvents<'w, 's, 'p> {
     quota: Quota,
 }
 
-/// Takes a decided event: its place, its duration (or that of what it belongs to), and why it goes.
-type Visit<'v> = dyn FnMut(Place, i64, Reason) -> Result<(), Error> + 'v;
+/// Takes a decided event, its duration (or that of what it belongs to), and why it goes.
+type Visit<'v> = dyn FnMut(&Undecided, i64, Reason) -> Result<(), Error> + 'v;
 
 impl Index<'_> {
     /// Decides everything; `len` is that of an output with so many events of so many bytes.
@@ -67,6 +70,7 @@ impl Index<'_> {
         self,
         order: Order<'_, '_>,
         config: &Config,
+        written: Option<&Overlapped>,
         len: impl Fn(u64, u64) -> u64,
     ) -> Result<Decision, Error> {
         let known = self.known.as_deref();
@@ -106,19 +110,21 @@ impl Index<'_> {
                 threshold,
                 spilled,
                 warning,
+                is_as_written: true,
             });
         }
         let threshold = waiting.threshold(events, bytes, &len)?;
         let mut count = Count { events, bytes, tallies, threshold };
+        let mut is_as_written = true;
         let mut staying = ExternalSorter::new(&config.tmp_dir, share, config.threads);
-        waiting.each_bound(&mut |place, dur, reason| match count.stays(
-            place,
-            order.0.len(place),
-            dur,
-            reason,
-        ) {
-            true => staying.push(by_place(place), order),
-            false => Ok(()),
+        waiting.each_bound(&mut |record, dur, reason| {
+            let place = record.entry.place;
+            let stays = count.stays(place, order.0.len(place), dur, reason);
+            is_as_written &= written.is_none_or(|written| written.agrees(record, stays));
+            match stays {
+                true => staying.push(by_place(place), order),
+                false => Ok(()),
+            }
         })?;
         let staying = staying.finish(order)?;
         spilled += staying.spilled_bytes();
@@ -129,7 +135,7 @@ impl Index<'_> {
         let warning = criteria.warn_if_larger(len(events, bytes));
         let threshold = threshold.map(|least| i64::try_from(least).unwrap_or(i64::MAX));
         let lists = all.into();
-        Ok(Decision { lists, events, bytes, tallies, threshold, spilled, warning })
+        Ok(Decision { lists, events, bytes, tallies, threshold, spilled, warning, is_as_written })
     }
 }
 
@@ -314,9 +320,9 @@ impl UndecidedEvents<'_, '_, '_> {
         };
         let reason = self.judge(self.judge_event(first), first.time(), dur);
         if let Some(begin) = &begin {
-            visit(begin.entry.place, dur, reason)?;
+            visit(begin, dur, reason)?;
         }
-        visit(end.entry.place, dur, reason)
+        visit(end, dur, reason)
     }
 
     /// The last record of a key was seen: B that are still open, and groups.
@@ -328,13 +334,13 @@ impl UndecidedEvents<'_, '_, '_> {
     ) -> Result<(), Error> {
         for begin in open.values() {
             let reason = self.judge(self.judge_event(&begin), begin.time(), i64::MAX);
-            visit(begin.entry.place, i64::MAX, reason)?;
+            visit(&begin, i64::MAX, reason)?;
         }
         open.clear();
         let dur = group.times.map_or(0, |(from, to)| to.saturating_sub(from));
         let from = group.times.map(|(from, _)| from);
         let reason = self.judge(group.head.or(group.any).unwrap_or(PASSES), from, dur);
-        group.drain(|record| visit(record.entry.place, dur, reason))
+        group.drain(|record| visit(&record, dur, reason))
     }
 
     /// How long something must last to stay, if there is a size to fit.
@@ -353,7 +359,7 @@ impl UndecidedEvents<'_, '_, '_> {
             }
             Ok(())
         };
-        self.each_bound(&mut count)?;
+        self.each_bound(&mut |record, dur, reason| count(record.entry.place, dur, reason))?;
         for record in self.late.iter() {
             let (place, dur, reason) = self.judge_single(&record);
             count(place, dur, reason)?;

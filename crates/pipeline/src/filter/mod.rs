@@ -21,6 +21,7 @@ mod decide;
 mod membership;
 pub(crate) mod narrowed;
 mod options;
+mod overlapped;
 mod queries;
 mod reason;
 mod thread_numbers;
@@ -34,17 +35,19 @@ use crate::emit::Emit;
 use crate::inputs::read_all;
 use crate::keys::unite;
 use crate::layout::Layout;
+use crate::overlapped_copy;
 use crate::pieces::PieceOutcome;
 use crate::reordering::Reordering;
-use crate::report::{FilterReport, RunReport};
+use crate::report::{FilterReport, Present, RunReport, Unmatched};
 use crate::streamed_output::{
     StreamPolicy, StreamedOutput, format_in_order, report_in_order, take_late_keys,
 };
-use chunk::{ChunkFindings, ReadCounts};
+use chunk::{ChunkFindings, Findings, ReadCounts};
 pub(crate) use criteria::Criteria;
 pub(crate) use membership::group_of;
 use narrowed::Narrowed;
 pub use options::Filter;
+use overlapped::Overlapped;
 use reason::Tallies;
 use std::sync::Arc;
 use thread_numbers::ThreadNumbers;
@@ -87,6 +90,8 @@ pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport
     let stream_policy =
         StreamPolicy::new(sources, output, config, |format| Some(Layout::of(format)));
     let mut index = Index::new(Criteria::of(filter)?, config, stream_policy);
+    let may_begin = sources.len() == 1 && overlapped_copy::is_possible(output, config);
+    index.may_begin = (may_begin && !index.criteria.needs.late).then_some((output, config));
     let inputs = read_all(sources, config, &mut index)?;
     write(job, (inputs, index), config)
 }
@@ -127,23 +132,24 @@ fn write(
     let long = std::mem::take(&mut index.long);
     let metadata = index.metadata;
     let has_events = inputs.reports.iter().any(|input| input.events > 0);
-    let unmatched = match has_events {
-        true => index.criteria.unmatched(&index.threads.all().collect::<Vec<_>>(), &index.names),
-        false => Vec::new(),
+    let (unmatched, present) = match has_events {
+        true => index.unmatched(),
+        false => Default::default(),
     };
     let store = &Store::new(payloads).with_long(&long);
     let mut documents = std::mem::take(&mut index.documents);
     let format = output.format.unwrap_or_else(|| format_in_order(&documents, sources.len() == 1));
     let (late_keys, late) = take_late_keys(&mut documents, sources, format);
     let begun = index.stream_policy.take().or(index.begun.take());
+    let overlapped = index.overlapped.take();
     let mut united = unite(&documents, store);
     let annotations =
         Annotations::read(&documents, &inputs, false, (store, &config.table_quota()))?;
     let layout = Layout::of(format);
     let around =
         layout.opening(&united).len() as u64 + layout.closing_len(&united) + annotations.len();
-    let decision = index
-        .decide(Order(store), config, |events, bytes| around + layout.events_len(events, bytes))?;
+    let len = |events, bytes| around + layout.events_len(events, bytes);
+    let decision = index.decide(Order(store), config, overlapped.as_ref(), len)?;
     let mut run = RunReport {
         events: decision.events,
         ..report_in_order(&inputs, (&united, format), (late_keys, late), config)
@@ -165,6 +171,9 @@ fn write(
     };
     run.annotations = annotations.put(&mut united, &written).report();
     run.warnings.extend(run.annotations.warning());
+    let overlapped = overlapped.filter(|_| decision.is_as_written);
+    let copied = overlapped.map(|begun| begun.end(layout, &united)).transpose()?;
+    let begun = copied.flatten().or(begun);
     let counts = (decision.events, decision.bytes);
     let check = || inputs.check_unchanged();
     run.bytes =
@@ -176,6 +185,7 @@ fn write(
         matching: decision.events - metadata,
         dropped,
         unmatched,
+        present,
         threshold_ns: decision.threshold,
         spilled_bytes: decision.spilled,
         index: None,
@@ -188,6 +198,9 @@ struct Index<'c> {
     stream_policy: StreamPolicy<'c>,
     /// What was written before the first event that has to wait.
     begun: Option<Box<StreamedOutput>>,
+    /// The output, if that may be begun when the first events are found.
+    may_begin: Option<(&'c OutputConfig, &'c Config)>,
+    overlapped: Option<Overlapped>,
     criteria: Criteria,
     kept: SpillVec<Place>,
     /// Events kept, and their bytes.
@@ -214,6 +227,8 @@ impl<'c> Index<'c> {
         Index {
             stream_policy,
             begun: None,
+            may_begin: None,
+            overlapped: None,
             criteria,
             kept: SpillVec::new(&config.tmp_dir, share),
             events: 0,
@@ -230,6 +245,26 @@ impl<'c> Index<'c> {
             documents: Vec::new(),
             known: None,
             seen: ReadCounts::default(),
+        }
+    }
+}
+
+impl Index<'_> {
+    /// What was asked for and nothing is, and what there is instead.
+    fn unmatched(&self) -> (Vec<Unmatched>, Vec<Present>) {
+        let threads: Vec<_> = self.threads.all().collect();
+        let unmatched = self.criteria.unmatched(&threads, &self.names);
+        let present = queries::present(&unmatched, &threads, &self.names);
+        (unmatched, present)
+    }
+
+    /// Has what stays of a part written at once, if that can be.
+    fn write_at_once(&mut self, found: &Findings, current: Current<'_>) {
+        if let Some((output, config)) = self.may_begin.take() {
+            self.overlapped = Overlapped::begin(current, output, config);
+        }
+        if self.overlapped.as_mut().is_some_and(|begun| !begun.push(found, &self.criteria)) {
+            self.overlapped = None;
         }
     }
 }
@@ -262,8 +297,11 @@ impl Reader for Index<'_> {
         self.stream_policy.hurries()
     }
 
-    fn take(&mut self, part: ChunkFindings, _base: u64, current: Current<'_>) -> Result<(), Error> {
+    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
         let mut found = part.found;
+        if base == 0 && found.envelope.stats.events > 0 {
+            self.write_at_once(&found, current);
+        }
         let numbers = self.threads.append(&found.threads);
         let renumber = |record: &mut Undecided| {
             record.thread = numbers.get(record.thread as usize).copied().unwrap_or_default();

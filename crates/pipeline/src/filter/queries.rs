@@ -7,15 +7,16 @@
 use super::options::Filter;
 use super::threads::Thread;
 use crate::pattern::{Case, Pattern, any_glob, any_of, glob_text};
-use crate::report::Unmatched;
+use crate::report::{Present, Unmatched};
 use regex::bytes::Regex;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
-use tracemill_core::json::content;
+use tracemill_core::json::{content, printable};
 use tracemill_core::metadata::Names;
-use tracemill_tokenizer::{Event, Field};
+use tracemill_tokenizer::{Event, Field, to_text};
 
 /// What an event, or a thread, must be.
 enum Predicate {
@@ -139,6 +140,34 @@ impl Queries {
         );
         all
     }
+}
+
+/// What there is of each kind that the scan knows, where something else was asked for.
+pub(super) fn present(unmatched: &[Unmatched], threads: &[Thread], names: &Names) -> Vec<Present> {
+    let ids = |id: fn(&Thread) -> &[u8]| {
+        let number = |text: &str| text.parse().unwrap_or(i128::MAX);
+        let texts = threads.iter().map(|thread| to_text(id(thread)));
+        let sorted: BTreeSet<_> = texts.map(|text| (number(&text), text)).collect();
+        sorted.into_iter().map(|(_, text)| text).collect()
+    };
+    let of_flag = |flag| {
+        let mut values: Vec<String> = match flag {
+            "--pid" => ids(|thread| &thread.pid),
+            "--tid" => ids(|thread| &thread.tid),
+            "--process" => names.process_values().map(printable).collect(),
+            "--thread" => names.thread_values().map(printable).collect(),
+            _ => return None,
+        };
+        if matches!(flag, "--process" | "--thread") {
+            values.sort_unstable();
+            values.dedup();
+        }
+        values.retain(|value| !value.is_empty());
+        Some(Present { flag, values })
+    };
+    let mut flags: Vec<&'static str> = unmatched.iter().map(|own| own.flag).collect();
+    flags.dedup();
+    flags.into_iter().filter_map(of_flag).collect()
 }
 
 /// Whether any category of a list matches.

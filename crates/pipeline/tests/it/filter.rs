@@ -145,6 +145,57 @@ fn random_traces_and_criteria_with_any_knobs() {
     assert!(kept > 1_000 && dropped > 1_000, "{kept} kept, {dropped} dropped");
 }
 
+/// A trace whose profiles begin before, behind and among their chunks, on one thread or on several, with a pair here and
+/// there that has to wait.
+fn with_profiles(rng: &mut Rng) -> Vec<u8> {
+    let is_in_order = rng.chance(40);
+    let has_pairs = rng.chance(30);
+    let mut lines = Vec::new();
+    for place in 0..rng.range(40, 400) {
+        let (profile, tid) = (rng.below(4), 1 + rng.below(3));
+        let head = |tid| {
+            format!(
+                r#"{{"ph":"P","name":"Profile","id":"{profile}","pid":1,"tid":{tid},"ts":{place}}}"#
+            )
+        };
+        lines.push(match rng.below(100) {
+            0..=14 if is_in_order => head(1 + profile % 3),
+            0..=3 => head(tid),
+            // chunks come from a thread of their own
+            4..=39 => format!(
+                r#"{{"ph":"P","name":"ProfileChunk","id":"{profile}","pid":1,"tid":9,"ts":{place}}}"#
+            ),
+            40..=42 => format!(r#"{{"ph":"M","name":"x","pid":1,"tid":{tid}}}"#),
+            43..=45 if has_pairs => format!(r#"{{"ph":"B","name":"b","pid":1,"tid":{tid},"ts":{place}}}"#),
+            46..=48 if has_pairs => format!(r#"{{"ph":"E","pid":1,"tid":{tid},"ts":{place}}}"#),
+            _ => format!(r#"{{"ph":"X","name":"x","pid":1,"tid":{tid},"ts":{place},"dur":{profile}}}"#),
+        });
+    }
+    format!("[{}]", lines.join(",\n")).into_bytes()
+}
+
+#[test]
+fn what_is_written_while_the_rest_is_read_is_what_stays() {
+    let (mut kept, mut dropped) = (0, 0);
+    for seed in seeds(3000, 150) {
+        let mut rng = Rng::new(seed);
+        let input = with_profiles(&mut rng);
+        let criteria = Criteria {
+            tid: (1..=3).filter(|_| rng.chance(50)).map(|tid: u32| tid.to_string()).collect(),
+            ph: if rng.chance(20) { vec!["X".into(), "P".into()] } else { Vec::new() },
+            min_dur: rng.chance(20).then_some(2_000),
+            invert: rng.chance(30),
+            ..Criteria::default()
+        };
+        let written = |threads, chunk| Knobs { threads, chunk, ..PLAIN };
+        let corners = [written(2, 64), written(2, 300), written(7, 1000), written(1, 64)];
+        let (stay, go) = check(&format!("seed {seed}"), &[&input], &criteria, &corners);
+        kept += stay;
+        dropped += go;
+    }
+    assert!(kept > 10_000 && dropped > 10_000, "{kept} kept, {dropped} dropped");
+}
+
 #[test]
 fn a_filter_and_its_inverse_divide_the_trace() {
     for seed in seeds(1000, 20) {
