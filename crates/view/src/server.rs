@@ -1,6 +1,7 @@
 //! Sockets: requests are read on one thread, and answered on threads of their own.
 
 use crate::ask::Ask;
+use crate::patience::{Patient, Unread};
 use crate::reply::{Content, Pieces, Reply};
 use crate::site::Site;
 use hyper::body::{Body, Bytes, Frame, Incoming};
@@ -18,13 +19,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tracemill_pipeline::Cancel;
 
 /// Requests at work at one time.
 const AT_WORK: usize = 8;
 /// Connections at one time.
 const CONNECTIONS: usize = 256;
+/// Bytes that are given to a socket at a time.
+const FRAME: usize = 64 << 10;
 /// How often progress is told.
 const EVERY: Duration = Duration::from_millis(150);
 /// How long a client may take to send a request's head.
@@ -123,8 +126,9 @@ async fn serve(
     };
     let asked =
         Arc::new(Asked { start: Instant::now(), last: AtomicU64::new(0), open: AtomicU64::new(0) });
-    let (work, connections) =
-        (Arc::new(Semaphore::new(AT_WORK)), Arc::new(Semaphore::new(CONNECTIONS)));
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let (work, unread) = (Arc::new(Semaphore::new(AT_WORK)), Arc::new(Unread::default()));
+    let service = Service { site: Arc::clone(site), work, unread, asked: Arc::clone(&asked) };
     loop {
         let accepted = tokio::time::timeout(Duration::from_millis(500), accept()).await;
         let Ok(stream) = accepted else {
@@ -139,14 +143,14 @@ async fn serve(
             continue;
         };
         let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else { continue };
-        let (site, work, asked) = (Arc::clone(site), Arc::clone(&work), Arc::clone(&asked));
+        let own = service.clone();
         // small answers are not held back
         let _as_is = stream.set_nodelay(true);
         tokio::spawn(async move {
+            let stream = Patient::new(stream, Arc::clone(&own.unread));
             let service = service_fn(move |request| {
-                let (site, work, asked) =
-                    (Arc::clone(&site), Arc::clone(&work), Arc::clone(&asked));
-                async move { Ok::<_, Infallible>(respond(request, site, work, asked).await) }
+                let own = own.clone();
+                async move { Ok::<_, Infallible>(respond(request, own).await) }
             });
             let mut http = hyper::server::conn::http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(HEAD);
@@ -202,12 +206,18 @@ impl OwnAsk {
     }
 }
 
-async fn respond(
-    request: Request<Incoming>,
+/// What answers have in common.
+#[derive(Clone)]
+struct Service {
     site: Arc<Site>,
+    /// Requests that may be at work.
     work: Arc<Semaphore>,
+    unread: Arc<Unread>,
     asked: Arc<Asked>,
-) -> Response<Sent> {
+}
+
+async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent> {
+    let Service { site, work, unread, asked } = service;
     let open = Open::new(asked);
     let header = |name: &str| {
         let value = request.headers().get(name).and_then(|value| value.to_str().ok());
@@ -220,21 +230,20 @@ async fn respond(
     let cancel = Cancel::default();
     if Site::is_quick(&own.ask()) {
         let reply = site.answer(&own.ask(), &cancel);
-        return response(reply, &site, open);
+        return response(reply, &site, (open, None));
     }
     let Ok(permit) = work.try_acquire_owned() else {
         let reply =
             Reply::error(429, "too many requests at a time", "Ask again when others are answered.");
-        return response(reply, &site, open);
+        return response(reply, &site, (open, None));
     };
     let (sender, receiver) = oneshot::channel();
     let mut waits = Waits(cancel.clone(), true);
     let answering = Arc::clone(&site);
     let answer = move || {
         let reply = answering.answer(&own.ask(), &cancel);
-        drop(permit);
         // nobody waits for it
-        let _gone = sender.send(reply);
+        let _gone = sender.send((reply, permit));
     };
     let spawned = std::thread::Builder::new().name("answer".into()).spawn(answer);
     let reply = match spawned {
@@ -242,21 +251,36 @@ async fn respond(
         Err(_) => None,
     };
     waits.1 = false;
-    let reply = reply.unwrap_or_else(|| Reply::error(503, "the request failed", "Try again."));
-    response(reply, &site, open)
+    let failed = |why: &str| (Reply::error(503, why, "Try again."), None);
+    let (reply, room) = match reply {
+        None => failed("the request failed"),
+        // while it has no room it is at work
+        Some((reply, _at_work)) => match &reply.content {
+            Content::Whole(bytes) => match unread.room(bytes.len()).await {
+                None => failed("too many answers wait to be read"),
+                room => (reply, room),
+            },
+            _ => (reply, None),
+        },
+    };
+    response(reply, &site, (open, room))
 }
 
-fn response(reply: Reply, site: &Arc<Site>, open: Open) -> Response<Sent> {
+fn response(
+    reply: Reply,
+    site: &Arc<Site>,
+    (open, room): (Open, Option<OwnedSemaphorePermit>),
+) -> Response<Sent> {
     let Reply { status, kind, content, headers } = reply;
     let body = match content {
-        Content::Whole(bytes) => What::Whole(Some(bytes.into())),
-        Content::Fixed(bytes) => What::Whole(Some(Bytes::from_static(bytes))),
+        Content::Whole(bytes) => What::Whole(bytes.into()),
+        Content::Fixed(bytes) => What::Whole(Bytes::from_static(bytes)),
         Content::Pieces(pieces) => What::Pieces(pieces),
         Content::Progress => What::Lines(tell(Arc::clone(site))),
     };
     // a page that only shows progress may be forgotten
     let open = (!matches!(body, What::Lines(_))).then_some(open);
-    let mut response = Response::new(Sent { what: body, _open: open });
+    let mut response = Response::new(Sent { what: body, _open: open, _room: room });
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let all = response.headers_mut();
@@ -289,7 +313,8 @@ fn tell(site: Arc<Site>) -> mpsc::Receiver<Bytes> {
 }
 
 enum What {
-    Whole(Option<Bytes>),
+    /// What is left of all.
+    Whole(Bytes),
     Pieces(Pieces),
     Lines(mpsc::Receiver<Bytes>),
 }
@@ -298,6 +323,7 @@ enum What {
 struct Sent {
     what: What,
     _open: Option<Open>,
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 /// A body that cannot be finished: the connection is broken off, so that nobody takes what was sent for all of it.
@@ -322,8 +348,9 @@ impl Body for Sent {
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         match &mut self.what {
             What::Whole(bytes) => {
-                let bytes = bytes.take().filter(|bytes| !bytes.is_empty());
-                Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
+                // so that this is there, and its room taken, until nearly all is read
+                let next = bytes.split_to(bytes.len().min(FRAME));
+                Poll::Ready((!next.is_empty()).then(|| Ok(Frame::data(next))))
             }
             What::Lines(lines) => {
                 lines.poll_recv(context).map(|line| line.map(|line| Ok(Frame::data(line))))
@@ -344,14 +371,12 @@ impl Body for Sent {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.what, What::Whole(None))
+        matches!(&self.what, What::Whole(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> hyper::body::SizeHint {
         match &self.what {
-            What::Whole(bytes) => {
-                hyper::body::SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64)
-            }
+            What::Whole(bytes) => hyper::body::SizeHint::with_exact(bytes.len() as u64),
             _ => hyper::body::SizeHint::default(),
         }
     }
