@@ -2,6 +2,9 @@
 
 use tracemill_pipeline::{Remedy, Warning};
 
+/// What to do about a packed trace of which no part can be read by itself.
+const PACK_IN_PARTS: &str = "; tracemill convert -z zst packs it so that parts can be read";
+
 /// What to do, to follow a sentence that says what is wrong.
 pub(crate) fn of(remedy: Remedy) -> String {
     let fixed = match remedy {
@@ -29,6 +32,7 @@ pub(crate) fn of(remedy: Remedy) -> String {
         Remedy::ChooseProfile => {
             ": choose one with --pid, --tid or --id, or write all to a folder with -d"
         }
+        Remedy::PackInParts => PACK_IN_PARTS,
         Remedy::NumberFiles => ": use {seq} in the template (-O)",
         _ => "",
     };
@@ -43,8 +47,13 @@ pub(crate) fn warning(warning: &Warning) -> String {
         Warning::IndexUnused { trace, .. } => {
             format!("{warning}; tracemill index {trace} makes a new one")
         }
+        Warning::IndexNotKept { trace, .. } => {
+            format!(
+                "{warning}; tracemill index {trace} -o FILE makes it elsewhere, and --index FILE uses it"
+            )
+        }
         Warning::OnlyAsAWhole { .. } => {
-            format!("{warning}; tracemill convert -z zst packs it so that parts can be read")
+            format!("{warning}{PACK_IN_PARTS}")
         }
         Warning::DoesNotFit { .. } => {
             warning.to_string().replacen("does not fit", "does not fit --shrink-to", 1)

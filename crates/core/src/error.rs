@@ -121,6 +121,13 @@ pub enum ErrorKind {
         /// Bytes of the budget.
         given: u64,
     },
+    /// What is wanted of a packed input lies in a part of it that can only be unpacked as a whole, and is too large for that.
+    OnePiece {
+        /// The input.
+        input: String,
+        /// Bytes of text that are unpacked at a time.
+        most: u64,
+    },
     /// More input than offsets can address.
     TooLarge {
         /// Bytes of input.
@@ -162,7 +169,7 @@ impl Error {
             ErrorKind::Read { .. } | ErrorKind::NotATrace { .. } | ErrorKind::Defect { .. } => {
                 ErrorClass::Input
             }
-            ErrorKind::Profiles { .. } => ErrorClass::Input,
+            ErrorKind::Profiles { .. } | ErrorKind::OnePiece { .. } => ErrorClass::Input,
             ErrorKind::OutputIsInput { .. }
             | ErrorKind::OutputInFolder { .. }
             | ErrorKind::OutputExists { .. }
@@ -199,6 +206,7 @@ impl Error {
             ErrorKind::OutputExists { .. } => Some(Remedy::Replace),
             ErrorKind::Budget { least, .. } => Some(Remedy::MoreMemory(least)),
             ErrorKind::Exceeded { .. } => Some(Remedy::RaiseMemory),
+            ErrorKind::OnePiece { .. } => Some(Remedy::PackInParts),
             _ => None,
         }
     }
@@ -287,6 +295,11 @@ impl fmt::Display for Error {
             ErrorKind::Exceeded { what, given } => {
                 write!(f, "{what}, more than the memory budget of {} MiB has room for", given >> 20)
             }
+            ErrorKind::OnePiece { input, most } => write!(
+                f,
+                "{input}: a part of it is packed so that it can only be unpacked as a whole, and has more than the {} MiB of text that are unpacked at a time",
+                most >> 20
+            ),
             ErrorKind::TooLarge { bytes, most } => write!(
                 f,
                 "the inputs have {bytes} bytes, more than the {most} of one run; merge them in two steps"

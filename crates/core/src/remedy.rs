@@ -35,6 +35,8 @@ pub enum Remedy {
     ListProfiles,
     /// Choose one CPU profile, or write to a folder.
     ChooseProfile,
+    /// Pack the trace anew, in parts that can be unpacked by themselves.
+    PackInParts,
     /// Number the files of CPU profiles.
     NumberFiles,
 }

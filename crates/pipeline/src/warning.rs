@@ -141,6 +141,13 @@ pub enum Warning {
         /// The trace.
         trace: String,
     },
+    /// An index that was made, and could not be kept.
+    IndexNotKept {
+        /// The trace.
+        trace: String,
+        /// Why.
+        why: String,
+    },
     /// A packed trace whose index cannot say where to read in it.
     OnlyAsAWhole {
         /// The trace.
@@ -267,6 +274,10 @@ impl fmt::Display for Warning {
             Warning::IndexUnused { index, why, .. } => {
                 write!(f, "the index {index} was not used: {why}")
             }
+            Warning::IndexNotKept { trace, why } => write!(
+                f,
+                "the index of {trace} is not kept, and will be made again the next time: {why}"
+            ),
             Warning::OnlyAsAWhole { trace } => write!(
                 f,
                 "{trace} can only be unpacked as a whole: its index does not say where in it which times are"

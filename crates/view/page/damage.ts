@@ -1,6 +1,6 @@
 // Where the trace is damaged or cut off: marks in the overview with words, and what the banner says, with a button for each place.
 
-import { bytes, grouped, short, visible } from './format';
+import { bytes, grouped, rem, short, visible } from './format';
 import type { Damage, Model, Trace } from './model';
 import type { Paint } from './raster';
 
@@ -26,7 +26,8 @@ export function flags(marks: { x: number; word: string }[], width: number, wide:
 }
 
 export function drawMarks(pen: CanvasRenderingContext2D, damage: Damage[], x: (time: number) => number, { bad, badBack }: Paint, { width, height }: { width: number; height: number }): void {
-  pen.font = '600 11px system-ui, sans-serif';
+  const size = Math.round(rem(0.6875));
+  pen.font = `600 ${size}px system-ui, sans-serif`;
   pen.textBaseline = 'bottom';
   const marks = damage.flatMap((own) => (own.at === null ? [] : [{ x: Math.round(x(own.at)), word: wordOf(own) }]));
   for (const flag of flags(marks, width, (text) => pen.measureText(text).width + 6)) {
@@ -35,7 +36,7 @@ export function drawMarks(pen: CanvasRenderingContext2D, damage: Damage[], x: (t
     // the word stays in the picture
     const room = pen.measureText(flag.text).width + 6;
     const left = Math.max(0, Math.min(flag.x + 1, width - room));
-    pen.fillRect(left, height - 16, room, 15);
+    pen.fillRect(left, height - size - 5, room, size + 4);
     pen.fillStyle = badBack;
     pen.fillText(flag.text, left + 3, height - 2);
   }

@@ -22,7 +22,8 @@ export function exact(nanos: number | bigint): string {
 // Nanoseconds to four digits or so.
 export function short(nanos: number): string {
   const size = Math.abs(nanos);
-  const [unit, power] = UNITS.find(([, power]) => size >= 10 ** power) ?? ['ns', 0];
+  // what is rounded to a thousand is one of the next unit
+  const [unit, power] = UNITS.find(([, power]) => size >= 0.9995 * 10 ** power) ?? ['ns', 0];
   const value = nanos / 10 ** power;
   const places = Math.abs(value) >= 100 || power === 0 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   const text = value.toFixed(places);
@@ -55,6 +56,15 @@ export function visible(text: string): string {
     .replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`)
     .replace(/[\u0000-\u001f]/g, (control) => String.fromCharCode(0x2400 + control.charCodeAt(0)))
     .replace(/\u007f/g, '␡');
+}
+
+// Pixels of so many of the root's letters, for what is drawn: it grows with the text of the page.
+export const rem = (letters: number): number => letters * parseFloat(getComputedStyle(document.documentElement).fontSize);
+
+// Why there is no answer, and what to do, as the server says it.
+export async function refused(answer: Response): Promise<string> {
+  const { error, hint } = (await answer.json().catch(() => ({}))) as { error?: string; hint?: string };
+  return `${error?.replace(/[.]?$/, '.') ?? `Status ${answer.status}.`} ${hint ?? ''}`.trim();
 }
 
 // Ticks of a ruler: a step of 1, 2 or 5 times a power of ten that is at least so many nanoseconds.

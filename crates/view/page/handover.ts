@@ -1,6 +1,6 @@
 // A window on to other viewers. Each gets what `tracemill slice` writes of it, from this page: no viewer asks this server for anything.
 
-import { bytes, exact, grouped } from './format';
+import { bytes, exact, grouped, refused } from './format';
 import type { Model } from './model';
 
 const PERFETTO = 'https://ui.perfetto.dev';
@@ -77,7 +77,7 @@ export class Handover {
   private async fetched(route: string, status: HTMLElement): Promise<ArrayBuffer> {
     status.textContent = 'Slicing…';
     const answer = await fetch(route);
-    if (!answer.ok) throw new Error(((await answer.json()) as { error: string }).error);
+    if (!answer.ok) throw new Error(await refused(answer));
     const buffer = await answer.arrayBuffer();
     status.textContent = `${bytes(buffer.byteLength)}: waiting for the viewer…`;
     return buffer;
@@ -102,10 +102,7 @@ export class Handover {
   private async devtools(query: string, status: HTMLElement): Promise<void> {
     status.textContent = 'Opening DevTools…';
     const answer = await fetch(`open?${query}`, { method: 'POST', headers: { 'x-tracemill': '1' } });
-    if (!answer.ok) {
-      const { error, hint } = (await answer.json()) as { error: string; hint: string };
-      throw new Error(`${error} ${hint}`);
-    }
+    if (!answer.ok) throw new Error(await refused(answer));
     status.textContent = 'Opened in DevTools.';
   }
 

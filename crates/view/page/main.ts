@@ -2,7 +2,7 @@
 
 import { Around } from './around';
 import { message } from './damage';
-import { exact, grouped, bytes, short, step, visible } from './format';
+import { exact, grouped, bytes, refused, short, step, visible } from './format';
 import { Handover } from './handover';
 import { Input, KEYS } from './input';
 import { Lanes } from './lanes';
@@ -13,7 +13,7 @@ import { drawOver } from './over';
 import { ORDERS, type Order } from './order';
 import { Panel } from './panel';
 import { contrasts, paint } from './raster';
-import { Tiles } from './tiles';
+import { Tiles, type Tile } from './tiles';
 
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -54,7 +54,7 @@ function ready(complete: () => void): Promise<void> {
 
 async function read(): Promise<Trace> {
   const answer = await fetch('api/trace');
-  if (!answer.ok) throw new Error(((await answer.json()) as { error: string }).error);
+  if (!answer.ok) throw new Error(await refused(answer));
   return (await answer.json()) as Trace;
 }
 
@@ -78,12 +78,13 @@ class Page {
   private framed = false;
   private seen = false;
   private saved = 0;
+  private failure = '';
 
   constructor(trace: Trace) {
     const colors = paint(scheme.matches);
     this.model = new Model(trace);
     this.names = new Names(() => this.ask('view'));
-    const tiles = new Tiles(this.model.duration, (arrived) => this.lanes.grow(arrived), banner);
+    const tiles = new Tiles(this.model.duration, (arrived) => this.arrived(arrived), (why) => this.fail(why));
     this.lanes = new Lanes(this.model, tiles, this.names, colors);
     this.minimap = new Minimap(this.model, colors);
     this.around = new Around(this.model, this.names);
@@ -100,6 +101,7 @@ class Page {
   begin(): void {
     const { model } = this;
     this.facts();
+    this.notices();
     model.listen((change) => this.ask(change));
     this.lanes.layout();
     model.restore(location.hash);
@@ -121,6 +123,11 @@ class Page {
     search.addEventListener('keydown', (event) => {
       if (event.key === 'Enter') void this.find(!event.shiftKey);
       if (event.key === 'Escape') element('base').focus();
+    });
+    element('notice').querySelector('button')?.addEventListener('click', () => {
+      element('notice').hidden = true;
+      element('base').focus();
+      this.ask('layout');
     });
     this.orders();
     void this.minimap.load();
@@ -158,17 +165,40 @@ class Page {
     if (trace.calls === true) parts.push('calls of CPU profiles are being worked out…');
     element('facts').textContent = parts.join(' · ');
     const said = [
+      this.failure,
       trace.changed,
       typeof trace.calls === 'string' ? `No calls of CPU profiles are shown: ${visible(trace.calls)}` : null,
       trace.processes.length ? null : 'There is nothing to draw: no event has a time and a phase that is drawn.',
       trace.folded ? `${grouped(trace.folded)} events have no row, there are so many at a time.` : null,
     ];
-    banner(...message(this.model), said.filter((text) => text !== null).join(' '));
+    banner(...message(this.model), said.filter((text) => text).join(' '));
     const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.unended)} begins without an end`];
     if (trace.undrawn !== null) more.push(`${grouped(trace.undrawn)} are drawn nowhere (objects, without a time)`);
     if (trace.lone_ends !== null) more.push(`${grouped(trace.lone_ends)} ends without a begin`);
     if (trace.by_index) more.push('Shown by its index: ≈ where a window has too many events to be read');
     element('facts').title = more.join('\n');
+  }
+
+  // What went otherwise than one may expect, and was not wrong; in the order of how much it tells.
+  private notices(): void {
+    const { whole, warnings } = this.model.trace;
+    const read = whole === null ? [] : [`All of it was read, ${bytes(this.model.trace.bytes)}: ${visible(whole)}.`];
+    const said = [...warnings.map((text) => `${visible(text)}.`), ...read];
+    element('notice').hidden = said.length === 0;
+    element('notice').querySelector('span')!.textContent = said.join('\n');
+  }
+
+  private arrived(tiles: Tile[]): void {
+    if (tiles.length) this.fail('');
+    this.lanes.grow(tiles);
+  }
+
+  // Why something that was asked for is not shown; nothing when it is.
+  private fail(why: string): void {
+    if (why === this.failure) return;
+    this.failure = why;
+    this.facts();
+    this.ask('layout');
   }
 
   private ask(change: Change): void {
@@ -277,7 +307,12 @@ class Page {
     const at = Math.round(picked ? picked.start + beyond : forwards ? view.from : view.to);
     const after = picked && picked.place >= 0 ? `&after=${picked.place}` : '';
     const answer = await fetch(`api/find?name=${encodeURIComponent(text)}&at=${at}${after}&dir=${forwards ? 'on' : 'back'}`);
-    const found = answer.ok ? ((await answer.json()) as (Picked & { id: number; name: string }) | null) : null;
+    if (!answer.ok) {
+      element('found').textContent = 'not searched';
+      return this.fail(`Search: ${await refused(answer)}`);
+    }
+    this.fail('');
+    const found = (await answer.json()) as (Picked & { id: number; name: string }) | null;
     if (!found) {
       element('live').textContent = 'No more matches.';
       element('found').textContent = `no more ${forwards ? 'behind' : 'before'}`;

@@ -1,7 +1,7 @@
 // The overview: how busy each process is over the whole trace, and the window that is seen, with its two handles. Crumbs above it.
 
 import { drawMarks } from './damage';
-import { short, step } from './format';
+import { rem, short, step } from './format';
 import type { Model, Span } from './model';
 import type { Paint } from './raster';
 
@@ -135,7 +135,7 @@ export class Minimap {
   }
 
   private busy(pen: CanvasRenderingContext2D, { px, busy }: Overview, { width, height }: { width: number; height: number }): void {
-    const head = 16;
+    const head = Math.round(rem(1));
     const band = (height - head - 3) / Math.max(busy.length, 1);
     busy.forEach((values, group) => {
       const foot = head + (group + 1) * band;
@@ -156,9 +156,9 @@ export class Minimap {
   }
 
   private ticks(pen: CanvasRenderingContext2D, { from, to }: Span, { width, height }: { width: number; height: number }): void {
-    const by = step(((to - from) / width) * 110);
+    const by = step(((to - from) / width) * rem(7));
     pen.fillStyle = this.colors.soft;
-    pen.font = '11px system-ui, sans-serif';
+    pen.font = `${Math.round(rem(0.6875))}px system-ui, sans-serif`;
     pen.textBaseline = 'top';
     for (let time = Math.ceil(from / by) * by; time < to; time += by) {
       const x = Math.round(this.x(time));

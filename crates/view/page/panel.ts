@@ -1,6 +1,6 @@
 // Details below the lanes: an event with its exact times and its text, or the sums of a selection.
 
-import { exact, grouped, short, stamp, visible } from './format';
+import { exact, grouped, refused, short, stamp, visible } from './format';
 import type { Around } from './around';
 import type { Model, Picked } from './model';
 import type { Names } from './names';
@@ -71,11 +71,11 @@ export class Panel {
     if (picked.place < 0) return;
     try {
       const answer = await fetch(`api/event?place=${picked.place}`, { signal });
-      const own = await answer.text();
       if (!answer.ok) {
-        text.textContent = (JSON.parse(own) as { error: string }).error;
+        text.textContent = await refused(answer);
         return;
       }
+      const own = await answer.text();
       const size = Number(answer.headers.get('x-event-bytes'));
       const cut = size > own.length + 3 ? `\n… cut: it has ${grouped(size)} bytes` : '';
       text.textContent = visible(own.length < 100_000 ? pretty(own) : own).replaceAll('␊', '\n') + cut;
@@ -104,7 +104,7 @@ export class Panel {
     try {
       const answer = await fetch(`api/stats?from=${selection.from}&to=${selection.to}`, { signal });
       if (!answer.ok) {
-        place.replaceChildren(make('p', ((await answer.json()) as { error: string }).error, 'note'));
+        place.replaceChildren(make('p', await refused(answer), 'note'));
         return;
       }
       this.show((await answer.json()) as Stats, selection.to - selection.from);

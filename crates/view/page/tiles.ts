@@ -1,5 +1,7 @@
 // Tiles: windows of 1024 columns of 2^k ns, asked of the server once and kept as long as there is room.
 
+import { refused } from './format';
+
 export const COLUMNS = 1024;
 const ROOM = 64 << 20;
 const AT_ONCE = 4;
@@ -135,8 +137,7 @@ export class Tiles {
       if (answer.status === 429) {
         await new Promise((go) => setTimeout(go, 50));
       } else if (!answer.ok) {
-        const said = (await answer.json()) as { error?: string };
-        this.failed(said.error ?? `status ${answer.status}`);
+        this.failed(await refused(answer));
         return;
       } else {
         const buffer = await answer.arrayBuffer();

@@ -94,6 +94,11 @@ impl Reply {
             ErrorKind::Exceeded { .. } | ErrorKind::Budget { .. } => {
                 Reply::error(503, text, "Give the viewer more memory, or choose a smaller window.")
             }
+            ErrorKind::OnePiece { .. } => Reply::error(
+                503,
+                text,
+                "`tracemill convert -z zst` packs it so that parts can be read.",
+            ),
             _ if error.class() == ErrorClass::Usage => {
                 Reply::error(400, text, "Choose another window.")
             }

@@ -7,7 +7,7 @@ use crate::names::holds;
 use crate::stats;
 use serde_json::Value;
 use std::sync::Arc;
-use tracemill_pipeline::{Cancel, DrawnStretch, Error, ErrorKind};
+use tracemill_pipeline::{Cancel, DrawnStretch, Error};
 
 /// Stretches that are looked for at a time, and that are read at a time.
 const STRETCHES: usize = 4096;
@@ -81,8 +81,8 @@ impl Indexed {
                     return Ok(unranked(best, forwards));
                 }
                 cancel.check()?;
-                let look = |start, place| look(&mut best, start, place);
-                self.look_at(batch, text, cancel, look)?;
+                let mut look = |start, place| look(&mut best, start, place);
+                self.look_at(batch, text, cancel, &mut look)?;
             }
             match all.last() {
                 Some(last) if all.len() == STRETCHES => beyond = Some(last.key),
@@ -97,7 +97,7 @@ impl Indexed {
         batch: &[DrawnStretch],
         text: &str,
         cancel: &Cancel,
-        mut look: impl FnMut(i64, u64),
+        look: &mut impl FnMut(i64, u64),
     ) -> Result<(), Error> {
         let config = self.config(cancel);
         let read = self.index().read_stretches(batch, &config, |found: Found, _| {
@@ -111,10 +111,12 @@ impl Indexed {
             named.for_each(|(_, start, place)| look(start, place));
             Ok(())
         })?;
-        read.map(drop).ok_or_else(|| {
-            let what = "the stretches of the packed trace that may have such names".to_owned();
-            ErrorKind::Exceeded { what, given: config.memory }.into()
-        })
+        match batch {
+            _ if read.is_some() => Ok(()),
+            [] | [_] => Err(self.index().one_piece()),
+            // each may be unpacked by itself
+            _ => batch.iter().try_for_each(|own| self.look_at(&[*own], text, cancel, look)),
+        }
     }
 }
 

@@ -14,6 +14,14 @@ use tracemill_pipeline::{
 /// Bytes of a trace that is worth an index: a smaller one is read as soon as an index would be.
 const WORTH: u64 = 32 << 20;
 
+/// The inputs, read, and what the user should know of how.
+pub(crate) struct Opened {
+    pub(crate) shown: Shown,
+    pub(crate) warnings: Vec<Warning>,
+    /// Why all of it was read, if that took its time.
+    pub(crate) whole: Option<String>,
+}
+
 /// The inputs, read.
 pub(crate) enum Shown {
     Whole(Arc<Model>),
@@ -21,15 +29,18 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// Reads the inputs, or the index of the one input. What the user should know comes beside it.
-    pub(crate) fn read(sources: &[Source], config: &Config) -> Result<(Self, Vec<Warning>), Error> {
-        let (index, warning) = indexed(sources, config)?;
-        let shown = match index {
-            Some(index) => Shown::Indexed(Box::new(index)),
-            None => Shown::Whole(Arc::new(build(sources, config)?)),
+    /// Reads the inputs, or the index of the one input.
+    pub(crate) fn read(sources: &[Source], config: &Config) -> Result<Opened, Error> {
+        let (shown, warning, whole) = match indexed(sources, config)? {
+            Asked::Index(index, warning) => (Shown::Indexed(index), warning, None),
+            Asked::All(why, warning) => {
+                let all = Shown::Whole(Arc::new(build(sources, config)?));
+                let bytes = all.whole().inputs().iter().map(|input| input.bytes).sum::<u64>();
+                (all, warning, Some(why).filter(|_| bytes >= WORTH))
+            }
         };
         let warnings = shown.whole().warnings().iter().cloned().chain(warning).collect();
-        Ok((shown, warnings))
+        Ok(Opened { shown, warnings, whole })
     }
 
     /// All of the trace; about, if it is that of an index.
@@ -129,27 +140,47 @@ impl Shown {
     }
 }
 
+/// What is asked of the inputs.
+enum Asked {
+    Index(Box<Indexed>, Option<Warning>),
+    /// All of them, and why.
+    All(String, Option<Warning>),
+}
+
 /// The index of the one input, made anew if need be.
-fn indexed(
-    sources: &[Source],
-    config: &Config,
-) -> Result<(Option<Indexed>, Option<Warning>), Error> {
-    let [source] = sources else { return Ok((None, None)) };
-    let bytes = source.path().metadata().map_or(0, |known| known.len());
-    let mut state = DrawnIndex::open(source, config)?;
-    let is_missing = matches!(state, DrawnState::Missing) && config.index == IndexUse::Auto;
-    if is_missing && bytes >= WORTH && DrawnIndex::may_be_made(source) {
-        if let Err(error) = DrawnIndex::make(source, config) {
-            config.cancel.check()?;
-            // a trace that cannot be read, or has no room in memory, is told by who reads it
-            let is_told = error.class() == ErrorClass::System;
-            let said = || format!("{source} has no index, and all of it was read: {error}");
-            return Ok((None, is_told.then(|| Warning::Said(said()))));
-        }
-        state = DrawnIndex::open(source, config)?;
+fn indexed(sources: &[Source], config: &Config) -> Result<Asked, Error> {
+    let all = |why: &str| Ok(Asked::All(why.to_owned(), None));
+    let [source] = sources else {
+        return all("there are several inputs, and an index is of one");
+    };
+    if config.index == IndexUse::Never {
+        return all("no index was to be asked");
     }
-    match state {
-        DrawnState::Ready(index) => Ok((Indexed::new(*index, config)?, None)),
-        _ => Ok((None, None)),
+    let mut found = (DrawnIndex::open(source, config)?, None);
+    let is_missing = matches!(found.0, DrawnState::Missing) && config.index == IndexUse::Auto;
+    let bytes = if is_missing { DrawnIndex::may_be_made(source) } else { None };
+    if is_missing && bytes.is_none() {
+        return all("it can only be unpacked as a whole");
+    }
+    if bytes.is_some_and(|bytes| bytes >= WORTH) {
+        found = match DrawnIndex::make(source, config) {
+            Ok(made) => made,
+            Err(error) => {
+                config.cancel.check()?;
+                // a trace that cannot be read, or has no room in memory, is told by who reads it
+                let is_told = error.class() == ErrorClass::System;
+                let said = || format!("{source} has no index, and all of it was read: {error}");
+                let warning = is_told.then(|| Warning::Said(said()));
+                return Ok(Asked::All("it has no index".to_owned(), warning));
+            }
+        };
+    }
+    match found {
+        (DrawnState::Ready(index), warning) => match Indexed::new(*index, config)? {
+            Some(index) => Ok(Asked::Index(Box::new(index), warning)),
+            None => all("its index does not say enough of it"),
+        },
+        (DrawnState::Cannot(why), _) => all(why),
+        (DrawnState::Missing, _) => all("it has no index"),
     }
 }

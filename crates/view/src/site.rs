@@ -4,7 +4,7 @@ use crate::ask::{Ask, Door, Query};
 use crate::devtools::{self, Devtools};
 use crate::model::Model;
 use crate::reply::{Content, Reply};
-use crate::shown::Shown;
+use crate::shown::{Opened, Shown};
 use crate::slices::Slices;
 use crate::stats;
 use crate::tile::{EXACT, overview, tile};
@@ -46,8 +46,8 @@ pub struct Site {
     door: Door,
     stage: RwLock<Stage>,
     sources: Vec<Source>,
-    /// What the user should know.
-    warnings: Mutex<Vec<Warning>>,
+    /// What the user should know, and why all was read.
+    said: Mutex<(Vec<Warning>, Option<String>)>,
     /// As the page shows them.
     title: String,
     /// As a shell takes them.
@@ -72,7 +72,7 @@ impl Site {
             door: Door { token, port, host: Ipv4Addr::LOCALHOST.into(), has_devtools: false },
             stage: RwLock::new(Stage::Reading),
             sources,
-            warnings: Mutex::default(),
+            said: Mutex::default(),
             title: names.join(", "),
             words: words.join(" "),
             config,
@@ -128,8 +128,8 @@ impl Site {
     /// Why they cannot be shown; the page says so too.
     pub fn read(&self) -> Result<(), Error> {
         let (stage, done) = match Shown::read(&self.sources, &self.config) {
-            Ok((shown, warnings)) => {
-                *self.warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
+            Ok(Opened { shown, warnings, whole }) => {
+                *self.said.lock().unwrap_or_else(PoisonError::into_inner) = (warnings, whole);
                 (Stage::Ready(Arc::new(shown)), Ok(()))
             }
             Err(error) => (Stage::Failed(error.to_string()), Err(error)),
@@ -177,7 +177,12 @@ impl Site {
 
     /// What the user should know.
     pub fn warnings(&self) -> Vec<Warning> {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    /// Why all of the inputs was read, if they are so large that it took its time, as a sentence without its full stop.
+    pub fn whole(&self) -> Option<String> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
     /// What of several inputs is shown other than it is written, by the rules of a merge: a sentence without its full stop.
@@ -328,6 +333,8 @@ impl Site {
         value["command"] = json!(self.words);
         value["joined"] = json!(model.told.joined);
         value["merged"] = json!(model.is_merged());
+        value["warnings"] = json!(self.warnings());
+        value["whole"] = json!(self.whole());
         let [devtools, speedscope] = [self.devtools.is_some(), self.speedscope.is_some()];
         value["viewers"] =
             json!({ "perfetto": self.perfetto, "devtools": devtools, "speedscope": speedscope });

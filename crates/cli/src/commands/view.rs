@@ -66,6 +66,9 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     if let Some(said) = site.joined() {
         messages.say(&format!("{said} (as merge does)"));
     }
+    if let Some(why) = site.whole() {
+        messages.say(&format!("all of it was read: {why}"));
+    }
     messages.losses(&inputs);
     let lost = inputs.iter().map(InputReport::lost).sum();
     running.end(&running.summary(&inputs, lost), place.as_ref(), |run| {

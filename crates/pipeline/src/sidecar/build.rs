@@ -6,7 +6,7 @@ use super::granule_threads::{AllThreads, GranuleThreads};
 use super::granules::{AllGranules, Granules};
 use super::groups::{AllGroups, Groups};
 use super::lasting::Lasting;
-use super::packed::{Packed, Packing};
+use super::packed::{Packed, Packing, RATIO};
 use super::recorded::Recorded;
 use super::span::NO_THREAD;
 use super::spans::{AllSpans, Spans};
@@ -31,8 +31,6 @@ use tracemill_tokenizer::{Mapped, Tier};
 
 /// Rows of lists that an index has.
 pub(super) const TOP: usize = 100;
-/// Bytes of text to a byte of a packed file, where nobody knows them: traces pack to a tenth, or less.
-const RATIO: u64 = 8;
 
 /// Everything that an index says of an input.
 pub(super) struct Built {

@@ -12,10 +12,13 @@ use super::fresh::{input_of, open};
 use super::lookup::Lookup;
 use super::meta::{Meta, WindowsMeta};
 use super::packed::{Packing, Rounds, restarts};
+use super::place::index_path;
 use super::plan::ONE_PIECE;
-use super::whole::{IndexConfig, index};
+use super::whole::make_or_hold;
 use crate::config::Config;
 use crate::drawing::{LaneKey, LaneKind};
+use crate::warning::Warning;
+use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
@@ -95,7 +98,7 @@ pub struct DrawnIndex {
     has_all_names: bool,
     threads: u64,
     /// Where unpacking may begin, if the trace is packed.
-    restarts: Option<Vec<Restart>>,
+    restarts: Option<Arc<[Restart]>>,
 }
 
 fn told(error: IndexError) -> String {
@@ -132,6 +135,14 @@ impl DrawnIndex {
             Ok(None) => return Ok(DrawnState::Missing),
             Err(problem) => return Err((candidate, problem)),
         };
+        Self::of(source, candidate, bytes)
+    }
+
+    fn of(
+        source: &Source,
+        candidate: Candidate,
+        bytes: Mapped,
+    ) -> Result<DrawnState, (Candidate, String)> {
         let meta = match candidate.open(&bytes) {
             Ok(Some((_, meta))) => meta,
             Ok(None) => return Ok(DrawnState::Missing),
@@ -184,27 +195,28 @@ impl DrawnIndex {
         Ok(DrawnState::Ready(Box::new(opened)))
     }
 
-    /// Whether the index of a file, once it is made, may say how parts of it are read. Cost: of a packed file a look at the head of each frame.
-    pub fn may_be_made(source: &Source) -> bool {
-        let file = super::fresh::map(source.path()).ok().flatten();
-        file.is_some_and(|file| Packing::of(file).may_be_entered())
+    /// Bytes of text of a file, about, if its index, once it is made, may say how parts of it are read. Cost: of a packed file a look at the
+    /// head of each frame.
+    pub fn may_be_made(source: &Source) -> Option<u64> {
+        let file = super::fresh::map(source.path()).ok().flatten()?;
+        let bytes = file.len() as u64;
+        Packing::of(file).may_be_entered(bytes)
     }
 
-    /// Makes the index of a file anew, where [`Config::index`] has it stand.
+    /// Makes the index of a file anew, where it belongs, and opens it. Where it cannot be kept there (a full disk, a folder that cannot be
+    /// written, a file of its name that is none) it lasts as long as the answer, and a warning says so.
     ///
     /// # Errors
-    /// As [`index()`].
-    pub fn make(source: &Source, config: &Config) -> Result<(), Error> {
-        let sources = std::slice::from_ref(source);
-        let wanted = IndexConfig::default();
-        let made = index(sources, &wanted, config)?;
-        // one that an older version made is that of the file, and has nothing to draw from
-        let is_old = made.iter().any(|report| report.is_fresh)
-            && matches!(Self::open(source, config)?, DrawnState::Missing);
-        if is_old {
-            index(sources, &IndexConfig { replace: true, ..wanted }, config)?;
-        }
-        Ok(())
+    /// As [`crate::index()`]; [`crate::ErrorKind::Scratch`] if the folder of temporary files has no room for it either.
+    pub fn make(source: &Source, config: &Config) -> Result<(DrawnState, Option<Warning>), Error> {
+        let Some((bytes, error)) = make_or_hold(source, config)? else {
+            return Ok((Self::open(source, config)?, None));
+        };
+        let trace = source.path().to_owned();
+        let candidate = Candidate { index: index_path(&trace), trace, is_named: false };
+        let state = Self::of(source, candidate, bytes).unwrap_or(DrawnState::Missing);
+        let (trace, why) = (source.to_string(), error.to_string());
+        Ok((state, Some(Warning::IndexNotKept { trace, why })))
     }
 
     /// The trace.

@@ -13,7 +13,7 @@ use crate::pieces::Pieces;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_core::error::Error;
+use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::packed::{Unpacking, unpack};
 use tracemill_core::pieces::{Chosen, Piece};
 use tracemill_index::{Index, IndexError, PageEntry, id, spans};
@@ -229,7 +229,7 @@ impl DrawnIndex {
     /// As [`Scanned::event_at`], of an event of a packed trace, wherever it stands. Cost: the stretch that holds it is unpacked.
     ///
     /// # Errors
-    /// The index is damaged or none of the trace; if the folder of temporary files has no room.
+    /// [`ErrorKind::OnePiece`] if too much had to be unpacked; the index is damaged or none of the trace; the folder of temporary files has no room.
     pub fn event_at(
         &self,
         place: u64,
@@ -248,7 +248,7 @@ impl DrawnIndex {
                 return Ok(None);
             }
             let unpacking = self.unpacking(&[Piece::Stretch(place..end)], UNPACKED, config)?;
-            let Some(mut unpacking) = unpacking else { return Ok(None) };
+            let mut unpacking = unpacking.ok_or_else(|| self.one_piece())?;
             unpacking.kept = kept.take().unwrap_or_default();
             kept = Some(unpacking.kept.clone());
             let text = unpack(&self.source.to_string(), &file, &unpacking, config)?;
@@ -262,6 +262,11 @@ impl DrawnIndex {
             }
         }
         Ok(None)
+    }
+
+    /// Why what lies in a packed trace cannot be read.
+    pub fn one_piece(&self) -> Error {
+        ErrorKind::OnePiece { input: self.source.to_string(), most: UNPACKED }.into()
     }
 
     /// What is to be unpacked for pieces; nothing if that has too many bytes.

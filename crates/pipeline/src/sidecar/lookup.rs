@@ -4,6 +4,7 @@ use super::granules::ROWS;
 use super::packed::{PackedText, Rounds};
 use crate::pieces::Read;
 use std::ops::Range;
+use std::sync::Arc;
 use tracemill_core::hash::HashMap;
 use tracemill_core::packed::Restart;
 use tracemill_core::pieces::Piece;
@@ -85,7 +86,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
     pub(super) fn new(
         index: &'i Index<'b>,
         text: u64,
-        packed: Option<(Vec<Restart>, Rounds)>,
+        packed: Option<(Arc<[Restart]>, Rounds)>,
     ) -> Result<Option<Self>, IndexError> {
         let sections = [id::DOCUMENTS, id::KEYS, id::GRANULES, id::PLACES, id::SPANS];
         let [Some(documents), Some(keys), Some(granules), Some(places), Some(spans)] =

@@ -15,6 +15,7 @@ use super::pages::Rows;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use tracemill_core::os::Temporary;
 use tracemill_core::packed::{
     KeptText, Restart, Stretch, Unpacking, frames, is_gzip, is_packed, members, stretches,
@@ -22,6 +23,9 @@ use tracemill_core::packed::{
 use tracemill_core::pieces::Piece;
 use tracemill_index::{Index, IndexError, Writer, id};
 use tracemill_tokenizer::Mapped;
+
+/// Bytes of text to a byte of a packed file, where nobody knows them: traces pack to a tenth, or less.
+pub(super) const RATIO: u64 = 8;
 
 /// A file that is to be indexed.
 pub(super) enum Packing {
@@ -42,12 +46,12 @@ impl Packing {
         }
     }
 
-    /// Whether an index may say where parts of it can be unpacked, as far as that shows without unpacking it.
-    pub(super) fn may_be_entered(&self) -> bool {
+    /// Bytes of its text, about, if an index may say where parts of it can be unpacked, as far as that shows without unpacking it.
+    pub(super) fn may_be_entered(&self, file_bytes: u64) -> Option<u64> {
         match self {
-            Packing::Plain => true,
-            Packing::Frames(restarts, _) => restarts.len() > 1,
-            Packing::Unknown(file) => is_gzip(file),
+            Packing::Plain => Some(file_bytes),
+            Packing::Frames(restarts, text) => (restarts.len() > 1).then_some(*text),
+            Packing::Unknown(file) => is_gzip(file).then(|| file_bytes.saturating_mul(RATIO)),
         }
     }
 }
@@ -63,7 +67,7 @@ pub(super) struct Rounds {
 /// Of a packed trace: where the first granule ends, where unpacking may begin, and what else is unpacked.
 pub(super) struct PackedText {
     pub(super) head: u64,
-    pub(super) restarts: Vec<Restart>,
+    pub(super) restarts: Arc<[Restart]>,
     pub(super) rounds: Rounds,
 }
 
@@ -133,7 +137,7 @@ const HEAD: u64 = 64 << 10;
 const NO_BITS: u64 = 8;
 
 /// Where unpacking may begin; `None` if the index does not say it.
-pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Vec<Restart>>, IndexError> {
+pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Arc<[Restart]>>, IndexError> {
     let Some(section) = index.section(id::PACK) else { return Ok(None) };
     let mut all = Vec::new();
     for entry in &section.pages {
@@ -146,7 +150,7 @@ pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Vec<Restart>>, IndexE
     let ascends =
         all.windows(2).all(|two| two[0].text < two[1].text && two[0].packed < two[1].packed);
     let begins = all.first().is_some_and(|first| first.text == 0);
-    Ok((ascends && begins).then_some(all))
+    Ok((ascends && begins).then(|| all.into()))
 }
 
 impl PackedText {

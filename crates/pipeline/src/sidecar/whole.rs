@@ -18,10 +18,12 @@ use std::path::{Path, PathBuf};
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::input;
 use tracemill_core::losses::InputReport;
+use tracemill_core::os::Temporary;
 use tracemill_core::output::{check_not_input, write_file};
 use tracemill_core::read::InputWarning;
 use tracemill_core::source::Source;
 use tracemill_index::{Index, IndexError, Input, id};
+use tracemill_tokenizer::Mapped;
 
 /// How indexes are made.
 #[derive(Clone, Debug, Default)]
@@ -170,15 +172,7 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
         describe(&mut report, wanted)?;
         return Ok(report);
     }
-    let built = build(source, now.length, config)?;
-    if built.report.inputs.iter().any(|input| input.profiles > 0) {
-        return Err(refuse("a CPU profile needs no index; it is small enough to be read").into());
-    }
-    if input_of(path).map_err(|e| Error::read(path.display(), e))? != now {
-        let (input, how) = (source.to_string(), "was written to".to_owned());
-        return Err(ErrorKind::Changed { input, how }.into());
-    }
-    let made = make(&built, &now, (&config.tmp_dir, config.threads))?;
+    let (built, mut made) = read(source, &now, config)?;
     let warnings = warnings_of(&built);
     let mut report = IndexReport {
         input: built.report.inputs.into_iter().next().unwrap_or_default(),
@@ -191,14 +185,65 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     };
     if wanted.verify {
         let old = before.as_ref().ok().and_then(Option::as_ref);
-        let same = same(old.map_or(&[], |old| &old[..]), made);
+        let same = same(old.map_or(&[], |old| &old[..]), &mut made);
         report.is_same = Some(same.map_err(|e| Error::scratch(&config.tmp_dir, e))?);
         report.bytes = old.map_or(0, |old| old.len() as u64);
         return Ok(report);
     }
-    write(made, &target)?;
+    write(&mut made, &target)?;
     describe(&mut report, wanted)?;
     Ok(report)
+}
+
+/// Reads a file, and makes its index.
+fn read(source: &Source, now: &Input, config: &Config) -> Result<(Built, Made), Error> {
+    let built = build(source, now.length, config)?;
+    if built.report.inputs.iter().any(|input| input.profiles > 0) {
+        let why = "a CPU profile needs no index; it is small enough to be read";
+        return Err(ErrorKind::Usage { problem: format!("{source}: {why}"), remedy: None }.into());
+    }
+    let path = source.path();
+    if input_of(path).map_err(|e| Error::read(path.display(), e))? != *now {
+        let (input, how) = (source.to_string(), "was written to".to_owned());
+        return Err(ErrorKind::Changed { input, how }.into());
+    }
+    let made = make(&built, now, (&config.tmp_dir, config.threads))?;
+    Ok((built, made))
+}
+
+/// Makes the index of a file anew, for who asks it at once. Where it cannot stand where it belongs it is held in a temporary file without a
+/// name, and comes with the reason.
+///
+/// # Errors
+/// As [`index()`]; [`ErrorKind::Scratch`] if temporary files have no room for it either.
+pub(super) fn make_or_hold(
+    source: &Source,
+    config: &Config,
+) -> Result<Option<(Mapped, Error)>, Error> {
+    let path = source.path();
+    let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
+    let target = place_for(path, &now, config).and_then(|(target, _)| replaceable(target));
+    let (_, mut made) = read(source, &now, config)?;
+    let Err(why) = target.and_then(|target| write(&mut made, &target)) else { return Ok(None) };
+    let mut held = || {
+        let mut file = Temporary::new(&config.tmp_dir)?;
+        made.write_to(&mut file)?;
+        file.map()
+    };
+    let bytes = held().map_err(|e| Error::scratch(&config.tmp_dir, e))?;
+    Ok(bytes.map(|bytes| (bytes, why)))
+}
+
+/// A path, unless what stands there is no index.
+fn replaceable(path: PathBuf) -> Result<PathBuf, Error> {
+    let is_other = match map(&path) {
+        Ok(bytes) => bytes.is_some_and(|own| matches!(open(&own), Err(IndexError::NotAnIndex))),
+        Err(_) => true,
+    };
+    match is_other {
+        true => Err(ErrorKind::OutputExists { path: path.display().to_string() }.into()),
+        false => Ok(path),
+    }
 }
 
 fn warnings_of(built: &Built) -> Vec<Warning> {
@@ -220,19 +265,16 @@ fn is_sound(index: &Index<'_>) -> bool {
     pages.all(|entry| index.page(entry).is_ok())
 }
 
-fn write(mut made: Made, target: &Path) -> Result<(), Error> {
-    write_file(target, |out| {
-        out.write_all(&made.head)?;
-        io::copy(&mut made.body, out).map(drop)
-    })
+fn write(made: &mut Made, target: &Path) -> Result<(), Error> {
+    write_file(target, |out| made.write_to(out))
 }
 
 /// Whether a file is what was made, but for when the trace was last written to (and the checksum over that).
-fn same(old: &[u8], made: Made) -> io::Result<bool> {
-    let Made { head, mut body, bytes, .. } = made;
+fn same(old: &[u8], made: &mut Made) -> io::Result<bool> {
+    let Made { head, body, bytes, .. } = made;
     let (time, checksum) = (24..32, 60..64);
     let is_same = |at: usize| time.contains(&at) || checksum.contains(&at) || old[at] == head[at];
-    if old.len() as u64 != bytes || !(0..head.len()).all(is_same) {
+    if old.len() as u64 != *bytes || !(0..head.len()).all(is_same) {
         return Ok(false);
     }
     let mut rest = &old[head.len()..];

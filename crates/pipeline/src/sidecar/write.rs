@@ -29,6 +29,15 @@ pub(super) struct Made {
     pub(super) left_out: Vec<String>,
 }
 
+impl Made {
+    /// Writes the file, any number of times.
+    pub(super) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&self.head)?;
+        self.body.seek(SeekFrom::Start(0))?;
+        io::copy(&mut self.body, out).map(drop)
+    }
+}
+
 /// What is given up, step by step, until the file is small enough.
 #[derive(Clone, Copy)]
 struct Step(u32);

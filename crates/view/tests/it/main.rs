@@ -12,4 +12,5 @@ mod slices;
 mod socket;
 mod support;
 mod tiles;
+mod told;
 mod viewers;

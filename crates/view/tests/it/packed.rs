@@ -1,7 +1,7 @@
 //! Packed traces by their indexes: what is shown is what is shown of the trace that was read, and only parts of it are unpacked.
 
 use crate::indexed::{are_same, lanes, mixed};
-use crate::support::{Opened, config, named, open_indexed_as};
+use crate::support::{Opened, body, config, named, open_indexed_as};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
@@ -24,7 +24,7 @@ fn gzip(text: &[u8], member: usize) -> Vec<u8> {
 }
 
 /// The same events in a text of at least so many bytes.
-fn padded(text: &str, bytes: usize) -> String {
+pub(crate) fn padded(text: &str, bytes: usize) -> String {
     let lines = text.matches(",\n").count();
     text.replace(",\n", &format!(",\n{}", " ".repeat(bytes / lines + 1)))
 }
@@ -89,4 +89,49 @@ fn what_can_only_be_unpacked_as_a_whole_is_read_as_a_whole() {
     let opened = named("a.json.zst", &zstd(text.as_bytes(), usize::MAX), config());
     opened.site.read().unwrap();
     assert_eq!(opened.json("api/trace")["by_index"], false);
+}
+
+/// Two frames: one of a few events, and one that has more text than is unpacked at a time.
+fn with_a_large_frame() -> Vec<u8> {
+    const BLANKS: usize = 513 << 20;
+    let event = |name: &str, at: u32| {
+        format!(r#"{{"ph":"X","name":"{name}","pid":1,"tid":1,"ts":{at},"dur":1}}"#)
+    };
+    let events = |name: &str, from: u32| {
+        let all: Vec<String> = (from..from + 2000).map(|at| event(name, at * 10)).collect();
+        all.join(",\n")
+    };
+    let first = format!("[{},\n", events("early", 0));
+    let (late, last) = (events("late", 10_000), format!(",\n{}]", events("last", 90_000)));
+    let mut packed = zstd::bulk::compress(first.as_bytes(), 1).unwrap();
+    let mut frame = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
+    // where frames end is known from their heads alone
+    frame.set_pledged_src_size(Some((late.len() + BLANKS + last.len()) as u64)).unwrap();
+    frame.write_all(late.as_bytes()).unwrap();
+    let blanks = vec![b' '; 1 << 20];
+    (0..BLANKS >> 20).for_each(|_| frame.write_all(&blanks).unwrap());
+    frame.write_all(last.as_bytes()).unwrap();
+    packed.extend(frame.finish().unwrap());
+    packed
+}
+
+#[test]
+fn what_is_too_large_to_be_unpacked_is_said() {
+    let opened = open_indexed_as("a.json.zst", &with_a_large_frame());
+    assert_eq!(opened.json("api/trace")["by_index"], true);
+    assert_eq!(opened.json("api/find?name=early&at=0")["start"], 0.0);
+    // a frame is unpacked as far as what is wanted reaches
+    for name in ["early", "late"] {
+        let place =
+            opened.json(&format!("api/find?name={name}&at=5000"))["place"].as_f64().unwrap();
+        assert!(!opened.bytes(&format!("api/event?place={place:.0}")).is_empty());
+    }
+    for route in ["api/find?name=last&at=0", "api/event?place=538000000"] {
+        let reply = opened.get(route);
+        assert_eq!(reply.status, 503, "{route}");
+        let said: serde_json::Value = serde_json::from_slice(&body(reply)).unwrap();
+        let (error, hint) = (said["error"].as_str().unwrap(), said["hint"].as_str().unwrap());
+        assert!(error.contains("more than the 512 MiB of text"), "{error}");
+        assert!(!error.contains("memory") && hint.contains("convert -z zst"), "{error}: {hint}");
+    }
 }
