@@ -62,6 +62,7 @@
 //! (CPU profile chunks), `sidecar` (indexes beside traces), `keys` (what stands beside the events), `annotations` (those of DevTools), `copies` (what parts repeat), `emit` (order to bytes), `output` (bytes to disk).
 #![forbid(unsafe_code)]
 
+mod annotation_drop;
 mod annotations;
 mod around;
 mod check;

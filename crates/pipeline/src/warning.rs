@@ -1,5 +1,6 @@
 //! What the user of a run should know: facts, with the words for them that need no flags.
 
+pub use crate::annotation_drop::AnnotationDrop;
 use crate::config::CheckFor;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -157,55 +158,6 @@ pub enum Warning {
     Said(String),
 }
 
-/// Why a DevTools annotation was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AnnotationDrop {
-    /// DevTools could not have read it: it names no event, as the keys do that DevTools writes for calls without a sample.
-    Malformed,
-    /// It names a frame of the Frames track, which only DevTools can count.
-    Frame,
-    /// The input is damaged before the event, so that its index says nothing.
-    Damaged,
-    /// What it names is not in the output.
-    Gone,
-    /// It names an entry that DevTools makes of several events, which may not all be in the output.
-    Parts,
-    /// It names a call in a CPU profile that DevTools would not find in the output.
-    Call,
-    /// A breadcrumb of a later input, or one outside of the output.
-    Breadcrumb,
-}
-
-impl AnnotationDrop {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            AnnotationDrop::Malformed => "malformed",
-            AnnotationDrop::Frame => "frames",
-            AnnotationDrop::Damaged => "damaged",
-            AnnotationDrop::Gone => "gone",
-            AnnotationDrop::Parts => "parts",
-            AnnotationDrop::Call => "calls",
-            AnnotationDrop::Breadcrumb => "breadcrumbs",
-        }
-    }
-
-    /// What annotations are of that are dropped for it, for people.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            AnnotationDrop::Malformed => "with keys that DevTools cannot read",
-            AnnotationDrop::Frame => "of frames, which only DevTools can count",
-            AnnotationDrop::Damaged => "of events after damage in their input",
-            AnnotationDrop::Gone => "of what is not in the output",
-            AnnotationDrop::Parts => "of entries that may miss some of their events",
-            AnnotationDrop::Call => "of calls in CPU profiles that DevTools might no longer find",
-            AnnotationDrop::Breadcrumb => {
-                "that are breadcrumbs of other inputs, or outside of the output"
-            }
-        }
-    }
-}
-
 impl Warning {
     /// For DevTools, if an output has too many bytes; `span` is the first and last time of the trace.
     pub(crate) fn too_large(bytes: u64, span: Option<TimeSpan>) -> Option<Warning> {
@@ -236,12 +188,6 @@ impl Warning {
 impl Serialize for Warning {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
-    }
-}
-
-impl AsRef<str> for AnnotationDrop {
-    fn as_ref(&self) -> &str {
-        self.name()
     }
 }
 
