@@ -127,8 +127,7 @@ impl Raw {
             }
             None => (NONE, NONE),
         };
-        let frame = Frame::of_node(node.text, is_whole, names);
-        let frame = self.functions.number(frame, names)?;
+        let frame = self.functions.of_node(node.text, is_whole, names)?;
         self.count += 1;
         self.nodes.extend(&[RawNode {
             id: node.id,
