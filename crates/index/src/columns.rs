@@ -89,7 +89,7 @@ pub(crate) fn decode(encoding: Encoding, bytes: &[u8], rows: usize) -> Option<Ve
     let mut numbers = Vec::with_capacity(rows.min(bytes.len()));
     let mut rest = bytes;
     let mut before = 0_u64;
-    while !rest.is_empty() {
+    while !rest.is_empty() && numbers.len() <= rows {
         let number = varint(&mut rest)?;
         match encoding {
             Encoding::Bytes | Encoding::Varint => numbers.push(number),
@@ -106,15 +106,31 @@ pub(crate) fn decode(encoding: Encoding, bytes: &[u8], rows: usize) -> Option<Ve
                 numbers.resize(numbers.len() + count, number);
             }
         }
-        if numbers.len() > rows {
-            return None;
-        }
     }
     (numbers.len() == rows).then_some(numbers)
 }
 
 /// A number of 64 bits as LEB128.
+#[inline(always)]
 fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let Some(&eight) = rest.first_chunk::<8>() else { return varint_by_bytes(rest) };
+    let word = u64::from_le_bytes(eight);
+    // the highest bit of a byte says that more follow
+    let ends = !word & 0x8080_8080_8080_8080;
+    if ends == 0 {
+        return varint_by_bytes(rest);
+    }
+    *rest = &rest[ends.trailing_zeros() as usize / 8 + 1..];
+    let own = word & (ends ^ (ends - 1)) & 0x7f7f_7f7f_7f7f_7f7f;
+    // pairs of 7 bits, of 14, of 28
+    let own = own & 0x007f_007f_007f_007f | (own & 0x7f00_7f00_7f00_7f00) >> 1;
+    let own = own & 0x0000_3fff_0000_3fff | (own & 0x3fff_0000_3fff_0000) >> 2;
+    Some(own & 0x0fff_ffff | (own & 0x0fff_ffff_0000_0000) >> 4)
+}
+
+/// As [`varint`], also of numbers of more than 8 bytes and of the last ones.
+#[cold]
+fn varint_by_bytes(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, behind) = rest.split_first()?;
@@ -129,4 +145,37 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of each length in front of others, whole and cut, and what is longer than it need be.
+    #[test]
+    fn eight_bytes_at_once_are_what_they_are_one_by_one() {
+        let same = |bytes: &[u8]| {
+            let (mut own, mut other) = (bytes, bytes);
+            let read = varint(&mut own);
+            assert_eq!(read, varint_by_bytes(&mut other), "{bytes:x?}");
+            if read.is_some() {
+                assert_eq!(own, other, "{bytes:x?}");
+            }
+            read
+        };
+        for shift in 0..64 {
+            for number in [1 << shift, u64::MAX >> shift, 0x0123_4567_89ab_cdef >> shift] {
+                let mut bytes = varints([number].into_iter(), len_of([number].into_iter()));
+                let len = bytes.len();
+                bytes.extend([0x80, 0xff, 0x01, 0x7f, 0x80, 0x80, 0x80, 0x80, 0x80]);
+                (0..bytes.len()).for_each(|end| {
+                    same(&bytes[..end]);
+                });
+                assert_eq!(same(&bytes), Some(number), "{len} bytes");
+            }
+        }
+        for padded in [&[0x81, 0x00, 1, 2, 3, 4, 5, 6][..], &[0x80; 12], &[0xff; 16]] {
+            same(padded);
+        }
+    }
 }
