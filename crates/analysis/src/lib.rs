@@ -30,8 +30,8 @@
 //!     key: None,
 //! };
 //! let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query)?;
-//! let rows: Vec<_> = parts[0].table.rows.iter().map(|row| (&*row.id, row.own, row.total)).collect();
-//! assert_eq!(rows, [("b", 3.0, 3.0), ("a", 2.0, 5.0)]); // milliseconds
+//! let rows: Vec<_> = parts[0].table.rows.iter().map(|row| (row.id.clone(), row.own, row.total)).collect();
+//! assert_eq!(rows, [("b".to_owned(), 3.0, 3.0), ("a".to_owned(), 2.0, 5.0)]); // milliseconds
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -40,7 +40,7 @@
 //!
 //! Modules in the order in which bytes meet them: `facts` (events to `record`s; `asked` is once a kind), `details` (what `args` say), `meta` (names and
 //! pages), `sorting` (by thread and time; B and E), `functions`, `raw`, `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
-//! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows`, `counts` and `table`, `clock` (in which unit) and `placing`, `refusals` and `refused` (what DevTools does not open),
+//! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows`, `tree_rows`, `ordered`, `counts`, `table`, `united` and `parts`, `clock` (in which unit) and `placing`, `refusals` and `refused` (what DevTools does not open),
 //! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
 //! `report` (what is slow; of the scan `counters`, `pages`, `compiled`, `devices` and `reflows`), `images` (what URLs they are of).
 //! `excerpt` reads by an index what windows need; `space` is what lists have of the budget.
@@ -78,6 +78,7 @@ mod meta;
 mod model;
 mod modifications;
 mod opening;
+mod ordered;
 mod pages;
 mod parts;
 mod peek;
@@ -106,6 +107,8 @@ mod styles;
 mod table;
 mod trace;
 mod tree;
+mod tree_rows;
+mod united;
 mod urls;
 mod value;
 mod views;
@@ -127,7 +130,7 @@ pub use groups::GroupBy;
 pub use maps::{MapFault, Mapped, SourceMaps, UnusedMap};
 pub use matcher::Matcher;
 pub use model::Weights;
-pub use parts::Part;
+pub use ordered::{RowOrder, Table};
 pub use peek::Peek;
 pub use perfetto::{Perfetto, PerfettoDraft};
 pub use picks::Picks;
@@ -140,9 +143,11 @@ pub use report::{
     Report, ReportRules, Request, ShiftCluster, Spread, StreamIdle, Stretch, Tasks, ThreadSums,
     Told, Visit,
 };
-pub use rows::{CallRow, FlameRow, Location, RowOrder, Table, TreeRow};
+pub use rows::{CallRow, FlameRow, Location, TreeRow};
 pub use sorting::Pairs;
 pub use table::View;
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track};
 pub use tracemill_core::names::Names;
+pub use tree_rows::{TreeRows, TreeRowsIter};
+pub use united::Part;
 pub use written::WrittenCalls;

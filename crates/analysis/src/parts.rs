@@ -4,45 +4,17 @@ use crate::clock::{Clock, Window};
 use crate::counts::LeftOut;
 use crate::groups::GroupBy;
 use crate::matcher::Matcher;
+use crate::ordered::{RowOrder, Table};
 use crate::query::{Per, Query, RowKey, RowLimit, Shape, TableRules};
-use crate::rows::{Table, TreeRow, depth_first};
+use crate::space::Space;
 use crate::stretches::Stretches;
 use crate::table::View;
 use crate::trace::{Thread, Trace};
-use crate::tree::sort_falling;
+use crate::tree_rows::RowRoom;
+use crate::united::{Part, Union, is_by_start};
 use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
-
-/// A table and the threads that it is of.
-#[derive(Clone, Debug)]
-pub struct Part {
-    /// Numbers of threads.
-    pub threads: Vec<usize>,
-    /// The table.
-    pub table: Table,
-    /// Calls that were made of samples. Of these, and of what follows, only those from the first window to the last, and without windows those
-    /// within the bounds of the trace.
-    pub calls: u64,
-    /// Of these, those that DevTools does not draw: they are on its ignore list, and so is the function that they are called by.
-    pub listed: u64,
-    /// Calls that are not drawn here, as in DevTools, since they are on an ignore list, and so is the function that they are called by.
-    pub ignored: u64,
-    /// Events and calls that were hidden when the trace was stored, where that is looked at as it was then.
-    pub hidden: u64,
-    /// Events and calls that have no place, since they begin in one and end behind it.
-    pub dropped: u64,
-    /// Samples.
-    pub samples: u64,
-}
-
-impl Part {
-    /// Milliseconds in which anything goes on, of all its threads.
-    pub fn busy(&self) -> f64 {
-        self.table.total - self.table.own
-    }
-}
 
 impl Trace {
     /// The tables of threads, given by their numbers. Threads are worked on side by side; what tables share is added in the order
@@ -64,21 +36,30 @@ impl Trace {
         query: &Query,
         limit: RowLimit,
     ) -> Result<Vec<Part>, Error> {
-        let room = Quota::new(&self.limits, self.limits.memory);
         let is_alone = query.per == Per::Thread && query.key.is_none();
         let own = if is_alone { limit } else { RowLimit::default() };
+        let room = RowRoom::new(&self.limits);
+        // what is added up is handed out when it is
+        let room = if is_alone { room.of_sums(self.clock) } else { room };
         let of_thread = |number: usize| self.of_thread(threads[number], (query, own), &room);
         let own = try_each(self.limits.threads, threads.len(), of_thread)?;
-        let mut shared = self.shared(threads, own, query);
-        for part in &mut shared {
-            part.table.convert_from(self.clock);
-            part.table.keep(limit);
+        room.finish()?;
+        let is_done = |part: &Part| query.shape != Shape::Log || is_by_start(&part.table.rows);
+        if is_alone && own.iter().all(is_done) {
+            return Ok(own);
         }
-        Ok(shared)
+        let clock = if is_alone { Clock::default() } else { self.clock };
+        self.shared(threads, own, query, (limit, clock))
     }
 
-    /// The tables of threads as those that a query wants share them.
-    fn shared(&self, threads: &[usize], own: Vec<Part>, query: &Query) -> Vec<Part> {
+    /// The tables of threads as those that a query wants share them, whose times are sums of a clock.
+    fn shared(
+        &self,
+        threads: &[usize],
+        own: Vec<Part>,
+        query: &Query,
+        (limit, clock): (RowLimit, Clock),
+    ) -> Result<Vec<Part>, Error> {
         let mut numbers: HashMap<&[u8], usize> = HashMap::default();
         let mut inputs: HashMap<usize, usize> = HashMap::default();
         let mut shared: Vec<Vec<Part>> = Vec::new();
@@ -95,15 +76,61 @@ impl Trace {
             }
             shared[place].push(part);
         }
-        let tables = shared.into_iter().filter_map(|parts| united(parts, query.shape, query.key));
         let levels = if query.by == GroupBy::None { 1 } else { 2 };
-        let drop_empty = |mut part: Part| {
-            if matches!(query.shape, Shape::BottomUp { .. }) && query.per != Per::Thread {
-                drop_empty(&mut part.table.rows, levels);
-            }
-            part
-        };
-        tables.map(drop_empty).collect()
+        let is_bottom_up = matches!(query.shape, Shape::BottomUp { .. });
+        let full_levels = if is_bottom_up && query.per != Per::Thread { levels } else { 0 };
+        let (space, room) = (self.space_of_one(), RowRoom::new(&self.limits).of_sums(clock));
+        let (shape, key) = (query.shape, query.key);
+        let union = Union { shape, key, full_levels, limit, space: &space, room: &room };
+        let tables = shared.into_iter().filter_map(|parts| union.of(parts).transpose());
+        let tables = tables.collect::<Result<_, Error>>()?;
+        room.finish()?;
+        Ok(tables)
+    }
+
+    /// The bottom-up tables of several threads as one, as [`Trace::parts`] makes it of all.
+    pub(crate) fn bottom_up_of_all(&self, parts: Vec<Part>) -> Result<Option<Part>, Error> {
+        self.of_all(parts, Shape::BottomUp { levels: 1 }, None)
+    }
+
+    /// The call trees of several threads as one, as [`Trace::parts`] makes it of all.
+    pub(crate) fn call_tree_of_all(
+        &self,
+        parts: Vec<Part>,
+        key: Option<RowKey>,
+    ) -> Result<Option<Part>, Error> {
+        self.of_all(parts, Shape::CallTree, key)
+    }
+
+    /// Of all threads, with times as they are.
+    fn of_all(
+        &self,
+        parts: Vec<Part>,
+        shape: Shape,
+        key: Option<RowKey>,
+    ) -> Result<Option<Part>, Error> {
+        let (space, room) = (self.space_of_one(), RowRoom::new(&self.limits));
+        let full_levels = u32::from(shape != Shape::CallTree);
+        let limit = RowLimit::default();
+        let union = Union { shape, key, full_levels, limit, space: &space, room: &room };
+        let one = union.of(parts)?;
+        room.finish()?;
+        Ok(one)
+    }
+
+    /// Puts siblings of tables in another order, each with what is below it. Cost: a sort.
+    ///
+    /// # Errors
+    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if names of siblings are more than there is room for.
+    pub fn sort(&self, parts: &mut [Part], by: RowOrder) -> Result<(), Error> {
+        let (space, room) = (self.space_of_one(), RowRoom::new(&self.limits));
+        parts.iter_mut().try_for_each(|part| part.table.sort(by, (&space, &room)))?;
+        room.finish()
+    }
+
+    /// Room for the rows of one tree that is made alone.
+    fn space_of_one(&self) -> Space {
+        Space::new(&self.limits, self.limits.memory / 8, 1)
     }
 
     /// Of what threads a table is: `thread 1/2 main`, `process 1`, an input, or `all threads`.
@@ -183,7 +210,7 @@ impl Trace {
         &self,
         at: usize,
         (query, limit): (&Query, RowLimit),
-        room: &Quota,
+        room: &RowRoom,
     ) -> Result<Part, Error> {
         self.limits.cancel.check()?;
         let within = self.counted_time(&query.windows);
@@ -211,195 +238,5 @@ impl View<'_> {
         let (calls, listed, dropped) = (self.calls() as u64, self.listed(), self.dropped());
         let (samples, LeftOut { ignored, hidden }) = (self.samples(), self.left_out());
         Part { threads: vec![thread], table, calls, listed, ignored, hidden, dropped, samples }
-    }
-}
-
-/// What rows of several threads are one row. The id of a script means nothing beyond its process, so calls match by where their
-/// functions stand.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Match {
-    parent: usize,
-    text: String,
-    line: Option<i64>,
-    column: Option<i64>,
-    is_group: bool,
-}
-
-impl Match {
-    fn of(row: &TreeRow, parent: usize, key: RowKey) -> Self {
-        let place = &row.location;
-        let function = row.label.as_deref().unwrap_or_default();
-        let is_call = !place.url.is_empty() || row.id.starts_with("f:");
-        let text = match key {
-            RowKey::Function if is_call => function.to_owned(),
-            RowKey::Url if !place.url.is_empty() => place.url.clone(),
-            RowKey::Place | RowKey::Line if !place.url.is_empty() => {
-                format!("{function}\0{}", place.url)
-            }
-            _ => row.id.clone(),
-        };
-        let line = place.line.filter(|_| matches!(key, RowKey::Place | RowKey::Line));
-        let column = place.column.filter(|_| key == RowKey::Place);
-        Match { parent, text, line, column, is_group: row.is_group }
-    }
-}
-
-/// Takes rows without time of their own, and without bytes, out of the upper levels of a bottom-up tree, with what is below them.
-fn drop_empty(rows: &mut Vec<TreeRow>, levels: u32) {
-    let mut gone: Option<u32> = None;
-    rows.retain(|row| {
-        gone = gone.filter(|depth| row.depth > *depth);
-        if gone.is_none() && row.depth < levels && row.own <= 0.0 && row.bytes <= 0.0 {
-            gone = Some(row.depth);
-        }
-        gone.is_none()
-    });
-}
-
-/// The bottom-up tables of several threads as one, as [`Trace::parts`] makes it of all.
-pub(crate) fn bottom_up_of_all(parts: Vec<Part>) -> Option<Part> {
-    let mut part = united(parts, Shape::BottomUp { levels: 1 }, None)?;
-    drop_empty(&mut part.table.rows, 1);
-    Some(part)
-}
-
-/// The call trees of several threads as one, as [`Trace::parts`] makes it of all.
-pub(crate) fn call_tree_of_all(parts: Vec<Part>, key: Option<RowKey>) -> Option<Part> {
-    united(parts, Shape::CallTree, key)
-}
-
-/// Several tables as one.
-fn united(mut parts: Vec<Part>, shape: Shape, key: Option<RowKey>) -> Option<Part> {
-    if parts.len() <= 1 && key.is_none() || shape == Shape::Log {
-        let mut parts = parts.into_iter();
-        let mut first = parts.next()?;
-        for mut part in parts {
-            first.table.rows.append(&mut part.table.rows);
-            add(&mut first, part);
-        }
-        if shape == Shape::Log {
-            sort_log(&mut first.table.rows);
-        }
-        return Some(first);
-    }
-    let key = key.unwrap_or(RowKey::Place);
-    let mut rows: Vec<TreeRow> = Vec::new();
-    let mut children: Vec<Vec<usize>> = vec![Vec::new()];
-    let mut places: HashMap<Match, usize> = HashMap::default();
-    for part in &mut parts {
-        let mut path = vec![0];
-        for mut row in std::mem::take(&mut part.table.rows) {
-            path.truncate(row.depth as usize + 1);
-            let parent = path[path.len() - 1];
-            let next = rows.len();
-            let at = *places.entry(Match::of(&row, parent, key)).or_insert(next);
-            path.push(at + 1);
-            if at < next {
-                let own = &mut rows[at];
-                own.own += row.own;
-                own.total += row.total;
-                own.count += row.count;
-                own.bytes += row.bytes;
-                own.expandable |= row.expandable;
-                continue;
-            }
-            children[parent].push(at);
-            children.push(Vec::new());
-            if key == RowKey::Url && !row.location.url.is_empty() {
-                row.label = Some(row.location.url.clone());
-                (row.location.line, row.location.column) = (None, None);
-            }
-            rows.push(row);
-        }
-    }
-    let mut parts = parts.into_iter();
-    let mut first = parts.next()?;
-    for part in parts {
-        add(&mut first, part);
-    }
-    let value = |at: usize| if shape == Shape::CallTree { rows[at].total } else { rows[at].own };
-    for own in &mut children {
-        sort_falling(own, value);
-    }
-    first.table.rows = depth_first(rows, &children);
-    Some(first)
-}
-
-/// Adds all of a part but its rows.
-fn add(first: &mut Part, part: Part) {
-    first.threads.extend(part.threads);
-    first.table.own += part.table.own;
-    first.table.total += part.table.total;
-    first.calls += part.calls;
-    first.listed += part.listed;
-    first.ignored += part.ignored;
-    first.hidden += part.hidden;
-    first.dropped += part.dropped;
-    first.samples += part.samples;
-}
-
-/// Top-level events of several threads by start, each with what is below it.
-fn sort_log(rows: &mut Vec<TreeRow>) {
-    let mut groups: Vec<Vec<TreeRow>> = Vec::new();
-    for row in std::mem::take(rows) {
-        match groups.last_mut().filter(|_| row.depth > 0) {
-            Some(group) => group.push(row),
-            None => groups.push(vec![row]),
-        }
-    }
-    groups.sort_by(|a, b| a[0].start.total_cmp(&b[0].start));
-    rows.extend(groups.into_iter().flatten());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rows::Location;
-
-    fn row(depth: u32, id: &str, own: f64, total: f64) -> TreeRow {
-        TreeRow {
-            depth,
-            id: id.to_owned(),
-            start: 0.0,
-            own,
-            total,
-            count: 1,
-            expandable: true,
-            bytes: 0.0,
-            key: None,
-            label: Some(id.to_owned()),
-            is_group: false,
-            category: "other",
-            location: Location::default(),
-        }
-    }
-
-    #[test]
-    fn rows_of_one_path_are_added() {
-        let window = Window { from: 0.0, to: 10.0 };
-        let part = |thread, rows: Vec<TreeRow>| Part {
-            threads: vec![thread],
-            table: Table { window, own: 1.0, total: 10.0, rows, small: (0, 0.0) },
-            calls: 2,
-            listed: 1,
-            ignored: 2,
-            hidden: 3,
-            dropped: 0,
-            samples: 3,
-        };
-        let a = part(0, vec![row(0, "a", 1.0, 3.0), row(1, "b", 2.0, 2.0), row(0, "c", 2.5, 2.5)]);
-        let b = part(1, vec![row(0, "c", 4.0, 6.0), row(1, "b", 2.0, 2.0)]);
-        let one = united(vec![a, b], Shape::CallTree, None).expect("two parts");
-        let shown: Vec<_> =
-            one.table.rows.iter().map(|r| (r.depth, &*r.id, r.own, r.total, r.count)).collect();
-        let expected = [
-            (0, "c", 6.5, 8.5, 2),
-            (1, "b", 2.0, 2.0, 1),
-            (0, "a", 1.0, 3.0, 1),
-            (1, "b", 2.0, 2.0, 1),
-        ];
-        assert_eq!(shown, expected);
-        assert_eq!((one.threads, one.calls, one.table.total), (vec![0, 1], 4, 20.0));
-        assert_eq!((one.listed, one.ignored, one.hidden), (2, 4, 6));
     }
 }

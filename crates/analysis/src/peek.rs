@@ -1,7 +1,9 @@
 //! What a call tree says of one name: who calls it, what it calls, and the path on which most time is spent.
 
 use crate::matcher::Matcher;
-use crate::rows::{Table, TreeRow};
+use crate::ordered::Table;
+use crate::rows::TreeRow;
+use std::borrow::Cow;
 use tracemill_core::hash::HashMap;
 
 /// Callers and callees of the rows of a name.
@@ -55,28 +57,29 @@ impl Table {
         let is_it = |row: &TreeRow| row.label.as_deref() == Some(name);
         let (mut callers, mut callees) = (Sums::default(), Sums::default());
         let mut peek = Peek::default();
-        let mut path: Vec<usize> = Vec::new();
-        // how many rows of the name there are on the path
+        // rows that are open, and whether they are of the name
+        let mut path: Vec<(usize, bool)> = Vec::new();
         let mut within = 0;
         for (at, row) in self.rows.iter().enumerate() {
             while path.len() > row.depth as usize {
-                within -= path.pop().map_or(0, |left| u32::from(is_it(&self.rows[left])));
+                within -= path.pop().map_or(0, |(_, is_it)| u32::from(is_it));
             }
-            let parent = path.last().map(|&parent| &self.rows[parent]);
-            if is_it(row) {
+            let parent = path.last().copied();
+            let is_own = is_it(&row);
+            if is_own {
                 peek.own += row.own;
                 peek.count += row.count;
                 if within == 0 {
                     peek.total += row.total;
-                    if let Some(parent) = parent {
-                        callers.add(parent, row.total);
+                    if let Some(parent) = parent.and_then(|(parent, _)| self.rows.get(parent)) {
+                        callers.add(&parent, row.total);
                     }
                 }
-            } else if parent.is_some_and(is_it) {
-                callees.add(row, row.total);
+            } else if parent.is_some_and(|(_, is_it)| is_it) {
+                callees.add(&row, row.total);
             }
-            within += u32::from(is_it(row));
-            path.push(at);
+            within += u32::from(is_own);
+            path.push((at, is_own));
         }
         (peek.callers, peek.callees) = (callers.finish(), callees.finish());
         (peek.count > 0).then_some(peek)
@@ -84,36 +87,39 @@ impl Table {
 
     /// The path of a call tree on which most time is spent: from the greatest total to the greatest below it, and so on. A CPU
     /// that is idle is not on it. With a matcher it leads through the row of the greatest total that matches, if any does.
-    pub fn heaviest(&self, through: Option<&Matcher>) -> Vec<&TreeRow> {
+    pub fn heaviest(&self, through: Option<&Matcher>) -> Vec<TreeRow> {
         let Some(matcher) = through else { return self.descend(0, Vec::new()) };
-        let matching = self.rows.iter().enumerate().filter(|(_, row)| takes(matcher, row));
         // of equal ones the first, which is the outermost
-        let found = matching.rev().max_by(|(_, a), (_, b)| a.total.total_cmp(&b.total));
+        let mut found: Option<(usize, f64)> = None;
+        for (at, row) in self.rows.iter().enumerate().filter(|(_, row)| takes(matcher, row)) {
+            if found.is_none_or(|(_, most)| row.total.total_cmp(&most).is_gt()) {
+                found = Some((at, row.total));
+            }
+        }
         let Some((at, _)) = found else { return Vec::new() };
         self.descend(at + 1, self.path_to(at))
     }
 
     /// The row of a number and those above it, the outermost first.
-    fn path_to(&self, at: usize) -> Vec<&TreeRow> {
-        let mut path = vec![&self.rows[at]];
-        for above in self.rows[..at].iter().rev() {
-            if path.last().is_some_and(|last| above.depth < last.depth) {
-                path.push(above);
-            }
+    fn path_to(&self, at: usize) -> Vec<TreeRow> {
+        let mut path: Vec<usize> = Vec::new();
+        for (number, row) in self.rows.iter().enumerate().take(at + 1) {
+            path.truncate(row.depth as usize);
+            path.push(number);
         }
-        path.reverse();
-        path
+        let row = |number: usize| self.rows.get(number).map(Cow::into_owned);
+        path.into_iter().filter_map(row).collect()
     }
 
     /// Goes on with a path, from the row of a number.
-    fn descend<'t>(&'t self, from: usize, mut path: Vec<&'t TreeRow>) -> Vec<&'t TreeRow> {
-        for row in &self.rows[from..] {
+    fn descend(&self, from: usize, mut path: Vec<TreeRow>) -> Vec<TreeRow> {
+        for row in self.rows.iter().skip(from) {
             // siblings come by total time: the first that is met below the path goes on with it
             if path.is_empty() && row.is_idle() {
                 continue;
             }
             if row.depth as usize == path.len() {
-                path.push(row);
+                path.push(row.into_owned());
             } else if (row.depth as usize) < path.len() {
                 break;
             }

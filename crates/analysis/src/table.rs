@@ -9,12 +9,14 @@ use crate::ignored::{Ignored, Listed};
 use crate::kinds::flag;
 use crate::matcher::Matcher;
 use crate::modifications::Hidden;
+use crate::ordered::Table;
 use crate::picks::{Answers, Drawn, Picks, Walked, matching};
 use crate::query::{Entries, Per, Query, RowLimit, Shape, TableRules};
-use crate::rows::{CallRow, Least, Location, Table, TreeRow};
+use crate::rows::{CallRow, Least, Location, TreeRow};
 use crate::stretches::Stretches;
 use crate::trace::{Thread, Trace, Track, id_text};
 use crate::tree::{By, Row, Rows};
+use crate::tree_rows::RowRoom;
 use crate::urls::is_ignored;
 use crate::views::{BottomUp, Identify, TopDown};
 use crate::walk::{Filter, Visit, walk};
@@ -228,11 +230,12 @@ impl<'t> View<'t> {
     fn in_ms(
         &self,
         window: Window,
-        table: impl FnOnce(&Walked<'_>) -> Result<Table, Error>,
+        table: impl FnOnce(&Walked<'_>, &RowRoom) -> Result<Table, Error>,
     ) -> Result<Table, Error> {
         let (clock, none) = (self.trace.clock, Picks::default());
-        let mut table = table(&Walked::whole(clock.sums(window), &none))?;
-        table.convert_from(clock);
+        let room = RowRoom::new(&self.trace.limits).of_sums(clock);
+        let table = table(&Walked::whole(clock.sums(window), &none), &room)?;
+        room.finish()?;
         Ok(table)
     }
 
@@ -324,11 +327,6 @@ impl<'t> View<'t> {
         walk(both, over.window, filter, &mut [visit], room)
     }
 
-    /// Room for the rows of tables.
-    fn room(&self) -> Quota {
-        Quota::new(&self.trace.limits, self.trace.limits.memory)
-    }
-
     /// When an entry drawn is open that matches, in microseconds.
     pub(crate) fn matching(&self, matcher: &Matcher) -> Stretches {
         let ids = self.ids(GroupBy::None);
@@ -344,7 +342,7 @@ impl<'t> View<'t> {
     }
 
     /// The table of a query, of what counts, in the sums of the trace's clock. Cost: one walk.
-    pub(crate) fn table_of(&self, query: &Query, room: &Quota) -> Result<Table, Error> {
+    pub(crate) fn table_of(&self, query: &Query, room: &RowRoom) -> Result<Table, Error> {
         let Query { shape, by, windows, picks, per, .. } = query;
         let (shape, by, shared) = (*shape, *by, *per != Per::Thread);
         let ids = self.ids(by);
@@ -362,20 +360,20 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The call tree. Cost: one walk; some 400 bytes of heap a row that is made.
+    /// The call tree. Cost: one walk; some 100 bytes a row, on disk beyond the budget.
     ///
     /// # Errors
-    /// [`tracemill_pipeline::ErrorKind::Exceeded`] if the rows are more than there is room for.
+    /// What temporary files say.
     pub fn call_tree(&self, window: Window, by: GroupBy) -> Result<Table, Error> {
-        self.in_ms(window, |over| self.call_tree_of(over, by, &self.room()))
+        self.in_ms(window, |over, room| self.call_tree_of(over, by, room))
     }
 
-    fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy, room: &Quota) -> Result<Table, Error> {
+    fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy, room: &RowRoom) -> Result<Table, Error> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
         let space = self.trace.space_of_rows();
         let mut tree = TopDown::new(&ids, &space, (false, grouped, self.rules.as_devtools));
-        self.walk((over, &ids), &mut [&mut tree], room)?;
+        self.walk((over, &ids), &mut [&mut tree], &room.grown)?;
         let mut rows = tree.finish(window);
         if grouped {
             rows.group(|entry| ids.group(entry), false);
@@ -388,14 +386,14 @@ impl<'t> View<'t> {
     /// # Errors
     /// As [`View::call_tree`].
     pub fn log(&self, window: Window) -> Result<Table, Error> {
-        self.in_ms(window, |over| self.log_of(over, &self.room()))
+        self.in_ms(window, |over, room| self.log_of(over, room))
     }
 
-    fn log_of(&self, over: &Walked<'_>, room: &Quota) -> Result<Table, Error> {
+    fn log_of(&self, over: &Walked<'_>, room: &RowRoom) -> Result<Table, Error> {
         let (ids, window) = (self.ids(GroupBy::None), over.window);
         let space = self.trace.space_of_rows();
         let mut log = TopDown::new(&ids, &space, (true, false, self.rules.as_devtools));
-        self.walk((over, &ids), &mut [&mut log], room)?;
+        self.walk((over, &ids), &mut [&mut log], &room.grown)?;
         self.table(&log.finish(window), (&ids, room), window, (By::Start, usize::MAX))
     }
 
@@ -404,9 +402,7 @@ impl<'t> View<'t> {
     /// # Errors
     /// As [`View::call_tree`].
     pub fn bottom_up(&self, window: Window, by: GroupBy, levels: usize) -> Result<Table, Error> {
-        self.in_ms(window, |over| {
-            self.bottom_up_of(over, (by, levels), (None, false), &self.room())
-        })
+        self.in_ms(window, |over, room| self.bottom_up_of(over, (by, levels), (None, false), room))
     }
 
     fn bottom_up_of(
@@ -414,7 +410,7 @@ impl<'t> View<'t> {
         over: &Walked<'_>,
         (by, levels): (GroupBy, usize),
         (text, shared): (Option<&Matcher>, bool),
-        room: &Quota,
+        room: &RowRoom,
     ) -> Result<Table, Error> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
@@ -425,7 +421,7 @@ impl<'t> View<'t> {
         if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
             over.of(self.drawn(), &ids).for_each(|own| tree.note_cached(&own.entry));
         }
-        self.walk((over, &ids), &mut [&mut tree], room)?;
+        self.walk((over, &ids), &mut [&mut tree], &room.grown)?;
         let mut rows = tree.finish(shared);
         if grouped {
             rows.group(|entry| ids.group(entry), true);
@@ -437,10 +433,11 @@ impl<'t> View<'t> {
         self.table(&rows, (&ids, room), window, (By::Own, levels + usize::from(grouped)))
     }
 
+    /// A table of rows, which can be read when the room is finished.
     pub(crate) fn table(
         &self,
         rows: &Rows,
-        (ids, room): (&Ids<'_>, &Quota),
+        (ids, room): (&Ids<'_>, &RowRoom),
         window: Window,
         (by, levels): (By, usize),
     ) -> Result<Table, Error> {
@@ -449,10 +446,13 @@ impl<'t> View<'t> {
         let mut least = Least::of(self.limit, ms(root.total) - ms(root.own));
         let levels = (levels.min(self.limit.depth), !self.rules.as_devtools);
         let all = rows.depth_first(by, levels, |row| least.takes(ms(row.own), ms(row.total)));
-        let made = all.map(|(row, depth)| self.row(&rows.get(row), depth, ids, by));
-        let counted = |row: TreeRow| room.take(row.heap(), "rows of tables").map(|()| row);
-        let rows = made.map(counted).collect::<Result<_, Error>>()?;
-        Ok(Table { window, own: root.own, total: root.total, rows, small: least.small })
+        let (mut made, clock) = (room.writer(), room.clock);
+        for (row, depth) in all {
+            let row = self.row(&rows.get(row), depth, ids, by);
+            made.push(TreeRow { own: clock.ms(row.own), total: clock.ms(row.total), ..row })?;
+        }
+        let (window, own, total) = (clock.window(window), clock.ms(root.own), clock.ms(root.total));
+        Ok(Table { window, own, total, rows: made.finish()?, small: least.small })
     }
 
     /// The row of a table that shows a row of a tree.
@@ -472,7 +472,7 @@ impl<'t> View<'t> {
             start: self.trace.clock.micros(entry.ts) / 1000.0 - self.trace.bounds.0 / 1000.0,
             own: row.own,
             total: row.total,
-            count: u64::from(row.count),
+            count: row.count,
             expandable: row.expandable,
             bytes: row.bytes,
             key: self.key(entry, ids),

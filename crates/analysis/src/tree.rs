@@ -6,7 +6,7 @@ use crate::space::{Space, double, half, put};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 use tracemill_core::error::Error;
-use tracemill_core::spill::{Record, SpillArray, SpillIndex};
+use tracemill_core::spill::{Record, SpillArray, SpillIndex, word};
 
 /// No row.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -25,9 +25,9 @@ impl Key {
     }
 }
 
-/// A row.
+/// A row, with what made it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
+pub(crate) struct Row<E = Entry> {
     pub(crate) key: Key,
     pub(crate) parent: u32,
     first: u32,
@@ -40,9 +40,9 @@ pub(crate) struct Row {
     /// Where the event before ended that was counted below this row (bottom up).
     pub(crate) marker: f64,
     /// Events.
-    pub(crate) count: u32,
+    pub(crate) count: u64,
     /// The entry that made the row.
-    pub(crate) entry: Entry,
+    pub(crate) entry: E,
     /// Bytes of requests.
     pub(crate) bytes: f64,
     /// Whether it says that it has children.
@@ -52,24 +52,29 @@ pub(crate) struct Row {
     pub(crate) is_gone: bool,
 }
 
-impl Record for Row {
-    const BYTES: usize = 64 + Entry::BYTES;
+/// Bytes of a row without what made it.
+const OWN: usize = 5 * 8 + 7 * 4;
+
+impl<E: Record> Record for Row<E> {
+    const BYTES: usize = OWN + E::BYTES;
 
     #[inline]
     fn encode(&self, bytes: &mut [u8]) {
-        let (own, entry) = bytes.split_at_mut(64);
-        let doubles = [self.own, self.total, self.marker, self.bytes].map(f64::to_bits);
+        let (own, entry) = bytes.split_at_mut(OWN);
+        let [of_its_own, total, marker, of_requests] =
+            [self.own, self.total, self.marker, self.bytes].map(f64::to_bits);
         let flags = [self.expandable, self.is_group, self.is_gone];
         let flags = flags.iter().rev().fold(0, |all, flag| all << 1 | u32::from(*flag));
         let Row { key: Key { id, group }, parent, first, last, next, count, .. } = *self;
-        put(own, &doubles, &[id, group, parent, first, last, next, count, flags]);
+        let words = [of_its_own, total, marker, of_requests, count];
+        put(own, &words, &[id, group, parent, first, last, next, flags]);
         self.entry.encode(entry);
     }
 
     #[inline]
     fn decode(bytes: &[u8]) -> Self {
-        let [id, group, parent, first, last, next, count, flags] =
-            [32, 36, 40, 44, 48, 52, 56, 60].map(|at| half(bytes, at));
+        let [id, group, parent, first, last, next, flags] =
+            [40, 44, 48, 52, 56, 60, 64].map(|at| half(bytes, at));
         let [own, total, marker, of_requests] = [0, 8, 16, 24].map(|at| double(bytes, at));
         let flag = |number: u32| flags >> number & 1 != 0;
         Row {
@@ -81,8 +86,8 @@ impl Record for Row {
             own,
             total,
             marker,
-            count,
-            entry: Entry::decode(&bytes[64..]),
+            count: word(bytes, 32),
+            entry: E::decode(&bytes[OWN..]),
             bytes: of_requests,
             expandable: flag(0),
             is_group: flag(1),
@@ -91,7 +96,7 @@ impl Record for Row {
     }
 }
 
-impl Default for Row {
+impl<E: Default> Default for Row<E> {
     fn default() -> Self {
         Row {
             key: Key::of(0),
@@ -103,7 +108,7 @@ impl Default for Row {
             total: 0.0,
             marker: f64::NAN,
             count: 0,
-            entry: Entry::default(),
+            entry: E::default(),
             bytes: 0.0,
             expandable: false,
             is_group: false,
@@ -113,8 +118,8 @@ impl Default for Row {
 }
 
 /// Rows, of which the first is the root.
-pub(crate) struct Rows {
-    all: SpillArray<Row>,
+pub(crate) struct Rows<E = Entry> {
+    all: SpillArray<Row<E>>,
     index: SpillIndex,
     /// What temporary files said: no row was made since.
     failed: Option<Error>,
@@ -140,12 +145,12 @@ fn hash(parent: u32, key: Key) -> u64 {
     FixedState::default().hash_one((parent, key.id, key.group))
 }
 
-impl Rows {
+impl<E: Record + Default> Rows<E> {
     /// A root, in room for the rows of one tree.
     pub(crate) fn new(space: &Space) -> Self {
         let (all, index) = (space.array(1), space.index(4));
         let mut rows = Rows { all, index, failed: None };
-        rows.add(NONE, Key::of(0), Entry::default());
+        rows.add(NONE, Key::of(0), E::default());
         rows
     }
 
@@ -159,23 +164,23 @@ impl Rows {
 
     /// A row, of which there is one of each number that was given out.
     #[inline]
-    pub(crate) fn get(&self, row: u32) -> Row {
+    pub(crate) fn get(&self, row: u32) -> Row<E> {
         self.all.get(row as usize).unwrap_or_default()
     }
 
     /// The root.
-    pub(crate) fn root(&self) -> Row {
+    pub(crate) fn root(&self) -> Row<E> {
         self.get(0)
     }
 
     /// Changes a row.
     #[inline]
-    pub(crate) fn update(&mut self, row: u32, change: impl FnOnce(&mut Row)) {
+    pub(crate) fn update(&mut self, row: u32, change: impl FnOnce(&mut Row<E>)) {
         self.all.update(row as usize, change);
     }
 
     /// A new row below another.
-    pub(crate) fn add(&mut self, parent: u32, key: Key, entry: Entry) -> u32 {
+    pub(crate) fn add(&mut self, parent: u32, key: Key, entry: E) -> u32 {
         let number = self.all.len() as u32;
         if let Err(error) = self.all.push(Row { key, parent, entry, ..Row::default() }) {
             self.failed.get_or_insert(error);
@@ -204,7 +209,7 @@ impl Rows {
 
     /// The row of a key below another, made if it is not there; and whether it was made.
     #[inline]
-    pub(crate) fn row(&mut self, parent: u32, key: Key, entry: Entry) -> (u32, bool) {
+    pub(crate) fn row(&mut self, parent: u32, key: Key, entry: E) -> (u32, bool) {
         let hash_of = hash(parent, key);
         let same = |row: u32| {
             let own = self.get(row);
@@ -250,11 +255,21 @@ impl Rows {
         &self,
         by: By,
         (levels, all): (usize, bool),
-        mut is_shown: impl FnMut(&Row) -> bool,
+        is_shown: impl FnMut(&Row<E>) -> bool,
+    ) -> impl Iterator<Item = (u32, u32)> {
+        self.depth_first_as(move |row| self.sorted(row, by), (levels, all), is_shown)
+    }
+
+    /// The same, in the order in which `sorted` has the children of a row.
+    pub(crate) fn depth_first_as(
+        &self,
+        mut sorted: impl FnMut(u32) -> Vec<u32>,
+        (levels, all): (usize, bool),
+        mut is_shown: impl FnMut(&Row<E>) -> bool,
     ) -> impl Iterator<Item = (u32, u32)> {
         let mut open: Vec<(u32, u32)> = Vec::new();
-        let enter = move |open: &mut Vec<(u32, u32)>, row: u32, depth: u32| {
-            open.extend(self.sorted(row, by).into_iter().rev().map(|child| (child, depth)));
+        let mut enter = move |open: &mut Vec<(u32, u32)>, row: u32, depth: u32| {
+            open.extend(sorted(row).into_iter().rev().map(|child| (child, depth)));
         };
         enter(&mut open, 0, 0);
         std::iter::from_fn(move || {
@@ -272,7 +287,7 @@ impl Rows {
     }
 
     /// Takes the rows at the top out whose first entry does not stay.
-    pub(crate) fn keep_top(&mut self, mut stays: impl FnMut(&Entry) -> bool) {
+    pub(crate) fn keep_top(&mut self, mut stays: impl FnMut(&E) -> bool) {
         let top: Vec<u32> = self.children(0).collect();
         for row in top {
             self.update(row, |row| row.is_gone = !stays(&row.entry));
@@ -280,7 +295,7 @@ impl Rows {
     }
 
     /// Puts the rows at the top below their groups; the total of a group is the sum of its rows' `own` or `total`.
-    pub(crate) fn group(&mut self, group: impl Fn(&Entry) -> u32, by_own: bool) {
+    pub(crate) fn group(&mut self, group: impl Fn(&E) -> u32, by_own: bool) {
         let flat: Vec<u32> = self.children(0).collect();
         self.update(0, |root| (root.first, root.last) = (NONE, NONE));
         self.index.clear();
@@ -321,7 +336,7 @@ mod tests {
     fn rows_are_the_same_wherever_they_are() {
         let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
         let made = |bytes: u64| {
-            let mut rows = Rows::new(&Space::new(&limits, bytes, 1));
+            let mut rows: Rows = Rows::new(&Space::new(&limits, bytes, 1));
             let mut open = vec![0];
             for number in 0..4000u32 {
                 let step = number.wrapping_mul(2_654_435_761) >> 24;

@@ -33,27 +33,64 @@ pub(crate) struct Layout<'a> {
 
 /// The lines of `rows`, the first of which is the head. Blanks at the end are left out; where columns are, a line says which.
 pub(crate) fn lines(rows: &[Vec<String>], layout: &Layout<'_>) -> Vec<String> {
-    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
-    let mut widths: Vec<usize> = (0..layout.set.len()).map(width).collect();
-    let mut shown: Vec<usize> = (0..widths.len()).collect();
-    if let Some(columns) = layout.columns {
-        for spare in layout.spare {
-            if fits(&shown, &widths, layout.set, columns, WORTH) {
-                break;
-            }
-            shown.retain(|column| column != spare);
-        }
-        shorten_texts(&shown, &mut widths, layout.set, columns);
-    }
-    let mut lines: Vec<String> =
-        rows.iter().map(|row| line(row, &shown, &widths, layout)).collect();
-    let hidden = (0..widths.len()).filter(|column| !shown.contains(column));
-    let hidden: Vec<&str> =
-        hidden.filter_map(|column| Some(rows.first()?[column].as_str())).collect();
-    if !hidden.is_empty() {
-        lines.push(format!("… no room for: {}", hidden.join(", ")));
-    }
+    let mut widths = Widths::of(layout);
+    rows.iter().for_each(|row| widths.add(row));
+    let fitted = widths.fitted(layout);
+    let mut lines: Vec<String> = rows.iter().map(|row| fitted.line(row)).collect();
+    lines.extend(rows.first().and_then(|head| fitted.hidden(head)));
     lines
+}
+
+/// How wide the columns of a table are, for tables too long to be held: all rows are added, then set one by one.
+pub(crate) struct Widths(Vec<usize>);
+
+impl Widths {
+    pub(crate) fn of(layout: &Layout<'_>) -> Self {
+        Widths(vec![0; layout.set.len()])
+    }
+
+    pub(crate) fn add(&mut self, row: &[String]) {
+        for (width, cell) in self.0.iter_mut().zip(row) {
+            *width = (*width).max(cell.width());
+        }
+    }
+
+    /// Which columns are shown, and how wide.
+    pub(crate) fn fitted<'l>(self, layout: &'l Layout<'l>) -> Fitted<'l> {
+        let Widths(mut widths) = self;
+        let mut shown: Vec<usize> = (0..widths.len()).collect();
+        if let Some(columns) = layout.columns {
+            for spare in layout.spare {
+                if fits(&shown, &widths, layout.set, columns, WORTH) {
+                    break;
+                }
+                shown.retain(|column| column != spare);
+            }
+            shorten_texts(&shown, &mut widths, layout.set, columns);
+        }
+        Fitted { widths, shown, layout }
+    }
+}
+
+/// A table whose columns are measured.
+pub(crate) struct Fitted<'l> {
+    widths: Vec<usize>,
+    shown: Vec<usize>,
+    layout: &'l Layout<'l>,
+}
+
+impl Fitted<'_> {
+    /// The line of a row.
+    pub(crate) fn line(&self, row: &[String]) -> String {
+        line(row, &self.shown, &self.widths, self.layout)
+    }
+
+    /// The line that says which columns are left out, if any are.
+    pub(crate) fn hidden(&self, head: &[String]) -> Option<String> {
+        let hidden = (0..self.widths.len()).filter(|column| !self.shown.contains(column));
+        let hidden: Vec<&str> = hidden.map(|column| &*head[column]).collect();
+        (!hidden.is_empty()).then(|| format!("… no room for: {}", hidden.join(", ")))
+    }
 }
 
 /// Whether lines fit if no text is made shorter than `least`.

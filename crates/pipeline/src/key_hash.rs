@@ -221,6 +221,20 @@ pub(crate) fn name_key(event: &Event<'_>) -> u64 {
     if is_named(event) { hash_field(event, Field::Name).max(1) } else { 0 }
 }
 
+/// 128 bits that tell lists of texts apart: all but certainly no other list has them.
+///
+/// ```
+/// use tracemill_pipeline::hash_texts;
+///
+/// assert_eq!(hash_texts([&b"ab"[..], b"c"]), hash_texts([&b"ab"[..], b"c"]));
+/// assert_ne!(hash_texts([&b"ab"[..], b"c"]), hash_texts([&b"a"[..], b"bc"]));
+/// ```
+pub fn hash_texts<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> [u64; 2] {
+    let mut hash = KeyHash::<2>::new(0);
+    texts.into_iter().for_each(|text| hash.opaque(text));
+    hash.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -134,6 +134,7 @@ pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
     TopList, TopRow, Unended, Usage,
 };
+pub use key_hash::hash_texts;
 pub use key_path::{FoundKey, find_key};
 pub use merge::{merge, merge_if};
 pub use pattern::{Glob, Pattern, Preset};

@@ -9,6 +9,7 @@ use crate::urls::without_hashes;
 use crate::views::Identify;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
+use tracemill_pipeline::hash_texts;
 
 /// Which function: its name, its URL as builds share it, its line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,18 +42,21 @@ impl Key {
 
 /// Keys of rows, each once.
 #[derive(Default)]
-pub(super) struct Keys<'r> {
-    /// As rows have them: many rows are of one function.
-    written: HashMap<(&'r str, &'r str, Option<i64>), usize>,
+pub(super) struct Keys {
+    /// By a hash of what rows have: many rows are of one function.
+    written: HashMap<[u64; 2], usize>,
     pub(super) numbers: HashMap<Key, usize>,
 }
 
-impl<'r> Keys<'r> {
+impl Keys {
     /// That of a row.
-    pub(super) fn number(&mut self, row: &'r TreeRow) -> usize {
+    pub(super) fn number(&mut self, row: &TreeRow) -> usize {
         let (name, url, line) = (row.name(), &*row.location.url, row.location.line);
+        let bytes = line.map(i64::to_le_bytes);
+        let of_line = bytes.as_ref().map_or(&[][..], |bytes| bytes);
         let Keys { written, numbers } = self;
-        *written.entry((name, url, line)).or_insert_with(|| {
+        let hash = hash_texts([name.as_bytes(), url.as_bytes(), of_line]);
+        *written.entry(hash).or_insert_with(|| {
             let key = Key { name: name.to_owned(), url: without_hashes(url), line };
             let next = numbers.len();
             *numbers.entry(key).or_insert(next)

@@ -4,17 +4,18 @@ use super::keys::{Key, Keys};
 use super::rules::Normalize;
 use super::singles::{Each, IsWanted, Singles};
 use crate::groups::GroupBy;
-use crate::parts::{Part, call_tree_of_all};
 use crate::query::Query;
 use crate::rows::TreeRow;
 use crate::table::View;
 use crate::trace::Trace;
 use crate::tree::By;
+use crate::tree_rows::RowRoom;
+use crate::united::Part;
 use crate::views::TopDown;
 use crate::walk::Visit;
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
 
@@ -53,13 +54,18 @@ impl Run {
     }
 
     /// Of a call tree, or of the upper rows of a bottom-up tree, which are functions already.
-    pub fn new(busy: f64, rows: &[TreeRow], is_call_tree: bool) -> Self {
+    pub fn new(
+        busy: f64,
+        rows: impl IntoIterator<Item: Borrow<TreeRow>>,
+        is_call_tree: bool,
+    ) -> Self {
         let mut keys = Keys::default();
         let mut all: Vec<RunRow> = Vec::new();
         // of each function how often it is open
         let mut open: Vec<u32> = Vec::new();
         let mut path: Vec<usize> = Vec::new();
         for row in rows {
+            let row = row.borrow();
             if !is_call_tree && row.depth > 0 {
                 continue;
             }
@@ -93,15 +99,16 @@ impl Run {
     /// As [`Trace::parts`].
     pub fn of(trace: &Trace, threads: &[usize], query: &Query, alone: bool) -> Result<Self, Error> {
         let samples = if alone { Samples::of(trace, threads) } else { Samples::default() };
-        let room = Quota::new(&trace.limits, trace.limits.memory);
+        let room = RowRoom::new(&trace.limits);
         let of_thread = |number: usize| {
             let is_wanted = |key: &Key| !samples.0.contains_key(key);
             let is_wanted: Option<IsWanted<'_>> = if alone { Some(&is_wanted) } else { None };
             call_tree_and_singles(trace, threads[number], (query, &room), is_wanted)
         };
         let all = try_each(trace.limits.threads, threads.len(), of_thread)?;
+        room.finish()?;
         let (parts, singles): (Vec<Part>, Vec<Vec<Each>>) = all.into_iter().unzip();
-        let mut run = match call_tree_of_all(parts, query.key) {
+        let mut run = match trace.call_tree_of_all(parts, query.key)? {
             Some(part) => Run::new(part.busy(), &part.table.rows, true),
             None => Run::default(),
         };
@@ -165,7 +172,7 @@ impl Samples {
 fn call_tree_and_singles(
     trace: &Trace,
     at: usize,
-    (query, room): (&Query, &Quota),
+    (query, room): (&Query, &RowRoom),
     is_wanted: Option<IsWanted<'_>>,
 ) -> Result<(Part, Vec<Each>), Error> {
     trace.limits.cancel.check()?;
@@ -179,7 +186,7 @@ fn call_tree_and_singles(
     let mut singles = is_wanted.map(|own| Singles::new(&view, &ids, as_devtools, own));
     let mut visits: Vec<&mut dyn Visit> = vec![&mut tree];
     visits.extend(singles.as_mut().map(|own| own as &mut dyn Visit));
-    view.walk((&over, &ids), &mut visits, room)?;
+    view.walk((&over, &ids), &mut visits, &room.grown)?;
     let (rows, all) = (tree.finish(over.window), (By::Total, usize::MAX));
     let table = view.table(&rows, (&ids, room), over.window, all)?;
     Ok((view.part(at, table), singles.map_or_else(Vec::new, Singles::finish)))

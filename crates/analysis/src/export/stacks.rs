@@ -1,9 +1,9 @@
 //! Rows of call trees as numbers: what all forms are written from.
 
 use super::form::Exported;
-use crate::parts::Part;
 use crate::rows::TreeRow;
 use crate::trace::Trace;
+use crate::united::Part;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
@@ -74,7 +74,7 @@ impl Stacks {
                     caller.own += own;
                 }
                 None => {
-                    let frame = self.frame(row);
+                    let frame = self.frame(&row);
                     lines.push(Line { depth: row.depth, frame, own, count: row.count });
                 }
             }

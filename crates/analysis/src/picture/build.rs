@@ -3,8 +3,8 @@
 use super::drawing::{Band, ChangeRules, Order, Picture, PictureRules};
 use super::nodes::{Node, Nodes};
 use crate::export::stacks::{Frame, Stacks, Tree};
-use crate::parts::Part;
 use crate::trace::Trace;
+use crate::united::Part;
 use crate::urls::without_hashes;
 use tracemill_core::hash::HashMap;
 use tracemill_core::words::plural;

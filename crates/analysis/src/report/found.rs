@@ -6,9 +6,9 @@ use super::producer::Producer;
 use super::spread::Spread;
 use super::web::{Told, Visit};
 use crate::clock::Window;
-use crate::parts::Part;
 use crate::query::TableRules;
 use crate::rows::{Location, TreeRow};
+use crate::united::Part;
 
 /// What a report is made of.
 #[derive(Clone, Copy, Debug)]

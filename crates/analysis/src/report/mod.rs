@@ -31,10 +31,11 @@ pub use spread::Spread;
 pub use web::{LargestPaint, LargestParts, Told, Visit};
 
 use crate::clock::Window;
-use crate::parts::{Part, bottom_up_of_all};
 use crate::trace::Trace;
+use crate::tree_rows::RowRoom;
+use crate::united::Part;
 use found::{is_gc, keep_longest};
-use survey::Survey;
+use survey::{Survey, categories};
 use tracemill_core::limits::Quota;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
@@ -56,7 +57,8 @@ impl Trace {
     /// let trace = Trace::read(&[Source::Path(trace)], ReadRules::default(), &config)?;
     /// let rules = ReportRules { rows: 5, producer: None, tables: TableRules::default(), window: None, devices: Default::default() };
     /// let report = trace.report(&trace.choose(&ThreadChoice::default()), &rules)?;
-    /// let hot = &report.hot.expect("there are events").table.rows[0];
+    /// let rows = report.hot.expect("there are events").table.rows;
+    /// let hot = rows.get(0).expect("a row");
     /// assert_eq!((&*hot.id, hot.own), ("b", 9.0)); // milliseconds
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -65,7 +67,7 @@ impl Trace {
     /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
     pub fn report(&self, threads: &[usize], rules: &ReportRules) -> Result<Report, Error> {
         let producer = rules.producer.unwrap_or_else(|| self.producer());
-        let room = Quota::new(&self.limits, self.limits.memory);
+        let room = RowRoom::new(&self.limits);
         let (from, to) = self.bounds;
         let window = rules.window.unwrap_or(Window { from: from / 1000.0, to: to / 1000.0 });
         let layouts = self.layouts();
@@ -78,6 +80,7 @@ impl Trace {
             self.survey(threads[number], asked, &room)
         };
         let surveys: Vec<Survey> = try_each(self.limits.threads, threads.len(), survey)?;
+        room.finish()?;
         let mut report = Report {
             producer,
             window,
@@ -104,6 +107,7 @@ impl Trace {
         for mut own in surveys {
             forced.push((own.sums.thread, std::mem::take(&mut own.reflows)));
             report.parties.append(&mut own.parties);
+            own.sums.categories = categories(&own.table.table);
             parts.push(report.add(own, &mut busiest));
         }
         report.reflows = layouts.map(|_| self.forced(forced, rules.rows));
@@ -113,24 +117,33 @@ impl Trace {
             report.blocks.as_mut().map(|own| &mut own.longest),
         ];
         longest.into_iter().flatten().for_each(|all| keep_longest(all, rules.rows));
-        report.hot = bottom_up_of_all(parts);
-        if let Some(part) = &mut report.hot {
-            let rows = &mut part.table.rows;
-            report.idle = rows.iter().filter(|row| row.is_idle()).map(|row| row.own).sum();
-            report.gc = rows.iter().filter(|row| is_gc(row)).map(|row| row.own).sum();
-            rows.retain(|row| !row.is_idle());
-            if producer.is_of_slices() {
-                let names = rows.iter().take(rules.rows).map(|row| &*row.id);
-                report.spread = Some(self.spread(threads, names, window)?);
-            }
+        self.add_hot(parts, &mut report)?;
+        let hot = report.hot.as_ref().filter(|_| producer.is_of_slices());
+        if let Some(part) = hot {
+            let names: Vec<String> =
+                part.table.rows.iter().take(rules.rows).map(|row| row.into_owned().id).collect();
+            let names = names.iter().map(|own| &**own);
+            report.spread = Some(self.spread(threads, names, window)?);
         }
         report.visits = visits;
-        self.add_of_producer(threads, (rules.rows, requests), &room, &mut report)?;
+        self.add_of_producer(threads, (rules.rows, requests), &room.grown, &mut report)?;
         if producer == Producer::Pytorch {
             let of_devices = (rules.rows, rules.devices);
-            report.devices = self.on_devices(threads, of_devices, rules.window, &room)?;
+            report.devices = self.on_devices(threads, of_devices, rules.window, &room.grown)?;
         }
         Ok(report)
+    }
+
+    /// Adds the table of all threads, without what a CPU that is idle takes.
+    fn add_hot(&self, parts: Vec<Part>, report: &mut Report) -> Result<(), Error> {
+        report.hot = self.bottom_up_of_all(parts)?;
+        let Some(part) = &mut report.hot else { return Ok(()) };
+        let rows = std::mem::take(&mut part.table.rows);
+        report.idle = rows.iter().filter(|row| row.is_idle()).map(|row| row.own).sum();
+        report.gc = rows.iter().filter(|row| is_gc(row)).map(|row| row.own).sum();
+        let left = RowRoom::new(&self.limits);
+        part.table.rows = rows.retained(&left, |row| !row.is_idle())?;
+        left.finish()
     }
 
     /// Adds what only some producers write.

@@ -10,7 +10,7 @@ use crate::tree::{By, Rows};
 /// Paths that are told of a task or a block.
 const PATHS: usize = 3;
 
-/// As [`Table::heaviest`](crate::rows::Table::heaviest) of the whole tree: from the greatest total to the greatest below it, and so on.
+/// As [`Table::heaviest`](crate::ordered::Table::heaviest) of the whole tree: from the greatest total to the greatest below it, and so on.
 pub(super) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreeRow> {
     let mut path: Vec<TreeRow> = Vec::new();
     let mut at = 0;

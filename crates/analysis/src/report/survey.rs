@@ -10,17 +10,18 @@ use crate::clock::Window;
 use crate::entries::Entry;
 use crate::functions::IDLE;
 use crate::groups::GroupBy;
-use crate::parts::Part;
+use crate::ordered::Table;
 use crate::picks::{Picks, Walked};
-use crate::rows::{Table, TreeRow};
+use crate::rows::TreeRow;
 use crate::table::View;
 use crate::trace::Trace;
 use crate::tree::By;
+use crate::tree_rows::RowRoom;
+use crate::united::Part;
 use crate::views::{BottomUp, TopDown};
-use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
-/// What one thread gives to the report.
+/// What one thread gives to the report; categories are made when its table can be read.
 pub(super) struct Survey {
     pub(super) sums: ThreadSums,
     /// Bottom up, to be added to those of other threads.
@@ -41,7 +42,7 @@ impl Trace {
         &self,
         at: usize,
         (rules, window, layouts, pages): Asked<'_>,
-        room: &Quota,
+        room: &RowRoom,
     ) -> Result<Survey, Error> {
         self.limits.cancel.check()?;
         let thread = &self.threads[at];
@@ -49,7 +50,7 @@ impl Trace {
         let alone = self.stands_alone(thread);
         let mut blocks = alone.map(|own| self.blocks(at, own, rules.rows, window));
         let mut reflows = match layouts {
-            Some(layouts) => self.reflows(thread, (layouts, window), room)?,
+            Some(layouts) => self.reflows(thread, (layouts, window), &room.grown)?,
             None => OfThread::default(),
         };
         let lists = [
@@ -76,7 +77,7 @@ impl Trace {
         let mut forced = reflows.calls(&ids);
         let visits: &mut [&mut dyn crate::walk::Visit] =
             &mut [&mut bottom_up, &mut calls, &mut between, &mut within, &mut forced];
-        view.walk((&over, &ids), visits, room)?;
+        view.walk((&over, &ids), visits, &room.grown)?;
 
         let table = view.table(&bottom_up.finish(true), (&ids, room), window, (By::Own, 1))?;
         let heaviest = heaviest(&calls.finish(window), &view, &ids);
@@ -84,11 +85,13 @@ impl Trace {
             stretch.paths = hottest(&rows, &view, &ids);
         }
         let (busy, events) = (between.busy, between.events);
-        let (gap, categories) = (between.finish(), categories(&table));
+        let (gap, categories) = (between.finish(), Vec::new());
         let sums = ThreadSums { thread: at, busy, events, gap, categories };
         let table = view.part(at, table);
         let parties = match pages.filter(|own| own.0 == at) {
-            Some((_, visits)) => self.parties(&track, visits, (rules.tables, rules.rows), room)?,
+            Some((_, visits)) => {
+                self.parties(&track, visits, (rules.tables, rules.rows), &room.grown)?
+            }
             None => Vec::new(),
         };
         Ok(Survey { sums, table, heaviest, tasks, blocks, reflows, parties })
@@ -96,13 +99,13 @@ impl Trace {
 }
 
 /// Self times of the rows of a table by category; those below zero are left out, as tables do.
-fn categories(table: &Table) -> Vec<(&'static str, f64)> {
+pub(super) fn categories(table: &Table) -> Vec<(&'static str, f64)> {
     let mut categories: Vec<(&'static str, f64)> = Vec::new();
     for row in table.rows.iter().filter(|row| row.own > 0.0) {
         if row.is_idle() {
             continue;
         }
-        let category = if is_gc(row) { "gc" } else { row.category };
+        let category = if is_gc(&row) { "gc" } else { row.category };
         match categories.iter_mut().find(|(name, _)| *name == category) {
             Some((_, ms)) => *ms += row.own,
             None => categories.push((category, row.own)),

@@ -3,6 +3,7 @@
 use crate::protobuf::{Field, fields, numbers};
 use crate::random::{Stacks, config, generate, read};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use tracemill_analysis::{
     ExportForm, Exported, GroupBy, Part, Per, Picks, Query, Shape, TableRules, ThreadChoice, Trace,
@@ -214,7 +215,9 @@ fn what_is_below_zero_is_told_or_kept() {
     let text = r#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1,"dur":5},{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":9,"dur":1}]"#;
     let trace = read(text, &config());
     let mut parts = parts(&trace, Per::All);
-    parts[0].table.rows[0].own = -2.0;
+    let mut rows: Vec<_> = parts[0].table.rows.iter().map(Cow::into_owned).collect();
+    rows[0].own = -2.0;
+    parts[0].table.rows = rows.into();
     let (stacks, exported) = export(&trace, &parts, ExportForm::Folded, 9);
     assert_eq!((&*stacks, exported.untold, exported.nanos), (&b"b 1000\n"[..], 1, 1000));
     let (proto, exported) = export(&trace, &parts, ExportForm::Pprof, 9);

@@ -170,7 +170,7 @@ fn each_row(
     }
     let name = head["table"].as_str()?;
     let table = table(view, head)?;
-    table.rows.iter().for_each(|row| each(tree_row(row, name), &row.label));
+    table.rows.iter().for_each(|row| each(tree_row(&row, name), &row.label));
     Some(Some((table.own, table.total)))
 }
 

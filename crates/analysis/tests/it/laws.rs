@@ -8,11 +8,12 @@
 
 use crate::random;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use tracemill_analysis::{
     Entries, GroupBy, Order, Part, Per, Picks, PictureRules, Query, ReadRules, Shape, TableRules,
-    ThreadChoice, Trace, Window,
+    ThreadChoice, Trace, TreeRow, Window,
 };
 use tracemill_pipeline::{Align, Config, OutputConfig, PidPolicy, Shares, Source, merge};
 use tracemill_testkit::{Rng, generate, seeds};
@@ -42,7 +43,8 @@ fn tables(trace: &Trace, shape: Shape, entries: Entries) -> BTreeMap<String, Str
     let threads = trace.choose(&ThreadChoice::default());
     let parts = trace.parts(&threads, &query(shape, entries, Vec::new())).expect("room");
     let told = |mut part: Part| {
-        part.table.rows.iter_mut().for_each(|row| row.key = None);
+        let rows = part.table.rows.iter().map(Cow::into_owned);
+        part.table.rows = rows.map(|row| TreeRow { key: None, ..row }).collect::<Vec<_>>().into();
         let title = trace.title(&part);
         (title, format!("{:?} {} {}", part.table, part.calls, part.dropped))
     };

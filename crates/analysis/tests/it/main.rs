@@ -18,4 +18,5 @@ mod protobuf;
 mod random;
 mod refused;
 mod report;
+mod spilled;
 mod varied;

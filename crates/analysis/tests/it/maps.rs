@@ -1,5 +1,6 @@
 //! Source maps: those of six bundlers against what others say of them, and maps that nobody should write.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
@@ -35,7 +36,7 @@ fn rows(trace: &Trace, by: GroupBy) -> Vec<TreeRow> {
         key: None,
     };
     let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query).expect("room");
-    parts.into_iter().flat_map(|part| part.table.rows).collect()
+    parts.iter().flat_map(|part| &part.table.rows).map(Cow::into_owned).collect()
 }
 
 /// A line of the golden table.

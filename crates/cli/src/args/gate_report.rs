@@ -75,14 +75,14 @@ impl std::str::FromStr for Gate {
 }
 
 /// A row: its name, self and total time in milliseconds, and how often.
-pub(crate) struct Row<'r> {
-    pub(crate) name: &'r str,
+pub(crate) struct Row {
+    pub(crate) name: String,
     pub(crate) own: f64,
     pub(crate) total: f64,
     pub(crate) count: u64,
 }
 
-impl Row<'_> {
+impl Row {
     fn value(&self, figure: Figure) -> f64 {
         match figure {
             Figure::Total => self.total,
@@ -94,9 +94,9 @@ impl Row<'_> {
 
 impl Gate {
     /// What breaks it, said in a line: a row, or figures of the report. A figure is why it cannot be told if it cannot.
-    pub(crate) fn broken<'r>(
+    pub(crate) fn broken(
         &self,
-        mut rows: impl Iterator<Item = Row<'r>>,
+        mut rows: impl Iterator<Item = Row>,
         figure: impl Fn(Figure) -> Result<f64, String>,
     ) -> Option<String> {
         let Terms { text, all } = &self.0;
@@ -107,8 +107,9 @@ impl Gate {
         };
         let first = all.first()?.metric;
         if first.is_of_rows() {
-            let breaks = |row: &Row<'_>| {
-                all.iter().all(|term| term.means(row.name) && exceeds(term, row.value(term.metric)))
+            let breaks = |row: &Row| {
+                all.iter()
+                    .all(|term| term.means(&row.name) && exceeds(term, row.value(term.metric)))
             };
             let row = rows.find(breaks)?;
             let value = row.value(first);
@@ -135,7 +136,8 @@ mod tests {
 
     fn broken(gate: &str) -> Option<String> {
         let rows = [("run", 5.0, 90.0, 7), ("alloc", 60.0, 60.0, 2)];
-        let rows = rows.map(|(name, own, total, count)| Row { name, own, total, count });
+        let rows =
+            rows.map(|(name, own, total, count)| Row { name: name.to_owned(), own, total, count });
         let figure = |figure| match figure {
             Figure::Blocking => Ok(120.0),
             Figure::Tasks => Ok(3.0),

@@ -38,6 +38,11 @@ impl RunFile {
         self.scratch.is_empty()
     }
 
+    /// How many runs are complete.
+    pub fn count(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// Appends bytes to the current run.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What is answered: tables, and which of their rows are shown.
 
+use std::borrow::Cow;
 use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow, Weights};
 
 /// Tables, and what they are of.
@@ -48,10 +49,20 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// The rows of a table that are shown, and how many are not.
-    pub(super) fn of<'p>(&self, part: &'p Part) -> (&'p [TreeRow], u64) {
-        let rows = &part.table.rows;
-        let most = self.rows.or(self.default_rows).unwrap_or(usize::MAX).min(rows.len());
-        (&rows[..most], (rows.len() - most) as u64)
+    fn most(&self) -> usize {
+        self.rows.or(self.default_rows).unwrap_or(usize::MAX)
+    }
+
+    /// The rows of a table that are shown.
+    pub(super) fn of<'p>(
+        &self,
+        part: &'p Part,
+    ) -> impl ExactSizeIterator<Item = Cow<'p, TreeRow>> + use<'p> {
+        part.table.rows.iter().take(self.most())
+    }
+
+    /// How many rows of a table are not shown.
+    pub(super) fn more(&self, part: &Part) -> u64 {
+        part.table.rows.len().saturating_sub(self.most()) as u64
     }
 }

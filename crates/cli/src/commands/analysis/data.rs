@@ -1,6 +1,7 @@
 //! The answers as JSON and CSV: every bit of every number.
 
 use super::answer::{Answer, RULES, self_of, times_of};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use tracemill_analysis::{Part, TreeRow};
@@ -11,14 +12,62 @@ const COLUMNS: [&str; 13] = [
     "category", "url", "line", "column",
 ];
 
-/// Schema `tracemill.tree/1`: additions keep its number. Lines and columns count from 0, `parent` is the number of a row or null.
-pub(super) fn json(answer: &Answer<'_>) -> Value {
-    let parts: Value = answer.parts.iter().map(|part| part_json(answer, part)).collect();
-    let own =
-        [("schema", json!("tracemill.tree/1")), ("columns", json!(COLUMNS)), ("parts", parts)];
-    let mut table = head(answer);
-    table.extend(own.map(|(name, value)| (name.to_owned(), value)));
-    Value::Object(table)
+/// Schema `tracemill.tree/1`: additions keep its number. Lines and columns count from 0, `parent` is the number of a row or null. It is made
+/// while it is written.
+pub(super) struct Json<'a>(pub(super) &'a Answer<'a>);
+
+impl Serialize for Json<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut table = head(self.0);
+        let own = [("schema", json!("tracemill.tree/1")), ("columns", json!(COLUMNS))];
+        table.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        let parts = self.0.parts.iter().map(|part| PartJson(self.0, part)).collect::<Vec<_>>();
+        members_and(&table, ("parts", &parts), to)
+    }
+}
+
+/// Members by name, and among them one that is made while it is written.
+fn members_and<S: Serializer>(
+    all: &Map<String, Value>,
+    (name, value): (&str, &impl Serialize),
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = to.serialize_map(Some(all.len() + 1))?;
+    let behind = |own: &String| **own > *name;
+    for (name, value) in all.iter().filter(|own| !behind(own.0)) {
+        map.serialize_entry(name, value)?;
+    }
+    map.serialize_entry(name, value)?;
+    for (name, value) in all.iter().filter(|own| behind(own.0)) {
+        map.serialize_entry(name, value)?;
+    }
+    map.end()
+}
+
+/// A table.
+struct PartJson<'a>(&'a Answer<'a>, &'a Part);
+
+impl Serialize for PartJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        members_and(&part_head(self.0, self.1), ("rows", &RowsJson(self.0, self.1)), to)
+    }
+}
+
+/// The rows of a table.
+struct RowsJson<'a>(&'a Answer<'a>, &'a Part);
+
+impl Serialize for RowsJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let rows = self.0.shown.of(self.1);
+        let mut list = to.serialize_seq(Some(rows.len()))?;
+        let mut path: Vec<usize> = Vec::new();
+        for (at, row) in rows.enumerate() {
+            path.truncate(row.depth as usize);
+            list.serialize_element(&row_json(&row, path.last().copied()))?;
+            path.push(at);
+        }
+        list.end()
+    }
 }
 
 /// What the numbers are of, and by which rules.
@@ -66,24 +115,6 @@ pub(super) fn part_head(answer: &Answer<'_>, part: &Part) -> Map<String, Value> 
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn part_json(answer: &Answer<'_>, part: &Part) -> Value {
-    let mut path: Vec<usize> = Vec::new();
-    let (rows, _) = answer.shown.of(part);
-    let rows: Vec<Value> = rows
-        .iter()
-        .enumerate()
-        .map(|(at, row)| {
-            path.truncate(row.depth as usize);
-            let parent = path.last().copied();
-            path.push(at);
-            row_json(row, parent)
-        })
-        .collect();
-    let mut table = part_head(answer, part);
-    table.insert("rows".to_owned(), rows.into());
-    Value::Object(table)
-}
-
 fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {
     let place = &row.location;
     let url = (!place.url.is_empty()).then_some(&place.url);
@@ -123,7 +154,7 @@ pub(super) fn csv(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
                     .join(",")
             },
         );
-        for row in answer.shown.of(part).0 {
+        for row in answer.shown.of(part) {
             let percent = |ms: f64| percent_of(ms, busy);
             let place = &row.location;
             let number = |number: Option<i64>| number.map_or(String::new(), |n| n.to_string());

@@ -7,7 +7,8 @@ use crate::args::{FlameArgs, Grouping, PerArg, PictureForm};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use tracemill_analysis::{Listed, Order, Part, Picture, ReadRules, Shape, Trace};
+use std::borrow::Cow;
+use tracemill_analysis::{Listed, Order, Part, Picture, ReadRules, Shape, Trace, TreeRow};
 use tracemill_pipeline::{Config, plural};
 
 /// Rows of the table below a page.
@@ -114,9 +115,9 @@ fn write(
 
 fn listed(parts: &[Part]) -> Vec<Listed> {
     let rows = parts.iter().flat_map(|part| &part.table.rows).filter(|row| row.depth == 0);
-    let row = |row: &tracemill_analysis::TreeRow| Listed {
-        name: row.label.clone().filter(|label| !label.is_empty()).unwrap_or_else(|| row.id.clone()),
-        place: location(row),
+    let row = |row: Cow<'_, TreeRow>| Listed {
+        name: row.name().to_owned(),
+        place: location(&row),
         own: row.own,
         total: row.total,
         count: row.count,

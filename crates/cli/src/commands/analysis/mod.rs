@@ -1,6 +1,7 @@
 //! `tracemill top`, `tree`, `flame`, `diff`, `report` and `calls`.
 
 mod answer;
+mod branches;
 mod calls;
 mod data;
 mod diff;
@@ -35,9 +36,9 @@ use crate::report::common;
 use crate::whole_file::Place;
 use crate::wrap::columns_of;
 use answer::{Answer, Shown};
-use data::{csv, json};
+use data::{Json, csv};
 use terminal::has_colours;
-use text::{PageStyle, page};
+use text::{PageStyle, write_page};
 use tracemill_analysis::{
     IndexRole, Part, Query, ReadRules, Refusal, RowLimit, RowThreshold, Scope, Shape, Trace,
 };
@@ -242,7 +243,7 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     let limit = RowLimit { depth: 1, ..RowLimit::default() };
     let mut parts = job.trace.parts_within(&threads, &query, limit)?;
     if args.sort != SortKey::Own {
-        parts.iter_mut().for_each(|part| part.table.sort(args.sort.order()));
+        job.trace.sort(&mut parts, args.sort.order())?;
     }
     note_dropped(&parts, messages);
     let shown = Shown { rows: args.rows.map(|rows| rows as usize), default_rows: Some(30) };
@@ -281,7 +282,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
     };
     let mut parts = job.trace.parts_within(&threads, &query, limit)?;
     if let Some(by) = args.sort {
-        parts.iter_mut().for_each(|part| part.table.sort(by.order()));
+        job.trace.sort(&mut parts, by.order())?;
     }
     note_dropped(&parts, messages);
     if let Some(export) = export {
@@ -318,7 +319,7 @@ impl Job<'_> {
         let verb = self.reporting.running.flags.verb;
         let answer = Answer { verb, trace: &self.trace, parts, query, shown };
         match form {
-            Form::Json(JsonForm::Rows) => self.place().write_json(&json(&answer)),
+            Form::Json(JsonForm::Rows) => self.place().write_json(&Json(&answer)),
             Form::Json(JsonForm::Nested) => {
                 self.place().write_lines(|out| nested::write(&answer, out))
             }
@@ -328,7 +329,7 @@ impl Job<'_> {
                 let place = self.place();
                 let colours = has_colours(flags.messages.color, !place.is_stdout());
                 let paper = PageStyle { markdown, colours, columns: columns_of(place) };
-                place.write(page(&answer, paper).as_bytes())
+                place.write_lines(|out| write_page(&answer, paper, out))
             }
         }
     }

@@ -37,14 +37,14 @@ fn write_part(answer: &Answer<'_>, part: &Part, out: &mut dyn Write) -> io::Resu
     let is_own = matches!(answer.query.shape, Shape::BottomUp { .. });
     // how many nodes are open below the part
     let mut depth = 0;
-    for row in answer.shown.of(part).0 {
+    for row in answer.shown.of(part) {
         let is_first = row.depth as usize == depth;
         while depth > row.depth as usize {
             out.write_all(b"]}")?;
             depth -= 1;
         }
         out.write_all(if is_first { b"\n" } else { b",\n" })?;
-        open(&members(row, is_own), out)?;
+        open(&members(&row, is_own), out)?;
         depth += 1;
     }
     (0..depth).try_for_each(|_| out.write_all(b"]}"))?;

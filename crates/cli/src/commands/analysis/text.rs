@@ -1,11 +1,14 @@
 //! The answers as text for people, and as Markdown.
 
 use super::answer::{Answer, self_of};
+use super::branches::Following;
 use super::data::percent_of;
 use crate::messages::plain;
-use crate::table::{self, ColumnAlignment, Layout};
+use crate::table::{self, ColumnAlignment, Layout, Widths};
 use crate::wrap::push_line;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use tracemill_analysis::{Location, Matcher, Part, Shape, Trace, TreeRow, Window};
 use tracemill_pipeline::{grouped, plural};
 
@@ -24,30 +27,29 @@ const FAINT: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
 
 /// All tables, each below a line that says what it is of.
-pub(super) fn page(answer: &Answer<'_>, paper: PageStyle) -> String {
-    let PageStyle { markdown, colours, columns } = paper;
-    let mut text = String::new();
-    for part in answer.parts {
-        if !text.is_empty() {
-            text.push('\n');
+pub(super) fn write_page(
+    answer: &Answer<'_>,
+    paper: PageStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (at, part) in answer.parts.iter().enumerate() {
+        if at > 0 {
+            out.write_all(b"\n")?;
         }
-        let head = head(answer.trace, &answer.query.windows, part);
-        let table = table_of(answer, part, markdown, columns);
-        if markdown {
-            text.push_str(&format!("### {}\n\n{table}", plain(&head)));
-            continue;
-        }
-        let mut above = String::new();
-        push_line(&mut above, &plain(&head), 2, columns);
-        match (colours, table.split_once('\n')) {
-            (true, Some((heads, rows))) => {
-                let above = above.trim_end();
-                text.push_str(&format!("{BOLD}{above}{PLAIN}\n{FAINT}{heads}{PLAIN}\n{rows}"));
+        let head = plain(&head(answer.trace, &answer.query.windows, part));
+        if paper.markdown {
+            write!(out, "### {head}\n\n")?;
+        } else {
+            let mut above = String::new();
+            push_line(&mut above, &head, 2, paper.columns);
+            match paper.colours {
+                true => writeln!(out, "{BOLD}{}{PLAIN}", above.trim_end())?,
+                false => out.write_all(above.as_bytes())?,
             }
-            _ => text.push_str(&(above + &table)),
         }
+        write_table(answer, part, paper, out)?;
     }
-    text
+    Ok(())
 }
 
 /// Threads, window, how busy, and how many calls, with what DevTools would not draw of them.
@@ -165,34 +167,76 @@ fn heads(shape: Shape) -> &'static [&'static str] {
     }
 }
 
-fn table_of(answer: &Answer<'_>, part: &Part, markdown: bool, columns: Option<usize>) -> String {
-    let (shape, busy) = (answer.query.shape, part.busy());
-    let (rows, more) = answer.shown.of(part);
-    let branches = branches(rows);
+/// A table. Its rows may be more than memory has room for: they are gone through once to measure columns, and once to be written.
+fn write_table(
+    answer: &Answer<'_>,
+    part: &Part,
+    paper: PageStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let PageStyle { markdown, colours, columns } = paper;
+    let shape = answer.query.shape;
     let last = if shape == Shape::Log { "key" } else { "location" };
-    let mut lines: Vec<Vec<String>> = Vec::new();
     let mut head: Vec<String> = heads(shape).iter().map(|head| (*head).to_owned()).collect();
     head.extend(["activity".to_owned(), last.to_owned()]);
-    lines.push(head);
-    for (row, branch) in rows.iter().zip(branches) {
-        let mut line = figures(shape, row, busy);
-        line.push(format!("{branch}{}", label(row)));
-        line.push(match shape {
-            Shape::Log => row.key.clone().unwrap_or_default(),
-            _ => plain(&location(row)),
-        });
-        lines.push(line);
+    let set = usual(head.len());
+    let following = Following::of(answer.shown.of(part).map(|row| row.depth));
+    let rows = || {
+        let mut branches = following.branches();
+        let cells =
+            move |row: Cow<'_, TreeRow>| cells(&row, &branches.next(row.depth), shape, part);
+        answer.shown.of(part).map(cells)
+    };
+    if markdown {
+        out.write_all(markdown_head(&head, &set).as_bytes())?;
+        for row in rows() {
+            out.write_all(markdown_row(&row).as_bytes())?;
+        }
+    } else {
+        let layout = Layout { set: &set, spare: &[], columns };
+        let mut widths = Widths::of(&layout);
+        widths.add(&head);
+        rows().for_each(|row| widths.add(&row));
+        let fitted = widths.fitted(&layout);
+        let line = fitted.line(&head);
+        match colours {
+            true => writeln!(out, "{FAINT}{line}{PLAIN}")?,
+            false => writeln!(out, "{line}")?,
+        }
+        for row in rows() {
+            writeln!(out, "{}", fitted.line(&row))?;
+        }
+        if let Some(line) = fitted.hidden(&head) {
+            writeln!(out, "{line}")?;
+        }
     }
-    let mut text = if markdown { in_markdown(&lines) } else { aligned(&lines, &[], columns) };
-    let columns = columns.filter(|_| !markdown);
+    let below = below(answer, part, columns.filter(|_| !markdown));
+    out.write_all(below.as_bytes())
+}
+
+/// The cells of a row.
+fn cells(row: &TreeRow, branch: &str, shape: Shape, part: &Part) -> Vec<String> {
+    let mut line = figures(shape, row, part.busy());
+    line.push(format!("{branch}{}", label(row)));
+    line.push(match shape {
+        Shape::Log => row.key.clone().unwrap_or_default(),
+        _ => plain(&location(row)),
+    });
+    line
+}
+
+/// What a table does not show.
+fn below(answer: &Answer<'_>, part: &Part, columns: Option<usize>) -> String {
+    let mut text = String::new();
     let (small, ms) = part.table.small;
     if small > 0 {
-        let share = percent_of(ms, busy);
+        let share = percent_of(ms, part.busy());
         let rows = plural(small, "row");
         let line =
             format!("… {rows} that take too little ({share:.1} % together); --min 0 shows all");
         push_line(&mut text, &line, 2, columns);
     }
+    let more = answer.shown.more(part);
     if more > 0 {
         let line = format!("… and {}; -n shows more", plural(more, "row"));
         push_line(&mut text, &line, 2, columns);
@@ -200,36 +244,14 @@ fn table_of(answer: &Answer<'_>, part: &Part, markdown: bool, columns: Option<us
     text
 }
 
-/// Lines of the tree in front of each row.
-fn branches(rows: &[TreeRow]) -> Vec<String> {
-    // from the end: at which depths a sibling follows
-    let mut follows: Vec<bool> = Vec::new();
-    let mut all: Vec<String> = Vec::with_capacity(rows.len());
-    for row in rows.iter().rev() {
-        let depth = row.depth as usize;
-        follows.resize(depth + 1, false);
-        let mut branch = String::new();
-        for &more in follows.iter().take(depth).skip(1) {
-            branch.push_str(if more { "│  " } else { "   " });
-        }
-        if depth > 0 {
-            branch.push_str(if follows[depth] { "├─ " } else { "└─ " });
-        }
-        follows[depth] = true;
-        all.push(branch);
-    }
-    all.reverse();
-    all
-}
-
 /// Numbers to the right, texts to the left: the last two columns. `spare` are those that may be left out.
 pub(super) fn aligned(lines: &[Vec<String>], spare: &[usize], columns: Option<usize>) -> String {
-    aligned_as(lines, &usual(lines), spare, columns)
+    aligned_as(lines, &usual(lines[0].len()), spare, columns)
 }
 
 /// Figures, and two texts behind them.
-fn usual(lines: &[Vec<String>]) -> Vec<ColumnAlignment> {
-    let mut set = vec![ColumnAlignment::Right; lines[0].len()];
+fn usual(columns: usize) -> Vec<ColumnAlignment> {
+    let mut set = vec![ColumnAlignment::Right; columns];
     set.iter_mut().rev().take(2).for_each(|column| *column = ColumnAlignment::Left);
     set
 }
@@ -246,20 +268,24 @@ pub(super) fn aligned_as(
 }
 
 pub(super) fn in_markdown(lines: &[Vec<String>]) -> String {
-    in_markdown_as(lines, &usual(lines))
+    in_markdown_as(lines, &usual(lines[0].len()))
 }
 
 /// A table whose columns are aligned as `set` says.
 pub(super) fn in_markdown_as(lines: &[Vec<String>], set: &[ColumnAlignment]) -> String {
-    let cell = |text: &String| text.replace('|', "\\|");
-    let row = |line: &Vec<String>| {
-        format!("| {} |\n", line.iter().map(cell).collect::<Vec<_>>().join(" | "))
-    };
-    let rule = |own: &ColumnAlignment| if *own == ColumnAlignment::Right { "--:|" } else { "---|" };
-    let mut text = row(&lines[0]);
-    text.push_str(&format!("|{}\n", set.iter().map(rule).collect::<String>()));
-    lines[1..].iter().for_each(|line| text.push_str(&row(line)));
+    let mut text = markdown_head(&lines[0], set);
+    lines[1..].iter().for_each(|line| text.push_str(&markdown_row(line)));
     text
+}
+
+fn markdown_row(line: &[String]) -> String {
+    let cell = |text: &String| text.replace('|', "\\|");
+    format!("| {} |\n", line.iter().map(cell).collect::<Vec<_>>().join(" | "))
+}
+
+fn markdown_head(head: &[String], set: &[ColumnAlignment]) -> String {
+    let rule = |own: &ColumnAlignment| if *own == ColumnAlignment::Right { "--:|" } else { "---|" };
+    format!("{}|{}\n", markdown_row(head), set.iter().map(rule).collect::<String>())
 }
 
 /// Callers above, callees below.

@@ -4,9 +4,14 @@ use crate::args::{Figure, GateRow};
 use tracemill_analysis::{Device, Devices, Report, Stretch, Visit};
 
 /// Rows of the table of functions and events.
-pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow<'_>> {
+pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow> {
     let rows = report.hot.iter().flat_map(|part| &part.table.rows);
-    rows.map(|row| GateRow { name: row.name(), own: row.own, total: row.total, count: row.count })
+    rows.map(|row| GateRow {
+        name: row.name().to_owned(),
+        own: row.own,
+        total: row.total,
+        count: row.count,
+    })
 }
 
 /// Milliseconds in which anything went on, of all threads.

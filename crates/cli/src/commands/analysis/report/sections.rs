@@ -135,7 +135,7 @@ impl ReportInputs<'_> {
                 Cell::Ms(row.total),
                 Cell::Count(row.count),
                 Cell::text(row.name()),
-                Cell::text(location(row)),
+                Cell::text(location(&row)),
                 Cell::text(&row.id),
                 Cell::text(row.category),
                 url,
@@ -280,9 +280,9 @@ impl ReportInputs<'_> {
         for own in spread {
             let least = format!("{}ns", (own.p99 * 1000.0).floor());
             // trees call it by its label
-            let rows = self.report.hot.iter().flat_map(|part| &part.table.rows);
-            let called =
-                rows.into_iter().find(|row| row.id == own.name).map_or(&*own.name, TreeRow::name);
+            let mut rows = self.report.hot.iter().flat_map(|part| &part.table.rows);
+            let found = rows.find(|row| row.id == own.name);
+            let called = found.as_ref().map_or(&*own.name, |row| row.name());
             let words =
                 ["tree", "--log", "--per", "all", "--text", called, "--min", &*least, "-n", "20"];
             let cells = vec![

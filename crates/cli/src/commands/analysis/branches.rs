@@ -1,0 +1,98 @@
+//! Lines of a tree in front of its rows, which come depth first and may be more than memory has room for.
+
+/// Which rows have a sibling behind them: a bit each.
+pub(super) struct Following(Vec<u64>);
+
+/// No row.
+const NONE: usize = usize::MAX;
+
+impl Following {
+    /// Of rows by their depths.
+    pub(super) fn of(depths: impl Iterator<Item = u32>) -> Self {
+        let mut bits: Vec<u64> = Vec::new();
+        // of each depth the row that is open
+        let mut open: Vec<usize> = Vec::new();
+        for (number, depth) in depths.enumerate() {
+            if number % 64 == 0 {
+                bits.push(0);
+            }
+            open.resize(depth as usize + 1, NONE);
+            let before = std::mem::replace(&mut open[depth as usize], number);
+            if before != NONE {
+                bits[before / 64] |= 1 << (before % 64);
+            }
+        }
+        Following(bits)
+    }
+
+    /// The lines of the rows, from the first on.
+    pub(super) fn branches(&self) -> Branches<'_> {
+        Branches { following: self, number: 0, path: Vec::new() }
+    }
+}
+
+/// Tells the lines of row after row.
+pub(super) struct Branches<'f> {
+    following: &'f Following,
+    number: usize,
+    /// Whether a sibling follows, of each row that is open.
+    path: Vec<bool>,
+}
+
+impl Branches<'_> {
+    /// The lines in front of the next row, which has this depth.
+    pub(super) fn next(&mut self, depth: u32) -> String {
+        let follows = self.following.0[self.number / 64] >> (self.number % 64) & 1 != 0;
+        self.number += 1;
+        self.path.resize(depth as usize, false);
+        let mut branch = String::new();
+        for &more in self.path.iter().skip(1) {
+            branch.push_str(if more { "│  " } else { "   " });
+        }
+        if depth > 0 {
+            branch.push_str(if follows { "├─ " } else { "└─ " });
+        }
+        self.path.push(follows);
+        branch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From the end, with all lines held.
+    fn expected(depths: &[u32]) -> Vec<String> {
+        let mut follows: Vec<bool> = Vec::new();
+        let mut all: Vec<String> = Vec::new();
+        for &depth in depths.iter().rev() {
+            let depth = depth as usize;
+            follows.resize(depth + 1, false);
+            let mut branch = String::new();
+            for &more in follows.iter().take(depth).skip(1) {
+                branch.push_str(if more { "│  " } else { "   " });
+            }
+            if depth > 0 {
+                branch.push_str(if follows[depth] { "├─ " } else { "└─ " });
+            }
+            follows[depth] = true;
+            all.push(branch);
+        }
+        all.reverse();
+        all
+    }
+
+    #[test]
+    fn lines_join_siblings() {
+        let mut depths: Vec<u32> = vec![0];
+        for number in 1..3000u32 {
+            let step = number.wrapping_mul(2_654_435_761) >> 27;
+            depths.push(step.min(depths[depths.len() - 1] + 1));
+        }
+        let following = Following::of(depths.iter().copied());
+        let mut branches = following.branches();
+        let told: Vec<String> = depths.iter().map(|&depth| branches.next(depth)).collect();
+        assert_eq!(told, expected(&depths));
+        assert_eq!(told[0], "");
+    }
+}
