@@ -44,8 +44,9 @@ impl Record for Frame {
 }
 
 impl Frame {
-    /// As [`text_of_node`] is written.
-    fn of_text(frame: &[u8], is_whole: bool, names: &mut Names) -> Self {
+    /// That of a node: `callFrame`, or the node itself in the old form.
+    pub(crate) fn of_node(text: &[u8], is_whole: bool, names: &mut Names) -> Self {
+        let frame = member(text, b"callFrame").unwrap_or(text);
         let [name, url, script_id, line, column] =
             named(frame, [b"functionName", b"url", b"scriptId", b"lineNumber", b"columnNumber"]);
         let function = name.map(|name| template(Some(name))).unwrap_or_default();
@@ -91,53 +92,9 @@ impl Frame {
     }
 }
 
-/// The frame of a node: `callFrame`, or the node itself in the old form.
-fn text_of_node(text: &[u8]) -> &[u8] {
-    member(text, b"callFrame").unwrap_or(text)
-}
-
-/// Functions of nodes that came lately, by the texts of their frames: nodes of one function are most often written alike.
-#[derive(Default)]
-struct RecentFunctions {
-    /// None before there are [`RecentFunctions::LEAST`] nodes: of fewer nothing is gained.
-    slots: Vec<(Vec<u8>, u32)>,
-    nodes: usize,
-}
-
-impl RecentFunctions {
-    const LEAST: usize = 256;
-    const SLOTS: usize = 1 << 12;
-    /// Bytes of the longest text that is kept, so that all of them take 1 MiB at most.
-    const LONGEST: usize = 256;
-
-    /// The function of a frame that is written like this, which `make` finds where it is not among them.
-    fn number(
-        &mut self,
-        text: &[u8],
-        make: impl FnOnce() -> Result<u32, Error>,
-    ) -> Result<u32, Error> {
-        self.nodes += 1;
-        if self.nodes < Self::LEAST || text.is_empty() || text.len() > Self::LONGEST {
-            return make();
-        }
-        if self.slots.is_empty() {
-            self.slots.resize(Self::SLOTS, Default::default());
-        }
-        let slot = FixedState::default().hash_one(text) as usize % Self::SLOTS;
-        let (known, number) = &mut self.slots[slot];
-        if known != text {
-            *number = make()?;
-            known.clear();
-            known.extend_from_slice(text);
-        }
-        Ok(*number)
-    }
-}
-
 /// All of a profile, in the order in which they come; on disk beyond their share of the budget.
 pub(crate) struct Functions {
     pub(crate) all: SpillArray<Frame>,
-    recent: RecentFunctions,
     numbers: SpillIndex,
     rows: SpillIndex,
     classes: SpillIndex,
@@ -146,35 +103,16 @@ pub(crate) struct Functions {
 impl Functions {
     pub(crate) fn new(space: &Space) -> Self {
         let index = || space.index(16);
-        let recent = RecentFunctions::default();
-        Functions { all: space.array(8), recent, numbers: index(), rows: index(), classes: index() }
-    }
-
-    /// The number of the function of a node.
-    ///
-    /// # Errors
-    /// What temporary files say.
-    pub(crate) fn of_node(
-        &mut self,
-        node: &[u8],
-        is_whole: bool,
-        names: &mut Names,
-    ) -> Result<u32, Error> {
-        let text = text_of_node(node);
-        let mut recent = std::mem::take(&mut self.recent);
-        let number =
-            recent.number(text, || self.number(Frame::of_text(text, is_whole, names), names));
-        self.recent = recent;
-        number
+        Functions { all: space.array(8), numbers: index(), rows: index(), classes: index() }
     }
 
     /// The number of a function, of which row and class are still open.
     ///
     /// # Errors
     /// What temporary files say.
-    fn number(&mut self, mut frame: Frame, names: &Names) -> Result<u32, Error> {
+    pub(crate) fn number(&mut self, mut frame: Frame, names: &Names) -> Result<u32, Error> {
         let plain = |frame: &Frame| Frame { row: 0, class: 0, ..*frame };
-        let Functions { all, numbers, rows, classes, .. } = self;
+        let Functions { all, numbers, rows, classes } = self;
         let next = all.len() as u32;
         let known = first(numbers, (&frame, next), all, plain)?;
         if known != next {
@@ -193,7 +131,7 @@ impl Functions {
 
     /// Its texts have other numbers: those in `numbers`. No more may come then.
     pub(crate) fn rename(&mut self, numbers: &[u32]) {
-        let Functions { all, numbers: known, rows, classes, .. } = self;
+        let Functions { all, numbers: known, rows, classes } = self;
         [known, rows, classes].into_iter().for_each(SpillIndex::clear);
         for at in 0..all.len() {
             all.update(at, |Frame { function, script, url, line, column, .. }| {
@@ -258,7 +196,8 @@ mod tests {
         let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
         let mut functions = Functions::new(&Space::new(&limits, 0, 1));
         let mut add = |frame: &str| {
-            functions.of_node(frame.as_bytes(), false, &mut names).expect("room on disk")
+            let frame = Frame::of_node(frame.as_bytes(), false, &mut names);
+            functions.number(frame, &names).expect("room on disk")
         };
         let texts = [
             r#"{"callFrame":{"functionName":"a","scriptId":7,"url":"u","lineNumber":1,"columnNumber":2}}"#,
@@ -270,10 +209,8 @@ mod tests {
             r#"{"functionName":"CompileX","scriptId":7,"url":"native V8Runtime","lineNumber":1,"columnNumber":2}"#,
             r#"{"functionName":"CompileY","scriptId":7,"url":"native V8Runtime","lineNumber":1,"columnNumber":2}"#,
         ];
-        // as often as it takes to have them from those that came lately
-        for _ in 0..RecentFunctions::LEAST {
-            assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
-        }
+        assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
         let of =
             |key: fn(&Frame) -> u32| functions.all.iter().map(|own| key(&own)).collect::<Vec<_>>();
         assert_eq!(of(|own| own.row), [0, 0, 2, 3, 3, 5, 6, 6]);

@@ -127,7 +127,8 @@ impl Raw {
             }
             None => (NONE, NONE),
         };
-        let frame = self.functions.of_node(node.text, is_whole, names)?;
+        let frame = Frame::of_node(node.text, is_whole, names);
+        let frame = self.functions.number(frame, names)?;
         self.count += 1;
         self.nodes.extend(&[RawNode {
             id: node.id,
