@@ -387,5 +387,5 @@ pub(crate) fn url_or_request<'a>(
 fn frame(args: &[u8], data: Option<&[u8]>) -> Option<Vec<u8>> {
     let begin = at(args, &[b"beginData", b"frame"]).and_then(string);
     let own = || member(data?, b"frame").filter(|frame| is_true(Some(frame)));
-    begin.or_else(|| own().map(|frame| template(Some(frame))))
+    begin.or_else(|| own().map(|frame| template(Some(frame)).into_owned()))
 }

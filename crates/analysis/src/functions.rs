@@ -2,8 +2,9 @@
 //! one row of a table, or one call, their texts say; these are put together when they are asked for, since there may be as many functions as nodes.
 
 use crate::space::{Space, half, put};
-use crate::value::{is_true, member, named, string, template};
+use crate::value::{content, is_true, member, named, template};
 use foldhash::fast::FixedState;
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 use tracemill_core::error::Error;
 use tracemill_core::names::Names;
@@ -50,15 +51,15 @@ impl Frame {
         let [name, url, script_id, line, column] =
             named(frame, [b"functionName", b"url", b"scriptId", b"lineNumber", b"columnNumber"]);
         let function = name.map(|name| template(Some(name))).unwrap_or_default();
-        let url = url.and_then(string).unwrap_or_default();
+        let url = url.and_then(content).unwrap_or_default();
         // a trace's are made texts first, so that 0 is a condition there
         let script = match is_whole {
-            true if !is_true(script_id) => Vec::new(),
+            true if !is_true(script_id) => Cow::default(),
             _ => template(script_id),
         };
-        let position = |value: Option<&[u8]>| match value {
-            None if is_whole => b"undefined".to_vec(),
-            None => b"-1".to_vec(),
+        let position = |value| match value {
+            None if is_whole => b"undefined".into(),
+            None => b"-1".into(),
             own => template(own),
         };
         Frame {

@@ -57,7 +57,7 @@ impl Images {
         let text = match role {
             Role::Paint => url_or_request(name, args).0.and_then(string),
             Role::Decode => None,
-            _ => reference.map(|own| template(Some(own))),
+            _ => reference.map(|own| template(Some(own)).into_owned()),
         };
         let field = |field| event.field(field).unwrap_or_default().into();
         let (pid, tid) = (field(Field::Pid), field(Field::Tid));

@@ -133,7 +133,7 @@ impl Meta {
         match event.role {
             Role::ThreadName => {
                 let name = member(args, b"name").filter(|name| *name != b"null");
-                let name = template(name.or(Some(&event.tid)));
+                let name = template(name.or(Some(&event.tid))).into_owned();
                 if name == b"CrGpuMain" {
                     return;
                 }
@@ -148,7 +148,7 @@ impl Meta {
             }
             Role::ProcessName => {
                 if let Some(name) = member(args, b"name") {
-                    self.process_names.insert(pid.into(), template(Some(name)));
+                    self.process_names.insert(pid.into(), template(Some(name)).into_owned());
                 }
             }
             Role::StartedInBrowser => {
@@ -182,7 +182,7 @@ impl Meta {
                 let text = |key: &[u8]| data.and_then(|data| member(data, key));
                 if let (Some(id), Some(url)) = (text(b"requestId"), text(b"url").and_then(string)) {
                     // the last one counts, also if it is one that DevTools does not follow
-                    let id = template(Some(id));
+                    let id = template(Some(id)).into_owned();
                     match PROTOCOLS.iter().any(|own| url.starts_with(own)) {
                         true => self.requests.insert(id, url),
                         false => self.requests.remove(&id),

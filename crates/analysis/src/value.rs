@@ -1,5 +1,7 @@
 //! Values of JSON as JavaScript has them: doubles, texts without escapes, members by name.
 
+use memchr::memchr;
+use std::borrow::Cow;
 use tracemill_tokenizer::{members, number_text, parse, string_is, unescape};
 
 /// A number, or a string that holds one, as `JSON.parse` and arithmetic read it.
@@ -64,19 +66,39 @@ pub(crate) fn at<'v>(object: &'v [u8], path: &[&[u8]]) -> Option<&'v [u8]> {
 
 /// The content of a string.
 pub(crate) fn string(value: &[u8]) -> Option<Vec<u8>> {
+    content(value).map(Cow::into_owned)
+}
+
+/// As [`string`], without a copy of what has no escapes.
+pub(crate) fn content(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     let [b'"', content @ .., b'"'] = value else { return None };
+    if memchr(b'\\', content).is_none() {
+        return Some(content.into());
+    }
     let mut text = Vec::with_capacity(content.len());
     unescape(content, &mut text);
-    Some(text)
+    Some(text.into())
 }
 
 /// What JavaScript makes of a value in a template: strings without quotes, numbers in their shortest form.
-pub(crate) fn template(value: Option<&[u8]>) -> Vec<u8> {
-    let Some(value) = value else { return b"undefined".to_vec() };
-    string(value).unwrap_or_else(|| match number(value) {
-        Some(number) => shortest(number).into_bytes(),
-        None => value.to_vec(),
+pub(crate) fn template(value: Option<&[u8]>) -> Cow<'_, [u8]> {
+    let Some(value) = value else { return b"undefined".into() };
+    if is_shortest(value) {
+        return value.into();
+    }
+    content(value).unwrap_or_else(|| match number(value) {
+        Some(number) => shortest(number).into_bytes().into(),
+        None => value.into(),
     })
+}
+
+/// Whether a value is a whole number as JavaScript prints it, below 10^15.
+fn is_shortest(value: &[u8]) -> bool {
+    match value {
+        [b'0'] => true,
+        [b'1'..=b'9', rest @ ..] => rest.len() < 15 && rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
 }
 
 /// A double as JavaScript prints it, for magnitudes that ids and lines have.
@@ -135,8 +157,13 @@ mod tests {
     fn values_are_as_in_javascript() {
         let args = br#"{"data":{"url":"a\/b","n":12,"url":"c"}}"#;
         assert_eq!(at(args, &[b"data", b"url"]), Some(&b"\"c\""[..]));
-        assert_eq!(template(Some(b"12.0")), b"12");
-        assert_eq!(template(None), b"undefined");
+        for (value, text) in
+            [("12.0", "12"), ("0", "0"), ("-0", "0"), ("01", "01"), ("7e3", "7000"), ("-3", "-3")]
+        {
+            assert_eq!(*template(Some(value.as_bytes())), *text.as_bytes(), "{value}");
+        }
+        assert_eq!(*template(Some(br#""a\/b""#)), *b"a/b");
+        assert_eq!(*template(None), *b"undefined");
         assert!(is_true(Some(b"1")) && !is_true(Some(b"0.0")) && !is_true(Some(b"\"\"")));
         assert_eq!(elements(b"[1, {\"a\":[2]}]"), [&b"1"[..], b"{\"a\":[2]}"]);
     }

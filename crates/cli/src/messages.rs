@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::hints;
 use crate::pointer::pointed;
 use crate::size::human;
-use crate::summary::{Summary, is_given};
+use crate::summary::{Summary, contents, is_given};
 use crate::whole_file::Place;
 use crate::wrap::{columns_of_messages, push_line};
 use clap::builder::styling::{AnsiColor, Style};
@@ -338,11 +338,8 @@ fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
 fn input_texts(input: &InputReport) -> Vec<String> {
     let name = &input.name;
     let encoding = input.encoding.map_or(String::new(), |encoding| format!(", {encoding}"));
-    let mut texts = vec![format!(
-        "{name}: {}, {}{encoding}",
-        plural(input.events, "event"),
-        human(input.bytes)
-    )];
+    let holds = contents(input.events, input.profiles);
+    let mut texts = vec![format!("{name}: {holds}, {}{encoding}", human(input.bytes))];
     if input.unclosed > 0 {
         let documents = plural(input.unclosed, "document");
         texts.push(format!(

@@ -9,6 +9,14 @@ pub(crate) fn is_given(input: &InputReport) -> bool {
     input.name != "--for devtools"
 }
 
+/// What inputs hold: tables read CPU profiles as they are, verbs that write traces as the events that they become.
+pub(crate) fn contents(events: u64, profiles: u64) -> String {
+    match (events, profiles) {
+        (0, 1..) => plural(profiles, "CPU profile"),
+        _ => plural(events, "event"),
+    }
+}
+
 /// Counts of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Summary {
@@ -18,6 +26,8 @@ pub(crate) struct Summary {
     pub(crate) inputs: u64,
     /// Events and bytes read.
     pub(crate) input: (u64, u64),
+    /// CPU profiles read.
+    pub(crate) profiles: u64,
     /// Events and bytes written, where the output is a trace.
     pub(crate) output: Option<(u64, u64)>,
     /// Events left out because they were copies of others.
@@ -39,7 +49,8 @@ impl Summary {
         let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum::<u64>();
         let input = (sum(|input| input.events), sum(|input| input.bytes));
         let inputs = inputs.iter().filter(|input| is_given(input)).count() as u64;
-        Summary { verb, inputs, input, output: None, copies: 0, lost, elapsed }
+        let profiles = sum(|input| input.profiles);
+        Summary { verb, inputs, input, profiles, output: None, copies: 0, lost, elapsed }
     }
 
     /// The line.
@@ -54,10 +65,11 @@ impl Summary {
             copies => format!("{} copies left out, ", grouped(copies)),
         };
         format!(
-            "{}: {}, {} in, {output}{copies}{} lost, {seconds:.3} s, {}/s",
+            "{}: {}, {} ({}) in, {output}{copies}{} lost, {seconds:.3} s, {}/s",
             self.verb,
             plural(self.inputs, "input"),
-            stage(self.input),
+            contents(self.input.0, self.profiles),
+            human(self.input.1),
             grouped(self.lost),
             human(rate)
         )
@@ -67,6 +79,16 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn profiles_are_told_where_there_are_no_events() {
+        let told = |events, profiles| {
+            let input = InputReport { events, profiles, ..InputReport::default() };
+            Summary::new("top", &[input], 0, Duration::from_secs(1)).text()
+        };
+        assert!(told(0, 2).contains(" 2 CPU profiles (0 bytes) in"), "{}", told(0, 2));
+        assert!(told(0, 0).contains(" 0 events ") && told(82, 1).contains(" 82 events "));
+    }
 
     #[test]
     fn the_summary_is_one_line() {

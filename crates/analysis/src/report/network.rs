@@ -144,7 +144,7 @@ impl Trace {
             ) {
                 continue;
             }
-            let id = template(data(own, b"requestId"));
+            let id = template(data(own, b"requestId")).into_owned();
             let next = all.len();
             let place = *numbers.entry((own.input, id.clone())).or_insert(next);
             if place == next {

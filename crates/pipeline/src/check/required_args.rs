@@ -57,16 +57,20 @@ pub fn lacking(event: &Event<'_>) -> Option<Lack> {
     if name.starts_with(START) {
         return page_data(event).is_none().then_some(Lack::Start);
     }
-    if name.starts_with(b"\"thread_name\"") && is_odd_name(event) {
+    if odd_thread_name(event).is_some() {
         return Some(Lack::Args(ReadOn::Anywhere));
     }
     lack_of_args(event, name).map(|(reach, _)| Lack::Args(reach))
 }
 
-/// Whether a thread is called by what is no text.
-fn is_odd_name(event: &Event<'_>) -> bool {
-    let name = event.field(Field::Args).and_then(|args| member(args, b"name"));
-    name.is_some_and(|name| name != b"null" && !name.starts_with(b"\""))
+/// What an event calls a thread by, if that is no text.
+#[inline]
+pub(crate) fn odd_thread_name<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
+    if !event.field_and_rest(Field::Name)?.starts_with(b"\"thread_name\"") {
+        return None;
+    }
+    let name = member(event.field(Field::Args)?, b"name")?;
+    (name != b"null" && !name.starts_with(b"\"")).then_some(name)
 }
 
 /// The event that says which frames there are.

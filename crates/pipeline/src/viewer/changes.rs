@@ -30,6 +30,7 @@ changes! {
     Cats "cats" "events given a cat";
     Args "args" "events given args";
     PageArgs "page-args" "events given the args that DevTools needs in events of their name (args.data and the like)";
+    ThreadNames "thread-names" "names of threads that are no text written as text";
     QuotedTimes "quoted-times" "times in quotes written as numbers";
     ProfileIds "profile-ids" "CPU profile events with id2 given an id too, by which DevTools tells profiles apart";
     Around "profile-around" "X events added around CPU profiles, because DevTools draws profiles only beside other events";

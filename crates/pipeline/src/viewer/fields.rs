@@ -8,7 +8,7 @@ use super::escapes::with_characters;
 use super::overlaps::{Edit, Overlapping, find_overlaps};
 use super::scan::ViewerFacts;
 use super::threads::{RenamedThreads, flow_id, local_flow_id};
-use crate::check::{Need, lacks, profile_id};
+use crate::check::{Need, lacks, odd_thread_name, profile_id};
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::emit::Emit;
@@ -144,6 +144,10 @@ impl FindFixups for FixupFinder<'_> {
                 self.supply_args(&event, &mut found);
                 self.supply(&event, &mut found);
                 self.unquote(&event, &mut found);
+                if let Some(name) = odd_thread_name(&event) {
+                    found.put(name, &quoted(name));
+                    self.changes.one(Change::ThreadNames);
+                }
                 if let Some(id) = profile_id(&event) {
                     found.insert(&[b"\"id\":", &*id, b","].concat());
                     self.changes.one(Change::ProfileIds);

@@ -465,6 +465,7 @@ fn args_that_devtools_reads_are_there() {
         r#"{"name":"MarkLoad","cat":"c","ph":"I","ts":6,"pid":1,"tid":1,"args":{"data":{"x":1}}}"#,
         r#"{"name":"ParseHTML","cat":"c","ph":"X","ts":7,"dur":1,"pid":1,"tid":1,"args":null}"#,
         r#"{"name":"TracingStartedInBrowser","cat":"c","ph":"M","ts":1,"pid":1,"tid":1}"#,
+        r#"{"name":"thread_name","cat":"c","ph":"M","ts":8,"pid":1,"tid":1,"args":{"name":12}}"#,
     ];
     let input = one(&bare.join(","));
     let folder = Folder::new();
@@ -476,12 +477,12 @@ fn args_that_devtools_reads_are_there() {
         errors.map(|finding| (finding.kind, finding.count)).collect::<Vec<_>>()
     };
     // the process of ParseHTML has no page here: DevTools does not show it
-    let errors = [("bare-args".to_owned(), 5), ("empty-start".to_owned(), 1)];
+    let errors = [("bare-args".to_owned(), 6), ("empty-start".to_owned(), 1)];
     assert_eq!(BTreeMap::from_iter(check(&input)), BTreeMap::from(errors));
     let rules = rules(CheckFor::Devtools, Overlaps::Keep);
     let (output, report) = merge_for(&[&input], rules, PLAIN).expect("sound");
-    let expected = BTreeMap::from([("bare-starts", 1), ("page-args", 6)]);
-    assert_eq!((changes(&report), report.run.events), (expected, 6));
+    let expected = BTreeMap::from([("bare-starts", 1), ("page-args", 6), ("thread-names", 1)]);
+    assert_eq!((changes(&report), report.run.events), (expected, 7));
     assert_eq!(check(&output), []);
     let value: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
     let args: Vec<_> = value["traceEvents"]
@@ -491,6 +492,7 @@ fn args_that_devtools_reads_are_there() {
         .map(|e| e["args"].to_string())
         .collect();
     let expected = [
+        r#"{"name":"12"}"#,
         r#"{"data":{}}"#,
         r#"{"data":{}}"#,
         r#"{"data":{"navigationId":"none"},"frame":"F"}"#,
