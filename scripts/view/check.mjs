@@ -1,8 +1,9 @@
 // Checks the page of `tracemill view`; see scripts/view-check.
 //
-//   node check.mjs TRACEMILL CHROMIUM FOLDER [PART…]     only these parts: recorded, large, harmful, marked, many
+//   node check.mjs TRACEMILL CHROMIUM FOLDER [PART…]     only these parts: recorded, large, packed, told, harmful, marked, many
+import { spawnSync } from 'node:child_process';
 import http from 'node:http';
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { launch } from '../ui/protocol.mjs';
 import { openTab, serve } from './page.mjs';
@@ -30,6 +31,8 @@ async function places(tab, { events }) {
     const room = event.dur * (0.3 + below(30) / 10);
     await tab.run(`tracemill.model.show(${event.start - room}, ${event.start + event.dur + room}); tracemill.show(${event.tid})`);
     await tab.still();
+    // names come behind tiles
+    await tab.until(`(({ picked, name }) => !picked || name !== null)(tracemill.probe(${JSON.stringify(event)}))`);
     const found = await tab.run(`tracemill.probe(${JSON.stringify(event)})`);
     looked += 1;
     if (!found.picked || found.picked.start !== event.start || found.picked.dur !== event.dur || found.name !== event.name) {
@@ -177,6 +180,70 @@ async function large() {
   await served.end();
 }
 
+// A packed trace by its index: what is drawn is unpacked for it, and nothing is missing.
+async function packed() {
+  const trace = await nested(folder, { threads: 8, seconds: 3, seed: 12 });
+  const file = picture('packed.json.zst');
+  for (const words of [['convert', trace.file, '-z', 'zst', '-f', '-o', file], ['index', '-f', file]]) spawnSync(tracemill, words, { stdio: 'inherit' });
+  const served = await serve(tracemill, folder, file, '-m', '64M');
+  for (const [name, options, fontSize] of [['packed-light', {}], ['packed-dark', { dark: true }], ['packed-large', {}, '200%'], ['packed-small', { dark: true }, '80%']]) {
+    const tab = await openTab(browser, options);
+    await tab.go(served.address, { fontSize });
+    check(`${name}: by its index`, await tab.run('tracemill.model.trace.by_index && tracemill.lanes.drawn.about'));
+    await tab.picture(picture(`${name}.png`));
+    await tab.run('tracemill.model.show(1e9, 1.002e9)');
+    await tab.still();
+    check('a small window is shown to the last event', await tab.run('!tracemill.lanes.drawn.about && tracemill.lanes.drawn.spans > 0'));
+    await tab.picture(picture(`${name}-window.png`));
+    check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
+    await tab.close();
+  }
+  const tab = await openTab(browser);
+  await tab.go(served.address);
+  await tab.go(served.address);
+  const drawn = await tab.run("performance.getEntriesByName('drawn')[0].startTime");
+  check(`lanes of ${trace.count} packed events are drawn`, drawn <= 1500, `${drawn.toFixed(0)} ms after navigation`);
+  await tab.run(probes);
+  await places(tab, trace);
+  await tab.run('tracemill.model.show(0, tracemill.model.duration)');
+  await walked(tab);
+  const heap = await tab.run('performance.memory.usedJSHeapSize');
+  check('heap of the page', heap < 150 << 20, `${(heap / 2 ** 20).toFixed(0)} MiB`);
+  await keyboard(tab);
+  check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
+  await tab.close();
+  await served.end();
+}
+
+// What went otherwise than one may expect is told, and the notice can be closed.
+async function told() {
+  const { file } = await nested(folder, { threads: 4, seconds: 4, seed: 13 });
+  copyFileSync(file, picture('other.json'));
+  writeFileSync(picture('kept.json'), readFileSync(file));
+  // a file of somebody else's stands where the index would
+  writeFileSync(picture('kept.json.tmi'), 'notes');
+  const cases = [
+    ['several', [file, picture('other.json')], /^All of it was read, .* MiB: there are several inputs, .*tracemill merge /],
+    ['unkept', [picture('kept.json')], /^The index of .* is not kept, .*exists already\.$/],
+  ];
+  for (const [name, inputs, says] of cases) {
+    const served = await serve(tracemill, folder, ...inputs);
+    for (const [dark, fontSize] of [[false, '100%'], [true, '200%']]) {
+      const tab = await openTab(browser, { dark });
+      await tab.go(served.address, { fontSize });
+      const text = await tab.run("document.querySelector('#notice span').textContent");
+      check(`${name}: the notice says it`, says.test(text), text);
+      await tab.picture(picture(`${name}-${dark ? 'dark-large' : 'light'}.png`));
+      await tab.run("document.querySelector('#notice button').click()");
+      await tab.still();
+      check('and goes', await tab.run("document.getElementById('notice').offsetHeight === 0"));
+      check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
+      await tab.close();
+    }
+    await served.end();
+  }
+}
+
 async function harmful() {
   const served = await serve(tracemill, folder, hostile(folder).file);
   const tab = await openTab(browser);
@@ -262,7 +329,7 @@ async function many() {
 }
 
 try {
-  const parts = { recorded, large, harmful, marked, many };
+  const parts = { recorded, large, packed, told, harmful, marked, many };
   for (const [name, part] of Object.entries(parts)) if (only.length === 0 || only.includes(name)) await part();
 } finally {
   await browser.close();

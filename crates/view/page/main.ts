@@ -181,9 +181,12 @@ class Page {
 
   // What went otherwise than one may expect, and was not wrong; in the order of how much it tells.
   private notices(): void {
-    const { whole, warnings } = this.model.trace;
-    const read = whole === null ? [] : [`All of it was read, ${bytes(this.model.trace.bytes)}: ${visible(whole)}.`];
-    const said = [...warnings.map((text) => `${visible(text)}.`), ...read];
+    const { whole, warnings, inputs, command } = this.model.trace;
+    const said = warnings.map((text) => `${visible(text).replace(/^the /, 'The ')}.`);
+    if (whole !== null) {
+      const several = ` Slices read all of it again. As one file it has an index, and is there at once: tracemill merge ${visible(command)} -o all.json && tracemill view all.json`;
+      said.push(`All of it was read, ${bytes(this.model.trace.bytes)}: ${visible(whole)}.${inputs.length > 1 ? several : ''}`);
+    }
     element('notice').hidden = said.length === 0;
     element('notice').querySelector('span')!.textContent = said.join('\n');
   }
@@ -263,7 +266,9 @@ class Page {
       pen.fillStyle = colors.line;
       pen.fillRect(x, 0, 1, height);
       pen.fillStyle = colors.soft;
-      pen.fillText(by < 1000 ? exact(time) : short2(time, by), x + 4, height / 2);
+      const text = by < 1000 ? exact(time) : short2(time, by);
+      // none is cut
+      if (x + 4 + pen.measureText(text).width <= width) pen.fillText(text, x + 4, height / 2);
     }
     const { approximate: crowded, about } = this.lanes.drawn;
     const approximate = about || crowded ? '≈ where crowded' : '';

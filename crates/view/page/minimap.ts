@@ -102,7 +102,7 @@ export class Minimap {
     if (!pen) return;
     pen.scale(ratio, ratio);
     const { from, to } = this.model.outer;
-    const drawn = [from, to, width, height, ratio, colors.back, overview !== null].join();
+    const drawn = [from, to, width, height, ratio, rem(1), colors.back, overview !== null].join();
     if (drawn !== this.drawn) {
       // it stays as it is while the window moves
       this.drawn = drawn;
@@ -165,7 +165,9 @@ export class Minimap {
       pen.globalAlpha = 0.25;
       pen.fillRect(x, 0, 1, height);
       pen.globalAlpha = 1;
-      pen.fillText(short(time), x + 3, 2);
+      const text = short(time);
+      // none is cut
+      if (x + 3 + pen.measureText(text).width <= width) pen.fillText(text, x + 3, 2);
     }
   }
 

@@ -1,0 +1,219 @@
+//! A trace of 200 million events, of which there is an index and nothing else: its file is a hole. What is drawn of the whole of it must not grow with
+//! the events. By itself, since a process has one memory.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests; figures are for who asks for them"
+)]
+
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Instant, UNIX_EPOCH};
+use tracemill_index::{Fingerprint, Index, Input, Page, PageBuilder, Writer, id, kinds, spans};
+use tracemill_pipeline::{Cancel, Config, IndexConfig, IndexUse, Source, index, index_path};
+use tracemill_view::{Ask, Content, Site};
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+const THREADS: u64 = 64;
+/// Rows of a page.
+const ROWS: u64 = 8192;
+/// Bytes of text of an event, and of a granule.
+const EVENT: u64 = 100;
+const GRANULE: u64 = 4096;
+/// Nanoseconds of the trace, and levels of what is long, and of bins.
+const RANGE: i64 = 1 << 40;
+const LONG: u32 = 20;
+const BIN: u32 = 30;
+
+/// Some events of each thread, whose index knows names and threads.
+fn text() -> String {
+    let event = |at: u64| {
+        let (name, tid) = (at % 1000, at % THREADS);
+        format!(
+            r#"{{"ph":"X","name":"work {name}","cat":"c","pid":1,"tid":{tid},"ts":{at},"dur":3}}"#
+        )
+    };
+    let events: Vec<String> = (0..5000).map(event).collect();
+    format!("[{}]", events.join(",\n"))
+}
+
+/// Pages of rows that `row` gives, with the keys of each page.
+fn section<const COLUMNS: usize>(
+    to: &mut Writer<Vec<u8>>,
+    section: u16,
+    count: u64,
+    row: impl Fn(u64) -> [u64; COLUMNS],
+    keys: impl Fn(&[[u64; COLUMNS]]) -> (u64, u64),
+) {
+    to.section(id::section(section)).unwrap();
+    for first in (0..count).step_by(ROWS as usize) {
+        let rows: Vec<_> = (first..count.min(first + ROWS)).map(&row).collect();
+        to.page(rows.len(), keys(&rows), |page| {
+            for column in 0..COLUMNS {
+                page.numbers(&rows.iter().map(|row| row[column]).collect::<Vec<_>>());
+            }
+        })
+        .unwrap();
+    }
+}
+
+/// A section as it is: so many columns of numbers, one of bytes if it has one, and more of numbers.
+fn copied(of: &Index<'_>, to: &mut Writer<Vec<u8>>, id: u16, columns: (usize, bool, usize)) {
+    let (before, has_bytes, behind) = columns;
+    let Some(own) = of.section(id) else { return };
+    to.section(tracemill_index::id::section(id)).unwrap();
+    for entry in &own.pages {
+        let page = of.page(entry).unwrap();
+        let numbers = |from: &Page, column: usize, page: &mut PageBuilder| {
+            page.numbers(&from.numbers(column).unwrap());
+        };
+        to.page(page.rows(), (entry.first, entry.last), |out| {
+            (0..before).for_each(|column| numbers(&page, column, out));
+            if has_bytes {
+                out.bytes(page.bytes(before).unwrap());
+            }
+            (0..behind).for_each(|column| numbers(&page, before + 1 + column, out));
+        })
+        .unwrap();
+    }
+}
+
+/// The index of so many events, in place of that of the few.
+fn write_index(trace: &Path, events: u64) -> u64 {
+    let path = index_path(trace);
+    let old = std::fs::read(&path).unwrap();
+    let old = Index::open(&old, &id::ALL).unwrap();
+    let few = std::fs::metadata(trace).unwrap().len();
+    let length = events * EVENT;
+    let mut file = File::options().read(true).write(true).open(trace).unwrap();
+    file.set_len(length).unwrap();
+    file.seek(SeekFrom::End(-1)).unwrap();
+    file.write_all(b"]").unwrap();
+    let modified = file.metadata().unwrap().modified().unwrap().duration_since(UNIX_EPOCH);
+    let fingerprint = Fingerprint::of(&mut file, length).unwrap();
+    let modified_ns = modified.unwrap().as_nanos() as i64;
+
+    let meta = old.joined(old.section(id::META).unwrap(), 64 << 20).unwrap();
+    let mut meta: Value = serde_json::from_slice(&meta).unwrap();
+    (meta["input"]["bytes"], meta["input"]["events"]) = (json!(length), json!(events));
+    (meta["info"], meta["windows"]["level"]) = (Value::Null, json!(LONG));
+    (meta["windows"]["bounds"], meta["drawn"]["level"]) = (json!([0, 0, RANGE, RANGE]), json!(BIN));
+    let mut to = Writer::new(Vec::new());
+    to.section(id::section(id::META)).unwrap();
+    to.page(1, (0, 0), |page| _ = page.bytes(meta.to_string().as_bytes())).unwrap();
+    copied(&old, &mut to, id::DOCUMENTS, (3, false, 0));
+    copied(&old, &mut to, id::KEYS, (4, true, 0));
+    let granules = (length - few) / GRANULE;
+    let step = RANGE as u64 / granules;
+    let granule = |at: u64| {
+        let kind = kinds::PLAIN;
+        let place = if at == 0 { 1 } else { few + at * GRANULE };
+        let each = GRANULE / EVENT;
+        [place, GRANULE - 2, each, at * step, step * 2, kind, 0, GRANULE - 50, at * each]
+    };
+    let times = |rows: &[[u64; 9]]| (rows[0][3], rows.last().unwrap()[3] + step * 2);
+    section(&mut to, id::GRANULES, granules - 1, granule, times);
+    copied(&old, &mut to, id::LANES, (8, true, 3));
+    copied(&old, &mut to, id::PLACES, (4, false, 0));
+    // as many as an index has room for
+    let long = events / 64;
+    let each = long.div_ceil(THREADS);
+    let apart = RANGE as u64 / each;
+    let span = |at: u64| {
+        let (lane, start) = (at / each, at % each * apart);
+        let (kind, dur) = (u64::from(spans::COMPLETE), (apart / 2).max((1 << LONG) + 1));
+        let place = few + at * GRANULE % (length - few - 1);
+        [kind, 0, lane, start, dur, 0, place, 0, 0, 0, u64::from(u32::MAX), at % 1000]
+    };
+    let reach = |rows: &[[u64; 12]]| {
+        let (starts, ends) =
+            (rows.iter().map(|row| row[3]), rows.iter().map(|row| row[3] + row[4]));
+        (starts.min().unwrap(), ends.max().unwrap())
+    };
+    section(&mut to, id::SPANS, long, span, reach);
+    copied(&old, &mut to, id::NAMES, (4, true, 0));
+    copied(&old, &mut to, id::TRACKS, (3, true, 0));
+    let bins = RANGE as u64 >> BIN;
+    let bin = |at: u64| {
+        let count = events / (bins * THREADS);
+        [at / bins, at % bins, count, count * 1000, 100_000, at % 1000]
+    };
+    section(&mut to, id::BINS, bins * THREADS, bin, |rows| (rows[0][0], rows.last().unwrap()[0]));
+    let (body, head) = to.finish(&Input { length, modified_ns, fingerprint }).unwrap();
+    std::fs::write(&path, [&head[..], &body].concat()).unwrap();
+    (head.len() + body.len()) as u64
+}
+
+/// MiB of memory that is no file's.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+}
+
+/// Bytes of answers about a trace of so many events, and the most MiB that were held meanwhile.
+fn answers(events: u64) -> (Vec<usize>, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    std::fs::write(&path, text()).unwrap();
+    let config = Config { index: IndexUse::Auto, ..Config::new(2, 64 << 20, std::env::temp_dir()) };
+    let sources = vec![Source::Path(path.clone())];
+    index(&sources, &IndexConfig::default(), &config).unwrap();
+    let bytes = write_index(&path, events);
+    let began = Instant::now();
+    let site = Site::new(sources, config, TOKEN.into(), 80);
+    site.read().unwrap();
+    println!("{events} events, an index of {} KiB: {:?} to open it", bytes >> 10, began.elapsed());
+    let mut most = memory();
+    let get = |route: &str| {
+        let target = format!("/{TOKEN}/{route}");
+        let host = Some("localhost");
+        let ask = Ask { method: "GET", target: &target, host, origin: None, is_own: false };
+        let began = Instant::now();
+        let reply = site.answer(&ask, &Cancel::default());
+        let took = began.elapsed();
+        let Content::Whole(body) = reply.content else { unreachable!("it is not large") };
+        assert_eq!(reply.status, 200, "{route}: {}", String::from_utf8_lossy(&body));
+        println!("    {took:>12?} {:>8} bytes {:.60}", body.len(), route);
+        body
+    };
+    let trace: Value = serde_json::from_slice(&get("api/trace")).unwrap();
+    assert_eq!((&trace["events"], &trace["by_index"]), (&json!(events), &json!(true)));
+    let mut routes =
+        vec!["api/overview?px=1500".to_owned(), "api/names?q=work&limit=50".to_owned()];
+    let lanes = format!("0-{}", THREADS - 1);
+    for zoom in [0, 2, 4, 8, 12] {
+        let to = RANGE >> zoom;
+        routes.push(format!("api/tile?from=0&to={to}&px=1024&lanes={lanes}&exact=0"));
+        routes
+            .push(format!("api/tile?from={}&to={RANGE}&px=1024&lanes={lanes}&exact=0", RANGE - to));
+    }
+    // more events than are read: sums
+    routes.push(format!("api/tile?from=0&to={RANGE}&px=1024&lanes={lanes}"));
+    routes.push(format!("api/stats?from=0&to={RANGE}"));
+    routes.push(format!("api/size?from=0&to={RANGE}"));
+    let mut all = Vec::new();
+    for route in &routes {
+        all.push(get(route).len());
+        most = most.max(memory());
+    }
+    (all, most)
+}
+
+#[test]
+fn answers_do_not_grow_with_the_events() {
+    let before = memory();
+    let (few, own) = answers(12_800_000);
+    let (many, most) = answers(200_000_000);
+    println!("{before} MiB of memory, then {own}, then {most}");
+    for (few, many) in few.iter().zip(&many) {
+        // what is drawn of a window is bounded by its pixels
+        assert!(*many < few * 2 + (1 << 20), "{many} bytes, of less events {few}");
+        assert!(*many < 4 << 20, "{many}");
+    }
+    // the budget, an answer, and what the index was made with
+    assert!(most < before + 128, "{before} MiB, then {own}, then {most}");
+}
