@@ -218,4 +218,9 @@ impl Progress {
     pub fn add(counter: &AtomicU64, bytes: u64) {
         counter.fetch_add(bytes, Ordering::Relaxed);
     }
+
+    /// Says how long an output will be, if not more was said before: of several outputs the whole was.
+    pub(crate) fn will_write(&self, bytes: u64) {
+        self.bytes_to_write.fetch_max(bytes, Ordering::Relaxed);
+    }
 }

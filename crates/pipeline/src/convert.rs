@@ -23,7 +23,7 @@ use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::long_events::LongEvents;
 use tracemill_core::order::{Buckets, Order, Timed};
-use tracemill_core::output;
+use tracemill_core::output::{self, Length};
 use tracemill_core::place::Place;
 use tracemill_core::read::{Current, Reader};
 use tracemill_core::remedy::Remedy;
@@ -165,7 +165,9 @@ impl Index<'_> {
 
     fn begin_overlapped(&self, current: Current<'_>) -> Option<OverlappedCopy> {
         let (output, style) = self.output;
-        OverlappedCopy::begin(current, |format| layout(format, style, false), output, self.config)
+        let layout = |format| layout(format, style, false);
+        // it is cut to length at the end
+        OverlappedCopy::begin(current, (layout, Length::Exactly), output, self.config)
     }
 }
 

@@ -97,10 +97,11 @@ fn look(mapped: &Mapped, config: &Config) -> Option<Vec<Document>> {
 
 impl OverlappedCopy {
     /// Opens the output and starts its writers, when the first events of the only input are found; `layout` is that of a form.
+    /// `length` makes of the length of all that there is in that form what is known of the output's.
     /// `None` if nothing can be copied, or if it fails, for reasons that will show again.
     pub(crate) fn begin(
         current: Current<'_>,
-        layout: impl FnOnce(Format) -> Layout,
+        (layout, length): (impl FnOnce(Format) -> Layout, fn(u64) -> Length),
         output: &OutputConfig,
         config: &Config,
     ) -> Option<Self> {
@@ -114,7 +115,7 @@ impl OverlappedCopy {
         }
         let opening = layout.opening(&united);
         let len = opening.len() as u64 + mapped.len() as u64 + layout.closing_len(&united);
-        let output = Arc::new(Output::create(output, config, Length::AtMost(len)).ok()?);
+        let output = Arc::new(Output::create(output, config, length(len)).ok()?);
         let mut buffer = Vec::new();
         let mut batch = output.batch(0, 0, &mut buffer);
         batch.push(&opening).ok()?;

@@ -167,8 +167,7 @@ impl Output {
     pub fn create(output: &OutputConfig, config: &Limits, length: Length) -> Result<Self, Error> {
         let progress = Arc::clone(&config.progress);
         if let Length::Exactly(len) = length {
-            // of several outputs the whole was said before
-            progress.bytes_to_write.fetch_max(len, std::sync::atomic::Ordering::Relaxed);
+            progress.will_write(len);
         }
         let (path, replace) = match &output.target {
             Target::Stdout => {
@@ -271,10 +270,11 @@ impl Output {
         }
     }
 
-    /// Has the file system keep room for so many bytes, where batches are written at their places.
+    /// Says how many bytes it will have, and has the file system keep room for them where batches are written at their places.
     /// # Errors
     /// [`ErrorKind::Write`] if there is no room.
     pub fn reserve(&self, len: u64) -> Result<(), Error> {
+        self.progress.will_write(len);
         match &self.sink {
             Sink::Placed(file) => {
                 os::reserve(&file.file, len).map_err(|e| Error::write(&self.name, e))

@@ -16,6 +16,7 @@ use crate::overlapped_copy::OverlappedCopy;
 use crate::streamed_output::StreamedOutput;
 use std::collections::HashMap;
 use tracemill_core::error::Error;
+use tracemill_core::output::Length;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::read::Current;
 use tracemill_core::target::OutputConfig;
@@ -41,7 +42,7 @@ impl Overlapped {
         output: &OutputConfig,
         config: &Config,
     ) -> Option<Overlapped> {
-        let copy = OverlappedCopy::begin(current, Layout::of, output, config)?;
+        let copy = OverlappedCopy::begin(current, (Layout::of, Length::AtMost), output, config)?;
         let (profiles, places) = (HashMap::new(), Vec::new());
         Some(Overlapped { copy, profiles, is_over: false, places })
     }
