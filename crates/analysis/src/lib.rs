@@ -125,7 +125,7 @@ pub use compare::{
 pub use details::Wanted;
 pub use entities::Entities;
 pub use excerpt::{IndexRole, Scope};
-pub use export::{ExportForm, Exported};
+pub use export::{Export, ExportForm, Exported};
 pub use groups::GroupBy;
 pub use maps::{MapFault, Mapped, SourceMaps, UnusedMap};
 pub use matcher::Matcher;

@@ -10,8 +10,8 @@ pub(super) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     let (mut path, mut line) = (Vec::new(), String::new());
     for tree in &stacks.trees {
         let title = plain(&tree.title);
-        for row in &tree.lines {
-            step(&mut path, row);
+        for row in stacks.lines(tree) {
+            step(&mut path, &row);
             if row.own <= 0 {
                 continue;
             }

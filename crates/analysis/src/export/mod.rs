@@ -14,31 +14,47 @@ use crate::united::Part;
 pub use form::{ExportForm, Exported};
 use stacks::Stacks;
 use std::io::{self, Write};
+use tracemill_core::error::Error;
 
-impl Trace {
-    /// Writes call trees ([`Shape::CallTree`](crate::Shape::CallTree)) in the form of another program.
+/// Call trees that are ready to be written in the form of another program.
+pub struct Export {
+    stacks: Stacks,
+    form: ExportForm,
+}
+
+impl Export {
+    /// Writes them. The same tables make the same bytes everywhere.
     ///
-    /// Self times are rounded to whole nanoseconds, so their sum is that of the tree but for half a nanosecond a row. Rows below `depth`
-    /// give their time to their caller at that depth. The same tables make the same bytes everywhere.
-    ///
-    /// Cost: 32 bytes of heap a row, and a frame for each name and place. Folded stacks and pprof write the whole path of each row: rows ×
-    /// depth; speedscope writes each row twice.
+    /// Folded stacks and pprof write the whole path of each row: rows × depth; speedscope writes each row twice.
     ///
     /// # Errors
     /// What `out` says.
-    pub fn export(
-        &self,
-        parts: &[Part],
-        form: ExportForm,
-        depth: usize,
-        out: &mut dyn Write,
-    ) -> io::Result<Exported> {
-        let stacks = Stacks::new(self, parts, depth, form == ExportForm::Pprof);
-        match form {
-            ExportForm::Folded => folded::write(&stacks, out)?,
-            ExportForm::Speedscope => speedscope::write(&stacks, out)?,
-            ExportForm::Pprof => pprof::write(&stacks, out)?,
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self.form {
+            ExportForm::Folded => folded::write(&self.stacks, out),
+            ExportForm::Speedscope => speedscope::write(&self.stacks, out),
+            ExportForm::Pprof => pprof::write(&self.stacks, out),
         }
-        Ok(stacks.exported)
+    }
+
+    /// What is written.
+    pub fn exported(&self) -> Exported {
+        self.stacks.exported
+    }
+}
+
+impl Trace {
+    /// Call trees ([`Shape::CallTree`](crate::Shape::CallTree)) in the form of another program.
+    ///
+    /// Self times are rounded to whole nanoseconds, so their sum is that of the tree but for half a nanosecond a row. Rows below `depth`
+    /// give their time to their caller at that depth.
+    ///
+    /// Cost: 32 bytes a row, on disk beyond their share of the budget, and a frame in memory for each name and place.
+    ///
+    /// # Errors
+    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if names and places are more than there is room for.
+    pub fn export(&self, parts: &[Part], form: ExportForm, depth: usize) -> Result<Export, Error> {
+        let stacks = Stacks::new(self, parts, depth, form == ExportForm::Pprof)?;
+        Ok(Export { stacks, form })
     }
 }

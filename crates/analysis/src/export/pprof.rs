@@ -50,7 +50,9 @@ pub(super) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
         all.field(profile::SAMPLE_TYPE, message.bytes());
     }
     write_samples(stacks, &mut strings, out)?;
+    out.write_all(all.bytes())?;
     for (at, frame) in (1..).zip(&stacks.frames) {
+        all.clear();
         message.clear();
         message.number(1, at);
         inner.clear();
@@ -67,14 +69,18 @@ pub(super) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
         message.number(4, strings.number(&frame.url));
         message.number(5, frame.line.unwrap_or(0) as u64);
         all.field(profile::FUNCTION, message.bytes());
+        out.write_all(all.bytes())?;
     }
+    all.clear();
     let length = stacks.trees.iter().map(|tree| tree.length).max().unwrap_or(0);
     all.number(profile::DURATION_NANOS, length);
     all.number(profile::DEFAULT_SAMPLE_TYPE, strings.number("time"));
     for text in &strings.all {
         all.field(profile::STRING_TABLE, text.as_bytes());
+        out.write_all(all.bytes())?;
+        all.clear();
     }
-    out.write_all(all.bytes())
+    Ok(())
 }
 
 /// Samples name what comes behind them, which the form allows; so they need not be held.
@@ -86,8 +92,8 @@ fn write_samples(stacks: &Stacks, strings: &mut Strings, out: &mut dyn Write) ->
         label.clear();
         label.number(1, key);
         label.number(2, strings.number(&tree.title));
-        for line in &tree.lines {
-            step(&mut path, line);
+        for line in stacks.lines(tree) {
+            step(&mut path, &line);
             message.clear();
             // the innermost comes first
             message.numbers(1, path.iter().rev().map(|&frame| u64::from(frame) + 1));

@@ -19,9 +19,7 @@ pub(super) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     text.extend_from_slice(b"\n]},\"profiles\":[\n");
     for (at, tree) in stacks.trees.iter().enumerate() {
         text.extend_from_slice(if at == 0 { b"" } else { b",\n" });
-        push_profile(tree, &mut text);
-        out.write_all(&text)?;
-        text.clear();
+        write_profile((stacks, tree), &mut text, out)?;
     }
     out.write_all(&text)?;
     out.write_all(b"\n]}\n")
@@ -43,35 +41,63 @@ fn push_frame(frame: &Frame, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-fn push_profile(tree: &Tree, out: &mut Vec<u8>) {
-    let end: i64 = tree.lines.iter().map(|line| line.own).sum();
-    out.extend_from_slice(b"{\"type\":\"evented\",\"name\":");
-    push_string(&tree.title, out);
-    out.extend_from_slice(b",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
-    push_integer(end, out);
-    out.extend_from_slice(b",\"events\":[");
-    let (mut open, mut at): (Vec<&Line>, i64) = (Vec::new(), 0);
-    for line in &tree.lines {
-        while open.len() > line.depth as usize {
-            close(&mut open, &mut at, out);
-        }
-        push_event(b'O', line.frame, at, out);
-        open.push(line);
+/// Writes a profile; `out` has its beginning already, and at the end what is left of it.
+fn write_profile(
+    (stacks, tree): (&Stacks, &Tree),
+    text: &mut Vec<u8>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    text.extend_from_slice(b"{\"type\":\"evented\",\"name\":");
+    push_string(&tree.title, text);
+    text.extend_from_slice(b",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
+    push_integer(tree.own, text);
+    text.extend_from_slice(b",\"events\":[");
+    let mut events = Events { open: Vec::new(), at: 0, is_first: true, text, out };
+    for line in stacks.lines(tree) {
+        events.close(line.depth as usize)?;
+        events.open(line)?;
     }
-    while !open.is_empty() {
-        close(&mut open, &mut at, out);
-    }
-    if out.last() == Some(&b',') {
-        out.pop();
-    }
-    out.extend_from_slice(b"]}");
+    events.close(0)?;
+    out.write_all(text)?;
+    text.clear();
+    out.write_all(b"]}")
 }
 
-/// The innermost frame closes; its own time comes behind that of what it calls.
-fn close(open: &mut Vec<&Line>, at: &mut i64, out: &mut Vec<u8>) {
-    if let Some(line) = open.pop() {
-        *at += line.own;
-        push_event(b'C', line.frame, *at, out);
+/// The events of a profile.
+struct Events<'w> {
+    open: Vec<Line>,
+    /// Nanoseconds so far.
+    at: i64,
+    is_first: bool,
+    text: &'w mut Vec<u8>,
+    out: &'w mut dyn Write,
+}
+
+impl Events<'_> {
+    fn open(&mut self, line: Line) -> io::Result<()> {
+        self.open.push(line);
+        self.event(b'O', line.frame)
+    }
+
+    /// Frames from a depth on close; the own time of each comes behind that of what it calls.
+    fn close(&mut self, depth: usize) -> io::Result<()> {
+        while self.open.len() > depth {
+            let Some(line) = self.open.pop() else { break };
+            self.at += line.own;
+            self.event(b'C', line.frame)?;
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, kind: u8, frame: u32) -> io::Result<()> {
+        self.text.extend_from_slice(if self.is_first { b"" } else { b"," });
+        self.is_first = false;
+        push_event(kind, frame, self.at, self.text);
+        if self.text.len() >= 16 << 10 {
+            self.out.write_all(self.text)?;
+            self.text.clear();
+        }
+        Ok(())
     }
 }
 
@@ -82,5 +108,5 @@ fn push_event(kind: u8, frame: u32, at: i64, out: &mut Vec<u8>) {
     push_integer(frame, out);
     out.extend_from_slice(b",\"at\":");
     push_integer(at, out);
-    out.extend_from_slice(b"},");
+    out.push(b'}');
 }

@@ -2,11 +2,16 @@
 
 use super::form::Exported;
 use crate::rows::TreeRow;
+use crate::space::{Space, half, put};
 use crate::trace::Trace;
 use crate::united::Part;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
+use std::ops::Range;
+use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
+use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 
 /// A function or event: a name at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -33,56 +38,114 @@ pub(crate) struct Line {
     pub(crate) count: u64,
 }
 
+impl Record for Line {
+    const BYTES: usize = 24;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        put(bytes, &[self.own as u64, self.count], &[self.depth, self.frame]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let [own, count] = [0, 8].map(|at| word(bytes, at));
+        let [depth, frame] = [16, 20].map(|at| half(bytes, at));
+        Line { depth, frame, own: own as i64, count }
+    }
+}
+
 /// A tree.
 pub(crate) struct Tree {
     /// Of what threads it is.
     pub(crate) title: String,
-    pub(crate) lines: Vec<Line>,
+    /// Which lines are its rows.
+    lines: Range<usize>,
+    /// Nanoseconds of all its rows.
+    pub(crate) own: i64,
     /// Nanoseconds of its window.
     pub(crate) length: u64,
 }
 
-/// The trees and their frames.
+/// The trees and their frames. Frames are in memory, rows on disk beyond their share of the budget.
 pub(crate) struct Stacks {
     pub(crate) frames: Vec<Frame>,
     pub(crate) trees: Vec<Tree>,
+    lines: SpilledVec<Line>,
     pub(crate) exported: Exported,
+}
+
+/// What stacks are made with.
+struct Making {
+    frames: Vec<Frame>,
+    lines: SpillVec<Line>,
+    exported: Exported,
     index: HashTable<u32>,
     signed: bool,
+    room: Quota,
 }
 
 impl Stacks {
     /// `signed` keeps self times below zero, which DevTools makes of calls that end behind their callers; without it they count as none.
-    pub(crate) fn new(trace: &Trace, parts: &[Part], depth: usize, signed: bool) -> Self {
-        let (frames, trees, index) = (Vec::new(), Vec::new(), HashTable::new());
-        let mut stacks = Stacks { frames, trees, exported: Exported::default(), index, signed };
+    ///
+    /// # Errors
+    /// What temporary files say, or that frames are more than the budget has room for.
+    pub(crate) fn new(
+        trace: &Trace,
+        parts: &[Part],
+        depth: usize,
+        signed: bool,
+    ) -> Result<Self, Error> {
+        let space = Space::new(&trace.limits, trace.limits.memory / 8, 1);
+        let mut making = Making {
+            frames: Vec::new(),
+            lines: space.spool(1),
+            exported: Exported::default(),
+            index: HashTable::new(),
+            signed,
+            room: Quota::new(&trace.limits, trace.limits.memory / 4),
+        };
+        let mut trees = Vec::with_capacity(parts.len());
         for part in parts {
-            let tree = stacks.tree(trace, part, depth.max(1));
-            stacks.trees.push(tree);
+            trees.push(making.tree(trace, part, depth.max(1))?);
         }
-        stacks
+        let Making { frames, lines, exported, .. } = making;
+        Ok(Stacks { frames, trees, lines: lines.finish()?, exported })
     }
 
-    fn tree(&mut self, trace: &Trace, part: &Part, depth: usize) -> Tree {
-        let mut lines: Vec<Line> = Vec::with_capacity(part.table.rows.len());
+    /// The rows of a tree.
+    pub(crate) fn lines(&self, tree: &Tree) -> impl Iterator<Item = Line> {
+        self.lines.range(tree.lines.clone())
+    }
+}
+
+impl Making {
+    fn tree(&mut self, trace: &Trace, part: &Part, depth: usize) -> Result<Tree, Error> {
+        let start = self.lines.len();
+        // rows come depth first: what is too deep stands behind its caller at the last depth
+        let mut last: Option<Line> = None;
+        let mut sum = 0;
         for row in &part.table.rows {
             let own = self.nanos(row.own);
-            // rows come depth first: what is too deep stands behind its caller at the last depth
-            match lines.last_mut().filter(|_| row.depth as usize >= depth) {
+            sum += own;
+            match last.as_mut().filter(|_| row.depth as usize >= depth) {
                 Some(caller) => {
                     self.exported.too_deep += 1;
                     caller.own += own;
                 }
                 None => {
-                    let frame = self.frame(&row);
-                    lines.push(Line { depth: row.depth, frame, own, count: row.count });
+                    let frame = self.frame(&row)?;
+                    let line = Line { depth: row.depth, frame, own, count: row.count };
+                    last.replace(line).map_or(Ok(()), |own| self.push(own))?;
                 }
             }
         }
-        self.exported.stacks += lines.iter().filter(|line| line.own != 0).count() as u64;
-        self.exported.nanos += lines.iter().map(|line| line.own).sum::<i64>();
+        last.map_or(Ok(()), |own| self.push(own))?;
+        self.exported.nanos += sum;
         let length = (part.table.total * 1e6).round().max(0.0) as u64;
-        Tree { title: trace.title(part), lines, length }
+        Ok(Tree { title: trace.title(part), lines: start..self.lines.len(), own: sum, length })
+    }
+
+    fn push(&mut self, line: Line) -> Result<(), Error> {
+        self.exported.stacks += u64::from(line.own != 0);
+        self.lines.push(line)
     }
 
     /// Milliseconds as the nearest nanosecond; what is no number as none.
@@ -93,7 +156,9 @@ impl Stacks {
         if untold { 0 } else { nanos as i64 }
     }
 
-    fn frame(&mut self, row: &TreeRow) -> u32 {
+    fn frame(&mut self, row: &TreeRow) -> Result<u32, Error> {
+        /// How often the texts of a frame are held, as a form wants them too.
+        const HELD: usize = 3;
         let place = &row.location;
         let name = row.name();
         let from_one = |number: Option<i64>| number.map(|number| number.saturating_add(1));
@@ -106,8 +171,10 @@ impl Stacks {
             own.name == name && own.url == place.url && (own.line, own.column) == (line, column)
         };
         if let Some(&found) = self.index.find(hash, is_it) {
-            return found;
+            return Ok(found);
         }
+        let heap = size_of::<Frame>() + HELD * (name.len() + place.url.len() + 48);
+        self.room.take(heap as u64, "functions and events of call trees")?;
         let number = self.frames.len() as u32;
         let (url, category) = (place.url.clone(), row.category);
         self.frames.push(Frame { name: name.to_owned(), url, line, column, category });
@@ -116,7 +183,7 @@ impl Stacks {
             let own = &frames[at as usize];
             state.hash_one((&*own.name, &*own.url, own.line, own.column))
         });
-        number
+        Ok(number)
     }
 }
 

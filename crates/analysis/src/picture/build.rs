@@ -1,18 +1,43 @@
 //! Tables to pictures.
 
 use super::drawing::{Band, ChangeRules, Order, Picture, PictureRules};
+use super::growing::{Folding, Merging, Sandwich};
+use super::layout::narrowest;
 use super::nodes::{Node, Nodes};
-use crate::export::stacks::{Frame, Stacks, Tree};
+use super::whole::{Whole, heading, node_of};
+use crate::export::stacks::{Frame, Stacks};
 use crate::trace::Trace;
 use crate::united::Part;
 use crate::urls::without_hashes;
+use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
-use tracemill_core::words::plural;
+use tracemill_core::limits::Quota;
+use tracemill_pipeline::hash_texts;
 
-/// A frame that stands for all below it.
-fn heading(name: &str) -> Frame {
-    let (name, url) = (name.to_owned(), String::new());
-    Frame { name, url, line: None, column: None, category: "other" }
+/// Which frames are one where two pictures are compared: numbers by name and URL.
+#[derive(Default)]
+struct Same {
+    names: HashMap<[u64; 2], u32>,
+    of_frames: Vec<u32>,
+}
+
+impl Same {
+    fn add<'f>(&mut self, frames: impl Iterator<Item = &'f Frame>) {
+        for frame in frames {
+            let next = self.names.len() as u32;
+            let url = without_hashes(&frame.url);
+            let key = hash_texts([frame.name.as_bytes(), url.as_bytes()]);
+            self.of_frames.push(*self.names.entry(key).or_insert(next));
+        }
+    }
+}
+
+/// The frames of rows, and those behind them.
+fn frames(stacks: Stacks, headings: Vec<Frame>) -> Vec<Frame> {
+    let mut frames = stacks.frames;
+    frames.extend(headings);
+    frames.shrink_to_fit();
+    frames
 }
 
 fn band(title: &str, nodes: Nodes, up: bool) -> Band {
@@ -20,80 +45,85 @@ fn band(title: &str, nodes: Nodes, up: bool) -> Band {
 }
 
 impl Trace {
-    /// A picture of tables: call trees, or with [`Order::Time`] logs of one thread each. Cost: 150 bytes of heap a row.
-    pub fn picture(&self, parts: &[Part], rules: PictureRules) -> Picture {
+    /// A picture of tables: call trees, or with [`Order::Time`] logs of one thread each. Cost: 32 bytes a row, on disk beyond their share of the
+    /// budget; in memory what is wide enough to be drawn, and a frame for each name and place.
+    ///
+    /// # Errors
+    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if what is in memory is more than there is room for.
+    pub fn picture(&self, parts: &[Part], rules: PictureRules) -> Result<Picture, Error> {
         if rules.order == Order::Time {
             return self.chart(parts, rules);
         }
-        let stacks = Stacks::new(self, parts, rules.depth, false);
-        let (mut frames, nodes, title) = whole(stacks);
-        let mut nodes = nodes;
+        let room = self.room_of_pictures();
+        let stacks = Stacks::new(self, parts, rules.depth, false)?;
+        let whole = Whole::of(&stacks);
+        let mut folding = Folding::new(narrowest(whole.total()), false, &room);
+        whole.rows(|depth, node| folding.push(depth, node))?;
+        let (mut nodes, title) = (folding.finish(), whole.title.clone());
+        let headings = whole.headings();
+        let frames = frames(stacks, headings);
         nodes.sort(&frames, rules.order == Order::Name);
-        frames.shrink_to_fit();
-        finished(title.clone(), frames, vec![band(&title, nodes, rules.up)], rules)
+        Ok(finished(title.clone(), frames, vec![band(&title, nodes, rules.up)], rules))
     }
 
     /// Callers above and callees below the frames of a name; `None` if there is none.
-    pub fn sandwich(&self, parts: &[Part], name: &str, rules: PictureRules) -> Option<Picture> {
-        let (frames, all, title) = whole(Stacks::new(self, parts, rules.depth, false));
-        let is_it = |at: u32| frames[all.all[at as usize].frame as usize].name == name;
-        let frame =
-            (0..all.all.len() as u32).find(|&at| is_it(at)).map(|at| all.all[at as usize].frame)?;
-        let (mut up, mut down) = (Nodes::new(frame), Nodes::new(frame));
-        let mut callers: HashMap<(u32, u32), u32> = HashMap::default();
-        // where nodes within one of the name stand in the tree of callees
-        let mut place: Vec<Option<u32>> = vec![None; all.all.len()];
-        for (at, node) in (0..).zip(&all.all) {
-            let above = node.parent.and_then(|parent| place[parent as usize]);
-            if let Some(above) = above {
-                let own =
-                    Node { frame: node.frame, own: node.own, count: node.count, ..Node::default() };
-                place[at as usize] = Some(down.add(above, own));
-            } else if is_it(at) {
-                place[at as usize] = Some(0);
-                down.all[0].own += node.own;
-                down.all[0].count += node.count;
-                add_callers(&all, at, &mut up, &mut callers);
-            }
-        }
-        down.sum_up();
-        up.sum_up();
-        let mut down = down.united(|frame| frame);
+    ///
+    /// # Errors
+    /// As [`Trace::picture`].
+    pub fn sandwich(
+        &self,
+        parts: &[Part],
+        name: &str,
+        rules: PictureRules,
+    ) -> Result<Option<Picture>, Error> {
+        let room = self.room_of_pictures();
+        let stacks = Stacks::new(self, parts, rules.depth, false)?;
+        let whole = Whole::of(&stacks);
+        let mut sandwich = Sandwich::new(whole.named(name), &room);
+        whole.rows(|depth, node| sandwich.push(depth, node))?;
+        let title = format!("{name} in {}", whole.title);
+        let headings = whole.headings();
+        let frames = frames(stacks, headings);
+        let Some((mut up, mut down)) = sandwich.finish()? else { return Ok(None) };
         up.sort(&frames, rules.order == Order::Name);
         down.sort(&frames, rules.order == Order::Name);
         let bands = vec![
             band(&format!("what calls {name}"), up, true),
             band(&format!("what {name} calls"), down, false),
         ];
-        Some(finished(format!("{name} in {title}"), frames, bands, rules))
+        Ok(Some(finished(title, frames, bands, rules)))
     }
 
     /// The picture of one table of all threads, coloured by what it has more or less than that of a base. Frames match by name and URL, whatever
     /// their lines; what only the base has is a band of its own.
+    ///
+    /// # Errors
+    /// As [`Trace::picture`]; all nodes of both trees are in memory.
     pub fn differential(
         &self,
         parts: &[Part],
         (base, base_parts): (&Trace, &[Part]),
         rules: PictureRules,
         change: ChangeRules,
-    ) -> Picture {
-        let (mut frames, new, title) = whole(Stacks::new(self, parts, rules.depth, false));
-        let (base_frames, old, _) = whole(Stacks::new(base, base_parts, rules.depth, false));
-        let shift = frames.len() as u32;
-        frames.extend(base_frames);
-        let mut old = old;
-        old.all.iter_mut().for_each(|node| node.frame += shift);
-        let mut names: HashMap<(String, String), u32> = HashMap::default();
-        let same: Vec<u32> = frames
-            .iter()
-            .map(|frame| {
-                let next = names.len() as u32;
-                let key = (frame.name.clone(), without_hashes(&frame.url));
-                *names.entry(key).or_insert(next)
-            })
-            .collect();
-        let key = |frame: u32| same[frame as usize];
-        let (mut new, mut old) = (new.united(key), old.united(key));
+    ) -> Result<Picture, Error> {
+        let room = self.room_of_pictures();
+        let mut same = Same::default();
+        let of = |trace: &Trace, parts: &[Part], same: &mut Same| {
+            let stacks = Stacks::new(trace, parts, rules.depth, false)?;
+            let whole = Whole::of(&stacks);
+            let first = same.of_frames.len() as u32;
+            same.add(whole.all_frames());
+            let mut merging = Merging::new(&room);
+            whole.rows(|depth, node| {
+                let node = Node { frame: node.frame + first, ..node };
+                merging.push(depth, same.of_frames[node.frame as usize], node)
+            })?;
+            let (title, headings) = (whole.title.clone(), whole.headings());
+            Ok::<_, Error>((merging.finish(), frames(stacks, headings), title))
+        };
+        let (mut new, mut all, title) = of(self, parts, &mut same)?;
+        let (mut old, base_frames, _) = of(base, base_parts, &mut same)?;
+        all.extend(base_frames);
         if change.normalize && old.all[0].total > 0 {
             let factor = new.all[0].total as f64 / old.all[0].total as f64;
             old.all
@@ -101,9 +131,9 @@ impl Trace {
                 .for_each(|node| node.own = (node.own as f64 * factor).round() as u64);
             old.sum_up();
         }
-        compare(&mut new, &mut old, &same);
-        new.sort(&frames, rules.order == Order::Name);
-        old.sort(&frames, rules.order == Order::Name);
+        compare(&mut new, &mut old, &same.of_frames);
+        new.sort(&all, rules.order == Order::Name);
+        old.sort(&all, rules.order == Order::Name);
         let title = format!("{title}, against its base");
         let mut bands = vec![band("now", new, rules.up)];
         let is_gone = |nodes: &Nodes| nodes.all[1..].iter().any(|node| node.change.is_none());
@@ -112,46 +142,42 @@ impl Trace {
                 Band { gone: true, ..band("before (what is gone has a colour)", old, rules.up) };
             bands.push(gone);
         }
-        let mut picture = finished(title, frames, bands, rules);
+        let mut picture = finished(title, all, bands, rules);
         picture.change = Some(change);
-        picture
+        Ok(picture)
     }
 
     /// A flame chart: a band for each table.
-    fn chart(&self, parts: &[Part], rules: PictureRules) -> Picture {
-        let stacks = Stacks::new(self, parts, usize::MAX, false);
-        let mut frames = stacks.frames;
+    fn chart(&self, parts: &[Part], rules: PictureRules) -> Result<Picture, Error> {
+        let room = self.room_of_pictures();
+        let stacks = Stacks::new(self, parts, usize::MAX, false)?;
+        let mut headings: Vec<Frame> = Vec::new();
         let mut bands = Vec::new();
+        let length = stacks.trees.iter().map(|tree| tree.length).max().unwrap_or(0);
         for (part, tree) in parts.iter().zip(&stacks.trees) {
-            let number = frames.len() as u32;
-            frames.push(heading(&tree.title));
-            let window = part.table.window;
-            let mut nodes = Nodes::new(number);
-            nodes.graft(0, &tree.lines);
-            nodes.all[0].total = tree.length;
-            let offset = window.from - self.bounds.0 / 1000.0;
+            let number = (stacks.frames.len() + headings.len()) as u32;
+            headings.push(heading(&tree.title));
+            let offset = part.table.window.from - self.bounds.0 / 1000.0;
             let nanos = |ms: f64| (ms * 1e6).round().max(0.0) as u64;
-            for (node, row) in nodes.all[1..].iter_mut().zip(&part.table.rows) {
-                node.start = nanos(row.start - offset).min(tree.length);
-                node.total = nanos(row.total).min(tree.length - node.start);
+            let mut folding = Folding::new(narrowest(length), true, &room);
+            folding.push(0, Node { frame: number, total: tree.length, ..Node::default() })?;
+            for (line, row) in stacks.lines(tree).zip(&part.table.rows) {
+                if line.depth as usize >= rules.depth {
+                    folding.leave_out();
+                    continue;
+                }
+                let start = nanos(row.start - offset).min(tree.length);
+                let total = nanos(row.total).min(tree.length - start);
+                folding.push(line.depth as usize + 1, Node { start, total, ..node_of(&line) })?;
             }
-            cut(&mut nodes, rules.depth);
-            bands.push(band(&tree.title, nodes, rules.up));
+            bands.push(band(&tree.title, folding.finish(), rules.up));
         }
-        finished("flame chart".to_owned(), frames, bands, rules)
+        Ok(finished("flame chart".to_owned(), frames(stacks, headings), bands, rules))
     }
-}
 
-/// Takes the children out of what is too deep.
-fn cut(nodes: &mut Nodes, depth: usize) {
-    let mut depths = vec![0; nodes.all.len()];
-    for at in 1..nodes.all.len() {
-        depths[at] = depths[nodes.all[at].parent.unwrap_or(0) as usize] + 1;
-    }
-    for (node, own) in nodes.all.iter_mut().zip(depths) {
-        if own >= depth {
-            node.children.clear();
-        }
+    /// Room for what of a picture is in memory.
+    fn room_of_pictures(&self) -> Quota {
+        Quota::new(&self.limits, self.limits.memory / 4)
     }
 }
 
@@ -160,57 +186,6 @@ fn finished(title: String, frames: Vec<Frame>, bands: Vec<Band>, rules: PictureR
     let mut picture = Picture { title, frames, bands, length, rules, change: None };
     picture.lay_out();
     picture
-}
-
-/// How many threads, processes or inputs trees are of, as their titles tell.
-fn counted(trees: &[Tree]) -> String {
-    let all = |kind: &str| trees.iter().all(|tree| tree.title.starts_with(&format!("{kind} ")));
-    let kind = ["thread", "process"].into_iter().find(|kind| all(kind));
-    plural(trees.len() as u64, kind.unwrap_or("input"))
-}
-
-/// All trees as one, with its frames and its title; several have a node each.
-fn whole(stacks: Stacks) -> (Vec<Frame>, Nodes, String) {
-    let mut frames = stacks.frames;
-    let title = match &stacks.trees[..] {
-        [] => "nothing".to_owned(),
-        [one] => one.title.clone(),
-        trees => counted(trees),
-    };
-    let mut nodes = Nodes::new(frames.len() as u32);
-    frames.push(heading(&title));
-    let single = stacks.trees.len() == 1;
-    for Tree { title, lines, .. } in &stacks.trees {
-        let below = match single {
-            true => 0,
-            false => {
-                let frame = frames.len() as u32;
-                frames.push(heading(title));
-                nodes.add(0, Node { frame, ..Node::default() })
-            }
-        };
-        nodes.graft(below, lines);
-    }
-    nodes.sum_up();
-    (frames, nodes, title)
-}
-
-/// Puts the callers of a node, from the inside out, below the root; the outermost has its time. What names a thread calls nothing.
-fn add_callers(all: &Nodes, at: u32, up: &mut Nodes, callers: &mut HashMap<(u32, u32), u32>) {
-    let total = all.all[at as usize].total;
-    let count = all.all[at as usize].count;
-    up.all[0].count += count;
-    let mut below = 0;
-    let mut caller = all.all[at as usize].parent;
-    while let Some(own) = caller.filter(|&own| own != 0) {
-        let node = &all.all[own as usize];
-        below = *callers
-            .entry((below, node.frame))
-            .or_insert_with(|| up.add(below, Node { frame: node.frame, ..Node::default() }));
-        up.all[below as usize].count += count;
-        caller = node.parent;
-    }
-    up.all[below as usize].own += total;
 }
 
 /// Notes in each tree what its nodes have more than those of the other with the same path; nothing where the other has no such path.

@@ -1,6 +1,6 @@
 //! Where rectangles stand: a node is drawn if it is wide enough; what is not is folded into one rectangle of its parent, and counted.
 
-use super::nodes::Nodes;
+use super::nodes::{Node, Nodes};
 
 /// What a rectangle shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +78,10 @@ fn place_in_a_row(children: &mut [(What, u32, u64, u64)], mut x: u64) {
     }
 }
 
-/// Nodes of each subtree.
+/// Nodes of each subtree, with those that are gone.
 fn sizes(nodes: &Nodes) -> Vec<u64> {
-    let mut sizes = vec![1; nodes.all.len()];
+    let own = |node: &Node| node.gone + u64::from(!node.is_fold);
+    let mut sizes: Vec<u64> = nodes.all.iter().map(own).collect();
     for at in (1..nodes.all.len()).rev() {
         if let Some(parent) = nodes.all[at].parent {
             sizes[parent as usize] += sizes[at];
@@ -89,13 +90,19 @@ fn sizes(nodes: &Nodes) -> Vec<u64> {
     sizes
 }
 
+/// Nanoseconds below which nothing is drawn by itself in a picture of a length.
+pub(super) fn narrowest(length: u64) -> u64 {
+    (length / 12_000).max(1)
+}
+
 /// Rectangles of several trees: at most `most` in all, the widest first. What is narrower than a twelve thousandth of `length` is folded anyway.
 pub(crate) fn fit(trees: &[&Nodes], length: u64, most: usize, timed: bool) -> Vec<Vec<Rectangle>> {
-    let narrowest = (length / 12_000).max(1);
+    let narrowest = narrowest(length);
     // callers are no narrower than what they call, and stand before it
     let mut order: Vec<(usize, u32)> = Vec::new();
     for (tree, nodes) in trees.iter().enumerate() {
-        let wide = |at: &u32| *at == 0 || nodes.all[*at as usize].total >= narrowest;
+        let is_wide = |node: &Node| node.total >= narrowest && !node.is_fold;
+        let wide = |at: &u32| *at == 0 || is_wide(&nodes.all[*at as usize]);
         order.extend((0..nodes.all.len() as u32).filter(wide).map(|at| (tree, at)));
     }
     let total = |&(tree, at): &(usize, u32)| trees[tree].all[at as usize].total;
@@ -124,7 +131,6 @@ pub(crate) fn fit(trees: &[&Nodes], length: u64, most: usize, timed: bool) -> Ve
 
 #[cfg(test)]
 mod tests {
-    use super::super::nodes::Node;
     use super::*;
 
     fn tree(own: &[(u32, u64)]) -> Nodes {

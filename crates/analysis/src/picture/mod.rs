@@ -1,15 +1,17 @@
 //! Pictures of call trees: flame graphs and flame charts as SVG, HTML, or rectangles for a terminal.
 //!
 //! ```text
-//!  tables ─> nodes (whole nanoseconds) ─> sorted ─> rectangles: narrow ones folded and counted ─> SVG, HTML, terminal
+//!  tables ─> nodes (whole nanoseconds; narrow ones folded and counted) ─> sorted ─> rectangles ─> SVG, HTML, terminal
 //! ```
 
 mod build;
 mod drawing;
+mod growing;
 mod html;
 mod layout;
 mod nodes;
 mod svg;
+mod whole;
 
 pub use drawing::{ChangeRules, Drawn, Order, Picture, PictureRules};
 pub use html::Listed;

@@ -1,9 +1,10 @@
 //! What pictures are drawn of: a tree of frames with whole nanoseconds.
 
-use crate::export::stacks::{Frame, Line};
-use tracemill_core::hash::HashMap;
+use crate::export::stacks::Frame;
+use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 
-/// A frame of a tree; its parent stands before it.
+/// A frame of a tree, or what of a caller is too narrow to be drawn; its parent stands before it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
     /// `None` at the top.
@@ -20,6 +21,10 @@ pub(crate) struct Node {
     pub(crate) start: u64,
     /// Its children, by their numbers.
     pub(crate) children: Vec<u32>,
+    /// Nodes that were there and are not: those that it stands for, or that are too deep below it.
+    pub(crate) gone: u64,
+    /// Whether it stands for others.
+    pub(crate) is_fold: bool,
     /// Nanoseconds of its own, and in all, that it has more than before.
     pub(crate) change: Option<(i64, i64)>,
 }
@@ -36,27 +41,21 @@ impl Nodes {
         Nodes { all: vec![Node { frame, ..Node::default() }] }
     }
 
+    /// Whether there is room for them.
+    ///
+    /// # Errors
+    /// If there is not.
+    pub(crate) fn check(&self, room: &Quota) -> Result<(), Error> {
+        /// Of a node the list of its children, and an entry of a table by path.
+        const AROUND: usize = 56;
+        room.check((self.all.len() * (size_of::<Node>() + AROUND)) as u64, "frames of a picture")
+    }
+
     pub(crate) fn add(&mut self, parent: u32, node: Node) -> u32 {
         let number = self.all.len() as u32;
         self.all.push(Node { parent: Some(parent), ..node });
         self.all[parent as usize].children.push(number);
         number
-    }
-
-    /// Puts rows, which come depth first, below a node. Totals are made later.
-    pub(crate) fn graft(&mut self, below: u32, lines: &[Line]) {
-        let mut path: Vec<u32> = vec![below];
-        for line in lines {
-            path.truncate(line.depth as usize + 1);
-            let parent = path[path.len() - 1];
-            let node = Node {
-                frame: line.frame,
-                own: line.own.max(0) as u64,
-                count: line.count,
-                ..Node::default()
-            };
-            path.push(self.add(parent, node));
-        }
     }
 
     /// Totals as the sums of own times.
@@ -67,29 +66,6 @@ impl Nodes {
                 self.all[parent as usize].total += self.all[at].total;
             }
         }
-    }
-
-    /// The same tree with children that are the same put together.
-    pub(crate) fn united<K: Eq + std::hash::Hash>(&self, key: impl Fn(u32) -> K) -> Self {
-        let mut one = Nodes::new(self.all[0].frame);
-        let mut places: HashMap<(u32, K), u32> = HashMap::default();
-        let mut new: Vec<u32> = vec![0];
-        (one.all[0].own, one.all[0].count) = (self.all[0].own, self.all[0].count);
-        for node in &self.all[1..] {
-            let parent = new[node.parent.unwrap_or(0) as usize];
-            let next = one.all.len() as u32;
-            let at = *places.entry((parent, key(node.frame))).or_insert(next);
-            if at == next {
-                let kept = Node { frame: node.frame, start: node.start, ..Node::default() };
-                one.add(parent, kept);
-            }
-            let own = &mut one.all[at as usize];
-            own.own += node.own;
-            own.count += node.count;
-            new.push(at);
-        }
-        one.sum_up();
-        one
     }
 
     /// Children by total time, the greatest first, then by name; or by name alone.

@@ -28,8 +28,9 @@ pub(crate) fn parts(trace: &Trace, per: Per) -> Vec<Part> {
 
 fn export(trace: &Trace, parts: &[Part], form: ExportForm, depth: usize) -> (Vec<u8>, Exported) {
     let mut out = Vec::new();
-    let exported = trace.export(parts, form, depth, &mut out).expect("memory takes it");
-    (out, exported)
+    let trees = trace.export(parts, form, depth).expect("room");
+    trees.write(&mut out).expect("memory takes it");
+    (out, trees.exported())
 }
 
 /// What folded stacks say; `titled` if the first frame names the thread.

@@ -258,8 +258,9 @@ fn pictures_have_each_row_once_and_as_wide_as_it_lasts() {
         }
         let most = [1, 3, 8, 20_000][rng.index(4)];
         let order = if rng.chance(50) { Order::Name } else { Order::Heavy };
-        let picture =
-            trace.picture(&parts, PictureRules { most, order, ..PictureRules::default() });
+        let picture = trace
+            .picture(&parts, PictureRules { most, order, ..PictureRules::default() })
+            .expect("room");
         let (drawn, folded) = picture.counts();
         // the frame around all of them is no row
         assert_eq!(drawn + folded, rows.len() as u64 + 1, "seed {seed}");

@@ -312,6 +312,31 @@ fn slices(n: usize) -> Vec<String> {
     array(&list(n, |i| slice(1, 1 + i % 2, i)))
 }
 
+/// Slices of few names, of which each is a row of its own in a call tree.
+fn paths(n: usize) -> Vec<String> {
+    let event = |i: usize| {
+        let slice = |name: String, dur: usize| {
+            let ts = 2 * i;
+            format!(
+                r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#
+            )
+        };
+        let mut own = vec![slice(format!("c{}", i % 64), 1 + i % 2)];
+        if i.is_multiple_of(64) {
+            own.insert(0, slice(format!("b{}", i / 64 % 64), 128));
+        }
+        if i.is_multiple_of(4096) {
+            own.insert(0, slice(format!("a{}", i / 4096), 8192));
+        }
+        own.join(",")
+    };
+    array(&list(n, event))
+}
+
+fn two_paths(n: usize) -> Vec<String> {
+    twice(paths(n))
+}
+
 /// Begins and ends in turn.
 fn alternating(n: usize) -> Vec<String> {
     array(&list(2 * n, |i| named(['B', 'E'][i % 2], 1, i)))
@@ -373,7 +398,7 @@ fn open_flows(n: usize) -> Vec<String> {
     array(&list(n, event))
 }
 
-pub(super) const LARGE: [Row; 18] = rows! {
+pub(super) const LARGE: [Row; 25] = rows! {
     "empty documents, merge" 4_000_000 empty_documents "merge";
     "empty documents, check" 4_000_000 empty_documents "check";
     "empty documents, info" 4_000_000 empty_documents "info";
@@ -385,6 +410,13 @@ pub(super) const LARGE: [Row; 18] = rows! {
     "stack frames of two inputs" 480_000 two_chains "merge";
     "copies" 600_000 copies_over_time "merge";
     "slices, tree" 1_500_000 slices "tree" "--bottom-up";
+    "paths, tree" 400_000 paths "tree" "--csv";
+    "paths, tree of all" 400_000 two_paths "tree" "--json" "--per" "all";
+    "paths, folded stacks" 400_000 paths "convert" "--format" "folded";
+    "paths, pprof" 400_000 paths "tree" "--format" "pprof";
+    "paths, flame" 400_000 paths "flame" "--format" "svg";
+    "paths, flame by time" 400_000 paths "flame" "--format" "html" "--order" "time";
+    "paths, diff" 400_000 two_paths "diff";
     "begins and ends, top" 600_000 alternating "top";
     "sampled calls, tree" 400_000 sampled "tree";
     "sampled calls, calls" 400_000 sampled "calls";

@@ -7,9 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use flate2::{Compression, GzBuilder};
 use std::io::{self, Write};
-use tracemill_analysis::{
-    Exported, Part, Query, ReadRules, Shape, TableRules, ThreadChoice, Wanted,
-};
+use tracemill_analysis::{Part, Query, ReadRules, Shape, TableRules, ThreadChoice, Wanted};
 use tracemill_pipeline::plural;
 
 /// How deep stacks are written unless asked for: programs that draw them draw no more.
@@ -68,14 +66,10 @@ impl Job<'_> {
         depth: Option<usize>,
     ) -> Result<(), Failure> {
         let messages = self.reporting.running.messages;
-        let mut exported = Exported::default();
         let depth = depth.unwrap_or(DEPTH);
-        self.place().write_lines(|out| {
-            packed_into(export.packed, out, |out| {
-                exported = self.trace.export(parts, export.form, depth, out)?;
-                Ok(())
-            })
-        })?;
+        let trees = self.trace.export(parts, export.form, depth)?;
+        self.place().write_lines(|out| packed_into(export.packed, out, |out| trees.write(out)))?;
+        let exported = trees.exported();
         if exported.too_deep > 0 {
             messages.warning(&format!(
                 "{} deeper than {depth}: their time went to their callers; tracemill tree --depth goes deeper",

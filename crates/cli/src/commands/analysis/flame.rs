@@ -31,16 +31,16 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
     let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
     note_dropped(&parts, messages);
     let picture = match (&args.peek, &args.diff) {
-        (Some(name), _) => match job.trace.sandwich(&parts, name, rules) {
+        (Some(name), _) => match job.trace.sandwich(&parts, name, rules)? {
             Some(picture) => picture,
             None => return job.finish(true),
         },
         (_, Some(path)) => {
             let base = read_base(args, path, &job.reporting.running.config, messages)?;
             let old = tables(args, &base, Asked { shape, by: args.group_by, per })?;
-            job.trace.differential(&parts, (&base, &old), rules, change)
+            job.trace.differential(&parts, (&base, &old), rules, change)?
         }
-        _ => job.trace.picture(&parts, rules),
+        _ => job.trace.picture(&parts, rules)?,
     };
     note_below_zero(&parts, messages);
     write(args, &job, form, &picture)?;

@@ -1,0 +1,314 @@
+//! Trees that grow while rows come, depth first: so that of many rows only what a picture needs is in memory.
+
+use super::nodes::{Node, Nodes};
+use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
+
+/// A tree of which only the nodes stay that are wide enough to be drawn. What is too narrow becomes one node of its caller, or by time
+/// one for each stretch without a wide gap and without a node that stays: so layouts find the same as with all nodes.
+pub(super) struct Folding<'r> {
+    nodes: Nodes,
+    /// Nodes that are open, from the root on.
+    open: Vec<Open>,
+    narrowest: u64,
+    timed: bool,
+    room: &'r Quota,
+}
+
+/// A node that is open.
+struct Open {
+    at: u32,
+    /// Nodes below it, and it.
+    size: u64,
+    /// What of it is folded, where nodes do not stand by time.
+    fold: Option<u32>,
+}
+
+impl<'r> Folding<'r> {
+    /// `timed` nodes come with their start and total; totals of others are sums.
+    pub(super) fn new(narrowest: u64, timed: bool, room: &'r Quota) -> Self {
+        Folding { nodes: Nodes { all: Vec::new() }, open: Vec::new(), narrowest, timed, room }
+    }
+
+    /// The next node; the root comes first, at depth 0.
+    pub(super) fn push(&mut self, depth: usize, node: Node) -> Result<(), Error> {
+        while self.open.len() > depth {
+            self.close();
+        }
+        let total = if self.timed { node.total } else { node.own };
+        let node = Node { total, ..node };
+        let at = match self.open.last() {
+            Some(parent) => self.nodes.add(parent.at, node),
+            None => {
+                self.nodes.all.push(node);
+                0
+            }
+        };
+        self.open.push(Open { at, size: 1, fold: None });
+        self.nodes.check(self.room)
+    }
+
+    /// A node comes below the last one that is not wanted, and counts.
+    pub(super) fn leave_out(&mut self) {
+        if let Some(last) = self.open.last_mut() {
+            last.size += 1;
+            self.nodes.all[last.at as usize].gone += 1;
+        }
+    }
+
+    /// The tree.
+    pub(super) fn finish(mut self) -> Nodes {
+        while !self.open.is_empty() {
+            self.close();
+        }
+        self.nodes
+    }
+
+    fn close(&mut self) {
+        let Some(Open { at, size, .. }) = self.open.pop() else { return };
+        let Some(parent) = self.open.last_mut() else { return };
+        parent.size += size;
+        let own = &self.nodes.all[at as usize];
+        let (start, total) = (own.start, own.total);
+        if !self.timed {
+            self.nodes.all[parent.at as usize].total += total;
+        }
+        if total >= self.narrowest {
+            return;
+        }
+        // all below it came behind it
+        self.nodes.all.truncate(at as usize);
+        let above = &mut self.nodes.all[parent.at as usize];
+        above.children.pop();
+        let (frame, last) = (above.frame, above.children.last().copied());
+        let fold = if self.timed { last } else { parent.fold };
+        let fold = fold.and_then(|fold| self.nodes.all.get_mut(fold as usize));
+        match fold.filter(|own| own.is_fold) {
+            Some(fold) if !self.timed => {
+                fold.gone += size;
+                fold.total += total;
+            }
+            Some(fold) if start <= fold.start + fold.total + self.narrowest => {
+                fold.gone += size;
+                fold.total = fold.total.max((start + total).saturating_sub(fold.start));
+            }
+            _ => {
+                let fold =
+                    Node { frame, start, total, gone: size, is_fold: true, ..Node::default() };
+                parent.fold = Some(self.nodes.add(parent.at, fold));
+            }
+        }
+    }
+}
+
+/// A tree in which children that are the same are one.
+pub(super) struct Merging<'r> {
+    nodes: Nodes,
+    places: HashMap<(u32, u32), u32>,
+    /// Nodes that are open, from the root on.
+    path: Vec<u32>,
+    room: &'r Quota,
+}
+
+impl<'r> Merging<'r> {
+    pub(super) fn new(room: &'r Quota) -> Self {
+        let nodes = Nodes { all: Vec::new() };
+        Merging { nodes, places: HashMap::default(), path: Vec::new(), room }
+    }
+
+    /// The next node, and what it has in common with those that are the same; the root comes first, at depth 0.
+    pub(super) fn push(&mut self, depth: usize, key: u32, node: Node) -> Result<(), Error> {
+        self.path.truncate(depth);
+        let at = match self.path.last() {
+            Some(&parent) => self.add(parent, key, node.frame)?,
+            None => {
+                self.nodes = Nodes::new(node.frame);
+                0
+            }
+        };
+        let own = &mut self.nodes.all[at as usize];
+        own.own += node.own;
+        own.count += node.count;
+        self.path.push(at);
+        Ok(())
+    }
+
+    /// The node of a key below another.
+    fn add(&mut self, parent: u32, key: u32, frame: u32) -> Result<u32, Error> {
+        if let Some(&known) = self.places.get(&(parent, key)) {
+            return Ok(known);
+        }
+        let at = self.nodes.add(parent, Node { frame, ..Node::default() });
+        self.places.insert((parent, key), at);
+        self.nodes.check(self.room)?;
+        Ok(at)
+    }
+
+    /// The tree, with totals.
+    pub(super) fn finish(mut self) -> Nodes {
+        self.nodes.sum_up();
+        self.nodes
+    }
+}
+
+/// Callers and callees of the nodes of a name.
+pub(super) struct Sandwich<'r> {
+    /// Of each frame whether it is of the name.
+    named: Vec<bool>,
+    up: Merging<'r>,
+    down: Merging<'r>,
+    open: Vec<Within>,
+    is_found: bool,
+}
+
+/// A node that is open.
+struct Within {
+    frame: u32,
+    count: u64,
+    /// Nanoseconds, as far as they are known.
+    total: u64,
+    /// Where it stands in the tree of callees, if it is within one of the name.
+    place: Option<u32>,
+    /// Whether it is of the name, and within no other.
+    is_outermost: bool,
+}
+
+impl<'r> Sandwich<'r> {
+    pub(super) fn new(named: Vec<bool>, room: &'r Quota) -> Self {
+        let (up, down) = (Merging::new(room), Merging::new(room));
+        Sandwich { named, up, down, open: Vec::new(), is_found: false }
+    }
+
+    /// The next node; the root comes first, at depth 0.
+    pub(super) fn push(&mut self, depth: usize, node: Node) -> Result<(), Error> {
+        while self.open.len() > depth {
+            self.close()?;
+        }
+        let Node { frame, own, count, .. } = node;
+        let above = self.open.last().and_then(|parent| parent.place);
+        let is_outermost = above.is_none() && self.named[frame as usize];
+        if is_outermost && !self.is_found {
+            self.is_found = true;
+            (self.up.nodes, self.down.nodes) = (Nodes::new(frame), Nodes::new(frame));
+        }
+        let place = match above {
+            Some(above) => Some(self.down.add(above, frame, frame)?),
+            None => is_outermost.then_some(0),
+        };
+        if let Some(place) = place {
+            let sum = &mut self.down.nodes.all[place as usize];
+            sum.own += own;
+            sum.count += count;
+        }
+        self.open.push(Within { frame, count, total: own, place, is_outermost });
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        let Some(own) = self.open.pop() else { return Ok(()) };
+        if let Some(parent) = self.open.last_mut() {
+            parent.total += own.total;
+        }
+        if own.is_outermost { self.add_callers(&own) } else { Ok(()) }
+    }
+
+    /// Puts the callers of a node, from the inside out, below the root; the outermost has its time. What stands for all calls nothing.
+    fn add_callers(&mut self, own: &Within) -> Result<(), Error> {
+        self.up.nodes.all[0].count += own.count;
+        let mut below = 0;
+        for caller in self.open.iter().skip(1).rev() {
+            below = self.up.add(below, caller.frame, caller.frame)?;
+            self.up.nodes.all[below as usize].count += own.count;
+        }
+        self.up.nodes.all[below as usize].own += own.total;
+        Ok(())
+    }
+
+    /// Callers, and callees; `None` if there is none of the name.
+    pub(super) fn finish(mut self) -> Result<Option<(Nodes, Nodes)>, Error> {
+        while !self.open.is_empty() {
+            self.close()?;
+        }
+        let Sandwich { up, down, is_found, .. } = self;
+        Ok(is_found.then(|| (up.finish(), down.finish())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::{fit, narrowest};
+    use super::*;
+    use tracemill_core::limits::Limits;
+
+    /// Nodes that come depth first, all of them in a tree.
+    fn all(rows: &[(usize, Node)], timed: bool) -> Nodes {
+        let mut nodes = Nodes { all: vec![rows[0].1.clone()] };
+        let mut path: Vec<u32> = vec![0];
+        for (depth, node) in &rows[1..] {
+            path.truncate(*depth);
+            path.push(nodes.add(path[depth - 1], node.clone()));
+        }
+        if !timed {
+            nodes.sum_up();
+        }
+        nodes
+    }
+
+    /// What is drawn of random trees is what is drawn of all their nodes.
+    #[test]
+    fn what_is_folded_while_rows_come_is_what_layouts_fold() {
+        let room = Quota::new(&Limits::new(1, 1 << 30, std::env::temp_dir()), 1 << 30);
+        let mut fewer = 0;
+        for seed in 1..200u64 {
+            let mut state = seed;
+            let mut next = |below: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+                (state >> 33) % below
+            };
+            let timed = seed % 2 == 0;
+            let length = 30_000_000;
+            let mut rows = vec![(0, Node { total: length, ..Node::default() })];
+            // where the next child of each depth may begin, and where it must end
+            let mut ends = vec![(0, length)];
+            for _ in 0..3000 {
+                let depth = (1 + next(9) as usize).min(ends.len());
+                ends.truncate(depth);
+                let (from, to) = ends[depth - 1];
+                let start = from + next((to - from) / 40 + 1);
+                let total = next((to - start) / 30 + 2).min(to - start);
+                ends[depth - 1].0 = start + total;
+                ends.push((start, start + total));
+                let node = Node { count: 1, ..Node::default() };
+                let own = if next(3) == 0 { next(200_000) } else { next(900) };
+                rows.push(match timed {
+                    true => (depth, Node { start, total, ..node }),
+                    false => (depth, Node { own, ..node }),
+                });
+            }
+            let whole = all(&rows, timed);
+            let length = whole.all[0].total;
+            let mut folding = Folding::new(narrowest(length), timed, &room);
+            rows.iter().for_each(|(depth, own)| folding.push(*depth, own.clone()).expect("room"));
+            let few = folding.finish();
+            fewer += whole.all.len() - few.all.len();
+            assert_eq!(few.all[0].total, length);
+            for most in [20_000, 300, 40] {
+                let [few, whole] =
+                    [&few, &whole].map(|own| fit(&[own], length, most, timed).remove(0));
+                let told = |drawn: &[super::super::layout::Rectangle]| {
+                    let what = |own: &super::super::layout::Rectangle| match own.what {
+                        super::super::layout::What::Node(_) => 0,
+                        super::super::layout::What::Folded(count) => count,
+                    };
+                    drawn
+                        .iter()
+                        .map(|own| (what(own), own.depth, own.x, own.width))
+                        .collect::<Vec<_>>()
+                };
+                assert_eq!(told(&few), told(&whole), "seed {seed}, {most}");
+            }
+        }
+        assert!(fewer > 100_000, "{fewer}");
+    }
+}
