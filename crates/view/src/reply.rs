@@ -97,7 +97,7 @@ impl Reply {
             ErrorKind::OnePiece { .. } => Reply::error(
                 503,
                 text,
-                "`tracemill convert -z zst` packs it so that parts can be read.",
+                "Pack it anew, as zstd in frames: then parts of it can be read.",
             ),
             _ if error.class() == ErrorClass::Usage => {
                 Reply::error(400, text, "Choose another window.")
