@@ -86,7 +86,7 @@ mod tests {
             let input = InputReport { events, profiles, ..InputReport::default() };
             Summary::new("top", &[input], 0, Duration::from_secs(1)).text()
         };
-        assert!(told(0, 2).contains(" 2 CPU profiles (0 bytes) in"), "{}", told(0, 2));
+        assert!(told(0, 2).contains(" 2 CPU profiles (0 B) in"), "{}", told(0, 2));
         assert!(told(0, 0).contains(" 0 events ") && told(82, 1).contains(" 82 events "));
     }
 
