@@ -157,15 +157,14 @@ async function recorded() {
   await realViewers({ browser, tracemill, chromium, folder, real, check });
 }
 
-async function large() {
-  const trace = await nested(folder, { threads: 24, seconds: 8, seed: 11 });
-  const served = await serve(tracemill, folder, trace.file, '-m', '64M');
+// A page in which all is done that people do: first lanes, places, a walk, the keyboard.
+async function driven(address, trace, what) {
   const tab = await openTab(browser);
-  await tab.go(served.address);
+  await tab.go(address);
   // once more, now that the trace is read
-  await tab.go(served.address);
+  await tab.go(address);
   const drawn = await tab.run("performance.getEntriesByName('drawn')[0].startTime");
-  check(`lanes of ${trace.count} events are drawn`, drawn <= 1500, `${drawn.toFixed(0)} ms after navigation`);
+  check(`lanes of ${what} are drawn`, drawn <= 1500, `${drawn.toFixed(0)} ms after navigation`);
   await tab.run(probes);
   await accessible(tab);
   await places(tab, trace);
@@ -174,6 +173,13 @@ async function large() {
   const heap = await tab.run('performance.memory.usedJSHeapSize');
   check('heap of the page', heap < 150 << 20, `${(heap / 2 ** 20).toFixed(0)} MiB`);
   await keyboard(tab);
+  return tab;
+}
+
+async function large() {
+  const trace = await nested(folder, { threads: 24, seconds: 8, seed: 11 });
+  const served = await serve(tracemill, folder, trace.file, '-m', '64M');
+  const tab = await driven(served.address, trace, `${trace.count} events`);
   await refusals(served.address);
   check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
   await tab.close();
@@ -198,18 +204,7 @@ async function packed() {
     check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
     await tab.close();
   }
-  const tab = await openTab(browser);
-  await tab.go(served.address);
-  await tab.go(served.address);
-  const drawn = await tab.run("performance.getEntriesByName('drawn')[0].startTime");
-  check(`lanes of ${trace.count} packed events are drawn`, drawn <= 1500, `${drawn.toFixed(0)} ms after navigation`);
-  await tab.run(probes);
-  await places(tab, trace);
-  await tab.run('tracemill.model.show(0, tracemill.model.duration)');
-  await walked(tab);
-  const heap = await tab.run('performance.memory.usedJSHeapSize');
-  check('heap of the page', heap < 150 << 20, `${(heap / 2 ** 20).toFixed(0)} MiB`);
-  await keyboard(tab);
+  const tab = await driven(served.address, trace, `${trace.count} packed events`);
   check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
   await tab.close();
   await served.end();
