@@ -19,6 +19,7 @@ pub mod cut;
 pub mod damage;
 pub mod devtools;
 pub mod generate;
+pub mod heap;
 pub mod mutate;
 pub mod reference;
 pub mod rng;

@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracemill_pipeline::{Config, Source};
+use tracemill_testkit::heap::own_mib;
 use tracemill_view::{Bound, Site};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
@@ -60,9 +61,7 @@ fn answered(port: u16, route: &str) -> usize {
 
 /// MiB of memory that is no file's.
 fn memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+    own_mib().unwrap()
 }
 
 /// Threads that answer.

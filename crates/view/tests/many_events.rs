@@ -14,6 +14,7 @@ use std::path::Path;
 use std::time::{Instant, UNIX_EPOCH};
 use tracemill_index::{Fingerprint, Index, Input, Page, PageBuilder, Writer, id, kinds, spans};
 use tracemill_pipeline::{Cancel, Config, IndexConfig, IndexUse, Source, index, index_path};
+use tracemill_testkit::heap::own_mib;
 use tracemill_view::{Ask, Content, Site};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
@@ -149,9 +150,7 @@ fn write_index(trace: &Path, events: u64) -> u64 {
 
 /// MiB of memory that is no file's.
 fn memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+    own_mib().unwrap()
 }
 
 /// Bytes of answers about a trace of so many events, and the most MiB that were held meanwhile.

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tracemill_testkit::Rng;
+use tracemill_testkit::heap::anonymous_kib;
 use tracemill_tokenizer::Tier;
 
 /// What may change the cost of a run but not its answer.
@@ -148,7 +149,7 @@ fn heap_kib(pid: u32) -> Option<u64> {
     let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let own = binary().file_name().and_then(|name| name.to_str());
     field("Name:").filter(|&name| Some(name) == own)?;
-    field("RssAnon:")?.strip_suffix("kB")?.trim().parse().ok()
+    anonymous_kib(&status)
 }
 
 /// Copies in pieces of random lengths until one side ends; what came through.
