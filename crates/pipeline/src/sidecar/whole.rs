@@ -131,12 +131,11 @@ fn is_no_trace(error: &Error) -> bool {
 }
 
 fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<IndexReport, Error> {
-    let refuse = |why: &str| ErrorKind::Usage { problem: format!("{source}: {why}"), remedy: None };
     let pipe = "only a file can have an index: write this input to a file first";
-    let Source::Path(path) = source else { return Err(refuse(pipe).into()) };
+    let Source::Path(path) = source else { return Err(refused(source, pipe)) };
     let metadata = std::fs::metadata(path).map_err(|e| Error::read(path.display(), e))?;
     if !metadata.is_file() {
-        return Err(refuse(pipe).into());
+        return Err(refused(source, pipe));
     }
     let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
     let (target, is_elsewhere) = match &wanted.output {
@@ -195,12 +194,16 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     Ok(report)
 }
 
+/// That an input gets no index, and why.
+fn refused(source: &Source, why: &str) -> Error {
+    ErrorKind::Usage { problem: format!("{source}: {why}"), remedy: None }.into()
+}
+
 /// Reads a file, and makes its index.
 fn read(source: &Source, now: &Input, config: &Config) -> Result<(Built, Made), Error> {
     let built = build(source, now.length, config)?;
     if built.report.inputs.iter().any(|input| input.profiles > 0) {
-        let why = "a CPU profile needs no index; it is small enough to be read";
-        return Err(ErrorKind::Usage { problem: format!("{source}: {why}"), remedy: None }.into());
+        return Err(refused(source, "a CPU profile needs no index; it is small enough to be read"));
     }
     let path = source.path();
     if input_of(path).map_err(|e| Error::read(path.display(), e))? != *now {
