@@ -150,18 +150,18 @@ pub(super) fn present(unmatched: &[Unmatched], threads: &[Thread], names: &Names
         let sorted: BTreeSet<_> = texts.map(|text| (number(&text), text)).collect();
         sorted.into_iter().map(|(_, text)| text).collect()
     };
+    let sorted = |names: &mut dyn Iterator<Item = &[u8]>| {
+        let texts: BTreeSet<String> = names.map(printable).collect();
+        texts.into_iter().collect()
+    };
     let of_flag = |flag| {
         let mut values: Vec<String> = match flag {
             "--pid" => ids(|thread| &thread.pid),
             "--tid" => ids(|thread| &thread.tid),
-            "--process" => names.process_values().map(printable).collect(),
-            "--thread" => names.thread_values().map(printable).collect(),
+            "--process" => sorted(&mut names.process_values()),
+            "--thread" => sorted(&mut names.thread_values()),
             _ => return None,
         };
-        if matches!(flag, "--process" | "--thread") {
-            values.sort_unstable();
-            values.dedup();
-        }
         values.retain(|value| !value.is_empty());
         Some(Present { flag, values })
     };
