@@ -263,7 +263,8 @@ impl Index<'_> {
         if let Some((output, config)) = self.may_begin.take() {
             self.overlapped = Overlapped::begin(current, output, config);
         }
-        if self.overlapped.as_mut().is_some_and(|begun| !begun.push(found, &self.criteria)) {
+        let fails = |begun: &mut Overlapped| !begun.push(found, &self.criteria, current);
+        if self.overlapped.as_mut().is_some_and(fails) {
             self.overlapped = None;
         }
     }

@@ -16,8 +16,9 @@ use crate::overlapped_copy::OverlappedCopy;
 use crate::streamed_output::StreamedOutput;
 use std::collections::HashMap;
 use tracemill_core::error::Error;
+use tracemill_core::long_events::LongEvents;
 use tracemill_core::output::Length;
-use tracemill_core::place::{Long, Place};
+use tracemill_core::place::Place;
 use tracemill_core::read::Current;
 use tracemill_core::target::OutputConfig;
 
@@ -48,7 +49,12 @@ impl Overlapped {
     }
 
     /// Writes what stays of a part, which stands behind all others. False if the writers have failed.
-    pub(super) fn push(&mut self, found: &Findings, criteria: &Criteria) -> bool {
+    pub(super) fn push(
+        &mut self,
+        found: &Findings,
+        criteria: &Criteria,
+        current: Current<'_>,
+    ) -> bool {
         if self.is_over {
             return true;
         }
@@ -56,7 +62,7 @@ impl Overlapped {
         if found.late.is_empty() && found.bound.is_empty() {
             return self.copy.push(&found.kept, found.bytes, long);
         }
-        let Some(bytes) = self.take(found, criteria) else {
+        let Some(bytes) = self.take(found, criteria, current) else {
             self.is_over = true;
             return true;
         };
@@ -64,10 +70,12 @@ impl Overlapped {
     }
 
     /// Takes what stays of a part, in input order; returns the bytes of events of profiles. `None` if an event has to wait.
-    fn take(&mut self, found: &Findings, criteria: &Criteria) -> Option<u64> {
+    fn take(&mut self, found: &Findings, criteria: &Criteria, current: Current<'_>) -> Option<u64> {
         if !found.late.is_empty() || criteria.needs.times {
             return None;
         }
+        let long = LongEvents::from(found.envelope.long.clone());
+        let store = current.own_store(&long);
         self.places.clear();
         let (mut kept, mut bytes) = (found.kept.iter().copied().peekable(), 0);
         for record in &found.bound {
@@ -79,7 +87,7 @@ impl Overlapped {
                 self.places.push(earlier);
             }
             self.places.push(place);
-            bytes += len_of(place, &found.envelope.long);
+            bytes += store.len(place);
         }
         self.places.extend(kept);
         Some(bytes)
@@ -112,11 +120,4 @@ impl Overlapped {
     ) -> Result<Option<Box<StreamedOutput>>, Error> {
         self.copy.end(layout, united)
     }
-}
-
-fn len_of(place: Place, long: &[Long]) -> u64 {
-    place.short_len().unwrap_or_else(|| {
-        let found = long.binary_search_by_key(&place.offset(), |&(offset, _)| offset);
-        found.map_or(0, |number| long[number].1)
-    })
 }

@@ -163,7 +163,9 @@ fn with_profiles(rng: &mut Rng) -> Vec<u8> {
             0..=3 => head(tid),
             // chunks come from a thread of their own
             4..=39 => format!(
-                r#"{{"ph":"P","name":"ProfileChunk","id":"{profile}","pid":1,"tid":9,"ts":{place}}}"#
+                r#"{{"ph":"P","name":"ProfileChunk","id":"{profile}","pid":1,"tid":9,"ts":{place},"args":"{}"}}"#,
+                // now and then one whose length has no room in its place
+                "x".repeat(if rng.chance(10) { 20_000 } else { 0 })
             ),
             40..=42 => format!(r#"{{"ph":"M","name":"x","pid":1,"tid":{tid}}}"#),
             43..=45 if has_pairs => format!(r#"{{"ph":"B","name":"b","pid":1,"tid":{tid},"ts":{place}}}"#),
