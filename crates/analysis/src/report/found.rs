@@ -65,7 +65,7 @@ pub struct Report {
     pub blocks: Option<Blocks>,
     /// How long single events last, of the names with most self time; `None` for producers of which other sections tell more.
     pub spread: Option<Vec<Spread>>,
-    /// Requests that began within the window, in the order of their first events.
+    /// Requests that began within the window, all without one, in the order of their first events.
     pub requests: Vec<Request>,
     /// What users of pages waited for, by navigation, in the whole trace; `None` if Chrome did not record it.
     pub visits: Option<Told<Vec<Visit>>>,

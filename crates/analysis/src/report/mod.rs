@@ -126,7 +126,7 @@ impl Trace {
             report.spread = Some(self.spread(threads, names, window)?);
         }
         report.visits = visits;
-        self.add_of_producer(threads, (rules.rows, requests), &room.grown, &mut report)?;
+        self.add_of_producer(threads, (rules, requests), &room.grown, &mut report)?;
         if producer == Producer::Pytorch {
             let of_devices = (rules.rows, rules.devices);
             report.devices = self.on_devices(threads, of_devices, rules.window, &room.grown)?;
@@ -150,18 +150,21 @@ impl Trace {
     fn add_of_producer(
         &self,
         threads: &[usize],
-        (rows, requests): (usize, Vec<Request>),
+        (rules, requests): (&ReportRules, Vec<Request>),
         room: &Quota,
         report: &mut Report,
     ) -> Result<(), Error> {
-        let window = report.window;
+        let (rows, window) = (rules.rows, report.window);
         if report.producer == Producer::Bazel {
             report.build = Some(self.build(threads, rows, window));
         }
         if report.producer == Producer::Clang {
             report.compiled = Some(self.compiled(threads, rows, window, room)?);
         }
-        let is_in = |own: &Request| (window.from..=window.to).contains(&(own.start / 1000.0));
+        // what the trace tells of outside its own bounds is left out only by a window
+        let is_in = |own: &Request| {
+            rules.window.is_none_or(|span| (span.from..=span.to).contains(&(own.start / 1000.0)))
+        };
         report.requests = requests.into_iter().filter(is_in).collect();
         Ok(())
     }

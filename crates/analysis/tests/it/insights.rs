@@ -2,11 +2,13 @@
 
 use crate::golden::{goldens, has_goldens, input_of, lines};
 use crate::live::{engine, traces};
-use crate::report::{read, report};
+use crate::report::{ALL, read, report, rules};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
-use tracemill_analysis::{Interaction, Party, Reflow, Report, Request, Visit};
+use tracemill_analysis::{
+    Interaction, Party, Reflow, Report, ReportRules, Request, ThreadChoice, Visit, Window,
+};
 
 /// What a value is to us: numbers are equal if no more than their last digits differ, which reading them may change.
 #[track_caller]
@@ -208,6 +210,29 @@ fn what_cannot_be_told_is_said() {
         of(&format!("{page},{end}")).visits,
         Some(Err("TracingStartedInBrowser is missing"))
     );
+}
+
+#[test]
+fn requests_before_the_start_of_the_trace_are_told() {
+    let sends = |id: &str, ts: u32| {
+        format!(
+            r#"{{"ph":"I","name":"ResourceSendRequest","cat":"c","pid":1,"tid":1,"ts":{ts},"args":{{"data":{{"requestId":"{id}","url":"http://a.test/{id}"}}}}}}"#
+        )
+    };
+    let started = r#"{"ph":"I","name":"TracingStartedInBrowser","cat":"c","pid":1,"tid":1,"ts":100,"args":{"data":{"frames":[{"frame":"F","url":"http://a.test/","processId":1}]}}}"#;
+    let end = r#"{"ph":"X","name":"RunTask","cat":"c","pid":1,"tid":1,"ts":1000,"dur":5}"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.json");
+    let (before, behind) = (sends("before", 50), sends("behind", 150));
+    std::fs::write(&path, format!("[{before},{started},{behind},{end}]")).expect("a file");
+    let trace = read(&path, 64 << 20);
+    let ids = |window| {
+        let threads = trace.choose(&ThreadChoice::default());
+        let report = trace.report(&threads, &ReportRules { window, ..rules(ALL) }).expect("room");
+        report.requests.into_iter().map(|own| own.id).collect::<Vec<String>>()
+    };
+    assert_eq!(ids(None), ["before", "behind"]);
+    assert_eq!(ids(Some(Window { from: 0.1, to: 1.005 })), ["behind"]);
 }
 
 /// Layouts that scripts forced; its table of functions is that of one navigation: of traces with one it is all of them.

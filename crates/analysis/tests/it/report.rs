@@ -13,7 +13,7 @@ use tracemill_pipeline::{Config, Source};
 use tracemill_testkit::{Rng, seeds};
 
 /// More rows than any section has.
-const ALL: usize = 1 << 20;
+pub(crate) const ALL: usize = 1 << 20;
 
 pub(crate) fn read(path: &Path, memory: u64) -> Trace {
     let config = Config::new(2, memory, std::env::temp_dir());
@@ -22,7 +22,7 @@ pub(crate) fn read(path: &Path, memory: u64) -> Trace {
     Trace::read(&[Source::Path(path.to_owned())], rules, &config).expect("a trace")
 }
 
-fn rules(rows: usize) -> ReportRules {
+pub(crate) fn rules(rows: usize) -> ReportRules {
     ReportRules {
         rows,
         producer: None,
