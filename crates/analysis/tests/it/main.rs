@@ -20,3 +20,4 @@ mod refused;
 mod report;
 mod spilled;
 mod varied;
+mod varied_pages;

@@ -61,7 +61,7 @@ fn sources() -> [Vec<Value>; 2] {
 }
 
 /// What a file holds, if that is a trace of JSON, or a profile, which is not cut down, of few bytes.
-fn read(path: &Path) -> Option<Value> {
+pub(crate) fn read(path: &Path) -> Option<Value> {
     let bytes = unpacked(path);
     let value: Value = serde_json::from_slice(&bytes).ok()?;
     let is_profile = value["nodes"].is_array() && bytes.len() < 60_000;
