@@ -6,6 +6,12 @@
 //!   deltas    0 125 130 …    nanoseconds since the sample before       ├ equally long, on disk beyond their share
 //!   lines     7 7 9 7 …      where the trace has them                  ┘
 //! ```
+//!
+//! Most profiles are *plain*: every sample names a node and has a step, and the columns can be read as they stand ([`Profile::columns`]).
+//! Others hold numbers that mean no node, or one that came later than the sample: [`Profile::samples`] skips the first, whose time goes to the
+//! next sample, and resolves the second.
+//!
+//! Cost: 12 bytes a sample, and 8 for a line or column, in memory or on disk; reading takes about 2 ns a sample either way.
 
 use super::chunk::Extra;
 use super::source::ProfileSource;
@@ -21,6 +27,9 @@ pub(super) const LATER: u32 = 1 << 31;
 
 /// The bytes of a text: in the input, or in `decoded_text`, which has what does not stand in the input as it is meant. Cost: a binary
 /// search over the inputs.
+///
+/// # Panics
+/// If the text is of another store, or of other decoded text.
 pub fn text_of<'t>(text: Text, store: &Store<'t>, decoded_text: &'t [u8]) -> &'t [u8] {
     match text.decoded_at() {
         Some(at) => &decoded_text[at],
@@ -48,7 +57,7 @@ pub struct Profile<'s, 'p> {
     pub trace_ids: Vec<(Text, u32)>,
     /// Members that mean nothing here and are kept.
     pub extras: Vec<Extra>,
-    /// What the chunks themselves say, in the clock of the events.
+    /// When it starts, as the chunks themselves say, in the clock of the events.
     pub start: Option<i64>,
     /// The end; see `start`.
     pub end: Option<i64>,
@@ -61,7 +70,7 @@ pub struct Profile<'s, 'p> {
 }
 
 impl Profile<'_, '_> {
-    /// The bytes of a node's object, or of a key.
+    /// The bytes of a node's object, or of a key, as written in the input: not proven to be JSON. Cost: as [`text_of`].
     pub fn text(&self, text: Text) -> &[u8] {
         text_of(text, self.store, &self.decoded_text)
     }
@@ -85,7 +94,7 @@ impl Profile<'_, '_> {
         self.plain.then_some(all)
     }
 
-    /// Whether it has lines, and columns.
+    /// Whether it has lines, and columns: as columns of their own, of any length but 0.
     pub fn has_positions(&self) -> [bool; 2] {
         self.positions.each_ref().map(|p| p.as_ref().is_some_and(|column| !column.is_empty()))
     }
@@ -99,7 +108,8 @@ impl Profile<'_, '_> {
         }
     }
 
-    /// Gives samples without any times the same distance from each other: `steps` takes it.
+    /// Gives samples without any times the same distance from each other, as DevTools does; `steps` takes it. Without start or end there
+    /// is no distance, and no sample stays.
     pub(super) fn spread(&mut self, mut steps: SpillVec<i64>) -> Result<(), Error> {
         let count = self.samples.len() as i128;
         let (Some(start), Some(end)) = (self.start, self.end) else {

@@ -2,6 +2,14 @@
 //!
 //! With a `TracingStartedInBrowser` a trace is no longer generic: processes without a page vanish, so each gets a
 //! `CommitLoad`. The range begins at `TracingStartedInBrowser`, so it comes first.
+//!
+//! ```text
+//!   M thread_name CrRendererMain      the main thread is found by that name
+//!   I TracingStartedInBrowser         at the earliest time: names the process of the main frame
+//!   X CommitLoad                      one for each process: gives it a frame, and a URL that says what it is
+//! ```
+//!
+//! Source: DevTools' handler of metadata (`MetaHandler`). Cost: three short events, and one for each further process.
 
 use std::collections::BTreeSet;
 use tracemill_core::json::{push_integer, push_micros};
@@ -14,6 +22,7 @@ pub const FOR_DEVTOOLS: &str = "--for devtools";
 pub(crate) struct Started {
     pub pid: u64,
     pub tid: u64,
+    /// Whether it is to be the main thread; if none is, the first one takes its place.
     pub is_main: bool,
     /// Nanoseconds.
     pub start: i64,

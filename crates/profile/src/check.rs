@@ -1,4 +1,12 @@
 //! CPU profiles for `check`: each put together, and what is wrong with it by reader.
+//!
+//! ```text
+//!   Streams ─> Suspects ─ judge(0), judge(1), … ─> Judged, Judged, … ─ verdict ─> Verdict
+//!              (finished)  on any threads            in their order                offsets to tell
+//! ```
+//!
+//! Profiles are judged each by itself, so threads can share them out as they like; only whether two profiles are of one thread needs
+//! all of them. A profile is put together without its samples ([`Keep::Tree`]): they are looked at, and forgotten.
 
 use super::assemble::Keep;
 use super::order::ChunkOrder;
@@ -12,14 +20,38 @@ use tracemill_core::store::Store;
 use tracemill_core::tally::Tally;
 
 /// Profiles that are to be judged.
+///
+/// ```
+/// use tracemill_core::{EventOrder, Limits, Source, Trace};
+/// use tracemill_profile::{Room, Router, Streams, Suspects};
+///
+/// // a chunk with one step too many, and no `Profile` event
+/// let text = r#"[{"name":"ProfileChunk","ph":"P","pid":7,"id":1,"ts":2,"args":{"data":{"cpuProfile":{"nodes":[{"id":1}],
+///   "samples":[1]},"timeDeltas":[5,7]}}}]"#;
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?;
+/// let mut router = Router::default();
+/// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
+/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+/// streams.append(router, 0)?;
+/// streams.finish()?;
+///
+/// let suspects = Suspects::of(&streams);
+/// let judged = (0..suspects.count()).map(|number| suspects.judge(number, &trace.store(), &limits));
+/// let verdict = suspects.verdict(&judged.collect::<Result<Vec<_>, _>>()?);
+/// assert_eq!((verdict.uneven.count, verdict.large.count), (1, 0));
+/// assert_eq!(verdict.flaws.iter().next().map(|(kind, _)| kind.name()), Some("no-profile-event"));
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 pub struct Suspects<'c> {
     groups: Vec<Group<'c>>,
     odd: OddLengths,
 }
 
-/// What one profile came to.
+/// What one profile came to: a few numbers, and its flaws.
 pub struct Judged {
     flaws: Flaws,
+    /// How its chunks had to be read: [`ChunkOrder::Time`] alone is worth a word, since readers that go by the file fail on it.
     order: ChunkOrder,
     /// Where a node stands that has its place by its `parent` alone, though the first node has children.
     by_parent: Option<u64>,
@@ -36,7 +68,7 @@ impl<'c> Suspects<'c> {
         self.groups.len()
     }
 
-    /// Puts profile `number` together.
+    /// Puts profile `number` together, which is less than [`Suspects::count`]; any thread may.
     ///
     /// Cost: about 1 ns for each byte of its data, and the memory of its call tree.
     ///
@@ -54,7 +86,10 @@ impl<'c> Suspects<'c> {
         Ok(Judged { by_parent, order: whole.order, flaws: whole.profile.flaws })
     }
 
-    /// What all profiles came to; `judged` are those of [`Suspects::judge`], in their order.
+    /// What all profiles came to; `judged` are those of [`Suspects::judge`], in their order, and one of each.
+    ///
+    /// A thread has more than one profile if two with nodes have its pid and tid, as written; profiles without a `Profile` event do not count,
+    /// since nobody knows whose they are.
     pub fn verdict(&self, judged: &[Judged]) -> Verdict {
         let OddLengths { large, uneven } = self.odd;
         let mut verdict = Verdict { large, uneven, ..Verdict::default() };
@@ -78,19 +113,21 @@ impl<'c> Suspects<'c> {
     }
 }
 
-/// What is wrong with the profiles of a trace; offsets are among all inputs.
+/// What is wrong with the profiles of a trace; offsets are among all inputs. Of each kind the count is exact, and the first few places are
+/// kept.
 #[derive(Default)]
 pub struct Verdict {
     /// What is wrong with all of them.
     pub flaws: Flaws,
     /// Profiles whose chunks do not stand in the order in which they must be read.
     pub reordered: Tally,
-    /// Profiles with nodes that name their parent, while the first node names its children.
+    /// Profiles with nodes that name their parent, while the first node names its children: DevTools goes by the lists then, and leaves
+    /// such nodes out with all that is below them.
     pub by_parent: Tally,
-    /// Profiles of threads that have one already.
+    /// Profiles of threads that have one already, by their first chunk: DevTools shows one profile a thread.
     pub further: Tally,
-    /// Chunks of more samples, nodes or steps than is safe.
+    /// Chunks of more than 10,000 samples, nodes or steps: DevTools fails on much larger ones.
     pub large: Tally,
-    /// Chunks of as many samples as steps they have not.
+    /// Chunks with more samples than steps of time, or fewer.
     pub uneven: Tally,
 }

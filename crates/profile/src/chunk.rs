@@ -51,26 +51,26 @@ pub struct Extra {
     pub value: Text,
 }
 
-/// A piece of a profile. Times are nanoseconds.
+/// A piece of a profile, in columns; [`decode_into`](crate::decode_into) fills it. Times are nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk {
     /// New nodes of the call tree.
     pub nodes: Vec<Node>,
-    /// Ids of children, of all nodes that list them.
+    /// Ids of children, of all nodes that list them, one list behind the other: `children` of nodes are ranges of it.
     pub children: Vec<u64>,
     /// Ids of the nodes that samples name; [`NO_ID`] where one names none.
     pub samples: Vec<u64>,
-    /// Nanoseconds between samples.
+    /// Nanoseconds from the sample before to each, of the first from the last one of the chunk before; negative where a clock ran backwards.
     pub deltas: Vec<i64>,
-    /// Which of these are written finer than that, and what they are in microseconds: the double nearest to it.
+    /// Steps that are written finer than that: their index in `deltas`, ascending, and the double nearest to their microseconds.
     pub finer: Vec<(u32, f64)>,
-    /// Lines of samples.
+    /// Lines of samples, 0 where one is no number; `None` without the key. They may be more than `samples`, or fewer.
     pub lines: Option<Vec<i64>>,
-    /// Columns of samples.
+    /// Columns of samples, as `lines`.
     pub columns: Option<Vec<i64>>,
     /// Ids of samples that programs name.
     pub trace_ids: Vec<TraceId>,
-    /// Members that mean nothing to us: they are kept.
+    /// Members of the data or of its `cpuProfile` that mean nothing here, in the order in which they came: they are kept.
     pub extras: Vec<Extra>,
     /// Start of the recording, in nanoseconds.
     pub start: Option<i64>,
@@ -78,16 +78,16 @@ pub struct Chunk {
     pub end: Option<i64>,
     /// What made it.
     pub source: Option<ProfileSource>,
-    /// Text that is not in the input as it is meant.
+    /// Text that is not in the input as it is meant: [`Text::decoded_at`] are ranges of it.
     pub decoded_text: Vec<u8>,
     /// Absolute times of the old form, which become deltas, and where their list begins.
     timestamps: Option<(Vec<i64>, u64)>,
-    /// What is wrong with it.
+    /// What is wrong with it, by kind, with offsets among all inputs.
     pub flaws: Flaws,
 }
 
 impl Chunk {
-    /// Reads the args that `args` begins with, which stand at `base`. Cost: one pass over them, about 1 ns a byte.
+    /// Adds the args that `args` begins with, which stand at `base` among all inputs. Cost: one pass over them, about 1 ns a byte.
     pub fn read_args(&mut self, args: &[u8], base: u64) {
         Decoder::new(args, base, self).args();
     }
@@ -97,7 +97,7 @@ impl Chunk {
         Decoder { with_samples: false, ..Decoder::new(args, base, self) }.args();
     }
 
-    /// The sum of its steps.
+    /// The sum of its steps in nanoseconds, which ends at the bounds of 64 bits.
     pub fn duration(&self) -> i64 {
         self.deltas.iter().fold(0, |sum: i64, &delta| sum.saturating_add(delta))
     }
@@ -125,7 +125,7 @@ impl Chunk {
         decoder.note_passed();
     }
 
-    /// Reads up to `most` nodes of an array, from inside it, that stands at `base`; returns the bytes used.
+    /// Reads nodes of an array, from inside it, that stands at `base`, until there are `most`; returns the bytes used.
     pub fn read_nodes(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
         let mut decoder = Decoder::new(rest, base, self);
         while decoder.chunk.nodes.len() < most && decoder.cursor.next_element() {

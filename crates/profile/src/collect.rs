@@ -1,4 +1,20 @@
 //! One pass over all inputs for their CPU profiles, and each profile put together.
+//!
+//! ```text
+//!   read_all ─ worker: ChunkFindings ─> Collector ─ finish ─> Streams ─ groups ─> Group ─ assemble ─> PlacedProfile
+//!              one a stretch            in input order                                      one profile, any thread
+//! ```
+//!
+//! When a profile starts (the first that is known counts):
+//!
+//! | | source |
+//! |---|---|
+//! | `ts` of the last `Profile` event | DevTools; `startTime` in its data is of another clock in some producers |
+//! | `startTime` of a `CpuProfile` event, else its `ts` | it has no `Profile` event |
+//! | `startTime` that chunks have | no `Profile` event: counted |
+//! | time of the first chunk less its steps, but not before 1 µs | guessed: counted |
+//!
+//! It ends with its latest sample, or with the `endTime` that it has, if that is later.
 
 use super::assemble::{Assembler, Keep};
 use super::assembled::Profile;
@@ -22,17 +38,36 @@ use tracemill_core::scan::Collect;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is, to_text};
 
-/// What is found of profiles.
+/// What is found of profiles: a [`Reader`] for [`read_all`](tracemill_core::read::read_all), for who wants nothing else of the inputs.
+///
+/// ```
+/// use tracemill_core::read::read_all;
+/// use tracemill_core::store::Store;
+/// use tracemill_core::{Limits, Source};
+/// use tracemill_profile::{Collector, Keep, ProfileInputs, ProfileReader};
+///
+/// let text = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"startTime":10,"endTime":30,"samples":[1,1],"timeDeltas":[5,7]}"#;
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let mut collector = Collector::new(&limits);
+/// let mut reader = ProfileReader::new(&ProfileInputs::default(), false, false);
+/// let inputs = read_all(&[Source::bytes("a.cpuprofile", text)], &limits, &mut reader, &mut collector)?;
+/// collector.streams.finish()?;
+///
+/// let store = Store::new(inputs.payloads.iter().map(|held| (held.base, &*held.payload))).with_long(&collector.streams.long);
+/// let whole = collector.streams.groups()[0].assemble(&store, Keep::Tree, &limits)?;
+/// assert_eq!((whole.start, whole.bounds.end, whole.profile.tree.len()), (10_000, 30_000, 1));
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 pub struct Collector {
     /// Streams of all inputs.
     pub streams: Streams,
-    /// Names of their processes and threads.
+    /// Names of all processes and threads, as metadata events say. They stay in memory: a quarter of it at most.
     pub names: Names,
     documents: Vec<Document>,
     quota: Quota,
 }
 
-/// The findings of a stretch of an input.
+/// The findings of a stretch of an input: its profiles' events, decoded, and its metadata.
 #[derive(Default)]
 pub struct ChunkFindings {
     envelope: Envelope,
@@ -80,7 +115,8 @@ impl Reader for Collector {
 }
 
 impl Collector {
-    /// A collector that has found nothing yet.
+    /// A collector that has found nothing yet. Decoded chunks take an eighth of the memory, and their places a sixteenth; the rest is decoded
+    /// again, or goes to disk.
     pub fn new(config: &Limits) -> Self {
         // a small list takes more than what it holds
         let share = config.shares().index;
@@ -90,7 +126,8 @@ impl Collector {
         Collector { streams, names: Names::default(), documents: Vec::new(), quota }
     }
 
-    /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools or Chrome.
+    /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools or Chrome: what the names of files are made
+    /// of. `None` if no input has one that can be read. Cost: one pass over the inputs' `metadata`.
     pub fn recorded(&self, store: &Store<'_>) -> Option<(String, String)> {
         let keys = self.documents.iter().flat_map(|document| &document.keys);
         let metadata = keys.filter(|key| string_is(&key.key, b"metadata"));
@@ -129,15 +166,15 @@ fn date_and_time(text: &str) -> Option<(String, String)> {
     Some((three(date, '-', 4)?, three(&time[..end], ':', 2)?))
 }
 
-/// A profile that was put together, with when it begins and ends.
+/// A profile that was put together, with when it begins and ends, in nanoseconds of the clock of the events. See [`Group::assemble`].
 pub struct PlacedProfile<'s, 'p> {
     /// Its columns.
     pub profile: Profile<'s, 'p>,
-    /// When it begins and ends.
+    /// When it begins and ends, as it is written to a file.
     pub bounds: Bounds,
-    /// Start of the profile, in nanoseconds.
+    /// Start of the profile, in nanoseconds: what the first step counts from.
     pub start: i64,
-    /// Time of the latest sample, in nanoseconds.
+    /// Time of the latest sample, in nanoseconds, which need not be the last one: steps may be negative.
     pub last: i64,
     /// The order in which its chunks were put together.
     pub order: ChunkOrder,
@@ -214,7 +251,7 @@ impl Group<'_> {
         }
     }
 
-    /// The start in the clock of the data.
+    /// The start in the clock of the data, which its last `Profile` event says: some producers' differs from that of the events.
     pub fn own_start(self) -> Option<i64> {
         self.own.heads.last()?.origin.start
     }
@@ -240,7 +277,9 @@ pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
     Some((tracemill_tokenizer::nanos(text)?.floor, text.to_vec()))
 }
 
-/// What its last `Profile` event, which counts, says of a stream: thread, origin and time, as written.
+/// What its last `Profile` event, which counts, says of a stream: thread, origin and time, as written. Of a `CpuProfile` event its own.
+///
+/// Cost: one event is read; the profile is not put together.
 pub fn head_of(
     group: Group<'_>,
     store: &Store<'_>,
@@ -255,7 +294,7 @@ pub fn head_of(
     (Some(head.tid.clone()), head.origin.source, start(head.entry))
 }
 
-/// Where a profile came from, and what it holds.
+/// What recorded a profile: as its chunks say, the last that says it; else as its last `Profile` event does.
 pub fn source_of(whole: &PlacedProfile<'_, '_>, group: Group<'_>) -> Option<ProfileSource> {
     whole.profile.source.or(group.own.heads.last().and_then(|head| head.origin.source))
 }

@@ -17,7 +17,8 @@ use super::source::ProfileSource;
 use std::ops::Range;
 use tracemill_core::flaws::Flaws;
 
-/// A piece of a profile, wherever its columns stand. See [`Chunk`] for what they are.
+/// A piece of a profile, wherever its columns stand. See [`Chunk`] for what they are: [`Chunk::view`] makes one of it, and
+/// [`DecodedChunks::get`] one of what was kept.
 #[derive(Clone, Copy)]
 pub struct ChunkRef<'c> {
     /// New nodes of the call tree.
@@ -51,7 +52,7 @@ pub struct ChunkRef<'c> {
 }
 
 impl Chunk {
-    /// The chunk as its columns stand.
+    /// The chunk as its columns stand. Cost: none, nothing is copied.
     pub fn view(&self) -> ChunkRef<'_> {
         ChunkRef {
             nodes: &self.nodes,
@@ -106,7 +107,22 @@ struct Mark {
     source: Option<ProfileSource>,
 }
 
-/// Chunks of a stretch of an input.
+/// Chunks of a stretch of an input, by the places of their events.
+///
+/// ```
+/// use tracemill_profile::{Chunk, DecodedChunks};
+///
+/// let mut chunk = Chunk::default();
+/// let mut kept = DecodedChunks::default();
+/// for (offset, samples) in [(100, &[3, 2, 3][..]), (250, &[1, u64::from(u32::MAX) + 1][..]), (400, &[1][..])] {
+///     chunk.clear();
+///     chunk.samples.extend_from_slice(samples);
+///     kept.push(&chunk, offset);
+/// }
+/// assert_eq!((kept.number_of(100, 0), kept.number_of(400, 0)), (Some(0), Some(1)));
+/// assert_eq!(kept.number_of(250, 0), None); // an id of more than four bytes: this chunk is to be decoded again
+/// assert_eq!(kept.get(0, &mut chunk).samples, [3, 2, 3]);
+/// ```
 #[derive(Default)]
 pub struct DecodedChunks {
     nodes: Vec<Node>,
@@ -124,7 +140,7 @@ pub struct DecodedChunks {
 }
 
 impl DecodedChunks {
-    /// Whether there is room for more: beyond, columns might hold more numbers than a mark can tell.
+    /// Whether there is room for more: beyond 1 GiB, columns might hold more numbers than a mark can tell.
     pub fn has_room(&self) -> bool {
         self.heap() < 1 << 30
     }
@@ -134,7 +150,8 @@ impl DecodedChunks {
         self.offsets.is_empty()
     }
 
-    /// Keeps a copy of a chunk, of the event at `offset`, which is behind all others; unless that does not fit.
+    /// Keeps a copy of a chunk, of the event at `offset`, which is behind all others; unless it has flaws, or numbers of more than four
+    /// bytes.
     pub fn push(&mut self, chunk: &Chunk, offset: u64) {
         if !chunk.flaws.is_empty() {
             return;
@@ -171,6 +188,7 @@ impl DecodedChunks {
         });
     }
 
+    /// Adds the columns of numbers; false if one of them does not fit, and then some may have been added.
     fn push_numbers(&mut self, chunk: &Chunk) -> bool {
         // no id at all becomes no sample
         let is_id = |id: u64| id < u64::from(NO_SAMPLE) || id == NO_ID;
@@ -188,7 +206,9 @@ impl DecodedChunks {
         self.offsets.first().is_some_and(|&first| first <= offset)
     }
 
-    /// The number of the chunk of the event at `offset`, which is probably `likely` or a little behind it.
+    /// The number of the chunk of the event at `offset`, which is probably `likely` or a little behind it; `None` if it was not kept.
+    ///
+    /// Cost: a search that doubles its steps, so the logarithm of how far `likely` is off; of all chunks if it is too great.
     pub fn number_of(&self, offset: u64, likely: usize) -> Option<usize> {
         let (mut from, mut step) = (likely, 1);
         if self.offsets.get(from).is_none_or(|&own| own > offset) {
@@ -203,7 +223,11 @@ impl DecodedChunks {
         found.ok().map(|at| from + at)
     }
 
-    /// The chunk of this number; its numbers are unfolded into `scratch`.
+    /// The chunk of this number; its numbers are unfolded into `scratch`, which loses what it had. It is without
+    /// [`ChunkRef::finer`]: a chunk with finer times has flaws, and is not kept.
+    ///
+    /// # Panics
+    /// If there is no such chunk: ask [`DecodedChunks::number_of`].
     pub fn get<'c>(&'c self, number: usize, scratch: &'c mut Chunk) -> ChunkRef<'c> {
         let mark = &self.marks[number];
         let before = number.checked_sub(1).map(|before| &self.marks[before]);
@@ -234,7 +258,7 @@ impl DecodedChunks {
         }
     }
 
-    /// Bytes of heap.
+    /// Bytes of heap, with what is reserved for more.
     pub fn heap(&self) -> usize {
         let [lines, columns] = &self.positions;
         let fours = self.samples.capacity()

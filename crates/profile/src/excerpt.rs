@@ -11,6 +11,9 @@
 //! (`skim`). Definitions of one id are all found, wherever they stand, and come in the order of the stream: so the
 //! excerpt means what the whole does. What is wrong with parts that nobody needs is not looked for.
 //!
+//! A parent stands before its children for the most part, so one walk from the end on finds all ancestors; it is done again as long as it
+//! finds something, since a node may be defined again, below another one.
+//!
 //! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed, without the samples of those that are
 //! needed for their nodes. Heap: some 50 bytes for each
 //! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
@@ -35,10 +38,10 @@ use tracemill_core::order::Order;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Windows;
 
-/// A chunk on its way into the excerpt.
+/// A chunk on its way into the excerpt: what is known of it without a look at its bytes.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// Samples of the whole stream.
+    /// Its number among the chunks of the stream.
     number: usize,
     entry: Entry,
     skim: Skim,
@@ -48,7 +51,8 @@ struct Piece {
     sum: Option<u32>,
 }
 
-/// What windows need of a stream.
+/// What windows need of a stream: found by one walk over all chunks (`of`), one over those in windows (`find_needed`), and walks back for
+/// ancestors (`find_parents`); then cut, chunk by chunk (`cut`).
 struct Excerpt<'c, 's, 'p> {
     group: Group<'c>,
     contents: Contents<'c, 's, 'p>,
@@ -77,6 +81,9 @@ struct Excerpt<'c, 's, 'p> {
 
 /// Puts together what the windows need of a profile; `None` if all of it must be put together instead, since its chunks
 /// are not in order, say odd things, or lie in the windows for the most part.
+///
+/// # Errors
+/// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take the columns.
 pub(crate) fn excerpt<'s, 'p>(
     group: Group<'_>,
     windows: &Windows,

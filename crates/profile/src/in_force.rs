@@ -11,7 +11,7 @@
 
 use tracemill_core::windows::Windows;
 
-/// Finds what is in force at the start of each window.
+/// Finds what is in force at the start of each window: `T` is whatever tells a sample from others. Heap: some 16 bytes and a `T` a window.
 pub(super) struct InForce<'w, T> {
     windows: &'w Windows,
     /// For each window the latest sample before it that is not before the start of the one before.

@@ -10,6 +10,8 @@
 //!
 //! Of a packed input only what was unpacked can be read. A chunk that was not counts as empty too, and is noted as missing: whoever asks
 //! unpacks that and asks again.
+//!
+//! So the answer is the same as without an index, or it is known to be none. Heap: 60 bytes a chunk, on disk beyond their share.
 
 use super::skim::Skim;
 use std::ops::Range;
@@ -26,7 +28,7 @@ use tracemill_core::spill::{Records, SpillList, SpillLists};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Cursor, Mapped};
 
-/// A chunk as the index has it.
+/// A chunk as the index has it: all that is known of it without a look at its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexedChunk {
     /// Where its event begins in the input, and its bytes.
@@ -51,6 +53,10 @@ struct ChunkLists {
 }
 
 /// Chunks of some streams of the one input.
+///
+/// Filled by who reads the index ([`IndexedStreams::push`], then [`IndexedStreams::finish`]), given to
+/// [`Streams::complete`](crate::Streams::complete), and asked by several threads at a time. At the end
+/// [`IndexedStreams::is_wrong`] and [`IndexedStreams::missing`] say whether what came of it counts.
 pub struct IndexedStreams {
     /// Where the input stands among all.
     base: u64,
@@ -97,7 +103,7 @@ impl IndexedStreams {
         }
     }
 
-    /// Adds the next chunk of the stream whose first event stands at `first`.
+    /// Adds the next chunk of the stream whose first event stands at `first` in the input. Chunks of one stream come in input order.
     ///
     /// # Errors
     /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take them.
@@ -124,7 +130,7 @@ impl IndexedStreams {
         Ok(())
     }
 
-    /// All are there.
+    /// All are there: from now on they can be asked for.
     ///
     /// # Errors
     /// As [`IndexedStreams::push`].
@@ -139,7 +145,7 @@ impl IndexedStreams {
         self.readable = Some(ranges);
     }
 
-    /// Where chunks that were asked for stand that cannot be read.
+    /// Where chunks that were asked for stand that cannot be read, as places in the input, in the order in which they were asked for.
     pub fn missing(&self) -> Vec<Range<u64>> {
         self.missing.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -164,7 +170,7 @@ impl IndexedStreams {
         end >= place.saturating_add(len)
     }
 
-    /// Long events among them.
+    /// Events of 16 KiB and more among them, by their places.
     pub fn long(&self) -> &LongEvents {
         &self.long
     }
@@ -174,7 +180,7 @@ impl IndexedStreams {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Whether something else was read than is known.
+    /// Whether something else was read than is known: then the index is not that of the file, and nothing that was found with it counts.
     pub fn is_wrong(&self) -> bool {
         self.is_wrong.load(Ordering::Relaxed)
     }

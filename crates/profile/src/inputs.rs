@@ -1,4 +1,12 @@
 //! `.cpuprofile` inputs of a run: which documents they are, and as which process and thread their events come in.
+//!
+//! ```text
+//!   input ─ scan ─> document ─ takes? ─ no ──> a trace, or nothing
+//!                      └ yes ─ expand ─> events made on demand ─ scan ─> like a trace
+//!                                           └ at the end: events for DevTools, if wanted (`browser`)
+//! ```
+//!
+//! The session of [`tracemill_core::read`] asks for all of that through [`Expand`], and knows nothing of profiles.
 
 use super::browser::{FOR_DEVTOOLS, Started, browser_events};
 use super::events::{Events, content, is_profile};
@@ -10,7 +18,7 @@ use tracemill_core::flaws::Flaws;
 use tracemill_core::read::{Expand, Expanded};
 use tracemill_core::store::{Payload, Store};
 
-/// Keys that profiles begin with.
+/// Keys that profiles begin with: a pipe that begins otherwise is no profile, and need not be kept until that is known.
 const KEYS: [&[u8]; 10] = [
     b"\"nodes\"",
     b"\"head\"",
@@ -23,7 +31,24 @@ const KEYS: [&[u8]; 10] = [
     b"\"title\"",
     b"\"$vscode\"",
 ];
-/// Reads CPU profiles as the events that V8 would have streamed.
+
+/// Reads CPU profiles as the events that V8 would have streamed: for [`Trace::open_with`](tracemill_core::Trace::open_with) and
+/// [`read_all`](tracemill_core::read::read_all).
+///
+/// One serves one run. Heap: 60 bytes a node of the profile that is being read, and some dozen bytes a profile.
+///
+/// ```
+/// use tracemill_core::{EventOrder, Limits, Source, Trace};
+/// use tracemill_profile::{ProfileInputs, ProfileReader};
+///
+/// let text = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"startTime":10,"endTime":30,"samples":[1],"timeDeltas":[5]}"#;
+/// let rules = ProfileInputs { pid_tid: vec![("a.cpuprofile".into(), 7, 8)] }; // what the file does not say
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let trace = Trace::open_with(&[Source::bytes("a.cpuprofile", text)], &limits, &mut ProfileReader::new(&rules, false, false), None)?;
+/// let first = trace.events(EventOrder::Time).next().expect("there is one");
+/// assert!(String::from_utf8_lossy(first.bytes).contains(r#""pid":7,"tid":8"#));
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 pub struct ProfileReader {
     rules: ProfileInputs,
     one_process: bool,

@@ -1,15 +1,39 @@
 //! What tells streams apart: (pid, id), types strict, as in DevTools; where there is no `id`, `id2` takes its place (DevTools
 //! would fuse all streams of the process).
+//!
+//! A key is made of its values in an order, each closed by a zero byte:
+//!
+//! ```text
+//!   pid 7, id "0x1"      # 7 ␀  " 03 00 00 00 00 00 00 00 0x1 ␀       a string has its length first
+//!   pid 7, id2 {"local":…}  # 7 ␀  2 # {"local":…} ␀                  what is neither number nor string: as it is written
+//!   pid 7, no id         # 7 ␀  - ␀
+//! ```
+//!
+//! So equal bytes mean equal keys, and whoever compares or hashes keys need not know what is in them.
 
 use tracemill_tokenizer::{Event, Field, canonical, unescape};
 
 /// A value as it is written.
 pub(crate) type Written = Box<[u8]>;
 
-/// (pid, id), canonical and joined.
+/// (pid, id), canonical and joined: see [`stream_key`]. Its bytes are for comparing and hashing, not for reading.
 pub type StreamKey = Vec<u8>;
 
-/// The key of an event's stream.
+/// The key of an event's stream: equal for two events exactly if they are of one process and one `id`.
+///
+/// `7` is not `"7"`, since DevTools holds both in a `Map` of JavaScript; `7.0` is `7`, and escapes in strings are resolved. An event without
+/// ids has a key too, that of all such events. Cost: a copy of both values.
+///
+/// ```
+/// use tracemill_profile::stream_key;
+/// use tracemill_tokenizer::fields_of;
+///
+/// let key = |event: &str| stream_key(&fields_of(event.as_bytes()).of(event.as_bytes()));
+/// let plain = key(r#"{"pid":7,"tid":8,"id":"0x1"}"#);
+/// assert_eq!(plain, key(r#"{"id":"0x\u0031","tid":9,"pid":7.0}"#)); // threads do not matter, spellings neither
+/// assert_ne!(plain, key(r#"{"pid":"7","id":"0x1"}"#)); // types do
+/// assert_ne!(plain, key(r#"{"pid":7,"id2":"0x1"}"#));
+/// ```
 pub fn stream_key(event: &Event<'_>) -> StreamKey {
     let mut key = Vec::new();
     push_canonical(event.field(Field::Pid), &mut key);
@@ -23,7 +47,23 @@ pub fn stream_key(event: &Event<'_>) -> StreamKey {
     key
 }
 
-/// A form of a value that is the same for equal values of one type only.
+/// Appends a form of a value that is the same for equal values of one type only, and ends where it can be seen: so forms behind
+/// each other are equal if and only if all values are.
+///
+/// `value` is the text of a JSON value, `None` one that is missing. Numbers are compared by what they are, strings without their escapes,
+/// anything else by its bytes.
+///
+/// ```
+/// use tracemill_profile::push_canonical;
+///
+/// let form = |values: [&str; 2]| {
+///     let mut key = Vec::new();
+///     values.iter().for_each(|value| push_canonical(Some(value.as_bytes()), &mut key));
+///     key
+/// };
+/// assert_eq!(form(["1e3", r#""a""#]), form(["1000", r#""\u0061""#]));
+/// assert_ne!(form([r#""a""#, r#""bc""#]), form([r#""ab""#, r#""c""#]));
+/// ```
 pub fn push_canonical(value: Option<&[u8]>, key: &mut Vec<u8>) {
     match value {
         None => key.push(b'-'),

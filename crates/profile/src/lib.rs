@@ -25,15 +25,35 @@
 //! # Ok::<(), tracemill_core::Error>(())
 //! ```
 //!
+//! # What is read
+//!
+//! | event | ph | what it says |
+//! |---|---|---|
+//! | `Profile` | P | pid, id, and in `tid` the thread that was sampled; its `ts` is where times begin |
+//! | `ProfileChunk` | P | from any thread: `args.data` with `cpuProfile.nodes`, `cpuProfile.samples`, `timeDeltas`, and `lines` or `columns` |
+//! | `CpuProfile` | X | a whole profile in `args.data.cpuProfile` |
+//!
+//! Events of one profile have pid and id in common, nothing else: see [`stream_key`]. Text has microseconds with up to any number of digits;
+//! here times are nanoseconds, rounded down ([`FlawKind::Rounded`](tracemill_core::flaws::FlawKind::Rounded) counts where that loses
+//! something), in the clock of the events. Offsets are bytes among all inputs, which stand behind each other.
+//!
+//! Where rules come from: the layout of events from V8 (`CpuProfile::StreamPendingTraceEvents`), that of `.cpuprofile` files from the type
+//! `Profiler.Profile` of the Chrome DevTools Protocol, and what a profile means (which event counts, which tree, which order) from how
+//! DevTools reads one (`CPUProfileDataModel` and its handler of samples). Where we differ, since DevTools would lose something, it is counted.
+//!
+//! # Damage and memory
+//!
 //! What is damaged costs what it touches and no more: a chunk that is no JSON, a sample without a node, times that run backwards. Each is
 //! counted by kind with its place ([`tracemill_core::flaws`]), the rest of the profile is put together. Memory is bounded: 36 bytes of heap
 //! for each node of a call tree, everything else goes to disk beyond its share of [`Limits::memory`](tracemill_core::Limits::memory).
 //!
+//! # Parts
+//!
 //! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
 //! one way to read a profile. Modules in the order in which bytes meet them: `chunk` (args to columns), `router` (events
-//! to streams, on the worker that finds them), `decoded_chunks` and `contents` (decoded chunks, side by side or made again), `streams`
+//! to streams, on the worker that finds them: `key` tells streams apart), `decoded_chunks` and `contents` (decoded chunks, side by side or made again), `streams`
 //! and `profile_parts` (all streams, and the profiles in them), `order`
-//! (chunks in stream order), `tree` and `assemble` (chunks to one profile), `write` (profile to `.cpuprofile`), `events` and
+//! (chunks in stream order; `time_order` tells where a merge must look), `tree` and `assemble` (chunks to one profile, `assembled`), `write` (profile to `.cpuprofile`), `events` and
 //! `identity` (`.cpuprofile` to events); `profiles` is the door to all of that; `skim`, `excerpt`,
 //! `window` and `rebase` serve slices, `indexed` those by an index.
 #![forbid(unsafe_code)]

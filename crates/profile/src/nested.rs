@@ -1,7 +1,15 @@
 //! The old form of a profile's tree: nodes inside the `children` of nodes, without recursion.
 //!
+//! ```text
+//!   "head":{"functionName":"(root)","id":1,…,"children":[{"functionName":"f","id":2,…,"children":[]}, …]}
+//!                                                        ^ becomes a node below 1, of the text {"functionName":"f",…}
+//! ```
+//!
 //! Such a node has the call frame's fields as its own, and lines and columns count from 1. Its text, without its children
 //! and what only the tree needs, is made here, since in the input it may hold the whole tree.
+//!
+//! Nodes come out in the order in which they begin, so parents come before their children. Depth is bounded by the heap alone: an open node
+//! costs 8 bytes, and a file of brackets overflows no stack. Cost: one pass, and a second copy of the text of nodes that have children.
 
 use super::chunk::{Decoder, NO_HITS, NO_ID, Node};
 use super::text::Text;
@@ -70,7 +78,7 @@ impl Decoder<'_, '_> {
         false
     }
 
-    /// A key of a nested node; the text of all that is kept grows in `Chunk::made` if nothing came between, and is
+    /// A key of a nested node; the text of all that is kept grows in `Chunk::decoded_text` if nothing came between, and is
     /// gathered anew behind the children otherwise.
     fn nested_member(&mut self, number: usize, key: &[u8]) {
         match key {
@@ -97,6 +105,7 @@ impl Decoder<'_, '_> {
         }
     }
 
+    /// The end of a node: its text gets its last brace, at the end of all decoded text, and is copied there if others came between.
     fn close_nested(&mut self, number: usize) {
         let decoded_text = &mut self.chunk.decoded_text;
         let text = self.chunk.nodes[number].text.decoded_at().unwrap_or_default();

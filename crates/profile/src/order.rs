@@ -4,6 +4,15 @@
 //! Most streams stand in order of time: one look at their places tells, and nothing is sorted. For the others the places
 //! are sorted, on disk beyond a limit, and chunks are read one after the other in the order in question; what is held then
 //! are the ids of the profile's nodes.
+//!
+//! ```text
+//!   in order of time? ─ yes ─> Both                                     no chunk is looked at
+//!        └ no ─> by time, all refer to earlier nodes? ─ yes ─> Time     each chunk once
+//!                   └ no ─> in input order, do they? ─ yes ─> Input     each chunk twice
+//!                              └ no ─────────────────────────> Neither
+//! ```
+//!
+//! References decide, since a chunk that names a node before it is defined cannot be read in that order, whatever its time says.
 
 use super::chunk::NO_ID;
 use super::contents::Contents;
@@ -14,23 +23,24 @@ use tracemill_core::hash::HashSet;
 use tracemill_core::order::{Gather, Order, Runs};
 use tracemill_core::spill::Records;
 
-/// The order that was chosen.
+/// The order that was chosen for the chunks of one profile: see [`order_chunks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkOrder {
     /// By time, which is the order in the input too.
     Both,
-    /// By time.
+    /// By time, and chunks stand otherwise in the input: who reads that from front to back meets nodes before they are defined.
     Time,
     /// As in the input: by time, chunks would refer to nodes that come later.
     Input,
-    /// By time, though in no order do all refer to earlier nodes.
+    /// By time, though in no order do all refer to earlier nodes:
+    /// [`FlawKind::Unordered`](tracemill_core::flaws::FlawKind::Unordered).
     Neither,
 }
 
 tracemill_core::serialize_by_name!(ChunkOrder);
 
 impl ChunkOrder {
-    /// Its name in reports.
+    /// Its name in reports: `both`, `time`, `input` or `neither`.
     pub fn name(self) -> &'static str {
         match self {
             ChunkOrder::Both => "both",
@@ -43,24 +53,28 @@ impl ChunkOrder {
 
 /// The chunks of a stream in its own order.
 pub struct OrderedChunks<'c> {
+    /// Which that is.
     pub order: ChunkOrder,
     by_input: Records<'c, Entry>,
     /// By time, unless that is the same.
     by_time: Option<Runs>,
 }
 
-/// Where places are sorted.
+/// Where places are sorted, 16 bytes each.
 #[derive(Clone, Copy)]
 pub struct SortSpace<'c> {
     /// Bytes of them that may be in memory, about.
     pub limit: u64,
-    /// Where the others go.
+    /// The folder of the others: sorted runs in unlinked files.
     pub tmp_dir: &'c Path,
 }
 
-/// Decides on the order of the chunks of a stream, given in input order, and what they hold.
+/// Decides on the order of the chunks of a stream, given in input order, by what they hold.
 ///
-/// Cost: a comparison a chunk; where they are not in order of time a sort, and a look at what each holds, or two.
+/// Chunks of one time are in the order that the output would have them in (`order` compares their digits where 16 bytes do not tell).
+///
+/// Cost: a comparison a chunk; where they are not in order of time a sort, and a look at what each holds, or two. Heap: nothing, or
+/// `space.limit` and the ids of all nodes.
 ///
 /// # Errors
 /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take the chunks.
@@ -114,7 +128,7 @@ impl OrderedChunks<'_> {
 
 /// Whether every parent and sample refers to a node of its own or an earlier chunk.
 ///
-/// What is no id refers to nothing and defines nothing.
+/// What is no id refers to nothing and defines nothing. Of one chunk all nodes count before its samples, as V8 writes them.
 #[derive(Default)]
 struct References {
     known: HashSet<u64>,

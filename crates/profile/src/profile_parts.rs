@@ -1,4 +1,13 @@
 //! What is known of one profile before it is put together.
+//!
+//! ```text
+//!   ProfileParts   heads   Profile …           few: start, thread, source of each
+//!                  chunks  ▪ ▪ ▪ ▪ ▪ ▪ …        16 bytes each, in memory or in the file of all lists
+//!                  skims   ▪ ▪ ▪ ▪ ▪ ▪ …        40 bytes each, or none at all
+//!                  sums    nodes, samples, …    so that columns are made as long as they will be
+//! ```
+//!
+//! Workers each have the parts of their stretch; behind each other they are those of the profile.
 
 use super::chunk::Chunk;
 use super::key::Written;
@@ -12,22 +21,28 @@ use tracemill_tokenizer::{Event, Field};
 
 /// What an event says of start and origin of a profile.
 pub struct Origin {
+    /// Its `startTime`, in nanoseconds of the clock of its data, which need not be that of the events.
     pub start: Option<i64>,
+    /// What recorded it, if it says so.
     pub source: Option<ProfileSource>,
 }
 
 /// A `Profile` event.
 pub struct Head {
+    /// Its time and its place.
     pub entry: Entry,
-    /// As it is written; empty if missing.
+    /// The thread that was profiled, as it is written; empty if missing.
     pub tid: Written,
+    /// What its args say.
     pub origin: Origin,
 }
 
-/// How much there is in the chunks of a profile.
+/// How much there is in the chunks of a profile: exact, but for nodes of chunks that were skimmed, which are not counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sums {
+    /// Nodes, those that come again counted again.
     pub nodes: u64,
+    /// Samples, whatever they name.
     pub samples: u64,
     /// Steps of time.
     pub deltas: u64,
@@ -36,6 +51,7 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// Of one chunk that was decoded from `event`.
     pub fn of(chunk: &Chunk, event: &Event<'_>) -> Self {
         Sums {
             nodes: chunk.nodes.len() as u64,
@@ -72,7 +88,7 @@ pub struct ProfileParts {
 }
 
 impl ProfileParts {
-    /// Takes over later events.
+    /// Takes over later events. Cost: a copy of what is in memory of them.
     pub fn append(&mut self, later: ProfileParts) {
         self.heads.extend(later.heads);
         self.chunks.append(later.chunks);
@@ -81,12 +97,12 @@ impl ProfileParts {
         self.sums += later.sums;
     }
 
-    /// Bytes that spilling frees.
+    /// Bytes that spilling frees: those of the two long lists.
     pub fn heap(&self) -> u64 {
         self.chunks.heap() + self.skims.heap()
     }
 
-    /// Writes the lists that may be long to the lists's file.
+    /// Writes the lists that may be long to the file of all lists.
     ///
     /// # Errors
     /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take them.
@@ -98,12 +114,16 @@ impl ProfileParts {
 
 /// Whose a stream is, as written in its first event; empty where missing.
 pub struct Owner {
+    /// Process.
     pub pid: Written,
+    /// Thread that wrote the event: of a chunk not the one that was profiled.
     pub tid: Written,
+    /// `id`, or `id2` where there is none.
     pub id: Written,
 }
 
 impl Owner {
+    /// That of an event.
     pub fn of(event: &Event<'_>) -> Self {
         let field = |field| Box::from(event.field(field).unwrap_or_default());
         let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();

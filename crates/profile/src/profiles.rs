@@ -1,4 +1,11 @@
-//! The CPU profiles of an opened trace.
+//! The CPU profiles of an opened trace: the door for who wants profiles and no verbs.
+//!
+//! ```text
+//!   Trace ─ Profiles::of ─> Profiles ─ iter ─> CpuProfile ─ hot ─> HotFunction, …
+//!           decodes chunks             puts one together           sums by function
+//! ```
+//!
+//! One profile is in memory at a time, unless the caller keeps more of them.
 
 use super::assemble::Keep;
 use super::assembled::Wanted;
@@ -24,20 +31,39 @@ const AT_ONCE: usize = 1024;
 
 /// Opens traces and `.cpuprofile` files; these become the events that V8 would have streamed.
 ///
+/// What a document is shows its content, never its name: an object that is no trace and has `nodes`, or `head` as old ones do,
+/// is a profile. Its process and thread are those in the name that Node gives such files, or numbers of its own; see
+/// [`Identities`](crate::Identities).
+///
 /// Cost: as [`Trace::open`]; of the events of profiles their places are kept, 8 bytes each, within the same budget.
 ///
 /// # Errors
 /// As [`Trace::open`].
+///
+/// ```
+/// use tracemill_core::{EventOrder, Limits, Source};
+///
+/// let text = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"startTime":10,"endTime":30,"samples":[1],"timeDeltas":[5]}"#;
+/// let source = Source::bytes("CPU.20250510.134625.4711.0.001.cpuprofile", text);
+/// let trace = tracemill_profile::open(&[source], &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
+/// let chunks = trace.events(EventOrder::Time).filter(|event| event.fields().is_string(tracemill_tokenizer::Field::Name, b"ProfileChunk"));
+/// assert_eq!(chunks.count(), 2); // one with the sample, one with the end
+/// assert_eq!(trace.span(), Some((10_000, 30_000)));
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 pub fn open(sources: &[Source], limits: &Limits) -> Result<Trace, Error> {
     let mut reader = ProfileReader::new(&ProfileInputs::default(), false, false);
     Trace::open_with(sources, limits, &mut reader, Some(is_of_profile))
 }
 
+/// Whether an event is part of a profile: those are watched for, so that [`Profiles::of`] finds them without a look at all others.
 fn is_of_profile(event: &Event<'_>) -> bool {
     Role::of(event).is_some() && !event.is_metadata()
 }
 
 /// All CPU profiles of a trace: which events they are made of. Each is put together when it is asked for.
+///
+/// Decoded chunks are kept within an eighth of [`Limits::memory`]; beyond that they are decoded again when their profile is put together.
 pub struct Profiles<'t> {
     store: Store<'t>,
     collector: Collector,
@@ -82,7 +108,8 @@ impl<'t> Profiles<'t> {
         Ok(Profiles { store, collector, limits })
     }
 
-    /// Number of profiles: one for each process and stream id.
+    /// Number of profiles: one for each process and stream id, unless later inputs have a profile of the same ids, which is then
+    /// another one.
     pub fn count(&self) -> usize {
         self.collector.streams.groups().len()
     }
@@ -91,6 +118,10 @@ impl<'t> Profiles<'t> {
     ///
     /// Cost: about 1 ns for each byte of a profile's data, and the memory of its call tree; its samples take a quarter of the
     /// budget for streams at most, the rest goes to disk.
+    ///
+    /// # Errors
+    /// An item is one if the disk does not take what exceeds the memory ([`Scratch`](tracemill_core::error::ErrorKind::Scratch)). Damage is
+    /// none: see [`CpuProfile::flaws`].
     pub fn iter(&self) -> impl Iterator<Item = Result<CpuProfile<'_, 't>, Error>> + '_ {
         let memory = self.limits.shares().payload / 4;
         self.collector.streams.groups().into_iter().map(move |group| {
@@ -118,7 +149,8 @@ impl CpuProfile<'_, '_> {
         to_text(self.group.tid())
     }
 
-    /// Id of the stream of its events, as JSON: `"0x1"` with its quotes.
+    /// Id of the stream of its events, as JSON: `"0x1"` with its quotes. V8 counts up from 1 in each process, so it tells nothing
+    /// without [`CpuProfile::pid`].
     pub fn id(&self) -> String {
         to_text(&self.group.owner.id)
     }
@@ -128,7 +160,8 @@ impl CpuProfile<'_, '_> {
         source_of(&self.whole, self.group)
     }
 
-    /// First and last moment, in nanoseconds of the trace's clock.
+    /// First and last moment, in nanoseconds of the trace's clock. The first is the time of the `Profile` event, or guessed where there is
+    /// none; the last is that of the latest sample, or the `endTime` that the profile has, if that is later.
     pub fn span(&self) -> (i64, i64) {
         (self.whole.start, self.whole.bounds.end)
     }
@@ -143,7 +176,7 @@ impl CpuProfile<'_, '_> {
         self.whole.profile.tree.len() as u64
     }
 
-    /// Defects found in it, by kind. Offsets are bytes of all inputs behind each other.
+    /// Defects found in it, by kind. Offsets are bytes of all inputs behind each other: [`Trace::locate`] says in which input that is.
     pub fn flaws(&self) -> &Flaws {
         &self.whole.profile.flaws
     }
@@ -151,7 +184,10 @@ impl CpuProfile<'_, '_> {
     /// Functions by self time in nanoseconds, the longest first. A sample counts until the next one, the last until the end.
     /// Functions of one name, script and line are one.
     ///
-    /// Cost: one pass over the samples; 8 bytes of heap a node.
+    /// All samples count, also those of `(program)` and `(idle)`, so the times add up to that from the first sample to the end. Rows of
+    /// one time are in order of their names.
+    ///
+    /// Cost: one pass over the samples, and the call frame of each node that has time of its own is taken apart; 8 bytes of heap a node.
     pub fn hot(&self) -> Vec<HotFunction> {
         let profile = &self.whole.profile;
         let mut own = vec![0i64; profile.tree.len()];
@@ -190,14 +226,14 @@ impl CpuProfile<'_, '_> {
     }
 }
 
-/// A function of a CPU profile.
+/// A function of a CPU profile. Its texts are without JSON's quotes and escapes; what is no UTF-8 in them is U+FFFD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HotFunction {
     /// Its name; empty for functions that have none.
     pub name: String,
     /// Its script; empty where there is none.
     pub url: String,
-    /// Its line, from 0 on, as V8 counts.
+    /// Its line, from 0 on, as V8 counts; `None` where the profile has none, −1 for what has no place in a script.
     pub line: Option<i64>,
     /// Time in the function itself, without what it called, in nanoseconds.
     pub self_ns: i64,

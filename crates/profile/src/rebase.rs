@@ -8,8 +8,8 @@
 //! A re-based stream has the samples inside, with their exact times, lines and columns; the nodes that they name with all
 //! ancestors, as they are written; and the `trace_ids` of those. A window between whose start and its first sample time
 //! passes begins with the sample that is in force there ([`InForce`]). `ts` of its `Profile` event is the start of the window
-//! if its own lies outside, and `startTime` of its data moves by as much. Samples go into chunks of at most 10,000
-//!, each with the nodes that it needs first.
+//! if its own lies outside, and `startTime` of its data moves by as much. Samples go into chunks of at most 10,000,
+//! each with the nodes that it needs first.
 //!
 //! Cost: the profile is put together (see `assemble`), and its samples are read twice more. Heap: its call tree.
 
@@ -33,7 +33,7 @@ const MOST: usize = 10_000;
 /// Line and column of a sample; 0 if it has none.
 type Positions = [i64; 2];
 
-/// A stream on its way into the windows.
+/// A stream on its way into the windows: made of a profile that was put together, and written once.
 pub(crate) struct Rebase<'g, 's, 'p> {
     group: Group<'g>,
     whole: &'g PlacedProfile<'s, 'p>,
@@ -43,6 +43,7 @@ pub(crate) struct Rebase<'g, 's, 'p> {
     store: &'g Store<'p>,
     /// Where each node stands among all, parents first.
     position: Vec<u32>,
+    /// Which nodes a chunk has had already.
     sent: Vec<bool>,
     /// What ends an event, up to its time.
     tail: Vec<u8>,
@@ -143,6 +144,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         &self.whole.profile
     }
 
+    /// All samples, each with its time: the times of one profile are the sums of its steps, so nothing can be skipped.
     fn walk(&self) -> Walk<'g> {
         let profile = self.profile();
         let [lines, columns] = profile.has_positions();
@@ -151,6 +153,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         Walk { steps: profile.samples(Wanted::Steps), positions, time: self.whole.start }
     }
 
+    /// The samples that are written.
     fn inside(&self) -> Inside<'g> {
         let windows = self.in_force.iter().enumerate();
         let known = windows.filter_map(|(window, &own)| own.map(|(node, at)| (window, node, at)));
@@ -159,7 +162,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         Inside { walk, windows: self.windows, in_force, held: None }
     }
 
-    /// Makes its events; returns the samples in them.
+    /// Makes its events: the `Profile` event, chunks of samples, and one with the end if the profile has one. Returns the samples in them.
     pub(crate) fn write(
         mut self,
         emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
@@ -202,7 +205,8 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         if from == i64::MIN { time } else { from }
     }
 
-    /// The `Profile` event that counts, with its start moved.
+    /// The `Profile` event that counts, with its start moved. Its bytes stay but for two numbers: `ts`, and `startTime`, which moves by as much,
+    /// digit by digit, since it may be of another clock.
     fn write_head(
         &mut self,
         start: i64,
@@ -256,6 +260,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         tail
     }
 
+    /// Ends the event at hand: all have one envelope, but for the time.
     fn end_event(&mut self, emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.out.extend_from_slice(&self.tail);
         push_micros(self.ts, &mut self.out);
@@ -263,6 +268,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         emit(&self.out)
     }
 
+    /// A chunk of samples; where it needs more nodes than a chunk may have, chunks of nodes alone come before it.
     fn write_chunk(
         &mut self,
         batch: &Batch,

@@ -10,6 +10,10 @@
 //!
 //! No pool of decoders stands beside the scan's workers: the worker that finds a chunk decodes it, so decoding is as
 //! parallel as the scan and needs no queue of its own.
+//!
+//! Cost: one look at how the name begins for every event; of a chunk its decoding ([`Detail::All`]), or a fifth of that
+//! ([`Detail::Times`]). Which stream an event is of costs no hashing while a few streams take turns: those are compared by their ids as
+//! written. Heap: 16 bytes a chunk, and what was decoded.
 
 use super::chunk::Chunk;
 use super::contents::decode_into;
@@ -35,7 +39,18 @@ pub enum Role {
 }
 
 impl Role {
-    /// By name, as DevTools has it; a `CpuProfile` must be complete (ph X).
+    /// By name, as DevTools has it; a `CpuProfile` must be complete (ph X). `None` for all other events, which is known from the first letter
+    /// of nearly all names.
+    ///
+    /// ```
+    /// use tracemill_profile::Role;
+    /// use tracemill_tokenizer::fields_of;
+    ///
+    /// let role = |event: &str| Role::of(&fields_of(event.as_bytes()).of(event.as_bytes()));
+    /// assert_eq!(role(r#"{"name":"ProfileChunk","ph":"P"}"#), Some(Role::Chunk));
+    /// assert_eq!(role(r#"{"name":"CpuProfile","ph":"X"}"#), Some(Role::Whole));
+    /// assert_eq!(role(r#"{"name":"CpuProfile","ph":"I"}"#), None);
+    /// ```
     #[inline]
     pub fn of(event: &Event<'_>) -> Option<Role> {
         // nearly all names are none of these: one look at how they begin tells
@@ -63,27 +78,28 @@ pub enum Detail {
     Times,
 }
 
-/// Chunks of lengths that `check` tells of.
+/// Chunks of lengths that `check` tells of, by the offsets of their events.
 #[derive(Clone, Copy, Default)]
 pub struct OddLengths {
     /// Of more samples, nodes or steps than is safe.
     pub large: Tally,
-    /// Of as many samples as steps they have not.
+    /// With more samples than steps of time, or fewer.
     pub uneven: Tally,
 }
 
 /// Samples, nodes or steps that DevTools takes in one chunk without risk.
 const SAMPLES: usize = 10_000;
 
-/// Streams of a stretch of an input.
+/// Streams of a stretch of an input: a worker fills one, and [`Streams::append`](crate::Streams::append) takes it over. See
+/// [`Streams`](crate::Streams) for an example.
 #[derive(Default)]
 pub struct Router {
-    /// In order of their first events.
+    /// Their keys, ids and events, in the order of their first events.
     pub found: Vec<(StreamKey, Owner, ProfileParts)>,
     numbers: HashMap<StreamKey, usize>,
-    /// Long events among them.
+    /// Events of 16 KiB and more among them, whose lengths no [`Place`] has: offset and bytes.
     pub long: Vec<Long>,
-    /// What was decoded; heads, which are few and small, keep what matters themselves.
+    /// What was decoded, in pieces of about 1 GiB at most; heads, which are few and small, keep what matters themselves.
     pub kept: Vec<DecodedChunks>,
     /// Chunks of odd lengths.
     pub odd: OddLengths,
@@ -99,7 +115,8 @@ type WrittenIds = [Option<Written>; 3];
 const RECENT: usize = 16;
 
 impl Router {
-    /// Takes an event if it is part of a stream; `offset` is its place among all inputs.
+    /// Takes an event if it is part of a stream; `offset` is its place among all inputs, and greater than those before. Metadata (ph M) is
+    /// part of none, whatever it is called.
     #[inline]
     pub fn note(&mut self, event: &Event<'_>, offset: u64) {
         if let Some(role) = Role::of(event)
@@ -110,6 +127,8 @@ impl Router {
     }
 
     /// As [`Router::note`], of an event whose role is known. Returns the number of its stream in [`Router::found`].
+    ///
+    /// With [`Detail::Times`] each chunk leaves a [`Skim`] beside its place. Use one detail for all of a stream.
     pub fn take(&mut self, event: &Event<'_>, offset: u64, role: Role, detail: Detail) -> usize {
         let len = event.bytes.len();
         if Place::is_long(len) {
@@ -130,6 +149,7 @@ impl Router {
         }
     }
 
+    /// Of several heads of one stream all are kept: which one counts is known at the end.
     fn head(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         let origin = self.decode(event, entry);
         let tid = event.field(Field::Tid).unwrap_or_default().into();
@@ -138,7 +158,7 @@ impl Router {
         at
     }
 
-    /// Each is a profile of its own.
+    /// Each is a profile of its own: so its key ends with its offset.
     fn whole(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         let origin = self.decode(event, entry);
         self.keep(entry);

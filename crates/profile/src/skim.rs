@@ -20,7 +20,20 @@ use std::sync::LazyLock;
 use tracemill_core::spill::Record;
 use tracemill_tokenizer::{Event, Field};
 
-/// What was found of a chunk.
+/// What was found of a chunk: 40 bytes, in memory and on disk.
+///
+/// ```
+/// use tracemill_profile::Skim;
+/// use tracemill_tokenizer::fields_of;
+///
+/// let skim = |event: &str| Skim::of(&fields_of(event.as_bytes()).of(event.as_bytes()));
+/// let chunk = r#"{"args":{"data":{"cpuProfile":{"nodes":[{"id":4},{"id":9}],"samples":[9,4]},"timeDeltas":[5,-7]}}}"#;
+/// let own = skim(chunk).expect("as V8 writes it");
+/// assert_eq!((own.samples(), own.duration(), own.low, own.high), (2, -2_000, -2_000, 5_000)); // nanoseconds
+/// assert_eq!(own.ids(), 4..=9);
+/// assert_eq!(Skim::of_numbers(own.numbers()), Some(own));
+/// assert_eq!(skim(&chunk.replace(":[5", ": [5")), None); // other white space: to be decoded
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skim {
     /// How many samples there are, and the sum of the steps in nanoseconds.
@@ -43,6 +56,7 @@ pub struct Skim {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
+    /// As V8 writes it: all of it is known.
     Plain,
     /// Another than those read here: only its steps are known.
     Other,
@@ -56,7 +70,8 @@ const _: () = assert!(size_of::<Skim>() == 40);
 const DIGITS: usize = 12;
 
 impl Skim {
-    /// Skims the args of a `ProfileChunk` event; `None` if they must be decoded.
+    /// Skims the args of a `ProfileChunk` event; `None` if they must be decoded. What it finds is what decoding would find: anything that could
+    /// make a difference (white space, an escape, a fraction, a second list, lists of other lengths) is `None`.
     pub fn of(event: &Event<'_>) -> Option<Skim> {
         let args = event.field_and_rest(Field::Args)?;
         let mut rest = args.strip_prefix(b"{\"data\":{")?;
@@ -149,7 +164,8 @@ impl Skim {
         (found == count).then_some(sum)
     }
 
-    /// What skimming would have found of a chunk that had to be decoded.
+    /// What skimming would have found of a chunk that had to be decoded: its times. Ids of nodes and the rest are not told, and it
+    /// [is another](Skim::is_other): so who needs them decodes it once more.
     pub fn of_decoded(chunk: &Chunk) -> Skim {
         let mut sum = 0_i64;
         let (mut low, mut high) = (0, 0);
@@ -174,12 +190,12 @@ impl Skim {
         }
     }
 
-    /// Samples.
+    /// Number of its samples.
     pub fn samples(&self) -> u64 {
         u64::from(self.count)
     }
 
-    /// The sum of the steps in nanoseconds.
+    /// The sum of the steps in nanoseconds: the time of its last sample since the last one of the chunk before.
     pub fn duration(&self) -> i64 {
         self.duration
     }
@@ -199,7 +215,7 @@ impl Skim {
         self.ids.0 <= self.ids.1
     }
 
-    /// Where the ids of its nodes lie, if it has any.
+    /// Where the ids of its nodes lie, if it has any ([`Skim::has_nodes`]); an empty range if not. Ids beyond 32 bits make it open at the end.
     pub fn ids(&self) -> RangeInclusive<u64> {
         let (least, greatest) = self.ids;
         u64::from(least)..=if greatest == u32::MAX { u64::MAX } else { greatest.into() }
@@ -235,7 +251,7 @@ impl Skim {
         ]
     }
 
-    /// What has these numbers; `None` if nothing can have them.
+    /// What has these numbers, see [`Skim::numbers`]; `None` if nothing can have them.
     pub fn of_numbers([kind, count, duration, low, rest, least, ids]: [u64; 7]) -> Option<Skim> {
         let greatest = least.checked_add(ids)?.saturating_sub(1);
         let ids = match ids {

@@ -9,6 +9,10 @@
 //! A stream goes on in later inputs (rotated logs) unless that input has a `Profile` event of its own for the key: then it
 //! is another profile that happens to have the same ids.
 //!
+//! Inputs come one after the other, and each in stretches of its own order ([`Streams::append`]); what a stretch says of the last profile
+//! may have to move to the one before once the input is over (`Stream::end_input`). When all is read ([`Streams::finish`]) the lists are
+//! read from the file, one after the other, and nothing changes any more.
+//!
 //! Memory: 16 bytes a chunk, 56 where it was skimmed, on disk beyond their share of the budget ([`SpillLists`]). What was
 //! decoded is kept within another share; the rest is decoded again when its profile is put together.
 
@@ -29,12 +33,12 @@ use tracemill_core::spill::{Records, SpillLists};
 use tracemill_core::store::Store;
 use tracemill_tokenizer::Mapped;
 
-/// Shares of the budget, in bytes.
+/// Shares of the budget, in bytes. With none of it everything is decoded again, or read from disk.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// For what was decoded.
+    /// For what was decoded ([`DecodedChunks::heap`]).
     pub decoded: u64,
-    /// For places of chunks.
+    /// For places of chunks, and what was skimmed of them.
     pub places: u64,
 }
 
@@ -88,12 +92,37 @@ fn heap_of(key: &StreamKey, owner: &Owner) -> u64 {
     (text + entry + size_of::<ProfileParts>() + 256) as u64
 }
 
-/// All streams.
+/// All streams of a run, and the profiles in them.
+///
+/// ```
+/// use tracemill_core::{EventOrder, Limits, Source, Trace};
+/// use tracemill_profile::{Keep, Room, Router, Streams};
+///
+/// let text = r#"[{"name":"Profile","ph":"P","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},
+///   {"name":"ProfileChunk","ph":"P","pid":7,"tid":9,"id":"0x1","ts":2,"args":{"data":{"cpuProfile":{"nodes":[{"id":1}],
+///   "samples":[1,1]},"timeDeltas":[5,7]}}}]"#;
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?;
+///
+/// let mut router = Router::default(); // each stretch of an input has one
+/// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
+/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+/// streams.append(router, 0)?; // of the input that begins at 0
+/// streams.finish()?;
+///
+/// let group = streams.groups()[0];
+/// assert_eq!((group.chunks().count(), group.tid()), (1, &b"8"[..])); // not the thread of the chunk
+/// let store = trace.store();
+/// let whole = group.assemble(&store, Keep::All { memory: 1 << 20 }, &limits)?;
+/// assert_eq!((whole.start, whole.last), (1_000, 13_000)); // nanoseconds
+/// assert_eq!(whole.profile.columns().expect("nothing is wrong with it").steps.iter().collect::<Vec<_>>(), [5_000, 7_000]);
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 pub struct Streams {
     /// In order of their first events.
     all: Vec<(StreamKey, Stream)>,
     numbers: HashMap<StreamKey, usize>,
-    /// Long events among them.
+    /// Events of 16 KiB and more among them: a store needs their lengths.
     pub long: LongEvents,
     /// Decoded chunks, by stretches of the inputs, and their bytes.
     kept: Vec<DecodedChunks>,
@@ -131,7 +160,11 @@ impl Streams {
         }
     }
 
-    /// Takes over what a later part of the input that begins at `input` has.
+    /// Takes over what a later part of the input that begins at `input` has. Parts come in the order of the inputs, and in that of each
+    /// input; decoded chunks of a part are dropped where they exceed their share.
+    ///
+    /// Cost: a look-up by key for each stream of the part, and a copy of the 16 bytes (56) of each chunk; now and then a write of all lists,
+    /// when they exceed theirs.
     ///
     /// # Errors
     /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take the places of its chunks;
@@ -170,7 +203,7 @@ impl Streams {
         profiles.into_iter().try_for_each(|profile| profile.spill(&mut self.lists))
     }
 
-    /// All inputs were read: from now on it can be asked.
+    /// All inputs were read: from now on it can be asked ([`Streams::groups`]), and takes nothing more.
     ///
     /// # Errors
     /// As [`Streams::append`].
@@ -180,7 +213,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Forgets streams whose first events do not stand at places that `keeps` has.
+    /// Forgets streams whose first events do not stand at places that `keeps` has. Only behind [`Streams::finish`].
     pub fn retain(&mut self, keeps: impl Fn(u64) -> bool) {
         let file = self.file.as_deref().unwrap_or_default();
         self.all.retain(|(_, stream)| stream.first(file).is_some_and(&keeps));
@@ -188,7 +221,7 @@ impl Streams {
         self.numbers = keys.collect();
     }
 
-    /// Gives streams of the one input the chunks that are known of them, in place of those that were read.
+    /// Gives streams of the one input the chunks that are known of them, in place of those that were read. Only behind [`Streams::finish`].
     pub fn complete(&mut self, known: &Arc<IndexedStreams>) {
         let file = self.file.as_deref().unwrap_or_default();
         for (_, stream) in &mut self.all {
@@ -202,7 +235,7 @@ impl Streams {
         self.known.as_ref().is_some_and(|known| known.is_in_vain())
     }
 
-    /// All profiles, in the order in which their streams and they begin in the inputs.
+    /// All profiles, in the order in which their streams and they begin in the inputs. Cost: a few dozen bytes a profile; nothing is read.
     pub fn groups(&self) -> Vec<Group<'_>> {
         self.all.iter().flat_map(|(key, stream)| self.groups_of(key, stream)).collect()
     }
@@ -219,7 +252,7 @@ impl Streams {
         stream.profiles.iter().map(move |own| Group { key, owner, own, kept, file, known })
     }
 
-    /// Streams whose chunks may not stand in time order (see `crate::streams`).
+    /// Streams whose chunks may not stand in time order (see `time_order`): a look at the time of each chunk, none at their bytes.
     pub fn suspects(&self) -> HashSet<StreamKey> {
         let may_swap = |(key, stream): &&(StreamKey, Stream)| {
             let mut last = None;
@@ -232,7 +265,8 @@ impl Streams {
     }
 }
 
-/// The events of one profile: those of a stream, less those of inputs that have a profile of the same ids of their own.
+/// The events of one profile: those of a stream, less those of inputs that have a profile of the same ids of their own. A handful of
+/// references: copies cost nothing. [`Group::assemble`] puts the profile together.
 #[derive(Clone, Copy)]
 pub struct Group<'c> {
     /// What tells its stream from others.
@@ -255,7 +289,7 @@ impl<'c> Group<'c> {
         (self.owner.pid.clone(), self.owner.id.clone())
     }
 
-    /// Chunks of all streams that were kept decoded.
+    /// Chunks of all streams that were kept decoded, in the order of the inputs.
     pub fn kept_chunks(self) -> &'c [DecodedChunks] {
         self.kept
     }
@@ -268,7 +302,7 @@ impl<'c> Group<'c> {
         }
     }
 
-    /// What was skimmed of each chunk, where that was asked for.
+    /// What was skimmed of each chunk, where that was asked for ([`Detail::Times`](crate::Detail)); else there are none.
     pub fn skims(self) -> Records<'c, Skim> {
         match self.known {
             Some(known) => known.skims(),
@@ -290,7 +324,7 @@ impl<'c> Group<'c> {
         self.known.is_none_or(|known| known.check_all(store))
     }
 
-    /// All of its events, heads first.
+    /// All of its events, heads first; both in input order.
     pub fn events(self) -> impl Iterator<Item = Entry> + 'c {
         self.own.heads.iter().map(|head| head.entry).chain(self.chunks().iter())
     }
@@ -301,7 +335,8 @@ impl<'c> Group<'c> {
         self.own.heads.last().map_or(&self.owner.tid, |head| &head.tid)
     }
 
-    /// When it begins, as far as one event tells.
+    /// When it begins, as far as one event tells: nanoseconds of its last `Profile` event, else of its first chunk; 0 without any, [`i64::MIN`] if
+    /// that event has no time.
     pub fn first_time(self) -> i64 {
         let head = self.own.heads.last().map(|head| head.entry);
         head.or_else(|| self.chunks().first()).map_or(0, |entry| entry.time)

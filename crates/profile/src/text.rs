@@ -1,9 +1,25 @@
 //! Text of a profile, by its place.
+//!
+//! Call frames and unknown members are most of a profile's bytes, and nobody needs them before the profile is written. So they stay in the
+//! input: 16 bytes say where. Where the input does not say them as they are meant (nodes inside nodes of the old form), decoding makes their
+//! text and keeps it beside the columns.
+//!
+//! ```text
+//!   offset   0 ───────────────────── 2⁶³ ─────────────────────
+//!            bytes of all inputs      bytes of decoded text
+//! ```
 
 use std::ops::Range;
 
 /// A stretch of text: in the inputs, or (with the top bit) in text that decoding made: keys and frames whose input does not say them as they are
-/// meant.
+/// meant. [`text_of`](crate::text_of) gets its bytes.
+///
+/// ```
+/// use tracemill_profile::Text;
+///
+/// assert_eq!(Text::decoded(3..8).decoded_at(), Some(3..8));
+/// assert_eq!(Text { offset: 3, len: 5 }.decoded_at(), None); // in the inputs
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     /// Where it stands among all inputs; with [`Text::DECODED`], in decoded text.

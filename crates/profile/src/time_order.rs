@@ -1,5 +1,11 @@
 //! CPU profile streams in the order of the output: a chunk is never written before its predecessor.
 //!
+//! ```text
+//!   input        A@10  B@30  C@20           C needs a node that B defines
+//!   by time      A@10  C@20  B@30           would break the stream
+//!   output       A@10  ·     B@30 C@20      C is delayed: right behind B, whatever its time
+//! ```
+//!
 //! A stream is all `ProfileChunk` events of one key ([`stream_key`]). Its
 //! order is the output's time order if every node and sample then refers to nodes already defined; else input order if
 //! that satisfies it; else time order and a warning. Where it is input order, chunks that time order would write too
@@ -26,6 +32,25 @@ struct StreamEnds {
 }
 
 /// Per stream, whether its chunks stand in time order, and when it began.
+///
+/// Each worker of a scan fills one of its stretch; they are joined in input order. Heap: two entries, and its key once or twice, a stream.
+///
+/// ```
+/// use tracemill_core::entry::Entry;
+/// use tracemill_core::place::Place;
+/// use tracemill_profile::{StreamOrders, stream_key};
+/// use tracemill_tokenizer::fields_of;
+///
+/// let mut orders = StreamOrders::default();
+/// for (offset, time, id) in [(0, 10, 1), (100, 30, 1), (200, 20, 1), (300, 10, 2), (400, 20, 2)] {
+///     let text = format!(r#"{{"name":"ProfileChunk","pid":7,"id":{id}}}"#);
+///     let place = Place::new(offset, text.len(), 0);
+///     orders.note(&fields_of(text.as_bytes()).of(text.as_bytes()), Entry { time, place });
+/// }
+/// let odd = br#"{"pid":7,"id":1}"#;
+/// let suspects = orders.suspects();
+/// assert!(suspects.len() == 1 && suspects.contains(&stream_key(&fields_of(odd).of(odd))));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct StreamOrders {
     ends: HashMap<StreamKey, StreamEnds>,
@@ -34,7 +59,8 @@ pub struct StreamOrders {
 }
 
 impl StreamOrders {
-    /// Looks at an event; `entry.time` is [`i64::MIN`] if it has none.
+    /// Looks at an event, the next one in input order; `entry.time` is [`i64::MIN`] if it has none. Events that are of no stream cost one
+    /// look at how their name begins.
     #[inline]
     pub fn note(&mut self, event: &Event<'_>, entry: Entry) {
         match Role::of(event) {
@@ -52,6 +78,7 @@ impl StreamOrders {
         self.begins.insert(stream_key(event), entry.time);
     }
 
+    /// What is noted of two stretches, `later` behind what is here: the border between them is one more pair of neighbours.
     fn join(&mut self, key: StreamKey, later: StreamEnds) {
         match self.ends.entry(key) {
             Slot::Vacant(slot) => {
@@ -65,7 +92,7 @@ impl StreamOrders {
         }
     }
 
-    /// Takes over what a later part of the input has.
+    /// Takes over what a later part of the input has. Cost: by streams.
     pub fn append(&mut self, later: StreamOrders) {
         // streams are independent of each other: the order of joining them cannot be seen
         #[expect(clippy::iter_over_hash_type, reason = "each key is joined on its own")]
@@ -75,14 +102,14 @@ impl StreamOrders {
         self.begins.extend(later.begins);
     }
 
-    /// With other keys, different ones for different ones.
+    /// With other keys, different ones for different ones: those that streams have in the output, where a merge renames ids.
     pub fn with_keys(self, new: impl Fn(StreamKey) -> StreamKey) -> Self {
         let ends = self.ends.into_iter().map(|(key, seen)| (new(key), seen)).collect();
         let begins = self.begins.into_iter().map(|(key, begin)| (new(key), begin)).collect();
         StreamOrders { ends, begins }
     }
 
-    /// With times of chunks that change by `new`, in which their order stays.
+    /// With times of chunks that change by `new`, in which their order stays; those of `Profile` events stay as they are written.
     pub fn with_times(mut self, new: impl Fn(i64) -> i64) -> Self {
         let entries = self.ends.values_mut().flat_map(|seen| [&mut seen.first, &mut seen.last]);
         let timed = entries.filter(|entry| entry.time > i64::MIN);
@@ -96,7 +123,8 @@ impl StreamOrders {
         self.ends.keys().map(|key| (key, self.begins.get(key).copied()))
     }
 
-    /// Streams whose chunks may not stand in time order.
+    /// Streams whose chunks may not stand in time order: all that do not, and some that have chunks of one
+    /// time whose order 16 bytes cannot tell.
     pub fn suspects(self) -> HashSet<StreamKey> {
         self.ends.into_iter().filter(|(_, seen)| seen.suspect).map(|(key, _)| key).collect()
     }

@@ -1,4 +1,16 @@
 //! CPU profile streams in windows of time: kept, dropped, or re-based (see `rebase`).
+//!
+//! | a profile | edges are clipped | kept | dropped |
+//! |---|---|---|---|
+//! | lies in one window with all its events and samples | stays | stays | stays |
+//! | lies in windows, though in several | stays | stays | goes |
+//! | has samples in a window, or one in force where it begins | re-based | stays | goes |
+//! | only reaches over windows | goes | stays | goes |
+//! | is a `CpuProfile` event or has no `Profile` event, and reaches into windows | stays, and is told: it cannot be re-based | stays | goes |
+//! | lies outside | goes | goes | goes |
+//!
+//! Cost: with [`Edges::Clip`] what windows need of each profile is put together (`excerpt`), otherwise all of it. Several profiles are done
+//! at a time, each with its part of the memory; call trees are beyond all shares, so there are no more at a time than 64 MiB of budget each.
 
 use super::assemble::Keep;
 use super::assembled::Wanted;
@@ -19,7 +31,7 @@ use tracemill_core::windows::Windows;
 /// all shares.
 const STREAM: u64 = 64 << 20;
 
-/// What became of the streams of a trace.
+/// What became of the streams of a trace: see [`cut_streams`].
 #[derive(Default)]
 pub struct Cut {
     /// Whether the events of each profile stay as they are, by its number.
@@ -48,14 +60,49 @@ impl Cut {
 
 /// What becomes of a stream.
 enum StreamOutcome {
+    /// Its events stay as they are.
     Kept,
+    /// They do, though they reach beyond the windows: the caller is told.
     Whole,
+    /// None of its events stays.
     Dropped,
+    /// Events are made in place of its own.
     Rebased,
 }
 
-/// Decides on every profile of `streams`; events of those re-based go to `emit`. Nothing of that counts if a chunk that was known
-/// proved to be another one, or cannot be read (see `known`).
+/// Decides on every profile of `streams`; events of those re-based go to `emit`, each as the text of one JSON object. Nothing of that
+/// counts if a chunk that was known proved to be another one, or cannot be read (see [`IndexedStreams`](crate::IndexedStreams)).
+///
+/// With [`Edges::Clip`] the chunks must have been taken with [`Detail::Times`](crate::Detail), which says when their samples are.
+///
+/// ```
+/// use tracemill_core::windows::{Edges, Windows};
+/// use tracemill_core::{EventOrder, Limits, Source, Trace};
+/// use tracemill_profile::{Detail, Role, Room, Router, Streams, cut_streams};
+///
+/// let text = r#"[{"name":"Profile","ph":"P","pid":7,"tid":8,"id":1,"ts":10,"args":{"data":{"startTime":10}}},
+///   {"name":"ProfileChunk","ph":"P","pid":7,"tid":9,"id":1,"ts":12,"args":{"data":{"cpuProfile":{"nodes":[{"id":1},
+///   {"id":2,"parent":1},{"id":3,"parent":1}],"samples":[2,3,2,3]},"timeDeltas":[2,3,6,3]}}}]"#;
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?;
+/// let mut router = Router::default();
+/// for event in trace.events(EventOrder::Input) {
+///     let role = Role::of(&event.fields()).expect("all are of the profile");
+///     router.take(&event.fields(), event.offset, role, Detail::Times);
+/// }
+/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+/// streams.append(router, 0)?;
+/// streams.finish()?;
+///
+/// let (window, mut made) = (Windows(vec![(20_000, 22_000)]), Vec::new()); // samples are at 12, 15, 21 and 24 µs
+/// let cut = cut_streams(&streams, &window, Edges::Clip, &trace.store(), &limits, &mut |event| {
+///     made.push(String::from_utf8_lossy(event).into_owned());
+///     Ok(())
+/// })?;
+/// assert_eq!((cut.rebased, cut.samples, cut.stays), (1, 2, vec![false])); // the one at 15 is in force at 20
+/// assert!(made[1].contains(r#""samples":[3,2]},"timeDeltas":[0,1]"#), "{made:?}");
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 ///
 /// # Errors
 /// Those of `emit`, and [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take a profile.

@@ -10,6 +10,13 @@
 //! `"nodes":[` comes first because older DevTools know a profile by that. Missing parts of a call frame are filled in, since
 //! VS Code and speedscope expect them: url `""`, line and column −1 and `scriptId` as a string as DevTools does it for
 //! streams; a missing name is `""`, a missing `scriptId` `"0"`. Everything else a node or profile had is kept behind: `codeType`, `positionTicks`, `lines`, `trace_ids` …
+//!
+//! Numbers are those that were read: times as microseconds with as many digits as they need, ids as they are unless two nodes have the same one.
+//! What is written is JSON whatever was read: text that is none is mended and counted
+//! ([`FlawKind::Text`]), and so are values of another type than readers expect ([`FlawKind::Shape`]).
+//!
+//! Columns are written one after the other, since that is how the file has them: each takes a pass of its own. Heap: 8 bytes a node for the
+//! lists of children, and 128 KiB.
 
 use super::assembled::{Profile, Wanted};
 use super::tree::{Children, hits};
@@ -21,10 +28,10 @@ use tracemill_core::json::{
 use tracemill_core::output::Batch;
 use tracemill_tokenizer::{Cursor, number_text, parse, validate};
 
-/// When a profile began and ended.
+/// When a profile began and ended, in the clock of the events.
 #[derive(Clone, Debug)]
 pub struct Bounds {
-    /// As it is written.
+    /// Microseconds as they are written in the trace, digit by digit: nanoseconds might not hold them.
     pub start: Vec<u8>,
     /// Nanoseconds.
     pub end: i64,
@@ -62,6 +69,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
+    /// Appends text that needs no look.
     fn push(&mut self, text: &str) {
         self.buffer.extend_from_slice(text.as_bytes());
     }
@@ -75,10 +83,46 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Writes a profile. Cost: a few ns for each sample and for each byte of the nodes.
+/// Writes a profile as a `.cpuprofile`. Cost: a few ns for each sample and for each byte of the nodes.
+///
+/// What could not be written as it stands is added to the flaws of the profile: look at them behind this.
 ///
 /// # Errors
 /// [`Write`](tracemill_core::error::ErrorKind::Write) and [`BrokenPipe`](tracemill_core::error::ErrorKind::BrokenPipe) of the output.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use tracemill_core::output::{Length, Output};
+/// use tracemill_core::target::OutputConfig;
+/// use tracemill_core::{EventOrder, Limits, Source};
+/// use tracemill_profile::{Keep, Room, Router, Streams, write};
+///
+/// // a file goes in, becomes events, and comes out as it was
+/// let text = concat!(
+///     r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"#,
+///     r#""hitCount":0,"children":[2]},{"id":2,"callFrame":{"functionName":"f","scriptId":"7","url":"a.js","lineNumber":3,"#,
+///     r#""columnNumber":12},"hitCount":2}],"startTime":10,"endTime":30,"samples":[2,2],"timeDeltas":[5,7.5]}"#, "\n",
+/// );
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let trace = tracemill_profile::open(&[Source::bytes("a.cpuprofile", text)], &limits)?;
+/// let mut router = Router::default();
+/// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
+/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+/// streams.append(router, 0)?;
+/// streams.finish()?;
+/// let store = trace.store();
+/// let mut whole = streams.groups()[0].assemble(&store, Keep::All { memory: 1 << 20 }, &limits)?;
+///
+/// let bytes = Arc::new(Mutex::new(Vec::new()));
+/// let output = Output::create(&OutputConfig::writer(Arc::clone(&bytes)), &limits, Length::Unknown)?;
+/// let mut buffer = Vec::new();
+/// let mut batch = output.batch(0, 0, &mut buffer);
+/// write(&mut whole.profile, &whole.bounds, &mut batch)?;
+/// batch.finish()?;
+/// output.finish()?;
+/// assert_eq!(String::from_utf8_lossy(&bytes.lock().unwrap()), text);
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 pub fn write(
     profile: &mut Profile<'_, '_>,
     bounds: &Bounds,
@@ -150,7 +194,8 @@ fn write_node(
 /// Keys and values as they are written.
 type Members<'t> = Vec<(&'t [u8], &'t [u8])>;
 
-/// The call frame of a node, taken apart.
+/// The call frame of a node, taken apart: places of values, none of them decoded or copied. The text is proven once; where it is JSON, as
+/// nearly always, values are written as they stand.
 #[derive(Default)]
 pub(crate) struct Frame<'t> {
     pub(crate) function: Option<&'t [u8]>,
@@ -193,6 +238,7 @@ impl<'t> Frame<'t> {
         frame
     }
 
+    /// Takes the members of a `callFrame`.
     fn read(&mut self, object: &'t [u8]) {
         let mut cursor = Cursor::new(object);
         if !cursor.enter(b'{') {
@@ -205,6 +251,7 @@ impl<'t> Frame<'t> {
         }
     }
 
+    /// Takes a member if the call frame has a place for it; of one that comes twice the last counts.
     fn take(&mut self, key: &[u8], value: &'t [u8]) -> bool {
         let own = match key {
             b"functionName" => &mut self.function,
@@ -218,7 +265,7 @@ impl<'t> Frame<'t> {
         true
     }
 
-    /// Appends the call frame as an object.
+    /// Appends the call frame as an object, of all five members that readers expect, then what else there was.
     pub(crate) fn write(&self, out: &mut Vec<u8>, changed: &mut Changed) {
         for (key, value) in [
             ("{\"functionName\":", self.function),

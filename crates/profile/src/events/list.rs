@@ -1,4 +1,7 @@
 //! Arrays of a `.cpuprofile` that stay in the input and are read from front to back, however long they are.
+//!
+//! A list remembers where it was left; reading goes on there, and nothing of it is kept. So the lists of a profile (samples, times, lines, columns)
+//! are read side by side, a chunk's worth of each at a time, in the memory of a few numbers each.
 
 use crate::chunk::whole_nanos;
 use tracemill_core::flaws::{FlawKind, Flaws};
@@ -19,6 +22,7 @@ pub(super) struct List {
 }
 
 impl List {
+    /// The list that stands at `span`, from its first element on; what is no array is a flaw, and no list.
     pub(super) fn new(span: Option<Span>, store: &Store<'_>, flaws: &mut Flaws) -> Self {
         let Some((offset, len)) = span else { return List::default() };
         let mut cursor = Cursor::new(store.slice(offset, len));
@@ -50,6 +54,7 @@ impl List {
         self.rest = (offset + used, len - used);
     }
 
+    /// How many elements are left. Cost: a pass over them; the list stays where it is.
     pub(super) fn count(&self, store: &Store<'_>) -> u64 {
         let mut count = 0;
         { *self }.read(store, |cursor, _| {

@@ -14,7 +14,17 @@
 //! extracted from the events again is what went in.
 //!
 //! The events are made on demand, as a stream that the scanner reads like a pipe. Of the profile only the call tree is
-//! in memory (about 60 bytes a node); samples and times are read from the input as they are needed.
+//! in memory (about 60 bytes a node); samples and times are read from the input as they are needed:
+//!
+//! ```text
+//!   input   {"nodes":[…],"startTime":…,"samples":[9,9,4,…],"timeDeltas":[5,7,6,…]}
+//!                 │                              ^ list        ^ list               places of what is next
+//!                 v                              └── 10,000 ───┘ ─> one chunk of text, then the next ones
+//!               tree ── nodes that a chunk is the first to need ──┘
+//! ```
+//!
+//! What is wrong with the profile is counted where it is found, by its place in the input, in flaws that the session shares: so a stream that is
+//! read to its end has told all. A profile without a start gets one by a guess, which is counted; one without an end ends with its latest sample.
 
 mod list;
 mod samples;
@@ -93,7 +103,8 @@ pub(crate) fn is_profile(document: &Document) -> bool {
         && document.keys.iter().any(|k| string_is(&k.key, b"nodes") || string_is(&k.key, b"head"))
 }
 
-/// What tells a profile from others, for its stream's id.
+/// What tells a profile from others, for its stream's id: its short members with their keys, and how long all of them are. Cost: some hundred
+/// bytes; lists are not looked at.
 pub fn content(document: &Document, store: &Store<'_>) -> Vec<u8> {
     let short = document.keys.iter().filter(|key| key.len < 64);
     let mut content: Vec<u8> =
@@ -292,7 +303,8 @@ impl Read for Events {
     }
 }
 
-/// The tree of the nodes in `chunk` and those in the list, of which only some are in memory at a time.
+/// The tree of the nodes in `chunk` and those in the list, of which only some are in memory at a time: as they come 10,000 are decoded, and go
+/// into the tree's columns.
 fn tree_of(chunk: &mut Chunk, mut nodes: List, store: &Store<'_>, flaws: &mut Flaws) -> Tree {
     let mut builder = Builder::default();
     loop {

@@ -1,4 +1,13 @@
 //! Samples, times and positions of a profile, read from the input a chunk at a time.
+//!
+//! ```text
+//!   samples      9    9    ?    4              ? names no node
+//!   timeDeltas   5    7    3    6
+//!   chunk        9    9         4              the step of what names nothing is carried over
+//!                5    7         9
+//! ```
+//!
+//! Samples without times, and times without samples, are counted at the end, and left out.
 
 use super::list::{Steps, time};
 use super::{Events, MOST};
@@ -6,10 +15,12 @@ use crate::chunk::odd_id;
 use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_core::store::Store;
 
-/// Samples of a chunk.
+/// Samples of a chunk: lists of one length, of at most [`MOST`].
 #[derive(Default)]
 pub(super) struct Batch {
+    /// Numbers of nodes in the tree.
     pub(super) nodes: Vec<u32>,
+    /// Nanoseconds since the sample before.
     pub(super) deltas: Vec<i64>,
     pub(super) positions: [Vec<i64>; 2],
     /// Time of the first of them.

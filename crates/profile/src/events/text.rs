@@ -1,4 +1,7 @@
 //! What the events say: the text of each.
+//!
+//! Keys of an event stand in one order: `args`, `cat`, `name`, `ph`, `id` or `s`, `pid`, `tid`, `ts`. Start and end are written digit by digit as the file has them, other times as the fewest digits that
+//! say the nanoseconds. What was no JSON in the file is mended, and counted, so that events are JSON whatever the file is.
 
 use super::samples::Batch;
 use super::{Events, MOST, PROFILER, Stage};
@@ -13,6 +16,7 @@ use tracemill_core::json::{
 use tracemill_core::store::Store;
 
 impl Events {
+    /// The events before all chunks: names, the instant that makes DevTools show the thread, and the `Profile` event.
     pub(super) fn open(&mut self) {
         self.out.extend_from_slice(b"{\"traceEvents\":[\n");
         let names = [self.identity.process_name.clone(), self.identity.thread_name.clone()];
@@ -143,6 +147,8 @@ impl Events {
         self.note(&flaws);
     }
 
+    /// The events behind all chunks: the end with what has no other place, and the last instant. No time runs backwards: the end of a
+    /// profile may lie before its last sample.
     pub(super) fn close(&mut self) {
         let payload = Arc::clone(&self.payload);
         let store = Store::of_one(&payload);
@@ -196,6 +202,7 @@ impl Events {
     }
 }
 
+/// Appends `open` and the items, each as `push` writes it, with commas between them and a bracket behind.
 fn push_list<T>(
     open: &str,
     items: &[T],
