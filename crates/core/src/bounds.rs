@@ -1,4 +1,13 @@
 //! When a trace begins and ends.
+//!
+//! ```text
+//!   0        first                        last    end
+//!   ┊        X───────┤  i   B  E  X──────────────┤           times of events that are no metadata
+//!   ┊        ^ start: what times relative to the start count from
+//!   X  a moment at 0 of a clock that began long before the trace: no start
+//! ```
+//!
+//! Workers add up the times of their stretches, and sums are united in any order: the result is the same. Cost: a few comparisons an event.
 
 use tracemill_tokenizer::{Event, Nanos};
 
@@ -25,6 +34,26 @@ enum AtZero {
 }
 
 /// Times of events that are no metadata, added up.
+///
+/// ```
+/// use tracemill_core::bounds::Times;
+/// use tracemill_tokenizer::fields_of;
+///
+/// let note = |mut times: Times, event: &str| {
+///     let spans = fields_of(event.as_bytes());
+///     let event = spans.of(event.as_bytes());
+///     let ts = event.ts().expect("a time");
+///     times.note(&event, ts, ts.floor + event.dur().map_or(0, |dur| dur.floor));
+///     times
+/// };
+/// let trace = [r#"{"ph":"X","ts":5000000,"dur":20}"#, r#"{"ph":"i","ts":5000007}"#].into_iter().fold(Times::NONE, note);
+/// let bounds = trace.bounds().expect("there are events");
+/// assert_eq!((bounds.start, bounds.last, bounds.end), (5_000_000_000, 5_000_007_000, 5_000_020_000)); // nanoseconds
+///
+/// // a moment without a time of its own is no start; a slice at 0 is one
+/// assert_eq!(note(trace, r#"{"ph":"i","ts":0}"#).bounds().map(|all| (all.start, all.first)), Some((5_000_000_000, 0)));
+/// assert_eq!(note(trace, r#"{"ph":"X","ts":0,"dur":1}"#).bounds().map(|all| all.start), Some(0));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     /// Nanoseconds; the least of those that are not 0.
@@ -48,7 +77,7 @@ impl Times {
     /// What lies further from 0 than this, in nanoseconds, is told by a clock that began long before the trace.
     const FAR: i64 = 1_000_000_000;
 
-    /// Adds an event that is no metadata, with its time and its end.
+    /// Adds an event that is no metadata, with its time and its end in nanoseconds, which is its time if it takes none.
     #[inline(always)]
     pub fn note(&mut self, event: &Event<'_>, ts: Nanos, end: i64) {
         self.last = self.last.max(ts.floor);

@@ -1,11 +1,30 @@
 //! What stays of a timed event in the index: 16 bytes, whose order is nearly that of the output (see [`crate::order`]).
+//!
+//! ```text
+//!   bytes   0 ────── 7   8 ────────────────────── 15
+//!           time in ns   rank 10 │ offset 40 │ length 14   bits, the highest rank first: a `Place`
+//! ```
+//!
+//! ```
+//! use tracemill_core::entry::{EXACT, Entry, longest, rank, says_all};
+//! use tracemill_core::place::Place;
+//! use tracemill_tokenizer::nanos;
+//!
+//! let [time, dur] = [b"5", b"7"].map(|text| nanos(text).expect("microseconds"));
+//! let entry = |offset, dur| Entry { time: time.floor, place: Place::new(offset, 100, rank(time, dur)) };
+//! assert!(entry(900, Some(dur)) < entry(0, None)); // at one time the longer first
+//! assert!(entry(0, None) < entry(100, None)); // then as they stand
+//! assert!(says_all(rank(time, Some(dur))) && longest(rank(time, Some(dur))) == Some(7_000));
+//! assert_eq!(rank(nanos(b"5.00001").expect("finer than 16 bytes say"), None), EXACT);
+//! ```
 
 use crate::place::Place;
 use crate::spill::Record;
 use std::cmp::Ordering;
 use tracemill_tokenizer::Nanos;
 
-/// A timed event in the index.
+/// A timed event in the index. Ordered by time, then by place: right as far as ranks tell ([`says_all`]), and settled by
+/// [`Order::resolve_ties`](crate::order::Order::resolve_ties) beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Nanoseconds, rounded down.
@@ -74,6 +93,8 @@ const LINEAR: u64 = 384;
 /// | k µs, k < 384 | 2 k |
 /// | between k and k + 1 µs | 2 k + 1 |
 /// | above | 768 and on, by a quarter of an octave |
+///
+/// Most events are that short, and traces of most producers have whole microseconds: so few ties need a look at the file.
 pub fn rank(time: Nanos, dur: Option<Nanos>) -> u16 {
     let dur = match dur {
         _ if !time.exact => return EXACT,
@@ -108,7 +129,7 @@ pub fn longest(rank: u16) -> Option<i64> {
     Some(i64::try_from(micros.saturating_mul(1000)).unwrap_or(i64::MAX))
 }
 
-/// Whether events of one time and this rank have the same duration.
+/// Whether events of one time and this rank have the same duration, so that their order is that of their offsets.
 pub fn says_all(rank: u16) -> bool {
     u64::from(rank) < 2 * LINEAR && rank.is_multiple_of(2)
 }

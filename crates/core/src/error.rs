@@ -1,7 +1,23 @@
 //! The one error type: what failed, where, and what to do about it.
 //!
 //! Texts are lower case without a full stop and name the file; the caller adds the program's name. [`Error::class`]
-//! is what exit codes are made from.
+//! is what exit codes are made from. No text names a flag: what can be done is a [`Remedy`], for which each program has words of its own.
+//!
+//! ```
+//! use tracemill_core::error::ErrorClass;
+//! use tracemill_core::remedy::Remedy;
+//! use tracemill_core::{ErrorKind, Limits, Source, Trace};
+//!
+//! let limits = Limits { strict: true, ..Limits::new(1, 64 << 20, std::env::temp_dir()) };
+//! let error = Trace::open(&[Source::bytes("a.json", r#"[{"ts":1},{"ts" 2}]"#)], &limits).err().expect("a colon is missing");
+//! assert!(matches!(error.kind(), ErrorKind::Defect { offset: 16, .. }));
+//! assert!(error.to_string().starts_with("a.json: defect at byte 16: expected "));
+//! assert_eq!((error.class(), error.remedy()), (ErrorClass::Input, Some(Remedy::Lenient)));
+//! let around = error.around().expect("the bytes are at hand");
+//! assert_eq!(&around.bytes[around.at..], b"2}]");
+//! ```
+//!
+//! Damage of inputs is no error unless the run is strict: see [`crate::losses`].
 
 use crate::around::Around;
 use crate::remedy::Remedy;
@@ -9,7 +25,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// Why a run could not finish.
+/// Why a run could not finish. One word, so that results stay small.
 #[derive(Debug)]
 pub struct Error(Box<ErrorKind>);
 

@@ -1,6 +1,17 @@
 //! What is wrong with a CPU profile, counted by kind with the first place of each.
 //!
 //! A flaw costs what it touches and no more: the rest of the profile is saved, other streams do not see it.
+//!
+//! ```
+//! use tracemill_core::flaws::{FlawKind, Flaws};
+//!
+//! let mut flaws = Flaws::default();
+//! flaws.add(FlawKind::Sample, 700);
+//! flaws.add_many(FlawKind::Sample, 300, 5);
+//! let (kind, flaw) = flaws.iter().next().expect("there are some");
+//! assert_eq!((kind.name(), flaw.count, flaw.offset), ("sample", 6, 700)); // the place that was counted first
+//! assert!(kind.is_loss() && !FlawKind::TwoProfiles.is_loss());
+//! ```
 
 use serde::{Serialize, Serializer};
 

@@ -24,7 +24,7 @@ const EXCERPT: usize = 60;
 /// Examples kept of each kind of damage in each input.
 const EXAMPLES: usize = 3;
 
-/// One place where something was lost.
+/// One place where something was lost. Offsets are those in the input, unpacked, and so count from its first byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Example {
     /// Offset of the first lost byte, in the decoded input.
@@ -136,7 +136,7 @@ impl Losses {
         self.0.count()
     }
 
-    /// The loss that stands first in the input.
+    /// The loss that stands first in the input: what a strict run ends with.
     pub fn first(&self) -> Option<(DamageKind, &Example)> {
         self.iter()
             .filter_map(|(kind, tally)| Some((kind, tally.examples.first()?)))
@@ -206,7 +206,14 @@ impl Lapses {
     }
 }
 
-/// The first bytes of a stretch on one line, with what cannot be printed escaped.
+/// The first 60 bytes of a stretch on one line, with what cannot be printed escaped.
+///
+/// ```
+/// use tracemill_core::losses::excerpt;
+///
+/// assert_eq!(excerpt(b"{\"ts\":\n1}"), r#"{"ts":\n1}"#);
+/// assert!(excerpt(&[b'x'; 100]).ends_with('…'));
+/// ```
 pub fn excerpt(bytes: &[u8]) -> String {
     let cut = bytes.len() > EXCERPT;
     let mut text = bytes[..bytes.len().min(EXCERPT)].escape_ascii().to_string();

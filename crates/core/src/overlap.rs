@@ -1,4 +1,22 @@
 //! Complete events that overlap without nesting, as viewers cannot draw them.
+//!
+//! ```text
+//!   a  ├──────────┤
+//!   b     ├────┤            nests in a
+//!   c           ├──────┤    begins in a and ends behind it: overlaps
+//! ```
+//!
+//! ```
+//! use tracemill_core::overlap::Ends;
+//!
+//! let mut open = Ends::default(); // of one thread, in the order of the output
+//! assert_eq!(open.enter(0, 10, true), None);
+//! assert_eq!(open.enter(3, 8, true), None);
+//! assert_eq!(open.enter(9, 16, true), Some(10), "it should have ended there");
+//! assert_eq!(open.enter(10, 20, true), None, "what begins where another ends does not overlap");
+//! ```
+//!
+//! Cost: constant time an event, over all; 16 bytes for each that is open at one time.
 
 /// Ends of the complete events that are open on one thread, innermost last: who begins inside another and ends behind it
 /// overlaps.

@@ -88,7 +88,7 @@ impl Restarts {
 }
 
 /// Where the frames of a zstd file begin, and the length of its text; `None` if that is not said there. Of many small ones not all are
-/// named.
+/// named: some 8192 of them, or one each MiB of text.
 ///
 /// Cost: a look at the table behind the frames, or, without one, at the head of each block of 128 KiB.
 pub fn frames(file: &[u8]) -> Option<(Vec<Restart>, u64)> {
@@ -193,7 +193,7 @@ struct Unpacked {
     ranges: BTreeMap<u64, u64>,
 }
 
-/// Unpacks stretches of a file; elsewhere the map has zeros.
+/// Unpacks stretches of a file; elsewhere the map has zeros, which take no room on disk.
 ///
 /// Cost: what they unpack to, on disk; on all threads.
 ///
@@ -283,7 +283,17 @@ impl Text<'_> {
 
 /// The stretches that hold `wanted`: ranges of text whose starts ascend, those of no bytes being events of unknown length.
 ///
-/// Restarts ascend, the first of them at the begin of the text, which has `len` bytes.
+/// Restarts ascend, the first of them at the begin of the text, which has `len` bytes. A stretch goes from its restart to the last byte that is wanted
+/// before the next one; so what is unpacked beyond what is wanted is bounded by how far restarts are from each other.
+///
+/// ```
+/// use tracemill_core::packed::{Restart, stretches};
+///
+/// let frames = [(0, 0), (1000, 90), (2000, 170), (3000, 260)].map(|(text, packed)| Restart { text, packed, bits: None });
+/// let found = stretches(&frames, &[1200..1300, 1400..1450, 3500..3500], 4000);
+/// let read: Vec<_> = found.iter().map(|own| (own.from.packed, own.end, own.open)).collect();
+/// assert_eq!(read, [(90, 1450, None), (260, 3501, Some(3500))]); // the last event's length is not known
+/// ```
 pub fn stretches(restarts: &[Restart], wanted: &[Range<u64>], len: u64) -> Vec<Stretch> {
     let mut all: BTreeMap<usize, Stretch> = BTreeMap::new();
     for range in wanted {

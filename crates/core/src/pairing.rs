@@ -330,6 +330,17 @@ impl<T: Copy> Begins<T> {
 }
 
 /// The begins that are open on one thread, as DevTools pairs them.
+///
+/// ```
+/// use tracemill_core::pairing::DevtoolsBegins;
+///
+/// let (name, cat, other) = (1, 2, 3); // hashes
+/// let mut open = DevtoolsBegins::default();
+/// open.begin(name, cat, "B");
+/// assert_eq!(open.end(Some(other), None), None, "an end that fits nothing closes nothing");
+/// assert_eq!(open.end(Some(name), Some(other)), None, "its category counts");
+/// assert_eq!(open.end(Some(name), None), Some("B"));
+/// ```
 pub struct DevtoolsBegins<T>(Open<T, 4>);
 
 impl<T: Copy> Default for DevtoolsBegins<T> {

@@ -10,6 +10,9 @@
 //! assert_eq!(patches.apply(event), br#"{"ph":"X", "pid":8,"tid":1}"#);
 //! ```
 //!
+//! Values are named by the slices that they are, as fields and members are handed out: so nobody counts offsets, and what is no part of the event
+//! is left alone.
+//!
 //! Cost: what changes is sorted by its place; the rest is copied in long pieces.
 
 use std::ops::Range;
@@ -106,7 +109,7 @@ impl Patches {
         self.list.push(Patch { old: at..at, new: start..self.texts.len() });
     }
 
-    /// A value of `whole` as it will be.
+    /// A value of `whole` as it will be: what was put in its place, else itself. For who patches what another has patched before.
     pub fn current<'x>(&'x self, whole: &[u8], value: &'x [u8]) -> &'x [u8] {
         let patch =
             range_in(whole, value).and_then(|old| self.list.iter().find(|patch| patch.old == old));
@@ -139,13 +142,13 @@ impl Patches {
         self.list.iter().map(|patch| (patch.old.clone(), &self.texts[patch.new.clone()]))
     }
 
-    /// How much longer the whole becomes.
+    /// How many bytes longer the whole becomes; negative if it becomes shorter. Only behind [`Patches::put_in_order`].
     #[inline]
     pub fn longer(&self) -> i64 {
         self.list.iter().map(|patch| patch.new.len() as i64 - patch.old.len() as i64).sum()
     }
 
-    /// Appends `whole` as it is with the settled patches.
+    /// Appends `whole` as it is with the patches. Only behind [`Patches::put_in_order`].
     pub fn append_to(&self, whole: &[u8], out: &mut Vec<u8>) {
         let mut at = 0;
         for (old, new) in self.iter() {

@@ -20,7 +20,7 @@ use tracemill_tokenizer::{
     Cursor, Damage, Event, Form, Member, Note, Scanner, Status, Stop, Window, visit_event,
 };
 
-/// A piece of an input.
+/// A piece of an input, by offsets in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// The event that begins here, and its bytes, or 0 where these are not known and few.
@@ -51,7 +51,11 @@ impl Piece {
 /// Events that are worth a thread's while.
 const EVENTS: usize = 4096;
 
-/// Scans the head of `plan.bytes` and its pieces, which ascend, and gives the findings to `take` in input order.
+/// Scans the head of `plan.bytes` and its pieces, which ascend, and gives the findings to `take` in input order, with the bytes that were
+/// scanned for them. `take` is called on this thread.
+///
+/// Cost: a look at each byte of the pieces, on all threads; nothing is guessed, since pieces begin at events. Heap: the findings of two batches
+/// a thread.
 ///
 /// # Errors
 /// The first of `take`, after which nothing more is scanned.
@@ -118,7 +122,7 @@ impl<C: Collect> Collect for BesideEvents<'_, C> {
     }
 }
 
-/// Pieces that one worker takes at a time.
+/// Pieces that one worker takes at a time: so many that their bytes, or their number, are worth it.
 fn batches(plan: Plan<'_>, pieces: &[Piece]) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
     let (mut from, mut bytes) = (0, 0);

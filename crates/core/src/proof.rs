@@ -7,6 +7,31 @@
 //!
 //! Cost: sound events are scanned and proved in one look at their bytes; nothing is allocated unless values nest deeper than
 //! 63.
+//!
+//! ```
+//! use tracemill_core::envelope::{Collect, Envelope};
+//! use tracemill_core::proof::{Feed, Proof};
+//! use tracemill_tokenizer::{Event, Stop, Tier, Window};
+//!
+//! #[derive(Default)]
+//! struct Count(Envelope);
+//! impl Collect for Count {
+//!     fn envelope(&mut self) -> &mut Envelope {
+//!         &mut self.0
+//!     }
+//!     fn event(&mut self, event: &Event<'_>) {
+//!         self.0.event(event);
+//!     }
+//! }
+//!
+//! let text = br#"[{"ts":1},{"ts":2,"args":{"x":NaN}},{"ts" 3}]"#;
+//! let proof = Proof::Full { tier: Tier::best(), mends: false };
+//! let mut found = Count::default();
+//! proof.scanner(Tier::best(), 0).feed(Window::whole(text), Stop::NEVER, &mut Feed::new(&mut found, proof));
+//! let stats = found.0.stats;
+//! assert_eq!(stats.events, 2); // the second is kept: what NaN means is clear
+//! assert_eq!(stats.losses.first().map(|(_, lost)| lost.offset), Some(36)); // the third is lost
+//! ```
 
 use crate::envelope::{Collect, Document, KeyValue};
 use crate::losses::InputReport;
@@ -45,7 +70,7 @@ impl Proof {
     }
 }
 
-/// Hands what a scanner finds to a part.
+/// Hands what a scanner finds to a part, less what is no JSON; what that is it counts there.
 pub struct Feed<'p, C> {
     part: &'p mut C,
     proof: Option<Prover>,

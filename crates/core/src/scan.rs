@@ -9,6 +9,47 @@
 //! where the next chunk's worker began, and in the same kind of document, the worker's findings are what a single scan
 //! would have found, by induction. If not (damage, events inside strings, a chunk inside one huge event) the main
 //! thread scans that chunk again from the true place: slower, never different.
+//!
+//! ```
+//! use tracemill_core::envelope::{Collect, Envelope};
+//! use tracemill_core::proof::Proof;
+//! use tracemill_core::scan::{Plan, scan};
+//! use tracemill_tokenizer::{Event, Tier};
+//!
+//! /// Sums up durations; what stands around the events it leaves to the envelope.
+//! #[derive(Default)]
+//! struct Durations {
+//!     envelope: Envelope,
+//!     ns: i64,
+//! }
+//!
+//! impl Collect for Durations {
+//!     fn envelope(&mut self) -> &mut Envelope {
+//!         &mut self.envelope
+//!     }
+//!
+//!     fn event(&mut self, event: &Event<'_>) {
+//!         self.envelope.event(event);
+//!         self.ns += event.dur().map_or(0, |dur| dur.floor);
+//!     }
+//! }
+//!
+//! let events = (0..1000).map(|ts| format!(r#"{{"ph":"X","ts":{ts},"dur":2}}"#)).collect::<Vec<_>>();
+//! let text = format!("[{}]", events.join(",\n"));
+//! let (tier, proof) = (Tier::best(), Proof::None);
+//! let plan = Plan { bytes: text.as_bytes(), skip: 0, mapped: None, tier, proof, threads: 2, chunk: 1 << 12 };
+//! let (mut parts, mut all) = (0, (0, 0));
+//! scan(plan, &Durations::default, |part| {
+//!     parts += 1; // in the order of the input, on this thread
+//!     all = (all.0 + part.envelope.stats.events, all.1 + part.ns);
+//!     Ok(())
+//! })?;
+//! assert_eq!(all, (1000, 2_000_000));
+//! assert!(parts > 2);
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
+//!
+//! Cost: a look at each byte once, on all threads; of a chunk whose guess was wrong twice. Heap: the findings of a few chunks a thread.
 
 pub use crate::envelope::Collect;
 use crate::error::Error;
@@ -40,6 +81,7 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
+    /// Has the kernel fetch the pages of a stretch, before the scan faults on them one by one.
     pub(crate) fn populate(&self, from: usize, to: usize) {
         if let Some(mapped) = self.mapped {
             mapped.populate(from..to);
@@ -58,7 +100,8 @@ impl Plan<'_> {
     }
 }
 
-/// Scans all of `plan.bytes`, giving the findings to `take` in input order, a chunk at a time.
+/// Scans all of `plan.bytes`, giving the findings to `take` in input order, a chunk at a time. `new` makes those of a chunk, on whichever
+/// thread scans it; `take` is called on this one.
 ///
 /// # Errors
 /// The first of `take`, after which nothing more is scanned.

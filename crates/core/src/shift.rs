@@ -1,4 +1,22 @@
 //! What is done to the times of one input: time × factor + offset.
+//!
+//! ```
+//! use tracemill_core::shift::{Kind, Shift};
+//!
+//! let shift = Shift::new(1_500, Some(&"2".parse().expect("a factor"))).expect("it changes times"); // nanoseconds, factor
+//! let moved = |value: &str, kind| {
+//!     let mut out = Vec::new();
+//!     shift.write(value.as_bytes(), kind, &mut out).then(|| String::from_utf8(out).expect("digits"))
+//! };
+//! assert_eq!(moved("10", Kind::Micros).as_deref(), Some("21.5"));
+//! assert_eq!(moved(r#""10.00""#, Kind::Micros).as_deref(), Some(r#""21.50""#)); // a string stays one, and its decimals
+//! assert_eq!(moved("10", Kind::Length).as_deref(), Some("20")); // a duration has no offset
+//! assert_eq!(moved("null", Kind::Micros), None);
+//! assert!(Shift::new(0, None).is_none());
+//! ```
+//!
+//! Digits are calculated with as they are written ([`Decimal`]), so nothing is lost below a nanosecond or above 2⁵³. Plain numbers of up to
+//! 15 digits and 3 decimals, to which only an offset is added, are nearly all: they take no heap and no [`Decimal`].
 
 use crate::decimal::{Decimal, Factor};
 use crate::exact::Exact;
@@ -57,12 +75,12 @@ impl Shift {
         self.factor.is_some()
     }
 
-    /// Whether a time had to stay.
+    /// Whether a time had to stay, since it has more digits than are calculated with: the caller tells the user.
     pub fn is_stuck(&self) -> bool {
         self.stuck.load(Ordering::Relaxed)
     }
 
-    /// A point in time, in microseconds, where it is moved to; as it is if that cannot be said.
+    /// A point in time, in microseconds, where it is moved to; as it is if that is beyond the range.
     pub fn exact(&self, time: Exact) -> Exact {
         self.exact_of(time, Kind::Micros)
     }

@@ -89,7 +89,22 @@ struct Piece<'p> {
     bytes: &'p [u8],
 }
 
-/// The address space over the payloads of all inputs.
+/// The address space over the payloads of all inputs. References only: it is made where it is needed, in the time that it takes to list the pieces.
+///
+/// Offsets are 40 bits: 1 TiB of input. Cost of a look: a binary search over the pieces (one a file, one a segment of a pipe).
+///
+/// ```
+/// use tracemill_core::{EventOrder, Limits, Source, Trace};
+///
+/// let sources = [Source::bytes("a.json", r#"[{"ts":1}]"#), Source::bytes("b.json", r#"[{"ts":2}]"#)];
+/// let trace = Trace::open(&sources, &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
+/// let store = trace.store();
+/// let offsets: Vec<u64> = trace.events(EventOrder::Input).map(|event| event.offset).collect();
+/// assert_eq!(offsets, [1, 11]); // the second input stands behind the first
+/// assert_eq!(store.slice(11, 8), br#"{"ts":2}"#);
+/// assert_eq!(store.copy(8..13), br#"}][{""#); // across the border
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 pub struct Store<'p> {
     pieces: Vec<Piece<'p>>,
     /// A few lists: of what was read, and of what was made.
@@ -179,6 +194,9 @@ impl<'p> Store<'p> {
     }
 
     /// The bytes from `offset` to the end of the piece that holds the item there.
+    ///
+    /// # Panics
+    /// If the store has nothing at that offset or before it.
     pub fn from(&self, offset: u64) -> &'p [u8] {
         let after = self.pieces.partition_point(|piece| piece.start <= offset);
         let piece = &self.pieces[after - 1];
@@ -223,7 +241,10 @@ impl<'p> Store<'p> {
         prefetch(&bytes[..len.min(bytes.len())]);
     }
 
-    /// The bytes of an event.
+    /// The bytes of an event, from `{` to `}`.
+    ///
+    /// # Panics
+    /// If it is an event of 16 KiB or more that the store was not told of ([`Store::with_long`]), or one of another store.
     pub fn event(&self, place: Place) -> &'p [u8] {
         self.slice(place.offset(), self.len(place))
     }

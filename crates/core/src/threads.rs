@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 
 /// What `work` gives on each of at most `count` threads, of which this is one; its own comes last. If one panics, so does
-/// this.
+/// this. Threads live as long as the call: they are started and joined each time, so give them work that is worth it.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, &work).ok();

@@ -1,11 +1,32 @@
 //! Windows of time: as they are asked for, and as stretches of nanoseconds.
+//!
+//! ```text
+//!   asked for   2 s … 5 s, 4 s … 6 s, the last second           `TimeWindow`, by the start or the end of the trace
+//!   of a trace  [2 ─────── 6)                    [9 ── 10)      `Windows`: half open, in order, none touching the next
+//! ```
+//!
+//! ```
+//! use tracemill_core::bounds::Bounds;
+//! use tracemill_core::windows::{Moment, TimeWindow, Windows};
+//!
+//! let window = |from: &str, to: &str| TimeWindow { from: from.parse().ok(), to: to.parse().ok() };
+//! let last = TimeWindow { from: Some(Moment::BeforeEnd(1_000_000_000)), to: None };
+//! let bounds = Bounds { start: 50_000_000_000, first: 50_000_000_000, last: 59_000_000_000, end: 60_000_000_000 };
+//! let windows = Windows::of(&[window("4s", "6s"), window("2s", "@55s"), last], bounds)?;
+//!
+//! assert_eq!(windows.0, [(52_000_000_000, 56_000_000_000), (59_000_000_000, i64::MAX)]);
+//! assert_eq!((windows.at(55_999_999_999), windows.at(56_000_000_000)), (Some(0), None));
+//! assert!(windows.touch(0, 52_000_000_000) && !windows.touch(0, 51_999_999_999));
+//! assert!(Windows::of(&[window("6s", "4s")], bounds).is_err());
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
 
 use crate::bounds::Bounds;
 use crate::error::{Error, ErrorKind};
 use crate::time::parse_time;
 use std::str::FromStr;
 
-/// A moment in a trace, in nanoseconds.
+/// A moment in a trace, in nanoseconds. Which time that is depends on the trace: see [`Windows::of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// After the start of the trace.
@@ -164,7 +185,7 @@ impl Windows {
         Windows(united)
     }
 
-    /// The window that a time, rounded down, lies in.
+    /// The number of the window that a time, rounded down, lies in. Cost: a binary search.
     #[inline]
     pub fn at(&self, time: i64) -> Option<usize> {
         let after = self.0.partition_point(|window| window.0 <= time);
@@ -172,19 +193,19 @@ impl Windows {
         (time < self.0[number].1).then_some(number)
     }
 
-    /// Whether any window and the times from `first` to `last` have one in common.
+    /// Whether any window and the times from `first` to `last`, both with them, have one in common. Cost: a binary search.
     #[inline]
     pub fn touch(&self, first: i64, last: i64) -> bool {
         let after = self.0.partition_point(|window| window.0 <= last);
         after.checked_sub(1).is_some_and(|number| self.0[number].1 > first)
     }
 
-    /// The time of the first window's edge.
+    /// The time of the first window's edge; the greatest there is without windows.
     pub fn begin(&self) -> i64 {
         self.0.first().map_or(i64::MAX, |window| window.0)
     }
 
-    /// The time behind the last window.
+    /// The time behind the last window; the least there is without windows.
     pub fn end(&self) -> i64 {
         self.0.last().map_or(i64::MIN, |window| window.1)
     }

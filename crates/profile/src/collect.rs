@@ -209,6 +209,9 @@ impl Group<'_> {
     }
 
     /// The profile whose chunks, the first of which is `first`, were all given to `assembler`.
+    ///
+    /// # Errors
+    /// As [`Group::assemble`].
     pub fn finish<'s, 'p>(
         self,
         mut assembler: Assembler<'s, 'p>,

@@ -113,7 +113,10 @@ pub(crate) fn is_sorted(chunks: Records<'_, Entry>, order: Order<'_, '_>) -> boo
 }
 
 impl OrderedChunks<'_> {
-    /// Gives every chunk in the order that was chosen.
+    /// Gives every chunk in the order that was chosen, as often as it is asked.
+    ///
+    /// # Errors
+    /// Those of `each`.
     pub fn each(
         &self,
         order: Order<'_, '_>,

@@ -1,4 +1,13 @@
 //! gzip (any number of members, zero padding), zstd (any number of frames) and UTF-16, as readers of UTF-8.
+//!
+//! ```text
+//!   gzip      │ member │ member │ 0 0 0 │ member │ 0 0 │      text of all members behind each other
+//!   zstd      │ frame │ skippable │ frame │                  the same of frames
+//!   UTF-16    FF FE │ 7B 00 …                                code units to UTF-8; a lone surrogate to its escape
+//! ```
+//!
+//! Readers end where the packed bytes do. One that breaks off is an error at that place: what came before was handed out already, and the caller
+//! decides what it is worth (see [`super::spool`]). Cost: what the libraries take (zlib-rs, zstd), and a buffer of 256 KiB.
 
 use super::sniff::{MEMBERS, Packing};
 use flate2::bufread::GzDecoder;
@@ -123,7 +132,8 @@ impl Read for Gzip {
     }
 }
 
-/// UTF-16 to UTF-8. A lone surrogate becomes its JSON escape, which is what it means inside a string.
+/// UTF-16 to UTF-8. A lone surrogate becomes its JSON escape, which is what it means inside a string: UTF-8 has no bytes for one, and nothing is
+/// lost so.
 struct Utf16 {
     packed: Packed,
     big_endian: bool,
@@ -140,6 +150,7 @@ impl Utf16 {
         Utf16 { packed, big_endian, high: None, ready: Vec::new(), handed: 0, started: false }
     }
 
+    /// Takes the next code unit; of a pair the first one waits.
     fn push(&mut self, unit: u16) {
         if let Some(high) = self.high.take() {
             if let Some(Ok(character)) = char::decode_utf16([high, unit]).next() {

@@ -1,4 +1,17 @@
 //! gzip unpacked from the middle: from where one of its blocks begins, with the text before it that the block may refer to.
+//!
+//! ```text
+//!   file     member:  head │ block │ block │ block │ … │ checksum, length
+//!   bits                           ^ begins within a byte: so many bits of the one before belong to it
+//!   text              ├────────────┼───────────────
+//!   window                 └ 32 KiB┘  what the block may copy from
+//! ```
+//!
+//! This takes an inflate that can stop where a block ends and begin there again, which flate2 does not offer: so miniz_oxide does it, and only here, where
+//! stretches of packed files are read by an index, and where the index finds those borders ([`Inflate::each_block`]). Checksums cover whole members, so
+//! they are not looked at: what is read by an index has checksums of its own.
+//!
+//! Heap: 256 KiB of text, and the decoder's state.
 
 use super::decode::skip_zeros;
 use flate2::bufread::GzDecoder;
@@ -71,7 +84,7 @@ impl<R: BufRead> Inflate<R> {
         Ok(true)
     }
 
-    /// Unpacks up to what there is room for, or to the end of a block.
+    /// Unpacks up to what there is room for, or to the end of a block. What was unpacked before must have been given away.
     fn step(&mut self) -> io::Result<TINFLStatus> {
         self.out %= RING;
         let bytes = self.packed.fill_buf()?;

@@ -1,6 +1,15 @@
 //! Inputs: names to files, files to bytes, whatever they are packed in.
 //!
 //! A plain file is mapped. Everything else (pipes, packed files, UTF-16) is a stream, read once by [`spool`].
+//!
+//! ```text
+//!   Source ─ expand ─> Input ─ open ─┬─ Mapped   a plain file: nothing is copied, pages are read as they are scanned
+//!            folders                 ├─ Stream   a pipe, or what `decode` unpacks: a `Read` of UTF-8
+//!                                    └─ Empty    no bytes at all
+//! ```
+//!
+//! What an input is shows its first 512 bytes (`sniff`), never its name. What it was when it was opened is remembered ([`Original`]): whoever is done
+//! with it asks whether it is that still, since a map shows what others write to the file.
 
 mod decode;
 pub(crate) mod inflate;
@@ -24,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
-/// An input that is to be read.
+/// An input that is to be read: one of the sources, or a file of a folder that is one.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// Where it comes from.
@@ -42,7 +51,7 @@ impl Input {
 
 /// An input's bytes, about to be read.
 pub enum Opened {
-    /// Plain JSON in a file.
+    /// Plain text in a file, or bytes that the caller has.
     Mapped {
         /// The file.
         mapped: Arc<Mapped>,
@@ -68,7 +77,8 @@ pub enum Opened {
     Empty,
 }
 
-/// Replaces folders by the files in them, by name, but for indexes (`.tmi`); not those in folders below.
+/// Replaces folders by the files in them, by name, but for indexes (`.tmi`); not those in folders below. Files are not opened: so there may
+/// be more of them than descriptors.
 ///
 /// # Errors
 /// [`ErrorKind::Read`] for a folder that cannot be read; what a file is shows only when it is opened.
@@ -93,7 +103,10 @@ pub fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
     Ok(inputs)
 }
 
-/// The files of a folder, not of those below it, in any order.
+/// The files of a folder, not of those below it, in any order; links to files are files.
+///
+/// # Errors
+/// Those of the system, where the folder or one of its entries cannot be read.
 pub fn files_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -105,7 +118,9 @@ pub fn files_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Opens an input and looks at its first bytes.
+/// Opens an input and looks at its first bytes: waits until a pipe has some.
+///
+/// Cost: of a file a map of it, none of which is read but the first page; of a pipe up to 512 bytes.
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if it cannot be opened; [`ErrorKind::NotATrace`] if its first bytes are those of another format.
@@ -248,6 +263,7 @@ pub(crate) fn unpacked(
     Ok(Box::new(inflate::Inflate::resume(packed, before, window)))
 }
 
+/// Refuses what begins as no JSON can, by what it is: a user who named the wrong file is told which it is.
 fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
     match sniff::foreign(bytes) {
         None => Ok(()),

@@ -11,6 +11,7 @@
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::io::{self, Read};
 
+/// Buffers that go round: one is filled, one is scanned, and two make up for steps that take one side longer than the other.
 const BUFFERS: usize = 4;
 
 /// A buffer and how many bytes at its start are filled: cutting it to size would mean to clear it anew each time. None
@@ -67,7 +68,8 @@ impl Pump {
     }
 }
 
-/// Fills buffers until the stream or the interest in it ends.
+/// Fills buffers until the stream or the interest in it ends. An error is handed on like a buffer, behind what was read before it, so that it shows
+/// where it happened.
 fn pump(
     mut reader: Box<dyn Read + Send>,
     size: usize,

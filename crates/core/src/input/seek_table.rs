@@ -1,4 +1,12 @@
 //! The table behind the frames of a zstd file, by which one of them is found: zstd's own seekable format.
+//!
+//! ```text
+//!   │ frame │ frame │ … │ skippable frame: │ packed 4, unpacked 4, (checksum 4) │ … │ frames 4 │ flags 1 │ magic 4 │
+//!                                             one entry a frame                        the last 9 bytes of the file
+//! ```
+//!
+//! All numbers are little-endian. Readers that do not know the table skip it like any other skippable frame, so files with it are plain zstd.
+//! Source: `contrib/seekable_format/zstd_seekable_compression_format.md` of zstd. We write no checksums there, since frames have their own.
 
 #[cfg(any(test, feature = "zstd"))]
 use std::io;

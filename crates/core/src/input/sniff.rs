@@ -1,6 +1,17 @@
 //! What an input is, by its first bytes, never by its name.
+//!
+//! | first bytes | taken for |
+//! |---|---|
+//! | `1F 8B` | gzip |
+//! | `28 B5 2F FD`, or `5x 2A 4D 18` | zstd, or a skippable frame before it |
+//! | `FF FE`, `FE FF` | UTF-16, little- or big-endian |
+//! | `EF BB BF` | UTF-8 with a byte order mark, which is skipped |
+//! | those of zip, ELF, bzip2, xz, an index, a Perfetto trace, HTML | refused, with what to do about it |
+//! | anything else | UTF-8 |
+//!
+//! The last line is wide on purpose: a trace may begin in its middle, or with garbage, and something can still be saved of it.
 
-/// How many bytes are looked at.
+/// How many bytes are looked at: enough for white space before a first bracket, and for the signs of other formats.
 pub(super) const LOOK: usize = 512;
 
 /// What the text is packed in.
@@ -37,6 +48,7 @@ pub fn byte_order_mark(bytes: &[u8]) -> usize {
     if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 }
 }
 
+/// What the text is packed in, by the bytes it begins with; plain where they say nothing else.
 pub(super) fn packing(bytes: &[u8]) -> Packing {
     match bytes {
         [0x1F, 0x8B, ..] => Packing::Gzip,

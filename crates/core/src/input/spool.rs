@@ -22,10 +22,10 @@ use memmap2::MmapMut;
 use std::io::{self, Read, Write};
 use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window};
 
-/// A pause in the growth of the spooled file after which it is scanned.
+/// Bytes by which the spooled file grows before it is scanned again: each time it is mapped anew.
 const SPOOL_STEP: u64 = 4 << 20;
 
-/// How much memory a stream may keep.
+/// How much memory a stream may keep, and what of it is kept at all.
 pub struct SpoolLimits {
     /// Bytes of segments; beyond that the stream goes to disk.
     pub payload: u64,
@@ -50,7 +50,7 @@ pub struct Step {
     pub last: bool,
 }
 
-/// A stream that was read to its end.
+/// A stream that was read to its end, or as far as it could be.
 pub struct Spooled {
     /// Its bytes, as far as they are kept.
     pub payload: Payload,
@@ -62,7 +62,10 @@ pub struct Spooled {
     pub broken: Option<io::Error>,
 }
 
-/// Reads a stream and scans it.
+/// Reads a stream and scans it, once: [`Spool::read`].
+///
+/// Cost: a copy of the bytes, and one more where they go to disk. Heap: segments up to [`SpoolLimits::payload`]; with
+/// [`SpoolLimits::keep`] unset one segment, however long the stream is.
 pub struct Spool<'c> {
     config: &'c Limits,
     name: String,
@@ -204,7 +207,8 @@ impl<'c> Spool<'c> {
         }
     }
 
-    /// Makes sure that the last segment has room; false if the budget has none left.
+    /// Makes sure that the last segment has room; false if the budget has none left. A new segment begins with what the scanner has not done with,
+    /// and is twice as long as that at least: so an item that grows is copied a few times, not once a segment.
     fn make_room(&mut self) -> Result<bool, Error> {
         if self.segments.last().is_some_and(|segment| segment.filled < segment.bytes.len()) {
             return Ok(true);

@@ -1,4 +1,16 @@
 //! The comparator of the order of the output, on the digits in the files where 16 bytes do not tell.
+//!
+//! ```text
+//!   time differs?            ─ yes ─> by time                                   16 bytes
+//!   rank EXACT on a side?    ─ yes ─> ts by its digits, dur by its digits        both events are read
+//!   rank differs?            ─ yes ─> the higher rank first                     16 bytes
+//!   rank says the duration?  ─ yes ─> by offset                                 16 bytes
+//!                            ─ no ──> dur by its digits                         both events are read
+//!   still equal              ───────> by offset, so no two are equal
+//! ```
+//!
+//! Source of the rule: the comparator with which DevTools sorts the events of a thread (`ts`, then the longer `dur`), and input order where that says
+//! nothing. Here digits are compared as decimals of any length, never as doubles.
 
 use crate::entry::{EXACT, Entry, rank, says_all};
 use crate::place::Place;
@@ -7,7 +19,7 @@ use crate::store::Store;
 use std::cmp::Ordering;
 use tracemill_tokenizer::{Cursor, Field, Nanos, compare, fields_of, number_text};
 
-/// The comparator over a store.
+/// The comparator over a store, which has the bytes of all events in question. Copies cost nothing.
 #[derive(Clone, Copy)]
 pub struct Order<'s, 'p>(pub &'s Store<'p>);
 
@@ -82,6 +94,9 @@ impl Order<'_, '_> {
     }
 
     /// Puts entries that are sorted by their 16 bytes, or are in exact order already, into exact order.
+    ///
+    /// Cost: a comparison of neighbours; of events of one time that 16 bytes do not tell apart each is read, up to 65,536 of them once, more of
+    /// them once a comparison. No entry leaves its time, so stretches of time can be done by any threads.
     pub fn resolve_ties(self, entries: &mut [Entry]) {
         for same_time in entries.chunk_by_mut(|a, b| a.time == b.time) {
             if same_time.len() == 1 {

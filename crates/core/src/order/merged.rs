@@ -1,4 +1,12 @@
 //! Runs that are merged as they are read, in exact order.
+//!
+//! ```text
+//!   run 0   3 7 9 …  ┐
+//!   run 1   4 5 8 …  ├─ loser tree ─> 3 4 5 7 8 9 …       the head of each run, and where it is read on
+//!   run 2   …        ┘
+//! ```
+//!
+//! Heap: some dozen bytes a run, whatever is in them; runs on disk are maps.
 
 use super::Order;
 use super::loser_tree::LoserTree;

@@ -17,6 +17,27 @@
 //! No entry is copied but into its bucket, so the heap stays at 16 bytes an event. Tried and slower: one big
 //! sort (page faults of the copy cost more than the scan), a loser tree over natural runs (three times the time).
 //! Where even 16 bytes are too many, sorted runs go to disk ([`crate::spill`]) and a loser tree merges them.
+//!
+//! ```
+//! use tracemill_core::entry::Entry;
+//! use tracemill_core::order::{Gather, Order};
+//! use tracemill_core::place::Place;
+//! use tracemill_core::store::Store;
+//!
+//! let mut gather = Gather::new(64 << 10, &std::env::temp_dir(), Order::none()); // bytes of heap, folder, events to look at
+//! for number in 0..50_000_u64 {
+//!     let time = (number * 7919 % 50_000) as i64;
+//!     gather.push(Entry { time, place: Place::new(100 * number, 90, 0) })?;
+//! }
+//! let (runs, _) = gather.finish()?.finish(&Store::none())?;
+//! let mut times = Vec::new();
+//! runs.each_in_order(Order::none(), |entry| {
+//!     times.push(entry.time);
+//!     Ok(())
+//! })?;
+//! assert!(times.into_iter().eq(0..50_000) && runs.spilled() > 1);
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
 
 mod compare;
 mod external;

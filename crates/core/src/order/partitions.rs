@@ -7,6 +7,25 @@
 //! ```
 //!
 //! One file, however many partitions: no descriptors are spent on partitions. A range costs 24 bytes beside its entries.
+//!
+//! ```
+//! use tracemill_core::entry::Entry;
+//! use tracemill_core::order::{Order, PartitionRun, PartitionRuns, Sequence};
+//! use tracemill_core::place::Place;
+//!
+//! let entry = |time, offset| Entry { time, place: Place::new(offset, 90, 0) };
+//! let first = PartitionRun { entries: vec![entry(5, 0), entry(9, 100), entry(7, 200)], ends: vec![(0, 2), (7, 3)] };
+//! let second = PartitionRun { entries: vec![entry(6, 300)], ends: vec![(7, 1)] };
+//! let runs = PartitionRuns::in_memory(vec![first, second]);
+//!
+//! let mut times = Vec::new();
+//! let seven = Sequence(runs.of(7).collect());
+//! seven.walk(Order::none(), |entry| {
+//!     times.push(entry.time);
+//!     Ok::<_, ()>(())
+//! }).unwrap();
+//! assert_eq!((times, seven.times(i64::MIN)), (vec![6, 7], Some((6, 7))));
+//! ```
 
 use super::{Buckets, MergedRuns, Order, Run, write_run};
 use crate::entry::Entry;
@@ -138,7 +157,7 @@ impl PartitionRuns {
         on_threads(threads, work);
     }
 
-    /// The runs of one partition.
+    /// The runs of one partition, in input order; none if it has no entries. Cost: a binary search.
     pub fn of(&self, partition: u32) -> impl Iterator<Item = Run<'_>> {
         let start = self.pieces.partition_point(|piece| piece.partition < partition);
         let own = self.pieces[start..].iter().take_while(move |piece| piece.partition == partition);

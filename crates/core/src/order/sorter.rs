@@ -1,4 +1,13 @@
 //! Entries that are collected in any order and read in the order of the output, within a budget.
+//!
+//! ```text
+//!   push part, part, …  ─ more than the limit ─> spill: one run in exact order, to the file
+//!        │ finish
+//!        ├─ nothing was spilled ─> Runs::Memory ─> Buckets      threads sort buckets in cache
+//!        └─ else ────────────────> Runs::Disk ───> MergedRuns   a loser tree over the runs
+//! ```
+//!
+//! Both give the same order to the last entry: what differs is who does the work, and when. See [`crate::order`] for an example.
 
 use super::{Buckets, Lists, MergedRuns, Order, Run, write_run};
 use crate::entry::Entry;
@@ -17,6 +26,9 @@ const SMALL: usize = 4 * 1024;
 const GATHERED: usize = 64 * 1024;
 
 /// Collects entries; beyond its limit they go to disk as sorted runs.
+///
+/// Parts come as workers sorted them, in any order. Heap: 16 bytes an entry and 8 a place, up to the limit and one part more; callers ask
+/// [`Sorter::is_full`] and spill, since only they have the store that ties are resolved with.
 pub struct Sorter {
     parts: Vec<Vec<Entry>>,
     /// Entries of small parts, one part behind the other.
@@ -82,7 +94,7 @@ impl Sorter {
         self.lists[list].extend(places)
     }
 
-    /// Whether there is more than may be in memory.
+    /// Whether there is more than may be in memory: then [`Sorter::spill`] is due.
     pub fn is_full(&self) -> bool {
         self.heap > self.limit
     }
@@ -125,7 +137,7 @@ fn lists(tmp_dir: &Path) -> [SpillVec<Place>; 2] {
     [0, 1].map(|_| SpillVec::new(tmp_dir, u64::MAX))
 }
 
-/// Collects entries that come one by one.
+/// Collects entries that come one by one, in parts of 256 KiB, and spills by itself.
 pub struct Gather<'s, 'p> {
     sorter: Sorter,
     part: Vec<Entry>,
@@ -200,7 +212,7 @@ impl Runs {
         }
     }
 
-    /// Every entry of a time, in no particular order.
+    /// Every entry of a time, in no particular order. Cost: a binary search a run.
     pub fn at(&self, time: i64) -> impl Iterator<Item = Entry> + '_ {
         self.runs().flat_map(move |run| run.at_time(time))
     }
@@ -210,7 +222,8 @@ impl Runs {
         self.runs().flat_map(Run::iter)
     }
 
-    /// Every entry in the exact order of the output.
+    /// Every entry in the exact order of the output, on this thread. Cost: by entry a copy and its share of a sort in cache, or, from disk, a
+    /// comparison for each doubling of the number of runs.
     ///
     /// # Errors
     /// Those of `each`.
@@ -243,7 +256,7 @@ impl Runs {
         }
     }
 
-    /// As the output takes them.
+    /// As the output takes them: for who shares buckets out among threads.
     pub fn timed(&self, order: Order<'_, '_>) -> Timed<'_> {
         match self {
             Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),

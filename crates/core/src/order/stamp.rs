@@ -7,7 +7,22 @@ use tracemill_tokenizer::{Event, Field, Nanos, compare, number_text};
 /// Digits of ts and dur, where nanoseconds are not all of them.
 type Texts = Box<[Vec<u8>; 2]>;
 
-/// The place of a timed event in the order, without the bytes it came from.
+/// The place of a timed event in the order, without the bytes it came from: 40 bytes, and the digits of times that are finer than a nanosecond.
+///
+/// ```
+/// use tracemill_core::order::Stamp;
+/// use tracemill_tokenizer::fields_of;
+///
+/// let stamp = |event: &str| {
+///     let spans = fields_of(event.as_bytes());
+///     let event = spans.of(event.as_bytes());
+///     Stamp::of(&event, event.ts().expect("a time"), event.dur())
+/// };
+/// let [a, b, c] = [r#"{"ts":5,"dur":2}"#, r#"{"ts":5}"#, r#"{"ts":5.00001,"dur":9}"#].map(stamp);
+/// assert!(b.is_after(&a), "at one time the longer comes first");
+/// assert!(c.is_after(&b) && !b.is_after(&c), "digits below a nanosecond count");
+/// assert!(!a.is_after(&a), "equal ones are in order");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Stamp {
     ts: Nanos,

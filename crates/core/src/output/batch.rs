@@ -1,4 +1,13 @@
 //! Bytes that belong together in the output: gathered in a buffer, written at their place or when their turn has come.
+//!
+//! ```text
+//!   push ─> buffer ─ full ─┬─ it is known where it belongs ─> written there, at multiples of 256 KiB
+//!                          ├─ it is its turn ───────────────> to the pipe or packer
+//!                          └─ neither ──────────────────────> room for 64 KiB more, up to 6 MiB; then it waits
+//!   finish ─> the rest, and the turn passes on
+//! ```
+//!
+//! So a worker whose turn has not come goes on gathering, and waits only where that would take too much memory.
 
 use super::file::AtomicFile;
 use super::{Output, PLACED, SLICE, Sink, Turns, UNPLACED, lock};
@@ -10,7 +19,8 @@ use std::io;
 /// Bytes in one piece that are written from where they stand, not gathered.
 const LARGE: usize = PLACED / 2;
 
-/// See the module doc.
+/// See the module doc. Made by [`Output::batch`], ended by [`Batch::finish`]: one that is dropped before keeps the turn, and who gives up says so
+/// ([`Output::give_up`]).
 pub struct Batch<'o> {
     output: &'o Output,
     number: usize,
@@ -48,6 +58,9 @@ impl Output {
 
 impl Batch<'_> {
     /// Appends bytes, in slices if there are many.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] and [`ErrorKind::BrokenPipe`], which is also the error of all that wait when another batch has failed.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if bytes.len() >= LARGE {
@@ -132,6 +145,9 @@ impl Batch<'_> {
     }
 
     /// Writes what is left and passes the turn on.
+    ///
+    /// # Errors
+    /// As [`Batch::push`].
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush(true)?;
         if let Sink::InTurn { state, turned } = &self.output.sink {

@@ -6,7 +6,11 @@
 //!                   └─> pack ─┘
 //! ```
 //!
-//! Where blocks begin depends on nothing but the bytes, so the output does not depend on threads.
+//! Where blocks begin depends on nothing but the bytes, so the output does not depend on threads. A format ([`Format`]) says how long they are, and
+//! how far a block may refer back: that much of the text before it comes with it.
+//!
+//! Heap: a block and its window for each thread and one more, in buffers that go round, and what is packed while a block before it is not. Whoever
+//! writes waits when all threads are busy.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@ use std::io;
 /// Magic, deflate, no flags, no time, no extra flags, unknown system.
 const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF];
 
-/// The member that is written.
+/// The member that is written: its level, and the checksum of what was packed so far. Sums of blocks are combined, not computed again.
 pub(super) struct Gzip {
     level: u32,
     all: Crc,

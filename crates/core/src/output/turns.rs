@@ -1,4 +1,10 @@
 //! What numbered tasks of several threads do one after the other.
+//!
+//! ```text
+//!   task 0   gather ─ pass ─────────
+//!   task 1   gather ·····─ pass ────        waits for 0 only where it needs what 0 left
+//!   task 2   gather ··········─ pass
+//! ```
 
 use crate::error::{Error, ErrorKind};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -76,7 +82,8 @@ impl<T> Sequencer<T> {
     }
 }
 
-/// Batches that become longer or shorter than what they are made of: each begins where the one before ends.
+/// Batches that become longer or shorter than what they are made of: each begins where the one before ends. The turn passes as soon as that is
+/// known, before the bytes are written; so writing stays parallel.
 pub struct Turns(Sequencer<u64>);
 
 impl Turns {

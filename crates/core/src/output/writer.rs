@@ -1,4 +1,12 @@
 //! Bytes one after the other to a file or pipe: as they are, or packed by as many threads as the budget has room for.
+//!
+//! | packed by | budget a thread | |
+//! |---|--:|---|
+//! | gzip, zstd up to level 3 | 16 MiB | |
+//! | zstd 4 to 9 | 24 MiB | |
+//! | zstd above 9 | 96 MiB | tables grow up to this |
+//!
+//! Bytes do not depend on how many threads there are (`blocks`).
 
 use super::blocks::Blocks;
 #[cfg(feature = "zstd")]
@@ -25,7 +33,7 @@ pub(super) enum Writer {
     Zstd(Blocks<Frames>),
 }
 
-/// Bytes of the budget for each thread that packs.
+/// Bytes of the budget for each thread that packs; 0 where nothing is packed.
 pub fn packer(compression: Compression) -> u64 {
     match compression {
         Compression::None => 0,

@@ -9,7 +9,9 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Makes events of documents that have none.
+/// Makes events of documents that have none. [`TracesOnly`] takes none; the crate of CPU profiles has one that takes `.cpuprofile` inputs.
+///
+/// Called on the thread that reads, in the order of the inputs; the events are then read as they are made, like those of a pipe.
 pub trait Expand {
     /// All inputs there are, before the first is read.
     fn begin(&mut self, paths: &mut dyn Iterator<Item = &Path>);

@@ -16,6 +16,14 @@ use tracemill_tokenizer::Mapped;
 pub type Maker<P> = Box<dyn Fn(u64, usize) -> P + Sync>;
 
 /// Takes the findings of the inputs, in order.
+///
+/// ```text
+///   workers   maker()(base, bytes) ─ events … ─ seal ─>┐
+///   caller    begin(name) ──────────────────────────> take(part), take(part), …    begin(name) …
+/// ```
+///
+/// All but [`Reader::maker`]'s answer is called on the thread that reads. The constants say what the session need not do: bytes of streams
+/// that nobody asks for again are dropped, and events that are not written are not proved to be JSON.
 pub trait Reader {
     /// The findings of one chunk.
     type Findings: Collect + 'static;
@@ -38,6 +46,9 @@ pub trait Reader {
     }
 
     /// Takes a part; `current` is the input it is from, as far as it was read.
+    ///
+    /// # Errors
+    /// Any ends the run, and comes out of [`read_all`](crate::read::read_all).
     fn take(&mut self, part: Self::Findings, base: u64, current: Current<'_>) -> Result<(), Error>;
 
     /// Documents seen so far.
@@ -128,7 +139,8 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Whether every file is what it was when it was opened: the last word before an output gets its name.
+    /// Whether every file is what it was when it was opened: the last word before an output gets its name, since a map shows what others
+    /// write to the file meanwhile.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] for the first that is not.

@@ -22,7 +22,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use tracemill_tokenizer::{Form, Mapped, Tier};
 
-/// Reads every source to its end.
+/// Reads every source to its end, its findings going to `reader`. Cost: a look at each byte; heap: see [`Limits::memory`].
+///
+/// # Errors
+/// [`ErrorKind::Read`], [`ErrorKind::NotATrace`], [`ErrorKind::TooLarge`], [`ErrorKind::Changed`], [`ErrorKind::Scratch`], [`ErrorKind::Cancelled`];
+/// in a strict run [`ErrorKind::Defect`]; and those of `reader`.
 pub fn read_all<R: Reader>(
     sources: &[Source],
     config: &Limits,
@@ -33,7 +37,7 @@ pub fn read_all<R: Reader>(
 }
 
 /// Reads pieces of the one file that `source` is, see [`crate::pieces`]. Its report is of what was read, and events
-/// have no numbers.
+/// have no numbers. Errors are those of [`read_all`].
 pub fn read_pieces<R: Reader>(
     source: &Source,
     pieces: &Chosen,
@@ -84,7 +88,7 @@ fn read_some<R: Reader>(
     Ok(session.read)
 }
 
-/// Reads a trace that was made, which lies in memory or is a map, into `reader`.
+/// Reads a trace that was made, which is a map or empty, into `reader`. Errors are those of `reader`.
 pub fn read_synthetic<R: Reader>(
     text: &Payload,
     config: &Limits,

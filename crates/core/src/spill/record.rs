@@ -3,11 +3,39 @@
 /// What can be put on disk and read back.
 ///
 /// Files are read by the process that wrote them, so the form is free; by convention numbers are little-endian.
+///
+/// ```
+/// use tracemill_core::spill::{Record, SpillVec, word};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// struct Interval {
+///     begin: i64,
+///     length: u64,
+/// }
+///
+/// impl Record for Interval {
+///     const BYTES: usize = 16;
+///
+///     fn encode(&self, bytes: &mut [u8]) {
+///         self.begin.encode(&mut bytes[..8]);
+///         self.length.encode(&mut bytes[8..]);
+///     }
+///
+///     fn decode(bytes: &[u8]) -> Self {
+///         Interval { begin: i64::decode(&bytes[..8]), length: word(bytes, 8) }
+///     }
+/// }
+///
+/// let mut all = SpillVec::new(&std::env::temp_dir(), 160); // bytes of heap, so ten of them
+/// (0..100).try_for_each(|number| all.push(Interval { begin: number, length: 7 }))?;
+/// assert_eq!(all.finish()?.iter().last(), Some(Interval { begin: 99, length: 7 }));
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
 pub trait Record: Copy + Send {
     /// Bytes of one on disk.
     const BYTES: usize;
 
-    /// Writes the record to `bytes`, of which there are [`Record::BYTES`].
+    /// Writes the record to `bytes`, of which there are [`Record::BYTES`]: all of them, since they may hold another record.
     fn encode(&self, bytes: &mut [u8]);
 
     /// Reads what [`Record::encode`] wrote.

@@ -1,4 +1,10 @@
 //! Bytes that go to disk and come back as memory.
+//!
+//! ```text
+//!   write ─> buffer, 256 KiB ─> unlinked file ─ into_mapped ─> a map: pages that the kernel may drop, no heap
+//! ```
+//!
+//! Nothing is made before the first 256 KiB are full, so what stays small costs no file and no call of the system until it is read.
 
 use super::record::{Record, encode_all};
 use crate::error::Error;

@@ -38,7 +38,8 @@ impl<'t> TraceEvent<'t> {
         TraceEvent { bytes, offset: place.offset(), spans: fields_of(bytes) }
     }
 
-    /// Its fields: time, duration, phase, name, ids, args.
+    /// Its fields: time, duration, phase, name, ids, args. Where they stand was found when the event was reached; values are decoded as they
+    /// are asked for.
     pub fn fields(&self) -> Event<'_> {
         self.spans.of(self.bytes)
     }
@@ -60,7 +61,18 @@ pub struct Events<'t> {
 }
 
 impl Trace {
-    /// Its events.
+    /// Its events, each once.
+    ///
+    /// ```
+    /// use tracemill_core::{EventOrder, Limits, Source, Trace};
+    ///
+    /// let text = r#"[{"tid":1,"ts":9},{"tid":2,"ts":5},{"tid":3,"ts":5,"dur":3,"ph":"X"},{"tid":4,"ph":"M"},{"tid":5}]"#;
+    /// let trace = Trace::open(&[Source::bytes("a.json", text)], &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
+    /// let tids = |order| trace.events(order).map(|event| event.bytes[7] - b'0').collect::<Vec<_>>();
+    /// assert_eq!(tids(EventOrder::Input), [1, 2, 3, 4, 5]);
+    /// assert_eq!(tids(EventOrder::Time), [4, 5, 3, 2, 1]); // metadata, untimed, then by time, the longer first
+    /// # Ok::<(), tracemill_core::Error>(())
+    /// ```
     pub fn events(&self, order: EventOrder) -> Events<'_> {
         Events::new(self, order)
     }

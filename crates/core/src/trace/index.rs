@@ -1,4 +1,14 @@
 //! What is collected while a trace is read.
+//!
+//! ```text
+//!   entries   time, place      16 bytes, sorted: events by time      ┐
+//!   lists     place             8 bytes: metadata, untimed events    ├ each on disk beyond its share
+//!   places    place             8 bytes: all events as they stand    ┘
+//!   watched   place             8 bytes: those that somebody watches for
+//!   threads, documents                   in memory
+//! ```
+//!
+//! Of the index's share of the budget the first two have a half, places a quarter, watched events an eighth.
 
 use super::threads::Threads;
 use crate::entry::{Entry, rank};

@@ -93,6 +93,7 @@ impl Trace {
     }
 
     /// Documents of all inputs with what stands beside their events; values by place, see [`Trace::store`].
+    ///
     /// ```
     /// use tracemill_core::{Limits, Source, Trace};
     ///
@@ -106,7 +107,7 @@ impl Trace {
         &self.documents
     }
 
-    /// The bytes of all inputs as one address space.
+    /// The bytes of all inputs as one address space. Cost: a reference for each file, and for each segment of a pipe.
     pub fn store(&self) -> Store<'_> {
         let payloads = self.inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         Store::new(payloads).with_long(&self.long)
@@ -117,7 +118,8 @@ impl Trace {
         self.watched.as_ref().map(|watched| watched.iter())
     }
 
-    /// The input, and the place in it, of a place among all.
+    /// The input, and the place in it, of a place among all: its name is that of its [`Source`].
+    ///
     /// ```
     /// use tracemill_core::{EventOrder, Limits, Source, Trace};
     ///

@@ -1,10 +1,13 @@
 //! The threads of a trace, and what they are called.
+//!
+//! A thread is a pid and a tid as they are written: `7` and `"7"` are two, and so are `7` and `7.0`. Names come from metadata events wherever those
+//! stand, so threads get theirs when all is read.
 
 use crate::metadata::Names;
 use crate::thread_table::ThreadTable;
 use tracemill_tokenizer::{Event, Field};
 
-/// A thread that has events.
+/// A thread that has events other than metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// Its process, as written: a number or a string in quotes; empty if its events have none.
