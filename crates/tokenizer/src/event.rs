@@ -2,6 +2,14 @@
 //!
 //! The scan only notes where each field's value begins; nothing is decoded before it is asked for. Of duplicate keys
 //! the last one counts, as `JSON.parse` has it; the bytes keep all of them.
+//!
+//! ```text
+//!   bytes    {"ph":"X", "ts": 1.5 ,"args":{…},"pid":7}
+//!   values         ^         ^          ^          ^       one past the colon of each key: 12 × 8 bytes, in the scanner
+//!   seen     a bit a field: which of those mean something
+//! ```
+//!
+//! So an event costs no allocation and is a few words to copy; it lives as long as the window and the scanner's call.
 
 use crate::field::Field;
 use crate::number::{Nanos, nanos, number_text};
@@ -9,6 +17,7 @@ use crate::text::{skip_space, string_is, unescape};
 use crate::value::{field_end, value_end};
 
 /// An event as it stands in the input.
+///
 /// ```
 /// use tracemill_tokenizer::{Field, visit_event};
 ///
@@ -79,13 +88,14 @@ impl<'w> Event<'w> {
         Some(skip_space(self.bytes, at))
     }
 
-    /// The time stamp; `None` if it is missing or no number.
+    /// The time stamp, `ts`: microseconds in the text, nanoseconds here; `None` if it is missing or no number. A string that holds a number is
+    /// one. Cost: some ns; nothing is kept, so who needs it twice keeps it.
     #[inline]
     pub fn ts(&self) -> Option<Nanos> {
         self.time(Field::Ts)
     }
 
-    /// The duration; `None` if it is missing or no number.
+    /// The duration, `dur`, as [`Event::ts`]; it may be negative where a producer's clock ran backwards.
     #[inline]
     pub fn dur(&self) -> Option<Nanos> {
         self.time(Field::Dur)
@@ -104,6 +114,19 @@ impl<'w> Event<'w> {
     }
 
     /// The letter of the phase, however it is escaped; 0 if it is missing or anything but a string of one byte.
+    ///
+    /// | letters | what the event is (by the *Trace Event Format* document) |
+    /// |---|---|
+    /// | `X` | a slice that is complete: `ts` and `dur` |
+    /// | `B`, `E` | begin and end of a slice, on one thread |
+    /// | `i`, `I` | a moment |
+    /// | `C` | values of a counter |
+    /// | `b`, `n`, `e` | begin, step and end of something asynchronous, by `id`; `S`, `T`, `p`, `F` in old traces |
+    /// | `s`, `t`, `f` | begin, step and end of a flow between slices |
+    /// | `N`, `O`, `D` | an object is made, looked at, gone |
+    /// | `M` | metadata: names of processes and threads |
+    /// | `P` | a sample; Chrome's parts of CPU profiles |
+    /// | `R`, `c`, `V`, `v`, `(`, `)` | marks, clocks in step, memory dumps, contexts |
     #[inline]
     pub fn phase(&self) -> u8 {
         match self.field_and_rest(Field::Ph) {
@@ -121,7 +144,8 @@ impl<'w> Event<'w> {
         if let [letter] = plain[..] { letter } else { 0 }
     }
 
-    /// Whether a field is the string `text`, however it is escaped.
+    /// Whether a field is the string `text`, however it is escaped. Cost: a comparison up to the first byte that differs; an allocation only where
+    /// there is an escape there.
     #[inline]
     pub fn is_string(&self, field: Field, text: &[u8]) -> bool {
         let Some(at) = self.value_at(field) else { return false };

@@ -1,35 +1,56 @@
 //! The envelope keys of events, and which of them stands before a colon.
+//!
+//! The scan knows where colons are, so it finds keys backwards: the sixteen bytes before a colon hold any key that matters.
+//!
+//! ```text
+//!   … , " p i d " :      the last four bytes (p i d "), hashed, name the only key that it may be
+//!       └───┬─────┘      eight bytes under a mask tell whether it is that one
+//!      ^ no backslash    else the quote would be one inside a string
+//! ```
+//!
+//! Anything else (white space before the colon, an escape in the key) is cut out and compared, which is rare. Cost: a look-up and two comparisons a colon,
+//! without a branch that depends on which key it is.
 
 use crate::swar::equal_bytes;
 use crate::text::{string_start, trim_end, unescape};
 
-/// The envelope keys of the Trace Event Format that the scan looks for.
+/// The envelope keys of the Trace Event Format that the scan looks for: those that say what an event is, when, where and of whom.
+///
+/// Source: the *Trace Event Format* document, and for `id2`, `bind_id` and `scope` what Chrome writes. All are optional as far as the scan is
+/// concerned; what a value must be is up to who asks for it. Other keys (`tts`, `tdur`, `s`, `cname` …) stay in the event's bytes.
+///
+/// ```
+/// use tracemill_tokenizer::Field;
+///
+/// assert_eq!(Field::ALL.map(Field::key)[..3], ["ph", "ts", "dur"]);
+/// assert_eq!(Field::BindId.key(), "bind_id");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Field {
-    /// `ph`: the phase.
+    /// `ph`: the phase, a string of one letter. See [`Event::phase`](crate::Event::phase) for what they mean.
     Ph,
-    /// `ts`: microseconds.
+    /// `ts`: microseconds of some clock, with any number of decimals; a number, or a string with one.
     Ts,
-    /// `dur`: microseconds.
+    /// `dur`: microseconds that a complete event (`X`) takes.
     Dur,
-    /// `pid`: process.
+    /// `pid`: the process; a number, or a string in traces of some producers.
     Pid,
-    /// `tid`: thread.
+    /// `tid`: the thread, which means something within its process only.
     Tid,
-    /// `name`
+    /// `name`: what it is called. Of metadata (`M`) it says what is told: `process_name`, `thread_name` …
     Name,
     /// `cat`: comma-separated categories.
     Cat,
-    /// `id` of async, flow, object and profile events.
+    /// `id` of async, flow, object and profile events: a number, or a string such as `"0x1f"`. What is of one id belongs together.
     Id,
-    /// `id2`: `{"local":…}` or `{"global":…}`.
+    /// `id2`: `{"local":…}`, an id within its process, or `{"global":…}`, one of all.
     Id2,
-    /// `bind_id` of flows.
+    /// `bind_id`: the flow that a slice is part of.
     BindId,
-    /// `scope` of ids.
+    /// `scope`: what tells equal ids of different producers apart.
     Scope,
-    /// `args`
+    /// `args`: anything; an object as a rule. The scan does not look into it.
     Args,
 }
 

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// A mistake with one meaning.
+/// A mistake with one meaning: [`crate::lapses`] finds them, [`crate::mend`] writes JSON in their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lapse {
     /// `NaN`, `Infinity` or `-Infinity`, as Python and C write them. As JSON: `null`, which is what `JSON.stringify` makes of it.
@@ -48,6 +48,20 @@ impl Lapse {
     }
 
     /// Appends the JSON for `lapse`, the bytes that it takes.
+    ///
+    /// ```
+    /// use tracemill_tokenizer::Lapse;
+    ///
+    /// let mended = |lapse: Lapse, bytes: &[u8]| {
+    ///     let mut out = Vec::new();
+    ///     lapse.mended(bytes, &mut out);
+    ///     out
+    /// };
+    /// assert_eq!(mended(Lapse::Number, b"-Infinity"), b"null");
+    /// assert_eq!(mended(Lapse::Control, b"\t"), br"\u0009");
+    /// assert_eq!(mended(Lapse::Escape, br"\"), br"\\");
+    /// assert_eq!(mended(Lapse::Comma, b","), b"");
+    /// ```
     pub fn mended(self, lapse: &[u8], out: &mut Vec<u8>) {
         match self {
             Lapse::Number => out.extend_from_slice(b"null"),

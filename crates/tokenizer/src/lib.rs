@@ -52,6 +52,19 @@
 //! assert_eq!(names.0, ["\"a\"", "\"b\""]);
 //! ```
 //!
+//! # What is exact, and what it costs
+//!
+//! | | shape | cost |
+//! |---|---|---|
+//! | events | byte spans, to the byte as they stand | one pass, 64 bytes at a step |
+//! | times | [`Nanos`]: microseconds in the text, nanoseconds here, rounded down, and whether that is all | some ns each, when asked for |
+//! | other fields | the bytes of the value | a look at them, when asked for |
+//! | damage | [`Damage`]: kind, place, the bytes that are lost | linear in what is lost |
+//!
+//! Errors are findings: no bytes end a scan, or make it panic. Where rules come from: the envelope from the *Trace Event Format*
+//! document, JSON from RFC 8259, what counts of duplicate keys from `JSON.parse`, and what real files look like from those that producers write.
+//! What the format allows and JSON does not (no `]` at the end, a trailing comma) is read without loss and noted.
+//!
 //! Start reading at [`Scanner`]; `simd` has the block scan, [`Event`] the fields, [`nanos`] and [`compare`] the exact numbers.
 //! [`validate`] is the full JSON grammar, [`Mapped`] a file as memory that survives truncation.
 

@@ -10,6 +10,15 @@ use crate::text::unescape;
 use std::cmp::Ordering;
 
 /// A time in whole nanoseconds, rounded down, and whether that is all there is.
+///
+/// Of two that differ in `floor` that decides, and of two exact ones it always does; else [`compare`] the texts.
+///
+/// ```
+/// use tracemill_tokenizer::{Nanos, nanos};
+///
+/// assert_eq!(nanos(b"-0.0001"), Some(Nanos { floor: -1, exact: false }), "rounded down, not towards zero");
+/// assert_eq!(nanos(b"1e30"), Some(Nanos { floor: Nanos::MAX, exact: false }), "beyond 292 years it stays there");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nanos {
     /// Nanoseconds, rounded towards minus infinity; ±[`Nanos::MAX`] where the number lies beyond.
@@ -23,7 +32,8 @@ impl Nanos {
     pub const MAX: i64 = i64::MAX - 8;
 }
 
-/// Reads the text of a JSON number of microseconds; `None` if it is not one.
+/// Reads the text of a JSON number of microseconds; `None` if it is not one, by the grammar of RFC 8259: no sign `+`, no zero in front, no white
+/// space around it. Allocates nothing.
 ///
 /// ```
 /// use tracemill_tokenizer::{Nanos, nanos};
@@ -78,7 +88,8 @@ pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
     parse(a).compare(&parse(b))
 }
 
-/// Appends a form of the text of a JSON number that is the same for equal numbers only; false if it is no number.
+/// Appends a form of the text of a JSON number that is the same for equal numbers only; false if it is no number, and then nothing is
+/// appended. For keys of tables, where `1`, `1.0` and `1e0` are one id. Linear in the digits.
 ///
 /// ```
 /// use tracemill_tokenizer::canonical;

@@ -1,15 +1,33 @@
 //! JSON read byte by byte: the last word on what is JSON, and where it is not.
+//!
+//! The proof in blocks ([`crate::simd::grammar`]) says "JSON" or nothing; what it says nothing of comes here, and that is little. One reader serves two
+//! questions, since they may not have two grammars: what is the first defect ([`Strict`]), and which lapses are there before it (any other
+//! [`Forgive`]).
+//!
+//! ```text
+//!   value ─ { ─ key : value ─ after_value ─┬─ , ─ key …          objects: [true, false, …], a byte a level
+//!         ─ [ ─ value ──────── after_value ─┼─ , ─ value …        no recursion: depth costs heap, no stack
+//!         ─ string, number, word ───────────┴─ } or ] ─ after_value, until the outermost is closed
+//! ```
+//!
+//! Errors are what was expected; where, the reader's own place says. White space may separate values at the outermost level, so NDJSON passes.
 
 use crate::lapse::{Forgive, Lapse, Strict, word_of};
 use crate::swar::{controls, equal_bytes, first};
 use crate::text::{is_space, skip_space};
 
 /// The first byte that is not JSON.
+///
+/// ```
+/// use tracemill_tokenizer::{Defect, validate};
+///
+/// assert_eq!(validate(br#"{"a" 1}"#), Err(Defect { offset: 5, expected: "`:`" }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defect {
     /// Offset in the input.
     pub offset: u64,
-    /// What should have stood there.
+    /// What should have stood there, as a noun that fits behind "expected".
     pub expected: &'static str,
 }
 
@@ -20,8 +38,10 @@ pub(crate) fn scalar_len(bytes: &[u8]) -> Option<usize> {
     reader.bare().ok().map(|()| reader.at)
 }
 
+/// A place in a text, and what is done about lapses from there on.
 pub(crate) struct Reader<'a, F> {
     pub(crate) bytes: &'a [u8],
+    /// Where it stands: where it fails, at the defect.
     pub(crate) at: usize,
     /// Open brackets, true for objects.
     pub(crate) objects: Vec<bool>,
@@ -29,6 +49,7 @@ pub(crate) struct Reader<'a, F> {
 }
 
 impl<F: Forgive> Reader<'_, F> {
+    /// Reads to the end; the first defect, if there is one.
     pub(crate) fn values(&mut self) -> Option<Defect> {
         loop {
             self.at = skip_space(self.bytes, self.at);

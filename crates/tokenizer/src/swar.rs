@@ -2,6 +2,18 @@
 //!
 //! What is asked for is marked by the top bit of its byte. The lowest mark is right; above it a byte may be marked that is none,
 //! since a borrow or carry went into it. So only the lowest counts ([`first`]), or whether there is any.
+//!
+//! For short things (names, numbers, strings), for which vectors are too wide, and on every processor: it needs no instruction that one may lack.
+//!
+//! ```
+//! use tracemill_tokenizer::swar::{digits, equal_bytes, first};
+//!
+//! let word = u64::from_le_bytes(*b"125,a\"x\"");
+//! assert_eq!(first(equal_bytes(word, b'"')), 5);
+//! assert_eq!(first(digits(word).1), 3); // so three digits stand in front
+//! assert_eq!(digits(word).0.to_le_bytes()[..3], [1, 2, 5]);
+//! assert_eq!(first(equal_bytes(word, b'?')), 8);
+//! ```
 
 /// A 1 in every byte of a word.
 const ONES: u64 = u64::MAX / 255;

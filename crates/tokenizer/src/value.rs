@@ -1,4 +1,12 @@
 //! Where a value ends: that is how one is stepped over. Objects and lists go by in blocks (`simd/nesting`), what is short or damaged byte by byte.
+//!
+//! | value | ends |
+//! |---|---|
+//! | a string | behind its closing quote |
+//! | an object or list | behind the bracket that closes it, brackets in strings not counted; at the end of the bytes if none does |
+//! | anything else | before a comma, a closing bracket or white space |
+//!
+//! All answers are the same whichever way is taken, also for what is no JSON: readers that go on behind a value must not lose the thread.
 
 use crate::simd::{BLOCK, Kernel};
 use crate::swar::{digits, equal_bytes, first};
@@ -91,7 +99,8 @@ fn next_mark(bytes: &[u8], mut at: usize) -> usize {
 
 /// The keys and values of an object, in order, as they are written (keys with their quotes).
 ///
-/// Ends early where the bytes are no sound object. Cost: one pass over each value.
+/// Ends early where the bytes are no sound object: who must know whether it did proves them first ([`crate::validate`]). Nothing is decoded:
+/// compare keys by [`crate::string_is`]. Cost: one pass over each value, as it is reached.
 ///
 /// ```
 /// let object = br#"{"a": 1, "b": [2, 3]}"#;

@@ -3,7 +3,8 @@
 use crate::event::Event;
 use crate::find::{FieldSpans, fields_of};
 
-/// Shows an event that is these bytes, which stand at `offset` in their input, as a scan does. Cost: as [`fields_of`].
+/// Shows an event that is these bytes, from `{` to `}`, which stand at `offset` in their input, as a scan does: for who knows where an event is and
+/// has code for those that a scan finds. It is not proved ([`Event::is_proved`]). Cost: as [`fields_of`].
 ///
 /// ```
 /// use tracemill_tokenizer::visit_event;

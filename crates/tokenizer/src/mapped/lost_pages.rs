@@ -1,4 +1,15 @@
 //! The handler of SIGBUS, and the list of maps that it looks at.
+//!
+//! ```text
+//!   FIRST ─> slot ─> slot ─> slot          one a map, made when needed, never freed, used again
+//!            start, len, version, broken
+//!
+//!   read of a page that is gone ─ SIGBUS ─> on_sigbus ─ whose range holds the address? ─ nobody's ─> the handler before
+//!                                               └ a map's: broken = true, zero pages from there to its end ─> the read goes on
+//! ```
+//!
+//! A handler may take no lock and allocate nothing: so it goes over the list by atomics alone. Slots live for ever, since a handler may look at one while its map
+//! is dropped; there are as many as there were maps at one time. Cost of a signal: a step a slot; after that the map has no page left to lose behind it.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -27,7 +27,21 @@ use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
 
-/// Bytes of a file that lie in memory.
+/// Bytes of a file that lie in memory: a `[u8]` that takes no heap.
+///
+/// ```
+/// use std::fs::File;
+/// use tracemill_tokenizer::Mapped;
+///
+/// let path = std::env::temp_dir().join(format!("mapped-{}.json", std::process::id()));
+/// std::fs::write(&path, "[{}]")?;
+/// // SAFETY: nobody else knows of the file, and this process does not write to it again.
+/// let mapped = unsafe { Mapped::new(&File::open(&path)?)? };
+/// assert!(mapped.starts_with(b"[{") && mapped.len() == 4 && mapped.is_intact());
+/// # drop(mapped);
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Mapped {
     map: Mmap,
@@ -55,12 +69,14 @@ impl Mapped {
         Ok(Mapped { map, watched })
     }
 
-    /// Whether every page that was read was there. Always true without [`survive_lost_pages`].
+    /// Whether every page that was read was there. Always true without [`survive_lost_pages`]. Ask when all was read, before what came of it counts:
+    /// pages that were lost read as zeros.
     pub fn is_intact(&self) -> bool {
         self.watched.is_intact()
     }
 
-    /// Fetches the pages of a stretch ahead of its use. A hint: failure costs time only.
+    /// Fetches the pages of a stretch ahead of its use. A hint: failure costs time only, and what lies behind the end is left out. Linux only;
+    /// elsewhere it does nothing.
     pub fn populate(&self, range: Range<usize>) {
         let end = range.end.min(self.map.len());
         if range.start < end {

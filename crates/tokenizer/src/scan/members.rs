@@ -1,5 +1,12 @@
 //! The keys of a document object beside its events.
 //!
+//! ```text
+//!   {"unit":"ms", "traceEvents": [ … events … ], "metadata":{…} }
+//!          ^ colon             ^ colon                     ^ colon
+//!                                ^ enter_events: "unit" is reported
+//!                                                               ^ flush: "metadata" is reported
+//! ```
+//!
 //! Whether an object at document level is an event or a document is known only when `traceEvents` or its end comes. Until
 //! then only the offsets of its colons are kept; the bytes are there ([`super::Scanner::retain_from`]).
 
@@ -8,7 +15,8 @@ use crate::field::key_quotes;
 use crate::text::{is_space, skip_space, string_end, string_is, trim_end};
 use crate::value::value_end;
 
-/// What is known of the document object at hand.
+/// What is known of the document object at hand. Heap: 8 bytes a key that is not reported yet, so an object of a million keys at document level
+/// takes 8 MB until it ends.
 #[derive(Clone, Default)]
 pub(super) struct Members {
     /// Offsets of the colons of its own keys that are not yet reported.

@@ -12,6 +12,13 @@
 //! fail, so a search may spend [`FREE`] bytes and four for each byte it has moved on; beyond that a try is cut to
 //! [`SHORT`] bytes. The search for the end of the events reads no member twice, and may spend [`FREE`] bytes and eight for each
 //! byte there is. Real damage never gets there.
+//!
+//! ```text
+//!   …{"ph":"X","name":"a"b"},{"ph":"X","args":{"nodes":[{"id":1},…]}},…
+//!                        ^ noticed
+//!    try ─────────────────── ^ an event: a comma before it, sound, `ph` of one letter ─> goes on here
+//!    never tried: what is no `{`; tried in vain: {"id":1}, which has no phase
+//! ```
 
 use super::findings::{Fault, Form, Window};
 use super::members::is_events_key;
@@ -22,7 +29,9 @@ use crate::value::value_end;
 use memchr::{memchr, memchr_iter};
 use std::collections::HashSet;
 
+/// Bytes that any search may spend on tries.
 const FREE: usize = 1 << 20;
+/// Bytes of a try in a search that has spent what it may: longer than nearly all events.
 const SHORT: usize = 4096;
 
 /// A search for the next event, resumable at the end of a window.
@@ -68,6 +77,8 @@ impl Search {
         Search { fault, lost_from, next, spent: 0, wait_for: 0, stray: !event }
     }
 
+    /// Goes on with what the window has now. No place is tried twice, but for an object that the window has not whole: that is tried again when there
+    /// is twice as much of it.
     pub(super) fn advance(&mut self, window: Window<'_>, form: Option<Form>) -> SearchEnd {
         if !window.last && window.end() < self.wait_for {
             return SearchEnd::NeedInput;
@@ -126,6 +137,14 @@ fn allowed(moved: usize, spent: usize) -> usize {
 ///
 /// The guess is right unless the bytes are made to fool it; see [`super::Scanner::fork`] for how it is proven. Cost: the
 /// distance to the event and its length; where many objects fail late, tries are cut as in a search after damage.
+///
+/// ```
+/// use tracemill_tokenizer::speculate;
+///
+/// let trace = br#"[{"ph":"B","args":{"nodes":[{"id":1}]}},{"ph":"E"}]"#;
+/// assert_eq!(speculate(trace, 5, trace.len()), Some(40)); // not the node: it has no phase
+/// assert_eq!(speculate(trace, 5, 40), None);
+/// ```
 pub fn speculate(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
     speculate_counted(bytes, from, to).0
 }

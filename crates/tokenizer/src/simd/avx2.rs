@@ -55,6 +55,8 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
     }
 }
 
+/// Quotes, backslashes, structural bytes, delimiters and known bytes of half a block: the first two by comparison, the others by their classes
+/// (`nibbles`), which are wide sets.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn classify_half(half: &[u8; 32]) -> [u32; 5] {

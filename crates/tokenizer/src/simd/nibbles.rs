@@ -1,4 +1,13 @@
 //! Nibble tables: a byte's class is `LOW[low nibble] & HIGH[high nibble]`; bits as in [`class`](super::class).
+//!
+//! ```text
+//!   `{` = 0x7B    HIGH[7] = BRACKET | LETTER_7     what bytes 7x may be
+//!                 LOW[B]  = SIGN | BRACKET         what bytes xB may be
+//!                 both    = BRACKET
+//! ```
+//!
+//! A shuffle looks up 16 to 64 of these at once, so a whole block is classified in two shuffles and an `and`, whatever is in it. What this cannot say is a set
+//! that is no product of nibbles; so classes are chosen such that each is (see `class` for the letters that are let in by it).
 
 use super::class::{BRACKET, COLON, DIGIT, LETTER_7, LETTER_46, SIGN, SPACE, SPACE_COMMA};
 

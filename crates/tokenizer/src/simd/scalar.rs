@@ -1,4 +1,7 @@
 //! The portable tier: a table look-up a byte. The twin that every other tier is tested against.
+//!
+//! It shares the loop over blocks and differs in how masks come about, so that a test that compares tiers tests the vectors and nothing else. It
+//! runs where no other does, and under Miri.
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
 use super::class::{self, CLASS};

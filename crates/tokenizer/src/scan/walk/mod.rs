@@ -1,6 +1,20 @@
 //! The walk over structural positions: depth, items, keys.
 //!
 //! A hot loop of three cases, inside items. Everything rare (documents, keys beside the events, damage) leaves it.
+//!
+//! ```text
+//!   level 0   between documents   { ──> an item: event, document around events, or plain object
+//!                                 [ ──> level 1
+//!             in an object        "traceEvents" : [ ──> level 2
+//!   level 1, 2  between items     { ──> an item: an event        ] ──> level 0
+//!   in an item (depth > level)    : at level + 1 ──> a key       { [ ──> deeper      } ] ──> back, at level: the event is there
+//! ```
+//!
+//! Invariants: `nesting.depth` is at least `level`; it is `level` exactly between items, and then all bytes before `gap` are decided. `seen` and
+//! `values` are of the item at hand alone.
+//!
+//! Cost: a step for each bracket and colon, whatever lies between them; no allocation but at every 64th level, and for the keys of documents at
+//! level 0.
 
 mod nesting;
 mod recover;
@@ -15,10 +29,13 @@ use nesting::{Nesting, SPILLED};
 
 /// What the walk over one window came to.
 pub(super) enum Walk {
+    /// All positions are used up.
     Through,
+    /// It was to stop here, or the caller asked to know: what to answer, and where the next scan goes on.
     Stopped(Status, u64),
     /// An item ended, and whoever walks wants to know.
     Paused,
+    /// A bracket that cannot be: the search for the next event begins.
     Lost(Fault),
 }
 
@@ -79,6 +96,7 @@ impl State {
         }
     }
 
+    /// As if the walk had come from here to `offset`, and an item began there: of the same level, with nothing seen.
     pub(super) fn fork(&self, offset: u64) -> Self {
         State {
             level: self.level,
@@ -96,6 +114,7 @@ impl State {
         expected.then_some(self.level as u8)
     }
 
+    /// The first byte that a finding may still need: the item at hand, the keys of the document around it, or the gap before the next.
     pub(super) fn retain_from(&self) -> u64 {
         match self.nesting.depth > self.level {
             true if self.level == 0 && self.members.has_events => self.members.floor,
@@ -224,6 +243,7 @@ impl State {
         outcome
     }
 
+    /// An item begins at `at`, unless the border lies before it: then whoever scans behind the border has it.
     fn begin_item<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -346,6 +366,7 @@ impl State {
             || (has(Field::Ts) && (has(Field::Pid) || has(Field::Tid) || has(Field::Name)))
     }
 
+    /// `[`: in an item a value like any other, or the events of a document; between documents a document of its own.
     fn open_array<S: Sink>(
         &mut self,
         window: Window<'_>,

@@ -1,5 +1,13 @@
 //! Which brackets are open.
+//!
+//! ```text
+//!   { [ { { [          objects = … 1 0 1 1 0      a bit a level, the innermost lowest; 1 for an object
+//!   levels 64 to 127   spilled = [ 64 bits ]      pushed when the register is full, and taken back
+//! ```
+//!
+//! So a bracket costs a shift, and depth is bounded by the heap alone: a bit a level.
 
+/// Why [`Nesting::spilled`] has what is asked for.
 pub(super) const SPILLED: &str = "a word was spilled at every 64th level";
 
 /// Open brackets: depth, and per level whether it is an object. 64 levels in a register, the rest spilled.

@@ -1,4 +1,11 @@
 //! The walk where something is damaged: what is given up, and where it goes on; and at the end of the input.
+//!
+//! | where it was noticed | what is lost | what is not |
+//! |---|---|---|
+//! | in an event | the event, from its `{` on | all before it |
+//! | between events | from the first byte that is no separator | all before it |
+//! | in a document, beside its events | from the key at hand on | keys that were complete |
+//! | at the end of the input, in an item | that item | all before it; missing closing brackets are noted, not lost |
 
 use super::super::findings::{DamageKind, Fault, Form, Note, Sink, Window};
 use super::State;

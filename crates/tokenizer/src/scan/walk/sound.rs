@@ -3,6 +3,13 @@
 //!
 //! Nearly all are. What is not, or is not whole in the window, or stands behind something else than separators, is left to
 //! the walk, which knows what to make of it. So this decides nothing of its own: what it takes, the walk takes alike.
+//!
+//! ```text
+//!   gap ─ , and white space ─> { ─ prove: 64 bytes at a step ─┬─ JSON, whole, ends here ─> Sink::event, proved ─> next gap
+//!                                                             └─ not known ─────────────> back to the gap: the walk takes it
+//! ```
+//!
+//! Cost: of a sound event one look at each byte; of any other the look that failed, and then the walk's.
 
 use super::super::findings::{Sink, Stop, Values, Window};
 use super::super::members::is_events_key;

@@ -1,4 +1,8 @@
 //! What is proved of bytes: that all are JSON, or that an object is. The loops over blocks that all tiers share.
+//!
+//! A claim is a value with what it is about, and gives what is known ([`Claim::Proven`]); the tier gives the two things that differ between
+//! processors, the masks of a block and the exclusive or of all bits before each. Claims are generic over both, so each is compiled once a tier,
+//! into one function without a call.
 
 use super::masks::{Block, Classes, State, Text};
 use crate::simd::blocks::BLOCK;
@@ -20,7 +24,7 @@ pub(super) trait Claim {
     /// What is known then.
     type Proven;
 
-    /// Looks at the blocks.
+    /// Looks at the blocks. `classify` makes the masks of one; bit i of `prefix_xor` is the exclusive or of bits 0 to i.
     fn prove(
         self,
         classify: impl Fn(&[u8; BLOCK]) -> Classes,

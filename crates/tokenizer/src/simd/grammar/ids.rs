@@ -3,6 +3,9 @@
 //! In such an event a quote behind `pid`, say, with a colon behind it closes a key: brackets and strings are sound, so a string
 //! that ended before `pid` would be followed by a delimiter. So only quotes behind the last letter of such a key are looked at, and
 //! how deep they stand is counted from masks: no other position matters.
+//!
+//! For who changes ids in events that are proved already, and needs no other field. Cost: the masks of each block, and a look at what stands before
+//! the colons behind such keys.
 
 use super::claims::Claim;
 use super::masks::Classes;

@@ -1,4 +1,18 @@
 //! The proof itself: tokens of a block as masks, and which may follow which.
+//!
+//! ```text
+//!   bytes        { "a" : [ 1 , true ] }
+//!   in_string      11
+//!   opening        1                         a string begins here
+//!   scalar                 1   1111          numbers and words
+//!   begins       1 1     1 1   1             a value or key begins here
+//!   after.value    1     1 1   1             here one must: behind { [ : and a comma, white space skipped
+//! ```
+//!
+//! Where the last two differ is no JSON, but for values where no bracket is open, and brackets that close what was just opened.
+//!
+//! Every rule is one line of masks, and a block is sound if all of them are empty. State between blocks is a bit each ([`State`]): what must follow, what
+//! is open. Only what masks cannot say is looked at byte by byte: the order of brackets, numbers with other bytes than digits, words, escapes.
 
 use super::scalars::{are_escapes, scalar_end};
 use crate::simd::blocks::{BLOCK, escaped};
@@ -61,7 +75,7 @@ pub(super) struct Text<'a> {
     pub(super) live: u64,
 }
 
-/// What a block needs to know of those before it. All ones or zero is a yes or no for every byte of a mask, 1 or 0 one
+/// What a block needs to know of those before it: a few words, so that a proof can end at any block. All ones or zero is a yes or no for every byte of a mask, 1 or 0 one
 /// for the first byte of the next block.
 pub(super) struct State {
     /// All ones inside a string.

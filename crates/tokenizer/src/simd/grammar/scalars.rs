@@ -1,4 +1,7 @@
 //! The tokens that masks do not prove: numbers with a sign, fraction or exponent, words, escapes.
+//!
+//! They are few, and each has its own grammar: so they are read as the reader byte by byte reads them, with the same code for numbers and words. A number
+//! or word is read once, however many blocks it lies in.
 
 use crate::reader::scalar_len;
 
