@@ -3,7 +3,15 @@
 /// Bytes kept on each side: as many characters as a line of a terminal takes, whatever their encoding.
 const REACH: usize = 200;
 
-/// Bytes around a place.
+/// Bytes around a place: copied, since the input may be gone when the message is shown.
+///
+/// ```
+/// use tracemill_core::around::Around;
+///
+/// let around = Around::of(br#"[{"ts" 1}]"#, 7);
+/// assert_eq!((&around.bytes[..around.at], &around.bytes[around.at..]), (&br#"[{"ts" "#[..], &b"1}]"[..]));
+/// assert!(!around.more_before && Around::of(&[b' '; 1000], 500).more_before);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Around {
     /// At most 200 before the place and 200 from it on; as in the input, so they may be anything.

@@ -1,4 +1,23 @@
 //! The output of one run as the input of the next, on disk between them.
+//!
+//! ```text
+//!   first run ─ Draft::output ─> unlinked file ─ Draft::source ─> second run, and any other
+//! ```
+//!
+//! ```
+//! use tracemill_core::draft::Draft;
+//! use tracemill_core::{Limits, Trace};
+//!
+//! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+//! let draft = Draft::new(&limits.tmp_dir)?;
+//! draft.write(br#"[{"ph":"i","ts":1},"#)?; // or a run that is given `draft.output()`
+//! draft.write(br#"{"ph":"i","ts":2}]"#)?;
+//! let source = draft.source("the first run")?;
+//! for _ in 0..2 {
+//!     assert_eq!(Trace::open(std::slice::from_ref(&source), &limits)?.len(), 2);
+//! }
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
 
 use crate::error::{Error, ErrorKind};
 use crate::os::Temporary;

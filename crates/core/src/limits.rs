@@ -21,6 +21,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tracemill_tokenizer::Tier;
 
 /// Limits of a run, and how its inputs are read.
+///
+/// | of [`Limits::memory`] | for | what is more |
+/// |--:|---|---|
+/// | a quarter | bytes of pipes and packed inputs | goes to [`Limits::tmp_dir`] as they are |
+/// | a quarter | entries and other records of events, 8 to 40 bytes each | goes there as records, or sorted runs |
+/// | half | what workers find in their chunks: 256 KiB to 8 MiB of text at a time each | waits: chunks are as small as that takes |
+///
+/// What must stay in memory (threads, names, what is open at one time) is held to a [`Quota`]. Plain files are mapped: they take none of it, and no
+/// disk.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Worker threads, at least 1.
@@ -31,7 +40,7 @@ pub struct Limits {
     pub tmp_dir: PathBuf,
     /// Instruction set of the scan; the best one if `None`.
     pub tier: Option<Tier>,
-    /// The most bytes that one read from a pipe takes.
+    /// The most bytes that one read from a pipe takes. No answer depends on it.
     pub read_size: usize,
     /// Stop at the first defect, and check every byte.
     pub strict: bool,
@@ -97,7 +106,7 @@ impl Limits {
         }
     }
 
-    /// How many there may be at once of what takes so many bytes of the budget each.
+    /// How many there may be at once of what takes so many bytes of the budget each; 0 if not even one.
     pub fn room_for(&self, each: u64) -> usize {
         usize::try_from(self.memory / each.max(1)).unwrap_or(usize::MAX)
     }

@@ -19,7 +19,8 @@ use crate::hash::HashMap;
 use crate::json::{member, printable};
 use tracemill_tokenizer::{Event, Field};
 
-/// What a metadata event tells of a process or a thread.
+/// What a metadata event tells of a process or a thread, by its `name`. Source: the section on metadata of the *Trace Event Format* document. Others
+/// (`process_uptime_seconds`, `num_cpus` …) tell nothing of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetadataKind {
     /// `process_name`
@@ -113,7 +114,7 @@ impl IdBytes for (Written, Written) {
 
 /// What processes and threads are called, by their ids; of two names the later one counts.
 ///
-/// Heap: see [`Names::heap`].
+/// Ids are compared as bytes: `1` and `"1"` are two processes. Names are kept as written, and decoded when they are asked for. Heap: see [`Names::heap`].
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     processes: HashMap<Written, Written>,

@@ -14,6 +14,14 @@ use std::hash::BuildHasher;
 use tracemill_tokenizer::{unescape, unescaped_text};
 
 /// Texts, numbered in the order in which they came; number 0 is the empty one.
+///
+/// ```text
+///   bytes   a b renderer …        all texts, one behind the other
+///   ends    0 1 2 10              where each ends: 8 bytes a text
+///   table   hash → number         5 bytes a slot
+/// ```
+///
+/// No text has an allocation of its own. Cost: a hash, and a comparison with the text that has it. Texts are bytes without their escapes, so what is no UTF-8 has a number too.
 pub struct Names {
     bytes: Vec<u8>,
     /// Where each ends.

@@ -10,6 +10,37 @@
 //! zstd begins anew at each frame, gzip at each member. Between blocks of a member unpacking may begin too, if the 32 KiB of text before it are
 //! known, to which the block may refer: its window. What was made is a map like that of a plain file, so whoever reads a part of a packed file
 //! reads it as if it were not packed.
+//!
+//! ```
+//! use flate2::{Compression, write::GzEncoder};
+//! use std::io::Write;
+//! use std::sync::Arc;
+//! use tracemill_core::os::Temporary;
+//! use tracemill_core::packed::{KeptText, Unpacking, members, stretches, unpack};
+//! use tracemill_core::Limits;
+//!
+//! let text: Vec<u8> = (0..250_000).flat_map(|number| format!("{number:09},").into_bytes()).collect();
+//! let mut file = Temporary::new(&std::env::temp_dir())?;
+//! for part in text.chunks(1 << 20) {
+//!     let mut member = GzEncoder::new(Vec::new(), Compression::fast());
+//!     member.write_all(part)?;
+//!     file.write_all(&member.finish()?)?;
+//! }
+//! let file = Arc::new(file.map()?.expect("it has bytes"));
+//!
+//! let mut restarts = Vec::new();
+//! members(&file, |restart, _window| {
+//!     restarts.push(restart);
+//!     Ok(())
+//! })?;
+//! let wanted = [1_500_000..1_500_010];
+//! let (stretches, len, kept) = (stretches(&restarts, &wanted, text.len() as u64), text.len() as u64, KeptText::default());
+//! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+//! let map = unpack("a.json.gz", &file, &Unpacking { stretches, len, kept }, &limits)?;
+//! assert_eq!((map.len(), &map[1_500_000..1_500_010]), (text.len(), &text[1_500_000..1_500_010]));
+//! assert_eq!(&map[..9], [0; 9]); // the first member was not unpacked
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::error::Error;
 use crate::input::inflate::{Inflate, WINDOW};

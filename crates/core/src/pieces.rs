@@ -7,6 +7,39 @@
 //! What stands before the first event is always scanned, and what stands behind the last one if the last piece reaches to the end: so keys
 //! beside the events are found as a scan finds them. Pieces begin at events, and the input has one document and no damage: that is
 //! what the caller knows. If it is wrong about that, findings are those of other bytes, and it must see that by itself.
+//!
+//! ```
+//! use tracemill_core::envelope::{Collect, Envelope};
+//! use tracemill_core::pieces::{Piece, scan_pieces};
+//! use tracemill_core::proof::Proof;
+//! use tracemill_core::scan::Plan;
+//! use tracemill_tokenizer::{Event, Tier};
+//!
+//! #[derive(Default)]
+//! struct Times(Envelope, Vec<i64>);
+//!
+//! impl Collect for Times {
+//!     fn envelope(&mut self) -> &mut Envelope {
+//!         &mut self.0
+//!     }
+//!
+//!     fn event(&mut self, event: &Event<'_>) {
+//!         self.1.extend(event.ts().map(|ts| ts.floor));
+//!     }
+//! }
+//!
+//! let bytes = br#"{"traceEvents":[{"ts":1},{"ts":2},{"ts":3},{"ts":4}],"n":1}"#;
+//! let (tier, proof) = (Tier::best(), Proof::None);
+//! let plan = Plan { bytes, skip: 0, mapped: None, tier, proof, threads: 1, chunk: 1 << 20 };
+//! let (mut times, mut keys) = (Vec::new(), 0);
+//! scan_pieces(plan, &[Piece::Event(25, 8), Piece::Stretch(43..u64::MAX)], &Times::default, |part, _bytes| {
+//!     times.extend(part.1);
+//!     keys += part.0.keys.len();
+//!     Ok(())
+//! })?;
+//! assert_eq!((times, keys), (vec![2_000, 4_000], 1)); // the key behind the events, since a piece reaches to the end
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
 
 pub use crate::envelope::Collect;
 use crate::envelope::Envelope;
@@ -136,6 +169,7 @@ fn batches(plan: Plan<'_>, pieces: &[Piece]) -> Vec<Range<usize>> {
     batches
 }
 
+/// One piece into a part. An event by itself is found by its own brackets, so nothing behind it is looked at.
 fn scan_piece<C: Collect>(plan: Plan<'_>, piece: &Piece, seed: &Scanner, part: &mut C) {
     match piece {
         &Piece::Event(place, _) => {

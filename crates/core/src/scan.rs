@@ -164,6 +164,8 @@ struct Guessed<C> {
 /// What a worker makes of a chunk; `None` if there was nothing to guess by.
 type Guess<C> = Option<Guessed<C>>;
 
+/// All chunks behind the head: workers take them in order, a bounded number ahead of the proof; this thread proves, and scans again what was
+/// guessed wrong. Ends early if `take` fails: then workers find nobody to hand to.
 fn scan_chunks<C: Collect>(
     plan: Plan<'_>,
     mut scanner: Scanner,
@@ -244,6 +246,7 @@ fn wait<C>(
     }
 }
 
+/// A chunk on a worker: from the first place that looks like an event on, as if that were right.
 fn scan_guess<C: Collect>(
     plan: Plan<'_>,
     seed: &Scanner,

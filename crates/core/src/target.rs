@@ -132,7 +132,7 @@ pub enum Compression {
         /// 0 to 9.
         level: u32,
     },
-    /// zstd.
+    /// zstd, in frames with a table behind them, by which parts can be unpacked alone.
     Zstd {
         /// 1 to 22.
         level: u32,

@@ -155,6 +155,7 @@ impl IndexedStreams {
         self.is_wrong() || !self.missing().is_empty()
     }
 
+    /// Whether all of an event lies in what can be read. Cost: a binary search, and a step for each range that it reaches into.
     fn is_readable(&self, place: u64, len: u64) -> bool {
         let Some(ranges) = &self.readable else { return true };
         let behind = ranges.partition_point(|range| range.start <= place);

@@ -76,6 +76,30 @@ pub struct SortSpace<'c> {
 /// Cost: a comparison a chunk; where they are not in order of time a sort, and a look at what each holds, or two. Heap: nothing, or
 /// `space.limit` and the ids of all nodes.
 ///
+/// ```
+/// use tracemill_core::order::Order;
+/// use tracemill_core::{EventOrder, Limits, Source, Trace};
+/// use tracemill_profile::{ChunkOrder, Contents, Room, Router, SortSpace, Streams, order_chunks};
+///
+/// // the second chunk says to be earlier, and samples a node that the first one defines
+/// let text = r#"[{"name":"ProfileChunk","pid":7,"id":1,"ts":20,"args":{"data":{"cpuProfile":{"nodes":[{"id":1}]}}}},
+///   {"name":"ProfileChunk","pid":7,"id":1,"ts":10,"args":{"data":{"cpuProfile":{"samples":[1]},"timeDeltas":[5]}}}]"#;
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?;
+/// let mut router = Router::default();
+/// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
+/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+/// streams.append(router, 0)?;
+/// streams.finish()?;
+///
+/// let (group, store) = (streams.groups()[0], trace.store());
+/// let mut contents = Contents::new(group.kept, &store);
+/// let space = SortSpace { limit: 1 << 20, tmp_dir: &limits.tmp_dir };
+/// let ordered = order_chunks(group.chunks(), Order(&store), &mut contents, space)?;
+/// assert_eq!(ordered.order, ChunkOrder::Input);
+/// # Ok::<(), tracemill_core::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take the chunks.
 pub fn order_chunks<'c>(

@@ -116,6 +116,7 @@ impl Iterator for Inside<'_> {
 }
 
 impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
+    /// Looks through the samples once, for what is in force where each window begins.
     pub(crate) fn new(
         group: Group<'g>,
         whole: &'g PlacedProfile<'s, 'p>,

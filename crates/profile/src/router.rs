@@ -170,6 +170,7 @@ impl Router {
         at
     }
 
+    /// A chunk, decoded; lengths that readers fail on are noted, since only here all of it is at hand.
     fn chunk(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         self.decode(event, entry);
         self.keep(entry);

@@ -71,7 +71,7 @@ const DIGITS: usize = 12;
 
 impl Skim {
     /// Skims the args of a `ProfileChunk` event; `None` if they must be decoded. What it finds is what decoding would find: anything that could
-    /// make a difference (white space, an escape, a fraction, a second list, lists of other lengths) is `None`.
+    /// make a difference (white space, a fraction, a second list, lists of other lengths) is `None`.
     pub fn of(event: &Event<'_>) -> Option<Skim> {
         let args = event.field_and_rest(Field::Args)?;
         let mut rest = args.strip_prefix(b"{\"data\":{")?;

@@ -186,6 +186,7 @@ impl Streams {
         if self.lists.is_full() { self.spill() } else { Ok(()) }
     }
 
+    /// The number of a stream, a new one for a new key: streams stay in memory, so there may not be more than have room.
     fn stream(&mut self, key: StreamKey, owner: Owner, input: u64) -> Result<usize, Error> {
         if let Some(&at) = self.numbers.get(&key) {
             return Ok(at);

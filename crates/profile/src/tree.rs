@@ -49,6 +49,7 @@ impl Ids {
         }
     }
 
+    /// Gives an id to a node; whoever had it before has it no more.
     fn set(&mut self, id: u64, node: u32) {
         if id < 4 * u64::from(node) + 4096 {
             if self.table.len() <= id as usize {

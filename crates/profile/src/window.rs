@@ -170,6 +170,8 @@ impl StreamTimes {
     }
 }
 
+/// What becomes of a profile, by the table above. `whole` need not have samples that lie in no window ([`excerpt`]): their events' times say that there are
+/// some.
 fn outcome(
     group: Group<'_>,
     whole: &PlacedProfile<'_, '_>,

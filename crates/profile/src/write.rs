@@ -160,6 +160,8 @@ fn write_nodes(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result
     Ok(())
 }
 
+/// A node as V8 has it: its id, its call frame, its hits (its own number, else that of its samples), the ids of its children if it has any; then
+/// what else it had.
 fn write_node(
     profile: &Profile<'_, '_>,
     children: &Children,
@@ -426,6 +428,7 @@ fn write_plain_list(
     Ok(true)
 }
 
+/// A list of samples looked at one by one: those that name no node are left out.
 fn write_list(
     profile: &Profile<'_, '_>,
     wanted: Wanted,
@@ -454,6 +457,7 @@ fn push_position(position: i64, out: &mut Vec<u8>) {
     }
 }
 
+/// What is in no column: ids of samples that programs name, then members that mean nothing here, as they stand.
 fn write_rest(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
     let mut separator = ",\"trace_ids\":{";
     for &(key, node) in &profile.trace_ids {

@@ -209,6 +209,8 @@ impl<'a> Number<'a> {
         self.significant().next().is_none()
     }
 
+    /// By sign, then by where the first digit that is not zero stands, then digit by digit: no power of ten is ever made, so an exponent of a million
+    /// costs nothing.
     fn compare(&self, other: &Self) -> Ordering {
         match (self.is_zero(), other.is_zero()) {
             (true, true) => return Ordering::Equal,
@@ -235,6 +237,7 @@ impl<'a> Number<'a> {
         if self.negative { by_size.reverse() } else { by_size }
     }
 
+    /// Takes the digits that make whole nanoseconds, and looks whether any is left behind them.
     fn nanos(&self) -> Nanos {
         if self.is_zero() {
             return Nanos { floor: 0, exact: true };

@@ -10,6 +10,21 @@
 //!
 //! What an input is shows its first 512 bytes (`sniff`), never its name. What it was when it was opened is remembered ([`Original`]): whoever is done
 //! with it asks whether it is that still, since a map shows what others write to the file.
+//!
+//! ```
+//! use tracemill_core::input::{Opened, expand, open};
+//! use tracemill_core::{Limits, Source};
+//!
+//! let folder = tempfile::tempdir().expect("the folder of temporary files takes folders");
+//! std::fs::write(folder.path().join("a.json"), "[]").expect("there is room");
+//! std::fs::write(folder.path().join("a.json.tmi"), "an index").expect("there is room");
+//! let inputs = expand(&[Source::Path(folder.path().into())])?;
+//! assert_eq!(inputs.len(), 1); // not the index
+//! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+//! let Opened::Mapped { mapped, skip: 0, .. } = open(&inputs[0], &limits)? else { panic!("a plain file") };
+//! assert_eq!(&mapped[..], b"[]");
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
 
 mod decode;
 pub(crate) mod inflate;
@@ -159,6 +174,8 @@ pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
     }
 }
 
+/// A file as a map: as it is if it is plain, else what unpacks it. Before it is refused as no trace it is asked whether it is what it was, since
+/// pages that went away look like no trace.
 fn open_mapped(input: &Input, mapped: Arc<Mapped>, original: Original) -> Result<Opened, Error> {
     match sniff::packing(&mapped) {
         Packing::Plain { skip } => {
@@ -173,6 +190,7 @@ fn open_mapped(input: &Input, mapped: Arc<Mapped>, original: Original) -> Result
     }
 }
 
+/// A stream, from what was looked at on: nothing of it can be read twice.
 fn open_stream(
     input: &Input,
     mut reader: Box<dyn Read + Send>,
@@ -214,6 +232,7 @@ pub(crate) fn look(
     Ok(first)
 }
 
+/// What unpacks `reader`, and what is told of it.
 fn unpack(
     input: &Input,
     packing: Packing,

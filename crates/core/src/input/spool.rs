@@ -162,6 +162,7 @@ impl<'c> Spool<'c> {
         stepped
     }
 
+    /// Reads once, into the last segment or, when the budget is used up, to the file; 0 bytes are the end.
     fn read_some(&mut self, reader: &mut dyn Read) -> Result<usize, Stopped> {
         let most = self.config.read_size;
         if self.file.is_none() && !self.make_room()? {

@@ -55,6 +55,7 @@ impl Order<'_, '_> {
         }
     }
 
+    /// Two events of one nanosecond: by their ranks, as far as those tell; else by the digits of both, which reads them.
     fn compare_at_one_time(self, a: Place, b: Place) -> Ordering {
         let by_offset = a.offset().cmp(&b.offset());
         match (a.rank(), b.rank()) {
@@ -77,6 +78,7 @@ impl Order<'_, '_> {
         compare(a, b)
     }
 
+    /// The text of a number of an event, as it will be written: moved, where the times of its input are.
     fn number<'n>(self, field: Field, place: Place, scratch: &'n mut Vec<u8>) -> &'n [u8]
     where
         Self: 'n,

@@ -13,6 +13,26 @@
 //! | [`stdin`], [`stdout`] | Unix: the file, and `poll` where it does not wait | Rust's buffered stream |
 //!
 //! The feature `portable` takes the right column on every system, so that the tests run it on Linux.
+//!
+//! Three files without a name, by what may be done with them: [`Temporary`] grows at its end and is mapped as it grows; [`Sparse`] has a length and
+//! is written anywhere, then mapped; [`Pages`] is changed through its map. None leaves anything behind, however the process ends.
+//!
+//! ```
+//! use std::io::Write;
+//! use tracemill_core::os::{Sparse, Temporary};
+//!
+//! let mut growing = Temporary::new(&std::env::temp_dir())?;
+//! growing.write_all(b"abc")?;
+//! let map = growing.map()?.expect("there are bytes");
+//! growing.write_all(b"def")?; // behind what is mapped, which never changes
+//! assert_eq!(&map[..], b"abc");
+//!
+//! let sparse = Sparse::new(&std::env::temp_dir(), 1 << 20)?;
+//! sparse.write_all_at(b"x", 1 << 19)?;
+//! let map = sparse.into_map()?;
+//! assert_eq!((map.map().len(), map.map()[1 << 19], map.map()[7]), (1 << 20, b'x', 0));
+//! # Ok::<(), std::io::Error>(())
+//! ```
 #![expect(unsafe_code, reason = "maps of files")]
 
 #[cfg(all(unix, not(feature = "portable")))]

@@ -95,6 +95,8 @@ impl Batch<'_> {
         Ok(true)
     }
 
+    /// Writes what is gathered, if it may be written by now. The last bytes of a batch wait for their turn; others wait only where there is no room for
+    /// more. At places whole multiples of [`PLACED`] are written, but for the batch's ends.
     fn flush(&mut self, last: bool) -> Result<(), Error> {
         if !self.is_placed(last || self.full >= UNPLACED)? {
             // there is room for more until it is known

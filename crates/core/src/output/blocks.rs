@@ -124,6 +124,7 @@ impl<F: Format> Blocks<F> {
         Ok(())
     }
 
+    /// Gives a full block to whoever packs, and begins the next one with its window. Waits while all are busy.
     fn hand_over(&mut self, is_last: bool) -> io::Result<()> {
         let is_next_anew = (self.number + 1).is_multiple_of(F::ANEW);
         let tail = if is_next_anew { 0 } else { F::WINDOW };
@@ -168,6 +169,7 @@ impl<F: Format> Blocks<F> {
     }
 }
 
+/// One thread that packs, until there are no more blocks or nobody wants them.
 fn work<F: Format>(
     mut packer: F::Packer,
     todo: &Receiver<Block>,
@@ -185,6 +187,7 @@ fn work<F: Format>(
     }
 }
 
+/// The thread that writes: blocks come as they are packed, and go out by their numbers.
 fn write_in_order<F: Format>(
     mut format: F,
     mut inner: Inner,

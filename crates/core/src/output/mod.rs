@@ -11,6 +11,27 @@
 //!   worker ─ gather ─┬─ slice of 256 KiB ─> write at its place            (new file, aligned slices)
 //!                    └─ slice of 64 KiB ──> wait for the turn, then write (anything else)
 //! ```
+//!
+//! ```
+//! use std::sync::{Arc, Mutex};
+//! use tracemill_core::Limits;
+//! use tracemill_core::output::{Length, Output};
+//! use tracemill_core::target::OutputConfig;
+//! use tracemill_core::threads::try_each;
+//!
+//! let limits = Limits::new(3, 64 << 20, std::env::temp_dir());
+//! let bytes = Arc::new(Mutex::new(Vec::new()));
+//! let output = Output::create(&OutputConfig::writer(Arc::clone(&bytes)), &limits, Length::Unknown)?;
+//! try_each(limits.threads, 10, |number| {
+//!     let mut buffer = Vec::new();
+//!     let mut batch = output.batch(number, 0, &mut buffer); // no place is known before: batches come in turn
+//!     batch.push(format!("{number} ").as_bytes())?;
+//!     batch.finish()
+//! })?;
+//! output.finish()?;
+//! assert_eq!(*bytes.lock().unwrap(), b"0 1 2 3 4 5 6 7 8 9 ");
+//! # Ok::<(), tracemill_core::Error>(())
+//! ```
 
 mod batch;
 mod blocks;
@@ -74,7 +95,8 @@ pub enum Length {
     Unknown,
 }
 
-/// An output that is being written.
+/// An output that is being written: [`Output::create`], batches from any threads, [`Output::finish`]. One that is dropped before leaves the file that
+/// was there, or none; what a pipe or a writer has got it keeps.
 pub struct Output {
     progress: Arc<Progress>,
     name: String,
@@ -132,6 +154,7 @@ pub fn check_not_input(path: &Path, inputs: &[Source]) -> Result<(), Error> {
     }
 }
 
+/// Refuses an output that is one of the inputs, by what the files are, not by their names: links do not matter, where the system tells.
 fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Result<(), Error> {
     let is_output = |path: Option<&Path>, input: &Metadata| {
         output.is_some() && input.is_file() && FileId::of(path, input) == output
@@ -161,7 +184,8 @@ fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Resul
 }
 
 impl Output {
-    /// Opens the output.
+    /// Opens the output. A file has no name until [`Output::finish`].
+    ///
     /// # Errors
     /// [`ErrorKind::OutputExists`] if the file is there and may not be replaced, [`ErrorKind::Write`] if it cannot be made.
     pub fn create(output: &OutputConfig, config: &Limits, length: Length) -> Result<Self, Error> {
@@ -204,6 +228,7 @@ impl Output {
         }
     }
 
+    /// An output whose bytes come one batch after the other: to a pipe, or through a packer.
     fn in_turn(
         name: String,
         inner: Box<dyn Write + Send>,
@@ -271,6 +296,7 @@ impl Output {
     }
 
     /// Says how many bytes it will have, and has the file system keep room for them where batches are written at their places.
+    ///
     /// # Errors
     /// [`ErrorKind::Write`] if there is no room.
     pub fn reserve(&self, len: u64) -> Result<(), Error> {
@@ -284,6 +310,7 @@ impl Output {
     }
 
     /// Says how long the output has become, where its length was a guess.
+    ///
     /// # Errors
     /// [`ErrorKind::Write`]
     pub fn set_len(&self, len: u64) -> Result<(), Error> {
@@ -294,6 +321,7 @@ impl Output {
     }
 
     /// Ends the output: it has its name, or everything is handed to the reader, when this returns.
+    ///
     /// # Errors
     /// [`ErrorKind::Write`], [`ErrorKind::BrokenPipe`]; the output then has no name.
     pub fn finish(self) -> Result<(), Error> {

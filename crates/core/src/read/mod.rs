@@ -13,6 +13,61 @@
 //! Every verb has a [`Reader`]: it says what is found in a chunk ([`Reader::Findings`], see [`crate::scan`] for an example), and takes that.
 //! [`Trace::open`](crate::Trace::open) has one too.
 //!
+//! ```
+//! use tracemill_core::envelope::{Collect, Document, Envelope};
+//! use tracemill_core::read::{Current, Reader, TracesOnly, read_all};
+//! use tracemill_core::{Error, Limits, Source};
+//! use tracemill_tokenizer::Event;
+//!
+//! #[derive(Default)]
+//! struct Part {
+//!     envelope: Envelope,
+//!     metadata: u64,
+//! }
+//!
+//! impl Collect for Part {
+//!     fn envelope(&mut self) -> &mut Envelope {
+//!         &mut self.envelope
+//!     }
+//!
+//!     fn event(&mut self, event: &Event<'_>) {
+//!         self.envelope.event(event);
+//!         self.metadata += u64::from(event.is_metadata());
+//!     }
+//! }
+//!
+//! #[derive(Default)]
+//! struct Metadata(u64, Vec<Document>);
+//!
+//! impl Reader for Metadata {
+//!     type Findings = Part;
+//!     const KEEPS_STREAMS: bool = false; // nobody asks for the bytes again
+//!     const PROVES: bool = false; // no event is written
+//!
+//!     fn part(base: u64, _bytes: usize) -> Part {
+//!         Part { envelope: Envelope::at(base), metadata: 0 }
+//!     }
+//!
+//!     fn take(&mut self, part: Part, _base: u64, _current: Current<'_>) -> Result<(), Error> {
+//!         self.0 += part.metadata;
+//!         part.envelope.append_to(&mut self.1);
+//!         Ok(())
+//!     }
+//!
+//!     fn documents(&mut self) -> &mut Vec<Document> {
+//!         &mut self.1
+//!     }
+//! }
+//!
+//! let text = r#"{"traceEvents":[{"ph":"M"},{"ph":"i","ts":1}],"displayTimeUnit":"ms"}"#;
+//! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+//! let mut metadata = Metadata::default();
+//! let inputs = read_all(&[Source::bytes("a.json", text)], &limits, &mut TracesOnly, &mut metadata)?;
+//! assert_eq!((metadata.0, inputs.reports[0].events), (1, 2));
+//! assert_eq!(&*metadata.1[0].keys[0].key, b"\"displayTimeUnit\"");
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! Offsets are those among all inputs: the first input begins at [`Reader::RESERVED`], each other one where the one before ends, and made events
 //! have places as if their text were an input.
 

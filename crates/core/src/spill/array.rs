@@ -23,7 +23,7 @@ const FIRST: usize = 256 << 10;
 /// A `Vec` that as a whole goes to a file when it takes more than its limit.
 ///
 /// A record in memory is changed in place; one of the file is decoded, changed and encoded again. The file grows by
-/// doubling and is looked at as a map: pages that are not used cost no memory.
+/// doubling and is looked at as a map: pages that are not used cost no memory. Records of the file are read and changed in any order.
 pub struct SpillArray<R> {
     memory: Vec<R>,
     /// All records, once there is a file, and how many it has.
@@ -106,7 +106,7 @@ impl<R: Record> SpillArray<R> {
         Ok(())
     }
 
-    /// The record of a number.
+    /// The record of a number; `None` if there are not so many.
     #[inline]
     pub fn get(&self, number: usize) -> Option<R> {
         match &self.pages {

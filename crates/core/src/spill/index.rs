@@ -24,6 +24,12 @@ const FIRST: usize = 64;
 ///
 /// A slot is 8 bytes, 0 if it is free. Where a search begins follows from the highest bits of the hash, and it goes on from slot to
 /// slot; so a table of twice the size is filled from front to back.
+///
+/// ```text
+///   slot    hash, high half │ number + 1        a third of them is free at least
+/// ```
+///
+/// Cost: a few slots a search, most often in one page; `is_it` is asked only where 32 bits of the hash are equal.
 pub struct SpillIndex {
     slots: SpillArray<u64>,
     len: usize,

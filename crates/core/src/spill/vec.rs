@@ -100,7 +100,7 @@ impl<R: Record> SpillVec<R> {
         self.scratch.len() as usize / R::BYTES
     }
 
-    /// The record of a number, to be changed, unless it is on disk.
+    /// The record of a number, to be changed; `None` if it is on disk, where what stands there stays as it is, or if there is none.
     pub fn in_memory(&mut self, number: usize) -> Option<&mut R> {
         let on_disk = self.on_disk();
         self.memory.get_mut(number.checked_sub(on_disk)?)
@@ -123,7 +123,7 @@ impl<R: Record> SpillVec<R> {
         Ok(SpilledVec { mapped: self.scratch.take().into_mapped()?, memory })
     }
 
-    /// Gives all records to `visit` and forgets them.
+    /// Gives all records to `visit`, in their order, and forgets them; memory stays for the next ones, unless some went to disk.
     ///
     /// # Errors
     /// Those of `visit`, and as [`Scratch::write`].

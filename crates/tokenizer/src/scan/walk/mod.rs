@@ -280,6 +280,7 @@ impl State {
         self.check_odd_gap(gap, sink);
     }
 
+    /// Tells what stands between two items: text that is none is lost, with the separators around it left out; another number of commas than one is noted.
     fn check_odd_gap<S: Sink>(&mut self, gap: &[u8], sink: &mut S) {
         let commas = gap.iter().filter(|&&b| b == b',').count();
         if let Some(first) = gap.iter().position(|&b| !is_space(b) && b != b',') {
@@ -406,6 +407,7 @@ impl State {
         self.report_events(stop)
     }
 
+    /// `]` between items: the end of the events. What follows is the rest of their document, or the next one.
     fn close_array<S: Sink>(
         &mut self,
         window: Window<'_>,
