@@ -60,6 +60,7 @@ pub struct Times {
     first: i64,
     last: i64,
     end: i64,
+    /// What there is at 0 that may not count.
     at_zero: AtZero,
 }
 

@@ -36,6 +36,7 @@ pub struct Decimal {
     negative: bool,
     /// 0 to 9 each, the first of the number first.
     digits: Vec<u8>,
+    /// How many of the digits stand behind the point; more than there are if zeros stand before them.
     decimals: usize,
 }
 

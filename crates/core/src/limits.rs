@@ -148,7 +148,9 @@ impl Limits {
 /// ```
 #[derive(Debug)]
 pub struct Quota {
+    /// Bytes that were taken.
     used: AtomicU64,
+    /// Bytes that may be.
     most: u64,
     /// The whole budget.
     given: u64,

@@ -117,8 +117,11 @@ impl IdBytes for (Written, Written) {
 /// Ids are compared as bytes: `1` and `"1"` are two processes. Names are kept as written, and decoded when they are asked for. Heap: see [`Names::heap`].
 #[derive(Clone, Debug, Default)]
 pub struct Names {
+    /// Names by pid.
     processes: HashMap<Written, Written>,
+    /// Names by pid and tid.
     threads: HashMap<(Written, Written), Written>,
+    /// `process_labels` by pid.
     labels: HashMap<Written, Written>,
     /// Bytes of the ids and names.
     text: usize,

@@ -155,7 +155,9 @@ fn scan_alone<C: Collect>(
 
 /// A chunk scanned on a guess.
 struct Guessed<C> {
+    /// Where the first event was taken to begin.
     start: u64,
+    /// Where it stands behind the chunk: it goes on if the guess is right.
     scanner: Scanner,
     status: Status,
     part: C,

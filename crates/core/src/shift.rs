@@ -48,6 +48,7 @@ impl Kind {
 pub struct Shift {
     /// Nanoseconds.
     offset: i64,
+    /// None if lengths stay.
     factor: Option<Factor>,
     /// In units of 10^-decimals microseconds, for 0 to 3 decimals: what is added to short numbers.
     short: [Option<i64>; 4],

@@ -106,6 +106,7 @@ struct Piece<'p> {
 /// # Ok::<(), tracemill_core::Error>(())
 /// ```
 pub struct Store<'p> {
+    /// By their starts, ascending: a file each, or a segment of a pipe, which may overlap the one before.
     pieces: Vec<Piece<'p>>,
     /// A few lists: of what was read, and of what was made.
     long: Vec<&'p LongEvents>,

@@ -59,6 +59,7 @@ pub enum Keep {
 /// An id that samples name and no node had so far: one of each id, however many samples name it.
 struct Unknown {
     id: u64,
+    /// Samples that name it.
     hits: u32,
     /// Offset of the chunk that names it first.
     offset: u64,
@@ -74,17 +75,24 @@ pub struct Assembler<'s, 'p> {
     builder: Builder,
     decoded_text: Vec<u8>,
     pairing: Pairing,
+    /// Numbers of nodes, or from [`LATER`] on of ids in `unknown`; [`NONE`] where a step has no sample.
     samples: SpillVec<u32>,
+    /// Nanoseconds.
     deltas: SpillVec<i64>,
+    /// Lines and columns, from the first chunk on that has any: 0 before it.
     positions: [Option<SpillVec<i64>>; 2],
+    /// Samples of each node.
     counted: Vec<u32>,
     unknown: Vec<Unknown>,
+    /// Their indices by their ids.
     unknown_ids: HashMap<u64, u32>,
     trace_ids: Vec<TraceId>,
     extras: Vec<Extra>,
     /// Their numbers by their keys.
     extra_keys: HashMap<Box<[u8]>, usize>,
+    /// Nanoseconds: as the first chunk says that does, until [`Assembler::set_start`] knows better.
     start: Option<i64>,
+    /// Nanoseconds: as the last chunk says that does.
     end: Option<i64>,
     /// From the clock of the data to that of the events.
     shift: i64,

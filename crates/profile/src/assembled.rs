@@ -48,8 +48,11 @@ pub struct Profile<'s, 'p> {
     pub counted: Vec<u32>,
     /// What the numbers from [`LATER`] on mean.
     pub(super) later: Vec<u32>,
+    /// See [`Assembler`](super::assemble::Assembler): numbers of nodes, if the profile is plain.
     pub(super) samples: SpilledVec<u32>,
+    /// Nanoseconds, one a sample.
     pub(super) deltas: SpilledVec<i64>,
+    /// Lines and columns; none if no chunk has them.
     pub(super) positions: [Option<SpilledVec<i64>>; 2],
     /// Whether every sample names a node and has a step.
     pub(super) plain: bool,
@@ -148,6 +151,7 @@ pub struct Columns<'a> {
 pub struct Extent {
     /// Number of samples that name a node.
     pub samples: u64,
+    /// That of the last one, in nanoseconds from the start on.
     pub(super) time: i64,
     /// The greatest time of a sample, in nanoseconds from the start on.
     pub last: i64,

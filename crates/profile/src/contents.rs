@@ -19,10 +19,12 @@ use tracemill_tokenizer::{Event, Field, fields_of};
 /// Looks up what chunks hold, one after the other: quickest in the order of the inputs, where the next one is found at once. In any other
 /// order that takes a search over all stretches, and one within the stretch.
 pub struct Contents<'k, 's, 'p> {
+    /// In the order of the inputs, so that a binary search finds the stretch of an offset.
     kept: &'k [DecodedChunks],
     store: &'s Store<'p>,
     /// The stretch and the number of the chunk found last.
     last: (usize, usize),
+    /// What was asked for last: decoded, or its numbers made wide.
     scratch: Chunk,
     /// Places of those that were checked.
     checked: HashSet<u64>,

@@ -129,11 +129,14 @@ pub struct DecodedChunks {
     children: Vec<u64>,
     /// [`NO_SAMPLE`] where there is none.
     samples: Vec<u32>,
+    /// Nanoseconds.
     deltas: Vec<i32>,
+    /// Lines and columns of chunks that have them.
     positions: [Vec<i32>; 2],
     trace_ids: Vec<TraceId>,
     extras: Vec<Extra>,
     decoded_text: Vec<u8>,
+    /// One a chunk.
     marks: Vec<Mark>,
     /// Where the events of the chunks begin, ascending.
     offsets: Vec<u64>,

@@ -368,6 +368,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 /// What nodes are below: each definition of one counts.
 #[derive(Default)]
 struct Parents {
+    /// By the first definition of each.
     first: HashMap<u64, u64>,
     /// Of nodes that were defined again, below others.
     others: HashMap<u64, Vec<u64>>,

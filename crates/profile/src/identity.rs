@@ -112,10 +112,13 @@ pub struct Identities {
     one_process: bool,
     /// Pairs that names claim.
     claimed: HashSet<(u64, u64)>,
+    /// Pairs that were given out.
     taken: HashSet<(u64, u64)>,
+    /// Ids of streams that were given out.
     ids: HashSet<u64>,
     /// The process of the earliest name.
     main: Option<(u64, u64)>,
+    /// What is assigned next, unless it is claimed or taken.
     next_pid: u64,
     next_tid: u64,
 }

@@ -51,6 +51,7 @@ pub(crate) struct Rebase<'g, 's, 'p> {
     begun: bool,
     /// Nanoseconds: of the last event.
     ts: i64,
+    /// The event at hand.
     out: Vec<u8>,
 }
 

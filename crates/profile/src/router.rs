@@ -96,6 +96,7 @@ const SAMPLES: usize = 10_000;
 pub struct Router {
     /// Their keys, ids and events, in the order of their first events.
     pub found: Vec<(StreamKey, Owner, ProfileParts)>,
+    /// Indices in `found`.
     numbers: HashMap<StreamKey, usize>,
     /// Events of 16 KiB and more among them, whose lengths no [`Place`] has: offset and bytes.
     pub long: Vec<Long>,
@@ -103,6 +104,7 @@ pub struct Router {
     pub kept: Vec<DecodedChunks>,
     /// Chunks of odd lengths.
     pub odd: OddLengths,
+    /// What was decoded last.
     scratch: Chunk,
     /// Streams of the last events, by their ids as written.
     recent: Vec<(WrittenIds, usize)>,

@@ -121,6 +121,7 @@ fn heap_of(key: &StreamKey, owner: &Owner) -> u64 {
 pub struct Streams {
     /// In order of their first events.
     all: Vec<(StreamKey, Stream)>,
+    /// Indices in `all`.
     numbers: HashMap<StreamKey, usize>,
     /// Events of 16 KiB and more among them: a store needs their lengths.
     pub long: LongEvents,
@@ -136,6 +137,7 @@ pub struct Streams {
     /// Chunks of odd lengths.
     pub odd: OddLengths,
     known: Option<Arc<IndexedStreams>>,
+    /// For the streams themselves, which stay in memory.
     quota: Quota,
 }
 

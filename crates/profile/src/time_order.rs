@@ -25,6 +25,7 @@ use tracemill_tokenizer::Event;
 /// What the first pass knows of one stream.
 #[derive(Clone, Copy, Debug)]
 struct StreamEnds {
+    /// Its first and its last chunk in the input.
     first: Entry,
     last: Entry,
     /// Time order may differ from input order.

@@ -35,6 +35,7 @@ const SAFE: u64 = (1 << 53) - 1;
 /// as long as there are nodes, and a few thousand more: so ids without bound cost no memory without bound.
 #[derive(Default)]
 struct Ids {
+    /// By id; [`NONE`] where nobody has it.
     table: Vec<u32>,
     map: HashMap<u64, u32>,
 }
@@ -71,7 +72,9 @@ pub(crate) struct Builder {
     waiting: Vec<(u32, u64)>,
     /// Children lists: parent, id of the child.
     listed: Vec<(u32, u64)>,
+    /// Whether the first node lists its children.
     children_decide: bool,
+    /// Whether two nodes have one id.
     repeated: bool,
 }
 
@@ -93,6 +96,7 @@ pub struct Tree {
     pub renumber: bool,
     /// The first node that has its place by its `parent` alone, though children decide: DevTools leaves such nodes out.
     pub by_parent: Option<u32>,
+    /// Numbers by ids.
     index: Ids,
 }
 
@@ -328,6 +332,7 @@ impl Tree {
 
 /// Children of every node, in the order of the nodes: a list linked through two columns, so that no node has an allocation of its own.
 pub struct Children {
+    /// The first child of each node, and of each child the next one; [`NONE`] at the end.
     first: Vec<u32>,
     next: Vec<u32>,
 }

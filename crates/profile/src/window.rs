@@ -155,6 +155,7 @@ pub fn cut_streams(
 /// Times of a stream.
 #[derive(Default)]
 struct StreamTimes {
+    /// The least and the greatest, in nanoseconds.
     extent: Option<(i64, i64)>,
     /// Whether any lies in no window.
     outside: bool,

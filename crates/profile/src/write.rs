@@ -207,7 +207,9 @@ pub(crate) struct Frame<'t> {
     pub(crate) position: [Option<&'t [u8]>; 2],
     /// In the old form lines and columns count from 1.
     pub(crate) from_one: bool,
+    /// What else the call frame has.
     others: Members<'t>,
+    /// What else the node has, beside its call frame.
     others_of_node: Members<'t>,
     /// Whether all of it is JSON, so that no value needs a look.
     sound: bool,

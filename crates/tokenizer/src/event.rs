@@ -34,6 +34,7 @@ pub struct Event<'w> {
     pub bytes: &'w [u8],
     /// Where `bytes` begins in the input.
     pub offset: u64,
+    /// A bit a field: whether the event has its key.
     seen: u16,
     /// Per field, one past its colon, as an offset in the input; meaningful where `seen` has its bit.
     values: &'w [u64; Field::COUNT],

@@ -113,7 +113,9 @@ pub(crate) enum Key {
 /// A key as the last eight bytes before its colon show it.
 #[derive(Clone, Copy)]
 struct KeyPattern {
+    /// Which of the eight bytes before the colon are of the key and its quotes.
     mask: u64,
+    /// What those are.
     bytes: u64,
     field: Field,
     /// Where in those eight bytes its opening quote stands, with the byte before it, in bits.

@@ -44,7 +44,9 @@ pub fn fields_of(event: &[u8]) -> FieldSpans {
 /// Where the fields of one event stand, detached from the scan that found them.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldSpans {
+    /// A bit a field: whether it has a value.
     pub(crate) seen: u16,
+    /// Where the value of each begins, or white space before it.
     pub(crate) values: [u64; Field::COUNT],
 }
 

@@ -71,6 +71,7 @@ struct Gzip {
     beyond: Beyond,
     /// `None` between members.
     member: Option<GzDecoder<Packed>>,
+    /// What follows a member that has ended.
     between: Option<Packed>,
 }
 
@@ -142,6 +143,7 @@ struct Utf16 {
     /// Bytes decoded and not yet handed out.
     ready: Vec<u8>,
     handed: usize,
+    /// Whether the mark at the start is behind it.
     started: bool,
 }
 

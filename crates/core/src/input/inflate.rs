@@ -40,6 +40,7 @@ pub(crate) struct Inflate<R> {
     ready: usize,
     /// Whether the next bytes are blocks of a member.
     is_inside: bool,
+    /// Whether steps end where blocks do.
     stops: bool,
 }
 

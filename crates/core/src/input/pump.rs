@@ -22,7 +22,9 @@ type Filled = (Vec<u8>, usize);
 pub(super) struct Pump {
     full: Receiver<io::Result<Filled>>,
     empty: Sender<Vec<u8>>,
+    /// What is read from now.
     current: Filled,
+    /// How much of it was.
     used: usize,
     /// Whether the stream has ended.
     ended: bool,

@@ -70,9 +70,11 @@ pub struct Spool<'c> {
     config: &'c Limits,
     name: String,
     limits: SpoolLimits,
+    /// Made with the first bytes, which tell what is skipped.
     scanner: Option<Scanner>,
     tier: Tier,
     proof: Proof,
+    /// All that is kept of the stream, or what the scanner needs of it; none once there is a file.
     segments: Vec<Segment>,
     file: Option<Temporary>,
     /// Offset in the stream of the file's first byte: not 0 only where nothing is kept.

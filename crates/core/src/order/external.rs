@@ -52,6 +52,7 @@ pub struct ExternalSorter<R> {
     memory: Vec<R>,
     /// Bytes that may be in memory.
     limit: u64,
+    /// Sorted, each as one that was full.
     runs: RunFile,
     threads: usize,
 }

@@ -30,10 +30,12 @@ const GATHERED: usize = 64 * 1024;
 /// Parts come as workers sorted them, in any order. Heap: 16 bytes an entry and 8 a place, up to the limit and one part more; callers ask
 /// [`Sorter::is_full`] and spill, since only they have the store that ties are resolved with.
 pub struct Sorter {
+    /// Sorted each.
     parts: Vec<Vec<Entry>>,
     /// Entries of small parts, one part behind the other.
     small: Vec<Entry>,
     lists: [SpillVec<Place>; 2],
+    /// Bytes of entries and places in memory.
     heap: u64,
     /// Bytes of entries and places that may be in memory.
     limit: u64,
@@ -140,6 +142,7 @@ fn lists(tmp_dir: &Path) -> [SpillVec<Place>; 2] {
 /// Collects entries that come one by one, in parts of 256 KiB, and spills by itself.
 pub struct Gather<'s, 'p> {
     sorter: Sorter,
+    /// Those that came since the last part, not sorted.
     part: Vec<Entry>,
     order: Order<'s, 'p>,
     /// How many there are, and their bytes.

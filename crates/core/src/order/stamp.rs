@@ -27,6 +27,7 @@ type Texts = Box<[Vec<u8>; 2]>;
 pub struct Stamp {
     ts: Nanos,
     dur: Nanos,
+    /// Only where nanoseconds are not all there is.
     texts: Option<Texts>,
 }
 

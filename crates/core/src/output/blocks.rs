@@ -68,6 +68,7 @@ pub(super) struct Blocks<F: Format> {
     bytes: Vec<u8>,
     window: usize,
     number: usize,
+    /// Where blocks are handed over; taken to end the workers.
     blocks: Option<Sender<Block>>,
     /// What blocks were in that are packed: to be filled again.
     emptied: Receiver<Vec<u8>>,

@@ -105,7 +105,9 @@ pub struct Output {
 }
 
 enum Sink {
+    /// A file whose length is known: any bytes at any time.
     Placed(AtomicFile),
+    /// Anything else: the batch whose number is that of the state may write, others wait.
     InTurn { state: Mutex<InTurn>, turned: Condvar },
 }
 
@@ -115,6 +117,7 @@ struct InTurn {
     turn: usize,
     /// A worker has failed: nobody's turn will come.
     failed: bool,
+    /// The file behind the writer, if it is one that appears when it is complete.
     atomic: Option<AtomicFile>,
 }
 

@@ -31,6 +31,7 @@ const FIRST: usize = 64;
 ///
 /// Cost: a few slots a search, most often in one page; `is_it` is asked only where 32 bits of the hash are equal.
 pub struct SpillIndex {
+    /// See above; none before the first number.
     slots: SpillArray<u64>,
     len: usize,
     limit: u64,

@@ -55,8 +55,10 @@ pub struct Events<'t> {
     /// Events that come before those with a time; in input order all.
     places: Box<dyn Iterator<Item = Place> + 't>,
     timed: Option<Timed<'t>>,
+    /// The bucket that comes next, of runs in memory.
     bucket: usize,
     batch: Vec<Entry>,
+    /// How much of the batch was given.
     next: usize,
 }
 

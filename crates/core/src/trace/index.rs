@@ -77,7 +77,9 @@ impl Collect for ChunkFindings {
 
 /// The findings of all inputs.
 pub(super) struct Index {
+    /// Timed events, and the lists of those that are none.
     pub(super) entries: Sorter,
+    /// All events, in input order.
     pub(super) places: SpillVec<Place>,
     pub(super) watched: Option<SpillVec<Place>>,
     pub(super) long: LongEvents,

@@ -56,9 +56,12 @@ const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
 /// Which event comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
+    /// What stands before all chunks.
     Opening,
     Samples,
+    /// Nodes that no sample needed.
     Nodes,
+    /// What stands behind all chunks.
     Closing,
     Done,
 }
@@ -72,6 +75,7 @@ pub(crate) struct Events {
     trace_ids: Vec<TraceId>,
     /// Nodes in the order in which they are sent, and where each stands in it; `None` if that is how they came.
     order: Option<(Vec<u32>, Vec<u32>)>,
+    /// How many nodes were sent, in that order.
     sent: usize,
     samples: List,
     steps: Steps,
@@ -93,6 +97,7 @@ pub(crate) struct Events {
     last: i64,
     stage: Stage,
     out: Vec<u8>,
+    /// How much of `out` was read.
     at: usize,
     flaws: Arc<Mutex<Flaws>>,
 }

@@ -46,6 +46,7 @@ struct Slot {
     start: AtomicUsize,
     /// 0 while the slot is free.
     len: AtomicUsize,
+    /// Whether a page of it was lost.
     broken: AtomicBool,
     next: OnceLock<&'static Slot>,
 }

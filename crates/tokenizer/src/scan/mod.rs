@@ -83,10 +83,12 @@ pub struct Scanner {
     kernel: Kernel,
     /// What proves events on the way.
     prove: Prove,
+    /// What the block before `scanned` left.
     carry: Carry,
     positions: Positions,
     /// Offset up to which the walk has come.
     scanned: u64,
+    /// Bytes that go through the block scan at a time.
     window: usize,
     classified: u64,
     state: State,

@@ -69,7 +69,9 @@ pub(super) struct State {
     comma_due: bool,
     /// Whether the gap before the next item was looked at already.
     gap_checked: bool,
+    /// Which fields the item at hand has, a bit each.
     seen: u16,
+    /// Where those are; of others what an earlier item had.
     values: Values,
     /// Whether the last thing at level 0 was an event.
     ndjson: bool,

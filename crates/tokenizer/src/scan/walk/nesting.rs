@@ -13,9 +13,11 @@ pub(super) const SPILLED: &str = "a word was spilled at every 64th level";
 /// Open brackets: depth, and per level whether it is an object. 64 levels in a register, the rest spilled.
 #[derive(Clone, Default)]
 pub(super) struct Nesting {
+    /// How many are open.
     pub(super) depth: u32,
     /// The innermost level is the lowest bit.
     pub(super) objects: u64,
+    /// The bits of the levels below the last 64, 64 each.
     pub(super) spilled: Vec<u64>,
 }
 

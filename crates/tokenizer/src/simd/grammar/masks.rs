@@ -70,6 +70,7 @@ impl Classes {
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
     pub(super) bytes: &'a [u8],
+    /// Where the block begins in them.
     pub(super) base: usize,
     /// The bytes of the block that the text has.
     pub(super) live: u64,
