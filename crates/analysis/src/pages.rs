@@ -1,7 +1,8 @@
 //! What Chrome tells of pages while it records: requests, navigations, paints, shifts of the layout, interactions. Reports are made of
 //! these few events; of each stays what `args` say.
 
-use crate::value::number;
+use crate::value::{at, number};
+use tracemill_core::hash::HashSet;
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 
@@ -12,6 +13,7 @@ pub(crate) enum Mark {
     WillSend,
     Send,
     Response,
+    Data,
     Finish,
     ChangePriority,
     Cached,
@@ -49,6 +51,8 @@ pub(crate) struct Marked {
 #[derive(Default)]
 pub(crate) struct Pages {
     pub(crate) all: Vec<Marked>,
+    /// Requests of which data came in this stretch. There may be much of it, and what matters is where the first stands.
+    received: HashSet<Box<[u8]>>,
     bytes: u64,
 }
 
@@ -57,6 +61,7 @@ fn mark_of(name: &[u8], phase: u8) -> Option<Mark> {
         b"ResourceWillSendRequest" => Mark::WillSend,
         b"ResourceSendRequest" => Mark::Send,
         b"ResourceReceiveResponse" => Mark::Response,
+        b"ResourceReceivedData" => Mark::Data,
         b"ResourceFinish" => Mark::Finish,
         b"ResourceChangePriority" => Mark::ChangePriority,
         b"ResourceMarkAsCached" => Mark::Cached,
@@ -84,6 +89,14 @@ impl Pages {
         let mark = if is_phase { Some(Mark::Phase) } else { mark_of(name, event.phase()) };
         let Some(mark) = mark else { return };
         let field = |field| event.field(field).unwrap_or_default();
+        if mark == Mark::Data {
+            let request = at(field(Field::Args), &[b"data", b"requestId"]).unwrap_or_default();
+            if self.received.contains(request) {
+                return;
+            }
+            self.bytes += (size_of::<Box<[u8]>>() + request.len()) as u64;
+            self.received.insert(request.into());
+        }
         let marked = Marked {
             mark,
             input: 0,

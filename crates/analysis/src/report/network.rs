@@ -140,7 +140,14 @@ impl Trace {
             use Mark::*;
             if !matches!(
                 own.mark,
-                WillSend | Send | Response | Finish | ChangePriority | Cached | RenderBlocking
+                WillSend
+                    | Send
+                    | Response
+                    | Data
+                    | Finish
+                    | ChangePriority
+                    | Cached
+                    | RenderBlocking
             ) {
                 continue;
             }
@@ -155,6 +162,7 @@ impl Trace {
                 WillSend => events.will_sends.push(own),
                 Send => events.sends.push(own),
                 Response => events.response = Some(own),
+                Data => {}
                 Finish => events.finish = Some(own),
                 ChangePriority => events.priority = Some(own),
                 Cached => events.cached = true,

@@ -139,6 +139,10 @@ fn check_parties(own: &[Party], lines: &[Value], set: &Value, what: &str) -> u64
         let flags = (u8::from(own.is_first), u8::from(own.is_known));
         let ours = json!([own.name, flags.0, flags.1, own.bytes]);
         for (at, ours) in ours.as_array().expect("a row").iter().enumerate() {
+            // where data is of no length, so is the engine's sum
+            if at == 3 && theirs[at] == "NaN" {
+                continue;
+            }
             same(ours, &theirs[at], &format!("{what} {} column {at}", own.name));
         }
         // to the bit

@@ -13,6 +13,7 @@ mod insights;
 mod laws;
 mod live;
 mod maps;
+mod pages;
 mod perfetto;
 mod protobuf;
 mod random;
