@@ -17,7 +17,7 @@ pub(crate) struct Entry {
     pub(crate) kind: u32,
     /// The details of an event, the sample of a call.
     pub(crate) details: u32,
-    /// The number of an event, the function whose row a call is in; its phase in the lowest byte.
+    /// The number of an event, the function whose row a call is in; its phase in the lowest byte, [`NO_PLACE`] in the highest bit.
     number: u64,
 }
 
@@ -40,6 +40,8 @@ impl Fixed for Entry {
 
 /// What the lowest byte of a number says of calls.
 const CALL: u8 = b'P';
+/// What a number has of what begins in one but ends behind it.
+const NO_PLACE: u64 = 1 << 63;
 
 impl Entry {
     pub(crate) fn of_record(record: &Record) -> Self {
@@ -79,6 +81,12 @@ impl Entry {
         (self.number >> 8) as u32
     }
 
+    /// Whether it has a place in the tree: it does not end behind what it begins in.
+    #[inline]
+    pub(crate) fn has_place(&self) -> bool {
+        self.number & NO_PLACE == 0
+    }
+
     pub(crate) fn is_instant(&self) -> bool {
         self.number as u8 == b'I'
     }
@@ -89,7 +97,7 @@ impl Entry {
 
     /// The number of an event, unless it was made of a B and an E.
     pub(crate) fn event_number(&self) -> Option<u64> {
-        matches!(self.number as u8, b'X' | b'I').then_some(self.number >> 8)
+        matches!(self.number as u8, b'X' | b'I').then_some((self.number & !NO_PLACE) >> 8)
     }
 
     /// The order of DevTools (§2.2): by time, then longest first, then calls first.
@@ -130,8 +138,10 @@ pub(crate) struct Nested<I> {
     has_depths: bool,
     /// When each open one ends.
     open: Vec<f64>,
-    /// The time of which such entries are counted, in microseconds.
+    /// The time of which entries without a place are counted, in microseconds.
     counted: (f64, f64),
+    /// Whether those are handed on.
+    keeps: bool,
     /// Entries so far that begin in one but end behind it, and so have no place.
     pub(crate) dropped: u64,
 }
@@ -139,12 +149,17 @@ pub(crate) struct Nested<I> {
 impl<I: Iterator<Item = Placed>> Nested<I> {
     pub(crate) fn new(entries: I, has_depths: bool) -> Self {
         let counted = (f64::NEG_INFINITY, f64::INFINITY);
-        Nested { entries, has_depths, open: Vec::new(), counted, dropped: 0 }
+        Nested { entries, has_depths, open: Vec::new(), counted, keeps: false, dropped: 0 }
     }
 
     /// Counts only what has no place of those that touch a stretch of time, in microseconds.
     pub(crate) fn counting(self, counted: (f64, f64)) -> Self {
         Nested { counted, ..self }
+    }
+
+    /// Hands on what has no place too, marked as such.
+    pub(crate) fn keeping(self) -> Self {
+        Nested { keeps: true, ..self }
     }
 }
 
@@ -164,6 +179,10 @@ impl<I: Iterator<Item = Placed>> Iterator for Nested<I> {
             }
             if self.open.last().is_some_and(|last| end > *last) {
                 self.dropped += u64::from(own.entry.touches(self.counted));
+                if self.keeps {
+                    let entry = Entry { number: own.entry.number | NO_PLACE, ..own.entry };
+                    return Some(Placed { entry, depth: self.open.len() as u32 });
+                }
                 continue;
             }
             let depth = self.open.len() as u32;

@@ -232,18 +232,20 @@ impl<'t> Ids<'t> {
         self.trace.meta.requests.get(id).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Who has an entry: `entityForEvent`. What a request is made of is of whom the request went to in the end.
+    /// Who has an entry: `entityForEvent`. What a request is made of is of whom the request went to in the end, and what has no place of
+    /// nobody.
     pub(crate) fn owner(&self, entry: &Entry) -> Option<Owner> {
         let entities = &self.trace.entities;
         if let Some(frame) = self.frame(entry) {
-            let is_of_nobody = self.as_devtools && self.trace.is_cpu_profile;
+            let is_alone = self.as_devtools && self.trace.is_cpu_profile;
+            let is_of_nobody = is_alone || !entry.has_place();
             let owner = || entities.owner(self.trace.names.bytes_of(frame.url));
             return (!is_of_nobody).then(owner).flatten();
         }
         let of_request = self.is_of_request(entry).then(|| self.url_of_request(entry));
         of_request.and_then(|url| entities.owner(url)).or_else(|| {
             let url = self.trace.details.all[entry.details as usize].url;
-            entities.owner(self.trace.names.bytes_of(url))
+            entities.owner(self.trace.names.bytes_of(url)).filter(|_| entry.has_place())
         })
     }
 
@@ -341,7 +343,7 @@ impl Identify for Ids<'_> {
     }
 
     fn group(&self, entry: &Entry) -> u32 {
-        if self.is_single(entry) {
+        if self.is_single(entry) || !entry.has_place() {
             return self.groups.borrow_mut().0.number(&self.group_text(entry));
         }
         // samples of calls say nothing of groups

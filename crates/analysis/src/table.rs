@@ -286,7 +286,7 @@ impl<'t> View<'t> {
         Some(format!("p-{pid}-{tid}-{sample}-{node}"))
     }
 
-    fn filter(&self) -> Filter<'_> {
+    pub(crate) fn filter(&self) -> Filter<'_> {
         Filter {
             flags: &self.trace.flags,
             shown_only: self.rules.entries != Entries::All && !self.trace.is_generic,
@@ -313,18 +313,6 @@ impl<'t> View<'t> {
         let counts = Counts { dropped: nested.dropped, left_out: left_out.get(), ..counts };
         let _ = self.counts.set(counts);
         Ok(())
-    }
-
-    /// A walk over all events of types that DevTools shows, tasks too, whether they are drawn or not.
-    pub(crate) fn walk_shown(
-        &self,
-        (over, ids): (&Walked<'_>, &Ids<'_>),
-        visit: &mut dyn Visit,
-        room: &Quota,
-    ) -> Result<(), Error> {
-        let filter = Filter { shown_only: true, with_tasks: true, ..self.filter() };
-        let both = (over.of(self.drawn(), ids), over.of(self.drawn(), ids));
-        walk(both, over.window, filter, &mut [visit], room)
     }
 
     /// When an entry drawn is open that matches, in microseconds.

@@ -4,12 +4,12 @@ use super::web::Visit;
 use crate::clock::Window;
 use crate::entities::Owner;
 use crate::groups::GroupBy;
-use crate::picks::{Picks, Walked};
 use crate::query::{Entries, TableRules};
 use crate::table::View;
 use crate::trace::{Thread, ThreadKind, Trace, Track};
 use crate::tree::By;
 use crate::views::{BottomUp, Identify};
+use crate::walk::{Counted, Filter, walk};
 use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 
@@ -83,12 +83,14 @@ impl Trace {
         (as_devtools, room): (bool, &Quota),
     ) -> Result<Vec<Party>, Error> {
         let ids = view.ids(GroupBy::ThirdParty).by_owner();
-        let picks = Picks::default();
-        let over = Walked::whole(window, &picks);
+        // in DevTools only the tree leaves out what has no place
+        let all = || view.track.nested().keeping().map(|own| own.entry);
+        let counted = || all().map(|entry| Counted { written: entry, entry });
+        let filter = Filter { shown_only: true, with_tasks: true, ..view.filter() };
         let space = self.space_of_rows();
         let mut tree = BottomUp::new(&ids, window, (1, true), (as_devtools, self.clock), &space);
-        view.drawn().for_each(|own| tree.note_cached(&own.entry));
-        view.walk_shown((&over, &ids), &mut tree, room)?;
+        all().for_each(|own| tree.note_cached(&own));
+        walk((counted(), counted()), window, filter, &mut [&mut tree], room)?;
         let mut rows = tree.finish(false);
         rows.group(|entry| ids.group(entry), true);
         let top = rows.depth_first(By::Start, (1, false), |_| true);

@@ -60,6 +60,19 @@ fn requests_stand_where_the_first_of_their_events_does() {
 }
 
 #[test]
+fn calls_that_end_behind_what_they_begin_in_take_its_time_and_are_of_nobody() {
+    let [own, other] = ["http://old.test/x.js", "http://other.test/x.js"];
+    let calls = [call(100, 300, own), call(300, 200, other), call(600, 50, other)];
+    let [a, b, c] = calls;
+    let report = told(&[main_thread(), started(10), a, b, c]);
+    let own = report.parties[0].iter().map(|own| (&*own.name, own.own));
+    // of the first 300 µs the second takes its own 200, which count for none
+    let close = |ms: f64| (ms * 1000.0).round();
+    let own: Vec<(&str, f64)> = own.map(|(name, ms)| (name, close(ms))).collect();
+    assert_eq!(own, [("old.test", 100.0), ("other.test", 50.0)]);
+}
+
+#[test]
 fn data_without_a_length_counts_for_nothing() {
     let of = |name: &str, ts: u32, length: Option<u32>| {
         let mut data = json!({"requestId": "1", "url": "http://old.test/x"});
