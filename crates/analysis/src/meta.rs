@@ -209,18 +209,10 @@ impl Meta {
         self.frames[at].1.push((pid, url));
     }
 
-    /// `MetaHandler`: flags say which is the main frame, or that it has no parent.
     fn judge_main(&mut self, frame: &[u8]) {
-        let flag = |key: &[u8]| member(frame, key);
-        let (primary, outermost) = (flag(b"isInPrimaryMainFrame"), flag(b"isOutermostMainFrame"));
-        let is_main = match (primary, outermost) {
-            (Some(_), Some(_)) => is_true(primary) && is_true(outermost),
-            (None, Some(_)) => is_true(outermost),
-            _ => !is_true(flag(b"parent")) && is_true(flag(b"url")),
-        };
-        if is_main {
-            self.main_frame = flag(b"frame").and_then(string);
-            self.main_frame_url = flag(b"url").and_then(string);
+        if is_main(frame) {
+            self.main_frame = member(frame, b"frame").and_then(string);
+            self.main_frame_url = member(frame, b"url").and_then(string);
         }
     }
 
@@ -242,11 +234,6 @@ impl Meta {
         }
     }
 
-    /// Whether a frame is one that processes show.
-    pub(crate) fn has_frame(&self, frame: &[u8]) -> bool {
-        self.frame_numbers.contains_key(frame)
-    }
-
     /// Whether a process shows a frame.
     pub(crate) fn shows(&self, frame: &[u8], pid: &[u8]) -> bool {
         let at = self.frame_numbers.get(frame);
@@ -262,6 +249,24 @@ impl Meta {
         let at = *self.thread_numbers.get(pid)?.get(tid)?;
         Some(&self.thread_names[at].1)
     }
+}
+
+/// `MetaHandler`: flags of a frame say whether it is the main one, or that it has no parent.
+fn is_main(frame: &[u8]) -> bool {
+    let flag = |key: &[u8]| member(frame, key);
+    let (primary, outermost) = (flag(b"isInPrimaryMainFrame"), flag(b"isOutermostMainFrame"));
+    match (primary, outermost) {
+        (Some(_), Some(_)) => is_true(primary) && is_true(outermost),
+        (None, Some(_)) => is_true(outermost),
+        _ => !is_true(flag(b"parent")) && is_true(flag(b"url")),
+    }
+}
+
+/// The id of the main frame among those that `TracingStartedInBrowser` tells of in `data`: the last that is one.
+pub(crate) fn main_frame_in(data: &[u8]) -> Option<Vec<u8>> {
+    let frames = elements(member(data, b"frames")?);
+    let main = frames.into_iter().rfind(|frame| is_main(frame))?;
+    member(main, b"frame").and_then(string)
 }
 
 fn pid_of(frame: &[u8]) -> &[u8] {

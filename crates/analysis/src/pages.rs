@@ -19,6 +19,7 @@ pub(crate) enum Mark {
     Cached,
     RenderBlocking,
     /// Of a page.
+    Started,
     Navigation,
     FirstPaint,
     LargestPaint,
@@ -66,6 +67,7 @@ fn mark_of(name: &[u8], phase: u8) -> Option<Mark> {
         b"ResourceChangePriority" => Mark::ChangePriority,
         b"ResourceMarkAsCached" => Mark::Cached,
         b"PreloadRenderBlockingStatusChange" => Mark::RenderBlocking,
+        b"TracingStartedInBrowser" => Mark::Started,
         b"navigationStart" => Mark::Navigation,
         b"firstContentfulPaint" => Mark::FirstPaint,
         b"largestContentfulPaint::Candidate" => Mark::LargestPaint,
@@ -83,7 +85,8 @@ impl Pages {
     pub(crate) fn note(&mut self, event: &Event<'_>, number_in: u64) {
         let Some(written @ [b'"', name @ .., b'"']) = event.field(Field::Name) else { return };
         let is_phase = event.field(Field::Cat) == Some(b"\"build phase marker\"");
-        if !is_phase && !matches!(name, [b'R' | b'P' | b'n' | b'f' | b'l' | b'L' | b'E', ..]) {
+        if !is_phase && !matches!(name, [b'R' | b'P' | b'T' | b'n' | b'f' | b'l' | b'L' | b'E', ..])
+        {
             return;
         }
         let mark = if is_phase { Some(Mark::Phase) } else { mark_of(name, event.phase()) };

@@ -42,7 +42,7 @@ impl Trace {
         let of = |visit: &Visit| {
             self.limits.cancel.check()?;
             let window = Window { from: visit.bounds.0 / 1000.0, to: visit.bounds.1 / 1000.0 };
-            let first = self.entities.owner(self.first_url(visits, visit));
+            let first = self.entities.owner(visit.first_party.as_bytes());
             self.parties_of(&view, window, first, (tables.as_devtools, room))
         };
         visits.iter().take(most).map(of).collect()
@@ -58,21 +58,6 @@ impl Trace {
         let first = self.threads.iter().find(|own| is_main(&own.pid))?;
         let is_it = |own: &Thread| own.pid == first.pid && own.kind == ThreadKind::Main;
         self.threads.iter().position(is_it)
-    }
-
-    /// The URL that tells whose a visit is: `mainFrameURL`, if the visit has none.
-    fn first_url<'v>(&'v self, visits: &'v [Visit], visit: &'v Visit) -> &'v [u8] {
-        /// Microseconds within which the first navigation is that of the recording.
-        const SOON: f64 = 500_000.0;
-        if !visit.url.is_empty() {
-            return visit.url.as_bytes();
-        }
-        let navigated = visits.iter().find(|own| own.key.is_some());
-        let soon = navigated.filter(|own| own.bounds.0 - self.bounds.0 < SOON);
-        match soon.map(|own| own.url.as_bytes()).filter(|url| !url.is_empty()) {
-            Some(url) => url,
-            None => self.meta.main_frame_url.as_deref().unwrap_or_default(),
-        }
     }
 
     fn parties_of(

@@ -28,8 +28,9 @@ pub struct ShiftCluster {
 }
 
 impl Trace {
-    /// The clusters, by time. A new one begins with a navigation of the main frame, at `navigations`, which are sorted.
-    pub(super) fn shift_clusters(&self, navigations: &[f64]) -> Vec<ShiftCluster> {
+    /// The clusters, by time. A new one begins with a navigation of the main frame, at `navigations`.
+    pub(super) fn shift_clusters(&self, mut navigations: Vec<f64>) -> Vec<ShiftCluster> {
+        navigations.sort_by(|a, b| by_time(*a, *b));
         let is_shift =
             |own: &&Marked| own.mark == Mark::Shift && !is_true(data(own, b"had_recent_input"));
         let mut shifts: Vec<&Marked> = self.pages.all.iter().filter(is_shift).collect();

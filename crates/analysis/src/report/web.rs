@@ -4,9 +4,10 @@ use super::interactions::{Interaction, slowest};
 use super::network::{Request, asked_between, data, text};
 use super::shifts::ShiftCluster;
 use crate::clock::by_time;
+use crate::meta::main_frame_in;
 use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
-use crate::value::{at, number};
+use crate::value::{at, is_true, number};
 use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::unescaped_text;
 
@@ -22,6 +23,8 @@ pub struct Visit {
     pub key: Option<String>,
     /// First and last moment, on the trace's clock.
     pub bounds: (f64, f64),
+    /// The URL that tells whose it is: its own, else that of the main frame.
+    pub(super) first_party: String,
     /// From the navigation to the first paint with content.
     pub fcp: Told<f64>,
     /// The largest paint.
@@ -66,9 +69,12 @@ pub struct LargestParts {
 /// A navigation.
 struct Navigation<'m> {
     own: &'m Marked,
+    /// Empty if it has none.
     id: String,
     frame: String,
     url: String,
+    /// Whether it is one of what was the main frame at that place of the trace.
+    is_main: bool,
     first_paint: Option<f64>,
     /// With its candidate's index.
     largest: Option<(&'m Marked, f64)>,
@@ -96,11 +102,13 @@ impl Trace {
             return Err("several inputs have pages: ask for each by itself");
         }
         let navigations = self.navigations();
-        let mut own: Vec<&Navigation<'_>> =
-            navigations.iter().filter(|own| own.frame == main).collect();
+        let of_main = navigations.iter().filter(|own| own.frame == main);
+        let clusters = self.shift_clusters(of_main.map(|own| own.own.ts).collect());
+        let is_visit = |own: &&Navigation<'_>| own.is_main && !own.id.is_empty();
+        let mut own: Vec<&Navigation<'_>> = navigations.iter().filter(is_visit).collect();
         own.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
         let times: Vec<f64> = own.iter().map(|own| own.own.ts).collect();
-        let clusters = self.shift_clusters(&times);
+        let main_url = self.main_url(&navigations);
         let interactions = self.interactions();
 
         let mut visits = Vec::new();
@@ -117,8 +125,10 @@ impl Trace {
             }
             let within = interactions.iter().filter(|own| is_in(own.ts, own.dur));
             let inp = slowest(within).ok_or("nobody did anything");
+            let url = navigation.map_or_else(String::new, |own| own.url.clone());
             let visit = Visit {
-                url: navigation.map_or_else(String::new, |own| own.url.clone()),
+                first_party: if url.is_empty() { main_url.clone() } else { url.clone() },
+                url,
                 key: navigation.map(|own| format!("r-{}", own.own.number)),
                 bounds,
                 fcp: navigation.ok_or("navigationStart is missing").and_then(|own| {
@@ -140,23 +150,42 @@ impl Trace {
         Ok(visits)
     }
 
-    /// Navigations of frames that are known, with their paints, in the order of the trace.
+    /// The URL of the main frame: that of the first navigation, if the recording began with it, else the one at the start.
+    fn main_url(&self, navigations: &[Navigation<'_>]) -> String {
+        /// Microseconds within which the first navigation is that of the recording.
+        const SOON: f64 = 500_000.0;
+        let first = navigations.iter().find(|own| own.is_main);
+        let is_it = |own: &&Navigation<'_>| {
+            own.own.ts - self.bounds.0 < SOON && is_true(data(own.own, b"isOutermostMainFrame"))
+        };
+        match first.filter(is_it).filter(|own| !own.url.is_empty()) {
+            Some(own) => own.url.clone(),
+            None => unescaped_text(self.meta.main_frame_url.as_deref().unwrap_or_default()),
+        }
+    }
+
+    /// Navigations, the first of each id, with the paints of those whose frames are known, in the order of the trace.
     fn navigations(&self) -> Vec<Navigation<'_>> {
         let mut all: Vec<Navigation<'_>> = Vec::new();
         let mut numbers: HashMap<String, usize> = HashMap::default();
-        let of = |mark: Mark| self.pages.all.iter().filter(move |own| own.mark == mark);
-        for own in of(Mark::Navigation) {
-            let (id, frame) = (text(data(own, b"navigationId")), frame_of(own));
-            let (Some(id), Some(frame)) = (id, frame) else { continue };
-            let url = text(data(own, b"documentLoaderURL")).unwrap_or_default();
-            let is_empty = data(own, b"documentLoaderURL") == Some(b"\"\"");
-            if id.is_empty() || is_empty || !self.meta.has_frame(frame.as_bytes()) {
+        let mut main = None;
+        for own in &self.pages.all {
+            if own.mark == Mark::Started {
+                main = at(&own.args, &[b"data"]).and_then(main_frame_in).or(main);
+            }
+            let url = data(own, b"documentLoaderURL");
+            let has_data = is_true(at(&own.args, &[b"data"]));
+            if own.mark != Mark::Navigation || !has_data || url == Some(b"\"\"") {
                 continue;
             }
+            let id = text(data(own, b"navigationId")).unwrap_or_default();
             let next = all.len();
             if *numbers.entry(id.clone()).or_insert(next) == next {
+                let (frame, url) = (frame_of(own), text(url).unwrap_or_default());
+                let is_main = frame.is_some() && frame == main.as_deref().map(unescaped_text);
                 let (first_paint, largest) = (None, None);
-                all.push(Navigation { own, id, frame, url, first_paint, largest });
+                let frame = frame.unwrap_or_default();
+                all.push(Navigation { own, id, frame, url, is_main, first_paint, largest });
             }
         }
         let mut paints: Vec<&Marked> = self

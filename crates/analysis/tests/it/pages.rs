@@ -39,6 +39,10 @@ fn call(ts: u32, dur: u32, url: &str) -> Value {
     call
 }
 
+fn navigation(ts: u32, data: Value) -> Value {
+    event("navigationStart", ts, json!({"frame": "F", "data": data}))
+}
+
 #[test]
 fn requests_stand_where_the_first_of_their_events_does() {
     let of = |name: &str, ts: u32, id: &str| {
@@ -57,6 +61,40 @@ fn requests_stand_where_the_first_of_their_events_does() {
     ]);
     let ids: Vec<&str> = report.requests.iter().map(|own| &*own.id).collect();
     assert_eq!(ids, ["late", "first"]);
+}
+
+#[test]
+fn a_navigation_without_an_id_says_whose_the_page_is() {
+    let first = |is_outermost: bool, ts: u32| {
+        let url = "http://new.test/";
+        let data = json!({"documentLoaderURL": url, "isOutermostMainFrame": is_outermost});
+        let (old, new) = (call(200, 50, "http://old.test/x.js"), call(300, 50, url));
+        let last = call(2_000_000, 50, url);
+        let report = told(&[main_thread(), started(10), old, new, navigation(ts, data), last]);
+        assert_eq!(report.parties.len(), 1);
+        let own = report.parties[0].iter().filter(|own| own.is_first);
+        own.map(|own| own.name.clone()).collect::<Vec<String>>()
+    };
+    assert_eq!(first(true, 100), ["new.test"]);
+    // of a frame within another, or long after the recording began
+    assert_eq!(first(false, 100), ["old.test"]);
+    assert_eq!(first(true, 600_000), ["old.test"]);
+}
+
+#[test]
+fn navigations_before_the_main_frame_is_known_are_none_of_it() {
+    let visit = |id: &str, ts: u32| {
+        navigation(ts, json!({"documentLoaderURL": "http://a.test/", "navigationId": id}))
+    };
+    let last = call(900, 50, "http://a.test/x.js");
+    let report = told(&[main_thread(), visit("N", 100), started(50), visit("M", 200), last]);
+    let visits = report.visits.expect("Chrome").expect("a frame");
+    let keys: Vec<Option<&str>> = visits.iter().map(|own| own.key.as_deref()).collect();
+    assert_eq!(keys, [Some("r-3")]);
+    // of each id the first counts, wherever it is
+    let report = told(&[visit("N", 100), started(50), visit("N", 200), call(900, 50, "")]);
+    let visits = report.visits.expect("Chrome").expect("a frame");
+    assert_eq!(visits.iter().map(|own| own.key.clone()).collect::<Vec<_>>(), [None]);
 }
 
 #[test]
