@@ -158,9 +158,11 @@ fn variant(rng: &mut Rng, source: &Value, is_alone: bool) -> String {
         let by = *[0.5, 0.999, 1.25, 3.0].get(rng.index(4)).expect("one of four");
         stretch(events, by);
     }
-    // of what is not in order of time the engine tells forced layouts and third parties in the order of the file, we in that of time
-    let time = |own: &Value| own["ts"].as_f64().unwrap_or(0.0);
-    events.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    // of what is not in order of time the engine tells forced layouts in the order of the file, we in that of time
+    if is_alone {
+        let time = |own: &Value| own["ts"].as_f64().unwrap_or(0.0);
+        events.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    }
     trace.to_string()
 }
 
