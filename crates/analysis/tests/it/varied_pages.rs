@@ -12,8 +12,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tracemill_testkit::{Rng, seeds};
 
-/// Beginnings of names of what the figures are made of.
-const TOLD: [&str; 18] = [
+/// Beginnings of names of what the figures are made of, but for chunks of CPU profiles: we read these in order of time, the engine in that
+/// of the file.
+const TOLD: [&str; 21] = [
     "TracingStartedInBrowser",
     "FrameCommittedInBrowser",
     "navigationStart",
@@ -32,6 +33,9 @@ const TOLD: [&str; 18] = [
     "FunctionCall",
     "Layout",
     "UpdateLayoutTree",
+    "thread_name",
+    "process_name",
+    "RunTask",
 ];
 
 fn is_told(event: &Value) -> bool {
