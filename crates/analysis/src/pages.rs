@@ -21,6 +21,7 @@ pub(crate) enum Mark {
     /// Of a page.
     Started,
     Navigation,
+    SameDocument,
     FirstPaint,
     LargestPaint,
     LargestImage,
@@ -69,6 +70,9 @@ fn mark_of(name: &[u8], phase: u8) -> Option<Mark> {
         b"PreloadRenderBlockingStatusChange" => Mark::RenderBlocking,
         b"TracingStartedInBrowser" => Mark::Started,
         b"navigationStart" => Mark::Navigation,
+        b"RenderFrameHostImpl::DidCommitSameDocumentNavigation" if phase == b'X' => {
+            Mark::SameDocument
+        }
         b"firstContentfulPaint" => Mark::FirstPaint,
         b"largestContentfulPaint::Candidate" => Mark::LargestPaint,
         b"LargestImagePaint::Candidate" => Mark::LargestImage,

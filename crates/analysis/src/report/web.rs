@@ -17,7 +17,7 @@ pub type Told<T> = Result<T, &'static str>;
 /// From a navigation of the main frame to the next, or what is before the first. Times are microseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visit {
-    /// The page; empty if no navigation says so.
+    /// The page, as the address bar has it in the end: behind redirects, and as scripts wrote it. Empty if no navigation says so.
     pub url: String,
     /// DevTools' key of the navigation, if there is one.
     pub key: Option<String>,
@@ -72,7 +72,10 @@ struct Navigation<'m> {
     /// Empty if it has none.
     id: String,
     frame: String,
+    /// Of what was asked for.
     url: String,
+    /// What the address bar has in the end; empty if nothing says so.
+    address: String,
     /// Whether it is one of what was the main frame at that place of the trace.
     is_main: bool,
     first_paint: Option<f64>,
@@ -125,10 +128,10 @@ impl Trace {
             }
             let within = interactions.iter().filter(|own| is_in(own.ts, own.dur));
             let inp = slowest(within).ok_or("nobody did anything");
-            let url = navigation.map_or_else(String::new, |own| own.url.clone());
+            let or_main = |url: &str| if url.is_empty() { &main_url } else { url }.to_owned();
             let visit = Visit {
-                first_party: if url.is_empty() { main_url.clone() } else { url.clone() },
-                url,
+                first_party: or_main(navigation.map_or("", |own| &own.url)),
+                url: navigation.map_or_else(String::new, |own| or_main(&own.address)),
                 key: navigation.map(|own| format!("r-{}", own.own.number)),
                 bounds,
                 fcp: navigation.ok_or("navigationStart is missing").and_then(|own| {
@@ -164,7 +167,7 @@ impl Trace {
         }
     }
 
-    /// Navigations, the first of each id, with the paints of those whose frames are known, in the order of the trace.
+    /// Navigations, the first of each id, with their paints and addresses, in the order of the trace.
     fn navigations(&self) -> Vec<Navigation<'_>> {
         let mut all: Vec<Navigation<'_>> = Vec::new();
         let mut numbers: HashMap<String, usize> = HashMap::default();
@@ -173,9 +176,18 @@ impl Trace {
             if own.mark == Mark::Started {
                 main = at(&own.args, &[b"data"]).and_then(main_frame_in).or(main);
             }
+            // a navigation is led to where the last of its requests goes
+            if own.mark == Mark::Send && data(own, b"resourceType") == Some(b"\"Document\"") {
+                let id = text(data(own, b"requestId")).unwrap_or_default();
+                if let Some(&number) = numbers.get(&id) {
+                    all[number].address = text(data(own, b"url")).unwrap_or_default();
+                }
+            }
+            if own.mark != Mark::Navigation || !is_true(at(&own.args, &[b"data"])) {
+                continue;
+            }
             let url = data(own, b"documentLoaderURL");
-            let has_data = is_true(at(&own.args, &[b"data"]));
-            if own.mark != Mark::Navigation || !has_data || url == Some(b"\"\"") {
+            if url == Some(b"\"\"") {
                 continue;
             }
             let id = text(data(own, b"navigationId")).unwrap_or_default();
@@ -183,11 +195,45 @@ impl Trace {
             if *numbers.entry(id.clone()).or_insert(next) == next {
                 let (frame, url) = (frame_of(own), text(url).unwrap_or_default());
                 let is_main = frame.is_some() && frame == main.as_deref().map(unescaped_text);
-                let (first_paint, largest) = (None, None);
+                let (first_paint, largest, address) = (None, None, url.clone());
                 let frame = frame.unwrap_or_default();
-                all.push(Navigation { own, id, frame, url, is_main, first_paint, largest });
+                all.push(Navigation {
+                    own,
+                    id,
+                    frame,
+                    url,
+                    address,
+                    is_main,
+                    first_paint,
+                    largest,
+                });
             }
         }
+        self.add_paints(&mut all, &numbers);
+        self.add_addresses(&mut all);
+        all
+    }
+
+    /// What scripts wrote to the address bar is of the navigation of the main frame before it.
+    fn add_addresses(&self, navigations: &mut [Navigation<'_>]) {
+        let mut main: Vec<&mut Navigation<'_>> =
+            navigations.iter_mut().filter(|own| own.is_main).collect();
+        main.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
+        for own in self.pages.all.iter().filter(|own| own.mark == Mark::SameDocument) {
+            let kind = at(&own.args, &[b"render_frame_host", b"frame_type"]);
+            let before = main.partition_point(|navigation| navigation.own.ts <= own.ts);
+            if kind == Some(b"\"PRIMARY_MAIN_FRAME\"") && before > 0 {
+                main[before - 1].address = text(at(&own.args, &[b"url"])).unwrap_or_default();
+            }
+        }
+    }
+
+    /// Paints by the ids of their navigations, whose numbers are given; of other frames and processes than theirs they do not count.
+    fn add_paints<'m>(
+        &'m self,
+        navigations: &mut [Navigation<'m>],
+        numbers: &HashMap<String, usize>,
+    ) {
         let mut paints: Vec<&Marked> = self
             .pages
             .all
@@ -199,7 +245,7 @@ impl Trace {
             let id = text(data(own, b"navigationId")).unwrap_or_default();
             let Some(&number) = numbers.get(&id) else { continue };
             let frame = frame_of(own).unwrap_or_default();
-            let navigation = &mut all[number];
+            let navigation = &mut navigations[number];
             if frame != navigation.frame || !self.meta.shows(frame.as_bytes(), &own.pid) {
                 continue;
             }
@@ -211,7 +257,6 @@ impl Trace {
                 navigation.largest = Some((own, index));
             }
         }
-        all
     }
 
     fn largest(&self, own: &Navigation<'_>, requests: &[Request]) -> Told<LargestPaint> {

@@ -98,6 +98,44 @@ fn navigations_before_the_main_frame_is_known_are_none_of_it() {
 }
 
 #[test]
+fn pages_are_called_what_the_address_bar_has_in_the_end() {
+    let visit = |id: &str, ts: u32| {
+        let url = format!("http://asked.test/{id}");
+        navigation(ts, json!({"documentLoaderURL": url, "navigationId": id}))
+    };
+    let sends = |id: &str, ts: u32, kind: &str, url: &str| {
+        let data = json!({"requestId": id, "url": url, "resourceType": kind});
+        event("ResourceSendRequest", ts, json!({ "data": data }))
+    };
+    let writes = |ts: u32, kind: &str, url: &str| {
+        let args = json!({"url": url, "render_frame_host": {"frame_type": kind}});
+        let name = "RenderFrameHostImpl::DidCommitSameDocumentNavigation";
+        let mut event = event(name, ts, args);
+        (event["ph"], event["dur"]) = (json!("X"), json!(1));
+        event
+    };
+    let main = "PRIMARY_MAIN_FRAME";
+    let report = told(&[
+        main_thread(),
+        started(10),
+        writes(20, main, "http://before.test/"),
+        visit("A", 100),
+        sends("A", 110, "Document", "http://led.test/a"),
+        sends("A", 120, "Image", "http://led.test/other"),
+        visit("B", 200),
+        sends("B", 210, "Document", "http://led.test/b"),
+        writes(220, main, "http://led.test/written"),
+        writes(230, main, "http://led.test/last"),
+        writes(240, "SUBFRAME", "http://led.test/frame"),
+        visit("C", 300),
+        call(900, 50, "http://led.test/x.js"),
+    ]);
+    let visits = report.visits.expect("Chrome").expect("a frame");
+    let urls: Vec<&str> = visits.iter().map(|own| &*own.url).collect();
+    assert_eq!(urls, ["http://led.test/a", "http://led.test/last", "http://asked.test/C"]);
+}
+
+#[test]
 fn calls_that_end_behind_what_they_begin_in_take_its_time_and_are_of_nobody() {
     let [own, other] = ["http://old.test/x.js", "http://other.test/x.js"];
     let calls = [call(100, 300, own), call(300, 200, other), call(600, 50, other)];
