@@ -13,6 +13,7 @@
 
 use crate::field::Field;
 use crate::number::{Nanos, nanos, number_text};
+use crate::swar::{digits, eight_digits, first};
 use crate::text::{skip_space, string_is, unescape};
 use crate::value::{field_end, value_end};
 
@@ -105,7 +106,7 @@ impl<'w> Event<'w> {
     #[inline(always)]
     fn time(&self, field: Field) -> Option<Nanos> {
         let at = self.value_at(field)?;
-        plain_integer(&self.bytes[at..]).or_else(|| time_of(&self.bytes[at..]))
+        plain_time(self.bytes, at).or_else(|| time_of(&self.bytes[at..]))
     }
 
     /// Whether this is a metadata event (phase `M`).
@@ -161,19 +162,74 @@ impl<'w> Event<'w> {
     }
 }
 
-/// An integer of at most 15 digits and the delimiter after it: nine of ten time stamps.
+/// A time of at most 16 digits and 3 decimals, from `bytes[at]` on, with the delimiter behind it: nearly all that producers write.
 #[inline(always)]
-fn plain_integer(value: &[u8]) -> Option<Nanos> {
-    let mut number = 0i64;
-    for (i, &byte) in value.iter().take(16).enumerate() {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            let plain = i > 0 && (byte == b',' || byte == b'}') && (i == 1 || value[0] != b'0');
-            return plain.then_some(Nanos { floor: number * 1000, exact: true });
-        }
-        number = number * 10 + i64::from(digit);
+fn plain_time(bytes: &[u8], at: usize) -> Option<Nanos> {
+    /// Of microseconds: more nanoseconds than these may be too many.
+    const MOST: u64 = Nanos::MAX as u64 / 1000 - 1;
+    let (low, high) = sixteen_bytes(bytes, at);
+    let (values, others) = digits(low);
+    let (count, number) = if others != 0 {
+        let count = first(others);
+        (count, number_of(values, count))
+    } else {
+        let (rest, others) = digits(high);
+        let count = first(others);
+        let number = eight_digits(values) * POWERS_OF_TEN[count];
+        (8 + count, number + number_of(rest, count))
+    };
+    let has_one = count == 1 || count > 1 && bytes[at] != b'0';
+    if !has_one || number > MOST {
+        return None;
     }
-    None
+    let floor = number as i64 * 1000;
+    match bytes.get(at + count) {
+        Some(b',' | b'}') => Some(Nanos { floor, exact: true }),
+        Some(b'.') => {
+            Some(Nanos { floor: floor + thousandths(bytes, at + count + 1)?, exact: true })
+        }
+        _ => None,
+    }
+}
+
+/// Up to 3 decimals, from `bytes[at]` on, with the delimiter behind them, as thousandths.
+#[inline]
+fn thousandths(bytes: &[u8], at: usize) -> Option<i64> {
+    let (word, _) = sixteen_bytes(bytes, at);
+    let (values, others) = digits(word);
+    let count = first(others);
+    let is_plain = matches!(count, 1..=3) && matches!(bytes.get(at + count), Some(b',' | b'}'));
+    is_plain.then(|| (number_of(values, count) * POWERS_OF_TEN[3 - count]) as i64)
+}
+
+/// The number that the first so many digits of a word say, up to eight.
+#[inline(always)]
+fn number_of(values: u64, count: usize) -> u64 {
+    // what is no digit is shifted out, and zeros come to stand before those that are
+    eight_digits(values.checked_shl(64 - 8 * count as u32).unwrap_or(0))
+}
+
+/// 10 to so many.
+const POWERS_OF_TEN: [u64; 9] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// The sixteen bytes from `bytes[at]` on as two words, zeros behind the last.
+#[inline(always)]
+fn sixteen_bytes(bytes: &[u8], at: usize) -> (u64, u64) {
+    let rest = &bytes[at..];
+    let all = match (rest.first_chunk::<16>(), bytes.last_chunk::<16>()) {
+        (Some(all), _) => u128::from_le_bytes(*all),
+        // those before it are shifted out: a copy would cost more
+        (None, Some(last)) => {
+            u128::from_le_bytes(*last).checked_shr(8 * (16 - rest.len() as u32)).unwrap_or(0)
+        }
+        (None, None) => {
+            let mut all = [0; 16];
+            all[..rest.len()].copy_from_slice(rest);
+            u128::from_le_bytes(all)
+        }
+    };
+    (all as u64, (all >> 64) as u64)
 }
 
 #[inline(never)]
@@ -255,29 +311,32 @@ mod tests {
         assert_eq!(ts("[1]"), None);
     }
 
+    /// Numbers of every length and with every count of decimals, at the end of an event, before its end, and in a short one.
     #[test]
-    fn strings_compare_unescaped() {
-        let event = br#"{"ph":"M","name":"Profile\u0043hunk"}"#;
-        let spans = fields_of(event);
-        assert!(spans.of(event).is_metadata());
-        assert_eq!(spans.of(event).phase(), b'M');
-        assert!(spans.of(event).is_string(Field::Name, b"ProfileChunk"));
-        assert!(!spans.of(event).is_string(Field::Name, b"Profile"));
-        assert!(!spans.of(event).is_string(Field::Cat, b""));
-    }
-
-    #[test]
-    fn phases_are_one_letter_however_they_are_escaped() {
-        let phase = |text: &str| {
-            let event = format!("{{\"ph\":{text},\"x\":1}}");
-            fields_of(event.as_bytes()).of(event.as_bytes()).phase()
-        };
-        for (text, letter) in [(r#""b""#, b'b'), (r#""\u0062""#, b'b'), (r#""\"""#, b'"')] {
-            assert_eq!(phase(text), letter, "{text}");
+    fn times_are_what_the_reader_of_numbers_reads() {
+        let numbers = [
+            "9",
+            "98",
+            "987654321012345678",
+            "000000000000000000",
+            "9223372036854775807",
+            "1000000000000000000",
+        ];
+        let tails = ["", " ", ",\"a\":1", ",\"tdur\":123456789", "x", "e2", "."];
+        let mut exact = 0;
+        for number in numbers {
+            for (len, tail) in (0..=number.len()).flat_map(|len| tails.map(|tail| (len, tail))) {
+                for decimals in ["", ".0", ".5", ".25", ".125", ".1250", ".000000001", ".x", ".1x"]
+                {
+                    let text = format!("{{\"ts\":{}{decimals}{tail}}}", &number[..len]);
+                    let event = fields_of(text.as_bytes());
+                    let event = event.of(text.as_bytes());
+                    let value = event.field(Field::Ts).unwrap_or_default();
+                    assert_eq!(event.ts(), nanos(value), "{text}");
+                    exact += usize::from(event.ts().is_some_and(|time| time.exact));
+                }
+            }
         }
-        for text in ["5", "null", r#""""#, r#""BE""#, r#""\u0062\u0065""#, r#""\u00e4""#] {
-            assert_eq!(phase(text), 0, "{text}");
-        }
-        assert_eq!(fields_of(b"{}").of(b"{}").phase(), 0);
+        assert!(exact > 1000, "{exact}");
     }
 }

@@ -41,6 +41,18 @@ pub fn digits(word: u64) -> (u64, u64) {
     (values, (values | values.wrapping_add(ONES * (128 - 10))) & TOPS)
 }
 
+/// The number that a word of eight digits, 0 to 9 each, says; zeros may stand before it.
+#[inline(always)]
+pub fn eight_digits(word: u64) -> u64 {
+    // neighbours are joined: digits to pairs, and these to fours and to all, in the upper half
+    let pairs = word.wrapping_mul(10).wrapping_add(word >> 8);
+    let every_other =
+        |word: u64, factors: u64| (word & 0x0000_00FF_0000_00FF).wrapping_mul(factors);
+    every_other(pairs, 100 + (1_000_000 << 32))
+        .wrapping_add(every_other(pairs >> 16, 1 + (10_000 << 32)))
+        >> 32
+}
+
 /// The place of the first byte that is marked; 8 if none is.
 #[inline(always)]
 pub fn first(marks: u64) -> usize {
@@ -50,6 +62,15 @@ pub fn first(marks: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn eight_digits_are_a_number() {
+        for number in (0..100_000_000).step_by(1_237).chain([9, 90, 99_999_999]) {
+            let word =
+                u64::from_le_bytes(format!("{number:08}").into_bytes().try_into().expect("8"));
+            assert_eq!((digits(word).1, eight_digits(digits(word).0)), (0, number));
+        }
+    }
 
     /// Every byte at every place, between bytes that are likely to borrow and carry.
     #[test]
