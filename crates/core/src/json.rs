@@ -165,12 +165,34 @@ pub fn micros(ns: i64) -> Vec<u8> {
     text
 }
 
-/// Appends text as a JSON string, with its quotes. A backslash that begins a sound escape is taken for one and stays: double
-/// those that are meant as they are.
+/// Appends plain text as a JSON string, with its quotes: whoever reads the string has the text.
+///
+/// ```
+/// use tracemill_core::json::push_string;
+///
+/// let mut out = Vec::new();
+/// push_string(r"C:\new", &mut out);
+/// assert_eq!(out, br#""C:\\new""#);
+/// ```
 pub fn push_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
-    push_escaped(text.as_bytes(), out);
+    let mut rest = text.as_bytes();
+    while let Some(odd) = rest.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')) {
+        out.extend_from_slice(&rest[..odd]);
+        push_byte(rest[odd], out);
+        rest = &rest[odd + 1..];
+    }
+    out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+/// A byte of a string that stands for itself.
+fn push_byte(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+        0..0x20 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+        _ => out.push(byte),
+    }
 }
 
 /// Appends a value of an input as JSON; false if it was none and had to be changed: odd bytes in strings are escaped, and words
@@ -267,9 +289,7 @@ fn push_escaped(content: &[u8], out: &mut Vec<u8>) {
                     rest = &rest[2..];
                     continue;
                 }
-                b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-                0..0x20 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-                _ => out.push(byte),
+                byte => push_byte(byte, out),
             }
             rest = after;
         }
@@ -347,6 +367,17 @@ mod tests {
         }
         assert_eq!(text(|out| assert!(!push_sound_key(b"\"a\"b\"", out))), r#""a\"b""#);
         assert_eq!(text(|out| assert!(push_sound_key(b"\"a\"", out))), r#""a""#);
-        assert_eq!(text(|out| push_string("a\"b\u{1}", out)), r#""a\"b\u0001""#);
+    }
+
+    /// What is read is what was written, whatever it looks like.
+    #[test]
+    fn plain_text_stays_what_it_is() {
+        for plain in ["", "a\"b\u{1}", r"C:\new\u0041\\x\", "\n\t\u{7f}\u{2028}é😀", "\\\""] {
+            let written = text(|out| push_string(plain, out));
+            assert!(validate_value(written.as_bytes()).is_ok(), "{written}");
+            let mut read = Vec::new();
+            unescape(&written.as_bytes()[1..written.len() - 1], &mut read);
+            assert_eq!(read, plain.as_bytes(), "{written}");
+        }
     }
 }

@@ -139,3 +139,36 @@ fn mending_and_refusing_exclude_each_other() {
     let folder = Folder::new().with("a.json", "[]");
     folder.run("merge a.json --strict --repair").ends(2);
 }
+
+/// A function whose name looks like an escape, in a script of Windows.
+#[test]
+fn backslashes_of_names_and_paths_stay() {
+    let (name, url) = (r"a\nb", r"C:\new\temp.js");
+    let frame = |name: &str, url: &str| serde_json::json!({"functionName": name, "scriptId": "1", "url": url, "lineNumber": 1, "columnNumber": 1});
+    let profile = serde_json::json!({
+        "nodes": [
+            {"id": 1, "callFrame": frame("(root)", ""), "children": [2]},
+            {"id": 2, "callFrame": frame(name, url)},
+        ],
+        "startTime": 1000, "endTime": 4000, "samples": [2, 2, 2], "timeDeltas": [0, 1000, 1000],
+    });
+    let folder = Folder::new().with("a.cpuprofile", profile.to_string());
+    let json = |words: &str| -> Value {
+        serde_json::from_str(&folder.run(words).ends(0).stdout).expect("JSON")
+    };
+    let calls = json("calls a.cpuprofile");
+    let events = calls["traceEvents"].as_array().expect("events");
+    let call = events.iter().find(|event| event["cat"] == "v8.calls").expect("a call");
+    assert_eq!((&call["name"], &call["args"]["url"]), (&name.into(), &url.into()));
+    let speedscope = json("convert a.cpuprofile --format speedscope");
+    let frame = &speedscope["shared"]["frames"][0];
+    assert_eq!((&frame["name"], &frame["file"]), (&name.into(), &url.into()));
+    let page = folder.run("flame a.cpuprofile --format html").ends(0).stdout;
+    assert!(page.contains(r#""a\\nb"#), "the name in the list of the page");
+    let labelled =
+        folder.run(r"merge a.cpuprofile --label a.cpuprofile=x\ny --report r.json").ends(0);
+    let labelled: Value = serde_json::from_str(&labelled.stdout).expect("JSON");
+    let events = labelled["traceEvents"].as_array().expect("events");
+    let name = events.iter().rfind(|event| event["name"] == "process_name").expect("a name");
+    assert_eq!(name["args"]["name"], r"x\ny: a");
+}
