@@ -9,8 +9,8 @@
 //! Where blocks begin depends on nothing but the bytes, so the output does not depend on threads. A format ([`Format`]) says how long they are, and
 //! how far a block may refer back: that much of the text before it comes with it.
 //!
-//! Heap: a block and its window for each thread and one more, in buffers that go round, and what is packed while a block before it is not. Whoever
-//! writes waits when all threads are busy.
+//! Heap: a block and its window for each thread and one more, in buffers that go round, and as many packed blocks while one before them is not
+//! ([`AHEAD`]). Whoever writes waits when all threads are busy, or that far ahead.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::BTreeMap;
@@ -58,6 +58,9 @@ impl Block {
     }
 }
 
+/// Blocks that are packed or being packed at a time, for each thread: one that takes long holds up the others no sooner.
+const AHEAD: usize = 2;
+
 type Inner = Box<dyn Write + Send>;
 /// The number of a block, and what became of it.
 type Packed<F> = (usize, io::Result<(Vec<u8>, <F as Format>::Sum)>);
@@ -70,6 +73,10 @@ pub(super) struct Blocks<F: Format> {
     number: usize,
     /// Where blocks are handed over; taken to end the workers.
     blocks: Option<Sender<Block>>,
+    /// One for each block that was written.
+    written: Receiver<()>,
+    /// Blocks that may be handed over before one is written.
+    ahead: usize,
     /// What blocks were in that are packed: to be filled again.
     emptied: Receiver<Vec<u8>>,
     workers: Vec<JoinHandle<()>>,
@@ -87,10 +94,13 @@ impl<F: Format> Blocks<F> {
         let (blocks, todo) = bounded::<Block>(0);
         let (done, results) = bounded(threads);
         let (empty, emptied) = bounded(threads);
+        let ahead = AHEAD * threads;
+        let (write, written) = bounded(ahead);
         let packers: io::Result<Vec<F::Packer>> = (0..threads).map(|_| format.packer()).collect();
         let mut packers = packers?.into_iter();
         let builder = |name: &str| Builder::new().name(name.into());
-        let writer = builder("write").spawn(move || write_in_order(format, inner, &results));
+        let writer =
+            builder("write").spawn(move || write_in_order(format, inner, &results, &write));
         let writer = writer.map_err(no_thread)?;
         let mut start = || {
             let (todo, done, empty) = (todo.clone(), done.clone(), empty.clone());
@@ -104,6 +114,8 @@ impl<F: Format> Blocks<F> {
             window: 0,
             number: 0,
             blocks: Some(blocks),
+            written,
+            ahead,
             emptied,
             workers,
             writer: Some(writer),
@@ -134,7 +146,9 @@ impl<F: Format> Blocks<F> {
         let bytes = std::mem::take(&mut self.bytes);
         let block = Block { number: self.number, bytes, window, is_last };
         self.number += 1;
-        let sent = self.blocks.as_ref().is_some_and(|blocks| blocks.send(block).is_ok());
+        let has_room = block.number < self.ahead || self.written.recv().is_ok();
+        let send = |blocks: &Sender<Block>| blocks.send(block).is_ok();
+        let sent = has_room && self.blocks.as_ref().is_some_and(send);
         // the workers end early only if the writer has failed
         if !sent {
             return Err(self.join().err().unwrap_or(io::ErrorKind::BrokenPipe.into()));
@@ -193,6 +207,7 @@ fn write_in_order<F: Format>(
     mut format: F,
     mut inner: Inner,
     results: &Receiver<Packed<F>>,
+    written: &Sender<()>,
 ) -> io::Result<(Inner, F)> {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
@@ -202,6 +217,8 @@ fn write_in_order<F: Format>(
             inner.write_all(&bytes)?;
             format.add(sum, bytes.len());
             next += 1;
+            // there is room for as many as may be ahead; at the end nobody asks
+            _ = written.try_send(());
         }
     }
     Ok((inner, format))
@@ -217,7 +234,9 @@ fn no_thread(why: io::Error) -> io::Error {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use std::sync::{Arc, Mutex};
+    use std::time::Duration;
 
     #[derive(Clone, Default)]
     struct Shared(Arc<Mutex<Vec<u8>>>);
@@ -230,6 +249,50 @@ pub(super) mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    /// Whose first block takes half a second.
+    #[derive(Clone, Default)]
+    struct Slow {
+        others: Arc<AtomicUsize>,
+        others_meanwhile: Arc<AtomicUsize>,
+    }
+
+    impl Format for Slow {
+        const BLOCK: usize = 16;
+        const WINDOW: usize = 0;
+        const ANEW: usize = 1;
+        type Packer = Slow;
+        type Sum = ();
+
+        fn packer(&self) -> io::Result<Slow> {
+            Ok(self.clone())
+        }
+        fn pack(own: &mut Slow, block: &Block) -> io::Result<(Vec<u8>, ())> {
+            if block.number > 0 {
+                own.others.fetch_add(1, Relaxed);
+            } else {
+                std::thread::sleep(Duration::from_millis(500));
+                own.others_meanwhile.store(own.others.load(Relaxed), Relaxed);
+            }
+            Ok((block.bytes.clone(), ()))
+        }
+        fn head(&self) -> &'static [u8] {
+            b""
+        }
+        fn add(&mut self, (): (), _: usize) {}
+        fn tail(self) -> io::Result<Vec<u8>> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn one_that_takes_long_is_not_left_far_behind() {
+        let (slow, bytes) = (Slow::default(), vec![7; 16 * 1000]);
+        assert_eq!(packed(slow.clone(), &bytes, 100, 4), bytes);
+        let meanwhile = slow.others_meanwhile.load(Relaxed);
+        assert!((1..AHEAD * 4).contains(&meanwhile), "{meanwhile} blocks waited");
+        assert_eq!(slow.others.load(Relaxed), 999);
     }
 
     /// What becomes of `bytes` that come in such steps.
