@@ -115,11 +115,18 @@ pub(crate) fn excerpt<'s, 'p>(
 impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// `None` if the stream is not such that parts of it can be told apart.
     fn of(group: Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
-        let is_plain = || group.own.whole.is_none() && group.skims().iter().all(|s| s.is_even());
+        let is_plain = || {
+            // where all was decoded at once there are none
+            let is_skimmed = group.skims().count() == group.chunks().count();
+            let is_even = group.skims().iter().all(|skim| skim.is_even());
+            let is_told = is_skimmed && is_even && is_sorted(group.chunks(), Order(store));
+            group.own.whole.is_none() && is_told
+        };
         // a stream that lies in windows with all its events may lie there with all its samples
         let mut times = group.events().map(|event| event.time);
         let outside = times.any(|time| time != i64::MIN && windows.at(time).is_none());
-        if !outside || !is_plain() || !is_sorted(group.chunks(), Order(store)) {
+        // whoever knows chunks that were not read knows this of them
+        if !outside || group.known.is_none() && !is_plain() {
             return None;
         }
         let start = start_at(group.own.heads.last()?.entry, store)?.0;
@@ -184,7 +191,11 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// Whether a sample in it may be in force where a window begins.
     fn is_in_force(&self, piece: Piece) -> bool {
-        self.in_force.range((piece.number, 0)..=(piece.number, usize::MAX)).next().is_some()
+        // nearly all stand before the first, or behind the last
+        let ends = (self.in_force.first(), self.in_force.last());
+        let (Some(first), Some(last)) = ends else { return false };
+        (first.0..=last.0).contains(&piece.number)
+            && self.in_force.range((piece.number, 0)..=(piece.number, usize::MAX)).next().is_some()
     }
 
     /// Notes what there is in a chunk; `None` if it says odd things.

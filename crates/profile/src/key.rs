@@ -47,6 +47,53 @@ pub fn stream_key(event: &Event<'_>) -> StreamKey {
     key
 }
 
+/// Numbers of the streams of the last events, by their ids as they are written: who asks for the stream of chunk after chunk need not make
+/// its key for each, since few streams take turns.
+///
+/// Cost: a comparison of ids with those of up to 16 streams.
+///
+/// ```
+/// use tracemill_profile::RecentStreams;
+/// use tracemill_tokenizer::fields_of;
+///
+/// let mut recent = RecentStreams::default();
+/// let chunk = br#"{"name":"ProfileChunk","pid":7,"id":"0x1"}"#;
+/// let (spans, mut asked) = (fields_of(chunk), 0);
+/// for _ in 0..3 {
+///     let number = recent.number(&spans.of(chunk), || {
+///         asked += 1;
+///         5
+///     });
+///     assert_eq!(number, 5);
+/// }
+/// assert_eq!(asked, 1);
+/// ```
+#[derive(Default)]
+pub struct RecentStreams(Vec<(WrittenIds, usize)>);
+
+/// pid, id, id2
+type WrittenIds = [Option<Written>; 3];
+
+/// Streams that are known by their ids as written: a few are recorded at one time.
+const RECENT: usize = 16;
+
+impl RecentStreams {
+    /// The number of the stream of an event that is part of one; `of_key` says it if it was not asked for lately.
+    pub fn number(&mut self, event: &Event<'_>, of_key: impl FnOnce() -> usize) -> usize {
+        let ids = [Field::Pid, Field::Id, Field::Id2].map(|field| event.field(field));
+        let same = |(own, _): &&(WrittenIds, usize)| own.each_ref().map(Option::as_deref) == ids;
+        if let Some(&(_, number)) = self.0.iter().find(same) {
+            return number;
+        }
+        let number = of_key();
+        if self.0.len() == RECENT {
+            self.0.clear();
+        }
+        self.0.push((ids.map(|id| id.map(Box::from)), number));
+        number
+    }
+}
+
 /// Appends a form of a value that is the same for equal values of one type only, and ends where it can be seen: so forms behind
 /// each other are equal if and only if all values are.
 ///

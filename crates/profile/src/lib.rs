@@ -100,7 +100,7 @@ pub use events::content;
 pub use identity::{Identities, Identity, ProfileInputs};
 pub use indexed::{IndexedChunk, IndexedStreams};
 pub use inputs::ProfileReader;
-pub use key::{StreamKey, push_canonical, stream_key};
+pub use key::{RecentStreams, StreamKey, push_canonical, stream_key};
 pub use order::ChunkOrder;
 pub use order::{SortSpace, order_chunks};
 pub use profile_parts::ProfileParts;

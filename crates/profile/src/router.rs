@@ -18,7 +18,7 @@
 use super::chunk::Chunk;
 use super::contents::decode_into;
 use super::decoded_chunks::DecodedChunks;
-use super::key::{StreamKey, Written, stream_key};
+use super::key::{RecentStreams, StreamKey, stream_key};
 use super::profile_parts::{Head, Origin, Owner, ProfileParts, Sums};
 use super::skim::Skim;
 use tracemill_core::entry::{Entry, rank};
@@ -106,15 +106,8 @@ pub struct Router {
     pub odd: OddLengths,
     /// What was decoded last.
     scratch: Chunk,
-    /// Streams of the last events, by their ids as written.
-    recent: Vec<(WrittenIds, usize)>,
+    recent: RecentStreams,
 }
-
-/// pid, id, id2
-type WrittenIds = [Option<Written>; 3];
-
-/// Streams that are known by their ids as written: a few are recorded at one time.
-const RECENT: usize = 16;
 
 impl Router {
     /// Takes an event if it is part of a stream; `offset` is its place among all inputs, and greater than those before. Metadata (ph M) is
@@ -229,19 +222,11 @@ impl Router {
         self.kept[last].push(&self.scratch, entry.place.offset());
     }
 
-    /// The number of the stream of an event that is part of one, given as quickly as for the event before, if it is the
-    /// same.
+    /// The number of the stream of an event that is part of one.
     fn number_of(&mut self, event: &Event<'_>) -> usize {
-        let ids = [Field::Pid, Field::Id, Field::Id2].map(|field| event.field(field));
-        let same = |(own, _): &&(WrittenIds, usize)| own.each_ref().map(Option::as_deref) == ids;
-        if let Some(&(_, at)) = self.recent.iter().find(same) {
-            return at;
-        }
-        let at = self.stream(stream_key(event), || Owner::of(event));
-        if self.recent.len() == RECENT {
-            self.recent.clear();
-        }
-        self.recent.push((ids.map(|id| id.map(Box::from)), at));
+        let mut recent = std::mem::take(&mut self.recent);
+        let at = recent.number(event, || self.stream(stream_key(event), || Owner::of(event)));
+        self.recent = recent;
         at
     }
 

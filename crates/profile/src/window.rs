@@ -73,7 +73,8 @@ enum StreamOutcome {
 /// Decides on every profile of `streams`; events of those re-based go to `emit`, each as the text of one JSON object. Nothing of that
 /// counts if a chunk that was known proved to be another one, or cannot be read (see [`IndexedStreams`](crate::IndexedStreams)).
 ///
-/// With [`Edges::Clip`] the chunks must have been taken with [`Detail::Times`](crate::Detail), which says when their samples are.
+/// With [`Edges::Clip`] profiles whose chunks were taken with [`Detail::Times`](crate::Detail), which says when their samples are, are put together as
+/// far as windows need them, all others as a whole.
 ///
 /// ```
 /// use tracemill_core::windows::{Edges, Windows};
@@ -85,22 +86,24 @@ enum StreamOutcome {
 ///   {"id":2,"parent":1},{"id":3,"parent":1}],"samples":[2,3,2,3]},"timeDeltas":[2,3,6,3]}}}]"#;
 /// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
 /// let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?;
-/// let mut router = Router::default();
-/// for event in trace.events(EventOrder::Input) {
-///     let role = Role::of(&event.fields()).expect("all are of the profile");
-///     router.take(&event.fields(), event.offset, role, Detail::Times);
-/// }
-/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
-/// streams.append(router, 0)?;
-/// streams.finish()?;
+/// for detail in [Detail::Times, Detail::All] {
+///     let mut router = Router::default();
+///     for event in trace.events(EventOrder::Input) {
+///         let role = Role::of(&event.fields()).expect("all are of the profile");
+///         router.take(&event.fields(), event.offset, role, detail);
+///     }
+///     let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+///     streams.append(router, 0)?;
+///     streams.finish()?;
 ///
-/// let (window, mut made) = (Windows(vec![(20_000, 22_000)]), Vec::new()); // samples are at 12, 15, 21 and 24 µs
-/// let cut = cut_streams(&streams, &window, Edges::Clip, &trace.store(), &limits, &mut |event| {
-///     made.push(String::from_utf8_lossy(event).into_owned());
-///     Ok(())
-/// })?;
-/// assert_eq!((cut.rebased, cut.samples, cut.stays), (1, 2, vec![false])); // the one at 15 is in force at 20
-/// assert!(made[1].contains(r#""samples":[3,2]},"timeDeltas":[0,1]"#), "{made:?}");
+///     let (window, mut made) = (Windows(vec![(20_000, 22_000)]), Vec::new()); // samples are at 12, 15, 21 and 24 µs
+///     let cut = cut_streams(&streams, &window, Edges::Clip, &trace.store(), &limits, &mut |event| {
+///         made.push(String::from_utf8_lossy(event).into_owned());
+///         Ok(())
+///     })?;
+///     assert_eq!((cut.rebased, cut.samples, cut.stays), (1, 2, vec![false])); // the one at 15 is in force at 20
+///     assert!(made[1].contains(r#""samples":[3,2]},"timeDeltas":[0,1]"#), "{made:?}");
+/// }
 /// # Ok::<(), tracemill_core::Error>(())
 /// ```
 ///

@@ -3,7 +3,7 @@
 use super::report::ProfileCount;
 use super::threads::as_written;
 use tracemill_core::hash::HashMap;
-use tracemill_profile::{Role, StreamKey, stream_key};
+use tracemill_profile::{RecentStreams, Role, StreamKey, stream_key};
 use tracemill_tokenizer::{Event, Field};
 
 /// CPU profiles in order of their first events, and their numbers by key.
@@ -11,26 +11,39 @@ use tracemill_tokenizer::{Event, Field};
 pub(super) struct Profiles {
     counts: Vec<(StreamKey, ProfileCount)>,
     numbers: HashMap<StreamKey, usize>,
+    recent: RecentStreams,
+}
+
+impl ProfileCount {
+    /// None yet, of the profile of an event.
+    fn of(event: &Event<'_>) -> Self {
+        let field = |field| event.field(field).map(as_written);
+        let id = field(Field::Id).or_else(|| field(Field::Id2));
+        ProfileCount {
+            pid: field(Field::Pid).unwrap_or_default(),
+            id: id.unwrap_or_default(),
+            ..ProfileCount::default()
+        }
+    }
 }
 
 impl Profiles {
     #[cold]
     pub(super) fn note(&mut self, event: &Event<'_>, role: Role) {
         let tid = event.field(Field::Tid).unwrap_or_default();
-        let mut key = stream_key(event);
-        if role == Role::Whole {
+        let number = if role == Role::Whole {
             // each is a profile of its own, as far as the thread tells
+            let mut key = stream_key(event);
             key.extend_from_slice(tid);
-        }
-        let field = |field| event.field(field).map_or(String::new(), as_written);
-        let own = self.profile(key, || ProfileCount {
-            pid: field(Field::Pid),
-            id: event
-                .field(Field::Id)
-                .or(event.field(Field::Id2))
-                .map_or(String::new(), as_written),
-            ..ProfileCount::default()
-        });
+            self.number(key, || ProfileCount::of(event))
+        } else {
+            let mut recent = std::mem::take(&mut self.recent);
+            let number =
+                recent.number(event, || self.number(stream_key(event), || ProfileCount::of(event)));
+            self.recent = recent;
+            number
+        };
+        let own = &mut self.counts[number].1;
         own.chunks += u64::from(role != Role::Head);
         own.bytes += event.bytes.len() as u64;
         // one that is missing says nothing, wherever the input is cut
@@ -39,23 +52,21 @@ impl Profiles {
         }
     }
 
-    fn profile(&mut self, key: StreamKey, new: impl FnOnce() -> ProfileCount) -> &mut ProfileCount {
-        let number = match self.numbers.get(&key) {
-            Some(&number) => number,
-            None => {
-                self.numbers.insert(key.clone(), self.counts.len());
-                self.counts.push((key, new()));
-                self.counts.len() - 1
-            }
-        };
-        &mut self.counts[number].1
+    fn number(&mut self, key: StreamKey, new: impl FnOnce() -> ProfileCount) -> usize {
+        if let Some(&number) = self.numbers.get(&key) {
+            return number;
+        }
+        self.numbers.insert(key.clone(), self.counts.len());
+        self.counts.push((key, new()));
+        self.counts.len() - 1
     }
 
     /// Adds what comes later.
     pub(super) fn append(&mut self, later: Profiles) {
         for (key, count) in later.counts {
             let ProfileCount { pid, tid, id, chunks, bytes } = count;
-            let own = self.profile(key, || ProfileCount { pid, id, ..ProfileCount::default() });
+            let number = self.number(key, || ProfileCount { pid, id, ..ProfileCount::default() });
+            let own = &mut self.counts[number].1;
             own.chunks += chunks;
             own.bytes += bytes;
             if !tid.is_empty() {
