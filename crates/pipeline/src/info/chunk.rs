@@ -207,20 +207,41 @@ impl ChunkFindings {
     }
 }
 
+/// The row of a field's value as in [`key_of`], and whether it is missing or a string without escapes.
+#[inline]
+fn row_of(
+    event: &Event<'_>,
+    field: Field,
+    table: &mut Table,
+    scratch: &mut Vec<u8>,
+) -> (usize, bool) {
+    let rest = event.field_and_rest(field).unwrap_or_default();
+    if let Some(row) = table.recent(rest) {
+        return (row, true);
+    }
+    match plain_key(rest) {
+        Some(key) => (table.row_of_string(key, rest), true),
+        None => (table.row(key_slowly(event, field, scratch)), false),
+    }
+}
+
 /// A field's value as a key of tables: strings without escapes but with their quotes, so that they are not taken for
 /// numbers; anything else as written; empty if missing.
 #[inline]
 fn key_of<'k>(event: &Event<'k>, field: Field, scratch: &'k mut Vec<u8>) -> &'k [u8] {
-    plain_key(event, field).unwrap_or_else(|| key_slowly(event, field, scratch))
+    let rest = event.field_and_rest(field).unwrap_or_default();
+    plain_key(rest).unwrap_or_else(|| key_slowly(event, field, scratch))
 }
 
-/// As [`key_of`], of a string without escapes, or what is missing.
+/// As [`key_of`], of what begins with a string without escapes, or is missing.
 #[inline]
-fn plain_key<'k>(event: &Event<'k>, field: Field) -> Option<&'k [u8]> {
-    let Some(value) = event.field_and_rest(field) else { return Some(b"") };
-    let content = value.strip_prefix(b"\"")?;
+fn plain_key(rest: &[u8]) -> Option<&[u8]> {
+    if rest.is_empty() {
+        return Some(rest);
+    }
+    let content = rest.strip_prefix(b"\"")?;
     let end = memchr2(b'"', b'\\', content).filter(|&end| content[end] == b'"')?;
-    Some(&value[..end + 2])
+    Some(&rest[..end + 2])
 }
 
 #[cold]
@@ -270,20 +291,18 @@ impl Collect for ChunkFindings {
         let usage = Usage { events: 1, bytes, time_ns, self_ns: 0 };
         let thread = self.thread(event);
         self.threads.add(thread, &usage);
-        let plain = plain_key(event, Field::Name);
-        let key = plain.unwrap_or_else(|| key_slowly(event, Field::Name, &mut self.scratch));
+        let (name, is_plain_name) = row_of(event, Field::Name, &mut self.names, &mut self.scratch);
+        self.names.add(name, &usage);
+        let key = self.names.key(name);
         self.nameless += u64::from(key.is_empty());
         let is_start = key == b"\"TracingStartedInBrowser\"" && page_data(event).is_none();
         self.bare_starts += u64::from(is_start);
-        let name = self.names.row(key);
-        self.names.add(name, &usage);
         let letter = if phase < LETTERS { phase as u8 } else { 0 };
-        let is_plain_name = plain.is_some();
         self.last = Some(LastEvent { letter, ts, dur, thread, name, is_plain_name });
-        let key = key_of(event, Field::Cat, &mut self.scratch);
-        self.uncategorised += u64::from(key.is_empty() && class != Class::Metadata);
-        let cat = self.cats.row(key);
+        let (cat, _) = row_of(event, Field::Cat, &mut self.cats, &mut self.scratch);
         self.cats.add(cat, &usage);
+        let has_cat = !self.cats.key(cat).is_empty();
+        self.uncategorised += u64::from(!has_cat && class != Class::Metadata);
         let offset = self.envelope.base + event.offset;
         match (class, ts) {
             (Class::Metadata, _) => {

@@ -7,12 +7,26 @@ use std::hash::{BuildHasher, Hasher};
 
 /// What there is under each of some keys, in the order in which they came.
 ///
-/// Cost: one hash and one comparison a look-up; 72 bytes a key and its text.
+/// Cost: one hash and one comparison a look-up, or a comparison alone of a string that came lately; 72 bytes a key and its text.
 #[derive(Default)]
 pub(crate) struct Table {
     index: HashTable<u32>,
     text: Vec<u8>,
     rows: Vec<Row>,
+    /// Rows of strings that came lately, by how they begin; none before the first.
+    recent: Vec<[u32; WAYS]>,
+}
+
+/// Strings that begin alike and are remembered.
+const WAYS: usize = 4;
+/// How many beginnings are told apart.
+const SLOTS: usize = 64;
+
+/// Where strings are remembered that begin like a text.
+#[inline(always)]
+fn slot(text: &[u8]) -> Option<usize> {
+    let first = u64::from_le_bytes(*text.first_chunk::<8>()?);
+    Some((first.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize)
 }
 
 #[derive(Clone, Copy)]
@@ -21,6 +35,13 @@ struct Row {
     start: usize,
     len: usize,
     usage: Usage,
+}
+
+impl Row {
+    #[inline(always)]
+    fn key<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        &text[self.start..self.start + self.len]
+    }
 }
 
 /// One key with its counts. The hash only says where to look for it: answers are ordered by the key.
@@ -52,7 +73,7 @@ impl Table {
         let (rows, text) = (&self.rows, &self.text);
         let is_it = |&row: &u32| {
             let row = &rows[row as usize];
-            row.hash == hash && &text[row.start..row.start + row.len] == key
+            row.hash == hash && row.key(text) == key
         };
         match self.index.find(hash, is_it) {
             Some(&row) => row as usize,
@@ -70,6 +91,34 @@ impl Table {
         number
     }
 
+    /// The row of the string that a text of JSON begins with, if it came lately.
+    ///
+    /// Its end is not looked for: a text that begins with a string without escapes, up to its closing quote, has no other one there.
+    #[inline]
+    pub(super) fn recent(&self, text: &[u8]) -> Option<usize> {
+        let ways = self.recent.get(slot(text)?)?;
+        let is_it = |&&row: &&u32| {
+            let key = self.rows[row as usize].key(&self.text);
+            // strings that begin alike mostly end otherwise, which costs less to see
+            text.get(key.len() - 1) == Some(&b'"') && text.starts_with(key)
+        };
+        ways.iter().find(is_it).map(|&row| row as usize)
+    }
+
+    /// The row of a string without escapes, quotes and all, that a text begins with; it is remembered.
+    pub(super) fn row_of_string(&mut self, string: &[u8], text: &[u8]) -> usize {
+        let row = self.row(string);
+        if let Some(slot) = slot(text) {
+            if self.recent.is_empty() {
+                self.recent = vec![[row as u32; WAYS]; SLOTS];
+            }
+            let ways = &mut self.recent[slot];
+            ways.rotate_right(1);
+            ways[0] = row as u32;
+        }
+        row
+    }
+
     /// Adds to a row.
     #[inline]
     pub(super) fn add(&mut self, row: usize, usage: &Usage) {
@@ -82,8 +131,8 @@ impl Table {
     }
 
     pub(super) fn entry(&self, row: usize) -> Entry<'_> {
-        let Row { hash, start, len, usage } = self.rows[row];
-        Entry { hash, key: &self.text[start..start + len], usage }
+        let Row { hash, usage, .. } = self.rows[row];
+        Entry { hash, key: self.rows[row].key(&self.text), usage }
     }
 
     /// All rows, in the order in which they came.
@@ -105,7 +154,9 @@ impl Table {
 
     /// Bytes of heap, about.
     pub(super) fn heap(&self) -> u64 {
-        (self.text.len() + self.rows.len() * (size_of::<Row>() + 2 * size_of::<u32>())) as u64
+        let recent = self.recent.len() * size_of::<[u32; WAYS]>();
+        let rows = self.rows.len() * (size_of::<Row>() + 2 * size_of::<u32>());
+        (self.text.len() + rows + recent) as u64
     }
 
     /// Forgets all rows.
@@ -113,12 +164,36 @@ impl Table {
         self.index.clear();
         self.text.clear();
         self.rows.clear();
+        self.recent.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Those that begin alike, or go on where another ends, are told apart, and are found again while they are remembered.
+    #[test]
+    fn strings_that_came_lately_are_found_by_how_they_begin() {
+        let mut table = Table::default();
+        let names = (0..200)
+            .map(|n| format!("\"disabled-by-default-{}\"", "v8.".repeat(n % 7) + &n.to_string()));
+        let names: Vec<String> =
+            names.chain(["\"a\"".into(), "\"abcdefg\"".into(), "\"abcdefgh\"".into()]).collect();
+        let mut found = 0;
+        for name in names.iter().chain(&names).chain(names.iter().rev()) {
+            let text = format!("{name},\"ph\":\"X\"");
+            let recent = table.recent(text.as_bytes());
+            let row = table.row_of_string(name.as_bytes(), text.as_bytes());
+            assert!(recent.is_none_or(|recent| recent == row), "{name}");
+            assert_eq!(table.key(row), name.as_bytes());
+            assert_eq!(table.recent(text.as_bytes()), Some(row));
+            found += usize::from(recent.is_some());
+        }
+        assert!(found > 0 && table.len() == names.len());
+        table.clear();
+        assert_eq!(table.recent(b"\"abcdefg\","), None);
+    }
 
     #[test]
     fn keys_are_told_apart_and_sums_saturate() {
