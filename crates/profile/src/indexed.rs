@@ -63,6 +63,8 @@ pub struct IndexedStreams {
     /// By the places of the first events of their streams.
     streams: HashMap<u64, ChunkLists>,
     lists: SpillLists,
+    /// Chunks that there is room for already.
+    expected: u64,
     file: Option<Mapped>,
     /// Those of one stream ascend, those of all do not until all are there.
     unsorted: Option<KeySorter<Long>>,
@@ -92,6 +94,7 @@ impl IndexedStreams {
             base,
             streams: HashMap::default(),
             lists: SpillLists::new(room, tmp_dir),
+            expected: 0,
             file: None,
             unsorted: Some(KeySorter::new(tmp_dir, room / 16, 1)),
             long: LongEvents::with_share(tmp_dir, room / 16),
@@ -103,7 +106,22 @@ impl IndexedStreams {
         }
     }
 
-    /// Adds the next chunk of the stream whose first event stands at `first` in the input. Chunks of one stream come in input order.
+    /// Makes room for chunks of the stream whose first event stands at `first`: about so many are to come. Of all streams there is room for no more
+    /// than the share.
+    pub fn expect(&mut self, first: u64, chunks: u64) {
+        const CHUNK: usize = size_of::<Entry>() + size_of::<Skim>() + size_of::<u32>();
+        let left = (self.lists.room() / CHUNK as u64).saturating_sub(self.expected);
+        let more = chunks.min(left);
+        self.expected += more;
+        let more = more as usize;
+        let own = self.streams.entry(first).or_default();
+        own.chunks.reserve(more);
+        own.skims.reserve(more);
+        own.sums.reserve(more);
+    }
+
+    /// Adds the next chunk of the stream whose first event stands at `first` in the input. Chunks of one stream come in input order,
+    /// which is that of their times, and each has as many steps as samples.
     ///
     /// # Errors
     /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if the disk does not take them.

@@ -56,6 +56,11 @@ impl<R: Record> SpillList<R> {
         self.memory.push(record);
     }
 
+    /// Makes room in memory for so many more, which spares moving what is there.
+    pub fn reserve(&mut self, more: usize) {
+        self.memory.reserve_exact(more);
+    }
+
     /// Bytes in memory, but for a little room for more.
     pub fn heap(&self) -> u64 {
         (self.memory.len() * size_of::<R>()) as u64
@@ -108,6 +113,11 @@ impl SpillLists {
     pub fn push<R: Record>(&mut self, list: &mut SpillList<R>, record: R) {
         list.push(record);
         self.heap += size_of::<R>() as u64;
+    }
+
+    /// Bytes that there is room for in memory.
+    pub fn room(&self) -> u64 {
+        self.limit.saturating_sub(self.heap)
     }
 
     /// Whether there is more than may be in memory: then every list is to be spilled.

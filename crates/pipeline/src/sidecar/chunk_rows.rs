@@ -8,7 +8,6 @@
 //! Times and ids go on from chunk to chunk, so they are written as what they differ by from what the chunk before of their stream, in the same
 //! page, lets expect: mostly by nothing. Times in whole microseconds are written as such.
 
-use tracemill_core::hash::HashMap;
 use tracemill_index::{Page, PageBuilder, streams, unzigzag, zigzag};
 use tracemill_profile::Skim;
 
@@ -19,29 +18,49 @@ const COLUMNS: usize = 8;
 /// An event of a stream.
 #[derive(Clone, Copy)]
 pub(super) struct ChunkRow {
-    pub(super) stream: u64,
+    pub(super) stream: usize,
     /// Nanoseconds.
     pub(super) time: i64,
     /// Of a chunk.
     pub(super) skim: Option<Skim>,
 }
 
-/// What the next chunk of each stream is expected to be.
+/// What the next chunk of each stream is expected to be, in one page.
 #[derive(Default)]
-struct Expected(HashMap<u64, (i64, u64)>);
+pub(super) struct Expected {
+    page: u64,
+    /// Of each stream the page it is of, time, and least id: forgotten by page, not by stream, of which there may be many.
+    streams: Vec<(u64, i64, u64)>,
+}
 
 impl Expected {
+    /// Forgets everything.
+    pub(super) fn next_page(&mut self) {
+        self.page += 1;
+    }
+
+    fn of(&mut self, stream: usize) -> &mut (u64, i64, u64) {
+        if stream >= self.streams.len() {
+            self.streams.resize(stream + 1, (0, 0, 0));
+        }
+        let own = &mut self.streams[stream];
+        if own.0 != self.page {
+            *own = (self.page, 0, 0);
+        }
+        own
+    }
+
     /// Time and least id of a chunk of so long steps.
-    fn of(&self, stream: u64, duration: i64) -> (i64, u64) {
-        let (time, id) = self.0.get(&stream).copied().unwrap_or((0, 0));
+    fn next(&mut self, stream: usize, duration: i64) -> (i64, u64) {
+        let &mut (_, time, id) = self.of(stream);
         (time.wrapping_add(duration), id)
     }
 
-    fn note(&mut self, stream: u64, time: i64, numbers: &[u64; 7]) {
-        let own = self.0.entry(stream).or_default();
-        own.0 = time;
+    fn note(&mut self, stream: usize, time: i64, numbers: &[u64; 7]) {
+        let own = self.of(stream);
+        own.1 = time;
         if numbers[6] > 0 {
-            own.1 = numbers[5].wrapping_add(numbers[6]);
+            own.2 = numbers[5].wrapping_add(numbers[6]);
         }
     }
 }
@@ -50,12 +69,16 @@ impl Expected {
 const TIMES: [usize; 3] = [2, 3, 4];
 
 /// Adds the columns of a page.
-pub(super) fn fill(rows: impl Iterator<Item = ChunkRow>, to: &mut PageBuilder) {
+pub(super) fn fill(
+    rows: impl Iterator<Item = ChunkRow>,
+    expected: &mut Expected,
+    to: &mut PageBuilder,
+) {
     let mut columns: [Vec<u64>; COLUMNS] = Default::default();
-    let mut expected = Expected::default();
+    expected.next_page();
     for ChunkRow { stream, time, skim } in rows {
         let numbers = skim.map_or([0; 7], |skim| skim.numbers());
-        let (at, id) = expected.of(stream, numbers[2] as i64);
+        let (at, id) = expected.next(stream, numbers[2] as i64);
         expected.note(stream, time, &numbers);
         let later = time.wrapping_sub(at);
         let mut own = numbers;
@@ -73,23 +96,32 @@ pub(super) fn fill(rows: impl Iterator<Item = ChunkRow>, to: &mut PageBuilder) {
     columns.iter().for_each(|column| _ = to.numbers(column));
 }
 
-/// The rows of a page whose events are of these streams; an error says what is wrong with it.
-pub(super) fn of_page(
-    page: &Page,
-    streams: impl Iterator<Item = u64>,
-) -> Result<Vec<ChunkRow>, String> {
-    let mut columns: [Vec<u64>; COLUMNS] = Default::default();
-    for (number, column) in columns.iter_mut().enumerate() {
-        *column = page.numbers(FIRST + number).map_err(|error| error.to_string())?;
+/// The rows of a page.
+pub(super) struct ChunkRows([Vec<u64>; COLUMNS]);
+
+impl ChunkRows {
+    /// An error says what is wrong with the page.
+    pub(super) fn of(page: &Page) -> Result<Self, String> {
+        let mut columns: [Vec<u64>; COLUMNS] = Default::default();
+        for (number, column) in columns.iter_mut().enumerate() {
+            *column = page.numbers(FIRST + number).map_err(|error| error.to_string())?;
+        }
+        Ok(ChunkRows(columns))
     }
-    let mut expected = Expected::default();
-    let row = |(row, stream): (usize, u64)| {
-        let mut own: [u64; 7] = std::array::from_fn(|at| columns[1 + at][row]);
+
+    /// A row, whose event is of this stream. Those of a stream are to be asked for in their order.
+    pub(super) fn row(
+        &self,
+        row: usize,
+        stream: usize,
+        expected: &mut Expected,
+    ) -> Result<ChunkRow, String> {
+        let mut own: [u64; 7] = std::array::from_fn(|at| self.0[1 + at][row]);
         let unit = if own[0] & streams::MICROS != 0 { 1000 } else { 1 };
         let time_of = |number: u64| unzigzag(number).wrapping_mul(unit);
         TIMES.iter().for_each(|&at| own[at] = time_of(own[at]) as u64);
-        let (at, id) = expected.of(stream, own[2] as i64);
-        let time = at.wrapping_add(time_of(columns[0][row]));
+        let (at, id) = expected.next(stream, own[2] as i64);
+        let time = at.wrapping_add(time_of(self.0[0][row]));
         if own[6] > 0 {
             own[5] = id.wrapping_add(unzigzag(own[5]) as u64);
         }
@@ -99,6 +131,5 @@ pub(super) fn of_page(
             _ => Some(Skim::of_numbers(own).ok_or("it has impossible chunks of CPU profiles")?),
         };
         Ok(ChunkRow { stream, time, skim })
-    };
-    streams.take(page.rows()).enumerate().map(row).collect()
+    }
 }

@@ -6,7 +6,7 @@
 //!   read        x       x                                      its heads and its first chunk; of the others those that prove needed
 //! ```
 
-use super::chunk_rows::{self, ChunkRow};
+use super::chunk_rows::{ChunkRow, ChunkRows, Expected};
 use super::lookup::{Lookup, Single};
 use super::members::{Member, times_of};
 use std::ops::Range;
@@ -43,6 +43,7 @@ enum Wanted {
 /// A stream whose events are gone through.
 struct Stream {
     wanted: Wanted,
+    events: u64,
     /// Where its first event stands.
     first: Option<u64>,
     has_chunk: bool,
@@ -63,7 +64,10 @@ pub(super) fn wanted(
         known: IndexedStreams::new(base, config.shares().index / 4, &config.tmp_dir, event_sum),
         likely: Vec::new(),
     };
-    let mut streams = streams_of(lookup, streams, (windows, edges))?;
+    let mut streams = Streams {
+        all: streams_of(lookup, streams, (windows, edges))?,
+        expected: Expected::default(),
+    };
     let (mut problem, mut end) = (None, 0);
     let visited = lookup.members(members, |page, own| {
         if problem.is_none() {
@@ -78,6 +82,12 @@ pub(super) fn wanted(
     Ok(Some(all))
 }
 
+/// All of them.
+struct Streams {
+    all: Vec<Stream>,
+    expected: Expected,
+}
+
 fn streams_of(
     lookup: &Lookup<'_, '_>,
     section: &SectionEntry,
@@ -86,13 +96,16 @@ fn streams_of(
     let mut all = Vec::new();
     for entry in &section.pages {
         let page = lookup.index.page(entry).map_err(|error| error.to_string())?;
-        let columns = [2, 3, 4, 5, 6].map(|column| page.numbers(column));
-        let [Ok(known), Ok(leasts), Ok(widths), Ok(event_leasts), Ok(event_widths)] = columns
+        let columns = [0, 2, 3, 4, 5, 6].map(|column| page.numbers(column));
+        let [Ok(events), Ok(known), Ok(leasts), Ok(widths), Ok(event_leasts), Ok(event_widths)] =
+            columns
         else {
             return Err("it says less of CPU profiles than it should".to_owned());
         };
         let times = times_of(&leasts, &widths).zip(times_of(&event_leasts, &event_widths));
-        all.extend(known.iter().zip(times).map(|(known, (own, of_events))| Stream {
+        let known = events.iter().zip(known.iter().zip(times));
+        all.extend(known.map(|(&events, (known, (own, of_events)))| Stream {
+            events,
             wanted: wanted_of(*known, own, of_events, (windows, edges)),
             first: None,
             has_chunk: false,
@@ -125,20 +138,17 @@ impl WantedStreams {
         &mut self,
         page: &Page,
         members: &[Member],
-        streams: &mut [Stream],
+        streams: &mut Streams,
         (end, text): (&mut u64, u64),
         windows: &Windows,
     ) -> Result<(), String> {
+        let Streams { all: streams, expected } = streams;
         let is_in_part = |member: &Member| {
             streams.get(member.owner).is_some_and(|stream| stream.wanted == Wanted::InPart)
         };
-        let chunks = match members.iter().any(is_in_part) {
-            true => {
-                let owners = members.iter().map(|member| member.owner as u64);
-                Some(chunk_rows::of_page(page, owners)?)
-            }
-            false => None,
-        };
+        let is_asked = members.iter().any(is_in_part);
+        let chunks = is_asked.then(|| ChunkRows::of(page)).transpose()?;
+        expected.next_page();
         for (row, &Member { single, owner }) in members.iter().enumerate() {
             let Some(stream) = streams.get_mut(owner) else { continue };
             if stream.wanted == Wanted::Not {
@@ -148,9 +158,14 @@ impl WantedStreams {
             let first = *stream.first.get_or_insert(single.place);
             if is_first {
                 self.first.insert(first);
+                if stream.wanted == Wanted::InPart {
+                    self.known.expect(first, stream.events);
+                }
             }
             let chunk = match &chunks {
-                Some(chunks) if stream.wanted == Wanted::InPart => chunk_of(chunks[row], single)?,
+                Some(chunks) if stream.wanted == Wanted::InPart => {
+                    chunk_of(chunks.row(row, owner, expected)?, single)?
+                }
                 _ => None,
             };
             // the first one says how made ones begin

@@ -11,7 +11,7 @@
 //! samples in windows, and those that define what these name (`tracemill_profile`, `known`). Nothing is needed if no event and no sample
 //! of the stream lies near; where that cannot be told from one look at each chunk, the times are unknown, and the stream is always read.
 
-use super::chunk_rows::{self, ChunkRow};
+use super::chunk_rows::{self, ChunkRow, Expected};
 use std::io;
 use tracemill_core::entry::{Entry, says_all};
 use tracemill_core::error::Error;
@@ -38,7 +38,7 @@ pub(super) struct Member {
 
 impl Member {
     fn row(&self) -> ChunkRow {
-        ChunkRow { stream: self.stream.into(), time: self.time, skim: self.skim }
+        ChunkRow { stream: self.stream as usize, time: self.time, skim: self.skim }
     }
 }
 
@@ -231,14 +231,14 @@ impl Streams {
             to.page(page.len(), (0, 0), |to| fill_streams(page, has_room, to))?;
         }
         to.section(id::section(id::STREAM_EVENTS))?;
-        let mut members = self.members.iter();
+        let (mut members, mut expected) = (self.members.iter(), Expected::default());
         loop {
             let page: Vec<Member> = members.by_ref().take(ROWS).collect();
             let (Some(first), Some(last)) = (page.first(), page.last()) else { return Ok(()) };
             to.page(page.len(), (first.place, last.place), |to| {
                 fill_members(&page, to);
                 if has_room {
-                    chunk_rows::fill(page.iter().map(Member::row), to);
+                    chunk_rows::fill(page.iter().map(Member::row), &mut expected, to);
                 }
             })?;
         }
