@@ -4,6 +4,7 @@ use crate::compiled::is_named_as_sum;
 use crate::details::{Sought, Wanted};
 use crate::kinds::Kinds;
 use tracemill_core::names::Names;
+use tracemill_pipeline::may_lack;
 
 /// What follows from a kind.
 #[derive(Clone, Copy)]
@@ -16,6 +17,8 @@ pub(crate) struct Asked {
     pub(crate) is_call: bool,
     /// Whether such events may be sums of clang, which reports leave out.
     pub(crate) may_be_sum: bool,
+    /// Whether such events may lack what DevTools reads, also if they have args.
+    pub(crate) may_lack: bool,
 }
 
 impl Asked {
@@ -26,6 +29,7 @@ impl Asked {
             is_unbounded: name.ends_with(b"::UMA"),
             is_call: kinds.is_call(kind, names),
             may_be_sum: wanted.report && is_named_as_sum(name),
+            may_lack: may_lack(name),
         }
     }
 
@@ -52,7 +56,7 @@ struct LastKind {
 }
 
 /// How many: traces have some hundred kinds, of which few come often.
-const SLOTS: usize = 256;
+const SLOTS: usize = 1024;
 
 impl Default for LastKinds {
     fn default() -> Self {
@@ -69,7 +73,7 @@ fn tail(bytes: &[u8]) -> u64 {
 fn slot(name: &[u8], cat: &[u8]) -> usize {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let mixed = (tail(name) ^ name.len() as u64).wrapping_mul(ODD) ^ tail(cat);
-    (mixed.wrapping_mul(ODD) >> 56) as usize % SLOTS
+    (mixed.wrapping_mul(ODD) >> 54) as usize % SLOTS
 }
 
 impl LastKinds {

@@ -17,7 +17,7 @@ use crate::pages::Pages;
 use crate::record::Record;
 use crate::requests::Requests;
 use crate::sorting::{Filed, Sorting};
-use crate::value::{number, string};
+use crate::value::{micros, string};
 use std::sync::Arc;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
@@ -220,6 +220,13 @@ impl Facts {
         value.map(|value| self.names.written(value))
     }
 
+    /// Notes what an event lacks so that DevTools refuses the trace.
+    fn note_lack(&mut self, event: &Event<'_>) {
+        if let Some(lack) = lacking(event) {
+            self.lacks.note(lack, event);
+        }
+    }
+
     /// What an event of a kind is to a device: asked once a kind.
     fn role(&mut self, kind: u32) -> Option<Role> {
         while self.roles.len() <= kind as usize {
@@ -378,10 +385,6 @@ impl Findings for Facts {
             self.notable_bytes += notable.heap();
             self.notable.push((0, notable));
         }
-        match lacking(event) {
-            None => {}
-            Some(lack) => self.lacks.note(lack, event),
-        }
         let phase = event.phase();
         if self.wanted.report {
             self.pages.note(event, number_in);
@@ -391,6 +394,7 @@ impl Findings for Facts {
             self.requests.note(event, number_in);
         }
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
+            self.note_lack(event);
             match phase {
                 b'C' if self.wanted.report => self.counters.note(event, &mut self.names),
                 b'b' | b'e' if self.wanted.report && Included::is(event) => {
@@ -402,14 +406,19 @@ impl Findings for Facts {
             }
             return;
         }
-        let Some(ts) = event.field(Field::Ts).and_then(number) else {
+        let Some(ts) = micros(event, Field::Ts) else {
+            self.note_lack(event);
             self.untimed += 1;
             return;
         };
-        let dur = event.field(Field::Dur).and_then(number).unwrap_or(0.0);
+        let dur = micros(event, Field::Dur).unwrap_or(0.0);
         let rest = if ts.abs() < FAR { 0 } else { rest_of(event, ts) };
         let kind = self.kind(event);
         let (name, asked) = (self.kinds.all[kind as usize].name, self.asked(kind));
+        let begins = |field, with| event.field_and_rest(field).is_some_and(|own| own[0] == with);
+        if asked.may_lack || !begins(Field::Args, b'{') || !begins(Field::Name, b'"') {
+            self.note_lack(event);
+        }
         if asked.may_be_sum && is_sum(event, ts) {
             return;
         }

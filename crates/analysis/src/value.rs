@@ -2,11 +2,35 @@
 
 use memchr::memchr;
 use std::borrow::Cow;
-use tracemill_tokenizer::{members, number_text, parse, string_is, unescape};
+use tracemill_tokenizer::{Event, Field, Nanos, members, number_text, parse, string_is, unescape};
 
 /// A number, or a string that holds one, as `JSON.parse` and arithmetic read it.
 pub(crate) fn number(value: &[u8]) -> Option<f64> {
     quick(value).or_else(|| parse(number_text(value, &mut Vec::new())?))
+}
+
+/// A `ts` or `dur` in microseconds, as [`number`] reads it.
+#[inline]
+pub(crate) fn micros(event: &Event<'_>, field: Field) -> Option<f64> {
+    let time = if field == Field::Ts { event.ts() } else { event.dur() };
+    let quick = time.and_then(|time| micros_of(time, event.field_and_rest(field)?));
+    quick.or_else(|| event.field(field).and_then(number))
+}
+
+/// The microseconds of a time that is written so; `None` where they may be another double than that of its nanoseconds.
+#[inline]
+fn micros_of(time: Nanos, written: &[u8]) -> Option<f64> {
+    const EXACT: u64 = 1 << 53;
+    let Nanos { floor, exact } = time;
+    if !exact || floor == 0 && !written[0].is_ascii_digit() {
+        return None;
+    }
+    if floor.unsigned_abs() <= EXACT {
+        // both are exact, so one division rounds right
+        return Some(floor as f64 / 1000.0);
+    }
+    let is_whole = floor % 1000 == 0 && (floor / 1000).unsigned_abs() <= EXACT;
+    is_whole.then_some((floor / 1000) as f64)
 }
 
 /// Up to 15 digits with up to 15 of them decimals: both parts are exact doubles, so one division rounds right.
@@ -131,6 +155,40 @@ pub(crate) fn elements(array: &[u8]) -> Vec<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is made of the nanoseconds has the bits of what is made of the digits.
+    #[test]
+    fn times_of_events_are_numbers_to_the_bit() {
+        let mut state = 7u64;
+        let mut quick = 0;
+        for round in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_041);
+            let digits = (state >> 7).to_string();
+            let whole = &digits[..1 + (state >> 60) as usize % digits.len()];
+            let number_written = match round % 8 {
+                0..=2 => whole.to_owned(),
+                3 | 4 => format!("{whole}.{}", &digits[..1 + round % 4]),
+                5 => format!("-{whole}.5"),
+                6 => format!("\"{whole}\""),
+                _ => ["-0", "0", "0.0", "\"-0\"", "1e3", "null", "\"x\"", "9007199254740993"]
+                    [round / 8 % 8]
+                    .to_owned(),
+            };
+            for field in [Field::Ts, Field::Dur] {
+                let text =
+                    format!(r#"{{"{}":{number_written},"x":"some more text"}}"#, field.key());
+                let spans = tracemill_tokenizer::fields_of(text.as_bytes());
+                let event = spans.of(text.as_bytes());
+                let slow = event.field(field).and_then(number);
+                let of_time = micros(&event, field);
+                assert_eq!(of_time.map(f64::to_bits), slow.map(f64::to_bits), "{text}");
+                let time = if field == Field::Ts { event.ts() } else { event.dur() };
+                let written = number_written.as_bytes();
+                quick += usize::from(time.and_then(|time| micros_of(time, written)).is_some());
+            }
+        }
+        assert!(quick > 20_000, "{quick}");
+    }
 
     /// The quick way gives the bits of the slow one.
     #[test]

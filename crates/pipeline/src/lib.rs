@@ -113,6 +113,7 @@ mod whole_trace;
 pub use around::{EventName, Occurrences, find_events};
 pub use check::{
     CheckReport, Finding, FoundAt, FoundEvent, Lack, ReadOn, Severity, check, check_rules, lacking,
+    may_lack,
 };
 pub use config::{
     Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, IndexUse, Overlaps, PidPolicy,

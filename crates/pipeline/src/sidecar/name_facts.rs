@@ -1,5 +1,6 @@
 //! What follows from the name of an event: looked up once a name, for there are many events of each.
 
+use crate::check::may_lack;
 use crate::essential::{is_noted, may_be_special};
 use crate::info::LastEvent;
 use tracemill_tokenizer::{Event, Field};
@@ -14,16 +15,19 @@ const NOTED: u8 = 4;
 const TASK: u8 = 8;
 const UMA: u8 = 16;
 const ESCAPED: u8 = 32;
+const LACKS: u8 = 64;
 
 impl NameFacts {
     fn of(event: &Event<'_>) -> Self {
         let name = event.field(Field::Name).unwrap_or_default();
+        let text = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\""));
         let facts = [
             (may_be_special(event), SPECIAL),
             (is_noted(event), NOTED),
             (name == b"\"RunTask\"", TASK),
             (name.ends_with(b"::UMA\""), UMA),
             (memchr::memmem::find(name, b"\\u").is_some(), ESCAPED),
+            (text.is_none_or(may_lack), LACKS),
         ];
         let all = facts.into_iter().filter(|(is_so, _)| *is_so).fold(0, |all, (_, bit)| all | bit);
         NameFacts(KNOWN | all)
@@ -47,6 +51,11 @@ impl NameFacts {
     /// Whether it is a sample of a histogram, which DevTools does not count when it looks for the end of a trace.
     pub(super) fn is_uma(self) -> bool {
         self.0 & UMA != 0
+    }
+
+    /// Whether events with args may lack what DevTools reads.
+    pub(super) fn may_lack(self) -> bool {
+        self.0 & LACKS != 0
     }
 
     /// Whether letters may stand in the name as escapes.

@@ -61,7 +61,10 @@ impl Recorded {
     ) {
         let LastEvent { letter: phase, ts, dur, thread, .. } = *known;
         // who reads all tells that DevTools refuses it
-        self.has_odd |= !matches!(lacking(event), None | Some(Lack::Start));
+        let has_args = matches!(event.field_and_rest(Field::Args), Some([b'{', ..]));
+        if !self.has_odd && (facts.may_lack() || !has_args) {
+            self.has_odd = !matches!(lacking(event), None | Some(Lack::Start));
+        }
         if own_kinds & (kinds::ESSENTIAL | kinds::METADATA) != 0 && is_start(event) {
             self.started = Some(ts.and_then(micros));
             self.has_odd |= is_odd(event, Field::Ts, ts);
