@@ -30,6 +30,7 @@ mod exit;
 mod hints;
 mod inputs;
 mod manifest;
+mod markdown;
 mod memory;
 mod messages;
 mod pointer;

@@ -298,3 +298,28 @@ fn limits_of_devices_are_told_and_may_be_broken_downwards() {
         assert!(told.contains(said), "{told}");
     }
 }
+
+/// Names that Markdown, or who shows it, would take for more than text.
+#[test]
+fn names_in_tables_never_become_markup() {
+    let event = |name: &str, ts: u64| {
+        format!(
+            r#"{{"name":"{name}","cat":"c","ph":"X","pid":1,"tid":1,"ts":{ts},"dur":900,"args":{{}}}}"#
+        )
+    };
+    let names = ["std::vector<int>", "__init__", "@team/core", "a|b", "plain name"];
+    let events: Vec<String> = (1..).zip(names).map(|(at, name)| event(name, 1000 * at)).collect();
+    let folder = Folder::new().with("t.json", format!("[{}]", events.join(",\n")));
+    for verb in ["top", "tree", "tree --bottom-up", "report"] {
+        let text = folder.run(&format!("{verb} --markdown t.json")).ends(0).stdout;
+        for shown in [
+            "| `std::vector<int>` |",
+            "| `__init__` |",
+            "| `@team/core` |",
+            "| <code>a&#124;b</code> |",
+            "| plain name |",
+        ] {
+            assert!(text.contains(shown), "{verb}: {shown}\n{text}");
+        }
+    }
+}

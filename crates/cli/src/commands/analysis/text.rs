@@ -3,6 +3,7 @@
 use super::answer::{Answer, self_of};
 use super::branches::Following;
 use super::data::percent_of;
+use crate::markdown::{cell, command};
 use crate::messages::plain;
 use crate::table::{self, ColumnAlignment, Layout, Widths};
 use crate::wrap::push_line;
@@ -38,7 +39,7 @@ pub(super) fn write_page(
         }
         let head = plain(&head(answer.trace, &answer.query.windows, part));
         if paper.markdown {
-            write!(out, "### {head}\n\n")?;
+            write!(out, "### {}\n\n", cell(&head))?;
         } else {
             let mut above = String::new();
             push_line(&mut above, &head, 2, paper.columns);
@@ -190,7 +191,7 @@ fn write_table(
     if markdown {
         out.write_all(markdown_head(&head, &set).as_bytes())?;
         for row in rows() {
-            out.write_all(markdown_row(&row).as_bytes())?;
+            out.write_all(markdown_row(&row, &set).as_bytes())?;
         }
     } else {
         let layout = Layout { set: &set, spare: &[], columns };
@@ -274,18 +275,21 @@ pub(super) fn in_markdown(lines: &[Vec<String>]) -> String {
 /// A table whose columns are aligned as `set` says.
 pub(super) fn in_markdown_as(lines: &[Vec<String>], set: &[ColumnAlignment]) -> String {
     let mut text = markdown_head(&lines[0], set);
-    lines[1..].iter().for_each(|line| text.push_str(&markdown_row(line)));
+    lines[1..].iter().for_each(|line| text.push_str(&markdown_row(line, set)));
     text
 }
 
-fn markdown_row(line: &[String]) -> String {
-    let cell = |text: &String| text.replace('|', "\\|");
-    format!("| {} |\n", line.iter().map(cell).collect::<Vec<_>>().join(" | "))
+fn markdown_row(line: &[String], set: &[ColumnAlignment]) -> String {
+    let cell = |(text, set): (&String, &ColumnAlignment)| match set {
+        ColumnAlignment::Whole => command(text),
+        ColumnAlignment::Left | ColumnAlignment::Right => cell(text),
+    };
+    format!("| {} |\n", line.iter().zip(set).map(cell).collect::<Vec<_>>().join(" | "))
 }
 
 fn markdown_head(head: &[String], set: &[ColumnAlignment]) -> String {
     let rule = |own: &ColumnAlignment| if *own == ColumnAlignment::Right { "--:|" } else { "---|" };
-    format!("{}|{}\n", markdown_row(head), set.iter().map(rule).collect::<String>())
+    format!("| {} |\n|{}\n", head.join(" | "), set.iter().map(rule).collect::<String>())
 }
 
 /// Callers above, callees below.

@@ -1,5 +1,6 @@
 //! The report as sections of lines and tables, and how these become text or Markdown.
 
+use crate::markdown::code;
 use crate::messages::plain;
 use crate::table::{self, ColumnAlignment, Layout};
 use crate::wrap::push_line;
@@ -134,26 +135,6 @@ fn push_table(label: &str, table: &Table, text: &mut String) {
     text.push('\n');
 }
 
-/// Text from a trace as code, so that nothing in it is taken for Markdown, a mention or a link.
-///
-/// Backticks and bars cannot stand in a code span of a table in every place: then all that may mean something is written
-/// as an entity.
-fn code(text: &str) -> String {
-    let text = plain(text);
-    if text.is_empty() || text.trim() == text && !text.contains(['`', '|']) {
-        return if text.is_empty() { text } else { format!("`{text}`") };
-    }
-    let mut html = String::from("<code>");
-    for c in text.chars() {
-        if c.is_ascii_punctuation() || c == ' ' {
-            html.push_str(&format!("&#{};", u32::from(c)));
-        } else {
-            html.push(c);
-        }
-    }
-    html + "</code>"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,18 +189,5 @@ damage     none
 | damage | `none` |
 ";
         assert_eq!(page("a").markdown(), expected);
-    }
-
-    #[test]
-    fn names_do_not_become_markdown() {
-        assert_eq!(code("@a <b> *c* #1"), "`@a <b> *c* #1`");
-        assert_eq!(code("a|b`@c"), "<code>a&#124;b&#96;&#64;c</code>");
-        assert_eq!(code("a\\|b"), "<code>a&#92;&#124;b</code>");
-        assert_eq!(code(" a"), "<code>&#32;a</code>");
-        assert_eq!(code("a\nb\u{7}"), "`a\\nb\\u{7}`");
-        for text in ["`", "``", "|", "a`|`b", "\\|", "| --- |"] {
-            let code = code(text);
-            assert!(!code.contains(['|', '`']), "{code}");
-        }
     }
 }

@@ -4,6 +4,7 @@ use super::super::data::quoted;
 use super::super::text::{aligned, in_markdown};
 use crate::args::{DiffArgs, FormArgs};
 use crate::exit::Failure;
+use crate::markdown::cell;
 use crate::messages::plain;
 use crate::whole_file::Place;
 use crate::wrap::{columns_of, push_line};
@@ -45,7 +46,7 @@ fn page(
 ) -> String {
     let mut text = String::new();
     match markdown {
-        true => text.push_str(&format!("### {}\n\n", head(comparison))),
+        true => text.push_str(&format!("### {}\n\n", cell(&head(comparison)))),
         false => push_line(&mut text, &head(comparison), 2, columns),
     }
     let heads = ["self A", "self B", "Δ", "Δ %", "95 %", "verdict", "activity", "location"];

@@ -2,6 +2,7 @@
 
 use super::super::text::{aligned_as, in_markdown_as};
 use super::section::Section;
+use crate::markdown::cell;
 use crate::table::ColumnAlignment;
 use crate::wrap::push_line;
 use serde_json::{Map, Value, json};
@@ -23,7 +24,8 @@ pub(super) fn page(
     columns: Option<usize>,
 ) -> String {
     let mut text = String::new();
-    push_line(&mut text, &format!("# {}", head.text), 2, columns.filter(|_| !markdown));
+    let head = if markdown { cell(&head.text) } else { head.text.clone() };
+    push_line(&mut text, &format!("# {head}"), 2, columns.filter(|_| !markdown));
     for section in sections {
         text.push('\n');
         let said = section.why.iter().map(|why| format!("cannot tell: {why}"));
@@ -34,7 +36,7 @@ pub(super) fn page(
             .collect();
         if markdown {
             text.push_str(&format!("## {}\n\n", section.id));
-            said.iter().for_each(|line| text.push_str(&format!("{line}\n\n")));
+            said.iter().for_each(|line| text.push_str(&format!("{}\n\n", cell(line))));
         } else {
             let line = format!("## {}  {}", section.id, said.join("; "));
             push_line(&mut text, line.trim_end(), 3, columns);
@@ -54,8 +56,7 @@ fn table(section: &Section, markdown: bool, columns: Option<usize>) -> String {
     let heads = shown.iter().map(|&at| section.columns[at].head.to_owned());
     let mut lines: Vec<Vec<String>> = vec![heads.chain(["next".to_owned()]).collect()];
     for (row, next) in section.rows.iter().zip(&section.next) {
-        let next = if markdown { format!("`{next}`") } else { next.clone() };
-        lines.push(shown.iter().map(|&at| row[at].shown()).chain([next]).collect());
+        lines.push(shown.iter().map(|&at| row[at].shown()).chain([next.clone()]).collect());
     }
     match markdown {
         true => in_markdown_as(&lines, &set),
