@@ -4,6 +4,7 @@ use crate::clock::Window;
 use crate::space::Space;
 use crate::tree::{Key, Row, Rows};
 use crate::tree_rows::{RowRoom, TreeRows};
+use std::cmp::Ordering;
 use tracemill_core::error::Error;
 
 /// By what siblings are sorted; equal ones stay as they are.
@@ -62,15 +63,20 @@ impl Table {
         let (mut sorted, mut failed) = (room.writer(), Ok(()));
         let siblings = |row: u32| {
             let children: Vec<u32> = tree.children(row).collect();
-            if by == RowOrder::Name {
-                return by_name(children, |own| label(&rows, &tree.get(own)), room).unwrap_or_else(
-                    |error| {
+            let get = |own| tree.get(own);
+            match by {
+                RowOrder::Own => by_figure(children, get, |a, b| b.own.total_cmp(&a.own)),
+                RowOrder::Total => by_figure(children, get, |a, b| b.total.total_cmp(&a.total)),
+                RowOrder::Count => by_figure(children, get, |a, b| b.count.cmp(&a.count)),
+                RowOrder::Start => by_figure(children, get, |a, b| a.marker.total_cmp(&b.marker)),
+                RowOrder::Name => {
+                    let named = by_name(children, |own| label(&rows, &get(own)), room);
+                    named.unwrap_or_else(|error| {
                         failed = Err(error);
                         Vec::new()
-                    },
-                );
+                    })
+                }
             }
-            by_figure(children, by, |own| tree.get(own))
         };
         for (row, _) in tree.depth_first_as(siblings, (usize::MAX, true), |_| true) {
             if let Some(own) = rows.get(tree.get(row).entry as usize) {
@@ -104,16 +110,12 @@ fn by_name(
     Ok(named.into_iter().map(|(_, own)| own).collect())
 }
 
-fn by_figure(mut siblings: Vec<u32>, by: RowOrder, get: impl Fn(u32) -> Row<u32>) -> Vec<u32> {
-    siblings.sort_by(|&a, &b| {
-        let (a, b) = (get(a), get(b));
-        match by {
-            RowOrder::Own => b.own.total_cmp(&a.own),
-            RowOrder::Total => b.total.total_cmp(&a.total),
-            RowOrder::Count => b.count.cmp(&a.count),
-            RowOrder::Start | RowOrder::Name => a.marker.total_cmp(&b.marker),
-        }
-    });
+fn by_figure(
+    mut siblings: Vec<u32>,
+    get: impl Fn(u32) -> Row<u32>,
+    compare: impl Fn(&Row<u32>, &Row<u32>) -> Ordering,
+) -> Vec<u32> {
+    siblings.sort_by(|&a, &b| compare(&get(a), &get(b)));
     siblings
 }
 

@@ -38,8 +38,8 @@ impl Shown {
     /// Reads the inputs, or the index of the one input.
     pub(crate) fn read(sources: &[Source], config: &Config) -> Result<Opened, Error> {
         let (shown, warning, whole) = match indexed(sources, config)? {
-            Asked::Index(index, warning) => (Shown::Indexed(index), warning, None),
-            Asked::All(why, warning) => {
+            ToShow::Index(index, warning) => (Shown::Indexed(index), warning, None),
+            ToShow::All(why, warning) => {
                 let all = Shown::Whole(Arc::new(build(sources, config)?));
                 let bytes = all.whole().inputs().iter().map(|input| input.bytes).sum::<u64>();
                 (all, warning, Some(why).filter(|_| bytes >= WORTH))
@@ -146,16 +146,16 @@ impl Shown {
     }
 }
 
-/// What is asked of the inputs.
-enum Asked {
+/// What of the inputs is shown.
+enum ToShow {
     Index(Box<Indexed>, Option<Warning>),
     /// All of them, and why.
     All(String, Option<Warning>),
 }
 
 /// The index of the one input, made anew if need be.
-fn indexed(sources: &[Source], config: &Config) -> Result<Asked, Error> {
-    let all = |why: &str| Ok(Asked::All(why.to_owned(), None));
+fn indexed(sources: &[Source], config: &Config) -> Result<ToShow, Error> {
+    let all = |why: &str| Ok(ToShow::All(why.to_owned(), None));
     let [source] = sources else {
         return all("there are several inputs, and an index is of one");
     };
@@ -177,13 +177,13 @@ fn indexed(sources: &[Source], config: &Config) -> Result<Asked, Error> {
                 let is_told = error.class() == ErrorClass::System;
                 let said = || format!("{source} has no index, and all of it was read: {error}");
                 let warning = is_told.then(|| Warning::Said(said()));
-                return Ok(Asked::All("it has no index".to_owned(), warning));
+                return Ok(ToShow::All("it has no index".to_owned(), warning));
             }
         };
     }
     match found {
         (DrawnState::Ready(index), warning) => match Indexed::new(*index, config)? {
-            Some(index) => Ok(Asked::Index(Box::new(index), warning)),
+            Some(index) => Ok(ToShow::Index(Box::new(index), warning)),
             None => all("its index does not say enough of it"),
         },
         (DrawnState::Cannot(why), _) => all(why),
