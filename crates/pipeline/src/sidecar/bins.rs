@@ -74,19 +74,22 @@ fn join(all: &mut HashMap<Key, Bin>, key: Key, bin: Bin) {
 pub(super) struct PartBins {
     level: u32,
     all: HashMap<Key, Bin>,
-    /// Neighbours mostly are of one bin.
-    last: Option<(Key, Bin)>,
+    /// The last bins of lanes, by these: neighbours in a lane mostly are of one bin.
+    last: [Option<(Key, Bin)>; LAST],
 }
+
+/// Lanes that take turns, about.
+const LAST: usize = 64;
 
 impl PartBins {
     pub(super) fn new(level: u32) -> Self {
-        PartBins { level, all: HashMap::default(), last: None }
+        PartBins { level, all: HashMap::default(), last: [None; LAST] }
     }
 
     #[inline]
     pub(super) fn add(&mut self, lane: u32, start: i64, bin: Bin) {
         let key = (lane, start >> self.level);
-        match &mut self.last {
+        match &mut self.last[lane as usize % LAST] {
             Some((own, last)) if *own == key => last.join(&bin),
             last => {
                 if let Some((own, last)) = last.replace((key, bin)) {
@@ -124,7 +127,7 @@ impl AllBins {
         lane: impl Fn(u32) -> u32,
         name: impl Fn(u32) -> u32,
     ) {
-        if let Some((key, bin)) = part.last.take() {
+        for (key, bin) in part.last.into_iter().flatten() {
             join(&mut part.all, key, bin);
         }
         #[expect(clippy::iter_over_hash_type, reason = "joined bins are the same in any order")]
@@ -255,7 +258,9 @@ mod tests {
 
     #[test]
     fn cuts_between_parts_make_no_difference() {
-        let event = |at: i64| (at as u32 % 3, (at * 7919) % 5000 - 1000, at % 11);
+        // two of them are remembered in one place
+        let lane = |at: i64| [0, LAST as u32, 5][at as usize % 3];
+        let event = |at: i64| (lane(at), (at * 7919) % 5000 - 1000, at % 11);
         let all: Vec<_> = (0..700).map(event).collect();
         let whole = counted(&all, 700);
         assert!(whole.0 > 0 && whole.1.len() <= 20);
