@@ -95,7 +95,6 @@ mod tests {
             "app.js:2:19",
             "a && b",
             r"C:\new",
-            "│  └─ b",
         ] {
             assert_eq!(cell(text), text);
         }
