@@ -486,15 +486,3 @@ pub(crate) fn odd_id(value: &[u8]) -> Option<u64> {
     let id = parse(text).or_else(whole)?;
     (id < NO_ID - 1).then_some(id)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_as_long_as_it_is() {
-        let long = 7..(5 << 30);
-        assert_eq!(Text::decoded(long.clone()).decoded_at(), Some(long));
-        assert_eq!(size_of::<Text>(), 16, "a tree has one a node");
-    }
-}

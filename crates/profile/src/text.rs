@@ -43,3 +43,15 @@ impl Text {
         (self.offset & Self::DECODED != 0).then_some(start..start + self.len as usize)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_as_long_as_it_is() {
+        let long = 7..(5 << 30);
+        assert_eq!(Text::decoded(long.clone()).decoded_at(), Some(long));
+        assert_eq!(size_of::<Text>(), 16, "a tree has one a node");
+    }
+}
