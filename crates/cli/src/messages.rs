@@ -237,10 +237,12 @@ fn plain_lines(text: &str) -> String {
 }
 
 /// `text` without what a terminal would obey: names in traces, and of files, may hold anything.
+///
+/// What turns the direction of writing would turn the rest of the line too, figures and all, so it is written out like control characters.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() {
+        if c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') {
             plain.extend(c.escape_default());
         } else {
             plain.push(c);
@@ -394,6 +396,7 @@ mod tests {
     #[test]
     fn terminals_are_not_obeyed() {
         assert_eq!(plain("a\u{1b}[31mb\t×"), "a\\u{1b}[31mb\\t×");
+        assert_eq!(plain("a\u{202E}cba\u{2069}é"), "a\\u{202e}cba\\u{2069}é");
     }
 
     #[test]
