@@ -19,4 +19,5 @@ pub(super) const FOUND: &[Found] = &[
     ("an event with a key traceEvents that is no list is told to be lost when it is read again, in an array", super::verbs, b"\x00\x01\x00\x00\x02\x00\x00\x05\x01\x9c{\"samples\":[{\"cpu\":0,\"sf\":3}],\"traceEvents\":, \"ph\" : \"B\",\"name\":\"\\u0060\",\"pid\":1,\"t)d\":1}]}\x1e\"ph\":\"X\"[]"),
     ("samples behind whose bracket more follows lost their end to those of the next document", super::verbs, b"\x00\x00\x03\xab{\"ph\":\"X\",\"ts\":1:1}\x0a\x1e{\"samples\":[{\"cpu\":0,\"sf\":3}]:\"a\"}\x0a{\"ph\":\"E\",\"ts\":\"9\",\"pid\":1,\"tid\":1}\x0a\x1e{\"samples\":[{\"cpu\":0,\"sf\":3}],\"t\"nodes\":[{\"id\":1,\"callFrame\":{}}]\",\"name\":\"\\u0061\",\"pid\":1,\"tid\":1}]}"),
     ("what check showed of a place between events of a pipe ended where a segment did", super::verbs, b"h\"\x06\x00\x00Z[{\"ps\":2.5-, \"ph\" : \"B\",\"name\":\"\\u0061\",\"pid\":1,\"tid\":1},{\"ph\":\"X\",\"ar1},{\"ph\":\"X\",\"args[{\"ph\":\"X\",\"ts\":1,\"dur\":2,bpidpid\":1,\"tid\":1}}"),
+    ("counts of events in a forged index that went round overflowed", super::sidecar, b"\x05,\0\x01\x002x\",\"ph\"]X"),
 ];
