@@ -339,4 +339,30 @@ mod tests {
         }
         assert!(exact > 1000, "{exact}");
     }
+
+    #[test]
+    fn strings_compare_unescaped() {
+        let event = br#"{"ph":"M","name":"Profile\u0043hunk"}"#;
+        let spans = fields_of(event);
+        assert!(spans.of(event).is_metadata());
+        assert_eq!(spans.of(event).phase(), b'M');
+        assert!(spans.of(event).is_string(Field::Name, b"ProfileChunk"));
+        assert!(!spans.of(event).is_string(Field::Name, b"Profile"));
+        assert!(!spans.of(event).is_string(Field::Cat, b""));
+    }
+
+    #[test]
+    fn phases_are_one_letter_however_they_are_escaped() {
+        let phase = |text: &str| {
+            let event = format!("{{\"ph\":{text},\"x\":1}}");
+            fields_of(event.as_bytes()).of(event.as_bytes()).phase()
+        };
+        for (text, letter) in [(r#""b""#, b'b'), (r#""\u0062""#, b'b'), (r#""\"""#, b'"')] {
+            assert_eq!(phase(text), letter, "{text}");
+        }
+        for text in ["5", "null", r#""""#, r#""BE""#, r#""\u0062\u0065""#, r#""\u00e4""#] {
+            assert_eq!(phase(text), 0, "{text}");
+        }
+        assert_eq!(fields_of(b"{}").of(b"{}").phase(), 0);
+    }
 }
