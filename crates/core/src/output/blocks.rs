@@ -73,10 +73,8 @@ pub(super) struct Blocks<F: Format> {
     number: usize,
     /// Where blocks are handed over; taken to end the workers.
     blocks: Option<Sender<Block>>,
-    /// One for each block that was written.
-    written: Receiver<()>,
-    /// Blocks that may be handed over before one is written.
-    ahead: usize,
+    /// One for each block that may be handed over.
+    room: Receiver<()>,
     /// What blocks were in that are packed: to be filled again.
     emptied: Receiver<Vec<u8>>,
     workers: Vec<JoinHandle<()>>,
@@ -94,13 +92,13 @@ impl<F: Format> Blocks<F> {
         let (blocks, todo) = bounded::<Block>(0);
         let (done, results) = bounded(threads);
         let (empty, emptied) = bounded(threads);
-        let ahead = AHEAD * threads;
-        let (write, written) = bounded(ahead);
+        let (written, room) = bounded(AHEAD * threads);
+        (0..AHEAD * threads).for_each(|_| _ = written.try_send(()));
         let packers: io::Result<Vec<F::Packer>> = (0..threads).map(|_| format.packer()).collect();
         let mut packers = packers?.into_iter();
         let builder = |name: &str| Builder::new().name(name.into());
         let writer =
-            builder("write").spawn(move || write_in_order(format, inner, &results, &write));
+            builder("write").spawn(move || write_in_order(format, inner, &results, &written));
         let writer = writer.map_err(no_thread)?;
         let mut start = || {
             let (todo, done, empty) = (todo.clone(), done.clone(), empty.clone());
@@ -114,8 +112,7 @@ impl<F: Format> Blocks<F> {
             window: 0,
             number: 0,
             blocks: Some(blocks),
-            written,
-            ahead,
+            room,
             emptied,
             workers,
             writer: Some(writer),
@@ -146,7 +143,7 @@ impl<F: Format> Blocks<F> {
         let bytes = std::mem::take(&mut self.bytes);
         let block = Block { number: self.number, bytes, window, is_last };
         self.number += 1;
-        let has_room = block.number < self.ahead || self.written.recv().is_ok();
+        let has_room = self.room.recv().is_ok();
         let send = |blocks: &Sender<Block>| blocks.send(block).is_ok();
         let sent = has_room && self.blocks.as_ref().is_some_and(send);
         // the workers end early only if the writer has failed
@@ -217,7 +214,7 @@ fn write_in_order<F: Format>(
             inner.write_all(&bytes)?;
             format.add(sum, bytes.len());
             next += 1;
-            // there is room for as many as may be ahead; at the end nobody asks
+            // at the end nobody asks
             _ = written.try_send(());
         }
     }
