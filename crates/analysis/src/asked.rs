@@ -3,6 +3,7 @@
 use crate::compiled::is_named_as_sum;
 use crate::details::{Sought, Wanted};
 use crate::kinds::Kinds;
+use tracemill_core::hash::mix;
 use tracemill_core::names::Names;
 use tracemill_pipeline::may_lack;
 
@@ -71,9 +72,7 @@ fn tail(bytes: &[u8]) -> u64 {
 }
 
 fn slot(name: &[u8], cat: &[u8]) -> usize {
-    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mixed = (tail(name) ^ name.len() as u64).wrapping_mul(ODD) ^ tail(cat);
-    (mixed.wrapping_mul(ODD) >> 54) as usize % SLOTS
+    mix(tail(name) ^ name.len() as u64, tail(cat)) as usize % SLOTS
 }
 
 impl LastKinds {

@@ -1,7 +1,7 @@
 //! What clang was at: since clang 19 the files that it includes are pairs of asynchronous events (b, e), since they need not nest in
 //! what is parsed of them. All others are complete events, which are records as any.
 
-use crate::value::{member, number, string};
+use crate::value::{member, micros, string};
 use tracemill_core::names::Names;
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
@@ -79,7 +79,7 @@ impl Included {
         (lane, number_in): (u32, u64),
         names: &mut Names,
     ) {
-        let Some(ts) = event.field(Field::Ts).and_then(number) else { return };
+        let Some(ts) = micros(event, Field::Ts) else { return };
         let detail = event.field(Field::Args).and_then(|args| member(args, b"detail"));
         let text = detail.and_then(string).map_or(0, |text| names.number(&text));
         let is_begin = event.phase() == b'b';

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
 use tracemill_core::spill::SpillVec;
-use tracemill_pipeline::{Error, ExcerptThread, Findings, InputPlace, Stretch, lacking};
+use tracemill_pipeline::{Error, ExcerptThread, Findings, InputPlace, Stretch, lacking_of};
 use tracemill_tokenizer::{Event, Field, Validator};
 
 /// A thread, and its events of a stretch.
@@ -220,9 +220,9 @@ impl Facts {
         value.map(|value| self.names.written(value))
     }
 
-    /// Notes what an event lacks so that DevTools refuses the trace.
-    fn note_lack(&mut self, event: &Event<'_>) {
-        if let Some(lack) = lacking(event) {
+    /// Notes what an event lacks so that DevTools refuses the trace; by its name it may lack something, or not.
+    fn note_lack(&mut self, event: &Event<'_>, may_lack: bool) {
+        if let Some(lack) = lacking_of(event, may_lack) {
             self.lacks.note(lack, event);
         }
     }
@@ -394,7 +394,7 @@ impl Findings for Facts {
             self.requests.note(event, number_in);
         }
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
-            self.note_lack(event);
+            self.note_lack(event, true);
             match phase {
                 b'C' if self.wanted.report => self.counters.note(event, &mut self.names),
                 b'b' | b'e' if self.wanted.report && Included::is(event) => {
@@ -407,7 +407,7 @@ impl Findings for Facts {
             return;
         }
         let Some(ts) = micros(event, Field::Ts) else {
-            self.note_lack(event);
+            self.note_lack(event, true);
             self.untimed += 1;
             return;
         };
@@ -415,10 +415,7 @@ impl Findings for Facts {
         let rest = if ts.abs() < FAR { 0 } else { rest_of(event, ts) };
         let kind = self.kind(event);
         let (name, asked) = (self.kinds.all[kind as usize].name, self.asked(kind));
-        let begins = |field, with| event.field_and_rest(field).is_some_and(|own| own[0] == with);
-        if asked.may_lack || !begins(Field::Args, b'{') || !begins(Field::Name, b'"') {
-            self.note_lack(event);
-        }
+        self.note_lack(event, asked.may_lack);
         if asked.may_be_sum && is_sum(event, ts) {
             return;
         }

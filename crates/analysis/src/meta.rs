@@ -1,6 +1,6 @@
 //! What a trace says of itself: names of threads, frames of pages, which process is whose (`MetaHandler`).
 
-use crate::value::{elements, is_true, member, number, string, template};
+use crate::value::{elements, is_true, member, micros, string, template};
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
@@ -57,7 +57,7 @@ impl Notable {
             role,
             pid: field(Field::Pid).into(),
             tid: field(Field::Tid).into(),
-            ts: event.field(Field::Ts).and_then(number),
+            ts: micros(event, Field::Ts),
             args: args.into(),
         })
     }

@@ -1,7 +1,7 @@
 //! What Chrome tells of pages while it records: requests, navigations, paints, shifts of the layout, interactions. Reports are made of
 //! these few events; of each stays what `args` say.
 
-use crate::value::{at, number};
+use crate::value::{at, micros};
 use tracemill_core::hash::HashSet;
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
@@ -108,7 +108,7 @@ impl Pages {
             mark,
             input: 0,
             number: number_in,
-            ts: event.field(Field::Ts).and_then(number).unwrap_or(0.0),
+            ts: micros(event, Field::Ts).unwrap_or(0.0),
             pid: field(Field::Pid).into(),
             id: if is_phase { written.into() } else { field(Field::Id).into() },
             args: field(Field::Args).into(),

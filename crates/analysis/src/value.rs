@@ -20,17 +20,9 @@ pub(crate) fn micros(event: &Event<'_>, field: Field) -> Option<f64> {
 /// The microseconds of a time that is written so; `None` where they may be another double than that of its nanoseconds.
 #[inline]
 fn micros_of(time: Nanos, written: &[u8]) -> Option<f64> {
-    const EXACT: u64 = 1 << 53;
-    let Nanos { floor, exact } = time;
-    if !exact || floor == 0 && !written[0].is_ascii_digit() {
-        return None;
-    }
-    if floor.unsigned_abs() <= EXACT {
-        // both are exact, so one division rounds right
-        return Some(floor as f64 / 1000.0);
-    }
-    let is_whole = floor % 1000 == 0 && (floor / 1000).unsigned_abs() <= EXACT;
-    is_whole.then_some((floor / 1000) as f64)
+    // that of -0 is another
+    let is_told = time.floor != 0 || written[0].is_ascii_digit();
+    if is_told { tracemill_pipeline::micros(time) } else { None }
 }
 
 /// Up to 15 digits with up to 15 of them decimals: both parts are exact doubles, so one division rounds right.

@@ -113,7 +113,7 @@ mod whole_trace;
 pub use around::{EventName, Occurrences, find_events};
 pub use check::{
     CheckReport, Finding, FoundAt, FoundEvent, Lack, ReadOn, Severity, check, check_rules, lacking,
-    may_lack,
+    lacking_of, may_lack,
 };
 pub use config::{
     Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, IndexUse, Overlaps, PidPolicy,
@@ -148,7 +148,7 @@ pub use rows::WrittenId;
 pub use sidecar::{
     Attempt, ByIndex, DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState,
     DrawnStretch, Excerpt, ExcerptQuery, ExcerptThread, IndexConfig, IndexReport, IndexSection,
-    Reach, by_excerpt, has_index, index, index_path, info, info_with, scan_excerpt,
+    Reach, by_excerpt, has_index, index, index_path, info, info_with, micros, scan_excerpt,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

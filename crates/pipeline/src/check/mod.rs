@@ -29,7 +29,7 @@ mod walk;
 
 pub(crate) use chunk::is_flow_id;
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
-pub use required_args::{Lack, ReadOn, lacking, may_lack};
+pub use required_args::{Lack, ReadOn, lacking, lacking_of, may_lack};
 pub(crate) use required_args::{Need, lacks, odd_thread_name, page_data, profile_id};
 pub use rules::{Severity, check_rules};
 pub(crate) use viewers::has_page;

@@ -85,6 +85,25 @@ pub fn may_lack(name: &[u8]) -> bool {
     OTHERS.contains(&name) || (0..=u8::MAX).any(needs_more)
 }
 
+/// As [`lacking`], where it is known whether events of the name [may lack](may_lack) something though they have args. Cost: two looks for those that may not.
+///
+/// ```
+/// use tracemill_pipeline::{lacking, lacking_of, may_lack};
+/// use tracemill_tokenizer::fields_of;
+///
+/// for text in [&br#"{"name":"TimeStamp","ph":"I","args":{}}"#[..], br#"{"name":"TimeStamp","ph":"I"}"#] {
+///     let spans = fields_of(text);
+///     let event = spans.of(text);
+///     assert_eq!(lacking_of(&event, may_lack(b"TimeStamp")), lacking(&event));
+/// }
+/// ```
+#[inline]
+pub fn lacking_of(event: &Event<'_>, may_lack: bool) -> Option<Lack> {
+    let begins = |field, with| event.field_and_rest(field).is_some_and(|own| own[0] == with);
+    let has_all = !may_lack && begins(Field::Args, b'{') && begins(Field::Name, b'"');
+    if has_all { None } else { lacking(event) }
+}
+
 /// What an event calls a thread by, if that is no text.
 #[inline]
 pub(crate) fn odd_thread_name<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
@@ -377,6 +396,7 @@ mod tests {
                         let spans = fields_of(event.as_bytes());
                         let lack = lacking(&spans.of(event.as_bytes()));
                         assert!(lack.is_none() || !is_told, "{event}");
+                        assert_eq!(lacking_of(&spans.of(event.as_bytes()), !is_told), lack);
                         lacks += usize::from(lack.is_some());
                     }
                 }

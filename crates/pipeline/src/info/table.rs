@@ -4,6 +4,7 @@ use super::report::Usage;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hasher};
+use tracemill_core::hash::mix;
 
 /// What there is under each of some keys, in the order in which they came.
 ///
@@ -26,7 +27,7 @@ const SLOTS: usize = 64;
 #[inline(always)]
 fn slot(text: &[u8]) -> Option<usize> {
     let first = u64::from_le_bytes(*text.first_chunk::<8>()?);
-    Some((first.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize)
+    Some(mix(first, 0) as usize % SLOTS)
 }
 
 #[derive(Clone, Copy)]

@@ -57,5 +57,6 @@ pub(crate) use filters::filter;
 pub use place::{has_index, index_path};
 pub(crate) use plan::Asked;
 pub(crate) use profiles::profiles;
+pub use recorded::micros;
 pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};
 pub(crate) use windows::slice;

@@ -2,7 +2,7 @@
 //! events of theirs, and whether pairs and times are such that a part of a trace tells all of them.
 
 use super::name_facts::NameFacts;
-use crate::check::{Lack, lacking};
+use crate::check::{Lack, lacking_of};
 use crate::essential::{CALLS, is_start};
 use crate::info::LastEvent;
 use serde::{Deserialize, Serialize};
@@ -61,10 +61,8 @@ impl Recorded {
     ) {
         let LastEvent { letter: phase, ts, dur, thread, .. } = *known;
         // who reads all tells that DevTools refuses it
-        let has_args = matches!(event.field_and_rest(Field::Args), Some([b'{', ..]));
-        if !self.has_odd && (facts.may_lack() || !has_args) {
-            self.has_odd = !matches!(lacking(event), None | Some(Lack::Start));
-        }
+        let lack = || lacking_of(event, facts.may_lack());
+        self.has_odd = self.has_odd || !matches!(lack(), None | Some(Lack::Start));
         if own_kinds & (kinds::ESSENTIAL | kinds::METADATA) != 0 && is_start(event) {
             self.started = Some(ts.and_then(micros));
             self.has_odd |= is_odd(event, Field::Ts, ts);
@@ -148,8 +146,17 @@ fn is_odd(event: &Event<'_>, field: Field, read: Option<Nanos>) -> bool {
     }
 }
 
-/// The double nearest to a time, in microseconds, where times in nanoseconds and such doubles are in one order.
-pub(crate) fn micros(Nanos { floor, exact }: Nanos) -> Option<f64> {
+/// The double nearest to a time, in microseconds, where times in nanoseconds and such doubles are in one order; `None` elsewhere.
+///
+/// ```
+/// use tracemill_pipeline::micros;
+/// use tracemill_tokenizer::nanos;
+///
+/// assert_eq!(nanos(b"12.5").and_then(micros), Some(12.5));
+/// assert_eq!(nanos(b"0.0001").and_then(micros), None); // finer than a nanosecond
+/// ```
+#[inline]
+pub fn micros(Nanos { floor, exact }: Nanos) -> Option<f64> {
     /// Up to here doubles of microseconds tell nanoseconds apart.
     const FINE: u64 = (1 << 43) * 1000;
     /// Up to here they tell microseconds apart.
