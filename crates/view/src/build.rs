@@ -1,7 +1,7 @@
-//! From inputs to rows: one pass over the inputs, three sorts of what it finds.
+//! From inputs to rows: one pass over the inputs, two sorts of what it finds.
 //!
 //! ```text
-//!   scan ─┬─ X, moments, counters ────────────────> by lane and time ─> rows ─> by lane and row ─> tracks
+//!   scan ─┬─ X, moments, counters ────────────────> by lane and time ─> rows ─> tracks
 //!         └─ B E b e S F ─> by thread or id ─> pairs ──┘
 //! ```
 //!
@@ -14,14 +14,13 @@ use crate::lane::{Lane, LaneInfo, Process, processes};
 use crate::model::{Model, NameSum, Told};
 use crate::names::SharedNames;
 use crate::notes::Notes;
-use crate::record::{Mark, NO_PLACE, OPEN, Placed, Span, Timed};
-use crate::rows::{BESIDE, Rows};
-use crate::tracks::{Track, TrackWriter, Tracks, is_beside};
+use crate::placing::{Placed, Placing};
+use crate::record::{Mark, NO_PLACE, OPEN, Span, Timed};
+use crate::tracks::Tracks;
 use std::sync::Arc;
 use tracemill_analysis::{Entries, ReadRules, TableRules, Trace, View};
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::ErrorKind;
-use tracemill_core::hash::HashMap;
 use tracemill_core::order::{KeySorter, Keyed};
 use tracemill_core::pairing::Begins;
 use tracemill_core::spill::SpillVec;
@@ -32,7 +31,7 @@ use tracemill_pipeline::{Config, Error, InputReport, Scanned, Source, Stretch, s
 const FLOWS: u64 = 24;
 
 /// It may take one part in `share` of what the index of a run may take.
-fn sorter<R: Keyed>(config: &Config, share: u64) -> KeySorter<R> {
+pub(crate) fn sorter<R: Keyed>(config: &Config, share: u64) -> KeySorter<R> {
     // a list doubles when it is full
     KeySorter::new(&config.tmp_dir, config.shares().index / share / 2, config.threads)
 }
@@ -246,7 +245,7 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
     let bounds = bounds_of(times.bounds(), all.told.bounds);
     all.pair(bounds.end, false)?;
     all.told.lost = scanned.inputs().iter().map(InputReport::lost).sum();
-    let arranged = arrange(all, (Vec::new(), &notes), config)?;
+    let arranged = arrange(all, |_| Ok(()), (Vec::new(), &notes), config)?;
     let processes = processes(&arranged.lanes, &notes, &arranged.told.origins);
     Ok(arranged.model(processes, bounds, scanned))
 }
@@ -283,6 +282,9 @@ fn flows(points: KeySorter<Mark>, config: &Config) -> Result<Flows, Error> {
     Ok(Flows::new(all.take()?, by_lane.take()?))
 }
 
+/// Takes spans by lane and time.
+pub(crate) type Take<'t> = dyn FnMut(Timed) -> Result<(), Error> + 't;
+
 /// Spans in their rows.
 pub(crate) struct Arranged {
     names: SharedNames,
@@ -300,76 +302,31 @@ impl Arranged {
     }
 }
 
-/// Gives each span its row, and writes the rows; what is known of the first lanes need not be found out again.
+/// Gives each span its row, and writes the rows; what is known of the first lanes need not be found out again. `more` gives other spans, by lane and
+/// time, which are not sorted again.
 pub(crate) fn arrange(
     all: All,
+    more: impl FnOnce(&mut Take<'_>) -> Result<(), Error>,
     (known, notes): (Vec<Arc<LaneInfo>>, &Notes),
     config: &Config,
 ) -> Result<Arranged, Error> {
     let All { names, lanes: keys, spans, flows: points, mut told, .. } = all;
     let keys = keys.all();
     let flows = flows(points, config)?;
-    let (mut placed, mut depths) = (sorter(config, 3), HashMap::default());
-    {
-        let spans = spans.finish()?;
-        let (mut rows, mut lane) = (Rows::default(), 0);
-        for Timed(own, mut span) in spans.iter() {
-            if own != lane {
-                told.folded += rows.folded;
-                (rows, lane) = (Rows::default(), own);
-            }
-            let kind = keys[own as usize].kind;
-            let nests = matches!(kind, LaneKind::Thread | LaneKind::Calls);
-            if kind == LaneKind::Counter || rows.place(&mut span, nests) {
-                depths.insert(own, rows.depth);
-                placed.push(Placed(own, span))?;
-            }
-        }
-        told.folded += rows.folded;
-    }
-    let placed = placed.finish()?;
-    let limit = config.shares().index / 4;
-    let spool = SpillVec::new(&config.tmp_dir, limit);
-    let mut writer = TrackWriter::new(spool, SpillVec::new(&config.tmp_dir, limit / 8));
     let others = keys.iter().skip(known.len()).map(|key| Arc::new(LaneInfo::new(key, notes)));
     let others: Vec<Arc<LaneInfo>> = others.collect();
-    let mut lanes: Vec<Lane> = known.into_iter().chain(others).map(Lane::new).collect();
-    let mut sums = Vec::new();
-    let mut current = None;
-    for Placed(own, mut span) in placed.iter() {
-        let lane = &mut lanes[own as usize];
-        if is_beside(&span) {
-            span.row = span.row - BESIDE + depths.get(&own).copied().unwrap_or_default();
+    let mut placing =
+        Placing::new(known.into_iter().chain(others).map(Lane::new).collect(), config);
+    let spans = spans.finish()?;
+    let mut spans = spans.iter().peekable();
+    more(&mut |span| {
+        while let Some(before) = spans.next_if(|own| own.key() <= span.key()) {
+            placing.take(before)?;
         }
-        if current != Some((own, span.row)) {
-            let before = writer.begin(span.row, lane.kind == LaneKind::Counter)?;
-            keep(&mut lanes, current, before);
-            current = Some((own, span.row));
-        }
-        lanes[own as usize].add(&span);
-        if lanes[own as usize].kind != LaneKind::Counter {
-            add_to(&mut sums, &span);
-        }
-        writer.push(span)?;
-    }
-    let last = writer.end()?;
-    keep(&mut lanes, current, last);
-    let (tracks, sums) = (writer.finish()?, Arc::new(sums));
-    Ok(Arranged { names, sums, lanes, tracks, flows, told })
-}
-
-/// Adds a span to the sums of its name.
-fn add_to(sums: &mut Vec<NameSum>, span: &Span) {
-    let name = span.name as usize;
-    if name >= sums.len() {
-        sums.resize(name + 1, NameSum::default());
-    }
-    sums[name].add(span.dur);
-}
-
-/// A row that is complete belongs to its lane.
-fn keep(lanes: &mut [Lane], of: Option<(u32, u16)>, track: Option<Track>) {
-    if let Some(((lane, _), track)) = of.zip(track) {
-        lanes[lane as usize].tracks.push(track);
-    }
+        placing.take(span)
+    })?;
+    spans.try_for_each(|span| placing.take(span))?;
+    let Placed { lanes, tracks, sums, folded } = placing.finish()?;
+    told.folded += folded;
+    Ok(Arranged { names, sums: Arc::new(sums), lanes, tracks, flows, told })
 }

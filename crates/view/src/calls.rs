@@ -32,7 +32,7 @@ impl Calls {
         all.calls(std::slice::from_ref(source), &as_merged(config))?;
         let keys = all.lanes.all().to_vec();
         let bounds = all.told.bounds;
-        let arranged = arrange(all, (Vec::new(), notes), config)?;
+        let arranged = arrange(all, |_| Ok(()), (Vec::new(), notes), config)?;
         let lanes = keys.into_iter().zip(arranged.lanes).collect();
         Ok(Calls { lanes, tracks: Arc::new(arranged.tracks), sums: arranged.sums, bounds })
     }

@@ -10,17 +10,18 @@
 
 use crate::around::{around, event_at};
 use crate::bins::Bins;
-use crate::build::{All, Arranged, arrange, bounds_of};
+use crate::build::{All, Arranged, Take, arrange, bounds_of};
 use crate::calls::Calls;
 use crate::damage;
 use crate::flows::NEXT;
 use crate::found::Found;
 use crate::joined::Origins;
 use crate::lane::{LaneInfo, processes};
+use crate::long::{end_of, long, timed};
 use crate::model::{Model, NameSum, Told};
 use crate::names::SharedNames;
 use crate::notes::Notes;
-use crate::record::{Mark, NO_PLACE, OPEN, Span, Timed};
+use crate::record::{Mark, NO_PLACE, Timed};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
@@ -109,21 +110,20 @@ impl Indexed {
             special_spans.push(*span);
             true
         })?;
-        let (count, mut unended) = (all.lanes.all().len() as u32, 0);
         let unnamed = all.name("…".as_bytes());
-        index.spans(None, |span| {
-            unended += u64::from(span.dur.is_none());
-            // an index that names others was made to do so
-            let is_known = span.lane < count;
-            if is_known { all.push(timed(&span, unnamed, bounds)) } else { Ok(()) }
-        })?;
         let (notes, _) = std::mem::take(&mut all.parts).joined(&scanned);
         let mut lanes = Arc::clone(&all.lanes);
         for (key, _) in calls.iter().flat_map(|calls| &calls.lanes) {
             Arc::make_mut(&mut lanes).add(key.clone());
         }
-        all.told = told(&index, &lanes, unended);
-        let arranged = arrange(all, (Vec::new(), &notes), config)?;
+        all.told = told(&index, &lanes);
+        let (keys, mut unended) = (Arc::clone(&all.lanes), 0);
+        let long = |take: &mut Take<'_>| {
+            unended = long(&index, (keys.all(), unnamed, bounds), config, take)?;
+            Ok(())
+        };
+        let mut arranged = arrange(all, long, (Vec::new(), &notes), config)?;
+        arranged.told.unended = unended;
         let known = (arranged, Vec::clone(&tables.1), calls.as_ref());
         let mut whole = whole(&index, known, &notes, (bounds, scanned))?;
         whole.know_around_damage(around_damage(&index, config)?);
@@ -303,7 +303,7 @@ impl Indexed {
         let special = self.special_spans.iter();
         let special = special.filter(|own| touches((own.1.start, own.1.end()), (from, to)));
         special.copied().try_for_each(|own| all.push(own))?;
-        let mut arranged = arrange(all, (known, &Notes::default()), &config)?;
+        let mut arranged = arrange(all, |_| Ok(()), (known, &Notes::default()), &config)?;
         arranged.sums = Arc::clone(&self.whole.sums);
         // calls stand there as they are
         for (lane, own) in arranged.lanes.iter_mut().zip(&self.whole.lanes) {
@@ -382,17 +382,6 @@ fn touches((start, end): (i64, i64), (from, to): (i64, i64)) -> bool {
     start < to && (end > from || start >= from)
 }
 
-fn end_of(span: &DrawnSpan, bounds: Bounds) -> i64 {
-    span.dur.map_or(bounds.end, |dur| span.start.saturating_add(dur))
-}
-
-fn timed(span: &DrawnSpan, unnamed: u32, bounds: Bounds) -> Timed {
-    let &DrawnSpan { lane, name, start, place, dur, .. } = span;
-    let flags = if dur.is_none() { OPEN } else { 0 };
-    let dur = end_of(span, bounds).saturating_sub(start).max(0);
-    Timed(lane, Span { start, dur, place, name: name.unwrap_or(unnamed), row: 0, flags })
-}
-
 /// The number of the name of an event whose name the index had no room for.
 fn name_of(event: Option<(Vec<u8>, u64)>, all: &All) -> u32 {
     let (bytes, _) = event.unwrap_or_default();
@@ -419,12 +408,12 @@ fn tables(index: &DrawnIndex) -> Result<Option<Tables>, Error> {
 }
 
 /// What there is to say, as far as an index knows.
-fn told(index: &DrawnIndex, lanes: &LaneTable, unended: u64) -> Told {
+fn told(index: &DrawnIndex, lanes: &LaneTable) -> Told {
     let report = index.report();
     let inputs = || std::iter::once(0).collect();
     let origins: Origins = lanes.all().iter().map(|key| (key.pid.clone(), inputs())).collect();
     let (events, event_bytes, lost) = (report.events, report.bytes, report.lost());
-    Told { events, event_bytes, lost, origins, unended, ..Told::default() }
+    Told { events, event_bytes, lost, origins, ..Told::default() }
 }
 
 /// The whole trace, with bins.

@@ -53,10 +53,6 @@ impl Span {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Timed(pub(crate) u32, pub(crate) Span);
 
-/// A span of a lane, by row.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Placed(pub(crate) u32, pub(crate) Span);
-
 fn half(bytes: &[u8], offset: usize) -> u32 {
     u32::from_le_bytes(bytes[offset..].first_chunk().copied().unwrap_or_default())
 }
@@ -113,34 +109,17 @@ impl Record for Span {
     }
 }
 
-/// A span behind the number of its lane.
-fn encode_filed(lane: u32, span: &Span, bytes: &mut [u8]) {
-    let (own, of_lane) = bytes.split_at_mut(Span::BYTES);
-    span.encode(own);
-    of_lane.copy_from_slice(&lane.to_le_bytes());
-}
-
 impl Record for Timed {
     const BYTES: usize = Span::BYTES + 4;
 
     fn encode(&self, bytes: &mut [u8]) {
-        encode_filed(self.0, &self.1, bytes);
+        let (own, of_lane) = bytes.split_at_mut(Span::BYTES);
+        self.1.encode(own);
+        of_lane.copy_from_slice(&self.0.to_le_bytes());
     }
 
     fn decode(bytes: &[u8]) -> Self {
         Timed(half(bytes, Span::BYTES), Span::decode(bytes))
-    }
-}
-
-impl Record for Placed {
-    const BYTES: usize = Span::BYTES + 4;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        encode_filed(self.0, &self.1, bytes);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Placed(half(bytes, Span::BYTES), Span::decode(bytes))
     }
 }
 
@@ -157,13 +136,5 @@ impl Keyed for Timed {
 
     fn key(&self) -> Self::Key {
         (self.0, self.1.start, Reverse(self.1.dur), self.1.place)
-    }
-}
-
-impl Keyed for Placed {
-    type Key = (u32, u16, i64, Reverse<i64>, u64);
-
-    fn key(&self) -> Self::Key {
-        (self.0, self.1.row, self.1.start, Reverse(self.1.dur), self.1.place)
     }
 }

@@ -153,17 +153,21 @@ impl TrackWriter {
         TrackWriter { spans, sums, len: 0, sums_len: 0, track: None, levels, open }
     }
 
-    /// Begins a row; gives the one before.
-    pub(crate) fn begin(&mut self, row: u16, is_counter: bool) -> Result<Option<Track>, Error> {
-        let before = self.end()?;
+    /// Begins a row; that before has ended.
+    pub(crate) fn begin(&mut self, row: u16, is_counter: bool) {
+        debug_assert!(!self.has_begun(), "rows end before others begin");
         let spans = self.len..self.len;
         self.track = Some((Track { row, spans, sums: self.sums_len }, is_counter));
-        Ok(before)
+    }
+
+    /// Whether there is a row that has not ended.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.track.is_some()
     }
 
     pub(crate) fn push(&mut self, span: Span) -> Result<(), Error> {
         let is_counter = self.track.as_ref().is_some_and(|(_, is_counter)| *is_counter);
-        self.spans.extend(&[span])?;
+        self.spans.push(span)?;
         self.len += 1;
         let mut sum = Sum::of(&span, is_counter);
         for level in 0.. {

@@ -124,8 +124,12 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     let each = long.div_ceil(THREADS);
     let apart = RANGE as u64 / each;
     let span = |at: u64| {
-        let (lane, start) = (at / each, at % each * apart);
-        let (kind, dur) = (u64::from(spans::COMPLETE), (apart / 2).max((1 << LONG) + 1));
+        // three that lie in each other, then a gap
+        let (lane, depth) = (at / each, at % each % 4);
+        let start = at % each * apart;
+        let kind = u64::from(spans::COMPLETE);
+        let dur = if depth == 3 { apart / 2 } else { (3 - depth) * apart - depth.min(1) };
+        let dur = dur.max((1 << LONG) + 1);
         let place = few + at * GRANULE % (length - few - 1);
         [kind, 0, lane, start, dur, 0, place, 0, 0, 0, u64::from(u32::MAX), at % 1000]
     };
