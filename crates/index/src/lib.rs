@@ -95,6 +95,7 @@
 //! | 16 | [`id::TRACKS`] | lanes that are no threads | what it shows, see [`bins`] · bytes of pid · of the rest · bytes: all pids and categories (of counters name, 0xFF and series) as they are spelled |
 //! | 17 | [`id::BINS`] | stretches of time of lanes, by lane and time | lane: row in LANES, or behind those row in TRACKS · begin divided by the length · intervals and moments that begin in it and are not in SPANS · sum of their times (counters: bits of the least value) · the longest (of the greatest) · number of its name |
 //! | 18 | [`id::GRANULE_NAMES`] | names of granules: of what begins in them, by granule | row in GRANULES · row in NAMES |
+//! | 19 | [`id::STREAM_RUNS`] | streams of pages of STREAM_EVENTS: a run each, by page, then by stream | number of the page · row in STREAMS · events · chunks among them · bytes of the longest · least time of an event · greatest less least · and of its chunks, as if they were one: what it is · samples · sum of the steps · least time of a sample · the sum less the greatest such · least id of a node · ids from that to the greatest, as there |
 //!
 //! Kinds are the bits of [`kinds`]. Times of granules, and jumps of time that cut them, are those of events that have one and are no metadata, but for
 //! events of CPU profiles of the phase P, which STREAM_EVENTS has. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
@@ -109,8 +110,10 @@
 //! parents. Without room for that nothing stands behind the checksums, and no stream has the bit. Of those columns times, and ids where there
 //! are any, stand as signed numbers whose sign is the lowest bit, times in the unit that [`streams::MICROS`] says; the first less
 //! the time of the event before of the stream in the same page (0 if there is none) and the sum of the own steps; the least id less the one behind
-//! the greatest of the chunk with nodes before it there (0). The times of a stream are
-//! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, and all its events have a time.
+//! the greatest of the chunk with nodes before it there (0). Pages of STREAM_EVENTS have 1024 rows, but for the last; what a run says of its chunks
+//! tells which pages are of use for a window without a look at the others. There times are nanoseconds, the sum of the steps, the least time of a sample and
+//! the sum less the greatest as signed numbers whose sign is the lowest bit. The times of a stream are
+//! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, all its events have a time, and no time is farther than 2⁶¹ ns from 0.
 //!
 //! **Groups**: events of the phases b n e S T p F (one class), s t f, and N O D that have the class, category, scope and id in common, of s t f
 //! the name too, of a local id the process: `5` is not `"5"`, escapes and spellings of numbers are resolved. GROUPS has all that last longer than a bound, or have an event

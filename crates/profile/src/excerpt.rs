@@ -11,11 +11,15 @@
 //! (`skim`). Definitions of one id are all found, wherever they stand, and come in the order of the stream: so the
 //! excerpt means what the whole does. What is wrong with parts that nobody needs is not looked for.
 //!
+//! Chunks that an index knows come in runs. A run is passed over as one chunk with the times and ids of all, unless a sample of it may lie in a
+//! window, be in force where one begins, or name a node that is needed: then it is *opened*, and its chunks are gone through one by one. A stream
+//! without an index is one open run.
+//!
 //! A parent stands before its children for the most part, so one walk from the end on finds all ancestors; it is done again as long as it
 //! finds something, since a node may be defined again, below another one.
 //!
-//! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed, without the samples of those that are
-//! needed for their nodes. Heap: some 50 bytes for each
+//! Cost: a look at each chunk's times, twice that at its ids, or at each run's; decoding, twice, of the chunks needed, without the samples of those that are
+//! needed for their nodes, and of runs that are opened. Heap: some 50 bytes for each
 //! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
 
 use super::assemble::{Assembler, Keep};
@@ -25,7 +29,8 @@ use super::contents::{Contents, decode, decode_nodes};
 use super::in_force::InForce;
 use super::indexed::IndexedStreams;
 use super::order::{ChunkOrder, is_sorted};
-use super::skim::Skim;
+use super::pieces::{Located, Piece, Pieces};
+use super::skim::is_far;
 use super::source::ProfileSource;
 use super::streams::Group;
 use std::collections::BTreeSet;
@@ -38,23 +43,11 @@ use tracemill_core::order::Order;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Windows;
 
-/// A chunk on its way into the excerpt: what is known of it without a look at its bytes.
-#[derive(Clone, Copy)]
-struct Piece {
-    /// Its number among the chunks of the stream.
-    number: usize,
-    entry: Entry,
-    skim: Skim,
-    /// Nanoseconds: the time of the last sample before it.
-    before: i64,
-    /// Its checksum, if it may not have been read.
-    sum: Option<u32>,
-}
-
 /// What windows need of a stream: found by one walk over all chunks (`of`), one over those in windows (`find_needed`), and walks back for
 /// ancestors (`find_parents`); then cut, chunk by chunk (`cut`).
 struct Excerpt<'c, 's, 'p> {
     group: Group<'c>,
+    pieces: Pieces<'c>,
     contents: Contents<'c, 's, 'p>,
     store: &'s Store<'p>,
     windows: &'c Windows,
@@ -73,6 +66,8 @@ struct Excerpt<'c, 's, 'p> {
     samples: u64,
     /// The greatest time of a sample.
     last: i64,
+    /// That of the last sample.
+    end: i64,
     /// Whether there are lines, and columns.
     positions: [bool; 2],
     /// What the chunks say to be of, of which the last one counts.
@@ -99,12 +94,12 @@ pub(crate) fn excerpt<'s, 'p>(
     let counts = (excerpt.samples, excerpt.samples);
     let mut assembler = Assembler::new(store, counts, Keep::All { memory }, &config.tmp_dir);
     let mut pending = 0;
-    for piece in excerpt.pieces() {
-        if let Some(chunk) = excerpt.cut(piece, &mut pending) {
-            assembler.add(chunk.view(), piece.entry.place.offset())?;
+    for piece in excerpt.pieces.runs().flat_map(|run| excerpt.pieces.of(run)) {
+        if let Some((chunk, offset)) = excerpt.cut(piece, &mut pending) {
+            assembler.add(chunk.view(), offset)?;
         }
     }
-    let first = group.chunks().first();
+    let first = group.first_chunk();
     let mut whole = group.finish(assembler, ChunkOrder::Both, first, store)?;
     let end = whole.profile.end.map_or(excerpt.last, |end| end.max(excerpt.last));
     (whole.bounds.end, whole.last) = (end, excerpt.last);
@@ -123,8 +118,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             group.own.whole.is_none() && is_told
         };
         // a stream that lies in windows with all its events may lie there with all its samples
-        let mut times = group.events().map(|event| event.time);
-        let outside = times.any(|time| time != i64::MIN && windows.at(time).is_none());
+        let outside = group.times().any(|time| time != i64::MIN && windows.at(time).is_none());
         // whoever knows chunks that were not read knows this of them
         if !outside || group.known.is_none() && !is_plain() {
             return None;
@@ -132,6 +126,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         let start = start_at(group.own.heads.last()?.entry, store)?.0;
         let mut excerpt = Excerpt {
             group,
+            pieces: Pieces::new(group, start),
             contents: Contents::new(group.kept, store),
             store,
             windows,
@@ -142,42 +137,62 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             parents: Parents::default(),
             samples: 0,
             last: start,
+            end: start,
             positions: [false; 2],
             source: None,
         };
-        let mut before = InForce::new(windows);
-        for piece in excerpt.pieces() {
-            excerpt.measure(piece)?;
-            // a chunk that reaches over a window's start lies inside, so of the others the latest sample is enough
-            if !piece.skim.is_other() && piece.skim.samples() > 0 {
-                before.note(Self::bounds(piece).1, (piece.number, 0));
-            }
-        }
-        excerpt.in_force.extend(before.finish(i64::MAX).into_iter().flatten());
+        excerpt.measure_all()?;
+        excerpt.find_in_force();
         // who needs half of a profile needs most of its nodes
         let some = excerpt.samples <= group.counts().0 / 2;
         (some && excerpt.needs_root()).then_some(excerpt)
     }
 
-    /// All chunks, in order.
-    fn pieces(&self) -> impl Iterator<Item = Piece> + use<'c, 's, 'p> {
-        let mut time = self.start;
-        let both = self.group.chunks().iter().zip(self.group.skims().iter());
-        let mut sums = self.group.known.map(|known| known.sums().iter());
-        both.enumerate().map(move |(number, (entry, skim))| {
-            let before = time;
-            time = time.saturating_add(skim.duration());
-            let sum = sums.as_mut().and_then(Iterator::next);
-            Piece { number, entry, skim, before, sum }
-        })
+    /// Opens runs of which something may be needed.
+    fn open_where(&mut self, is_needed: fn(&Self, Piece) -> bool) {
+        for run in self.pieces.runs() {
+            if self.pieces.unopened(run).is_some_and(|piece| is_needed(self, piece)) {
+                self.pieces.open(run);
+            }
+        }
+    }
+
+    /// Goes over all chunks, and opens runs that reach into windows; `None` if one says odd things.
+    fn measure_all(&mut self) -> Option<()> {
+        self.open_where(Self::is_inside);
+        self.pieces
+            .runs()
+            .try_for_each(|run| self.pieces.of(run).try_for_each(|piece| self.measure(piece)))
+    }
+
+    /// Finds chunks with samples in force where windows begin, and opens their runs.
+    fn find_in_force(&mut self) {
+        self.in_force = self.latest();
+        // which of its chunks has the sample shows when the run is opened: no other one that is not has as late a sample
+        self.open_where(Self::is_in_force);
+        if self.group.known.is_some() {
+            self.in_force = self.latest();
+        }
+    }
+
+    /// Pieces with the latest samples before windows, by the greatest time of each.
+    fn latest(&self) -> BTreeSet<(usize, usize)> {
+        let mut before = InForce::new(self.windows);
+        for piece in self.pieces.runs().flat_map(|run| self.pieces.of(run)) {
+            // a chunk that reaches over a window's start lies inside, so of the others the latest sample is enough
+            if !piece.skim.is_other() && piece.skim.samples() > 0 {
+                before.note(Self::bounds(piece).1, (piece.number, 0));
+            }
+        }
+        before.finish(i64::MAX).into_iter().flatten().collect()
     }
 
     /// What is known of a chunk that may not have been read.
-    fn known(group: Group<'c>, sum: Option<u32>) -> Option<(&'c IndexedStreams, u32)> {
-        Some((group.known?.all, sum?))
+    fn known(&self, chunk: Located) -> Option<(&'c IndexedStreams, u32)> {
+        Some((self.group.known?.all, chunk.sum?))
     }
 
-    /// The least and the greatest time of a sample in a chunk that was skimmed.
+    /// The least and the greatest time of a sample in chunks that were skimmed.
     fn bounds(piece: Piece) -> (i64, i64) {
         let at = |time| piece.before.saturating_add(time);
         (at(piece.skim.low), at(piece.skim.high))
@@ -191,15 +206,23 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// Whether a sample in it may be in force where a window begins.
     fn is_in_force(&self, piece: Piece) -> bool {
+        let end = piece.number + piece.chunks;
         // nearly all stand before the first, or behind the last
         let ends = (self.in_force.first(), self.in_force.last());
         let (Some(first), Some(last)) = ends else { return false };
-        (first.0..=last.0).contains(&piece.number)
-            && self.in_force.range((piece.number, 0)..=(piece.number, usize::MAX)).next().is_some()
+        first.0 < end
+            && piece.number <= last.0
+            && self.in_force.range((piece.number, 0)..(end, 0)).next().is_some()
     }
 
     /// Notes what there is in a chunk; `None` if it says odd things.
     fn measure(&mut self, piece: Piece) -> Option<()> {
+        self.end = piece.before.saturating_add(piece.skim.duration());
+        let (low, high) = Self::bounds(piece);
+        let times = if piece.skim.samples() > 0 { [self.end, low, high] } else { [self.end; 3] };
+        if is_far(self.start) || times.iter().any(|time| is_far(time.saturating_sub(self.start))) {
+            return None;
+        }
         if self.is_inside(piece) {
             self.samples += piece.skim.samples();
         }
@@ -215,7 +238,9 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             }
             return Some(());
         }
-        let chunk = self.contents.get_checked(piece.entry, Self::known(self.group, piece.sum));
+        let located = piece.chunk?;
+        let known = self.known(located);
+        let chunk = self.contents.get_checked(located.entry, known);
         if chunk.nodes.iter().any(|node| node.children.is_some()) {
             return None;
         }
@@ -251,13 +276,26 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         }
     }
 
+    /// The first chunk with nodes, whose run is opened.
+    fn first_with_nodes(&mut self) -> Option<Located> {
+        for run in self.pieces.runs() {
+            if self.pieces.unopened(run).is_some_and(|piece| piece.skim.has_nodes()) {
+                self.pieces.open(run);
+            }
+            let has_nodes = |piece: &Piece| {
+                piece.skim.has_nodes() || self.looked_at.contains_key(&piece.number)
+            };
+            if let Some(found) = self.pieces.of(run).find(has_nodes) {
+                return found.chunk;
+            }
+        }
+        None
+    }
+
     /// Notes that the first node is needed, which the others are below; false if it is none that others can be below.
     fn needs_root(&mut self) -> bool {
-        let looked_at = &self.looked_at;
-        let has_nodes =
-            |piece: &Piece| piece.skim.has_nodes() || looked_at.contains_key(&piece.number);
-        let Some(first) = self.pieces().find(has_nodes) else { return true };
-        let known = Self::known(self.group, first.sum);
+        let Some(first) = self.first_with_nodes() else { return true };
+        let known = self.known(first);
         match self.contents.get_checked(first.entry, known).nodes.first() {
             Some(root) if root.parent == NO_ID => {
                 self.needed.insert(root.id);
@@ -270,22 +308,12 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// Finds the nodes that are needed, and the chunks that have them.
     fn find_needed(&mut self) {
         let mut in_force = InForce::new(self.windows);
-        for piece in self.pieces() {
-            if !self.is_inside(piece) && !self.is_in_force(piece) {
-                continue;
-            }
-            let chunk = self.contents.get_checked(piece.entry, Self::known(self.group, piece.sum));
-            let mut time = piece.before;
-            for (at, (&id, delta)) in chunk.samples.iter().zip(chunk.deltas).enumerate() {
-                time = time.saturating_add(*delta);
-                in_force.note(time, (id, (piece.number, at)));
-                if self.windows.at(time).is_some() {
-                    self.needed.insert(id);
+        for run in self.pieces.runs() {
+            for piece in self.pieces.of(run) {
+                if self.is_inside(piece) || self.is_in_force(piece) {
+                    self.take_needed(piece, &mut in_force);
                 }
             }
-            self.needed.extend(chunk.trace_ids.iter().map(|entry| entry.node));
-            let nodes = nodes_of(chunk.nodes);
-            self.note_nodes(piece.number, &nodes);
         }
         let (ids, places): (Vec<_>, BTreeSet<_>) =
             in_force.finish(self.last).into_iter().flatten().unzip();
@@ -299,52 +327,79 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         while self.find_parents() {}
     }
 
+    /// Notes what the samples of a chunk need that lie in windows, and which are in force.
+    fn take_needed(&mut self, piece: Piece, in_force: &mut InForce<'_, (u64, (usize, usize))>) {
+        let Some(located) = piece.chunk else { return };
+        let known = self.known(located);
+        let chunk = self.contents.get_checked(located.entry, known);
+        let mut time = piece.before;
+        for (at, (&id, delta)) in chunk.samples.iter().zip(chunk.deltas).enumerate() {
+            time = time.saturating_add(*delta);
+            in_force.note(time, (id, (piece.number, at)));
+            if self.windows.at(time).is_some() {
+                self.needed.insert(id);
+            }
+        }
+        self.needed.extend(chunk.trace_ids.iter().map(|entry| entry.node));
+        let nodes = nodes_of(chunk.nodes);
+        self.note_nodes(piece.number, &nodes);
+    }
+
     /// Walks from the end on over the chunks that were not looked at, and looks at those that may have nodes that are needed; whether there was one.
     fn find_parents(&mut self) -> bool {
         let known = self.looked_at.len();
-        let (chunks, skims) = (self.group.chunks(), self.group.skims());
-        let both = chunks.iter().rev().zip(skims.iter().rev());
-        let mut sums = self.group.known.map(|known| known.sums().iter().rev());
-        for (number, (entry, skim)) in (0..chunks.count() as usize).rev().zip(both) {
-            let sum = sums.as_mut().and_then(Iterator::next);
-            if !skim.has_nodes()
-                || self.needed.range(skim.ids()).next().is_none()
-                || self.looked_at.contains_key(&number)
-            {
-                continue;
+        for run in self.pieces.runs().rev() {
+            if self.pieces.unopened(run).is_some_and(|piece| self.may_define(piece)) {
+                self.pieces.open(run);
             }
-            let known = Self::known(self.group, sum);
-            let nodes = nodes_of(self.contents.nodes_checked(entry, known));
-            self.note_nodes(number, &nodes);
-            for &(id, parent) in nodes.iter().rev() {
-                if parent != NO_ID && self.needed.contains(&id) {
-                    self.need(parent);
+            for piece in self.pieces.backwards(run, self.end) {
+                let Some(located) = piece.chunk else { continue };
+                if !self.may_define(piece) || self.looked_at.contains_key(&piece.number) {
+                    continue;
+                }
+                let known = self.known(located);
+                let nodes = nodes_of(self.contents.nodes_checked(located.entry, known));
+                self.note_nodes(piece.number, &nodes);
+                for &(id, parent) in nodes.iter().rev() {
+                    if parent != NO_ID && self.needed.contains(&id) {
+                        self.need(parent);
+                    }
                 }
             }
         }
         self.looked_at.len() > known
     }
 
+    /// Whether it may have nodes that are needed.
+    fn may_define(&self, piece: Piece) -> bool {
+        piece.skim.has_nodes() && self.needed.range(piece.skim.ids()).next().is_some()
+    }
+
     /// A chunk without samples that are needed, with its nodes that are.
-    fn cut_nodes(&self, piece: Piece) -> Chunk {
+    fn cut_nodes(&self, entry: Entry) -> Chunk {
         let mut chunk = Chunk::default();
-        decode_nodes(piece.entry, self.store, &mut chunk);
+        decode_nodes(entry, self.store, &mut chunk);
         chunk.nodes.retain(|node| self.needed.contains(&node.id));
         chunk.lines = self.positions[0].then(Vec::new);
         chunk.columns = self.positions[1].then(Vec::new);
         chunk
     }
 
-    /// A chunk with what is needed of it; `None` if that is nothing. `pending` is the time of the last sample taken, as
+    /// A chunk with what is needed of it, and where it stands; `None` if that is nothing. `pending` is the time of the last sample taken, as
     /// far as no sample has it.
-    fn cut(&self, piece: Piece, pending: &mut i64) -> Option<Chunk> {
+    fn cut(&self, piece: Piece, pending: &mut i64) -> Option<(Chunk, u64)> {
+        let Some(Located { entry, .. }) = piece.chunk else {
+            *pending = pending.saturating_add(piece.skim.duration());
+            return None;
+        };
+        let offset = entry.place.offset();
         let mut nodes = self.looked_at.get(&piece.number).into_iter().flatten();
         let has_nodes = nodes.any(|id| self.needed.contains(id));
         if !self.is_inside(piece) && !self.is_in_force(piece) {
             *pending = pending.saturating_add(piece.skim.duration());
-            return has_nodes.then(|| self.cut_nodes(piece));
+            return has_nodes.then(|| (self.cut_nodes(entry), offset));
         }
-        let mut chunk = decode(piece.entry, self.store);
+        let mut chunk = decode(entry, self.store);
         chunk.nodes.retain(|node| self.needed.contains(&node.id));
         let (samples, deltas) =
             (std::mem::take(&mut chunk.samples), std::mem::take(&mut chunk.deltas));
@@ -352,7 +407,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         let mut kept = [Vec::new(), Vec::new()];
         for numbers in positions.iter().flatten() {
             if !numbers.is_empty() && numbers.len() != samples.len() {
-                chunk.flaws.add(FlawKind::Lines, piece.entry.place.offset());
+                chunk.flaws.add(FlawKind::Lines, offset);
             }
         }
         let mut time = piece.before;
@@ -372,7 +427,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         let [lines, columns] = kept;
         chunk.lines = self.positions[0].then_some(lines);
         chunk.columns = self.positions[1].then_some(columns);
-        Some(chunk)
+        Some((chunk, offset))
     }
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //!   ProfileParts   heads   Profile …           few: start, thread, source of each
 //!                  chunks  ▪ ▪ ▪ ▪ ▪ ▪ …        16 bytes each, in memory or in the file of all lists
-//!                  skims   ▪ ▪ ▪ ▪ ▪ ▪ …        40 bytes each, or none at all
+//!                  skims   ▪ ▪ ▪ ▪ ▪ ▪ …        48 bytes each, or none at all
 //!                  sums    nodes, samples, …    so that columns are made as long as they will be
 //! ```
 //!
@@ -71,7 +71,7 @@ impl AddAssign for Sums {
     }
 }
 
-/// The events of one profile, or of a stretch of one, in input order. Of each chunk there are its 16 bytes, and 40 more
+/// The events of one profile, or of a stretch of one, in input order. Of each chunk there are its 16 bytes, and 48 more
 /// where it was skimmed: there may be millions.
 #[derive(Default)]
 pub struct ProfileParts {

@@ -17,10 +17,18 @@ use super::chunk::Chunk;
 use memchr::{memchr, memmem};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
-use tracemill_core::spill::Record;
+use tracemill_core::spill::{Record, word};
 use tracemill_tokenizer::{Event, Field};
 
-/// What was found of a chunk: 40 bytes, in memory and on disk.
+/// Nanoseconds (73 years) up to which times, and sums of steps, are summed in any grouping: no sum of two of them overflows.
+pub const FARTHEST: i64 = 1 << 61;
+
+/// Whether a time, or a sum of steps, is farther from 0 than [`FARTHEST`].
+pub fn is_far(time: i64) -> bool {
+    time.unsigned_abs() > FARTHEST.unsigned_abs()
+}
+
+/// What was found of a chunk, or of several in a row as if they were one ([`Skim::then`]): 48 bytes, in memory and on disk.
 ///
 /// ```
 /// use tracemill_profile::Skim;
@@ -37,7 +45,7 @@ use tracemill_tokenizer::{Event, Field};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skim {
     /// How many samples there are, and the sum of the steps in nanoseconds.
-    count: u32,
+    count: u64,
     duration: i64,
     /// The least and the greatest time of a sample, in nanoseconds since the last sample of the chunk before; 0 if there
     /// are no samples.
@@ -54,7 +62,7 @@ pub struct Skim {
     form: Form,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     /// As V8 writes it: all of it is known.
     Plain,
@@ -64,7 +72,7 @@ enum Form {
     Uneven,
 }
 
-const _: () = assert!(size_of::<Skim>() == 40);
+const _: () = assert!(size_of::<Skim>() == 48);
 
 /// Digits of a number that is read here.
 const DIGITS: usize = 12;
@@ -128,7 +136,7 @@ impl Skim {
     }
 
     /// Reads as many steps as there are samples; returns their sum.
-    fn steps(&mut self, deltas: &[u8], count: u32) -> Option<i64> {
+    fn steps(&mut self, deltas: &[u8], count: u64) -> Option<i64> {
         let (mut sum, mut found) = (0i64, 0);
         (self.low, self.high) = (i64::MAX, i64::MIN);
         let mut rest = deltas;
@@ -176,7 +184,7 @@ impl Skim {
             high = if first { sum } else { sum.max(high) };
         }
         Skim {
-            count: chunk.samples.len() as u32,
+            count: chunk.samples.len() as u64,
             duration: sum,
             low,
             high,
@@ -192,7 +200,31 @@ impl Skim {
 
     /// Number of its samples.
     pub fn samples(&self) -> u64 {
-        u64::from(self.count)
+        self.count
+    }
+
+    /// What would be found of both as one chunk, if `later` comes right behind: samples and steps of both, and ids between the least and the
+    /// greatest of either. It is another than those read here if one of them is.
+    ///
+    /// Sums are exact as long as times stay within [`FARTHEST`].
+    pub fn then(self, later: Skim) -> Skim {
+        let at = |time| self.duration.saturating_add(time);
+        let (low, high) = match (self.count, later.count) {
+            (_, 0) => (self.low, self.high),
+            (0, _) => (at(later.low), at(later.high)),
+            _ => (self.low.min(at(later.low)), self.high.max(at(later.high))),
+        };
+        let has = |which: usize| self.positions[which] || later.positions[which];
+        Skim {
+            count: self.count.saturating_add(later.count),
+            duration: at(later.duration),
+            low,
+            high,
+            ids: (self.ids.0.min(later.ids.0), self.ids.1.max(later.ids.1)),
+            positions: [has(0), has(1)],
+            is_internal: self.is_internal || later.is_internal,
+            form: self.form.max(later.form),
+        }
     }
 
     /// The sum of the steps in nanoseconds: the time of its last sample since the last one of the chunk before.
@@ -242,7 +274,7 @@ impl Skim {
         };
         [
             kind | bit(self.is_other(), bits::OTHER) | bit(self.is_internal, bits::INTERNAL),
-            self.count.into(),
+            self.count,
             self.duration as u64,
             self.low as u64,
             self.duration.wrapping_sub(self.high) as u64,
@@ -259,7 +291,7 @@ impl Skim {
             _ => (u32::try_from(least).ok()?, u32::try_from(greatest).ok()?),
         };
         Some(Skim {
-            count: u32::try_from(count).ok()?,
+            count,
             duration: duration as i64,
             low: low as i64,
             high: (duration as i64).wrapping_sub(rest as i64),
@@ -272,37 +304,37 @@ impl Skim {
 }
 
 impl Record for Skim {
-    const BYTES: usize = 40;
+    const BYTES: usize = 48;
 
     fn encode(&self, bytes: &mut [u8]) {
         let [lines, columns] = self.positions.map(u8::from);
-        bytes[..4].copy_from_slice(&self.count.to_le_bytes());
-        bytes[4..8].copy_from_slice(&[lines, columns, self.is_internal.into(), self.form as u8]);
+        bytes[..8].copy_from_slice(&self.count.to_le_bytes());
         for (at, number) in [(8, self.duration), (16, self.low), (24, self.high)] {
             bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
         }
         for (at, id) in [(32, self.ids.0), (36, self.ids.1)] {
             bytes[at..at + 4].copy_from_slice(&id.to_le_bytes());
         }
+        let flags = [lines, columns, self.is_internal.into(), self.form as u8, 0, 0, 0, 0];
+        bytes[40..48].copy_from_slice(&flags);
     }
 
     fn decode(bytes: &[u8]) -> Self {
         let narrow = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().unwrap_or(&[0; 4]));
-        let wide = |at: usize| i64::from_le_bytes(*bytes[at..].first_chunk().unwrap_or(&[0; 8]));
         let flag = |at: usize| bytes[at] != 0;
         Skim {
-            count: narrow(0),
-            positions: [flag(4), flag(5)],
-            is_internal: flag(6),
-            form: match bytes[7] {
+            count: word(bytes, 0),
+            duration: word(bytes, 8) as i64,
+            low: word(bytes, 16) as i64,
+            high: word(bytes, 24) as i64,
+            ids: (narrow(32), narrow(36)),
+            positions: [flag(40), flag(41)],
+            is_internal: flag(42),
+            form: match bytes[43] {
                 0 => Form::Plain,
                 1 => Form::Other,
                 _ => Form::Uneven,
             },
-            duration: wide(8),
-            low: wide(16),
-            high: wide(24),
-            ids: (narrow(32), narrow(36)),
         }
     }
 }
@@ -320,12 +352,12 @@ fn position(member: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 /// How many whole numbers there are in a list of nothing else.
-fn count(list: &[u8]) -> Option<u32> {
+fn count(list: &[u8]) -> Option<u64> {
     let (Some(first), Some(last)) = (list.first(), list.last()) else { return Some(0) };
-    let (mut commas, mut odd) = (0u32, *first == b',' || *last == b',');
+    let (mut commas, mut odd) = (0u64, *first == b',' || *last == b',');
     for (&byte, &next) in list.iter().zip(&list[1..]) {
         let comma = byte == b',';
-        commas += u32::from(comma);
+        commas += u64::from(comma);
         odd |= comma & (next == b',') | !(comma | byte.is_ascii_digit());
     }
     odd |= !last.is_ascii_digit();

@@ -13,11 +13,11 @@
 //! may have to move to the one before once the input is over (`Stream::end_input`). When all is read ([`Streams::finish`]) the lists are
 //! read from the file, one after the other, and nothing changes any more.
 //!
-//! Memory: 16 bytes a chunk, 56 where it was skimmed, on disk beyond their share of the budget ([`SpillLists`]). What was
+//! Memory: 16 bytes a chunk, 64 where it was skimmed, on disk beyond their share of the budget ([`SpillLists`]). What was
 //! decoded is kept within another share; the rest is decoded again when its profile is put together.
 
 use super::decoded_chunks::DecodedChunks;
-use super::indexed::{IndexedStream, IndexedStreams};
+use super::indexed::{IndexedStream, IndexedStreams, LoadedChunks};
 use super::key::StreamKey;
 use super::profile_parts::{Owner, ProfileParts};
 use super::router::{OddLengths, Router};
@@ -30,7 +30,6 @@ use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::limits::{Limits, Quota};
 use tracemill_core::long_events::LongEvents;
 use tracemill_core::spill::{Records, SpillLists};
-use tracemill_core::store::Store;
 use tracemill_tokenizer::Mapped;
 
 /// Shares of the budget, in bytes. With none of it everything is decoded again, or read from disk.
@@ -165,7 +164,7 @@ impl Streams {
     /// Takes over what a later part of the input that begins at `input` has. Parts come in the order of the inputs, and in that of each
     /// input; decoded chunks of a part are dropped where they exceed their share.
     ///
-    /// Cost: a look-up by key for each stream of the part, and a copy of the 16 bytes (56) of each chunk; now and then a write of all lists,
+    /// Cost: a look-up by key for each stream of the part, and a copy of the 16 bytes (64) of each chunk; now and then a write of all lists,
     /// when they exceed theirs.
     ///
     /// # Errors
@@ -252,14 +251,18 @@ impl Streams {
         let (owner, kept) = (&stream.owner, &*self.kept);
         let known = self.known.as_ref().zip(stream.known);
         let known = known.and_then(|(known, first)| known.stream(first));
-        stream.profiles.iter().map(move |own| Group { key, owner, own, kept, file, known })
+        let loaded = None;
+        stream.profiles.iter().map(move |own| Group { key, owner, own, kept, file, known, loaded })
     }
 
     /// Streams whose chunks may not stand in time order (see `time_order`): a look at the time of each chunk, none at their bytes.
     pub fn suspects(&self) -> HashSet<StreamKey> {
         let may_swap = |(key, stream): &&(StreamKey, Stream)| {
             let mut last = None;
-            self.groups_of(key, stream).filter(|group| group.own.whole.is_none()).any(|group| {
+            // those that an index knows chunk by chunk are in order
+            let in_question =
+                |group: &Group<'_>| group.own.whole.is_none() && group.known.is_none();
+            self.groups_of(key, stream).filter(in_question).any(|group| {
                 let mut chunks = group.chunks().iter();
                 chunks.any(|chunk| last.replace(chunk).is_some_and(|last| may_swap(last, chunk)))
             })
@@ -282,8 +285,10 @@ pub struct Group<'c> {
     pub kept: &'c [DecodedChunks],
     /// What went to disk.
     file: &'c [u8],
-    /// Its chunks, if few of them were read.
+    /// What an index knows of its chunks, if few of them were read.
     pub(crate) known: Option<IndexedStream<'c>>,
+    /// All of these, where all are needed.
+    pub(crate) loaded: Option<&'c LoadedChunks>,
 }
 
 impl<'c> Group<'c> {
@@ -297,20 +302,30 @@ impl<'c> Group<'c> {
         self.kept
     }
 
-    /// Its chunks in input order, or the event that it is.
+    /// Its chunks in input order, or the event that it is. Of a stream that an index knows only those that were read, unless all were asked for.
     pub fn chunks(self) -> Records<'c, Entry> {
-        match self.known {
-            Some(known) => known.chunks(),
+        match self.loaded {
+            Some(loaded) => loaded.entries(),
             None => self.own.chunks.records(self.file),
         }
     }
 
-    /// What was skimmed of each chunk, where that was asked for ([`Detail::Times`](crate::Detail)); else there are none.
-    pub fn skims(self) -> Records<'c, Skim> {
+    /// The same with all chunks, where few of them were read.
+    pub(crate) fn with_all(self, loaded: Option<&'c LoadedChunks>) -> Self {
+        Group { loaded, ..self }
+    }
+
+    /// The first of its chunks, or the event that it is.
+    pub fn first_chunk(self) -> Option<Entry> {
         match self.known {
-            Some(known) => known.skims(),
-            None => self.own.skims.records(self.file),
+            Some(known) => known.first_chunk(),
+            None => self.chunks().first(),
         }
+    }
+
+    /// What was skimmed of each chunk that was read, where that was asked for ([`Detail::Times`](crate::Detail)); else there are none.
+    pub fn skims(self) -> Records<'c, Skim> {
+        self.own.skims.records(self.file)
     }
 
     /// Samples, and steps of time, in all of its chunks.
@@ -322,14 +337,17 @@ impl<'c> Group<'c> {
         }
     }
 
-    /// Whether its chunks are what was known of them, if they were not read.
-    pub(crate) fn check_all(self, store: &Store<'_>) -> bool {
-        self.known.is_none_or(|known| known.check_all(store))
-    }
-
-    /// All of its events, heads first; both in input order.
+    /// Its events, heads first; both in input order. Chunks as [`Group::chunks`].
     pub fn events(self) -> impl Iterator<Item = Entry> + 'c {
         self.own.heads.iter().map(|head| head.entry).chain(self.chunks().iter())
+    }
+
+    /// Times of events, in nanoseconds ([`i64::MIN`] of one without): of all, or the least and the greatest of stretches of chunks that an index knows.
+    pub(crate) fn times(self) -> impl Iterator<Item = i64> + 'c {
+        let heads = self.own.heads.iter().map(|head| head.entry.time);
+        let own = self.known.is_none().then(|| self.chunks().iter().map(|chunk| chunk.time));
+        let known = self.known.map(IndexedStream::times);
+        heads.chain(own.into_iter().flatten()).chain(known.into_iter().flatten())
     }
 
     /// The thread that the profile is of, as written: that of the last `Profile` event, which counts in DevTools; else
@@ -342,7 +360,7 @@ impl<'c> Group<'c> {
     /// that event has no time.
     pub fn first_time(self) -> i64 {
         let head = self.own.heads.last().map(|head| head.entry);
-        head.or_else(|| self.chunks().first()).map_or(0, |entry| entry.time)
+        head.or_else(|| self.first_chunk()).map_or(0, |entry| entry.time)
     }
 }
 

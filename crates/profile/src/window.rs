@@ -131,10 +131,15 @@ pub fn cut_streams(
             };
             let whole = match part {
                 Some(part) => part,
-                None if group.check_all(store) => {
-                    group.assemble(store, Keep::All { memory }, config)?
+                None => {
+                    let loaded = group.known.map(|known| known.load(store, config)).transpose()?;
+                    let loaded = match &loaded {
+                        Some(None) => return Ok(None),
+                        Some(Some(chunks)) => Some(chunks),
+                        None => None,
+                    };
+                    group.with_all(loaded).assemble(store, Keep::All { memory }, config)?
                 }
-                None => return Ok(None),
             };
             Ok::<_, Error>(Some((outcome(group, &whole, windows, edges)?, whole)))
         })?;
@@ -182,8 +187,7 @@ fn outcome(
     windows: &Windows,
     edges: Edges,
 ) -> Result<StreamOutcome, Error> {
-    let times = group.events().map(|event| event.time);
-    let times = times.filter(|&time| time != i64::MIN);
+    let times = group.times().filter(|&time| time != i64::MIN);
     let mut seen = StreamTimes::default();
     times.for_each(|time| {
         seen.note(time, windows);

@@ -169,6 +169,21 @@ impl<'s, R: Record> Records<'s, R> {
         self.iter().next()
     }
 
+    /// The record of a number, if there are so many. Cost: a step for each piece on disk, of which there is one for each time that the share was
+    /// used up.
+    pub fn get(self, number: usize) -> Option<R> {
+        let mut left = number;
+        for piece in &self.list.pieces {
+            let bytes = &self.file[piece.start as usize..piece.end as usize];
+            let here = bytes.len() / R::BYTES;
+            if left < here {
+                return Some(R::decode(&bytes[left * R::BYTES..][..R::BYTES]));
+            }
+            left -= here;
+        }
+        self.list.memory.get(left).copied()
+    }
+
     /// All records in order.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = R> + 's {
         let pieces = self.list.pieces.iter();
@@ -219,6 +234,9 @@ mod tests {
             let expected = expected.concat();
             assert_eq!(records.count(), expected.len() as u64);
             assert_eq!(records.first(), expected.first().copied());
+            for number in [0, 1, 999, expected.len() - 1, expected.len()] {
+                assert_eq!(records.get(number), expected.get(number).copied(), "{number}");
+            }
             assert!(records.iter().eq(expected.iter().copied()));
             assert!(records.iter().rev().eq(expected.into_iter().rev()));
         }

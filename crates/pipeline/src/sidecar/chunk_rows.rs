@@ -8,6 +8,7 @@
 //! Times and ids go on from chunk to chunk, so they are written as what they differ by from what the chunk before of their stream, in the same
 //! page, lets expect: mostly by nothing. Times in whole microseconds are written as such.
 
+use tracemill_core::hash::HashMap;
 use tracemill_index::{Page, PageBuilder, streams, unzigzag, zigzag};
 use tracemill_profile::Skim;
 
@@ -25,57 +26,33 @@ pub(super) struct ChunkRow {
     pub(super) skim: Option<Skim>,
 }
 
-/// What the next chunk of each stream is expected to be, in one page.
+/// What the next chunk of each stream is expected to be, in one page: time and least id, by stream.
 #[derive(Default)]
-pub(super) struct Expected {
-    page: u64,
-    /// Of each stream the page it is of, time, and least id: forgotten by page, not by stream, of which there may be many.
-    streams: Vec<(u64, i64, u64)>,
-}
+pub(super) struct Expected(HashMap<usize, (i64, u64)>);
 
 impl Expected {
-    /// Forgets everything.
-    pub(super) fn next_page(&mut self) {
-        self.page += 1;
-    }
-
-    fn of(&mut self, stream: usize) -> &mut (u64, i64, u64) {
-        if stream >= self.streams.len() {
-            self.streams.resize(stream + 1, (0, 0, 0));
-        }
-        let own = &mut self.streams[stream];
-        if own.0 != self.page {
-            *own = (self.page, 0, 0);
-        }
-        own
-    }
-
     /// Time and least id of a chunk of so long steps.
-    fn next(&mut self, stream: usize, duration: i64) -> (i64, u64) {
-        let &mut (_, time, id) = self.of(stream);
+    fn next(&self, stream: usize, duration: i64) -> (i64, u64) {
+        let (time, id) = self.0.get(&stream).copied().unwrap_or_default();
         (time.wrapping_add(duration), id)
     }
 
     fn note(&mut self, stream: usize, time: i64, numbers: &[u64; 7]) {
-        let own = self.of(stream);
-        own.1 = time;
+        let own = self.0.entry(stream).or_default();
+        own.0 = time;
         if numbers[6] > 0 {
-            own.2 = numbers[5].wrapping_add(numbers[6]);
+            own.1 = numbers[5].wrapping_add(numbers[6]);
         }
     }
 }
 
 /// Numbers of a chunk that are times.
-const TIMES: [usize; 3] = [2, 3, 4];
+pub(super) const TIMES: [usize; 3] = [2, 3, 4];
 
 /// Adds the columns of a page.
-pub(super) fn fill(
-    rows: impl Iterator<Item = ChunkRow>,
-    expected: &mut Expected,
-    to: &mut PageBuilder,
-) {
+pub(super) fn fill(rows: impl Iterator<Item = ChunkRow>, to: &mut PageBuilder) {
     let mut columns: [Vec<u64>; COLUMNS] = Default::default();
-    expected.next_page();
+    let mut expected = Expected::default();
     for ChunkRow { stream, time, skim } in rows {
         let numbers = skim.map_or([0; 7], |skim| skim.numbers());
         let (at, id) = expected.next(stream, numbers[2] as i64);

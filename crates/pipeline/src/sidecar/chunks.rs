@@ -1,20 +1,28 @@
 //! CPU profile streams of windows: of those whose chunks can be told apart few are read.
 //!
 //! ```text
-//!                         a      b
-//!   stream   Profile ─ chunk ─ chunk ─ chunk ─ chunk           times and ids of all chunks go with the plan (`IndexedStreams`)
-//!   read        x       x                                      its heads and its first chunk; of the others those that prove needed
+//!   page          0                   1                  2
+//!   stream   Profile ─ chunk ─ chunk ┊ chunk ─ chunk ─ ┊ chunk     times and ids of each run go with the plan (`IndexedStreams`),
+//!   read        x       x            ┊                 ┊           those of chunks are read when they prove needed
 //! ```
+//!
+//! Of the list of events these pages are read at once: the first of each stream, those with heads of profiles, with events of 16 KiB and more, whose
+//! lengths must be listed, and with events of streams that are needed as a whole. Of a packed trace also those whose samples may lie in windows.
 
 use super::chunk_rows::{ChunkRow, ChunkRows, Expected};
 use super::lookup::{Lookup, Single};
-use super::members::{Member, times_of};
+use super::members::{Member, members, times_of};
+use super::stream_runs::{Run, runs};
+use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Limits;
+use tracemill_core::place::Place;
 use tracemill_core::windows::{Edges, Windows};
-use tracemill_index::{Page, SectionEntry, event_sum, streams};
-use tracemill_profile::{IndexedChunk, IndexedStreams};
+use tracemill_index::{PageEntry, SectionEntry, event_sum, id, streams};
+use tracemill_profile::{ChunkSource, IndexedChunk, IndexedRun, IndexedStreams, PageChunks};
+use tracemill_tokenizer::Mapped;
 
 /// Why profiles cannot be asked for.
 pub(super) const NO_PROFILES: &str = "it has no list of the CPU profiles";
@@ -27,7 +35,7 @@ pub(super) struct WantedStreams {
     pub(super) events: Vec<Single>,
     /// The chunks of those that are read in part.
     pub(super) known: IndexedStreams,
-    /// Where those of their chunks stand whose samples may lie in windows.
+    /// Where those of their chunks stand whose samples may lie in windows, of a packed trace.
     pub(super) likely: Vec<Range<u64>>,
 }
 
@@ -43,72 +51,119 @@ enum Wanted {
 /// A stream whose events are gone through.
 struct Stream {
     wanted: Wanted,
-    events: u64,
     /// Where its first event stands.
     first: Option<u64>,
     has_chunk: bool,
 }
 
+/// Pages of the list of events, in the bytes of their file.
+struct Pages {
+    bytes: Arc<Mapped>,
+    entries: Vec<PageEntry>,
+    /// Bytes of the text.
+    text: u64,
+}
+
+/// A page: its events, and what each is as a chunk, if pages have that.
+struct EventPage {
+    members: Vec<Member>,
+    chunks: Vec<Option<IndexedChunk>>,
+}
+
+impl Pages {
+    /// A page, with what there is of chunks if they are `told`; an error says what is wrong with it.
+    fn page(&self, number: usize, told: bool) -> Result<EventPage, String> {
+        let entry = self.entries.get(number).ok_or("it has fewer events of CPU profiles")?;
+        let page = entry.read(&self.bytes).map_err(|error| error.to_string())?;
+        let members = members(&page).map_err(|error| error.to_string())?;
+        let mut end = 0;
+        for Member { single: Single { place, bytes, .. }, .. } in &members {
+            let behind = place.checked_add(*bytes).filter(|behind| *behind <= self.text);
+            end = behind.filter(|_| end <= *place).ok_or("its places are not in order")?;
+        }
+        if !told {
+            return Ok(EventPage { chunks: vec![None; members.len()], members });
+        }
+        let (rows, mut expected) = (ChunkRows::of(&page)?, Expected::default());
+        let chunk = |(row, member): (usize, &Member)| {
+            chunk_of(rows.row(row, member.owner, &mut expected)?, member.single)
+        };
+        let chunks = members.iter().enumerate().map(chunk).collect::<Result<_, String>>()?;
+        Ok(EventPage { members, chunks })
+    }
+}
+
+impl ChunkSource for Pages {
+    fn chunks(&self, page: usize) -> Result<PageChunks, String> {
+        let EventPage { members, chunks } = self.page(page, true)?;
+        let both = members.iter().zip(chunks);
+        Ok(both.filter_map(|(member, chunk)| Some((member.owner, chunk?))).collect())
+    }
+
+    fn sum_of(&self, place: u64, event: &[u8]) -> u32 {
+        event_sum(place, event)
+    }
+}
+
 /// What windows need of the CPU profiles of an input that stands at `base` among all. `None` if the index has no list of them; an error says
 /// why it is none of the trace.
 pub(super) fn wanted(
-    lookup: &Lookup<'_, '_>,
+    (lookup, bytes): (&Lookup<'_, '_>, &Arc<Mapped>),
     (windows, edges): (&Windows, Edges),
     base: u64,
     config: &Limits,
 ) -> Result<Option<WantedStreams>, String> {
-    let Some((streams, members)) = lookup.streams() else { return Ok(None) };
+    let Some((streams, events)) = lookup.streams() else { return Ok(None) };
+    let of_runs = lookup.index.section(id::STREAM_RUNS);
+    let pages = Arc::new(Pages {
+        bytes: Arc::clone(bytes),
+        entries: events.pages.clone(),
+        text: lookup.text,
+    });
+    let mut wanting = Wanting {
+        streams: streams_of(lookup, (streams, of_runs.is_some()), (windows, edges))?,
+        pages: Arc::clone(&pages),
+        windows,
+        is_packed: lookup.packed.is_some(),
+        end: 0,
+    };
+    let room = config.shares().index / 4;
     let mut all = WantedStreams {
         first: HashSet::default(),
         events: Vec::new(),
-        known: IndexedStreams::new(base, config.shares().index / 4, &config.tmp_dir, event_sum),
+        known: IndexedStreams::new(base, room, &config.tmp_dir, pages),
         likely: Vec::new(),
     };
-    let mut streams = Streams {
-        all: streams_of(lookup, streams, (windows, edges))?,
-        expected: Expected::default(),
-    };
-    let (mut problem, mut end) = (None, 0);
-    let visited = lookup.members(members, |page, own| {
-        if problem.is_none() {
-            problem = all.take(page, own, &mut streams, (&mut end, lookup.text), windows).err();
+    match of_runs {
+        Some(of_runs) => wanting.take_runs(lookup, (of_runs, events), &mut all)?,
+        None => {
+            (0..events.pages.len())
+                .try_for_each(|page| wanting.take_page(page, false, &mut all))?;
         }
-    });
-    visited.map_err(|error| error.to_string())?;
-    if let Some(problem) = problem {
-        return Err(problem);
     }
     all.known.finish().map_err(|error| error.to_string())?;
     Ok(Some(all))
 }
 
-/// All of them.
-struct Streams {
-    all: Vec<Stream>,
-    expected: Expected,
-}
-
+/// How each is wanted; in part only if pages have runs.
 fn streams_of(
     lookup: &Lookup<'_, '_>,
-    section: &SectionEntry,
+    (section, have_runs): (&SectionEntry, bool),
     (windows, edges): (&Windows, Edges),
 ) -> Result<Vec<Stream>, String> {
     let mut all = Vec::new();
     for entry in &section.pages {
         let page = lookup.index.page(entry).map_err(|error| error.to_string())?;
-        let columns = [0, 2, 3, 4, 5, 6].map(|column| page.numbers(column));
-        let [Ok(events), Ok(known), Ok(leasts), Ok(widths), Ok(event_leasts), Ok(event_widths)] =
-            columns
+        let columns = [2, 3, 4, 5, 6].map(|column| page.numbers(column));
+        let [Ok(known), Ok(leasts), Ok(widths), Ok(event_leasts), Ok(event_widths)] = columns
         else {
             return Err("it says less of CPU profiles than it should".to_owned());
         };
         let times = times_of(&leasts, &widths).zip(times_of(&event_leasts, &event_widths));
-        let known = events.iter().zip(known.iter().zip(times));
-        all.extend(known.map(|(&events, (known, (own, of_events)))| Stream {
-            events,
-            wanted: wanted_of(*known, own, of_events, (windows, edges)),
-            first: None,
-            has_chunk: false,
+        all.extend(known.iter().zip(times).map(|(&known, (own, of_events))| {
+            let known = if have_runs { known } else { known & !streams::CHUNKS };
+            let wanted = wanted_of(known, own, of_events, (windows, edges));
+            Stream { wanted, first: None, has_chunk: false }
         }));
     }
     Ok(all)
@@ -132,56 +187,110 @@ fn wanted_of(
     if is_cut && is_told_apart { Wanted::InPart } else { Wanted::Whole }
 }
 
-impl WantedStreams {
-    /// Takes the events of a page. The text is so long; events end where `end` says at most.
-    fn take(
+/// What is gone through to find out.
+struct Wanting<'w> {
+    streams: Vec<Stream>,
+    pages: Arc<Pages>,
+    windows: &'w Windows,
+    is_packed: bool,
+    /// Where the last event that was taken ends.
+    end: u64,
+}
+
+impl Wanting<'_> {
+    /// Takes all pages by their runs.
+    fn take_runs(
         &mut self,
-        page: &Page,
-        members: &[Member],
-        streams: &mut Streams,
-        (end, text): (&mut u64, u64),
-        windows: &Windows,
+        lookup: &Lookup<'_, '_>,
+        (section, events): (&SectionEntry, &SectionEntry),
+        to: &mut WantedStreams,
     ) -> Result<(), String> {
-        let Streams { all: streams, expected } = streams;
-        let is_in_part = |member: &Member| {
-            streams.get(member.owner).is_some_and(|stream| stream.wanted == Wanted::InPart)
-        };
-        let is_asked = members.iter().any(is_in_part);
-        let chunks = is_asked.then(|| ChunkRows::of(page)).transpose()?;
-        expected.next_page();
-        for (row, &Member { single, owner }) in members.iter().enumerate() {
-            let Some(stream) = streams.get_mut(owner) else { continue };
+        let mut of_page: Vec<Run> = Vec::new();
+        for entry in &section.pages {
+            let page = lookup.index.page(entry).map_err(|error| error.to_string())?;
+            for run in runs(&page, events)? {
+                match of_page.last().map(|last| last.page.cmp(&run.page)) {
+                    Some(Ordering::Greater) => {
+                        return Err("its runs of CPU profiles are not in order".to_owned());
+                    }
+                    Some(Ordering::Less) => {
+                        self.take_runs_of(&of_page, to)?;
+                        of_page.clear();
+                    }
+                    Some(Ordering::Equal) | None => {}
+                }
+                of_page.push(run);
+            }
+        }
+        self.take_runs_of(&of_page, to)
+    }
+
+    /// Takes all runs of a page, which is read if any of them asks for it.
+    fn take_runs_of(&mut self, runs: &[Run], to: &mut WantedStreams) -> Result<(), String> {
+        if let Some(run) = runs.iter().find(|run| self.asks_for_page(run)) {
+            self.take_page(run.page, true, to)?;
+        }
+        for &Run { page, stream, chunks, least, greatest, skim, .. } in runs {
+            let own = self.streams.get(stream).filter(|own| own.wanted == Wanted::InPart);
+            let (Some(own), Some(skim)) = (own, skim) else { continue };
+            let first = own.first.ok_or("it has runs of CPU profiles that are nowhere")?;
+            let run = IndexedRun { page, chunks, times: (least, greatest), skim };
+            to.known.push(first, stream, run).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Whether events of a run are needed at once.
+    fn asks_for_page(&self, run: &Run) -> bool {
+        let Some(own) = self.streams.get(run.stream) else { return false };
+        match own.wanted {
+            Wanted::Not => false,
+            Wanted::Whole => true,
+            Wanted::InPart => {
+                let lasts = run.skim.map_or(0, |skim| skim.duration().max(0));
+                let is_likely = self.is_packed
+                    && self.windows.touch(run.least.saturating_sub(lasts), run.greatest);
+                let is_first = own.first.is_none() || !own.has_chunk && run.chunks > 0;
+                is_first || run.events != run.chunks || run.has_long() || is_likely
+            }
+        }
+    }
+
+    /// Takes the events of a page, with what there is of chunks if they are `told`.
+    fn take_page(
+        &mut self,
+        number: usize,
+        told: bool,
+        to: &mut WantedStreams,
+    ) -> Result<(), String> {
+        let EventPage { members, chunks } = self.pages.page(number, told)?;
+        for (&Member { single, owner }, chunk) in members.iter().zip(chunks) {
+            if std::mem::replace(&mut self.end, single.place + single.bytes) > single.place {
+                return Err("its places are not in order".to_owned());
+            }
+            let Some(stream) = self.streams.get_mut(owner) else { continue };
             if stream.wanted == Wanted::Not {
                 continue;
             }
-            let is_first = stream.first.is_none();
-            let first = *stream.first.get_or_insert(single.place);
-            if is_first {
-                self.first.insert(first);
-                if stream.wanted == Wanted::InPart {
-                    self.known.expect(first, stream.events);
-                }
+            if stream.first.is_none() {
+                stream.first = Some(single.place);
+                to.first.insert(single.place);
             }
-            let chunk = match &chunks {
-                Some(chunks) if stream.wanted == Wanted::InPart => {
-                    chunk_of(chunks.row(row, owner, expected)?, single)?
-                }
-                _ => None,
-            };
+            let chunk = chunk.filter(|_| stream.wanted == Wanted::InPart);
             // the first one says how made ones begin
             if chunk.is_none() || !std::mem::replace(&mut stream.has_chunk, true) {
-                self.events.push(single);
+                to.events.push(single);
             }
             let Some(chunk) = chunk else { continue };
-            let behind = single.place.checked_add(single.bytes).filter(|behind| *behind <= text);
-            let behind =
-                behind.filter(|_| *end <= single.place).ok_or("its places are not in order")?;
-            *end = behind;
-            // mostly an event has the time of its last sample
-            if windows.touch(chunk.time.saturating_sub(chunk.skim.duration()), chunk.time) {
-                self.likely.push(single.place..behind);
+            if Place::is_long(single.bytes as usize) {
+                let listed = to.known.push_long(single.place, single.bytes);
+                listed.map_err(|error| error.to_string())?;
             }
-            self.known.push(first, chunk).map_err(|error| error.to_string())?;
+            // mostly an event has the time of its last sample
+            let first = chunk.time.saturating_sub(chunk.skim.duration());
+            if self.is_packed && self.windows.touch(first, chunk.time) {
+                to.likely.push(single.place..self.end);
+            }
         }
         Ok(())
     }

@@ -169,7 +169,7 @@ fn known(
     factor: i64,
     config: &Config,
 ) -> Result<Plan<Excerpt>, String> {
-    let Opened { lookup, of_windows, of_tables, input } = opened;
+    let Opened { lookup, of_windows, of_tables, input, .. } = opened;
     let Some(tables) = of_tables else {
         return Ok(Plan::Cannot("it says nothing of what tables need"));
     };

@@ -203,7 +203,9 @@ impl<'l> UnreadProfiles<'l> {
             let side = if is_behind { Side::Behind } else { Side::Before };
             sides.push(is_elsewhere.then_some(side));
         })?;
-        let members: Box<dyn Iterator<Item = _>> = Box::new(lookup.members_of_text(members));
+        let is_any = sides.iter().any(Option::is_some);
+        let pages = if is_any { &members.pages[..] } else { &[] };
+        let members: Box<dyn Iterator<Item = _>> = Box::new(lookup.members_of_text(pages));
         Ok(Some(UnreadProfiles { sides, members: members.peekable(), said: Ok(()) }))
     }
 

@@ -2,7 +2,7 @@
 
 use super::lookup::{Lookup, Single};
 use std::ops::Range;
-use tracemill_index::{IndexError, Page, SectionEntry, id, streams};
+use tracemill_index::{IndexError, Page, PageEntry, SectionEntry, id, streams};
 
 /// An event of a group or a stream.
 pub(super) struct Member {
@@ -85,12 +85,12 @@ impl<'i> Lookup<'i, '_> {
         Ok(())
     }
 
-    /// Events of groups or streams in the order of the text, a page in memory at a time.
+    /// Events of groups or streams on some pages, in the order of the text, a page in memory at a time.
     pub(super) fn members_of_text(
         &self,
-        section: &'i SectionEntry,
+        pages: &'i [PageEntry],
     ) -> impl Iterator<Item = Result<Member, IndexError>> {
-        section.pages.iter().flat_map(|entry| {
+        pages.iter().flat_map(|entry| {
             let own = self.index.page(entry).and_then(|page| members(&page));
             let (own, error) = own.map_or_else(|e| (Vec::new(), Some(e)), |own| (own, None));
             own.into_iter().map(Ok).chain(error.map(Err))
@@ -99,7 +99,7 @@ impl<'i> Lookup<'i, '_> {
 }
 
 /// Events of a page of groups or streams.
-fn members(page: &Page) -> Result<Vec<Member>, IndexError> {
+pub(super) fn members(page: &Page) -> Result<Vec<Member>, IndexError> {
     let [places, lens, rows, sums] = [0, 1, 2, 3].map(|column| page.numbers(column));
     let (places, lens, rows, sums) = (places?, lens?, rows?, sums?);
     let member = |row: usize| Member {

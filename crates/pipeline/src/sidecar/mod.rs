@@ -40,6 +40,7 @@ mod sections;
 mod sound;
 mod span;
 mod spans;
+mod stream_runs;
 mod streams;
 mod tables;
 mod threads;

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::pieces::{PieceOutcome, Pieces};
 use crate::warning::Warning;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
@@ -16,6 +17,7 @@ use tracemill_core::packed::{Stretch, Unpacking};
 use tracemill_core::pieces::Chosen;
 use tracemill_core::source::Source;
 use tracemill_index::IndexError;
+use tracemill_tokenizer::Mapped;
 
 /// Bytes of heap for each event that is read by itself.
 const EVENT: u64 = 64;
@@ -118,6 +120,8 @@ pub(super) fn run<P, T>(
 
 /// What an index says of a trace that may be read in pieces.
 pub(super) struct Opened<'l, 'i, 'b> {
+    /// Its bytes, for who reads pages later.
+    pub(super) bytes: &'l Arc<Mapped>,
     pub(super) lookup: &'l Lookup<'i, 'b>,
     pub(super) of_windows: &'l WindowsMeta,
     pub(super) of_tables: Option<&'l TablesMeta>,
@@ -186,7 +190,7 @@ fn plan<T>(
             Plan::None
         });
     }
-    let Some(bytes) = candidate.map()? else { return Ok(Plan::None) };
+    let Some(bytes) = candidate.map()?.map(Arc::new) else { return Ok(Plan::None) };
     let Some((index, meta)) = candidate.open(&bytes)? else {
         return Ok(Plan::Cannot("the trace was written to since, or is a copy"));
     };
@@ -206,7 +210,7 @@ fn plan<T>(
     let Some(lookup) = &lookup else {
         return Ok(Plan::Cannot("it does not say where the events begin and end"));
     };
-    ask(Opened { lookup, of_windows, of_tables: meta.tables.as_ref(), input })
+    ask(Opened { bytes: &bytes, lookup, of_windows, of_tables: meta.tables.as_ref(), input })
 }
 
 /// Why so many events are not read by themselves.

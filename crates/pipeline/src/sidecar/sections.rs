@@ -9,6 +9,8 @@
 use super::build::Built;
 use super::rows;
 use super::span::Span;
+use super::stream_runs;
+use super::streams::Streams;
 use super::tables;
 use std::io::{self, BufWriter};
 use std::path::Path;
@@ -34,6 +36,8 @@ pub(super) enum SectionSet {
     /// NAMES, TRACKS and BINS.
     Drawn(u32),
     GranuleNames(u32),
+    /// Of streams with room for what stands of chunks.
+    StreamRuns,
 }
 
 impl SectionSet {
@@ -60,6 +64,10 @@ impl SectionSet {
             SectionSet::GranuleNames(level) => built.drawn.as_ref().map_or(Ok(()), |drawn| {
                 drawn.granules.write(id::section(id::GRANULE_NAMES), (&built.granules, level), to)
             }),
+            SectionSet::StreamRuns => {
+                let runs = |streams: &Streams| stream_runs::write(streams.pages(), to);
+                built.streams.as_ref().map_or(Ok(()), runs)
+            }
         }
     }
 }

@@ -11,29 +11,31 @@
 //! samples in windows, and those that define what these name (`tracemill_profile`, `known`). Nothing is needed if no event and no sample
 //! of the stream lies near; where that cannot be told from one look at each chunk, the times are unknown, and the stream is always read.
 
-use super::chunk_rows::{self, ChunkRow, Expected};
+use super::chunk_rows::{self, ChunkRow};
 use std::io;
 use tracemill_core::entry::{Entry, says_all};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_index::{PageBuilder, Writer, id, streams};
-use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey};
+use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey, is_far};
 use tracemill_tokenizer::Event;
 
-/// Rows of a page.
+/// Rows of a page of streams.
 const ROWS: usize = 8192;
+/// Rows of a page of events: so few that one is read for the sake of one of them.
+const EVENTS: usize = 1024;
 
 /// An event of a stream.
 #[derive(Clone, Copy)]
 pub(super) struct Member {
     place: u64,
-    len: u64,
-    stream: u32,
+    pub(super) len: u64,
+    pub(super) stream: u32,
     sum: u32,
-    time: i64,
+    pub(super) time: i64,
     /// Of a chunk.
-    skim: Option<Skim>,
+    pub(super) skim: Option<Skim>,
 }
 
 impl Member {
@@ -149,11 +151,14 @@ impl Track {
             unite(&mut self.of_samples, (at(skim.low), at(skim.high)));
         }
         self.elapsed = self.elapsed.saturating_add(skim.duration());
+        let of_samples = self.of_samples.unwrap_or_default();
+        let times = [self.elapsed, of_samples.0, of_samples.1];
+        self.is_unknown |= times.iter().any(|time| is_far(*time));
     }
 
     /// The least and the greatest time of an event or a sample, if they are known.
     fn times(&self) -> Option<(i64, i64)> {
-        let start = self.start.filter(|_| !self.is_unknown)?;
+        let start = self.start.filter(|start| !self.is_unknown && !is_far(*start))?;
         let mut times = self.of_events;
         if let Some((least, greatest)) = self.of_samples {
             unite(&mut times, (start.saturating_add(least), start.saturating_add(greatest)));
@@ -231,17 +236,25 @@ impl Streams {
             to.page(page.len(), (0, 0), |to| fill_streams(page, has_room, to))?;
         }
         to.section(id::section(id::STREAM_EVENTS))?;
-        let (mut members, mut expected) = (self.members.iter(), Expected::default());
-        loop {
-            let page: Vec<Member> = members.by_ref().take(ROWS).collect();
-            let (Some(first), Some(last)) = (page.first(), page.last()) else { return Ok(()) };
-            to.page(page.len(), (first.place, last.place), |to| {
+        for page in self.pages() {
+            let (first, last) = (page[0].place, page[page.len() - 1].place);
+            to.page(page.len(), (first, last), |to| {
                 fill_members(&page, to);
                 if has_room {
-                    chunk_rows::fill(page.iter().map(Member::row), &mut expected, to);
+                    chunk_rows::fill(page.iter().map(Member::row), to);
                 }
             })?;
         }
+        Ok(())
+    }
+
+    /// Events of the pages of their section, none of which is empty.
+    pub(super) fn pages(&self) -> impl Iterator<Item = Vec<Member>> {
+        let mut members = self.members.iter();
+        std::iter::from_fn(move || {
+            let page: Vec<Member> = members.by_ref().take(EVENTS).collect();
+            (!page.is_empty()).then_some(page)
+        })
     }
 }
 

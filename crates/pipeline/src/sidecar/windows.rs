@@ -60,7 +60,7 @@ pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, E
 
 /// What is to be read; an error says why the index is none of the trace.
 fn known(
-    Opened { lookup, of_windows, input, .. }: Opened<'_, '_, '_>,
+    Opened { bytes, lookup, of_windows, input, .. }: Opened<'_, '_, '_>,
     job: &SliceRun<'_>,
     config: &Config,
 ) -> Result<Plan<Narrowed>, String> {
@@ -92,7 +92,7 @@ fn known(
     };
     let (mut streams, mut chunks, mut beside) = (HashSet::default(), None, Vec::new());
     if of_windows.has_profiles {
-        let wanted = chunks::wanted(lookup, (&windows, job.edges), BASE, config)?;
+        let wanted = chunks::wanted((lookup, bytes), (&windows, job.edges), BASE, config)?;
         let Some(wanted) = wanted else { return Ok(Plan::Cannot(NO_PROFILES)) };
         (streams, chunks, beside) = (wanted.first, Some(wanted.known), wanted.likely);
         events.extend(wanted.events);

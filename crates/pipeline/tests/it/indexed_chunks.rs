@@ -5,10 +5,10 @@ use crate::index::{made, of_files};
 use crate::indexed_packed::zstd_frames;
 use crate::indexed_slices::{EDGES, same, windows};
 use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
-use tracemill_index::{Index, id, streams};
+use tracemill_index::{Index, PageEntry, id, streams};
 use tracemill_pipeline::{Config, Edges, ErrorClass, IndexUse, Moment, Source, TimeWindow, slice};
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::{Rng, reference, seeds};
@@ -35,9 +35,11 @@ enum Oddity {
     Other,
     /// The profile has no root, two heads, or none.
     Heads,
+    /// Some steps take decades.
+    Far,
 }
 
-const ODDITIES: [Oddity; 10] = [
+const ODDITIES: [Oddity; 11] = [
     Oddity::None,
     Oddity::Late,
     Oddity::Shuffled,
@@ -48,6 +50,7 @@ const ODDITIES: [Oddity; 10] = [
     Oddity::File,
     Oddity::Other,
     Oddity::Heads,
+    Oddity::Far,
 ];
 
 /// Parents by ids.
@@ -109,6 +112,7 @@ fn chunk(rng: &mut Rng, nodes: &Nodes, most: u64, oddity: Oddity) -> (String, i6
     let samples: Vec<i64> = (0..count).map(|_| sample(rng) as i64).collect();
     let step = |rng: &mut Rng| match rng.below(8) {
         0 if oddity == Oddity::Back => -(rng.below(4000) as i64),
+        0 if oddity == Oddity::Far && rng.chance(1) => 1_500_000_000_000_000,
         _ => rng.below(300) as i64,
     };
     let steps: Vec<i64> = (0..count).map(|_| step(rng)).collect();
@@ -124,7 +128,9 @@ fn chunk(rng: &mut Rng, nodes: &Nodes, most: u64, oddity: Oddity) -> (String, i6
         }
     }
     let text = if text.is_empty() { text } else { format!("\"nodes\":[{text}],") };
-    let (samples, sum) = (list(samples.into_iter()), steps.iter().sum());
+    let samples = list(samples.into_iter());
+    // events are written all the while
+    let sum = steps.iter().filter(|step| **step < 1_000_000).sum();
     let steps = list(steps.into_iter());
     let cpu = format!("\"cpuProfile\":{{{text}\"samples\":[{samples}]{ids}}}");
     let cpu = if rng.chance(50) { format!("{beside}{cpu}") } else { format!("{cpu},{beside}") };
@@ -175,11 +181,11 @@ fn stream(rng: &mut Rng, number: u64, chunks: usize, oddity: Oddity) -> Vec<(i64
     events
 }
 
-/// A trace of streams, with other events among them.
-fn any_trace(rng: &mut Rng, oddities: &[Oddity]) -> String {
+/// A trace of streams of `least` chunks and more, with other events among them.
+fn any_trace(rng: &mut Rng, oddities: &[Oddity], least: usize) -> String {
     let mut all: Vec<(i64, String)> = Vec::new();
     for (number, &oddity) in (1..).zip(oddities) {
-        let chunks = 20 + rng.index(150);
+        let chunks = least + rng.index(150);
         all.extend(stream(rng, number, chunks, oddity));
     }
     let last = all.iter().map(|(ts, _)| *ts).max().unwrap_or(0);
@@ -232,8 +238,9 @@ fn slices_that_read_some_chunks_are_those_that_read_all() {
     for seed in seeds(0, 20) {
         let mut rng = Rng::new(seed);
         let oddity = ODDITIES[seed as usize % ODDITIES.len()];
-        let others: Vec<Oddity> = (0..rng.below(3)).map(|_| ODDITIES[rng.index(10)]).collect();
-        let text = any_trace(&mut rng, &[&[oddity][..], &others].concat());
+        let others: Vec<Oddity> =
+            (0..rng.below(3)).map(|_| ODDITIES[rng.index(ODDITIES.len())]).collect();
+        let text = any_trace(&mut rng, &[&[oddity][..], &others].concat(), 20);
         let mut bytes = text.clone().into_bytes();
         if seed % 13 == 12 {
             let events = reference::events(&bytes).expect("well-formed");
@@ -271,6 +278,64 @@ fn slices_that_read_some_chunks_are_those_that_read_all() {
     assert_eq!(unused.get("it was refused"), None, "{said}");
 }
 
+/// Streams of several pages of the index, few of which are read: what samples name is defined anywhere before them.
+#[test]
+fn slices_that_read_some_pages_are_those_that_read_all() {
+    let (mut used, mut all, mut pages, mut unused) = (0, 0, 0, BTreeMap::new());
+    for seed in seeds(0, ODDITIES.len() as u64) {
+        let mut rng = Rng::new(seed);
+        let oddity = ODDITIES[seed as usize % ODDITIES.len()];
+        let text = any_trace(&mut rng, &[oddity, Oddity::None], 1200);
+        let folder = Folder::new();
+        let path = folder.file("a.json", text.as_bytes());
+        let bytes = made(&path, of_files(seed as usize));
+        pages += assert_runs(&Index::open(&bytes, &id::ALL).expect("it was just made"));
+        for number in 0..8 {
+            let windows = windows(&mut rng, bounds(&text));
+            let with = of_files(seed as usize * 8 + number);
+            let what = format!("seed {seed} {oddity:?}, {number}: {windows:?}");
+            all += 1;
+            match same(&what, &path, &windows, Edges::Clip, with, None) {
+                Ok(_) => used += 1,
+                Err(why) => *unused.entry(why).or_insert(0) += 1,
+            }
+        }
+    }
+    assert!(used * 2 > all && pages * 8 > all * 2, "{used} of {all}, {pages} pages; {unused:?}");
+    assert_eq!(unused.get("it was refused"), None, "{unused:?}");
+}
+
+/// What runs say of each stream of each page is what the rows of that page say. The number of pages.
+fn assert_runs(index: &Index<'_>) -> usize {
+    let columns = |entry: &PageEntry| -> Vec<Vec<u64>> {
+        let page = index.page(entry).expect("sound");
+        (0..14).map_while(|column| page.numbers(column).ok()).collect()
+    };
+    let Some(runs) = index.section(id::STREAM_RUNS) else { return 0 };
+    let events = index.section(id::STREAM_EVENTS).expect("runs are of its pages");
+    let mut expected = Vec::new();
+    for (page, entry) in events.pages.iter().enumerate() {
+        let own = columns(entry);
+        let (lens, streams) = (&own[1], &own[2]);
+        for &stream in &BTreeSet::from_iter(streams) {
+            let of_stream = |row: &usize| streams[*row] == *stream;
+            let rows: Vec<usize> = (0..lens.len()).filter(of_stream).collect();
+            let is_chunk = |row: &&usize| own[5][**row] & streams::CHUNK != 0;
+            let chunks: Vec<usize> = rows.iter().filter(is_chunk).copied().collect();
+            let samples = chunks.iter().map(|row| own[6][*row]).sum();
+            let longest = rows.iter().map(|row| lens[*row]).max().expect("not empty");
+            let counts = [rows.len(), chunks.len()].map(|count| count as u64);
+            expected.push([page as u64, *stream, counts[0], counts[1], longest, samples]);
+        }
+    }
+    let runs = runs.pages.iter().flat_map(|entry| {
+        let own = columns(entry);
+        (0..own[0].len()).map(move |row| [0, 1, 2, 3, 4, 8].map(|column| own[column][row]))
+    });
+    assert_eq!(runs.collect::<Vec<[u64; 6]>>(), expected);
+    events.pages.len()
+}
+
 fn at(micros: i64) -> Option<Moment> {
     Some(Moment::At(micros * 1000))
 }
@@ -284,7 +349,7 @@ fn chunks_that_are_skimmed_mean_what_decoded_ones_do() {
         // where ids are used twice, nodes get others, by how many there are
         let oddity =
             [Oddity::None, Oddity::Late, Oddity::Shuffled, Oddity::Back][seed as usize % 4];
-        let text = any_trace(&mut rng, &[oddity]);
+        let text = any_trace(&mut rng, &[oddity], 20);
         let spaced = text.replace("{\"args\":{\"data\":{", "{\"args\":{ \"data\":{");
         let (first, last) = bounds(&text);
         for _ in 0..6 {
