@@ -1,6 +1,6 @@
 // Checks the page of `tracemill view`; see scripts/view-check.
 //
-//   node check.mjs TRACEMILL CHROMIUM FOLDER [PART…]     only these parts: recorded, large, packed, told, harmful, marked, many
+//   node check.mjs TRACEMILL CHROMIUM FOLDER [PART…]     only these parts: recorded, growing, large, packed, told, harmful, marked, many
 import { spawnSync } from 'node:child_process';
 import http from 'node:http';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -176,6 +176,35 @@ async function driven(address, trace, what) {
   return tab;
 }
 
+// While the index is made the page shows what was read, and says that this is not all.
+async function growing() {
+  const { file } = await nested(folder, { threads: 24, seconds: 8, seed: 11 });
+  for (const [name, options, fontSize] of [['growing', {}], ['growing-dark-large', { dark: true }, '200%']]) {
+    rmSync(`${file}.tmi`, { force: true });
+    const served = await serve(tracemill, folder, file, '-m', '64M');
+    const tab = await openTab(browser, options);
+    await tab.send('Page.navigate', { url: served.address });
+    await tab.until("document.getElementById('so-far')?.hidden === false");
+    if (fontSize) await tab.run(`document.documentElement.style.fontSize = '${fontSize}'`);
+    const said = () => tab.run("document.getElementById('so-far-text').textContent");
+    const [events, first] = [(text) => Number(text.replace(/\D/g, '')), await said()];
+    await tab.until(`document.getElementById('so-far-text').textContent !== ${JSON.stringify(first)}`);
+    const later = await said();
+    check(`${name}: it is said to be not complete, and grows`, /^Not complete: /.test(first) && events(first) < events(later), `${first} ${later}`);
+    const painted = await tab.run("(({ width, height }, canvas) => canvas.getContext('2d').getImageData(0, 0, width, height).data.some((byte) => byte))(document.getElementById('so-far-drawing'), document.getElementById('so-far-drawing'))");
+    check('and drawn', painted);
+    const stands = await tab.run("((drawn, text) => drawn.left >= 0 && drawn.right <= innerWidth && Math.abs(drawn.left + drawn.right - innerWidth) < 20 && drawn.bottom <= text.top && text.top - drawn.bottom < 40)(document.getElementById('so-far-drawing').getBoundingClientRect(), document.getElementById('so-far-text').getBoundingClientRect())");
+    check('above its words', stands);
+    await tab.picture(picture(`${name}.png`));
+    await tab.until('globalThis.tracemill !== undefined');
+    await tab.still();
+    check('then the trace is shown', await tab.run("document.getElementById('loading').hidden && tracemill.model.trace.by_index"));
+    check('no errors', tab.errors.length === 0, tab.errors.join(' · '));
+    await tab.close();
+    await served.end();
+  }
+}
+
 async function large() {
   const trace = await nested(folder, { threads: 24, seconds: 8, seed: 11 });
   const served = await serve(tracemill, folder, trace.file, '-m', '64M');
@@ -324,7 +353,7 @@ async function many() {
 }
 
 try {
-  const parts = { recorded, large, packed, told, harmful, marked, many };
+  const parts = { recorded, growing, large, packed, told, harmful, marked, many };
   for (const [name, part] of Object.entries(parts)) if (only.length === 0 || only.includes(name)) await part();
 } finally {
   await browser.close();

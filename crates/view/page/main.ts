@@ -6,6 +6,7 @@ import { exact, grouped, bytes, refused, short, step, visible } from './format';
 import { Handover } from './handover';
 import { Input, KEYS } from './input';
 import { Lanes } from './lanes';
+import { ready } from './loading';
 import { Minimap } from './minimap';
 import { Model, type Change, type Picked, type Trace } from './model';
 import { Names } from './names';
@@ -21,35 +22,6 @@ const scheme = matchMedia('(prefers-color-scheme: dark)');
 function banner(...parts: (Node | string)[]): void {
   element('banner').replaceChildren(...parts);
   element('banner').hidden = parts.every((part) => part === '');
-}
-
-// Until the trace is read, how far that is; `complete` is called when calls of CPU profiles came to what is shown, if they come later.
-function ready(complete: () => void): Promise<void> {
-  let waits = false;
-  return new Promise((resolve, reject) => {
-    const source = new EventSource('api/progress');
-    source.onmessage = (event: MessageEvent<string>) => {
-      const { state, error, calls, bytes: done, expected } = JSON.parse(event.data) as { state: string; error: string | null; calls: boolean; bytes: number; expected: number };
-      const bar = element<HTMLProgressElement>('loading-bar');
-      if (expected > 0) [bar.max, bar.value] = [expected, Math.min(done, expected)];
-      element('loading-text').textContent = done && done >= expected ? 'Sorting…' : `Reading the trace… ${bytes(done)} of ${bytes(expected)}`;
-      if (state === 'reading') return;
-      if (state === 'ready') {
-        resolve();
-        waits ||= calls;
-        if (calls) return;
-      }
-      source.close();
-      if (state === 'ready') {
-        if (waits) complete();
-      }
-      else reject(new Error(error ?? 'the trace cannot be read'));
-    };
-    source.onerror = () => {
-      source.close();
-      reject(new Error('The server has ended.'));
-    };
-  });
 }
 
 async function read(): Promise<Trace> {
@@ -357,6 +329,6 @@ function short2(time: number, by: number): string {
 
 start().catch((error: unknown) => {
   element('loading').hidden = false;
-  element('loading-bar').hidden = true;
+  element('loading-bar').hidden = element('so-far').hidden = true;
   element('loading-text').textContent = error instanceof Error ? error.message : String(error);
 });

@@ -1,5 +1,6 @@
 // The overview: how busy each process is over the whole trace, and the window that is seen, with its two handles. Crumbs above it.
 
+import { drawBands, type Bands } from './bands';
 import { drawMarks } from './damage';
 import { rem, short, step } from './format';
 import type { Model, Span } from './model';
@@ -8,11 +9,9 @@ import type { Paint } from './raster';
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const EDGE = 6;
 
-interface Overview { px: number; busy: Uint8Array[]; }
-
 export class Minimap {
   private readonly canvas = element<HTMLCanvasElement>('minimap');
-  private overview: Overview | null = null;
+  private overview: Bands | null = null;
   private readonly still = document.createElement('canvas');
   private drawn = '';
   private drag: { kind: 'from' | 'to' | 'window' | 'new'; at: number; view: Span } | null = null;
@@ -37,7 +36,7 @@ export class Minimap {
     const view = new DataView(buffer);
     const [columns, groups] = [view.getUint32(4, true), view.getUint32(8, true)];
     const size = Math.ceil(columns / 8) * 8;
-    this.overview = { px: columns, busy: Array.from({ length: groups }, (_, at) => new Uint8Array(buffer, 16 + at * size, columns)) };
+    this.overview = { px: columns, values: Array.from({ length: groups }, (_, at) => new Uint8Array(buffer, 16 + at * size, columns)) };
     this.render();
   }
 
@@ -109,7 +108,8 @@ export class Minimap {
       [this.still.width, this.still.height] = [canvas.width, canvas.height];
       const own = this.still.getContext('2d');
       own?.scale(ratio, ratio);
-      if (own && overview) this.busy(own, overview, { width, height });
+      const [first, each] = [from / this.model.duration, (to - from) / this.model.duration];
+      if (own && overview) drawBands(own, overview, { first: first * overview.px, each: each * (overview.px / width) }, { width, height }, colors.bars);
       if (own) this.ticks(own, { from, to }, { width, height });
     }
     if (this.still.width && this.still.height) pen.drawImage(this.still, 0, 0, width, height);
@@ -132,27 +132,6 @@ export class Minimap {
     }
     canvas.setAttribute('aria-valuenow', String(Math.round((this.model.view.from / this.model.duration) * 100)));
     canvas.setAttribute('aria-valuetext', `${short(this.model.view.from)} to ${short(this.model.view.to)}`);
-  }
-
-  private busy(pen: CanvasRenderingContext2D, { px, busy }: Overview, { width, height }: { width: number; height: number }): void {
-    const head = Math.round(rem(1));
-    const band = (height - head - 3) / Math.max(busy.length, 1);
-    busy.forEach((values, group) => {
-      const foot = head + (group + 1) * band;
-      pen.fillStyle = this.colors.bars[(group * 5) % this.colors.bars.length]!;
-      pen.beginPath();
-      const { from, to } = this.model.outer;
-      const [first, each] = [(from / this.model.duration) * px, ((to - from) / this.model.duration) * (px / width)];
-      for (let x = 0; x < width; x += 1) {
-        const begin = Math.floor(first + x * each);
-        let value = 0;
-        for (let at = begin; at < Math.max(first + (x + 1) * each, begin + 1) && at < px; at += 1) value = Math.max(value, values[at]!);
-        // a little is to be seen beside much
-        const part = Math.max(1.5, Math.sqrt(value / 255) * (band - 1));
-        if (value) pen.rect(x, foot - part, 1, part);
-      }
-      pen.fill();
-    });
   }
 
   private ticks(pen: CanvasRenderingContext2D, { from, to }: Span, { width, height }: { width: number; height: number }): void {

@@ -30,7 +30,7 @@
 //!
 //! Modules in the order in which bytes meet them: `found` (events to intervals), `record` (what stays of them), `notes` and `lane` (what they
 //! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `placing` (spans into these), `names` and `bins` (what is shared, what an index sums up), `model` (all of it, or of a window), `indexed`, `long`, `calls` and `seek` (a trace by its index), `shown` (which of both), `flows` (arrows), `damage` (marks of it), `tile`,
-//! `around`, `stats` and `slices` (answers), `devtools` and `viewers` (where slices go on), `room` (who has the memory), `ask` and `reply` (requests and answers), `site` (routes), `patience` (clients that do not read), `server` (sockets).
+//! `around`, `stats` and `slices` (answers), `devtools` and `viewers` (where slices go on), `room` (who has the memory), `ask` and `reply` (requests and answers), `so_far` (what is told while a trace is read), `site` (routes), `patience` (clients that do not read), `server` (sockets).
 #![forbid(unsafe_code)]
 
 mod around;
@@ -60,6 +60,7 @@ mod server;
 mod shown;
 mod site;
 mod slices;
+mod so_far;
 mod stats;
 mod tile;
 mod tracks;

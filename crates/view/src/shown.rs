@@ -13,6 +13,7 @@ use crate::model::Model;
 use crate::stats;
 use serde_json::Value;
 use std::sync::Arc;
+use tracemill_pipeline::drawing::Seen;
 use tracemill_pipeline::{
     Cancel, Config, DrawnIndex, DrawnState, Error, ErrorClass, ErrorKind, IndexUse, Source, Warning,
 };
@@ -35,9 +36,13 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// Reads the inputs, or the index of the one input.
-    pub(crate) fn read(sources: &[Source], config: &Config) -> Result<Opened, Error> {
-        let (shown, warning, whole) = match indexed(sources, config)? {
+    /// Reads the inputs, or the index of the one input. `seen` has what was seen so far while that index is made.
+    pub(crate) fn read(
+        sources: &[Source],
+        seen: &Arc<Seen>,
+        config: &Config,
+    ) -> Result<Opened, Error> {
+        let (shown, warning, whole) = match indexed(sources, seen, config)? {
             ToShow::Index(index, warning) => (Shown::Indexed(index), warning, None),
             ToShow::All(why, warning) => {
                 let all = Shown::Whole(Arc::new(build(sources, config)?));
@@ -154,7 +159,7 @@ enum ToShow {
 }
 
 /// The index of the one input, made anew if need be.
-fn indexed(sources: &[Source], config: &Config) -> Result<ToShow, Error> {
+fn indexed(sources: &[Source], seen: &Arc<Seen>, config: &Config) -> Result<ToShow, Error> {
     let all = |why: &str| Ok(ToShow::All(why.to_owned(), None));
     let [source] = sources else {
         return all("there are several inputs, and an index is of one");
@@ -169,7 +174,7 @@ fn indexed(sources: &[Source], config: &Config) -> Result<ToShow, Error> {
         return all("it can only be unpacked as a whole");
     }
     if bytes.is_some_and(|bytes| bytes >= WORTH) {
-        found = match DrawnIndex::make(source, config) {
+        found = match DrawnIndex::make(source, seen, config) {
             Ok(made) => made,
             Err(error) => {
                 config.cancel.check()?;

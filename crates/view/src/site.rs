@@ -6,6 +6,7 @@ use crate::model::Model;
 use crate::reply::{Content, Reply};
 use crate::shown::{Opened, Shown};
 use crate::slices::Slices;
+use crate::so_far::so_far;
 use crate::stats;
 use crate::tile::{EXACT, overview, tile};
 use crate::tracks::Grid;
@@ -15,6 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use tracemill_pipeline::drawing::Seen;
 use tracemill_pipeline::{
     Cancel, Config, Error, InputReport, Progress, Source, Warning, shell_word,
 };
@@ -54,6 +56,8 @@ pub struct Site {
     words: String,
     config: Config,
     slices: Slices,
+    /// Of a trace whose index is being made.
+    seen: Arc<Seen>,
     devtools: Option<Devtools>,
     speedscope: Option<Viewers>,
     /// Where Perfetto is, if it is somebody's own.
@@ -77,6 +81,7 @@ impl Site {
             words: words.join(" "),
             config,
             slices,
+            seen: Arc::default(),
             devtools: None,
             speedscope: None,
             perfetto: None,
@@ -127,7 +132,7 @@ impl Site {
     /// # Errors
     /// Why they cannot be shown; the page says so too.
     pub fn read(&self) -> Result<(), Error> {
-        let (stage, done) = match Shown::read(&self.sources, &self.config) {
+        let (stage, done) = match Shown::read(&self.sources, &self.seen, &self.config) {
             Ok(Opened { shown, warnings, whole }) => {
                 *self.said.lock().unwrap_or_else(PoisonError::into_inner) = (warnings, whole);
                 (Stage::Ready(Arc::new(shown)), Ok(()))
@@ -239,6 +244,10 @@ impl Site {
             "api/progress" => {
                 let (kind, content) = ("text/event-stream", Content::Progress);
                 Ok(Reply { status: 200, kind, content, headers: Vec::new() })
+            }
+            "api/seen" => {
+                let px = Query(query).number::<u32>("px")?.clamp(1, PX_MOST);
+                Ok(Reply::json(&so_far(&self.seen, px as usize)))
             }
             _ => self.of_model(path, &Query(query), cancel),
         });

@@ -11,10 +11,12 @@
 
 mod labels;
 mod lanes;
+mod seen;
 mod text;
 
 pub use labels::{Labels, Shape};
 pub use lanes::{LaneKey, LaneKind, LaneTable};
+pub use seen::{Seen, SeenPart, SeenSoFar};
 pub use text::{NAME_MOST, cut};
 
 use crate::slice::kinds::{Phase, end_of};

@@ -100,6 +100,18 @@ impl PartBins {
     }
 }
 
+impl PartBins {
+    /// Gives lane, begin and count of each that is of no counter; some come twice.
+    pub(super) fn each(&self, mut visit: impl FnMut(u32, (i64, u32), u64)) {
+        let last = self.last.iter().flatten().map(|(key, bin)| (key, bin));
+        for ((lane, number), bin) in self.all.iter().chain(last) {
+            if !bin.is_counter {
+                visit(*lane, (number << self.level, self.level), bin.count);
+            }
+        }
+    }
+}
+
 /// Those of the whole text.
 pub(super) struct AllBins {
     /// They are 2 to the power of it long.

@@ -12,6 +12,7 @@ use super::span::NO_THREAD;
 use super::spans::{AllSpans, Spans};
 use super::streams::{AllStreams, Streams};
 use crate::config::Config;
+use crate::drawing::Seen;
 use crate::info::{InfoAccumulator, InfoConfig, InfoReport, Table};
 use crate::inputs::read_all;
 use std::sync::Arc;
@@ -70,6 +71,8 @@ struct Build {
     groups: AllGroups,
     granule_threads: AllThreads,
     drawn: Option<AllDrawn>,
+    /// Whoever looks on.
+    seen: Option<Arc<Seen>>,
     long: LongEvents,
     bounds: Times,
     tier: Tier,
@@ -85,8 +88,12 @@ struct Build {
 
 /// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
 /// part of what lasts; what exceeds a sixteenth of the budget's share for indexes each goes to disk.
-/// Text that is unpacked on the way is kept as that of a pipe is.
-pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result<Built, Error> {
+/// Text that is unpacked on the way is kept as that of a pipe is. Whoever looks on is told what was seen so far.
+pub(super) fn build(
+    source: &Source,
+    (file_bytes, seen): (u64, Option<&Arc<Seen>>),
+    config: &Config,
+) -> Result<Built, Error> {
     let (unknown, mut build) = match packing(source) {
         Packing::Plain => (None, Build::new(file_bytes, (None, true), config)),
         Packing::Frames(restarts, text) => {
@@ -99,6 +106,8 @@ pub(super) fn build(source: &Source, file_bytes: u64, config: &Config) -> Result
             (Some(file), Build::new(text, (None, true), config))
         }
     };
+    seen.iter().for_each(|seen| seen.clear());
+    build.seen = seen.cloned();
     let (inputs, restarts) = read(source, unknown, &mut build, config)?;
     inputs.check_unchanged()?;
     if let Some(restarts) = restarts {
@@ -124,6 +133,7 @@ impl Build {
             groups: AllGroups::new(text, share, config),
             granule_threads: AllThreads::new(SpillVec::new(&config.tmp_dir, share)),
             drawn,
+            seen: None,
             long: LongEvents::new(config),
             bounds: Times::NONE,
             tier: config.tier.unwrap_or_else(Tier::best),
@@ -286,6 +296,9 @@ impl Reader for Build {
         }
         self.groups.append(&part.members)?;
         self.long.append(&part.envelope().long)?;
+        if let (Some(seen), Some(own)) = (&self.seen, &part.drawn) {
+            own.show(&part.info.threads, &part.lasting, seen);
+        }
         let numbers = match (&mut self.drawn, part.drawn.take()) {
             (Some(drawn), Some(own)) => Some(drawn.append(own, &rows, &part.info.names)?),
             _ => None,

@@ -16,7 +16,7 @@ use super::place::index_path;
 use super::plan::ONE_PIECE;
 use super::whole::make_or_hold;
 use crate::config::Config;
-use crate::drawing::{LaneKey, LaneKind};
+use crate::drawing::{LaneKey, LaneKind, Seen};
 use crate::warning::Warning;
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
@@ -204,12 +204,17 @@ impl DrawnIndex {
     }
 
     /// Makes the index of a file anew, where it belongs, and opens it. Where it cannot be kept there (a full disk, a folder that cannot be
-    /// written, a file of its name that is none) it lasts as long as the answer, and a warning says so.
+    /// written, a file of its name that is none) it lasts as long as the answer, and a warning says so. `seen` has what was seen so far
+    /// of the trace, while it is read.
     ///
     /// # Errors
     /// As [`crate::index()`]; [`crate::ErrorKind::Scratch`] if the folder of temporary files has no room for it either.
-    pub fn make(source: &Source, config: &Config) -> Result<(DrawnState, Option<Warning>), Error> {
-        let Some((bytes, error)) = make_or_hold(source, config)? else {
+    pub fn make(
+        source: &Source,
+        seen: &Arc<Seen>,
+        config: &Config,
+    ) -> Result<(DrawnState, Option<Warning>), Error> {
+        let Some((bytes, error)) = make_or_hold(source, seen, config)? else {
             return Ok((Self::open(source, config)?, None));
         };
         let trace = source.path().to_owned();

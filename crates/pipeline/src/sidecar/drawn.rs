@@ -2,16 +2,19 @@
 
 use super::bins::{AllBins, Bin, PartBins};
 use super::granule_threads::{AllThreads, PartThreads};
+use super::lasting::{Lasting, LastingEvent};
 use super::pages::Rows;
 use super::span::Span;
-use crate::drawing::{Labels, LaneKind, LaneTable, NAME_MOST, Shape, cut};
+use crate::drawing::{Labels, LaneKind, LaneTable, NAME_MOST, Seen, Shape, cut};
 use crate::info::Table;
+use crate::slice::kinds::{Kind, Step};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::error::Error;
 use tracemill_core::names::Names;
 use tracemill_core::spill::SpillVec;
+use tracemill_core::thread_table::ids_of_key;
 use tracemill_index::{Writer, bins::NO_NAME, id, spans};
 use tracemill_tokenizer::Event;
 
@@ -116,6 +119,29 @@ impl PartDrawn {
             self.sums.resize(at + 1, Sum::default());
         }
         self.sums[at].add(Sum { count: 1, total: dur, longest: dur });
+    }
+
+    /// Adds what begins here to what was seen of the trace, of these threads.
+    pub(super) fn show(&self, threads: &Table, lasting: &Lasting, seen: &Seen) {
+        let mut seen = seen.count(lasting.times);
+        let mut process = |pid| seen.process(pid);
+        let of_threads: Vec<usize> =
+            threads.entries().map(|own| process(ids_of_key(own.key).0)).collect();
+        let of_others: Vec<usize> =
+            self.labels.lanes.all().iter().map(|own| process(&own.pid)).collect();
+        self.bins.each(|lane, stretch, events| {
+            let of = if lane & OTHER == 0 { &of_threads } else { &of_others };
+            let process = of.get((lane & !OTHER) as usize).copied().unwrap_or_default();
+            seen.add(process, stretch, events);
+        });
+        // ends come later
+        let begins = |own: &&LastingEvent| {
+            own.part.step == Step::Begin && !matches!(own.part.kind, Kind::Flow | Kind::Counter)
+        };
+        for own in lasting.parts.iter().filter(begins) {
+            let process = of_threads.get(own.thread as usize).copied().unwrap_or_default();
+            seen.add(process, (own.part.entry.time, 0), 1);
+        }
     }
 
     /// Forgets what joined granules have twice.

@@ -11,10 +11,12 @@ use super::meta::Meta;
 use super::place::{place_for, place_of};
 use super::write::{Made, make};
 use crate::config::Config;
+use crate::drawing::Seen;
 use crate::warning::Warning;
 use serde::Serialize;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::input;
 use tracemill_core::losses::InputReport;
@@ -171,7 +173,7 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
         describe(&mut report, wanted)?;
         return Ok(report);
     }
-    let (built, mut made) = read(source, &now, config)?;
+    let (built, mut made) = read(source, (&now, None), config)?;
     let warnings = warnings_of(&built);
     let mut report = IndexReport {
         input: built.report.inputs.into_iter().next().unwrap_or_default(),
@@ -200,8 +202,12 @@ fn refused(source: &Source, why: &str) -> Error {
 }
 
 /// Reads a file, and makes its index.
-fn read(source: &Source, now: &Input, config: &Config) -> Result<(Built, Made), Error> {
-    let built = build(source, now.length, config)?;
+fn read(
+    source: &Source,
+    (now, seen): (&Input, Option<&Arc<Seen>>),
+    config: &Config,
+) -> Result<(Built, Made), Error> {
+    let built = build(source, (now.length, seen), config)?;
     if built.report.inputs.iter().any(|input| input.profiles > 0) {
         return Err(refused(source, "a CPU profile needs no index; it is small enough to be read"));
     }
@@ -215,18 +221,19 @@ fn read(source: &Source, now: &Input, config: &Config) -> Result<(Built, Made), 
 }
 
 /// Makes the index of a file anew, for who asks it at once. Where it cannot stand where it belongs it is held in a temporary file without a
-/// name, and comes with the reason.
+/// name, and comes with the reason. `seen` is told what was seen while it is made.
 ///
 /// # Errors
 /// As [`index()`]; [`ErrorKind::Scratch`] if temporary files have no room for it either.
 pub(super) fn make_or_hold(
     source: &Source,
+    seen: &Arc<Seen>,
     config: &Config,
 ) -> Result<Option<(Mapped, Error)>, Error> {
     let path = source.path();
     let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
     let target = place_for(path, &now, config).and_then(|(target, _)| replaceable(target));
-    let (_, mut made) = read(source, &now, config)?;
+    let (_, mut made) = read(source, (&now, Some(seen)), config)?;
     let Err(why) = target.and_then(|target| write(&mut made, &target)) else { return Ok(None) };
     let mut held = || {
         let mut file = Temporary::new(&config.tmp_dir)?;

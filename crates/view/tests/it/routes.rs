@@ -134,6 +134,8 @@ fn the_page_is_there_before_the_trace_is_read() {
         assert!(!body(reply).is_empty(), "{route}");
     }
     assert_eq!(opened.get("api/progress").kind, "text/event-stream");
+    assert_eq!(opened.json("api/seen?px=100"), Value::Null);
+    assert_eq!(opened.get("api/seen").status, 400);
     for route in ["api/trace", "api/tile?from=0&to=1&px=1", "slice.json?from=0&to=1"] {
         assert_eq!(opened.get(route).status, 503, "{route}");
     }

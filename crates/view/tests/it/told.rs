@@ -3,6 +3,9 @@
 use crate::indexed::mixed;
 use crate::packed::padded;
 use crate::support::{Opened, config, named, open_all, unread};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
 use tracemill_pipeline::{Config, IndexUse};
 use tracemill_testkit::Rng;
 
@@ -67,4 +70,67 @@ fn several_inputs_are_told_to_be_read_as_a_whole() {
     let opened = open_all(&[&*texts[0], &*texts[1]]);
     let (_, whole) = told(&opened);
     assert_eq!(whole.unwrap(), "there are several inputs, and an index is of one");
+}
+
+/// Of each process how many events begin in each of so many equal parts of the time, by a look at every event.
+fn begins(text: &str, parts: usize) -> (u64, Vec<Vec<u64>>) {
+    let events: Vec<Value> = serde_json::from_str(text).unwrap();
+    let number = |event: &Value, key: &str| event[key].as_f64();
+    let timed = events.iter().filter(|event| event["ph"] != "M");
+    let times = timed.clone().filter_map(|event| {
+        let ts = number(event, "ts")?;
+        Some((ts, ts + number(event, "dur").unwrap_or_default()))
+    });
+    let (start, end) =
+        times.fold((f64::MAX, f64::MIN), |all, own| (all.0.min(own.0), all.1.max(own.1)));
+    let (mut count, mut processes) = (0, BTreeMap::new());
+    let drawn = timed.filter(|event| "XiRIBbSn".contains(event["ph"].as_str().unwrap()));
+    // such events are read by themselves
+    for event in drawn.filter(|event| event["name"] != "CommitLoad") {
+        let all = processes.entry(event["pid"].as_u64().unwrap()).or_insert_with(|| vec![0; parts]);
+        let at = (number(event, "ts").unwrap() - start) / (end - start) * parts as f64;
+        all[(at as usize).min(parts - 1)] += 1;
+        count += 1;
+    }
+    (count, processes.into_values().collect())
+}
+
+#[test]
+fn what_was_read_so_far_is_shown_while_the_index_is_made() {
+    const PARTS: usize = 16;
+    let own = mixed(&mut Rng::new(7));
+    let text = padded(&own, LARGE);
+    let opened = named("a.json", text.as_bytes(), Config { index: IndexUse::Auto, ..config() });
+    let route = format!("api/seen?px={PARTS}");
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| opened.site.read().unwrap());
+        let mut before = 0;
+        while !reader.is_finished() {
+            let now = opened.json(&route)["events"].as_u64().unwrap_or_default();
+            assert!(before <= now, "{before} {now}");
+            before = now;
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    });
+    let (count, mut expected) = begins(&text, PARTS);
+    let seen = opened.json(&route);
+    assert_eq!(seen["events"], count);
+    let trace = opened.json("api/trace");
+    assert_eq!((&seen["start"], &seen["duration"]), (&trace["start"], &trace["duration"]));
+    // they come in the order in which the processes did, in parts of the most
+    let most = expected.iter().flatten().max().copied().unwrap() as f64;
+    let shares = seen["processes"].as_array().unwrap().iter().map(|all| {
+        let all = all.as_array().unwrap().iter();
+        all.map(|share| share.as_f64().unwrap() / 255.0 * most).collect::<Vec<f64>>()
+    });
+    let shares: Vec<Vec<f64>> = shares.collect();
+    assert_eq!(shares.len(), expected.len());
+    for own in shares {
+        // stretches do not end where parts do
+        let is_like = |all: &Vec<u64>| {
+            all.iter().zip(&own).all(|(a, b)| (*a as f64 - b).abs() < most / 20.0 + 2.0)
+        };
+        let found = expected.iter().position(is_like);
+        expected.remove(found.unwrap_or_else(|| panic!("{own:?} is none of {expected:?}")));
+    }
 }

@@ -1,0 +1,241 @@
+//! What was seen so far of a trace that is being read: how many events of each process begin when, for who shows it meanwhile.
+//!
+//! Time is cut into at most [`STRETCHES`] stretches of 2^k ns. k grows with the times that are seen, so counts are those of the same stretches in whatever
+//! order events come.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tracemill_core::bounds::{Bounds, Times};
+
+/// Stretches of time at most.
+const STRETCHES: usize = 1 << 10;
+/// Processes that are counted by themselves, in the order in which they came; the last has all others.
+const PROCESSES: usize = 8;
+
+/// Filled by who reads, looked at by others.
+#[derive(Default)]
+pub struct Seen(Mutex<Counts>);
+
+/// What was seen so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenSoFar {
+    /// First and last times so far.
+    pub bounds: Bounds,
+    /// Intervals, moments and operations so far.
+    pub events: u64,
+    /// Of each process how many begin in each of equal parts of the time from the start to the end, about.
+    pub processes: Vec<Vec<f64>>,
+}
+
+#[derive(Default)]
+struct Counts {
+    /// Stretches are 2 to the power of it long.
+    level: u32,
+    /// Which one the first of the counts is of.
+    first: i64,
+    /// How many each process has.
+    len: usize,
+    events: Vec<Vec<u64>>,
+    pids: Vec<Box<[u8]>>,
+    times: Times,
+}
+
+impl Seen {
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets all, for a trace that is read anew.
+    pub fn clear(&self) {
+        *self.counts() = Counts::default();
+    }
+
+    /// To add what was found in a part of the trace, in which these times are.
+    pub fn count(&self, times: Times) -> SeenPart<'_> {
+        let mut counts = self.counts();
+        counts.times = counts.times.unite(times);
+        SeenPart(counts)
+    }
+
+    /// What was seen so far, in so many parts of time; `None` before the first event with a time.
+    pub fn so_far(&self, parts: usize) -> Option<SeenSoFar> {
+        let counts = self.counts();
+        let bounds = counts.times.bounds().filter(|_| counts.len > 0)?;
+        let events = counts.events.iter().flatten().sum();
+        let processes = counts.events.iter().map(|own| counts.spread(own, bounds, parts)).collect();
+        Some(SeenSoFar { bounds, events, processes })
+    }
+}
+
+/// A part of a trace that is being added.
+pub struct SeenPart<'s>(MutexGuard<'s, Counts>);
+
+impl SeenPart<'_> {
+    /// The number of a process.
+    pub fn process(&mut self, pid: &[u8]) -> usize {
+        let Counts { pids, events, len, .. } = &mut *self.0;
+        let known = pids.iter().position(|own| **own == *pid);
+        known.unwrap_or_else(|| {
+            if pids.len() == PROCESSES {
+                return PROCESSES - 1;
+            }
+            pids.push(pid.into());
+            events.push(vec![0; *len]);
+            pids.len() - 1
+        })
+    }
+
+    /// So many events of a process that begin in a stretch of 2 to the power of `level` nanoseconds, in which `time` lies.
+    #[inline]
+    pub fn add(&mut self, process: usize, (time, level): (i64, u32), events: u64) {
+        let counts = &mut *self.0;
+        counts.make_room(time, level.min(63));
+        let at = ((time >> counts.level) - counts.first) as usize;
+        if let Some(own) = counts.events.get_mut(process) {
+            own[at] += events;
+        }
+    }
+}
+
+impl Counts {
+    /// Makes stretches at least so long, and has one for a time.
+    #[inline]
+    fn make_room(&mut self, time: i64, level: u32) {
+        let own = (time >> self.level).wrapping_sub(self.first) as u64;
+        if level > self.level || own >= self.len as u64 {
+            self.grow(time, level);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, time: i64, level: u32) {
+        let mut at = time >> self.level;
+        if self.len == 0 {
+            self.first = at;
+        }
+        let last = |own: &Self| own.first + (own.len.max(1) as i64 - 1);
+        while self.level < level
+            || i128::from(last(self).max(at)) - i128::from(self.first.min(at)) >= STRETCHES as i128
+        {
+            self.coarsen();
+            at = time >> self.level;
+        }
+        let (first, last) = (self.first.min(at), last(self).max(at));
+        let (before, len) = ((self.first - first) as usize, (last - first) as usize + 1);
+        for own in &mut self.events {
+            own.splice(..0, std::iter::repeat_n(0, before));
+            own.resize(len, 0);
+        }
+        (self.first, self.len) = (first, len);
+    }
+
+    /// Makes one stretch of two.
+    fn coarsen(&mut self) {
+        let is_odd = self.first & 1 != 0;
+        for own in &mut self.events {
+            own.splice(..0, is_odd.then_some(0));
+            *own = own.chunks(2).map(|two| two.iter().sum()).collect();
+        }
+        self.len = (self.len + usize::from(is_odd)).div_ceil(2);
+        (self.first, self.level) = (self.first >> 1, self.level + 1);
+    }
+
+    /// Counts of stretches as those of equal parts from the start to the end.
+    fn spread(&self, counts: &[u64], bounds: Bounds, parts: usize) -> Vec<f64> {
+        /// Of a part, at least: what lies at the very end, or before the start, is counted there.
+        const LEAST: f64 = 1e-6;
+        let (mut all, most) = (vec![0.0; parts], parts as f64);
+        let from = i128::from(bounds.start);
+        let end = i128::from(bounds.end.max(bounds.last)) + 1;
+        let each = (end - from) as f64 / most;
+        let place = |number: i128| ((number << self.level) - from) as f64 / each;
+        let counts = counts.iter().zip(i128::from(self.first)..);
+        for (count, number) in counts.filter(|(count, _)| **count > 0) {
+            let begin = place(number).clamp(0.0, most - LEAST);
+            let end = place(number + 1).clamp(begin + LEAST, most);
+            let share = *count as f64 / (end - begin);
+            let touched = begin as usize..end.ceil() as usize;
+            for (own, part) in all.iter_mut().zip(0_u32..).take(touched.end).skip(touched.start) {
+                let part = f64::from(part);
+                *own += share * (end.min(part + 1.0) - begin.max(part)).max(0.0);
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_testkit::Rng;
+
+    fn times(first: i64, last: i64) -> Times {
+        let event = br#"{"ph":"X","ts":1,"dur":1}"#;
+        let fields = tracemill_tokenizer::fields_of(event);
+        let mut times = Times::NONE;
+        for at in [first, last] {
+            let ts = tracemill_tokenizer::Nanos { floor: at, exact: true };
+            times.note(&fields.of(event), ts, at.saturating_add(1));
+        }
+        times
+    }
+
+    /// Whatever the order of events, each is counted in the stretch in which it lies.
+    #[test]
+    fn events_are_counted_in_any_order() {
+        for seed in 0..200 {
+            let mut rng = Rng::new(seed);
+            let range = *rng.pick(&[&1_u64, &900, &5000, &(1 << 40), &u64::MAX]);
+            let first = rng.below(u64::MAX - range.min(u64::MAX - 1)) as i64;
+            let level = *rng.pick(&[&0_u32, &0, &3, &20]);
+            let mut events = Vec::new();
+            for _ in 0..rng.range(1, 3000) {
+                let time = first.saturating_add_unsigned(rng.below(range));
+                events.push((rng.below(12), time));
+            }
+            let (least, greatest) = events
+                .iter()
+                .fold((i64::MAX, i64::MIN), |all, own| (all.0.min(own.1), all.1.max(own.1)));
+            let seen = Seen::default();
+            for some in events.chunks(100) {
+                let mut part = seen.count(times(least, greatest));
+                for (pid, time) in some {
+                    let process = part.process(&pid.to_le_bytes());
+                    part.add(process, (*time, level), 1);
+                }
+            }
+            {
+                let counts = seen.counts();
+                assert!(counts.len <= STRETCHES && counts.level >= level, "{seed}");
+                let mut order: Vec<u64> = Vec::new();
+                let mut expected = vec![vec![0; counts.len]; counts.events.len()];
+                for (pid, time) in &events {
+                    if !order.contains(pid) {
+                        order.push(*pid);
+                    }
+                    let process =
+                        order.iter().position(|own| own == pid).unwrap().min(PROCESSES - 1);
+                    expected[process][((time >> counts.level) - counts.first) as usize] += 1;
+                }
+                assert_eq!(counts.events, expected, "{seed}");
+            }
+            let so_far = seen.so_far(37).unwrap();
+            assert_eq!(so_far.events, events.len() as u64);
+            let drawn: f64 = so_far.processes.iter().flatten().sum();
+            assert!(
+                (drawn - events.len() as f64).abs() < 0.01,
+                "{seed}: {drawn} of {}",
+                events.len()
+            );
+        }
+    }
+
+    #[test]
+    fn before_the_first_event_there_is_nothing() {
+        let seen = Seen::default();
+        assert_eq!(seen.so_far(10), None);
+        drop(seen.count(times(3, 5)));
+        assert_eq!(seen.so_far(10), None);
+        seen.count(times(3, 5)).process(b"1");
+        assert_eq!(seen.so_far(10), None);
+    }
+}
