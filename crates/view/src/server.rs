@@ -30,6 +30,8 @@ const CONNECTIONS: usize = 256;
 const FRAME: usize = 64 << 10;
 /// How often progress is told.
 const EVERY: Duration = Duration::from_millis(150);
+/// How often it is looked whether the inputs are read, which is told at once: an index of 200 million events is there after 230 ms.
+const LOOK: Duration = Duration::from_millis(10);
 /// How long a client may take to send a request's head.
 const HEAD: Duration = Duration::from_secs(10);
 
@@ -301,12 +303,15 @@ fn tell(site: Arc<Site>) -> mpsc::Receiver<Bytes> {
     let (sender, receiver) = mpsc::channel(2);
     tokio::spawn(async move {
         loop {
+            let (began, is_reading) = (Instant::now(), site.is_reading());
             let (line, is_last) = site.progress();
             let line = format!("data: {line}\n\n");
             if sender.send(line.into()).await.is_err() || is_last {
                 return;
             }
-            tokio::time::sleep(EVERY).await;
+            while began.elapsed() < EVERY && site.is_reading() == is_reading {
+                tokio::time::sleep(LOOK).await;
+            }
         }
     });
     receiver

@@ -209,6 +209,11 @@ impl Site {
         }
     }
 
+    /// Whether the inputs are neither read nor refused yet.
+    pub(crate) fn is_reading(&self) -> bool {
+        matches!(*self.stage.read().unwrap_or_else(PoisonError::into_inner), Stage::Reading)
+    }
+
     /// A line of progress, and whether it is the last.
     pub(crate) fn progress(&self) -> (String, bool) {
         let of = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
