@@ -5,6 +5,10 @@
 //! of disk, and then slices are there in 0.05 s that otherwise read all again. It is not done by itself, since the page would show other texts than the
 //! inputs have (new pids, moved times), would not know which input an event is of, nor where an input is damaged. So the page says what was read, and which
 //! command makes one file of them.
+//!
+//! Nor are the indexes of several inputs asked side by side. Which inputs are one recording is told by times of processes at random places and by ranges of
+//! ids (`pipeline/identity`), which no index has: without them nobody knows which pids and ids are renamed. And in parts of one recording a begin in one
+//! input may have its end in another, where each index has only pairs of its own.
 
 use crate::around::{around, event_at};
 use crate::build::build;
