@@ -34,8 +34,8 @@ enum Fate {
 impl Trace {
     /// Reads `sources` to their end.
     ///
-    /// Cost: one pass on all cores, and a sort. 40 bytes for each I, X, B and E and 28 for a sample while they are sorted, then 32 and
-    /// 12, 32 for each node of a profile and 32 for each function, of one profile after the other also some 50 for each: on disk beyond the budget.
+    /// Cost: one pass on all cores, and a sort. 40 bytes for each I, X, B and E; 28 for a sample while it is sorted, then 12; 32 for each node of a
+    /// profile and 32 for each function, of one profile after the other also some 50 for each: on disk beyond the budget.
     /// Each distinct text and the threads must stay in memory.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Trace {
         Ok(Trace {
             flags: flags(&facts.kinds, &facts.names),
             meta,
-            records: space.spool(1).take()?,
+            records: Default::default(),
             devices: space.spool(1).take()?,
             samples,
             limits: config.limits.clone(),

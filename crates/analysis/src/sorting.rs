@@ -92,9 +92,20 @@ pub(crate) struct Sorting {
     marks: Marks,
 }
 
+/// Records of all lanes, one lane after the other.
+#[derive(Default)]
+pub(crate) struct FiledRecords(SpilledVec<Filed>);
+
+impl FiledRecords {
+    /// Those of these numbers.
+    pub(crate) fn range(&self, numbers: Range<usize>) -> impl Iterator<Item = Record> + '_ {
+        self.0.range(numbers).map(|filed| filed.record)
+    }
+}
+
 /// All records by thread, and what became of B and E events of each lane that has some.
 pub(crate) struct Filing {
-    pub(crate) records: SpilledVec<Record>,
+    pub(crate) records: FiledRecords,
     /// Of each lane.
     pub(crate) ranges: Vec<Range<usize>>,
     pub(crate) pairs: HashMap<u32, Pairs>,
@@ -149,7 +160,7 @@ impl Sorting {
         lanes: usize,
         kinds: &[Kind],
         space: &Space,
-        mut stays: impl FnMut(&Filed) -> bool,
+        stays: impl FnMut(&Filed) -> bool,
     ) -> Result<Filing, Error> {
         let Sorting { mut events, marks } = self;
         let mut pairs = HashMap::default();
@@ -157,20 +168,14 @@ impl Sorting {
             Marks::ByTime(marks) => pair(&marks.finish()?, kinds, &mut events, &mut pairs)?,
             Marks::AsWritten(marks) => pair_as_devtools(&marks.finish()?, &mut events)?,
         }
-        let events = events.finish()?;
         let mut records = space.spool(2);
-        let mut ranges = vec![0..0; lanes];
-        let mut at = 0;
-        for filed in events.iter().filter(|filed| stays(filed)) {
-            records.extend(&[filed.record])?;
-            let range = &mut ranges[filed.lane as usize];
-            if range.end == 0 {
-                range.start = at;
-            }
-            at += 1;
-            range.end = at;
-        }
-        Ok(Filing { records: records.take()?, ranges, pairs })
+        events.finish()?.move_to(&mut records, stays)?;
+        let records = records.take()?;
+        let end = |lane: u32| records.partition_point(|own: &Filed| own.lane <= lane);
+        let ends: Vec<usize> = (0..lanes as u32).map(end).collect();
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let ranges = starts.zip(&ends).map(|(start, &end)| start..end).collect();
+        Ok(Filing { records: FiledRecords(records), ranges, pairs })
     }
 }
 

@@ -17,10 +17,9 @@ use crate::meta::Meta;
 use crate::model::{Model, Weights};
 use crate::modifications::{Hidden, Modifications};
 use crate::pages::Pages;
-use crate::record::Record;
 use crate::refusals::Refusal;
 use crate::samples::Sample;
-use crate::sorting::Pairs;
+use crate::sorting::{FiledRecords, Pairs};
 use crate::space::Space;
 use crate::value::string;
 use std::ops::Range;
@@ -137,7 +136,7 @@ pub struct Trace {
     pub(crate) of_requests: HashSet<u64>,
     pub(crate) included: Included,
     /// Of all threads, thread by thread.
-    pub(crate) records: SpilledVec<Record>,
+    pub(crate) records: FiledRecords,
     /// What PyTorch's profiler tells of devices, in the order of the inputs.
     pub(crate) devices: SpilledVec<DeviceEvent>,
     /// Of all profiles, one after the other.

@@ -11,7 +11,7 @@
 use super::{LoserTree, Order};
 use crate::error::Error;
 use crate::place::Long;
-use crate::spill::{DiskRuns, Record, RunFile, records};
+use crate::spill::{DiskRuns, Record, RunFile, SpillVec, records};
 use crate::threads::on_threads;
 use std::cmp::Ordering;
 use std::path::Path;
@@ -55,12 +55,15 @@ pub struct ExternalSorter<R> {
     /// Sorted, each as one that was full.
     runs: RunFile,
     threads: usize,
+    /// Whether records of one key are compared.
+    has_ties: bool,
 }
 
 impl<R: Keyed> ExternalSorter<R> {
     /// None yet; of more than `limit` bytes the rest goes to `tmp_dir`, sorted on `threads` threads.
     pub fn new(tmp_dir: &Path, limit: u64, threads: usize) -> Self {
-        ExternalSorter { memory: Vec::new(), limit, runs: RunFile::new(tmp_dir), threads }
+        let runs = RunFile::new(tmp_dir);
+        ExternalSorter { memory: Vec::new(), limit, runs, threads, has_ties: true }
     }
 
     /// Takes records; whether there are too many is for the caller to ask.
@@ -87,7 +90,7 @@ impl<R: Keyed> ExternalSorter<R> {
     /// # Errors
     /// As [`ExternalSorter::push`].
     pub fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
-        sort(&mut self.memory, self.threads, order);
+        self.sort(order);
         self.runs.write_records(&self.memory)?;
         self.runs.end_run();
         self.memory.clear();
@@ -100,7 +103,7 @@ impl<R: Keyed> ExternalSorter<R> {
     /// As [`ExternalSorter::push`].
     pub fn finish(mut self, order: Order<'_, '_>) -> Result<SortedRecords<R>, Error> {
         match self.runs.is_empty() {
-            true => sort(&mut self.memory, self.threads, order),
+            true => self.sort(order),
             false => {
                 self.spill(order)?;
                 self.memory = Vec::new();
@@ -108,14 +111,17 @@ impl<R: Keyed> ExternalSorter<R> {
         }
         Ok(SortedRecords { memory: self.memory, runs: self.runs.finish()? })
     }
-}
 
-/// Sorts by key, and records of one key as [`Keyed::tie`] has it.
-fn sort<R: Keyed>(records: &mut [R], threads: usize, order: Order<'_, '_>) {
-    sort_by_key(records, threads);
-    for ties in records.chunk_by_mut(|a, b| a.key() == b.key()) {
-        if ties.len() > 1 {
-            ties.sort_unstable_by(|a, b| a.tie(b, order));
+    /// Sorts what is in memory by key, and records of one key as [`Keyed::tie`] has it.
+    fn sort(&mut self, order: Order<'_, '_>) {
+        sort_by_key(&mut self.memory, self.threads);
+        if !self.has_ties {
+            return;
+        }
+        for ties in self.memory.chunk_by_mut(|a, b| a.key() == b.key()) {
+            if ties.len() > 1 {
+                ties.sort_unstable_by(|a, b| a.tie(b, order));
+            }
         }
     }
 }
@@ -224,7 +230,10 @@ pub struct KeySorter<R>(ExternalSorter<R>);
 impl<R: Keyed> KeySorter<R> {
     /// None yet; of more than `limit` bytes the rest goes to `tmp_dir`, sorted on `threads` threads.
     pub fn new(tmp_dir: &Path, limit: u64, threads: usize) -> Self {
-        KeySorter(ExternalSorter::new(tmp_dir, limit, threads))
+        KeySorter(ExternalSorter {
+            has_ties: false,
+            ..ExternalSorter::new(tmp_dir, limit, threads)
+        })
     }
 
     /// Takes a record.
@@ -251,6 +260,22 @@ impl<R: Keyed> SortedByKey<R> {
     /// All records by their keys, as often as needed.
     pub fn iter(&self) -> impl Iterator<Item = R> + '_ {
         self.0.sorted(Order::none())
+    }
+
+    /// Moves those that stay to a list, by their keys. Cost: of those in memory a look at each, if the list has room for them.
+    ///
+    /// # Errors
+    /// [`Scratch`](crate::error::ErrorKind::Scratch) if the disk does not take them.
+    pub fn move_to(
+        mut self,
+        list: &mut SpillVec<R>,
+        mut stays: impl FnMut(&R) -> bool,
+    ) -> Result<(), Error> {
+        // there are none in memory if any are on disk
+        let mut memory = std::mem::take(&mut self.0.memory);
+        memory.retain(&mut stays);
+        list.take_over(memory)?;
+        self.iter().filter(stays).try_for_each(|own| list.push(own))
     }
 }
 
@@ -289,6 +314,23 @@ mod tests {
 
         fn tie(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
             order.compare(&self.1, &other.1)
+        }
+    }
+
+    #[test]
+    fn what_stays_moves_to_a_list_in_order() {
+        let entry = Entry { time: 0, place: Place::new(0, 1, 0) };
+        let expected: Vec<Scored> = (0..1000).step_by(3).map(|own| Scored(own, entry)).collect();
+        for (limit, room) in [(u64::MAX, u64::MAX), (u64::MAX, 999), (0, u64::MAX), (9999, 999)] {
+            let mut sorter = KeySorter::new(&std::env::temp_dir(), limit, 2);
+            let all = (0..1000).map(|number| Scored(number * 7 % 1000, entry));
+            all.into_iter().try_for_each(|own| sorter.push(own)).expect("room on disk");
+            let mut list = SpillVec::new(&std::env::temp_dir(), room);
+            let sorted = sorter.finish().expect("room on disk");
+            sorted.move_to(&mut list, |own| own.0 % 3 == 0).expect("room on disk");
+            let list = list.take().expect("room on disk");
+            assert!(list.iter().eq(expected.iter().copied()), "{limit} {room}");
+            assert_eq!(list.spilled_bytes() > 0, room < u64::MAX);
         }
     }
 

@@ -69,6 +69,18 @@ impl<R: Record> SpillVec<R> {
         Ok(())
     }
 
+    /// Takes over records: without a copy if they are the first, and not too many.
+    ///
+    /// # Errors
+    /// As [`Scratch::write`].
+    pub fn take_over(&mut self, records: Vec<R>) -> Result<(), Error> {
+        if self.is_empty() && records.len() <= self.most {
+            self.memory = records;
+            return Ok(());
+        }
+        self.extend(&records)
+    }
+
     /// Makes room for more: twice the memory, but not beyond the limit.
     fn grow(&mut self, more: usize) {
         let len = self.memory.len();
@@ -307,6 +319,11 @@ mod tests {
             assert!((0..=100).all(|at| all.partition_point(|n| *n < at * at - 700) as i64 == at));
             assert_eq!((all.len(), all.iter().size_hint().0), (100, 100));
             assert_eq!(all.spilled_bytes() > 0, limit < u64::MAX);
+            for _ in 0..2 {
+                spill.take_over(numbers.clone()).expect("room on disk");
+            }
+            let twice = spill.take().expect("room on disk");
+            assert!(twice.iter().eq([&*numbers, &*numbers].concat()));
             spill.extend(&numbers).expect("room on disk");
             spill.clear();
             assert!(spill.take().expect("room on disk").is_empty());
