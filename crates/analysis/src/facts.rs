@@ -17,6 +17,7 @@ use crate::pages::Pages;
 use crate::record::Record;
 use crate::requests::Requests;
 use crate::sorting::{Filed, Sorting};
+use crate::trace::ReadRules;
 use crate::value::{micros, string};
 use std::sync::Arc;
 use tracemill_core::hash::HashMap;
@@ -80,6 +81,8 @@ pub(crate) struct Facts {
     pub(crate) wanted: Wanted,
     /// Whether digits of names are an N.
     fold_numbers: bool,
+    /// Whether what DevTools refuses is looked for.
+    asks_refusals: bool,
     pub(crate) names: Names,
     pub(crate) kinds: Kinds,
     pub(crate) details: DetailsTable,
@@ -136,8 +139,9 @@ pub(crate) struct Ends {
 }
 
 impl Facts {
-    pub(crate) fn new(wanted: Wanted, fold_numbers: bool) -> Self {
-        Facts { wanted, fold_numbers, ..Facts::default() }
+    pub(crate) fn new(rules: ReadRules) -> Self {
+        let ReadRules { wanted, fold_numbers, .. } = rules;
+        Facts { wanted, fold_numbers, asks_refusals: !rules.ignore_refusals, ..Facts::default() }
     }
 
     /// The same where some ends are known.
@@ -222,7 +226,9 @@ impl Facts {
 
     /// Notes what an event lacks so that DevTools refuses the trace; by its name it may lack something, or not.
     fn note_lack(&mut self, event: &Event<'_>, may_lack: bool) {
-        if let Some(lack) = lacking_of(event, may_lack) {
+        if self.asks_refusals
+            && let Some(lack) = lacking_of(event, may_lack)
+        {
             self.lacks.note(lack, event);
         }
     }
@@ -375,11 +381,14 @@ fn rest_of(event: &Event<'_>, ts: f64) -> i64 {
 }
 
 impl Findings for Facts {
-    const ASKS_WHICH_ARE_JSON: bool = true;
+    fn asks_which_are_json(&self) -> bool {
+        self.asks_refusals
+    }
 
     #[inline]
     fn event(&mut self, event: &Event<'_>, number_in: u64, _offset: u64) {
-        self.has_lapses |= !event.is_proved() && self.validator.check(event.bytes).is_err();
+        self.has_lapses |=
+            self.asks_refusals && !event.is_proved() && self.validator.check(event.bytes).is_err();
         if let Some(notable) = Notable::of(event) {
             self.is_web |= notable.is_web();
             self.notable_bytes += notable.heap();

@@ -99,7 +99,10 @@ impl Trace {
         });
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
         let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
-        let refusals = refusals(scanned, (&facts, &meta), known, &profiles);
+        let refusals = match rules.ignore_refusals {
+            true => Default::default(),
+            false => refusals(scanned, (&facts, &meta), known, &profiles),
+        };
         // of the inputs' bytes nothing is read behind this
         scanned.check_unchanged()?;
         let bounds = bounds_of(of_events, &meta, &profiles, (rules, clock));

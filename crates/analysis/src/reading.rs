@@ -29,7 +29,7 @@ impl<'c> Reading<'c> {
     pub(crate) fn new(rules: ReadRules, config: &'c Config) -> Self {
         let space = Space::new(config, config.shares().index, config.threads);
         let room = Quota::new(config, config.memory / 4);
-        let mut facts = Facts::new(rules.wanted, rules.fold_numbers);
+        let mut facts = Facts::new(rules);
         facts.names = meta_names();
         let sorting = Sorting::new(&space, rules.as_devtools);
         let devices = space.spool(8);
@@ -43,13 +43,13 @@ impl<'c> Reading<'c> {
         impl Fn() -> Facts + Send + Sync + use<>,
         impl FnMut(Facts, Stretch) -> Result<(), Error> + '_,
     ) {
-        let ReadRules { wanted, fold_numbers, .. } = self.rules;
+        let rules = self.rules;
         let Reading { facts, sorting, devices, room, .. } = self;
         let take = |part: Facts, stretch| {
             facts.append(part, stretch, (&mut *sorting, &mut *devices))?;
             room.check(facts.heap(), "names, threads and details of events")
         };
-        (move || Facts::new(wanted, fold_numbers), take)
+        (move || Facts::new(rules), take)
     }
 
     /// All inputs.

@@ -7,6 +7,7 @@ use crate::table::{View, sample_of};
 use crate::trace::Trace;
 use tracemill_core::draft::Draft;
 use tracemill_core::json::{push_integer, push_string};
+use tracemill_core::threads::try_each;
 use tracemill_pipeline::{CALLS, Error, Source};
 use tracemill_tokenizer::{unescaped_text, validate_value};
 
@@ -21,6 +22,8 @@ pub struct WrittenCalls {
 
 /// Bytes that are put together before they are written.
 const BLOCK: usize = 1 << 20;
+/// Files that calls are written to, at most: each is an input of the run that reads them.
+const DRAFTS: usize = 64;
 
 impl Trace {
     /// Hands the calls of threads, given by their numbers, to `write` as a trace: an array of X events of category
@@ -77,7 +80,8 @@ impl Trace {
         Ok(written)
     }
 
-    /// The same as an input of other runs, which is called `name` in errors. It is in a temporary file.
+    /// The same as inputs of other runs, which are called `name` in errors: of at most 64 groups of threads that follow each other, as
+    /// far as these have calls. They are in temporary files, and made side by side.
     ///
     /// # Errors
     /// What temporary files say.
@@ -87,17 +91,35 @@ impl Trace {
         rules: TableRules,
         window: Option<(f64, f64)>,
         name: &str,
-    ) -> Result<(WrittenCalls, Source), Error> {
-        let draft = Draft::new(&self.limits.tmp_dir)?;
-        let written = self.write_calls(threads, rules, window, |text| draft.write(text))?;
+    ) -> Result<(WrittenCalls, Vec<Source>), Error> {
+        let threads = threads.iter().copied().filter(|&at| self.threads[at].model.is_some());
+        let threads: Vec<usize> = threads.collect();
+        // which they are follows from the trace alone, and so does what is first at one time
+        let groups: Vec<&[usize]> = threads.chunks(threads.len().div_ceil(DRAFTS).max(1)).collect();
+        let drafts = try_each(self.limits.threads, groups.len(), |at| {
+            let draft = Draft::new(&self.limits.tmp_dir)?;
+            let written = self.write_calls(groups[at], rules, window, |text| draft.write(text))?;
+            Ok::<_, Error>((written, self.source_of(&draft, groups[at], name)?))
+        })?;
+        let mut all = WrittenCalls::default();
+        let mut sources = Vec::with_capacity(drafts.len());
+        for (WrittenCalls { calls, untimed }, source) in drafts {
+            all.calls += calls;
+            all.untimed += untimed;
+            sources.extend((calls > 0).then_some(source));
+        }
+        Ok((all, sources))
+    }
+
+    /// What was written of threads.
+    fn source_of(&self, draft: &Draft, threads: &[usize], name: &str) -> Result<Source, Error> {
         // all else is written here
         let ids = threads.iter().flat_map(|&at| [&self.threads[at].pid, &self.threads[at].tid]);
         let are_json = |id: &[u8]| id.is_empty() || validate_value(id).is_ok();
-        let source = match ids.into_iter().all(|id| are_json(id)) {
-            true => draft.json_source(name)?,
-            false => draft.source(name)?,
-        };
-        Ok((written, source))
+        match ids.into_iter().all(|id| are_json(id)) {
+            true => draft.json_source(name),
+            false => draft.source(name),
+        }
     }
 }
 

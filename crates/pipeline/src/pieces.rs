@@ -168,9 +168,11 @@ impl<R: Reader> Reader for Summed<R> {
 
     const KEEPS_STREAMS: bool = R::KEEPS_STREAMS;
 
-    const PROVES: bool = R::PROVES;
+    fn asks_which_are_json(&self) -> bool {
+        self.reader.asks_which_are_json()
+    }
 
-    const ASKS_WHICH_ARE_JSON: bool = R::ASKS_WHICH_ARE_JSON;
+    const PROVES: bool = R::PROVES;
 
     const RESERVED: u64 = R::RESERVED;
 }

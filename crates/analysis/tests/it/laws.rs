@@ -151,7 +151,7 @@ fn what_calls_writes_has_the_rows_of_its_source() {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let to = OutputConfig::writer(Arc::clone(&bytes));
         let usual = Config::new(2, 256 << 20, std::env::temp_dir());
-        merge(&[of(), own], &to, &usual).expect("they merge");
+        merge(&[vec![of()], own].concat(), &to, &usual).expect("they merge");
         let again = read(&[source(1, &bytes.lock().expect("nothing panicked"))]);
         assert_eq!(again.written_calls, written.calls, "seed {seed}");
         for shape in SHAPES {

@@ -66,7 +66,9 @@ pub trait Reader {
     const PROVES: bool;
 
     /// Whether, of events that need not be JSON, those that are shall be told ([`Proof::Told`](crate::proof::Proof::Told)).
-    const ASKS_WHICH_ARE_JSON: bool = false;
+    fn asks_which_are_json(&self) -> bool {
+        false
+    }
 
     /// Places that are kept free before those of the inputs, for what is made later.
     const RESERVED: u64 = 0;

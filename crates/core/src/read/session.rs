@@ -195,7 +195,7 @@ impl Session<'_> {
             self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
             return Ok(base);
         }
-        self.prove_plain(self.proof::<R>(), &mut documents, (base, &payload), &mut report);
+        self.prove_plain(self.proof(reader), &mut documents, (base, &payload), &mut report);
         let lost = report.losses.first().map(|(_, example)| base + example.offset);
         self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
         let found: Vec<Document> = documents.extract_if(.., |d| self.expand.takes(d)).collect();
@@ -345,11 +345,11 @@ impl Session<'_> {
     }
 
     /// What is done about events that are not JSON; in a strict run there are none any more.
-    fn proof<R: Reader>(&self) -> Proof {
+    fn proof<R: Reader>(&self, reader: &R) -> Proof {
         match R::PROVES && !self.config.strict {
             _ if self.is_json => Proof::None,
             true => Proof::Full { tier: self.tier, mends: self.config.repair },
-            false if R::ASKS_WHICH_ARE_JSON => Proof::Told { tier: self.tier },
+            false if reader.asks_which_are_json() => Proof::Told { tier: self.tier },
             false => Proof::None,
         }
     }
@@ -370,7 +370,7 @@ impl Session<'_> {
             tier: self.tier,
             threads: self.config.threads,
             chunk,
-            proof: self.proof::<R>(),
+            proof: self.proof(reader),
         };
         let progress = &self.config.progress;
         if let Some(pieces) = self.pieces {
@@ -415,7 +415,7 @@ impl Session<'_> {
             packed: report.encoding.is_some(),
             hurries: reader.hurries(),
         };
-        let (name, proof) = (report.name.clone(), self.proof::<R>());
+        let (name, proof) = (report.name.clone(), self.proof(reader));
         let spool = Spool::new(self.config, name, (self.tier, proof), limits);
         let step_bytes = self.shares.segment;
         let make = reader.maker();

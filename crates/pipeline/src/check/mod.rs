@@ -333,7 +333,9 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
 
     const PROVES: bool = false;
 
-    const ASKS_WHICH_ARE_JSON: bool = true;
+    fn asks_which_are_json(&self) -> bool {
+        true
+    }
 
     fn take(
         &mut self,

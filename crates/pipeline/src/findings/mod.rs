@@ -36,7 +36,9 @@ use tracemill_tokenizer::{Cursor, Event, Form, string_is, validate_value};
 /// What is looked for in the events of a stretch of an input. The default is a collector that was told nothing.
 pub trait Findings: Default + Send + 'static {
     /// Whether events shall be told that are JSON for sure ([`Event::is_proved`]), which costs a part of the scan.
-    const ASKS_WHICH_ARE_JSON: bool = false;
+    fn asks_which_are_json(&self) -> bool {
+        false
+    }
 
     /// Takes an event: its number within the stretch, and its offset among all inputs.
     fn event(&mut self, event: &Event<'_>, number: u64, offset: u64);
@@ -89,6 +91,7 @@ type New<F> = Arc<dyn Fn() -> F + Send + Sync>;
 
 struct Door<F, T> {
     new: New<F>,
+    asks_which_are_json: bool,
     take: T,
     events: u64,
     inputs: usize,
@@ -108,6 +111,7 @@ impl<F: Findings, T> Door<F, T> {
         let share = config.shares().index;
         let room = Room { decoded: share / 4, places: share / 8 };
         Door {
+            asks_which_are_json: new().asks_which_are_json(),
             new: Arc::new(new),
             take,
             events: 0,
@@ -169,9 +173,11 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
 
     const KEEPS_STREAMS: bool = true;
 
-    const PROVES: bool = false;
+    fn asks_which_are_json(&self) -> bool {
+        self.asks_which_are_json
+    }
 
-    const ASKS_WHICH_ARE_JSON: bool = F::ASKS_WHICH_ARE_JSON;
+    const PROVES: bool = false;
 }
 
 /// All inputs, read: their reports, their bytes, and the CPU profiles in them.

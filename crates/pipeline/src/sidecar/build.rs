@@ -276,7 +276,9 @@ impl Reader for Build {
 
     const PROVES: bool = InfoAccumulator::PROVES;
 
-    const ASKS_WHICH_ARE_JSON: bool = true;
+    fn asks_which_are_json(&self) -> bool {
+        true
+    }
 
     fn take(
         &mut self,

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use tracemill_analysis::{ReadRules, Trace, View, WrittenCalls};
+use tracemill_analysis::{ReadRules, Trace, View, Wanted, WrittenCalls};
 use tracemill_pipeline::{Config, Error, Source, Warning, merge_if, plural};
 
 /// Writes the trace, or the rows of each thread.
@@ -38,17 +38,14 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     running.sources = sources(&kept, &tmp_dir)?;
     let (made, calls, said) = make(args, running)?;
     running.sources = sources(&kept, &tmp_dir)?;
-    if made.calls > 0 {
-        running.sources.push(calls);
-    }
+    let drafts = calls.len();
+    running.sources.extend(calls);
     running.config.progress = Arc::default();
     // the events must be those that the calls were made of
     let confirm = || kept.iter().try_for_each(ReplayableInput::check);
     let write = |sources: &[Source], config: &Config| merge_if(sources, &output, config, confirm);
     let mut report = running.watch(write)?.run;
-    if made.calls > 0 {
-        report.inputs.pop();
-    }
+    report.inputs.truncate(report.inputs.len() - drafts);
 
     writing.tell_decisions(&report, &[]);
     let own = said.into_iter().chain(calls_warnings(made));
@@ -75,15 +72,18 @@ fn sources(kept: &[ReplayableInput], tmp_dir: &Path) -> Result<Vec<Source>, Erro
     all.map_err(|why| Error::scratch(tmp_dir, why))
 }
 
-/// The calls as an input, and what there is to say of the inputs.
+/// The calls as inputs, and what there is to say of the inputs.
 fn make(
     args: &CallsArgs,
     running: &Running<'_>,
-) -> Result<(WrittenCalls, Source, Vec<String>), Failure> {
+) -> Result<(WrittenCalls, Vec<Source>, Vec<String>), Failure> {
     // pids stay those of the trace that is written, also where a viewer would not have them
     let maps = args.part.source_maps()?;
     let times = args.times.times(&args.part)?;
-    let rules = ReadRules { as_devtools: false, times, ..args.part.read_rules(Default::default()) };
+    let rules = args.part.read_rules(Default::default());
+    // of the trace nothing is told but its calls
+    let wanted = Wanted::default();
+    let rules = ReadRules { wanted, ignore_refusals: true, as_devtools: false, times, ..rules };
     // what is not JSON is mended by the merge
     let read = |sources: &[Source], config: &Config| {
         let mut config = config.clone();
