@@ -35,6 +35,8 @@ pub struct Table {
     pub rows: TreeRows,
     /// Rows that take too little to be shown, but for those below others, and what they take, in milliseconds.
     pub small: (u64, f64),
+    /// Rows behind these, which a limit leaves out.
+    pub more: u64,
 }
 
 impl Table {
@@ -144,7 +146,8 @@ mod tests {
             row(0, "a", 5.0, 5.0),
         ];
         let window = Window { from: 0.0, to: 14.0 };
-        let table = Table { window, own: 0.0, total: 14.0, rows: rows.into(), small: (0, 0.0) };
+        let table =
+            Table { window, own: 0.0, total: 14.0, rows: rows.into(), small: (0, 0.0), more: 0 };
         for (by, expected) in [
             (RowOrder::Own, "abcx"),
             (RowOrder::Total, "bcxa"),

@@ -36,8 +36,17 @@ impl Trace {
         query: &Query,
         limit: RowLimit,
     ) -> Result<Vec<Part>, Error> {
-        let is_alone = query.per == Per::Thread && query.key.is_none();
-        let own = if is_alone { limit } else { RowLimit::default() };
+        // the table of one thread is that of all; of groups those whose rows have no time of their own make a difference
+        let is_one = threads.len() == 1 && query.by == GroupBy::None && query.key.is_none();
+        let per = if is_one { Per::Thread } else { query.per };
+        let query = &Query { per, ..query.clone() };
+        let is_alone = per == Per::Thread && query.key.is_none();
+        let own = match (is_alone, query.shape) {
+            // which rows of a log come first is known when it is in order
+            (true, Shape::Log) => RowLimit { rows: usize::MAX, ..limit },
+            (true, _) => limit,
+            (false, _) => RowLimit::default(),
+        };
         let room = RowRoom::new(&self.limits);
         // what is added up is handed out when it is
         let room = if is_alone { room.of_sums(self.clock) } else { room };

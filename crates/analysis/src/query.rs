@@ -110,11 +110,13 @@ pub struct RowLimit {
     pub depth: usize,
     /// What they take at least.
     pub least: RowThreshold,
+    /// The first so many, but of a thread's own log all; the others are counted ([`Table::more`](crate::Table::more)).
+    pub rows: usize,
 }
 
 impl Default for RowLimit {
     fn default() -> Self {
-        RowLimit { depth: usize::MAX, least: RowThreshold::default() }
+        RowLimit { depth: usize::MAX, least: RowThreshold::default(), rows: usize::MAX }
     }
 }
 

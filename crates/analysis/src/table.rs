@@ -433,14 +433,15 @@ impl<'t> View<'t> {
         let ms = |sum: f64| self.trace.clock.ms(sum);
         let mut least = Least::of(self.limit, ms(root.total) - ms(root.own));
         let levels = (levels.min(self.limit.depth), !self.rules.as_devtools);
-        let all = rows.depth_first(by, levels, |row| least.takes(ms(row.own), ms(row.total)));
+        let mut all = rows.depth_first(by, levels, |row| least.takes(ms(row.own), ms(row.total)));
         let (mut made, clock) = (room.writer(), room.clock);
-        for (row, depth) in all {
+        for (row, depth) in all.by_ref().take(self.limit.rows) {
             let row = self.row(&rows.get(row), depth, ids, by);
             made.push(TreeRow { own: clock.ms(row.own), total: clock.ms(row.total), ..row })?;
         }
+        let (more, rows) = (all.count() as u64, made.finish()?);
         let (window, own, total) = (clock.window(window), clock.ms(root.own), clock.ms(root.total));
-        Ok(Table { window, own, total, rows: made.finish()?, small: least.small })
+        Ok(Table { window, own, total, rows, small: least.small, more })
     }
 
     /// The row of a table that shows a row of a tree.

@@ -86,6 +86,8 @@ impl Union<'_> {
             gone: None,
             hidden: None,
             least: Least::of(self.limit, table.total - table.own),
+            made: 0,
+            more: 0,
             rows: self.room.writer(),
         };
         match self.key {
@@ -97,6 +99,7 @@ impl Union<'_> {
         }
         let small = left.least.small;
         table.small = (table.small.0 + small.0, table.small.1 + small.1);
+        table.more += left.more;
         table.rows = left.rows.finish()?;
         Ok(Some(first))
     }
@@ -159,6 +162,9 @@ struct Left<'u> {
     /// The depth of a row that is beyond the limit.
     hidden: Option<u32>,
     least: Least,
+    /// Rows that are made, and those behind them.
+    made: usize,
+    more: u64,
     rows: RowWriter<'u>,
 }
 
@@ -178,6 +184,11 @@ impl Left<'_> {
             self.hidden = Some(row.depth);
             return Ok(());
         }
+        if self.made == limit.rows {
+            self.more += 1;
+            return Ok(());
+        }
+        self.made += 1;
         self.rows.push(row)
     }
 }
@@ -329,7 +340,14 @@ mod tests {
         let window = Window { from: 0.0, to: 10.0 };
         Part {
             threads: vec![thread],
-            table: Table { window, own: 1.0, total: 10.0, rows: rows.into(), small: (0, 0.0) },
+            table: Table {
+                window,
+                own: 1.0,
+                total: 10.0,
+                rows: rows.into(),
+                small: (0, 0.0),
+                more: 0,
+            },
             calls: 2,
             listed: 1,
             ignored: 2,

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use tracemill_analysis::{
-    Entries, GroupBy, Order, Part, Per, Picks, PictureRules, Query, ReadRules, Shape, TableRules,
-    ThreadChoice, Trace, TreeRow, Window,
+    Entries, GroupBy, Order, Part, Per, Picks, PictureRules, Query, ReadRules, RowLimit, Shape,
+    TableRules, ThreadChoice, Trace, TreeRow, Window,
 };
 use tracemill_pipeline::{Align, Config, OutputConfig, PidPolicy, Shares, Source, merge};
 use tracemill_testkit::{Rng, generate, seeds};
@@ -160,6 +160,81 @@ fn what_calls_writes_has_the_rows_of_its_source() {
         }
     }
     assert!(calls > 1000, "{calls}");
+}
+
+/// Calls are written to several files, which one merge makes of them what it makes of one.
+#[test]
+fn calls_of_many_threads_are_those_of_one_file() {
+    let profile = |seed: u64| generate::cpuprofile(seed).to_string().into_bytes();
+    let sources: Vec<Source> =
+        (0..130).map(|seed| Source::bytes(format!("{seed}.cpuprofile"), profile(seed))).collect();
+    let trace = read(&sources);
+    let (rules, threads) = (TableRules::default(), trace.choose(&ThreadChoice::default()));
+    let mut text = Vec::new();
+    let write = |own: &[u8]| {
+        text.extend_from_slice(own);
+        Ok(())
+    };
+    let one = trace.write_calls(&threads, rules, None, write).expect("memory takes it");
+    let (all, drafts) = trace.draft_calls(&threads, rules, None, "calls").expect("room");
+    let merged = |sources: &[Source]| {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let usual = Config::new(2, 256 << 20, std::env::temp_dir());
+        merge(sources, &OutputConfig::writer(Arc::clone(&bytes)), &usual).expect("they merge");
+        let bytes = bytes.lock().expect("nothing panicked");
+        bytes.clone()
+    };
+    assert!(one == all && all.calls > 1000 && (20..=64).contains(&drafts.len()), "{all:?}");
+    assert!(merged(&[source(0, &text)]) == merged(&drafts));
+}
+
+/// Of a limited table the rows are the first ones of the whole one, and the others are counted.
+#[test]
+fn the_first_rows_are_those_of_the_whole_table() {
+    let mut left_out = 0;
+    for seed in seeds(900, 24) {
+        let trace = read(&[source(0, recording(seed * 7).as_bytes())]);
+        let threads = trace.choose(&ThreadChoice::default());
+        for (at, shape) in SHAPES.into_iter().enumerate() {
+            let per = [Per::Thread, Per::Process, Per::All][(seed as usize + at) % 3];
+            let query = Query { per, ..query(shape, Entries::Visible, Vec::new()) };
+            let limit = RowLimit { rows: 1 + seed as usize % 9, ..RowLimit::default() };
+            let whole = trace.parts(&threads, &query).expect("room");
+            let first = trace.parts_within(&threads, &query, limit).expect("room");
+            for (first, whole) in first.iter().zip(&whole) {
+                let (rows, all) = (&first.table.rows, &whole.table.rows);
+                assert_eq!(rows.len() as u64 + first.table.more, all.len() as u64, "seed {seed}");
+                assert!(rows.iter().eq(all.iter().take(rows.len())), "seed {seed}, {shape:?}");
+                let is_own = per == Per::Thread || threads.len() == 1;
+                assert!(rows.len() <= limit.rows || is_own && shape == Shape::Log);
+                left_out += first.table.more;
+            }
+            assert_eq!(first.len(), whole.len());
+        }
+    }
+    assert!(left_out > 100, "{left_out}");
+}
+
+/// A table that only one thread has part in is that thread's.
+#[test]
+fn the_table_of_one_thread_is_that_of_all() {
+    let mut rows = 0;
+    for seed in seeds(950, 12) {
+        let profile = generate::cpuprofile(seed).to_string().into_bytes();
+        let sources = [source(0, recording(seed * 7).as_bytes()), source(1, &profile)];
+        for trace in sources.iter().map(|own| read(std::slice::from_ref(own))) {
+            for (at, shape) in (0..trace.threads.len()).flat_map(|at| SHAPES.map(|own| (at, own))) {
+                let of = |per| {
+                    let query = Query { per, ..query(shape, Entries::Visible, Vec::new()) };
+                    trace.parts(&[at], &query).expect("room").remove(0).table
+                };
+                let own = of(Per::Thread);
+                assert!(own == of(Per::All), "seed {seed}, {shape:?}");
+                rows += own.rows.len();
+            }
+        }
+    }
+    assert!(rows > 1000, "{rows}");
 }
 
 /// Of events at whole microseconds, whose sums tell it to the microsecond: what a row has in windows beside each other is what it

@@ -70,7 +70,7 @@ fn tables_do_not_depend_on_the_budget() {
     let text: Arc<[u8]> = many_rows().into_bytes().into();
     let [small, large] = [32 << 20, 4 << 30].map(|memory| read(&text, memory));
     let all = RowLimit::default();
-    let some = RowLimit { depth: 2, least: RowThreshold::Percent(0.02) };
+    let some = RowLimit { depth: 2, least: RowThreshold::Percent(0.02), rows: 200 };
     for (query, limit, least) in [
         (query(Shape::CallTree, Per::Thread, None), all, 170_000),
         (query(Shape::CallTree, Per::All, None), all, 160_000),

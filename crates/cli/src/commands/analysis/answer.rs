@@ -49,7 +49,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    fn most(&self) -> usize {
+    pub(super) fn most(&self) -> usize {
         self.rows.or(self.default_rows).unwrap_or(usize::MAX)
     }
 
@@ -63,6 +63,6 @@ impl Shown {
 
     /// How many rows of a table are not shown.
     pub(super) fn more(&self, part: &Part) -> u64 {
-        part.table.rows.len().saturating_sub(self.most()) as u64
+        part.table.more + part.table.rows.len().saturating_sub(self.most()) as u64
     }
 }

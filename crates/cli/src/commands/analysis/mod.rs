@@ -239,14 +239,16 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     let job = Job::picked(flags, output, picked, messages)?;
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
+    let default_rows = (!args.form.form().is_data()).then_some(30);
+    let shown = Shown { rows: args.rows.map(|rows| rows as usize), default_rows };
+    let rows = if args.sort == SortKey::Own { shown.most() } else { usize::MAX };
     // of groups only the groups
-    let limit = RowLimit { depth: 1, ..RowLimit::default() };
+    let limit = RowLimit { depth: 1, rows, ..RowLimit::default() };
     let mut parts = job.trace.parts_within(&threads, &query, limit)?;
     if args.sort != SortKey::Own {
         job.trace.sort(&mut parts, args.sort.order())?;
     }
     note_dropped(&parts, messages);
-    let shown = Shown { rows: args.rows.map(|rows| rows as usize), default_rows: Some(30) };
     job.write(&parts, &query, args.form.form(), shown)?;
     job.finish(is_empty(&parts))
 }
@@ -278,6 +280,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         false => RowLimit {
             depth: depth.unwrap_or(if is_data { usize::MAX } else { 12 }),
             least: args.min.unwrap_or(usual),
+            ..RowLimit::default()
         },
     };
     let mut parts = job.trace.parts_within(&threads, &query, limit)?;
@@ -314,8 +317,6 @@ impl Job<'_> {
         form: Form,
         shown: Shown,
     ) -> Result<(), Failure> {
-        let default_rows = shown.default_rows.filter(|_| !form.is_data());
-        let shown = Shown { default_rows, ..shown };
         let verb = self.reporting.running.flags.verb;
         let answer = Answer { verb, trace: &self.trace, parts, query, shown };
         match form {
