@@ -12,7 +12,7 @@ use crate::trace::ReadRules;
 use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
-use tracemill_core::threads::try_each;
+use tracemill_core::threads::{both, try_each};
 use tracemill_pipeline::{Config, Error, InputPlace, ProfileFacts, ProfileSource, Scanned};
 
 /// A profile with its model.
@@ -40,7 +40,8 @@ struct Decoded {
     names: Names,
 }
 
-/// The samples of all profiles go to `samples`. Profiles are decoded side by side, as many at a time as there are threads.
+/// The samples of all profiles go to `samples`. Profiles are decoded side by side, as many at a time as there are threads, while the models
+/// of those before them are made.
 pub(crate) fn read_profiles(
     scanned: &Scanned,
     rules: ReadRules,
@@ -48,30 +49,35 @@ pub(crate) fn read_profiles(
     (space, room, config): (&Space, &Quota, &Config),
     clock: Clock,
 ) -> Result<Vec<ReadProfile>, Error> {
-    let mut all = Vec::new();
     let (pieces, profiles) = (scanned.pieces(), scanned.profiles());
     let threads = config.threads.max(1);
-    let space = space.divided(threads as u64);
+    let space = space.divided((2 * threads).min(profiles.len()) as u64);
     let kept = Space::new(config, config.memory / 8, 1).divided(profiles.len() as u64);
-    for first in (0..profiles.len()).step_by(threads) {
-        let decoded = try_each(threads, threads.min(profiles.len() - first), |at| {
-            let (mut raw, mut raw_samples) = (Raw::new(&space), RawSamples::new(&space));
-            let (facts, mut names) = (profiles[first + at].clone(), meta_names());
-            let mut added = Ok(());
-            pieces.each(first + at, rules.as_devtools, |piece| {
-                if added.is_ok() {
-                    let nodes = raw.add(piece, facts.is_whole, (&mut names, room));
-                    added = nodes.and_then(|()| raw_samples.add(piece.samples, piece.micros()));
-                }
-                if raw_samples.are_complete() {
-                    raw.source = piece.source.or(raw.source);
-                }
-            })?;
-            added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
+    let decode = |number: usize| {
+        let (mut raw, mut raw_samples) = (Raw::new(&space), RawSamples::new(&space));
+        let (facts, mut names) = (profiles[number].clone(), meta_names());
+        let mut added = Ok(());
+        pieces.each(number, rules.as_devtools, |piece| {
+            if added.is_ok() {
+                let nodes = raw.add(piece, facts.is_whole, (&mut names, room));
+                added = nodes.and_then(|()| raw_samples.add(piece.samples, piece.micros()));
+            }
+            if raw_samples.are_complete() {
+                raw.source = piece.source.or(raw.source);
+            }
         })?;
-        for own in decoded {
-            all.push(own.read(scanned, rules, (names, samples), &kept, clock)?);
-        }
+        added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
+    };
+    let (mut all, mut decoded) = (Vec::new(), Vec::new());
+    // behind the last ones nothing is left to be decoded while they are read
+    for first in (0..profiles.len() + threads).step_by(threads) {
+        let count = threads.min(profiles.len().saturating_sub(first));
+        let read = |own: Decoded| own.read(scanned, rules, (names, samples), &kept, clock);
+        let models = || decoded.drain(..).map(read).collect::<Result<Vec<_>, Error>>();
+        let next = || try_each(threads, count, |at| decode(first + at));
+        let (models, next) = both(threads, models, next);
+        all.extend(models?);
+        decoded = next?;
     }
     Ok(all)
 }

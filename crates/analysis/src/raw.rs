@@ -130,12 +130,8 @@ impl Raw {
         let frame = Frame::of_node(node.text, is_whole, names);
         let frame = self.functions.number(frame, names)?;
         self.count += 1;
-        self.nodes.extend(&[RawNode {
-            id: node.id,
-            parent: node.parent.unwrap_or(NO_ID),
-            children,
-            frame,
-        }])
+        let parent = node.parent.unwrap_or(NO_ID);
+        self.nodes.push(RawNode { id: node.id, parent, children, frame })
     }
 
     /// Makes the model, without samples, and what finds its nodes by their ids; `end` is a sum of the clock. `kept` is for what stays, nodes and

@@ -140,7 +140,7 @@ impl Samples {
 
     fn push(&mut self, sample: Sample) -> Result<(), Error> {
         self.count += 1;
-        self.all.extend(&[sample])
+        self.all.push(sample)
     }
 
     pub(crate) fn finish(mut self) -> Result<SpilledVec<Sample>, Error> {

@@ -82,6 +82,10 @@ pub(crate) fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
 /// ```
 pub fn string_is(string: &[u8], text: &[u8]) -> bool {
     let [b'"', content @ .., b'"'] = string else { return false };
+    // what is written with escapes is longer than what it says, unless it says just that
+    if content.len() <= text.len() && content != text {
+        return false;
+    }
     if !content.contains(&b'\\') {
         return content == text;
     }

@@ -34,19 +34,19 @@ impl CpuprofileInput {
         Some(self.store().slice(key.offset, key.len).into())
     }
 
-    /// All of it as one piece.
-    pub(super) fn decode(&self, store: &Store<'_>) -> Chunk {
-        const NAMES: [&[u8]; 7] = [
-            b"head",
-            b"nodes",
-            b"samples",
-            b"timeDeltas",
-            b"timestamps",
-            b"trace_ids",
-            b"traceIds",
-        ];
+    /// Its nodes.
+    pub(super) fn tree(&self, store: &Store<'_>) -> Chunk {
+        self.decode(&[b"head", b"nodes", b"trace_ids", b"traceIds"], store)
+    }
+
+    /// Its samples, and their times.
+    pub(super) fn samples(&self, store: &Store<'_>) -> Chunk {
+        self.decode(&[b"samples", b"timeDeltas", b"timestamps"], store)
+    }
+
+    fn decode(&self, names: &[&[u8]], store: &Store<'_>) -> Chunk {
         let mut chunk = Chunk::default();
-        for name in NAMES {
+        for &name in names {
             let keys = &self.document.keys;
             if let Some(key) = keys.iter().rev().find(|key| string_is(&key.key, name)) {
                 chunk.read_member(name, store.slice(key.offset, key.len), key.offset);

@@ -4,8 +4,9 @@ use super::Scanned;
 use tracemill_core::error::Error;
 use tracemill_core::order::Order;
 use tracemill_core::store::Store;
+use tracemill_core::threads::both;
 use tracemill_profile::{
-    ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, order_chunks,
+    Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, order_chunks,
     text_of,
 };
 
@@ -166,7 +167,7 @@ pub struct Pieces<'s> {
 
 impl Pieces<'_> {
     /// Gives the pieces of a profile, by its number in [`Scanned::profiles`]: in the order of the stream (see
-    /// [`crate::ChunkOrder`]), or as they stand in the inputs if `as_written`.
+    /// [`crate::ChunkOrder`]), or as they stand in the inputs if `as_written`; of a whole one nodes, then samples.
     ///
     /// Cost: a pass over its chunks, decoded again where they were not kept.
     ///
@@ -181,8 +182,13 @@ impl Pieces<'_> {
         let Some(&group) = self.groups.get(number) else {
             if let Some(whole) = self.scanned.wholes.get(number - self.groups.len()) {
                 let store = whole.store();
-                let chunk = whole.decode(&store);
-                each(&ProfilePiece::of(chunk.view(), &store));
+                let mut show = |chunk: Chunk| each(&ProfilePiece::of(chunk.view(), &store));
+                // where each has a thread of its own already there is none for its samples
+                let profiles = self.groups.len() + self.scanned.wholes.len();
+                let threads = self.scanned.config.threads / profiles;
+                let samples = || whole.samples(&store);
+                let ((), samples) = both(threads, || show(whole.tree(&store)), samples);
+                show(samples);
             }
             return Ok(());
         };
