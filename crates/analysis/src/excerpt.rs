@@ -63,7 +63,11 @@ impl Trace {
             let Some(trace) = read else { return Ok(Attempt::Wrong) };
             let chosen = trace.choose(scope.threads);
             let is_settled = chosen.iter().all(|&at| trace.is_settled(&trace.threads[at], excerpt));
-            Ok(if is_settled { Attempt::Done(trace) } else { Attempt::Unsettled })
+            Ok(match is_settled {
+                true if excerpt.is_probe => Attempt::Promising,
+                true => Attempt::Done(trace),
+                false => Attempt::Unsettled,
+            })
         };
         let all = || Trace::read_mapped(sources, rules, maps, config);
         let ByIndex { answer: mut trace, used, unused, warning } =
@@ -85,7 +89,7 @@ impl Trace {
         }
     }
 
-    /// Whether what of a thread lies in the window has the places and calls that it has in the whole trace.
+    /// Whether what of a thread lies in the window has the places and calls that it has in the whole trace; of a probe whether it may have.
     fn is_settled(&self, thread: &Thread, excerpt: &Excerpt) -> bool {
         let own = thread.lane.and_then(|lane| excerpt.threads.get(lane as usize));
         let Some(own) = own.filter(|_| self.stands_alone(thread).is_none()) else { return true };

@@ -12,10 +12,11 @@
 //! moment at which nothing is open, or nothing but what is known to have a place. Such a moment is looked for in front of the window, and
 //! before each event that lasts into it. Where there is none the reach grows, and at last all is read.
 //!
-//! CPU profiles are read as a whole: of a recording they are a few hundredths.
+//! CPU profiles are read as a whole: of a recording they are a few hundredths, but most of the work. So they are read once the events around the window,
+//! and the first ones of each profile, have shown that there is such a moment.
 
 use super::chunks::NO_PROFILES;
-use super::lookup::Single;
+use super::lookup::{Lookup, Single};
 use super::plan::{self, Asked, Opened, Plan, pieces_of, too_many};
 use super::recorded::micros;
 use super::threads::{IndexedThreads, records, threads};
@@ -23,12 +24,14 @@ use crate::config::Config;
 use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
 use crate::pieces::{PieceOutcome, Pieces};
 use crate::warning::Warning;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::source::Source;
+use tracemill_index::IndexError;
 use tracemill_tokenizer::Nanos;
 
 /// What is asked of a trace.
@@ -42,6 +45,8 @@ pub struct ExcerptQuery<'q> {
 /// A part of a trace, and what is known of the rest. Times are nanoseconds unless they are said to be others.
 pub struct Excerpt {
     pub(crate) pieces: Pieces,
+    /// Whether it has CPU profiles of the trace in part: then it only tells whether it is worth reading with these.
+    pub is_probe: bool,
     /// What the input is packed in.
     pub encoding: Option<&'static str>,
     /// First and last microsecond of the trace.
@@ -86,6 +91,8 @@ pub struct ExcerptThread {
 pub enum Attempt<T> {
     /// The answer, which is that of a run over everything.
     Done(T),
+    /// The same with CPU profiles may tell it.
+    Promising,
     /// More must be read to know the answer.
     Unsettled,
     /// The trace is other than the index says.
@@ -120,20 +127,25 @@ pub fn by_excerpt<T>(
     mut part: impl FnMut(&Source, &Excerpt) -> Result<Attempt<T>, Error>,
     all: impl FnOnce() -> Result<T, Error>,
 ) -> Result<ByIndex<T>, Error> {
-    let factor = std::cell::Cell::new(2);
+    let (factor, is_probe) = (Cell::new(2), Cell::new(true));
     let mut steps = 0;
     let asked = plan::run(
         sources,
         config,
-        |opened| known(&opened, query, factor.get(), config),
+        |opened| known(&opened, query, (factor.get(), is_probe.get()), config),
         |source, excerpt| {
             Ok(match part(source, &excerpt)? {
                 Attempt::Done(answer) => PieceOutcome::Done(answer),
                 Attempt::Wrong => PieceOutcome::Wrong,
+                Attempt::Promising => {
+                    is_probe.set(false);
+                    PieceOutcome::Missing(Vec::new())
+                }
                 Attempt::Unsettled if steps == STEPS => PieceOutcome::Cannot(UNSETTLED),
                 Attempt::Unsettled => {
                     steps += 1;
                     factor.set(factor.get() * STEP);
+                    is_probe.set(true);
                     PieceOutcome::Missing(Vec::new())
                 }
             })
@@ -166,7 +178,7 @@ const UNSETTLED: &str = "what runs in the window follows from what ran long befo
 fn known(
     opened: &Opened<'_, '_, '_>,
     query: &ExcerptQuery<'_>,
-    factor: i64,
+    (factor, is_probe): (i64, bool),
     config: &Config,
 ) -> Result<Plan<Excerpt>, String> {
     let Opened { lookup, of_windows, of_tables, input, .. } = opened;
@@ -186,11 +198,11 @@ fn known(
         return Ok(Plan::Cannot("the trace has no times"));
     };
     let bounds = (f64::from_bits(first), f64::from_bits(last));
-    let window = match (query.window)(bounds) {
+    let (from, to) = match (query.window)(bounds) {
         Ok(window) => window,
         Err(why) => return Ok(Plan::Cannot(why)),
     };
-    let [Some(a), Some(b)] = [window.0, window.1].map(nanos) else {
+    let [Some(a), Some(b)] = [from, to].map(nanos) else {
         return Ok(Plan::Cannot("no window was given"));
     };
     let look_back = of_windows.look_back();
@@ -205,12 +217,12 @@ fn known(
         return Ok(Plan::Cannot("what lasts into the window lies in too much that lasts longer"));
     };
     let Lasting { mut events, ends } = lasting;
-    if of_windows.has_profiles {
-        let profiles = lookup.profiles(|_, _| true).map_err(|error| error.to_string())?;
-        let Some(profiles) = profiles else { return Ok(Plan::Cannot(NO_PROFILES)) };
-        events.extend(profiles);
-    }
-    events.extend(lookup.noted().map_err(|error| error.to_string())?);
+    let is_probe = is_probe && of_windows.has_profiles;
+    let others = anywhere(lookup, of_windows.has_profiles.then_some(is_probe));
+    let Some(others) = others.map_err(|error| error.to_string())? else {
+        return Ok(Plan::Cannot(NO_PROFILES));
+    };
+    events.extend(others);
     if let Some(why) = too_many(events.len(), config) {
         return Ok(Plan::Cannot(why));
     }
@@ -222,12 +234,12 @@ fn known(
     let granules = lookup.pieces_of(Some(&hull), wanted, events, |_, _| ());
     let mut granules = granules.map_err(|error| error.to_string())?;
     let numbers = std::mem::take(&mut granules.numbers);
-    let pieces = pieces_of(lookup, granules, input.clone(), config)?;
-    Ok(pieces.map(|pieces| Excerpt {
+    Ok(pieces_of(lookup, granules, input.clone(), config)?.map(|pieces| Excerpt {
+        is_probe,
         encoding: input.encoding,
         pieces,
         bounds,
-        window,
+        window: (from, to),
         reach,
         look_back,
         first: least,
@@ -239,6 +251,22 @@ fn known(
         ends,
         numbers,
     }))
+}
+
+/// Events that are read wherever they stand: those that say names, and if there are CPU profiles those of these, of a probe the first ones of each.
+/// `None` if the index has no list of them.
+fn anywhere(
+    lookup: &Lookup<'_, '_>,
+    profiles: Option<bool>,
+) -> Result<Option<Vec<Single>>, IndexError> {
+    let profiles = match profiles {
+        None => Some(Vec::new()),
+        Some(true) => lookup.begins_of_profiles()?,
+        Some(false) => lookup.profiles(|_, _| true)?,
+    };
+    let Some(mut all) = profiles else { return Ok(None) };
+    all.extend(lookup.noted()?);
+    Ok(Some(all))
 }
 
 /// Nanoseconds of microseconds, rounded down; `None` beyond all times.
