@@ -11,7 +11,9 @@ use super::streams::Member;
 use std::collections::BTreeMap;
 use std::io;
 use tracemill_core::place::Place;
-use tracemill_index::{Page, PageBuilder, SectionEntry, Writer, id, streams, unzigzag, zigzag};
+use tracemill_index::{
+    Page, PageBuilder, ROWS_MOST, SectionEntry, Writer, id, streams, unzigzag, zigzag,
+};
 use tracemill_profile::Skim;
 
 /// Rows of a page.
@@ -149,5 +151,8 @@ fn run_of(numbers: [u64; COLUMNS], of: &SectionEntry) -> Result<Run, String> {
     let (least, stream) = (least as i64, usize::try_from(stream).unwrap_or(usize::MAX));
     let greatest = least.saturating_add_unsigned(width);
     let page = page.ok_or("it has runs of CPU profiles that are nowhere")?;
+    if chunks > events || events > ROWS_MOST as u64 {
+        return Err("it has impossible runs of CPU profiles".to_owned());
+    }
     Ok(Run { page, stream, events, chunks, longest, least, greatest, skim })
 }
