@@ -305,6 +305,12 @@ impl IndexedStreams {
         own
     }
 
+    /// Whether the length of a chunk can be looked up, if its place does not hold it.
+    fn has_length(&self, chunk: &IndexedChunk) -> bool {
+        let &IndexedChunk { place, len, .. } = chunk;
+        !Place::is_long(len as usize) || self.long.len_at(self.base + place) == Some(len)
+    }
+
     /// Whether an event is what is known of it, and can be read.
     pub(crate) fn check(&self, entry: Entry, sum: u32, store: &Store<'_>) -> bool {
         let (place, len) = (entry.place.offset() - self.base, store.len(entry.place));
@@ -340,8 +346,10 @@ impl<'c> IndexedStream<'c> {
         let (page, stream) = (self.all.page(run.page), self.own.stream);
         let own = page.partition_point(|(own, _)| *own < stream)
             ..page.partition_point(|(own, _)| *own <= stream);
-        let skims = page[own.clone()].iter().map(|(_, chunk)| chunk.skim);
-        let is_right = own.len() as u64 == run.chunks && skims.reduce(Skim::then) == Some(run.skim);
+        let chunks = page[own.clone()].iter().map(|(_, chunk)| chunk);
+        let skim = chunks.clone().map(|chunk| chunk.skim).reduce(Skim::then);
+        let are_listed = chunks.clone().all(|chunk| self.all.has_length(chunk));
+        let is_right = own.len() as u64 == run.chunks && skim == Some(run.skim) && are_listed;
         self.all.is_wrong.fetch_or(!is_right, Ordering::Relaxed);
         let own = if is_right { own } else { 0..0 };
         RunChunks { page, own, base: self.all.base }

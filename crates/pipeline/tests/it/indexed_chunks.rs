@@ -1,6 +1,7 @@
 //! Slices of long CPU profiles by an index: chunks that windows need are read, and no others, whatever the streams look like; and the slices
 //! are those without an index.
 
+use crate::fuzzed::rewritten;
 use crate::index::{made, of_files};
 use crate::indexed_packed::zstd_frames;
 use crate::indexed_slices::{EDGES, same, windows};
@@ -405,10 +406,15 @@ fn a_short_window_reads_few_chunks() {
 
 /// Slices a trace whose file is too long for a fingerprint of all of it.
 fn sliced(path: &Path, index: IndexUse) -> Result<(Vec<u8>, String), ErrorClass> {
+    sliced_at(path, 300_000, index)
+}
+
+/// As [`sliced`], from this microsecond on.
+fn sliced_at(path: &Path, from: i64, index: IndexUse) -> Result<(Vec<u8>, String), ErrorClass> {
     let folder = Folder::new();
     let target = folder.path("out");
     let config = Config { index, ..config(Knobs { threads: 2, ..PLAIN }) };
-    let window = TimeWindow { from: at(300_000), to: at(302_000) };
+    let window = TimeWindow { from: at(from), to: at(from + 2000) };
     let sources = [Source::Path(path.to_owned())];
     let report = slice(&sources, &[window], Edges::Clip, &output_to(&target, None), &config);
     let report = report.map_err(|error| error.class())?;
@@ -453,4 +459,34 @@ fn a_node_that_changed_under_a_fresh_index_is_seen_if_it_is_needed() {
         }
     }
     assert_eq!(changed, 3);
+}
+
+/// Runs that say that no event is long, where pages of chunks that are read later have long ones.
+#[test]
+fn a_forged_index_that_hides_long_chunks_is_refused() {
+    let mut rng = Rng::new(3);
+    let events = stream(&mut rng, 1, 4000, Oddity::None);
+    let (first, last) = (events[0].0, events[events.len() - 1].0);
+    let lines: Vec<String> = events.into_iter().map(|(_, event)| event).collect();
+    let folder = Folder::new();
+    let path = folder.file("a.json", format!("[{}]", lines.join(",\n")).as_bytes());
+    let good = made(&path, PLAIN);
+    let mut column = 0;
+    let forged = rewritten(&good, |_, section, numbers| match numbers {
+        None => column = 0,
+        Some(numbers) => {
+            column += 1;
+            if section.id == id::STREAM_RUNS && column == 5 {
+                numbers.fill(1);
+            }
+        }
+    });
+    let from = last - (last - first) / 10;
+    let (expected, _) = sliced_at(&path, from, IndexUse::Never).expect("sound");
+    let (found, said) = sliced_at(&path, from, IndexUse::Auto).expect("sound");
+    assert!(found == expected && said.ends_with("[]"), "{said}");
+    std::fs::write(path.with_extension("json.tmi"), forged).expect("the folder takes it");
+    let (found, said) = sliced_at(&path, from, IndexUse::Auto).expect("sound");
+    assert!(found == expected, "{said}");
+    assert!(said.contains("IndexUnused"), "{said}");
 }
