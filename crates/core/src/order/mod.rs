@@ -11,7 +11,7 @@
 //! ```text
 //!   part = one scanned chunk, sorted by its worker         (already sorted: one comparison an event)
 //!   bucket = a stretch of time with some 16,000 events     (cut from every part by binary search)
-//!   writer: copy a bucket's slices, sort in cache, resolve ties, gather
+//!   writer: put a bucket's slices in order in cache, resolve ties, gather
 //! ```
 //!
 //! No entry is copied but into its bucket, so the heap stays at 16 bytes an event. Tried and slower: one big
@@ -40,6 +40,7 @@
 //! ```
 
 mod compare;
+mod distribution;
 mod external;
 mod lists;
 mod loser_tree;

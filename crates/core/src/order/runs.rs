@@ -9,6 +9,7 @@
 //!
 //! Cost: one entry of 512 is sampled, and where a run is cut is found by a search that doubles its steps. Heap: 16 bytes for each piece of a run.
 
+use super::distribution::sort_pieces;
 use crate::entry::Entry;
 
 /// Entries that a bucket should hold: 256 KiB of index, some MiB of events.
@@ -105,16 +106,8 @@ impl<'r> Buckets<'r> {
 
     /// Fills `bucket` with the entries of bucket `index`, sorted by their 16 bytes.
     pub fn collect(&self, index: usize, bucket: &mut Vec<Entry>) {
-        bucket.clear();
-        let mut sorted = true;
-        for slice in self.slices(index) {
-            sorted &= bucket.last().is_none_or(|last| *last <= slice[0]);
-            bucket.extend_from_slice(slice);
-        }
-        if !sorted {
-            // the stable sort finds the runs and merges them
-            bucket.sort();
-        }
+        let pieces: Vec<&[Entry]> = self.slices(index).collect();
+        sort_pieces(&pieces, bucket);
     }
 }
 
