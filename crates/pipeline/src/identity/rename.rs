@@ -174,13 +174,18 @@ impl<'r> Renamer<'r> {
         } else if let Some(renames) = &unit.renames {
             let mut found = PatchedEvent { event, patches };
             let all;
-            let spans = if renames.args_keys.is_empty() {
-                self.finder.find_ids(event, PROCESS_ID)
-            } else {
-                all = self.finder.find(event);
-                &all
+            let spans = match renames.args_keys[..] {
+                // most events have none
+                [] if renames.pids.is_empty() && !self.finder.may_have_ids(event) => None,
+                [] => Some(self.finder.find_ids(event, PROCESS_ID)),
+                _ => {
+                    all = self.finder.find(event);
+                    Some(&all)
+                }
             };
-            self.pids.find_names(&spans.of(event), (self.unit.1, renames), &mut found);
+            if let Some(spans) = spans {
+                self.pids.find_names(&spans.of(event), (self.unit.1, renames), &mut found);
+            }
         }
         if let Some(frames) = &unit.frames {
             let mut found = PatchedEvent { event, patches };

@@ -21,7 +21,8 @@
 //! [`Masks`](blocks::Masks) and in how set bits become positions; every other line is shared, so one answer is a property of
 //! the structure and not of luck. On AVX-512 the flattening is one compress instruction a block; on the others a loop.
 //!
-//! `nesting` asks the same masks for less: where the bracket closes that bytes begin with.
+//! `nesting` asks the same masks for less: where the bracket closes that bytes begin with. `glance` asks for less still: whether an event may have
+//! an id.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -29,6 +30,8 @@ mod avx2;
 mod avx512;
 mod blocks;
 pub(crate) mod class;
+#[cfg(target_arch = "x86_64")]
+mod glance;
 #[cfg_attr(
     not(target_arch = "x86_64"),
     allow(
@@ -206,6 +209,22 @@ impl Kernel {
             Kernel::Avx512(avx512) => avx512.container_len(bytes),
             #[cfg(target_arch = "aarch64")]
             Kernel::Neon(neon) => neon.container_len(bytes),
+        }
+    }
+
+    /// Whether an event may have an `id`, `id2` or `bind_id`; always true where looking closer costs no more than this.
+    #[inline]
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(unused_variables, reason = "only the tiers of x86-64 have a glance of their own")
+    )]
+    pub(crate) fn may_have_ids(self, event: &[u8]) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(avx2) => avx2.may_have_ids(event),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(avx512) => avx512.may_have_ids(event),
+            _ => true,
         }
     }
 }
