@@ -21,9 +21,11 @@ pub(crate) enum Mark {
     /// Of a page.
     Started,
     Navigation,
+    SoftNavigation,
     SameDocument,
     FirstPaint,
     LargestPaint,
+    SoftLargestPaint,
     LargestImage,
     Shift,
     /// A phase of a build by Bazel: its id is the event's name.
@@ -70,11 +72,13 @@ fn mark_of(name: &[u8], phase: u8) -> Option<Mark> {
         b"PreloadRenderBlockingStatusChange" => Mark::RenderBlocking,
         b"TracingStartedInBrowser" => Mark::Started,
         b"navigationStart" => Mark::Navigation,
+        b"SoftNavigationStart" => Mark::SoftNavigation,
         b"RenderFrameHostImpl::DidCommitSameDocumentNavigation" if phase == b'X' => {
             Mark::SameDocument
         }
         b"firstContentfulPaint" => Mark::FirstPaint,
         b"largestContentfulPaint::Candidate" => Mark::LargestPaint,
+        b"largestContentfulPaint::CandidateForSoftNavigation" => Mark::SoftLargestPaint,
         b"LargestImagePaint::Candidate" => Mark::LargestImage,
         b"LayoutShift" => Mark::Shift,
         b"EventTiming" if phase == b'b' => Mark::Begin,
@@ -89,7 +93,8 @@ impl Pages {
     pub(crate) fn note(&mut self, event: &Event<'_>, number_in: u64) {
         let Some(written @ [b'"', name @ .., b'"']) = event.field(Field::Name) else { return };
         let is_phase = event.field(Field::Cat) == Some(b"\"build phase marker\"");
-        if !is_phase && !matches!(name, [b'R' | b'P' | b'T' | b'n' | b'f' | b'l' | b'L' | b'E', ..])
+        if !is_phase
+            && !matches!(name, [b'R' | b'P' | b'T' | b'n' | b'S' | b'f' | b'l' | b'L' | b'E', ..])
         {
             return;
         }

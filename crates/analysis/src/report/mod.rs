@@ -6,6 +6,7 @@ mod compiler;
 mod found;
 mod gpu;
 mod interactions;
+mod navigations;
 mod network;
 mod parties;
 mod paths;

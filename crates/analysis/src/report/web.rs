@@ -1,26 +1,28 @@
 //! What a page's users wait for, by navigation: `PageLoadMetricsHandler` of DevTools and its insights of LCP, INP and CLS.
 
 use super::interactions::{Interaction, slowest};
+use super::navigations::{Navigation, number_above_zero};
 use super::network::{Request, asked_between, data, text};
 use super::shifts::ShiftCluster;
 use crate::clock::by_time;
-use crate::meta::main_frame_in;
 use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
-use crate::value::{at, is_true, number};
-use tracemill_core::hash::HashMap;
+use crate::value::{is_true, number};
 use tracemill_tokenizer::unescaped_text;
 
 /// A figure, or why it cannot be told.
 pub type Told<T> = Result<T, &'static str>;
 
-/// From a navigation of the main frame to the next, or what is before the first. Times are microseconds.
+/// From a navigation of the main frame to the next, or what is before the first. Times are microseconds. A navigation is also a soft one, by which
+/// scripts show another page in place of that which is there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visit {
     /// The page, as the address bar has it in the end: behind redirects, and as scripts wrote it. Empty if no navigation says so.
     pub url: String,
     /// DevTools' key of the navigation, if there is one.
     pub key: Option<String>,
+    /// Whether scripts showed it in place of another, without a request for the page.
+    pub is_soft: bool,
     /// First and last moment, on the trace's clock.
     pub bounds: (f64, f64),
     /// The URL that tells whose it is: its own, else that of the main frame.
@@ -66,27 +68,6 @@ pub struct LargestParts {
     pub render: f64,
 }
 
-/// A navigation.
-struct Navigation<'m> {
-    own: &'m Marked,
-    /// Empty if it has none.
-    id: String,
-    frame: String,
-    /// Of what was asked for.
-    url: String,
-    /// What the address bar has in the end; empty if nothing says so.
-    address: String,
-    /// Whether it is one of what was the main frame at that place of the trace.
-    is_main: bool,
-    first_paint: Option<f64>,
-    /// With its candidate's index.
-    largest: Option<(&'m Marked, f64)>,
-}
-
-fn frame_of(own: &Marked) -> Option<String> {
-    text(at(&own.args, &[b"frame"]))
-}
-
 impl Trace {
     /// What users waited for, by navigation of the main frame.
     ///
@@ -97,7 +78,10 @@ impl Trace {
         let main = unescaped_text(main);
         let is_of_page = |own: &&Marked| {
             use Mark::*;
-            matches!(own.mark, Navigation | FirstPaint | LargestPaint | Shift | Begin)
+            matches!(
+                own.mark,
+                Navigation | SoftNavigation | FirstPaint | LargestPaint | Shift | Begin
+            )
         };
         let mut inputs = self.pages.all.iter().filter(is_of_page).map(|own| own.input);
         let first = inputs.next();
@@ -105,9 +89,9 @@ impl Trace {
             return Err("several inputs have pages: ask for each by itself");
         }
         let navigations = self.navigations();
-        let of_main = navigations.iter().filter(|own| own.frame == main);
+        let of_main = navigations.iter().filter(|own| own.is_soft || own.frame == main);
         let clusters = self.shift_clusters(of_main.map(|own| own.own.ts).collect());
-        let is_visit = |own: &&Navigation<'_>| own.is_main && !own.id.is_empty();
+        let is_visit = |own: &&Navigation<'_>| own.is_soft || own.is_main && !own.id.is_empty();
         let mut own: Vec<&Navigation<'_>> = navigations.iter().filter(is_visit).collect();
         own.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
         let times: Vec<f64> = own.iter().map(|own| own.own.ts).collect();
@@ -133,6 +117,7 @@ impl Trace {
                 first_party: or_main(navigation.map_or("", |own| &own.url)),
                 url: navigation.map_or_else(String::new, |own| or_main(&own.address)),
                 key: navigation.map(|own| format!("r-{}", own.own.number)),
+                is_soft: navigation.is_some_and(|own| own.is_soft),
                 bounds,
                 fcp: navigation.ok_or("navigationStart is missing").and_then(|own| {
                     let paint = own.first_paint.ok_or("firstContentfulPaint is missing");
@@ -167,104 +152,16 @@ impl Trace {
         }
     }
 
-    /// Navigations, the first of each id, with their paints and addresses, in the order of the trace.
-    fn navigations(&self) -> Vec<Navigation<'_>> {
-        let mut all: Vec<Navigation<'_>> = Vec::new();
-        let mut numbers: HashMap<String, usize> = HashMap::default();
-        let mut main = None;
-        for own in &self.pages.all {
-            if own.mark == Mark::Started {
-                main = at(&own.args, &[b"data"]).and_then(main_frame_in).or(main);
-            }
-            // a navigation is led to where the last of its requests goes
-            if own.mark == Mark::Send && data(own, b"resourceType") == Some(b"\"Document\"") {
-                let id = text(data(own, b"requestId")).unwrap_or_default();
-                if let Some(&number) = numbers.get(&id) {
-                    all[number].address = text(data(own, b"url")).unwrap_or_default();
-                }
-            }
-            if own.mark != Mark::Navigation || !is_true(at(&own.args, &[b"data"])) {
-                continue;
-            }
-            let url = data(own, b"documentLoaderURL");
-            if url == Some(b"\"\"") {
-                continue;
-            }
-            let id = text(data(own, b"navigationId")).unwrap_or_default();
-            let next = all.len();
-            if *numbers.entry(id.clone()).or_insert(next) == next {
-                let (frame, url) = (frame_of(own), text(url).unwrap_or_default());
-                let is_main = frame.is_some() && frame == main.as_deref().map(unescaped_text);
-                let (first_paint, largest, address) = (None, None, url.clone());
-                let frame = frame.unwrap_or_default();
-                all.push(Navigation {
-                    own,
-                    id,
-                    frame,
-                    url,
-                    address,
-                    is_main,
-                    first_paint,
-                    largest,
-                });
-            }
-        }
-        self.add_paints(&mut all, &numbers);
-        self.add_addresses(&mut all);
-        all
-    }
-
-    /// What scripts wrote to the address bar is of the navigation of the main frame before it.
-    fn add_addresses(&self, navigations: &mut [Navigation<'_>]) {
-        let mut main: Vec<&mut Navigation<'_>> =
-            navigations.iter_mut().filter(|own| own.is_main).collect();
-        main.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
-        for own in self.pages.all.iter().filter(|own| own.mark == Mark::SameDocument) {
-            let kind = at(&own.args, &[b"render_frame_host", b"frame_type"]);
-            let before = main.partition_point(|navigation| navigation.own.ts <= own.ts);
-            if kind == Some(b"\"PRIMARY_MAIN_FRAME\"") && before > 0 {
-                main[before - 1].address = text(at(&own.args, &[b"url"])).unwrap_or_default();
-            }
-        }
-    }
-
-    /// Paints by the ids of their navigations, whose numbers are given; of other frames and processes than theirs they do not count.
-    fn add_paints<'m>(
-        &'m self,
-        navigations: &mut [Navigation<'m>],
-        numbers: &HashMap<String, usize>,
-    ) {
-        let mut paints: Vec<&Marked> = self
-            .pages
-            .all
-            .iter()
-            .filter(|own| matches!(own.mark, Mark::FirstPaint | Mark::LargestPaint))
-            .collect();
-        paints.sort_by(|a, b| by_time(a.ts, b.ts));
-        for own in paints {
-            let id = text(data(own, b"navigationId")).unwrap_or_default();
-            let Some(&number) = numbers.get(&id) else { continue };
-            let frame = frame_of(own).unwrap_or_default();
-            let navigation = &mut navigations[number];
-            if frame != navigation.frame || !self.meta.shows(frame.as_bytes(), &own.pid) {
-                continue;
-            }
-            if own.mark == Mark::FirstPaint {
-                navigation.first_paint = Some(own.ts);
-            } else if let Some(index) = data(own, b"candidateIndex").and_then(number_above_zero)
-                && navigation.largest.is_none_or(|(_, known)| known < index)
-            {
-                navigation.largest = Some((own, index));
-            }
-        }
-    }
-
     fn largest(&self, own: &Navigation<'_>, requests: &[Request]) -> Told<LargestPaint> {
         let (paint, _) = own.largest.ok_or("largestContentfulPaint::Candidate is missing")?;
         let start = own.own.ts;
-        let request = self.request_of_paint(paint, start, requests);
+        let request = self.request_of_paint(paint, start, requests).filter(|_| !own.is_soft);
         let document = requests.iter().rev().find(|request| request.id == own.id);
-        let parts = document.ok_or("the request for the page is missing").and_then(|document| {
+        let document = match own.is_soft {
+            true => Err("scripts changed the page, without a request for it"),
+            false => document.ok_or("the request for the page is missing"),
+        };
+        let parts = document.and_then(|document| {
             let answered =
                 document.answered.ok_or("the request for the page has no times of its answer")?;
             let (load, ready) = match request {
@@ -298,8 +195,4 @@ impl Trace {
         let url = text(data(image, b"imageUrl")).filter(|url| !url.is_empty())?;
         asked_between(requests, &url, (start, image.ts))
     }
-}
-
-fn number_above_zero(value: &[u8]) -> Option<f64> {
-    number(value).filter(|number| *number != 0.0)
 }

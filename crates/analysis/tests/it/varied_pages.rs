@@ -14,10 +14,12 @@ use tracemill_testkit::{Rng, seeds};
 
 /// Beginnings of names of what the figures are made of, but for chunks of CPU profiles: we read these in order of time, the engine in that
 /// of the file.
-const TOLD: [&str; 21] = [
+const TOLD: [&str; 23] = [
     "TracingStartedInBrowser",
     "FrameCommittedInBrowser",
     "navigationStart",
+    "SoftNavigationStart",
+    "RenderFrameHostImpl::DidCommitSameDocumentNavigation",
     "CommitLoad",
     "firstContentfulPaint",
     "firstPaint",
@@ -122,6 +124,52 @@ fn change(rng: &mut Rng, events: &mut Vec<Value>) {
     }
 }
 
+/// Shows other pages by scripts, with what they paint.
+fn soften(rng: &mut Rng, events: &mut Vec<Value>) {
+    let is_navigation =
+        |own: &&Value| own["name"] == "navigationStart" && own["args"]["frame"].is_string();
+    let Some(navigation) = events.iter().find(is_navigation).cloned() else { return };
+    let time = |own: &Value| own["ts"].as_i64().unwrap_or(1);
+    let last = events.iter().map(time).max().unwrap_or(1);
+    let first = time(&navigation);
+    for _ in 0..rng.range(1, 3) {
+        let ts = first + rng.below((last - first).max(1) as u64) as i64;
+        let (id, url) = (rng.range(1, 3), format!("https://soft.test/{ts}"));
+        let mut own = navigation.clone();
+        own["ts"] = json!(ts);
+        let mut all = Vec::new();
+        if rng.chance(90) {
+            let painted = if rng.chance(80) { json!(ts + 1000) } else { json!(0) };
+            let context = json!({"performanceTimelineNavigationId": id, "URL": url, "firstContentfulPaint": painted});
+            own["name"] = json!("SoftNavigationStart");
+            own["ph"] = json!("n");
+            own["id"] = json!(format!("0x{ts:x}"));
+            own["args"] = json!({"frame": navigation["args"]["frame"], "context": context});
+            all.push(own.clone());
+        }
+        for index in 0..rng.below(3) as i64 {
+            let data = json!({"candidateIndex": index + 1, "performanceTimelineNavigationId": id, "nodeId": 7 + index,
+                "navigationId": navigation["args"]["data"]["navigationId"], "isMainFrame": true, "isOutermostMainFrame": true});
+            own["name"] = json!("largestContentfulPaint::CandidateForSoftNavigation");
+            own["ph"] = json!("R");
+            own["ts"] = json!(ts + 2000 * (1 + index));
+            own["args"] = json!({"frame": navigation["args"]["frame"], "data": data});
+            all.push(own.clone());
+        }
+        if rng.chance(70) {
+            let before = json!({"name": "RenderFrameHostImpl::DidCommitSameDocumentNavigation", "ph": "X", "cat": "navigation", "dur": 5,
+                "pid": own["pid"], "tid": own["tid"], "ts": ts - 20_000 + rng.below(40_000) as i64,
+                "args": {"url": url, "render_frame_host": {"frame_type": "PRIMARY_MAIN_FRAME"}}});
+            all.push(before);
+        }
+        // as a program writes them: in the order of time
+        for own in all {
+            let at = events.iter().position(|known| known["ph"] != "M" && time(known) > time(&own));
+            events.insert(at.unwrap_or(events.len()), own);
+        }
+    }
+}
+
 /// All times as by a clock that is faster.
 fn stretch(events: &mut [Value], by: f64) {
     for event in events {
@@ -155,6 +203,9 @@ fn variant(rng: &mut Rng, source: &Value, is_alone: bool) -> String {
     if is_alone {
         alone(events);
     }
+    if rng.chance(35) {
+        soften(rng, events);
+    }
     for _ in 0..rng.range(1, 6) {
         change(rng, events);
     }
@@ -177,7 +228,7 @@ fn varied_pages_are_what_the_engine_makes_of_them() {
     let mut kept = tempfile::tempdir().expect("a folder");
     let folder = kept.path().to_owned();
     let sources = sources();
-    let (mut wrong, mut figures, mut refused) = (Vec::new(), 0, 0);
+    let (mut wrong, mut figures, mut soft, mut refused) = (Vec::new(), 0, 0, 0);
     let all = seeds(1, 30);
     let asked = all.end - all.start;
     for seed in all {
@@ -191,6 +242,10 @@ fn varied_pages_are_what_the_engine_makes_of_them() {
             refused += 1;
             continue;
         };
+        let is_soft = |line: &&Value| {
+            line["navigation"].is_object() && line["navigation"]["navigationId"].is_null()
+        };
+        soft += lines.iter().filter(is_soft).count() as u64;
         let name = path.display().to_string();
         let compare = AssertUnwindSafe(|| {
             let report = report(&read_trace(&path, 256 << 20));
@@ -206,5 +261,6 @@ fn varied_pages_are_what_the_engine_makes_of_them() {
     }
     kept.disable_cleanup(!wrong.is_empty());
     assert!(wrong.is_empty(), "what is said above is wrong of {wrong:#?}");
-    assert!(2 * refused < asked && figures > asked / 2, "{refused} are refused, {figures} figures");
+    let told = format!("{refused} are refused, {figures} figures, {soft} soft navigations");
+    assert!(2 * refused < asked && figures > asked / 2 && soft > asked / 10, "{told}");
 }

@@ -4,7 +4,7 @@
 //! [`varied`] cuts a trace down to some stretches of it first, so that those that it is held against answer soon.
 //!
 //! Not made is what no program writes and JavaScript takes for what it is not: events called by what all objects have (`constructor`),
-//! lists and objects as the type of an `EventDispatch`, times in quotes.
+//! lists and objects as the type of an `EventDispatch`, URLs that are no texts, times in quotes.
 
 mod events;
 mod pick;

@@ -129,6 +129,9 @@ pub(super) fn change_args(rng: &mut Rng, events: &mut [Value]) {
     // of a list or an object DevTools makes a label that is no text
     let is_whole = |own: &Value| own.is_array() || own.is_object() || *own == true;
     let value = value.filter(|own| !(path.ends_with("/type") && is_whole(own)));
+    // of a URL that is no text, and that a condition takes for true, it asks what it begins with
+    let is_other = |own: &Value| is_whole(own) || own.as_f64().is_some_and(|own| own != 0.0);
+    let value = value.filter(|own| !(path.ends_with("/url") && is_other(own)));
     // of one, or of all of its name
     let is_all = rng.chance(25);
     let is_one = |(number, own): &(usize, &mut Value)| {

@@ -17,6 +17,7 @@ const WEB: &[Column] = &[
     words("shifts", ""),
     words("url", "page"),
     words("key", ""),
+    words("soft", ""),
 ];
 
 const NETWORK: &[Column] = &[
@@ -117,8 +118,14 @@ impl ReportInputs<'_> {
             }
         };
         let navigations = visits.iter().filter(|own| own.key.is_some()).count();
-        section.head = format!("{} of the main frame", plural(navigations as u64, "navigation"));
-        section.figures = vec![("navigations", Cell::Count(navigations as u64))];
+        let soft = visits.iter().filter(|own| own.is_soft).count();
+        let of_these = if soft > 0 { format!(", {soft} of them soft") } else { String::new() };
+        let all = plural(navigations as u64, "navigation");
+        section.head = format!("{all} of the main frame{of_these}");
+        section.figures = vec![
+            ("navigations", Cell::Count(navigations as u64)),
+            ("soft_navigations", Cell::Count(soft as u64)),
+        ];
         if navigations == 0 {
             section.why = Some("navigationStart is missing".to_owned());
         }
@@ -136,7 +143,11 @@ impl ReportInputs<'_> {
             });
             Cell::Json(value, String::new())
         });
-        let url = if own.url.is_empty() { Cell::None } else { Cell::text(&own.url) };
+        let url = match own.url.as_str() {
+            "" => Cell::None,
+            url if own.is_soft => Cell::Json(json!(url), format!("{url} (soft)")),
+            url => Cell::text(url),
+        };
         let cells = vec![
             ms(own.bounds.0 - self.trace.bounds.0),
             told(&own.fcp, |us| ms(*us)),
@@ -148,6 +159,7 @@ impl ReportInputs<'_> {
             shifts,
             url,
             optional(&own.key),
+            Cell::Json(json!(own.is_soft), String::new()),
         ];
         // what keeps a page from painting or answering
         let window = Window { from: own.bounds.0 / 1000.0, to: own.bounds.1 / 1000.0 };
