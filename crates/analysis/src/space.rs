@@ -56,6 +56,11 @@ pub(crate) fn rank(number: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
+/// The double of a [`rank`].
+pub(crate) fn of_rank(rank: u64) -> f64 {
+    f64::from_bits(if rank >> 63 == 1 { rank ^ 1 << 63 } else { !rank })
+}
+
 /// The double at an offset of a record.
 pub(crate) fn double(bytes: &[u8], offset: usize) -> f64 {
     f64::from_bits(word(bytes, offset))

@@ -4,6 +4,7 @@ mod keys;
 mod pairs;
 mod rules;
 mod runs;
+mod shifts;
 mod singles;
 mod stats;
 
