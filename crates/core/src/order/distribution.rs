@@ -75,7 +75,7 @@ impl Stretches {
     #[inline(always)]
     fn of(&self, time: i64) -> usize {
         let since = time.abs_diff(self.first);
-        (u128::from(since) * u128::from(self.of_nanosecond) >> 64) as usize
+        ((u128::from(since) * u128::from(self.of_nanosecond)) >> 64) as usize
     }
 }
 
