@@ -10,7 +10,7 @@ use crate::trace::{ReadRules, Thread, Trace};
 use std::path::PathBuf;
 use tracemill_core::hash::HashSet;
 use tracemill_pipeline::{
-    Attempt, ByIndex, Config, Error, Excerpt, ExcerptQuery, Source, by_excerpt,
+    Attempt, ByIndex, Config, Error, Excerpt, ExcerptQuery, Source, Unsettled, by_excerpt,
 };
 
 /// What tables are made of.
@@ -62,11 +62,12 @@ impl Trace {
             let read = Trace::read_part((source, excerpt), rules, maps, config)?;
             let Some(trace) = read else { return Ok(Attempt::Wrong) };
             let chosen = trace.choose(scope.threads);
-            let is_settled = chosen.iter().all(|&at| trace.is_settled(&trace.threads[at], excerpt));
-            Ok(match is_settled {
+            let all = chosen.iter().map(|&at| trace.unsettled(&trace.threads[at], excerpt));
+            let unsettled = all.fold(Unsettled::default(), Unsettled::with);
+            Ok(match unsettled.is_none() {
                 true if excerpt.is_probe => Attempt::Promising,
                 true => Attempt::Done(trace),
-                false => Attempt::Unsettled,
+                false => Attempt::Unsettled(unsettled),
             })
         };
         let all = || Trace::read_mapped(sources, rules, maps, config);
@@ -89,10 +90,13 @@ impl Trace {
         }
     }
 
-    /// Whether what of a thread lies in the window has the places and calls that it has in the whole trace; of a probe whether it may have.
-    fn is_settled(&self, thread: &Thread, excerpt: &Excerpt) -> bool {
+    /// Where more must be read until what of a thread lies in the window has the places and calls that it has in the whole trace; of a probe
+    /// until it may have.
+    fn unsettled(&self, thread: &Thread, excerpt: &Excerpt) -> Unsettled {
         let own = thread.lane.and_then(|lane| excerpt.threads.get(lane as usize));
-        let Some(own) = own.filter(|_| self.stands_alone(thread).is_none()) else { return true };
+        let Some(own) = own.filter(|_| self.stands_alone(thread).is_none()) else {
+            return Unsettled::default();
+        };
         let mut watch = Watch::new(excerpt, &own.lasting);
         for record in self.records.range(thread.records.clone()) {
             let [ts, end] =
@@ -102,10 +106,10 @@ impl Trace {
             let is_seen = end >= excerpt.window.0 && ts <= excerpt.window.1;
             // rows name their events by number
             if is_seen && phase != b'B' && self.number_of(record.number()).is_none() {
-                return false;
+                return Unsettled { before: true, behind: true };
             }
         }
-        watch.settles(thread.model.is_some())
+        watch.unsettled(thread.model.is_some())
     }
 }
 
@@ -158,7 +162,7 @@ impl<'e> Watch<'e> {
             next: 0,
             end: f64::NEG_INFINITY,
             end_of_all: f64::NEG_INFINITY,
-            resets: [settled(begin), end + reach >= micros(excerpt.last)],
+            resets: [settled(begin), end + micros(excerpt.ahead) >= micros(excerpt.last)],
             reaches: false,
             has_task: settled(begin),
         }
@@ -167,7 +171,7 @@ impl<'e> Watch<'e> {
     /// The next event of the thread, in order.
     fn note(&mut self, (ts, end): (f64, f64), flags: u16, phase: u8) {
         let (begin, behind) = self.excerpt.window;
-        let reach = micros(self.excerpt.reach);
+        let [reach, ahead] = [self.excerpt.reach, self.excerpt.ahead].map(micros);
         self.pass(ts);
         for probe in self.probes[self.next..].iter_mut().take_while(|probe| probe.from <= ts) {
             probe.is_settled |= self.end <= ts;
@@ -176,7 +180,7 @@ impl<'e> Watch<'e> {
             let look_back = micros(self.excerpt.look_back);
             let is_known = ts >= begin - reach + look_back + 0.002 && ts < begin;
             self.resets[0] |= is_known && self.end_of_all <= ts;
-            self.resets[1] |= ts > behind && ts <= behind + reach;
+            self.resets[1] |= ts > behind && ts <= behind + ahead;
         }
         self.reaches |= ts < begin - reach && end >= begin;
         self.has_task |= flags & flag::TOP_LEVEL != 0 && ts >= begin - reach && ts <= begin;
@@ -195,14 +199,14 @@ impl<'e> Watch<'e> {
         }
     }
 
-    /// Whether the windows follow from what was read.
-    fn settles(mut self, has_calls: bool) -> bool {
+    /// Where more must be read until the windows follow from it.
+    fn unsettled(mut self, has_calls: bool) -> Unsettled {
         self.pass(f64::INFINITY);
         let has_begin = !self.excerpt.has_tasks || !self.reaches || self.has_task;
-        let is_known = match has_calls {
-            true => self.resets == [true, true],
-            false => self.probes.iter().all(|probe| probe.is_settled),
+        let [before, behind] = match has_calls {
+            true => self.resets,
+            false => [self.probes.iter().all(|probe| probe.is_settled), true],
         };
-        has_begin && is_known
+        Unsettled { before: !(has_begin && before), behind: !behind }
     }
 }

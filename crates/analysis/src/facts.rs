@@ -19,11 +19,14 @@ use crate::requests::Requests;
 use crate::sorting::{Filed, Sorting};
 use crate::trace::ReadRules;
 use crate::value::{micros, string};
+use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
 use tracemill_core::spill::SpillVec;
-use tracemill_pipeline::{Error, ExcerptThread, Findings, InputPlace, Stretch, lacking_of};
+use tracemill_pipeline::{
+    Error, ExcerptThread, Findings, InputPlace, Stretch, lacking_of, stretch_at,
+};
 use tracemill_tokenizer::{Event, Field, Validator};
 
 /// A thread, and its events of a stretch.
@@ -134,8 +137,8 @@ pub(crate) struct Facts {
 pub(crate) struct Ends {
     /// Of those of what lasts, by place, when that ends; `None` for an E, which is in no need then.
     pub(crate) lasting: HashMap<u64, Option<f64>>,
-    /// Up to this microsecond an E that ends a B which was read ends none that was not.
-    pub(crate) until: f64,
+    /// Microseconds of which all are read, ascending and apart. Others that happen to be read may be of B and E that are not.
+    pub(crate) seen: Vec<Range<f64>>,
 }
 
 impl Facts {
@@ -243,12 +246,11 @@ impl Facts {
         self.roles[kind as usize]
     }
 
-    /// When what a B or E at a time is of ends, if that is known; `None` for an E that is to end nothing.
-    fn end_of(&self, event: &Event<'_>, ts: f64, phase: u8) -> Option<Option<f64>> {
+    /// When what a B or E at a time is of ends, if that is known; `None` for one that is left out.
+    fn end_of(&self, event: &Event<'_>, ts: f64) -> Option<Option<f64>> {
         let ends = self.ends.as_deref()?;
-        // it may be of a B that was not read, and would end another one, which nothing ends
-        let is_beyond = phase == b'E' && ts > ends.until;
-        if is_beyond { Some(None) } else { ends.lasting.get(&event.offset).copied() }
+        let known = ends.lasting.get(&event.offset).copied();
+        known.or_else(|| stretch_at(&ends.seen, ts).is_none().then_some(None))
     }
 
     /// Takes over what a later stretch found; its records go to `sorting`, and what is of devices to a list of its own.
@@ -435,10 +437,12 @@ impl Findings for Facts {
         let sought = asked.sought(phase);
         let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
         let details = found.map_or(0, |found| self.details.number(found));
-        let dur = match (phase, self.end_of(event, ts, phase)) {
-            (b'E', Some(_)) => return,
-            (b'B', Some(Some(end))) => end - ts,
-            (b'B' | b'E', _) => 0.0,
+        let dur = match phase {
+            b'B' | b'E' => match self.end_of(event, ts) {
+                Some(Some(end)) => end - ts,
+                Some(None) => return,
+                None => 0.0,
+            },
             _ => dur,
         };
         let id = |field| event.field(field).unwrap_or_default();

@@ -11,6 +11,7 @@ use crate::modifications::Modifications;
 use crate::placing::{clock_of, on_clock};
 use crate::profiles::{Chosen, ReadProfile, choose, read_profiles, time_of};
 use crate::reading::Reading;
+use crate::record::Record;
 use crate::refused::refusals;
 use crate::samples::{Sample, Samples};
 use crate::sorting::{Filed, Pairs, Sorting};
@@ -131,7 +132,7 @@ impl Trace {
                 lanes.iter().map(|lane| lane.pid.clone()).collect();
             trace.leave_out(&with_events);
         }
-        trace.file(sorting, &fates, call_bounds, &space)?;
+        trace.file((sorting, known), &fates, call_bounds, &space)?;
         if rules.as_devtools || rules.as_stored {
             trace.look_as_stored(&metadata)?;
         }
@@ -290,11 +291,11 @@ impl Trace {
         }
     }
 
-    /// Gives threads their records. Calls that were written as events leave threads that have the samples too; where those are gone
+    /// Gives threads their records, of what is `known` of a part of a trace. Calls that were written as events leave threads that have the samples too; where those are gone
     /// they are events like others, and `bounds` are theirs.
     fn file(
         &mut self,
-        sorting: Sorting,
+        (sorting, known): (Sorting, Option<&Excerpt>),
         fates: &[Fate],
         bounds: Bounds,
         space: &Space,
@@ -315,7 +316,11 @@ impl Trace {
             }
             false
         };
-        let filing = sorting.finish(fates.len(), &kinds.all, space, stays)?;
+        let clock = self.clock;
+        let stretch = |record: &Record| {
+            known.and_then(|known| known.stretch_at(clock.written_micros(record.ts)))
+        };
+        let filing = sorting.finish(fates.len(), (&kinds.all, stretch), space, stays)?;
         for thread in &mut self.threads {
             if let Some(lane) = thread.lane {
                 thread.records = filing.ranges[lane as usize].clone();

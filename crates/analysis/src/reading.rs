@@ -67,9 +67,7 @@ impl<'c> Reading<'c> {
     ) -> Result<Option<Scanned>, Error> {
         self.facts.expect(&excerpt.threads);
         let config = self.config;
-        // what is short and open then began in what is read around the window
-        let until = excerpt.window.1 + excerpt.reach as f64 / 1000.0;
-        let ends = Arc::new(Ends { lasting: excerpt.ends.clone(), until });
+        let ends = Arc::new(Ends { lasting: excerpt.ends.clone(), seen: excerpt.seen.clone() });
         let (new, take) = self.parts();
         let scanned = scan_excerpt(source, excerpt, config, move || new().with_ends(&ends), take)?;
         Ok(scanned.filter(|_| self.facts.lanes.len() == excerpt.threads.len()))

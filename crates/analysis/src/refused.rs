@@ -24,6 +24,7 @@ pub(crate) fn refusals(
     let has_whole = profiles.iter().any(|own| own.facts.input.is_some());
     let has_time = facts.bounds.min.is_finite() || facts.call_bounds.min.is_finite();
     let lacks = &facts.lacks;
+    let elsewhere = known.map(|known| known.lacks).unwrap_or_default();
     let is_json = || !facts.has_lapses && scanned.are_members_json();
     let place = |input: usize| scanned.place(input);
     let is_enhanced = || {
@@ -40,10 +41,10 @@ pub(crate) fn refusals(
         (Refusal::Documents, inputs.len() == 1 && scanned.documents() > 1),
         (Refusal::Enhanced, is_enhanced()),
         (Refusal::NotJson, !is_json()),
-        (Refusal::Nameless, lacks.names),
-        (Refusal::Uncategorised, lacks.categories),
+        (Refusal::Nameless, lacks.names || elsewhere.names),
+        (Refusal::Uncategorised, lacks.categories || elsewhere.categories),
         (Refusal::EmptyStart, lacks.starts),
-        (Refusal::BareArgs, lacks.are_args_read((meta, !facts.is_web), place)),
+        (Refusal::BareArgs, elsewhere.args || lacks.are_args_read((meta, !facts.is_web), place)),
         (Refusal::NothingDrawn, !has_time && !has_whole),
     ];
     let found = found.into_iter().filter(|(_, is)| *is).map(|(refusal, _)| refusal);

@@ -154,18 +154,20 @@ impl Sorting {
         Ok(new)
     }
 
-    /// All of them, but for those that do not stay. Cost: a sort.
+    /// All of them, but for those that do not stay; B and E are pairs within a `stretch`. Cost: a sort.
     pub(crate) fn finish(
         self,
         lanes: usize,
-        kinds: &[Kind],
+        (kinds, stretch): (&[Kind], impl Fn(&Record) -> Option<usize>),
         space: &Space,
         stays: impl FnMut(&Filed) -> bool,
     ) -> Result<Filing, Error> {
         let Sorting { mut events, marks } = self;
         let mut pairs = HashMap::default();
         match marks {
-            Marks::ByTime(marks) => pair(&marks.finish()?, kinds, &mut events, &mut pairs)?,
+            Marks::ByTime(marks) => {
+                pair(&marks.finish()?, (kinds, stretch), &mut events, &mut pairs)?;
+            }
             Marks::AsWritten(marks) => pair_as_devtools(&marks.finish()?, &mut events)?,
         }
         let mut records = space.spool(2);
@@ -182,18 +184,20 @@ impl Sorting {
 /// Hands on each B with its duration.
 ///
 /// An E ends the innermost B that is open on its thread and has its name and categories, as far as it has them, in order of time:
-/// [`DevtoolsBegins`], as `merge --for devtools` has it.
+/// [`DevtoolsBegins`], as `merge --for devtools` has it. What is read of a trace in stretches may have a B in one whose E lies between them: there
+/// it must end with no other.
 fn pair(
     marks: &SortedByKey<Filed>,
-    kinds: &[Kind],
+    (kinds, stretch): (&[Kind], impl Fn(&Record) -> Option<usize>),
     events: &mut KeySorter<Filed>,
     all: &mut HashMap<u32, Pairs>,
 ) -> Result<(), Error> {
     let mut open: DevtoolsBegins<Record> = DevtoolsBegins::default();
     let mut last = None;
     for Filed { lane, record } in marks.iter() {
-        if last != Some(lane) {
-            unended(last.replace(lane), std::mem::take(&mut open), events)?;
+        let own = (lane, stretch(&record));
+        if last != Some(own) {
+            unended(last.replace(own), std::mem::take(&mut open), events)?;
         }
         let pairs = all.entry(lane).or_default();
         let Kind { name, cat } = kinds[record.kind as usize];
@@ -217,13 +221,13 @@ fn pair(
     unended(last, open, events)
 }
 
-/// Hands on the B events of a lane that nothing ended.
+/// Hands on the B events of a stretch of a lane that nothing ended.
 fn unended(
-    lane: Option<u32>,
+    of: Option<(u32, Option<usize>)>,
     open: DevtoolsBegins<Record>,
     events: &mut KeySorter<Filed>,
 ) -> Result<(), Error> {
-    let Some(lane) = lane else { return Ok(()) };
+    let Some((lane, _)) = of else { return Ok(()) };
     open.values().try_for_each(|record| events.push(Filed { lane, record }))
 }
 

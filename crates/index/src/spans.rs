@@ -12,7 +12,8 @@ pub const LEGACY: u8 = 3;
 pub const FLOW: u8 = 4;
 /// A counter's value (C), as long as it is the last one; both places are its own.
 pub const COUNTER: u8 = 5;
-/// A slice of B and E for tables alone, which pair as DevTools does: others pair these events otherwise.
+/// A slice of B and E for tables alone, which pair as DevTools does: others pair these events otherwise. Those that stand here are longer than a
+/// bound of their own, which META has.
 pub const TABLE_PAIR: u8 = 6;
 
 /// Flag: the span never ends.

@@ -9,9 +9,9 @@ use tracemill_pipeline::{Config, IdSet, IndexConfig, IndexUse, Source, index};
 use tracemill_testkit::{Rng, seeds};
 
 /// Microseconds of a trace.
-const LENGTH: u64 = 100_000;
+pub(crate) const LENGTH: u64 = 100_000;
 /// Where it begins.
-const BEGIN: u64 = 5_000_000;
+pub(crate) const BEGIN: u64 = 5_000_000;
 
 const NAMES: [&str; 8] =
     ["FunctionCall", "v8.run", "Layout", "EventDispatch", "RunMicrotasks", "a", "b", "ParseHTML"];
@@ -304,7 +304,12 @@ fn on_clock(trace: &Trace, windows: &[Window]) -> Vec<Window> {
 
 /// What by an index and without is the same; the bytes it read, or why all was.
 #[track_caller]
-fn same(what: &str, source: &Source, config: &Config, rng: &mut Rng) -> Result<u64, &'static str> {
+pub(crate) fn same(
+    what: &str,
+    source: &Source,
+    config: &Config,
+    rng: &mut Rng,
+) -> Result<u64, &'static str> {
     let query = query(rng);
     let mut choice = ThreadChoice::default();
     if rng.chance(50) {

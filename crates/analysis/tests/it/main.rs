@@ -9,6 +9,7 @@ mod export;
 mod fuzzed;
 mod golden;
 mod indexed;
+mod indexed_pairs;
 mod insights;
 mod laws;
 mod live;

@@ -1,7 +1,7 @@
 //! Tables of windows by an index: of a trace is read what lies around the windows, and what lasts into them.
 //!
 //! ```text
-//!                a − reach        a         b         b + reach
+//!                a − reach        a         b         b + ahead
 //!   ─────────────────┼────────────┼─────────┼────────────┼───────>
 //!                    └──────── granules that touch ──────┘
 //!   S ├──────────────────────────────────┤                        what lasts longer than T and reaches in,
@@ -10,7 +10,8 @@
 //!
 //! Which events of a thread have a place, and which calls run, follows from all that came before; but not from what came before a
 //! moment at which nothing is open, or nothing but what is known to have a place. Such a moment is looked for in front of the window, and
-//! before each event that lasts into it. Where there is none the reach grows, and at last all is read.
+//! before each event that lasts into it. Where there is none the reach grows, and at last all is read. Calls that are open behind the window
+//! end where a task begins: where none does, what is read behind it grows by itself.
 //!
 //! CPU profiles are read as a whole: of a recording they are a few hundredths, but most of the work. So they are read once the events around the window,
 //! and the first ones of each profile, have shown that there is such a moment.
@@ -18,7 +19,7 @@
 use super::chunks::NO_PROFILES;
 use super::lookup::{Lookup, Single};
 use super::plan::{self, Asked, Opened, Plan, pieces_of, too_many};
-use super::recorded::micros;
+use super::recorded::{ExcerptLacks, micros};
 use super::threads::{IndexedThreads, records, threads};
 use crate::config::Config;
 use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
@@ -53,8 +54,12 @@ pub struct Excerpt {
     pub bounds: (f64, f64),
     /// First and last microsecond of what is asked for.
     pub window: (f64, f64),
-    /// All events that touch the window are read, and those that touch this much before it, before what lasts into it, and behind it.
+    /// All events that touch the window are read, and those that touch this much before it, and before what lasts into it.
     pub reach: i64,
+    /// The same behind it.
+    pub ahead: i64,
+    /// From which microsecond up to which all events are read, ascending and apart.
+    pub seen: Vec<Range<f64>>,
     /// What is read by itself lasts longer.
     pub look_back: i64,
     /// The least time of the trace.
@@ -65,6 +70,8 @@ pub struct Excerpt {
     pub threads: Vec<ExcerptThread>,
     /// Whether there are tasks (`RunTask`) anywhere.
     pub has_tasks: bool,
+    /// What events anywhere lack that DevTools reads.
+    pub lacks: ExcerptLacks,
     /// B without an E, in the whole trace.
     pub unended: u64,
     /// E without a B.
@@ -73,6 +80,19 @@ pub struct Excerpt {
     pub ends: HashMap<u64, Option<f64>>,
     /// From which of the events read the numbers are those from another one on, among all of the trace: `None` where nobody knows.
     pub numbers: Vec<(u64, Option<u64>)>,
+}
+
+impl Excerpt {
+    /// The number of the stretch that a microsecond lies in, if all events there are read.
+    pub fn stretch_at(&self, micros: f64) -> Option<usize> {
+        stretch_at(&self.seen, micros)
+    }
+}
+
+/// The number of the stretch, of some that are ascending and apart, that a time lies in.
+pub fn stretch_at(stretches: &[Range<f64>], time: f64) -> Option<usize> {
+    let behind = stretches.partition_point(|own| own.start <= time);
+    behind.checked_sub(1).filter(|&at| time < stretches[at].end)
 }
 
 /// A thread of a trace of which a part is read.
@@ -94,9 +114,31 @@ pub enum Attempt<T> {
     /// The same with CPU profiles may tell it.
     Promising,
     /// More must be read to know the answer.
-    Unsettled,
+    Unsettled(Unsettled),
     /// The trace is other than the index says.
     Wrong,
+}
+
+/// Where more must be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unsettled {
+    /// Before the window.
+    pub before: bool,
+    /// Behind it.
+    pub behind: bool,
+}
+
+impl Unsettled {
+    /// Whether nothing more must be read.
+    pub fn is_none(self) -> bool {
+        self == Unsettled::default()
+    }
+
+    /// Where either must read more.
+    #[must_use]
+    pub fn with(self, other: Unsettled) -> Unsettled {
+        Unsettled { before: self.before || other.before, behind: self.behind || other.behind }
+    }
 }
 
 /// An answer, and what an index had to do with it.
@@ -111,10 +153,19 @@ pub struct ByIndex<T> {
     pub warning: Option<Warning>,
 }
 
-/// By how much the reach grows.
-const STEP: i64 = 16;
-/// Times that it grows.
-const STEPS: u32 = 3;
+/// By how much a reach grows.
+const STEP: i64 = 4;
+/// Times that reaches grow.
+const STEPS: u32 = 6;
+
+/// What an attempt reads, in multiples of the window, or of T.
+#[derive(Clone, Copy)]
+struct Factors {
+    before: i64,
+    behind: i64,
+    /// Whether of CPU profiles only the first events are read.
+    is_probe: bool,
+}
 
 /// Asks the index of the one input for an excerpt, which `part` reads; `all` reads everything.
 ///
@@ -127,25 +178,24 @@ pub fn by_excerpt<T>(
     mut part: impl FnMut(&Source, &Excerpt) -> Result<Attempt<T>, Error>,
     all: impl FnOnce() -> Result<T, Error>,
 ) -> Result<ByIndex<T>, Error> {
-    let (factor, is_probe) = (Cell::new(2), Cell::new(true));
+    let factors = Cell::new(Factors { before: 2, behind: 2, is_probe: true });
     let mut steps = 0;
     let asked = plan::run(
         sources,
         config,
-        |opened| known(&opened, query, (factor.get(), is_probe.get()), config),
+        |opened| known(&opened, query, factors.get(), config),
         |source, excerpt| {
             Ok(match part(source, &excerpt)? {
                 Attempt::Done(answer) => PieceOutcome::Done(answer),
                 Attempt::Wrong => PieceOutcome::Wrong,
                 Attempt::Promising => {
-                    is_probe.set(false);
+                    factors.set(Factors { is_probe: false, ..factors.get() });
                     PieceOutcome::Missing(Vec::new())
                 }
-                Attempt::Unsettled if steps == STEPS => PieceOutcome::Cannot(UNSETTLED),
-                Attempt::Unsettled => {
+                Attempt::Unsettled(_) if steps == STEPS => PieceOutcome::Cannot(UNSETTLED),
+                Attempt::Unsettled(unsettled) => {
                     steps += 1;
-                    factor.set(factor.get() * STEP);
-                    is_probe.set(true);
+                    factors.set(factors.get().grown(unsettled));
                     PieceOutcome::Missing(Vec::new())
                 }
             })
@@ -154,6 +204,17 @@ pub fn by_excerpt<T>(
     )?;
     let Asked { answer, used, unused, warning } = asked;
     Ok(ByIndex { answer, used, unused, warning })
+}
+
+impl Factors {
+    fn grown(self, Unsettled { before, behind }: Unsettled) -> Factors {
+        let step = |own: i64, grows| if grows { own * STEP } else { own };
+        Factors {
+            before: step(self.before, before),
+            behind: step(self.behind, behind),
+            is_probe: true,
+        }
+    }
 }
 
 /// As [`crate::scan_inputs`], of an excerpt of one input. Numbers of events are those of the events read; offsets are those in the input. `None` if
@@ -178,20 +239,15 @@ const UNSETTLED: &str = "what runs in the window follows from what ran long befo
 fn known(
     opened: &Opened<'_, '_, '_>,
     query: &ExcerptQuery<'_>,
-    (factor, is_probe): (i64, bool),
+    Factors { before, behind, is_probe }: Factors,
     config: &Config,
 ) -> Result<Plan<Excerpt>, String> {
     let Opened { lookup, of_windows, of_tables, input, .. } = opened;
     let Some(tables) = of_tables else {
         return Ok(Plan::Cannot("it says nothing of what tables need"));
     };
-    if tables.has_odd || of_windows.has_other_names {
-        return Ok(Plan::Cannot(
-            "some times are finer than doubles, or some B and E have names or categories that are not plain texts, or some events lack what DevTools reads",
-        ));
-    }
-    if tables.has_calls {
-        return Ok(Plan::Cannot("calls were written as events"));
+    if let Some(why) = tables.why_all(of_windows.has_other_names) {
+        return Ok(Plan::Cannot(why));
     }
     let (Some([first, last]), Some([_, least, greatest, _])) = (tables.bounds, of_windows.bounds)
     else {
@@ -205,12 +261,13 @@ fn known(
     let [Some(a), Some(b)] = [from, to].map(nanos) else {
         return Ok(Plan::Cannot("no window was given"));
     };
-    let look_back = of_windows.look_back();
-    let reach = look_back.max(b.saturating_sub(a)).saturating_mul(factor);
+    let look_back = tables.look_back(of_windows.look_back());
+    let [reach, ahead] =
+        [before, behind].map(|factor| look_back.max(b.saturating_sub(a)).saturating_mul(factor));
     let Some(mut threads) = Threads::of(opened, query).map_err(|error| error.to_string())? else {
         return Ok(Plan::Cannot("it does not tell all threads apart"));
     };
-    let mut regions = Regions::around(a, b, (reach, look_back));
+    let mut regions = Regions::around((a, b), (reach, ahead), look_back);
     let Some(lasting) =
         threads.lasting(opened, &mut regions, a).map_err(|error| error.to_string())?
     else {
@@ -241,11 +298,14 @@ fn known(
         bounds,
         window: (from, to),
         reach,
+        ahead,
+        seen: regions.united(),
         look_back,
         first: least,
         last: greatest,
         threads: threads.found(),
         has_tasks: tables.has_tasks,
+        lacks: tables.lacks,
         unended: tables.unended,
         lone_ends: tables.lone_ends,
         ends,
@@ -283,9 +343,9 @@ struct Regions {
 
 impl Regions {
     /// What lies so near to a window.
-    fn around(from: i64, to: i64, (reach, look_back): (i64, i64)) -> Self {
+    fn around((from, to): (i64, i64), (reach, ahead): (i64, i64), look_back: i64) -> Self {
         let from = from.saturating_sub(1).saturating_sub(reach);
-        let own = from..to.saturating_add(2).saturating_add(reach);
+        let own = from..to.saturating_add(2).saturating_add(ahead);
         Regions { all: vec![own], reach, look_back }
     }
 
@@ -300,6 +360,21 @@ impl Regions {
 
     fn touch(&self, start: i64, end: i64) -> bool {
         self.all.iter().any(|own| start < own.end && end >= own.start)
+    }
+
+    /// They in microseconds, those that touch as one.
+    fn united(&self) -> Vec<Range<f64>> {
+        let mut all = self.all.clone();
+        all.sort_unstable_by_key(|own| own.start);
+        let mut united: Vec<Range<i64>> = Vec::new();
+        for own in all {
+            match united.last_mut().filter(|last| own.start <= last.end) {
+                Some(last) => last.end = last.end.max(own.end),
+                None => united.push(own),
+            }
+        }
+        let micros = |nanos: i64| nanos as f64 / 1000.0;
+        united.into_iter().map(|own| micros(own.start)..micros(own.end)).collect()
     }
 
     fn hull(&self) -> Range<i64> {

@@ -12,6 +12,7 @@
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
 use super::chunks::NO_PROFILES;
+use super::granules::length_of;
 use super::lookup::{Lookup, Row, Single};
 use super::members::Member;
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
@@ -141,7 +142,7 @@ fn by_times(
     let Some(bound) = of_windows.group_level.map(|level| level.max(of_windows.level)) else {
         return cannot(NO_GROUPS);
     };
-    let look = 1_i64.checked_shl(bound).filter(|look| *look > 0).unwrap_or(i64::MAX);
+    let look = length_of(bound);
     let seen = wanted.start.saturating_sub(look)..wanted.end.saturating_add(look);
     let reaches = |times: &Range<i64>| times.start < seen.end && times.end >= seen.start;
     let is_wanted = |flags: u64, times| flags & groups::LONG != 0 && reaches(&times);

@@ -125,6 +125,11 @@ pub(super) fn level(jump: u64) -> u32 {
     if jump <= 1 { 0 } else { 64 - (jump - 1).leading_zeros() }
 }
 
+/// 2^k nanoseconds, or all time there is.
+pub(super) fn length_of(level: u32) -> i64 {
+    1_i64.checked_shl(level).filter(|length| *length > 0).unwrap_or(i64::MAX)
+}
+
 /// The least k that J has in any case, if times span so much.
 fn level_of_range(range: u64) -> u32 {
     level(range.div_ceil(EACH))

@@ -1,5 +1,6 @@
 //! META: what plain `info` says, so that it need not be counted again.
 
+use super::granules::length_of;
 use super::recorded::TablesMeta;
 use super::sound::is_sound;
 use crate::info::InfoReport;
@@ -56,7 +57,7 @@ pub(super) struct WindowsMeta {
 impl WindowsMeta {
     /// Intervals that last longer, in nanoseconds, stand in SPANS.
     pub(super) fn look_back(&self) -> i64 {
-        1_i64.checked_shl(self.level).filter(|look| *look > 0).unwrap_or(i64::MAX)
+        length_of(self.level)
     }
 }
 

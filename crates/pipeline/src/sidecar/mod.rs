@@ -52,12 +52,13 @@ pub use answer::{info, info_with};
 pub use drawing::{DrawnBin, DrawnIndex, DrawnName, DrawnSpan, DrawnState};
 pub use drawn_windows::{DrawnCount, DrawnStretch};
 pub use excerpt::{
-    Attempt, ByIndex, Excerpt, ExcerptQuery, ExcerptThread, by_excerpt, scan_excerpt,
+    Attempt, ByIndex, Excerpt, ExcerptQuery, ExcerptThread, Unsettled, by_excerpt, scan_excerpt,
+    stretch_at,
 };
 pub(crate) use filters::filter;
 pub use place::{has_index, index_path};
 pub(crate) use plan::Asked;
 pub(crate) use profiles::profiles;
-pub use recorded::micros;
+pub use recorded::{ExcerptLacks, micros};
 pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};
 pub(crate) use windows::slice;

@@ -7,8 +7,8 @@
 //! all is read; until then those above a bound are kept that grows with what was seen, and that T reaches in any case.
 //!
 //! Pairs are those of all verbs, of parts sorted by what they belong to: see the module `slice`. Heap: what is open at one time on one thread, within a quota. Tables pair B and E as DevTools does,
-//! by name and categories: where that makes other pairs, those are listed beside. They do not count for T; if more of them are longer than T
-//! than have room, tables read all.
+//! by name and categories: where that makes other pairs, those are listed beside. They do not count for T, for windows that are cut would read
+//! more than they need; but have one of their own that is no less, and their own room.
 
 use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
@@ -34,7 +34,7 @@ pub(super) struct AllSpans {
     /// By level; those below the bound are not all there.
     counts: [u64; LEVEL_OPEN as usize + 1],
     most: u64,
-    /// Pairs for tables alone.
+    /// Pairs for tables alone that are longer than the floor was when they came.
     of_tables: SpillVec<Span>,
     /// T is no less than 2 to the power of it.
     floor: Arc<AtomicU32>,
@@ -116,7 +116,7 @@ impl AllSpans {
         parts.sorted(order).try_for_each(|part| walk.take(&part))?;
         walk.end_key()?;
         let (has_crossings, has_strangers) = (walk.has_crossings, walk.has_strangers);
-        let mut pairs = walk.pairs;
+        let pairs = walk.pairs;
         drop(parts);
         let floor = self.floor.load(Relaxed);
         let mut sorter = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
@@ -124,15 +124,24 @@ impl AllSpans {
             sorter.push(span, Order::none())?;
         }
         let of_tables = self.of_tables.take()?;
-        let long = || of_tables.iter().filter(|span| span.level() > floor);
-        match long().count() as u64 <= self.most {
-            true => long().try_for_each(|span| sorter.push(span, Order::none()))?,
-            false => pairs.has_odd = true,
-        }
+        let table_level = level_of(of_tables.iter(), floor, self.most);
+        of_tables
+            .iter()
+            .filter(|span| span.level() > table_level)
+            .try_for_each(|span| sorter.push(span, Order::none()))?;
         let all = sorter.finish(Order::none())?;
         let is_complete = self.above(floor) <= self.most;
-        Ok(Spans { all, level: floor, is_complete, has_crossings, has_strangers, pairs })
+        let level = floor;
+        Ok(Spans { all, level, table_level, is_complete, has_crossings, has_strangers, pairs })
     }
+}
+
+/// The least level, not below `floor`, above which there are at most so many.
+fn level_of(all: impl Iterator<Item = Span>, floor: u32, most: u64) -> u32 {
+    let mut counts = [0_u64; LEVEL_OPEN as usize + 1];
+    all.for_each(|span| counts[span.level() as usize] += 1);
+    let above = |level: u32| counts[level as usize + 1..].iter().sum::<u64>();
+    (floor..LEVEL_OPEN).find(|&level| above(level) <= most).unwrap_or(LEVEL_OPEN)
 }
 
 /// Intervals longer than T, by thread and start.
@@ -140,6 +149,8 @@ pub(super) struct Spans {
     all: SortedRecords<Span>,
     /// T is 2 to the power of it.
     pub(super) level: u32,
+    /// The same of pairs for tables alone.
+    table_level: u32,
     /// Whether all that never ends has room.
     pub(super) is_complete: bool,
     /// Whether an end closes a begin around others that are open.
@@ -156,11 +167,16 @@ pub(super) struct PairCounts {
     pub(super) unended: u64,
     /// E without a B.
     pub(super) lone_ends: u64,
-    /// Whether DevTools makes other pairs than those listed: there are B and E of no thread, or too many such pairs.
-    pub(super) has_odd: bool,
+    /// Whether there are B and E of no thread.
+    pub(super) has_strays: bool,
 }
 
 impl Spans {
+    /// The level of pairs for tables alone, where that of all others is this.
+    pub(super) fn table_level(&self, level: u32) -> u32 {
+        self.table_level + level.saturating_sub(self.level)
+    }
+
     /// Gives those longer than 2 to the power of a level to `visit`.
     pub(super) fn each<E>(
         &self,
@@ -168,20 +184,24 @@ impl Spans {
         mut visit: impl FnMut(Span) -> Result<(), E>,
     ) -> Result<(), E> {
         let all = self.all.sorted(Order::none());
-        all.filter(|span| span.level() > level).try_for_each(&mut visit)
+        all.filter(|span| self.is_listed(span, level)).try_for_each(&mut visit)
     }
 
     /// How many of those each of so many threads has.
     pub(super) fn by_thread(&self, level: u32, threads: usize) -> Vec<u64> {
         let mut counts = vec![0; threads];
-        for span in
-            self.all.unsorted().filter(|span| span.level() > level && span.thread != NO_THREAD)
-        {
+        let listed = |span: &Span| self.is_listed(span, level) && span.thread != NO_THREAD;
+        for span in self.all.unsorted().filter(listed) {
             if let Some(count) = counts.get_mut(span.thread as usize) {
                 *count += 1;
             }
         }
         counts
+    }
+
+    fn is_listed(&self, span: &Span, level: u32) -> bool {
+        let for_tables = span.kind == spans::TABLE_PAIR;
+        span.level() > if for_tables { self.table_level(level) } else { level }
     }
 }
 
@@ -244,7 +264,7 @@ impl<'a> Walk<'a> {
             self.owner = part.owner();
         }
         if self.owner == 0 {
-            self.pairs.has_odd |= part.kind == Kind::Slice;
+            self.pairs.has_strays |= part.kind == Kind::Slice;
             return Ok(());
         }
         let own = Waiting {

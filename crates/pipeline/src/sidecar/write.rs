@@ -252,7 +252,11 @@ fn meta(
         has_crossing: groups.is_some_and(Groups::has_crossing),
         bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
     });
-    let tables = built.spans.as_ref().map(|spans| built.recorded.meta(&spans.pairs));
+    let tables = built
+        .spans
+        .as_ref()
+        .zip(look_back)
+        .map(|(spans, level)| built.recorded.meta(&spans.pairs, spans.table_level(level)));
     let mut meta = Meta::of(level, left_out, input, info);
     (meta.windows, meta.tables) = (windows, tables);
     Ok(meta)
