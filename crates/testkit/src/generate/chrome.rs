@@ -292,10 +292,11 @@ impl Chrome {
 
     fn duration(&mut self, thread: usize, ts: u64, dur: u64) {
         let name = self.rng.pick(NAMES);
+        // as in recordings an E has the categories of its B: DevTools pairs by them too
+        let category = self.rng.pick(CATEGORIES);
         for (ph, ts) in [("B", ts), ("E", ts + dur)] {
             self.open();
-            self.text.str("\"args\":{},");
-            self.category();
+            self.text.str("\"args\":{},\"cat\":\"").str(category).str("\",");
             self.tail(name, ph, thread, ts);
         }
     }
