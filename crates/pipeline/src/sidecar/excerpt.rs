@@ -14,7 +14,9 @@
 //! end where a task begins: where none does, what is read behind it grows by itself.
 //!
 //! CPU profiles are read as a whole: of a recording they are a few hundredths, but most of the work. So they are read once the events around the window,
-//! and the first ones of each profile, have shown that there is such a moment.
+//! and the first ones of each profile, have shown that there is such a moment. Calls of the window would need only its samples, those back to that
+//! moment, and the nodes that these name. But tables also tell of all samples how many there are, by which threads are chosen, and how many
+//! name no node; and of all chunks whether DevTools refuses one. The index has none of these numbers.
 
 use super::chunks::NO_PROFILES;
 use super::lookup::{Lookup, Single};
