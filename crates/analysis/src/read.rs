@@ -20,7 +20,7 @@ use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use std::sync::Arc;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::spill::SpilledVec;
-use tracemill_pipeline::{Config, Error, Excerpt, Scanned, Source};
+use tracemill_pipeline::{Config, Error, Excerpt, Merging, Scanned, Source};
 use tracemill_tokenizer::{string_is, unescaped_text};
 
 /// What becomes of the records of a lane.
@@ -60,6 +60,22 @@ impl Trace {
         let mut reading = Reading::new(rules, config);
         let scanned = reading.all(sources)?;
         Trace::of_scanned(reading, (&scanned, None), maps)
+    }
+
+    /// The same for who merges the sources too, with what is made of them: events that a merge leaves out are not read.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn read_to_merge(
+        sources: &[Source],
+        rules: ReadRules,
+        maps: &SourceMaps,
+        config: &Config,
+    ) -> Result<(Self, Merging), Error> {
+        let mut reading = Reading::new(rules, config);
+        let read = reading.all_to_merge(sources)?;
+        let trace = Trace::of_scanned(reading, (read.scanned(), None), maps)?;
+        Ok((trace, read.into_merging()))
     }
 
     /// The same of a part of one source; `None` if that is other than an index says.

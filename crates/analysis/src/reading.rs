@@ -10,7 +10,8 @@ use std::sync::Arc;
 use tracemill_core::limits::Quota;
 use tracemill_core::spill::SpillVec;
 use tracemill_pipeline::{
-    Config, Error, Excerpt, Scanned, Source, Stretch, scan_excerpt, scan_inputs,
+    Config, Error, Excerpt, Scanned, ScannedToMerge, Source, Stretch, scan_excerpt, scan_inputs,
+    scan_to_merge,
 };
 
 /// Reads one run of inputs.
@@ -57,6 +58,13 @@ impl<'c> Reading<'c> {
         let config = self.config;
         let (new, take) = self.parts();
         scan_inputs(sources, config, new, take)
+    }
+
+    /// All inputs, for a merge too.
+    pub(crate) fn all_to_merge(&mut self, sources: &[Source]) -> Result<ScannedToMerge, Error> {
+        let config = self.config;
+        let (new, take) = self.parts();
+        scan_to_merge(sources, config, new, take)
     }
 
     /// A part of an input; `None` if that is other than an index says.

@@ -31,7 +31,7 @@ pub(crate) fn read_pieces<R: Reader>(
 }
 
 /// What those that read are told.
-fn told(config: &Config) -> (Limits, ProfileReader) {
+pub(crate) fn told(config: &Config) -> (Limits, ProfileReader) {
     let one_process = config.identity.pid == PidPolicy::One;
     let for_devtools = config.viewer.viewer == Some(CheckFor::Devtools);
     let profiles = ProfileReader::new(&config.profiles, one_process, for_devtools);

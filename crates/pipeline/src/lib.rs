@@ -91,6 +91,7 @@ mod keys;
 mod layout;
 mod merge;
 mod merged_keys;
+mod merged_scan;
 mod numbered_metadata;
 mod overlapped_copy;
 mod parts;
@@ -137,7 +138,8 @@ pub use info::{
 };
 pub use key_hash::hash_texts;
 pub use key_path::{FoundKey, find_key};
-pub use merge::{merge, merge_if};
+pub use merge::merge;
+pub use merged_scan::{Merging, ScannedToMerge, scan_to_merge};
 pub use pattern::{Glob, Pattern, Preset};
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use report::{

@@ -13,9 +13,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use tracemill_analysis::{
     Entries, GroupBy, Order, Part, Per, Picks, PictureRules, Query, ReadRules, RowLimit, Shape,
-    TableRules, ThreadChoice, Trace, TreeRow, Window,
+    SourceMaps, TableRules, ThreadChoice, Trace, TreeRow, Window,
 };
-use tracemill_pipeline::{Align, Config, OutputConfig, PidPolicy, Shares, Source, merge};
+use tracemill_pipeline::{
+    Align, Config, InputReport, MergeReport, OutputConfig, PidPolicy, Shares, Source, merge,
+};
 use tracemill_testkit::{Rng, generate, seeds};
 
 /// As the command reads.
@@ -158,6 +160,74 @@ fn what_calls_writes_has_the_rows_of_its_source() {
             let tables = |trace| tables(trace, shape, Entries::All);
             assert_eq!(tables(&trace), tables(&again), "seed {seed}, {shape:?}");
         }
+    }
+    assert!(calls > 1000, "{calls}");
+}
+
+/// Inputs that are read once for calls and for a merge are written as where each reads them: traces and CPU profiles, from files and pipes,
+/// whatever memory there is, and whichever ids and clocks are brought together.
+#[test]
+fn inputs_are_read_once_for_calls_and_a_merge() {
+    let (folder, mut calls) = (tempfile::tempdir().expect("a folder"), 0);
+    for seed in seeds(1300, 40) {
+        let mut rng = Rng::new(seed);
+        let texts: Vec<String> = (0..1 + rng.below(3))
+            .map(|at| match rng.below(3) {
+                0 => generate::cpuprofile(seed + 100 * at).to_string(),
+                _ => recording(seed * 7 + at),
+            })
+            .collect();
+        let is_piped: Vec<bool> = texts.iter().map(|_| rng.below(3) == 0).collect();
+        let sources = || {
+            let all = texts.iter().zip(&is_piped).enumerate();
+            let source = |(at, (text, is_piped)): (usize, (&String, &bool))| {
+                let bytes = text.clone().into_bytes();
+                if *is_piped {
+                    return Source::reader(format!("{at}.cpuprofile"), std::io::Cursor::new(bytes));
+                }
+                let path = folder.path().join(format!("{at}.cpuprofile"));
+                std::fs::write(&path, bytes).expect("the folder is ours");
+                Source::Path(path)
+            };
+            all.map(source).collect::<Vec<Source>>()
+        };
+        let mut config = Config::new(1 + rng.below(3) as usize, 256 << 20, std::env::temp_dir());
+        if rng.below(2) == 0 {
+            config.identity.pid = PidPolicy::Auto;
+            config.clocks.align = Align::Auto;
+        }
+        if rng.below(2) == 0 {
+            config.limits.shares = Some(Shares { index: 2000, ..config.shares() });
+        }
+        let written = |report: MergeReport, bytes: Arc<Mutex<Vec<u8>>>| {
+            let of_input = |own: &InputReport| (own.name.clone(), own.events, own.span);
+            let inputs: Vec<_> = report.run.inputs.iter().map(of_input).collect();
+            (inputs, bytes.lock().expect("nothing panicked").clone())
+        };
+        let rules = TableRules { entries: Entries::All, as_devtools: false };
+        let draft = |trace: &Trace| {
+            let threads = trace.choose(&ThreadChoice::default());
+            trace.draft_calls(&threads, rules, None, "calls").expect("room")
+        };
+
+        let twice = Arc::new(Mutex::new(Vec::new()));
+        let trace = Trace::read(&sources(), ReadRules::default(), &config).expect("traces");
+        let (made, own) = draft(&trace);
+        let to = OutputConfig::writer(Arc::clone(&twice));
+        let report = merge(&[sources(), own].concat(), &to, &config).expect("they merge");
+        let twice = written(report, twice);
+
+        let once = Arc::new(Mutex::new(Vec::new()));
+        let only = ReadRules { ignore_refusals: true, ..ReadRules::default() };
+        let read = Trace::read_to_merge(&sources(), only, &SourceMaps::default(), &config);
+        let (trace, merging) = read.expect("traces");
+        let (own_made, own) = draft(&trace);
+        let to = OutputConfig::writer(Arc::clone(&once));
+        let once = written(merging.merge(&own, &to).expect("they merge"), once);
+        assert_eq!(made, own_made, "seed {seed}");
+        assert_eq!(twice.0, once.0, "seed {seed}");
+        assert!(twice.1 == once.1, "seed {seed}");
+        calls += made.calls;
     }
     assert!(calls > 1000, "{calls}");
 }

@@ -85,7 +85,7 @@ column (from 0), the profile's node and the sample. --pid, --tid, --main, --from
 and time for the calls; all events stay.
 
 The samples stay too: top, tree and calls use these and leave out the calls that were written. DevTools itself would \
-show both, so give it the original trace. The inputs are read twice; pipes are kept in a temporary file meanwhile.
+show both, so give it the original trace.
 
 With --rows no trace is written but the flame chart of each thread, one JSON array per line, depth first: depth, \
 \"P\" for a call from samples or \"E\" for an event, its name, start, duration and self time in microseconds, and \

@@ -76,10 +76,11 @@ mod numbers;
 mod reader;
 mod refuse;
 mod session;
+mod sources;
 mod warning;
 
 pub use expand::{Expand, Expanded, TracesOnly};
 pub use numbers::{Numbers, Uncertain};
 pub use reader::{Current, InputBytes, InputPayload, Inputs, Maker, Reader};
-pub use session::{read_all, read_pieces, read_synthetic};
+pub use sources::{read_all, read_first, read_on, read_pieces, read_synthetic};
 pub use warning::{InputWarning, ProfilePlace};

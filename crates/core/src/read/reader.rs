@@ -138,6 +138,8 @@ pub struct Inputs {
     pub numbers: Numbers,
     /// The files among the inputs.
     pub(super) originals: Vec<Original>,
+    /// Where the next input stands.
+    pub(super) end: u64,
 }
 
 impl Inputs {

@@ -22,112 +22,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use tracemill_tokenizer::{Form, Mapped, Tier};
 
-/// Reads every source to its end, its findings going to `reader`. Cost: a look at each byte; heap: see [`Limits::memory`].
-///
-/// # Errors
-/// [`ErrorKind::Read`], [`ErrorKind::NotATrace`], [`ErrorKind::TooLarge`], [`ErrorKind::Changed`], [`ErrorKind::Scratch`], [`ErrorKind::Cancelled`];
-/// in a strict run [`ErrorKind::Defect`]; and those of `reader`.
-pub fn read_all<R: Reader>(
-    sources: &[Source],
-    config: &Limits,
-    expand: &mut dyn Expand,
-    reader: &mut R,
-) -> Result<Inputs, Error> {
-    read_some(sources, None, config, expand, reader)
-}
-
-/// Reads pieces of the one file that `source` is, see [`crate::pieces`]. Its report is of what was read, and events
-/// have no numbers. Errors are those of [`read_all`].
-pub fn read_pieces<R: Reader>(
-    source: &Source,
-    pieces: &Chosen,
-    config: &Limits,
-    expand: &mut dyn Expand,
-    reader: &mut R,
-) -> Result<Inputs, Error> {
-    read_some(std::slice::from_ref(source), Some(pieces), config, expand, reader)
-}
-
-fn read_some<R: Reader>(
-    sources: &[Source],
-    pieces: Option<&Chosen>,
-    config: &Limits,
-    expand: &mut dyn Expand,
-    reader: &mut R,
-) -> Result<Inputs, Error> {
-    let inputs = input::expand(sources)?;
-    expect_bytes(&inputs, config);
-    let tier = config.tier.unwrap_or_else(Tier::best);
-    expand.begin(&mut inputs.iter().map(|input| input.source.path()));
-    let mut session = Session {
-        config,
-        tier,
-        shares: config.shares(),
-        beside: Quota::new(config, config.memory / 4),
-        read: Inputs { numbers: Numbers::new(config), ..Inputs::default() },
-        expand,
-        pieces,
-        is_json: false,
-    };
-    let mut base = R::RESERVED;
-    for input in &inputs {
-        base = session.read(input, base, reader)?;
-    }
-    session.read_last(base, reader)?;
-    if session.read.reports.is_empty() && !inputs.is_empty() {
-        let names: Vec<String> = sources.iter().map(Source::to_string).collect();
-        let found = "none of the files in the folder is a trace".to_owned();
-        let input = names.join(", ");
-        return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
-    }
-    if inputs.is_empty() && !sources.is_empty() {
-        let found = "the folder holds no files".to_owned();
-        let input = sources[0].to_string();
-        return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
-    }
-    Ok(session.read)
-}
-
-/// Reads a trace that was made, which is a map or empty, into `reader`. Errors are those of `reader`.
-pub fn read_synthetic<R: Reader>(
-    text: &Payload,
-    config: &Limits,
-    reader: &mut R,
-    current: Current<'_>,
-) -> Result<(), Error> {
-    let Payload::Mapped(mapped) = text else { return Ok(()) };
-    let plan = Plan {
-        bytes: mapped,
-        skip: 0,
-        mapped: Some(mapped),
-        tier: config.tier.unwrap_or_else(Tier::best),
-        threads: config.threads,
-        chunk: config.shares().chunk,
-        proof: Proof::None,
-    };
-    let make = reader.maker();
-    let new = || make(current.base, plan.chunk.min(mapped.len()));
-    scan(plan, &new, |part| reader.take(part, current.base, current))
-}
-
-/// Sums up the sizes of files, for progress.
-fn expect_bytes(inputs: &[Input], config: &Limits) {
-    let bytes = inputs.iter().map(size_of_input).sum();
-    config.progress.bytes_expected.store(bytes, Ordering::Relaxed);
-}
-
-fn size_of_input(input: &Input) -> u64 {
-    match &input.source {
-        Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
-        Source::Stdin | Source::Reader(_) => 0,
-    }
-}
-
 pub(super) struct Session<'c> {
     pub(super) config: &'c Limits,
     tier: Tier,
     shares: Shares,
-    read: Inputs,
+    pub(super) read: Inputs,
     /// What all documents take of the memory.
     beside: Quota,
     pub(super) expand: &'c mut dyn Expand,
@@ -137,18 +36,32 @@ pub(super) struct Session<'c> {
     is_json: bool,
 }
 
+impl<'c> Session<'c> {
+    /// To go on behind what was `read`.
+    pub(super) fn new(
+        read: Inputs,
+        pieces: Option<&'c Chosen>,
+        config: &'c Limits,
+        expand: &'c mut dyn Expand,
+    ) -> Self {
+        Session {
+            config,
+            tier: config.tier.unwrap_or_else(Tier::best),
+            shares: config.shares(),
+            beside: Quota::new(config, config.memory / 4),
+            read,
+            expand,
+            pieces,
+            is_json: false,
+        }
+    }
+}
+
 impl Session<'_> {
-    /// Reads one input, which stands at `base`; returns where the next one stands.
-    fn read<R: Reader>(&mut self, input: &Input, base: u64, reader: &mut R) -> Result<u64, Error> {
-        let opened =
-            input::open(input, self.config).and_then(|opened| self.check_strict(input, opened));
-        let opened = match opened {
-            Err(error) if input.found && matches!(error.kind(), ErrorKind::NotATrace { .. }) => {
-                self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
-                return Ok(base);
-            }
-            opened => self.unpack_pieces(input, opened?)?,
-        };
+    /// Reads one input, which stands behind those before it.
+    pub(super) fn read<R: Reader>(&mut self, input: &Input, reader: &mut R) -> Result<(), Error> {
+        let base = self.read.end;
+        let Some(opened) = self.open(input)? else { return Ok(()) };
         self.is_json = input.source.is_json();
         let mut report = InputReport { name: input.name(), ..InputReport::default() };
         report.lapses.mended = self.config.repair;
@@ -193,7 +106,7 @@ impl Session<'_> {
                 return Err(error);
             }
             self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
-            return Ok(base);
+            return Ok(());
         }
         self.prove_plain(self.proof(reader), &mut documents, (base, &payload), &mut report);
         let lost = report.losses.first().map(|(_, example)| base + example.offset);
@@ -210,7 +123,21 @@ impl Session<'_> {
             self.read.payloads.push(InputPayload { base, payload, input: number, synthetic });
         }
         self.read.reports.push(report);
-        self.read_profiles(input, &payload, (base, next), &found, reader)
+        self.read.end = self.read_profiles(input, &payload, (base, next), &found, reader)?;
+        Ok(())
+    }
+
+    /// Opens an input; `None` if it was found in a folder, and is no trace.
+    fn open(&mut self, input: &Input) -> Result<Option<Opened>, Error> {
+        let opened =
+            input::open(input, self.config).and_then(|opened| self.check_strict(input, opened));
+        match opened {
+            Err(error) if input.found && matches!(error.kind(), ErrorKind::NotATrace { .. }) => {
+                self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
+                Ok(None)
+            }
+            opened => self.unpack_pieces(input, opened?).map(Some),
+        }
     }
 
     /// A packed input of which pieces are read is a plain one of these.
@@ -309,7 +236,8 @@ impl Session<'_> {
     }
 
     /// What is to be read behind all inputs.
-    fn read_last<R: Reader>(&mut self, base: u64, reader: &mut R) -> Result<(), Error> {
+    pub(super) fn read_last<R: Reader>(&mut self, reader: &mut R) -> Result<(), Error> {
+        let base = self.read.end;
         let spans = self.read.reports.iter().filter_map(|report| report.span);
         let first = spans.map(|(first, _)| first).min();
         let Some((name, events)) = self.expand.last(first) else { return Ok(()) };
@@ -454,6 +382,14 @@ fn read_plan<C: Collect>(
     match pieces {
         Some(chosen) => scan_pieces(plan, &chosen.pieces, new, take),
         None => scan(plan, new, |part| take(part, plan.chunk.min(plan.bytes.len()) as u64)),
+    }
+}
+
+/// Bytes of a file; 0 of what is none.
+pub(super) fn size_of_input(input: &Input) -> u64 {
+    match &input.source {
+        Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
+        Source::Stdin | Source::Reader(_) => 0,
     }
 }
 

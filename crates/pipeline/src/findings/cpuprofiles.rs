@@ -58,7 +58,7 @@ impl CpuprofileInput {
 }
 
 /// Takes whole profiles out of the inputs.
-pub(super) struct CpuprofileInputs {
+pub(crate) struct CpuprofileInputs {
     reader: ProfileReader,
     config: Config,
     identities: Option<Identities>,
@@ -66,7 +66,7 @@ pub(super) struct CpuprofileInputs {
 }
 
 impl CpuprofileInputs {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         let one_process = config.identity.pid == PidPolicy::One;
         let reader = ProfileReader::new(&config.profiles, one_process, false);
         CpuprofileInputs { reader, config: config.clone(), identities: None, found: Vec::new() }

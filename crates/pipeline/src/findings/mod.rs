@@ -20,7 +20,8 @@ use crate::config::Config;
 use crate::inputs::of_inputs;
 use crate::pieces::Pieces as Known;
 use crate::warning::Warning;
-use cpuprofiles::{CpuprofileInput, CpuprofileInputs};
+use cpuprofiles::CpuprofileInput;
+pub(crate) use cpuprofiles::CpuprofileInputs;
 use places::{UnitFindings, Units, Watch};
 use std::sync::Arc;
 use tracemill_core::envelope::{Document, Envelope};
@@ -56,12 +57,37 @@ pub struct Stretch {
     pub first: u64,
 }
 
-/// The findings of a stretch, and what the door itself keeps of it.
-struct ChunkFindings<F> {
-    envelope: Envelope,
+/// The findings of a stretch, and what the door itself keeps of its events.
+pub(crate) struct Looked<F> {
     router: Router,
     seen: Option<Box<UnitFindings>>,
     own: F,
+}
+
+impl<F: Findings> Looked<F> {
+    fn new(own: F, seen: Option<Box<UnitFindings>>) -> Self {
+        Looked { router: Router::default(), seen, own }
+    }
+
+    /// Looks at an event: its number within the stretch, and its offset among all inputs.
+    #[inline]
+    pub(crate) fn event(&mut self, event: &Event<'_>, number: u64, offset: u64) {
+        self.router.note(event, offset);
+        if let Some(seen) = &mut self.seen {
+            seen.note(event, offset);
+        }
+        self.own.event(event, number, offset);
+    }
+
+    pub(crate) fn seal(&mut self) {
+        self.own.seal();
+    }
+}
+
+/// The same, and what stands around the events.
+pub(crate) struct ChunkFindings<F> {
+    envelope: Envelope,
+    looked: Looked<F>,
 }
 
 impl<F: Findings> Collect for ChunkFindings<F> {
@@ -73,23 +99,20 @@ impl<F: Findings> Collect for ChunkFindings<F> {
     fn event(&mut self, event: &Event<'_>) {
         let number = self.envelope.stats.events;
         let offset = self.envelope.event(event);
-        self.router.note(event, offset);
-        if let Some(seen) = &mut self.seen {
-            seen.note(event, offset);
-        }
-        self.own.event(event, number, offset);
+        self.looked.event(event, number, offset);
     }
 
     fn seal(&mut self) {
-        self.envelope.stats.span = self.seen.as_ref().and_then(|seen| seen.span);
-        self.own.seal();
+        self.envelope.stats.span = self.looked.seen.as_ref().and_then(|seen| seen.span);
+        self.looked.seal();
     }
 }
 
 /// Makes the collectors.
 type New<F> = Arc<dyn Fn() -> F + Send + Sync>;
 
-struct Door<F, T> {
+/// Takes what is found, and knows all that the inputs are to each other.
+pub(crate) struct Door<F, T> {
     new: New<F>,
     asks_which_are_json: bool,
     take: T,
@@ -101,8 +124,8 @@ struct Door<F, T> {
     units: Units,
 }
 
-impl<F: Findings, T> Door<F, T> {
-    fn new(
+impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Door<F, T> {
+    pub(crate) fn new(
         sources: &[Source],
         config: &Config,
         new: impl Fn() -> F + Send + Sync + 'static,
@@ -123,6 +146,41 @@ impl<F: Findings, T> Door<F, T> {
         }
     }
 
+    /// Makes what looks at the events of a stretch.
+    pub(crate) fn looks(&self) -> Box<dyn Fn() -> Looked<F> + Send + Sync> {
+        let (new, watch) = (Arc::clone(&self.new), self.watch.clone());
+        Box::new(move || Looked::new(new(), watch.begin()))
+    }
+
+    /// An input is read from here on.
+    pub(crate) fn begin_input(&mut self) {
+        self.inputs += 1;
+    }
+
+    /// Takes what was found in a stretch of so many events, of the input at `base`.
+    pub(crate) fn take_looked(
+        &mut self,
+        looked: Looked<F>,
+        events: u64,
+        base: u64,
+    ) -> Result<(), Error> {
+        let stretch = Stretch { input: self.inputs - 1, first: self.events };
+        self.events += events;
+        self.streams.append(looked.router, base)?;
+        looked.seen.into_iter().for_each(|seen| self.units.take(base, *seen));
+        (self.take)(looked.own, stretch)
+    }
+
+    /// All of it, when the last event was seen, with what stands around the events; `found` are the whole profiles among the inputs.
+    pub(crate) fn finish(
+        self,
+        (inputs, documents): (Inputs, Vec<Document>),
+        found: CpuprofileInputs,
+        config: &Config,
+    ) -> Result<Scanned, Error> {
+        finished(inputs, (self.streams, documents, self.units), found.found, config)
+    }
+
     fn parts(self) -> (Streams, Vec<Document>, Units) {
         (self.streams, self.documents, self.units)
     }
@@ -132,25 +190,16 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
     type Findings = ChunkFindings<F>;
 
     fn part(base: u64, _bytes: usize) -> ChunkFindings<F> {
-        ChunkFindings {
-            envelope: Envelope::at(base),
-            router: Router::default(),
-            seen: None,
-            own: F::default(),
-        }
+        ChunkFindings { envelope: Envelope::at(base), looked: Looked::new(F::default(), None) }
     }
 
     fn maker(&self) -> Maker<ChunkFindings<F>> {
-        let (new, watch) = (Arc::clone(&self.new), self.watch.clone());
-        Box::new(move |base, bytes| ChunkFindings {
-            own: new(),
-            seen: watch.begin(),
-            ..Self::part(base, bytes)
-        })
+        let looks = self.looks();
+        Box::new(move |base, _| ChunkFindings { envelope: Envelope::at(base), looked: looks() })
     }
 
     fn begin(&mut self, _name: &str) {
-        self.inputs += 1;
+        self.begin_input();
     }
 
     fn take(
@@ -159,12 +208,9 @@ impl<F: Findings, T: FnMut(F, Stretch) -> Result<(), Error>> Reader for Door<F, 
         base: u64,
         _current: Current<'_>,
     ) -> Result<(), Error> {
-        let stretch = Stretch { input: self.inputs - 1, first: self.events };
-        self.events += part.envelope.stats.events;
-        self.streams.append(part.router, base)?;
-        part.seen.into_iter().for_each(|seen| self.units.take(base, *seen));
+        let events = part.envelope.stats.events;
         part.envelope.append_to(&mut self.documents);
-        (self.take)(part.own, stretch)
+        self.take_looked(part.looked, events, base)
     }
 
     fn documents(&mut self) -> &mut Vec<Document> {
@@ -260,6 +306,11 @@ fn finished(
 }
 
 impl Scanned {
+    /// The inputs, and what stands around their events.
+    pub(crate) fn into_inputs(self) -> (Inputs, Vec<Document>) {
+        (self.inputs, self.documents)
+    }
+
     /// A report for each input, in order.
     pub fn inputs(&self) -> &[InputReport] {
         &self.inputs.reports

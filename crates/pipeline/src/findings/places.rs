@@ -2,7 +2,8 @@
 
 use crate::clock::{ClockSamples, ClockWatch, Clocks};
 use crate::config::Config;
-use crate::identity::{IdFilter, ProcessFindings, UnitFacts, decide_names, key_of, watched};
+use crate::identity::{IdFilter, ProcessFindings, UnitFacts};
+use crate::identity::{decide_names, key_of, may_be_several, watched};
 use crate::parts::signs_of_parts;
 use crate::warning::Warning;
 use std::sync::Arc;
@@ -75,9 +76,9 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn of(sources: &[Source], config: &Config) -> Self {
-        let several = sources.len() > 1 || sources.iter().any(Source::is_folder);
+        let several = may_be_several(sources);
         Watch {
-            names: watched(sources, &config.identity).filter(|_| several),
+            names: watched(several, &config.identity).filter(|_| several),
             clocks: config.clocks.watch(several),
             several,
         }

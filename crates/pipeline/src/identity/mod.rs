@@ -42,7 +42,7 @@ pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
 pub(crate) use processes::{IdFilter, ProcessFindings, key_of};
 pub(crate) use rename::{RenamedUnit, Renamer, Renames, Rewrite, each_process_id};
-pub(crate) use resolve::{DecidedNames, Labels, UnitFacts, decide_names, watched};
+pub(crate) use resolve::{DecidedNames, Labels, UnitFacts, decide_names, may_be_several, watched};
 pub(crate) use spelling::IdMap;
 
 use tracemill_tokenizer::{Event, Field};

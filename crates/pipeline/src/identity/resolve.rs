@@ -34,14 +34,14 @@ pub(crate) struct UnitFacts {
     pub(crate) sightings: Option<Box<ClockSamples>>,
 }
 
-/// Which ids are to be looked at in a merge of these; `None` if none can be renamed or labelled.
-pub(crate) fn watched(sources: &[Source], rules: &IdentityRules) -> Option<Arc<IdFilter>> {
-    let is_one = match sources {
-        [] => true,
-        [source] => !source.is_folder(),
-        _ => false,
-    };
-    let keeps = rules.pid == PidPolicy::Keep && rules.ids == IdPolicy::Keep || is_one;
+/// Whether these may be several inputs.
+pub(crate) fn may_be_several(sources: &[Source]) -> bool {
+    sources.len() > 1 || sources.iter().any(Source::is_folder)
+}
+
+/// Which ids are to be looked at in a merge, of `several` inputs or of one; `None` if none can be renamed or labelled.
+pub(crate) fn watched(several: bool, rules: &IdentityRules) -> Option<Arc<IdFilter>> {
+    let keeps = rules.pid == PidPolicy::Keep && rules.ids == IdPolicy::Keep || !several;
     let says = !rules.labels.is_empty()
         || rules.label_from_name.is_some()
         || !rules.stated.is_empty()

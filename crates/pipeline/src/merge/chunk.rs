@@ -15,7 +15,7 @@ use tracemill_tokenizer::{Event, Field};
 
 /// The findings of one chunk of an input.
 #[derive(Default)]
-pub(super) struct ChunkFindings {
+pub(crate) struct ChunkFindings {
     pub(super) envelope: Envelope,
     pub(super) timed: Vec<Entry>,
     pub(super) lists: [Vec<Place>; 2],

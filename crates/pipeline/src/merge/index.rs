@@ -14,10 +14,9 @@ use tracemill_core::order::{METADATA, UNTIMED};
 use tracemill_core::order::{Order, Sorter};
 use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::shift::Shift;
-use tracemill_core::source::Source;
 
 /// The findings of all inputs.
-pub(super) struct Index {
+pub(crate) struct Index {
     pub(super) entries: Sorter,
     pub(super) long: LongEvents,
     /// Events and their bytes.
@@ -40,8 +39,8 @@ pub(super) struct Index {
 }
 
 impl Index {
-    pub(super) fn new(config: &Config, sources: &[Source]) -> Self {
-        let several = sources.len() > 1 || sources.iter().any(|source| source.is_folder());
+    /// Of `several` inputs, or of one.
+    pub(crate) fn new(config: &Config, several: bool) -> Self {
         let viewer = viewer::ViewerScan::new(config);
         // for a viewer some events have an index of their own, and so have those made of them
         let share = if viewer.is_some() { 2 } else { 1 };
@@ -51,7 +50,7 @@ impl Index {
             events: 0,
             bytes: 0,
             documents: Vec::new(),
-            watched: watched(sources, &config.identity),
+            watched: watched(several, &config.identity),
             clocks: config.clocks.clone(),
             clock_watch: config.clocks.watch(several),
             factor: None,
@@ -61,6 +60,15 @@ impl Index {
             browser: false,
             viewer,
         }
+    }
+}
+
+impl Index {
+    /// For inputs that others look at too, who make more of them.
+    pub(crate) fn beside_others(config: &Config) -> Self {
+        // the room is theirs
+        let entries = Sorter::new(config.shares().index / 4, &config.tmp_dir);
+        Index { entries, ..Index::new(config, true) }
     }
 }
 

@@ -19,7 +19,9 @@ use crate::copies::{Copies, RemovedCopies};
 use crate::dedup::deduplicate;
 use crate::emit::Emit;
 use crate::fixups::Fixups;
-use crate::identity::{DecidedNames, Labels, RenamedUnit, Rewrite, decide_names, push_provenance};
+use crate::identity::{
+    DecidedNames, Labels, RenamedUnit, Rewrite, decide_names, may_be_several, push_provenance,
+};
 use crate::inputs::of_inputs;
 use crate::inputs::read_all;
 use crate::keys::{Bytes, Key, MergedKeys, free_name, unite_renamed};
@@ -29,7 +31,8 @@ use crate::reordering::Reordering;
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport, RunReport};
 use crate::viewer::{self, Changes, MergeContext, ViewerFacts, ViewerFixups};
 use crate::warning::Warning;
-use index::Index;
+pub(crate) use chunk::ChunkFindings;
+pub(crate) use index::Index;
 use std::borrow::Cow;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
@@ -61,34 +64,20 @@ pub fn merge(
     output: &OutputConfig,
     config: &Config,
 ) -> Result<MergeReport, Error> {
-    merge_if(sources, output, config, || Ok(()))
-}
-
-/// As [`merge`], for inputs that others have read too: `confirm` is asked when all is written, before the output gets its name.
-///
-/// # Errors
-/// As [`merge`], and those of `confirm`.
-pub fn merge_if(
-    sources: &[Source],
-    output: &OutputConfig,
-    config: &Config,
-    confirm: impl Fn() -> Result<(), Error>,
-) -> Result<MergeReport, Error> {
     config.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let mut index = Index::new(config, sources);
+    let mut index = Index::new(config, may_be_several(sources));
     let inputs = read_all(sources, config, &mut index)?;
-    index.write(inputs, output, config, confirm)
+    index.write(inputs, output, config)
 }
 
 impl Index {
     /// The second half of a merge: order and output.
-    fn write(
+    pub(crate) fn write(
         mut self,
         inputs: Inputs,
         output: &OutputConfig,
         config: &Config,
-        confirm: impl Fn() -> Result<(), Error>,
     ) -> Result<MergeReport, Error> {
         let (clocks, warnings) = self.decide_offsets(&inputs, config)?;
         let (mut decided, streams, labels) = self.decide_names(&inputs, &clocks, config)?;
@@ -153,7 +142,7 @@ impl Index {
         report.run.warnings.extend(report.run.annotations.warning());
         fixups.iter().for_each(|fixups| fixups.mend_keys(&mut united));
         emit.fixups = fixups.as_ref().map(|fixups| fixups as &dyn Fixups);
-        let check = || inputs.check_unchanged().and_then(|()| confirm());
+        let check = || inputs.check_unchanged();
         let to = (output, None);
         let bytes = emit.write_all(&united, size, to, config, &mut report.run.warnings, check)?;
         report.run.warnings.extend(clocks.stuck());
@@ -246,7 +235,7 @@ impl Index {
     ) -> Result<(Store<'p>, Runs), Error> {
         let base = store.end();
         let entries = Sorter::new(config.shares().index / 4, &config.tmp_dir);
-        let usual = Index::new(config, &[]);
+        let usual = Index::new(config, false);
         let mut index = Index { entries, watched: None, clock_watch: None, viewer: None, ..usual };
         let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(made) };
         read_synthetic(made, config, &mut index, current)?;

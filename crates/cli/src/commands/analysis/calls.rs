@@ -1,7 +1,6 @@
 //! `tracemill calls`: the trace with calls as events, or the flame chart as rows.
 
 use super::answer::times_of;
-use super::replayable::ReplayableInput;
 use super::{Job, maps, stored, warnings};
 use crate::args::{CallsArgs, TimeSpan};
 use crate::commands::running::{Flags, Running};
@@ -12,10 +11,8 @@ use crate::messages::Messages;
 use crate::report::common;
 use serde_json::json;
 use std::io::{self, Write};
-use std::path::Path;
-use std::sync::Arc;
 use tracemill_analysis::{ReadRules, Trace, View, Wanted, WrittenCalls};
-use tracemill_pipeline::{Config, Error, Source, Warning, merge_if, plural};
+use tracemill_pipeline::{Config, Merging, Source, Warning, plural};
 
 /// Writes the trace, or the rows of each thread.
 pub(in crate::commands) fn calls(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -31,32 +28,20 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     tracemill_pipeline::check_output(&output, &running.sources.iter().collect::<Vec<_>>())?;
     running.announce();
 
-    let tmp_dir = running.config.tmp_dir.clone();
-    let given = std::mem::take(&mut running.sources).into_iter();
-    let kept = given.map(|source| ReplayableInput::new(source, &tmp_dir));
-    let kept = kept.collect::<Result<Vec<ReplayableInput>, Error>>()?;
-    running.sources = sources(&kept, &tmp_dir)?;
-    let (made, calls, said) = make(args, running)?;
-    running.sources = sources(&kept, &tmp_dir)?;
-    let drafts = calls.len();
-    running.sources.extend(calls);
-    running.config.progress = Arc::default();
-    // the events must be those that the calls were made of
-    let confirm = || kept.iter().try_for_each(ReplayableInput::check);
-    let write = |sources: &[Source], config: &Config| merge_if(sources, &output, config, confirm);
-    let mut report = running.watch(write)?.run;
-    report.inputs.truncate(report.inputs.len() - drafts);
+    let Made { written, calls, said, merging } = make(args, running)?;
+    let mut report = running.watch(|_, _| merging.merge(&calls, &output))?.run;
+    report.inputs.truncate(report.inputs.len() - calls.len());
 
     writing.tell_decisions(&report, &[]);
-    let own = said.into_iter().chain(calls_warnings(made));
+    let own = said.into_iter().chain(calls_warnings(written));
     report.warnings.extend(own.map(Warning::Said));
     writing.tell_outcome(&report, &[]);
-    messages.say(&format!("{} made of samples", plural(made.calls, "call")));
+    messages.say(&format!("{} made of samples", plural(written.calls, "call")));
     let lost = report.lost();
     let exit = writing.finish(&report, (lost, 0), |run| {
-        common(flags.verb, &report.inputs, lost, run, [("calls", json!(made.calls))])
+        common(flags.verb, &report.inputs, lost, run, [("calls", json!(written.calls))])
     })?;
-    Ok(exit.unless_empty(made.calls == 0))
+    Ok(exit.unless_empty(written.calls == 0))
 }
 
 fn calls_warnings(made: WrittenCalls) -> Vec<String> {
@@ -66,17 +51,19 @@ fn calls_warnings(made: WrittenCalls) -> Vec<String> {
     all.into_iter().filter(|(is, _)| *is).map(|(_, text)| text).collect()
 }
 
-/// The sources, each from its beginning.
-fn sources(kept: &[ReplayableInput], tmp_dir: &Path) -> Result<Vec<Source>, Error> {
-    let all = kept.iter().map(ReplayableInput::source).collect::<io::Result<_>>();
-    all.map_err(|why| Error::scratch(tmp_dir, why))
+/// What was made of the inputs.
+struct Made {
+    written: WrittenCalls,
+    /// The calls as inputs.
+    calls: Vec<Source>,
+    /// What there is to say of the inputs.
+    said: Vec<String>,
+    /// The inputs, which wait for the calls.
+    merging: Merging,
 }
 
-/// The calls as inputs, and what there is to say of the inputs.
-fn make(
-    args: &CallsArgs,
-    running: &Running<'_>,
-) -> Result<(WrittenCalls, Vec<Source>, Vec<String>), Failure> {
+/// Reads the inputs, and makes the calls.
+fn make(args: &CallsArgs, running: &Running<'_>) -> Result<Made, Failure> {
     // pids stay those of the trace that is written, also where a viewer would not have them
     let maps = args.part.source_maps()?;
     let times = args.times.times(&args.part)?;
@@ -84,13 +71,10 @@ fn make(
     // of the trace nothing is told but its calls
     let wanted = Wanted::default();
     let rules = ReadRules { wanted, ignore_refusals: true, as_devtools: false, times, ..rules };
-    // what is not JSON is mended by the merge
     let read = |sources: &[Source], config: &Config| {
-        let mut config = config.clone();
-        config.repair = false;
-        Trace::read_mapped(sources, rules, &maps, &config)
+        Trace::read_to_merge(sources, rules, &maps, config)
     };
-    let mut trace = running.watch(read).map_err(stored::named)?;
+    let (mut trace, merging) = running.watch(read).map_err(stored::named)?;
     maps::tell(&maps, &trace.mapped, running.messages);
     trace.ignore_list = args.part.ignore_list();
     let unmatched = unmatched::of_threads(&args.part, &trace);
@@ -98,8 +82,9 @@ fn make(
     let window =
         args.part.window(TimeSpan::of(&trace))?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     let rules = args.part.table_rules();
-    let (made, calls) = trace.draft_calls(&threads, rules, window, "calls of samples")?;
-    Ok((made, calls, [unmatched, warnings(&trace)].concat()))
+    let (written, calls) = trace.draft_calls(&threads, rules, window, "calls of samples")?;
+    let said = [unmatched, warnings(&trace)].concat();
+    Ok(Made { written, calls, said, merging })
 }
 
 /// The flame chart of each thread.

@@ -10,7 +10,6 @@ mod flame;
 mod maps;
 mod nested;
 mod perfetto;
-mod replayable;
 mod report;
 mod stored;
 mod terminal;
