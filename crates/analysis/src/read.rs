@@ -29,6 +29,8 @@ enum Fate {
     Stay,
     /// Calls that were written as events go: its calls are made of samples.
     StayButCalls,
+    /// Nobody asks for them.
+    Unasked,
     Go,
 }
 
@@ -142,7 +144,7 @@ impl Trace {
         let of_maps = metadata.iter().map(|own| own.len() as u64).sum::<u64>();
         room.check(trace.names.heap() + of_maps, "names, and metadata with source maps,")?;
         let mut fates = vec![Fate::Go; count.unwrap_or(0) as usize];
-        trace.decide(&mut fates);
+        trace.decide(&mut fates, rules.only_calls);
         if rules.as_devtools {
             let with_events: HashSet<Box<[u8]>> =
                 lanes.iter().map(|lane| lane.pid.clone()).collect();
@@ -298,11 +300,14 @@ impl Trace {
     }
 
     /// What becomes of each lane.
-    fn decide(&self, fates: &mut [Fate]) {
+    fn decide(&self, fates: &mut [Fate], only_calls: bool) {
         for thread in &self.threads {
             if let Some(lane) = thread.lane {
-                let is_made = thread.model.is_some();
-                fates[lane as usize] = if is_made { Fate::StayButCalls } else { Fate::Stay };
+                fates[lane as usize] = match thread.model {
+                    Some(_) => Fate::StayButCalls,
+                    None if only_calls => Fate::Unasked,
+                    None => Fate::Stay,
+                };
             }
         }
     }
@@ -311,7 +316,7 @@ impl Trace {
     /// they are events like others, and `bounds` are theirs.
     fn file(
         &mut self,
-        (sorting, known): (Sorting, Option<&Excerpt>),
+        (mut sorting, known): (Sorting, Option<&Excerpt>),
         fates: &[Fate],
         bounds: Bounds,
         space: &Space,
@@ -320,18 +325,23 @@ impl Trace {
         let calls: Vec<bool> =
             (0..kinds.all.len() as u32).map(|kind| kinds.is_call(kind, names)).collect();
         let mut stay_calls = false;
-        let stays = |filed: &Filed| {
+        let mut stays = |filed: &Filed| {
             let is_call = calls[filed.record.kind as usize];
             match fates[filed.lane as usize] {
-                Fate::StayButCalls if is_call => *written_calls += 1,
-                Fate::Go => {}
-                _ => {
+                Fate::StayButCalls if is_call => {
+                    *written_calls += 1;
+                    false
+                }
+                Fate::Go => false,
+                fate => {
                     stay_calls |= is_call;
-                    return true;
+                    fate != Fate::Unasked
                 }
             }
-            false
         };
+        if fates.contains(&Fate::Unasked) {
+            sorting.drop_early(&mut stays);
+        }
         let clock = self.clock;
         let stretch = |record: &Record| {
             known.and_then(|known| known.stretch_at(clock.written_micros(record.ts)))

@@ -154,6 +154,11 @@ impl Sorting {
         Ok(new)
     }
 
+    /// Drops what does not stay, as far as that is known before B and E are paired and it is in memory: it need not be sorted then.
+    pub(crate) fn drop_early(&mut self, stays: impl FnMut(&Filed) -> bool) {
+        self.events.drop_early(stays);
+    }
+
     /// All of them, but for those that do not stay; B and E are pairs within a `stretch`. Cost: a sort.
     pub(crate) fn finish(
         self,

@@ -44,6 +44,8 @@ pub struct ReadRules {
     pub fold_numbers: bool,
     /// Do not look for what DevTools refuses, which costs a part of the scan: there are no [`Trace::refusals`] then.
     pub ignore_refusals: bool,
+    /// Nothing is made but calls: threads without samples have no events.
+    pub only_calls: bool,
     /// Look at it as DevTools did when it stored the trace, for [`Trace::opening_window`]; `as_devtools` does so too.
     pub as_stored: bool,
     /// Do what DevTools does where that is a defect: B and E are paired over all threads in the order of the file, chunks of

@@ -218,7 +218,7 @@ fn inputs_are_read_once_for_calls_and_a_merge() {
         let twice = written(report, twice);
 
         let once = Arc::new(Mutex::new(Vec::new()));
-        let only = ReadRules { ignore_refusals: true, ..ReadRules::default() };
+        let only = ReadRules { only_calls: true, ignore_refusals: true, ..ReadRules::default() };
         let read = Trace::read_to_merge(&sources(), only, &SourceMaps::default(), &config);
         let (trace, merging) = read.expect("traces");
         let (own_made, own) = draft(&trace);

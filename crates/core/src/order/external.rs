@@ -244,6 +244,11 @@ impl<R: Keyed> KeySorter<R> {
         self.0.push(record, Order::none())
     }
 
+    /// Drops records that do not stay, as far as they are in memory: they need not be sorted then.
+    pub fn drop_early(&mut self, stays: impl FnMut(&R) -> bool) {
+        self.0.memory.retain(stays);
+    }
+
     /// Ends collecting.
     ///
     /// # Errors

@@ -70,10 +70,10 @@ fn make(args: &CallsArgs, running: &Running<'_>) -> Result<Made, Failure> {
     let rules = args.part.read_rules(Default::default());
     // of the trace nothing is told but its calls
     let wanted = Wanted::default();
-    let rules = ReadRules { wanted, ignore_refusals: true, as_devtools: false, times, ..rules };
-    let read = |sources: &[Source], config: &Config| {
-        Trace::read_to_merge(sources, rules, &maps, config)
-    };
+    let (as_devtools, ignore_refusals, only_calls) = (false, true, true);
+    let rules = ReadRules { wanted, ignore_refusals, only_calls, as_devtools, times, ..rules };
+    let read =
+        |sources: &[Source], config: &Config| Trace::read_to_merge(sources, rules, &maps, config);
     let (mut trace, merging) = running.watch(read).map_err(stored::named)?;
     maps::tell(&maps, &trace.mapped, running.messages);
     trace.ignore_list = args.part.ignore_list();
