@@ -86,6 +86,11 @@ impl Frame {
         [b"f:", title, b"@", place, b":", line, b":", column].concat()
     }
 
+    /// What the panel counts its calls as.
+    pub(crate) fn category(&self) -> &'static str {
+        if self.function == IDLE { "idle" } else { "scripting" }
+    }
+
     /// What frames of one call have in common.
     fn class_text(&self, names: &Names) -> Vec<u8> {
         let [script, line] = [self.script, self.line].map(|own| names.bytes_of(own));

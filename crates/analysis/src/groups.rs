@@ -7,7 +7,7 @@ use crate::functions::{Frame, IDLE};
 use crate::kinds::{NO_CAT, flag};
 use crate::model::Model;
 use crate::styles::style;
-use crate::trace::{Thread, Trace};
+use crate::trace::{Thread, Trace, id_text};
 use crate::urls::{Url, package, without_query};
 use crate::views::{Identify, Received, ReceivedKind};
 use std::cell::RefCell;
@@ -107,6 +107,8 @@ pub(crate) struct Ids<'t> {
     pub(crate) as_devtools: bool,
     /// Whether nothing but the owner of an entry is its group by third party: what is of V8 itself is of nobody.
     by_owner: bool,
+    /// How DevTools' keys of calls begin.
+    pub(crate) call_keys: String,
     /// Ids of groups, and those of entries that were asked for.
     groups: RefCell<(Names, HashMap<Asked, u32>)>,
 }
@@ -118,8 +120,9 @@ impl<'t> Ids<'t> {
         by: GroupBy,
         as_devtools: bool,
     ) -> Self {
-        let groups = RefCell::default();
-        Ids { trace, thread, by, as_devtools, by_owner: false, groups }
+        let [pid, tid] = [&thread.pid, &thread.tid].map(|id| id_text(id));
+        let (by_owner, call_keys) = (false, format!("p-{pid}-{tid}-"));
+        Ids { trace, thread, by, as_devtools, by_owner, call_keys, groups: RefCell::default() }
     }
 
     /// The same, grouped by owners alone.
@@ -177,10 +180,8 @@ impl<'t> Ids<'t> {
     /// `eventStyle`: title and category.
     pub(crate) fn style(&self, entry: &Entry) -> (String, &'static str) {
         if let Some(frame) = self.frame(entry) {
-            return match frame.function {
-                IDLE => ("ProfileCall".to_owned(), "idle"),
-                _ => ("JS frame".to_owned(), "scripting"),
-            };
+            let title = if frame.function == IDLE { "ProfileCall" } else { "JS frame" };
+            return (title.to_owned(), frame.category());
         }
         let name = self.name(entry);
         let plain = || unescaped_text(name);

@@ -2,7 +2,7 @@
 
 use crate::details::PLAIN;
 use crate::entries::Entry;
-use crate::functions::{NATIVE, native_group};
+use crate::functions::{Frame, NATIVE, native_group};
 use crate::groups::{GroupBy, Ids};
 use crate::kinds::flag;
 use crate::styles::style;
@@ -68,13 +68,7 @@ impl Ids<'_> {
     /// The column "Activity" of the tree views (`eventTitle`).
     pub(crate) fn label(&self, entry: &Entry) -> Option<String> {
         if let Some(frame) = self.frame(entry) {
-            let name = self.trace.names.bytes_of(frame.function);
-            return Some(match (frame.url, native_group(name)) {
-                (NATIVE, "null") => unescaped_text(name),
-                (NATIVE, group) => group.to_owned(),
-                _ if name.is_empty() => "(anonymous)".to_owned(),
-                _ => unescaped_text(name),
-            });
+            return Some(self.frame_label(frame));
         }
         if self.as_devtools && self.trace.flags[entry.kind as usize] & flag::NO_CATEGORY != 0 {
             return None;
@@ -90,6 +84,17 @@ impl Ids<'_> {
             Added::Text(text) => Some(format!("{title}{text}")),
             Added::Missing if self.as_devtools => None,
             Added::Missing | Added::Nothing => Some(title),
+        }
+    }
+
+    /// The same of a call.
+    pub(crate) fn frame_label(&self, frame: Frame) -> String {
+        let name = self.trace.names.bytes_of(frame.function);
+        match (frame.url, native_group(name)) {
+            (NATIVE, "null") => unescaped_text(name),
+            (NATIVE, group) => group.to_owned(),
+            _ if name.is_empty() => "(anonymous)".to_owned(),
+            _ => unescaped_text(name),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::calls::NO_SAMPLE;
 use crate::clock::Window;
 use crate::counts::{Counting, Counts, LeftOut};
 use crate::entries::{Entry, Placed};
+use crate::functions::Frame;
 use crate::groups::{GroupBy, Ids};
 use crate::ignored::{Ignored, Listed};
 use crate::kinds::flag;
@@ -14,7 +15,7 @@ use crate::picks::{Answers, Drawn, Picks, Walked, matching};
 use crate::query::{Entries, Per, Query, RowLimit, Shape, TableRules};
 use crate::rows::{CallRow, Least, Location, TreeRow};
 use crate::stretches::Stretches;
-use crate::trace::{Thread, Trace, Track, id_text};
+use crate::trace::{Thread, Trace, Track};
 use crate::tree::{By, Row, Rows};
 use crate::tree_rows::RowRoom;
 use crate::urls::is_ignored;
@@ -282,8 +283,7 @@ impl<'t> View<'t> {
         }
         let node = ids.model()?.node(entry.kind).id;
         let sample = i64::from(entry.details as i32);
-        let [pid, tid] = [&self.thread.pid, &self.thread.tid].map(|id| id_text(id));
-        Some(format!("p-{pid}-{tid}-{sample}-{node}"))
+        Some(format!("{}{sample}-{node}", ids.call_keys))
     }
 
     pub(crate) fn filter(&self) -> Filter<'_> {
@@ -455,7 +455,14 @@ impl<'t> View<'t> {
             (false, group) if by == By::Own => format!("{}-{}", own(), ids.group_id(group - 1)),
             (false, group) => format!("{}/{}", own(), ids.group_id(group)),
         };
-        let label = if row.is_group { ids.group_label(&id, entry) } else { ids.label(entry) };
+        // of calls, which nearly all rows may be, each is asked once for its function
+        let frame = ids.frame(entry);
+        let label = match (row.is_group, frame) {
+            (true, _) => ids.group_label(&id, entry),
+            (false, Some(frame)) => Some(ids.frame_label(frame)),
+            (false, None) => ids.label(entry),
+        };
+        let shown = frame.filter(|_| !row.is_group);
         TreeRow {
             depth,
             start: self.trace.clock.micros(entry.ts) / 1000.0 - self.trace.bounds.0 / 1000.0,
@@ -467,14 +474,17 @@ impl<'t> View<'t> {
             key: self.key(entry, ids),
             label,
             is_group: row.is_group,
-            category: ids.category(entry),
-            location: if row.is_group { Location::default() } else { self.location(entry, ids) },
+            category: frame.map_or_else(|| ids.category(entry), |frame| frame.category()),
+            location: shown.map_or_else(Location::default, |frame| self.frame_location(frame)),
             id,
         }
     }
 
     pub(crate) fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
-        let Some(frame) = ids.frame(entry) else { return Location::default() };
+        ids.frame(entry).map_or_else(Location::default, |frame| self.frame_location(frame))
+    }
+
+    fn frame_location(&self, frame: Frame) -> Location {
         Location {
             url: self.trace.names.text(frame.url),
             line: self.position(frame.line),

@@ -154,29 +154,35 @@ pub(super) fn csv(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
                     .join(",")
             },
         );
+        let mut line = Vec::new();
         for row in answer.shown.of(part) {
-            let percent = |ms: f64| percent_of(ms, busy);
-            let place = &row.location;
-            let number = |number: Option<i64>| number.map_or(String::new(), |n| n.to_string());
-            let name = quoted(row.label.as_deref().unwrap_or(&row.id));
-            writeln!(
-                out,
-                "{},{},{},{},{},{},{},{name},{},{},{},{},{ids}",
-                row.depth,
-                row.own,
-                row.total,
-                percent(row.own),
-                percent(row.total),
-                row.count,
-                row.start,
-                quoted(&place.url),
-                number(place.line),
-                number(place.column),
-                row.category,
-            )?;
+            line.clear();
+            push_row(&row, busy, &mut line)?;
+            line.extend_from_slice(ids.as_bytes());
+            line.push(b'\n');
+            out.write_all(&line)?;
         }
     }
     Ok(())
+}
+
+/// A row up to what is said of its thread; there may be many.
+fn push_row(row: &TreeRow, busy: f64, line: &mut Vec<u8>) -> io::Result<()> {
+    write!(line, "{},", row.depth)?;
+    let percent = |ms: f64| percent_of(ms, busy);
+    for number in [row.own, row.total, percent(row.own), percent(row.total)] {
+        write!(line, "{number},")?;
+    }
+    write!(line, "{},{}", row.count, row.start)?;
+    for text in [row.label.as_deref().unwrap_or(&row.id), &row.location.url] {
+        line.push(b',');
+        push_quoted(text, line);
+    }
+    for number in [row.location.line, row.location.column] {
+        line.push(b',');
+        number.map_or(Ok(()), |number| write!(line, "{number}"))?;
+    }
+    write!(line, ",{},", row.category)
 }
 
 /// Percent of a whole; 0 of nothing.
@@ -186,10 +192,22 @@ pub(super) fn percent_of(part: f64, whole: f64) -> f64 {
 
 /// A field of RFC 4180.
 pub(super) fn quoted(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) {
+    if must_be_quoted(text) {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }
     text.to_owned()
+}
+
+/// The same, put behind others.
+fn push_quoted(text: &str, line: &mut Vec<u8>) {
+    match must_be_quoted(text) {
+        true => line.extend_from_slice(quoted(text).as_bytes()),
+        false => line.extend_from_slice(text.as_bytes()),
+    }
+}
+
+fn must_be_quoted(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r'))
 }
 
 #[cfg(test)]
