@@ -11,6 +11,7 @@
 //!
 //! So equal bytes mean equal keys, and whoever compares or hashes keys need not know what is in them.
 
+use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{Event, Field, canonical, unescape};
 
 /// A value as it is written.
@@ -47,29 +48,29 @@ pub fn stream_key(event: &Event<'_>) -> StreamKey {
     key
 }
 
-/// Numbers of the streams of the last events, by their ids as they are written: who asks for the stream of chunk after chunk need not make
-/// its key for each, since few streams take turns.
+/// Numbers of streams, in the order of their first events.
 ///
-/// Cost: a comparison of ids with those of up to 16 streams.
+/// Those of the last events are known by their ids as they are written: who asks for the stream of chunk after chunk need not make its key
+/// for each, since few streams take turns. Cost: a comparison of ids with those of up to 16 streams, else a key and a look-up.
 ///
 /// ```
-/// use tracemill_profile::RecentStreams;
+/// use tracemill_profile::{StreamNumbers, stream_key};
 /// use tracemill_tokenizer::fields_of;
 ///
-/// let mut recent = RecentStreams::default();
-/// let chunk = br#"{"name":"ProfileChunk","pid":7,"id":"0x1"}"#;
-/// let (spans, mut asked) = (fields_of(chunk), 0);
-/// for _ in 0..3 {
-///     let number = recent.number(&spans.of(chunk), || {
-///         asked += 1;
-///         5
-///     });
-///     assert_eq!(number, 5);
+/// let (mut numbers, mut keys) = (StreamNumbers::default(), Vec::new());
+/// for id in ["0x1", "0x2", "0x1"] {
+///     let chunk = format!(r#"{{"name":"ProfileChunk","pid":7,"id":"{id}"}}"#).into_bytes();
+///     let spans = fields_of(&chunk);
+///     let number = numbers.of_event(&spans.of(&chunk), |key| keys.push(key));
+///     assert_eq!(stream_key(&spans.of(&chunk)), keys[number]);
 /// }
-/// assert_eq!(asked, 1);
+/// assert_eq!(keys.len(), 2);
 /// ```
 #[derive(Default)]
-pub struct RecentStreams(Vec<(WrittenIds, usize)>);
+pub struct StreamNumbers {
+    recent: Vec<(WrittenIds, usize)>,
+    by_key: HashMap<StreamKey, usize>,
+}
 
 /// pid, id, id2
 type WrittenIds = [Option<Written>; 3];
@@ -77,19 +78,30 @@ type WrittenIds = [Option<Written>; 3];
 /// Streams that are known by their ids as written: a few are recorded at one time.
 const RECENT: usize = 16;
 
-impl RecentStreams {
-    /// The number of the stream of an event that is part of one; `of_key` says it if it was not asked for lately.
-    pub fn number(&mut self, event: &Event<'_>, of_key: impl FnOnce() -> usize) -> usize {
+impl StreamNumbers {
+    /// The number of the stream of an event that is part of one; if it is the first of it, `new` is given the key.
+    pub fn of_event(&mut self, event: &Event<'_>, new: impl FnOnce(StreamKey)) -> usize {
         let ids = [Field::Pid, Field::Id, Field::Id2].map(|field| event.field(field));
         let same = |(own, _): &&(WrittenIds, usize)| own.each_ref().map(Option::as_deref) == ids;
-        if let Some(&(_, number)) = self.0.iter().find(same) {
+        if let Some(&(_, number)) = self.recent.iter().find(same) {
             return number;
         }
-        let number = of_key();
-        if self.0.len() == RECENT {
-            self.0.clear();
+        let number = self.of_key(stream_key(event), new);
+        if self.recent.len() == RECENT {
+            self.recent.clear();
         }
-        self.0.push((ids.map(|id| id.map(Box::from)), number));
+        self.recent.push((ids.map(|id| id.map(Box::from)), number));
+        number
+    }
+
+    /// The number of the stream of a key, which is given to `new` if it was not seen before.
+    pub fn of_key(&mut self, key: StreamKey, new: impl FnOnce(StreamKey)) -> usize {
+        if let Some(&number) = self.by_key.get(&key) {
+            return number;
+        }
+        let number = self.by_key.len();
+        self.by_key.insert(key.clone(), number);
+        new(key);
         number
     }
 }

@@ -101,7 +101,7 @@ pub use events::content;
 pub use identity::{Identities, Identity, ProfileInputs};
 pub use indexed::{ChunkSource, IndexedChunk, IndexedRun, IndexedStreams, PageChunks};
 pub use inputs::ProfileReader;
-pub use key::{RecentStreams, StreamKey, push_canonical, stream_key};
+pub use key::{StreamKey, StreamNumbers, push_canonical, stream_key};
 pub use order::ChunkOrder;
 pub use order::{SortSpace, order_chunks};
 pub use profile_parts::ProfileParts;

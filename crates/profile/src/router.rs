@@ -18,11 +18,10 @@
 use super::chunk::Chunk;
 use super::contents::decode_into;
 use super::decoded_chunks::DecodedChunks;
-use super::key::{RecentStreams, StreamKey, stream_key};
+use super::key::{StreamKey, StreamNumbers, stream_key};
 use super::profile_parts::{Head, Origin, Owner, ProfileParts, Sums};
 use super::skim::Skim;
 use tracemill_core::entry::{Entry, rank};
-use tracemill_core::hash::HashMap;
 use tracemill_core::place::{Long, Place};
 use tracemill_core::tally::Tally;
 use tracemill_tokenizer::{Event, Field};
@@ -97,7 +96,7 @@ pub struct Router {
     /// Their keys, ids and events, in the order of their first events.
     pub found: Vec<(StreamKey, Owner, ProfileParts)>,
     /// Indices in `found`.
-    numbers: HashMap<StreamKey, usize>,
+    numbers: StreamNumbers,
     /// Events of 16 KiB and more among them, whose lengths no [`Place`] has: offset and bytes.
     pub long: Vec<Long>,
     /// What was decoded, in pieces of about 1 GiB at most; heads, which are few and small, keep what matters themselves.
@@ -106,7 +105,6 @@ pub struct Router {
     pub odd: OddLengths,
     /// What was decoded last.
     scratch: Chunk,
-    recent: RecentStreams,
 }
 
 impl Router {
@@ -159,7 +157,8 @@ impl Router {
         self.keep(entry);
         let mut key = stream_key(event);
         key.extend_from_slice(&entry.place.offset().to_le_bytes());
-        let at = self.stream(key, || Owner::of(event));
+        let Router { numbers, found, .. } = self;
+        let at = numbers.of_key(key, |key| found.push(stream_of(key, event)));
         self.found[at].2.whole = Some(origin);
         self.add(at, entry, Sums::of(&self.scratch, event));
         at
@@ -224,18 +223,12 @@ impl Router {
 
     /// The number of the stream of an event that is part of one.
     fn number_of(&mut self, event: &Event<'_>) -> usize {
-        let mut recent = std::mem::take(&mut self.recent);
-        let at = recent.number(event, || self.stream(stream_key(event), || Owner::of(event)));
-        self.recent = recent;
-        at
+        let Router { numbers, found, .. } = self;
+        numbers.of_event(event, |key| found.push(stream_of(key, event)))
     }
+}
 
-    fn stream(&mut self, key: StreamKey, owner: impl FnOnce() -> Owner) -> usize {
-        if let Some(&at) = self.numbers.get(&key) {
-            return at;
-        }
-        self.numbers.insert(key.clone(), self.found.len());
-        self.found.push((key, owner(), ProfileParts::default()));
-        self.found.len() - 1
-    }
+/// A stream that begins with an event, of which nothing is known yet.
+fn stream_of(key: StreamKey, event: &Event<'_>) -> (StreamKey, Owner, ProfileParts) {
+    (key, Owner::of(event), ProfileParts::default())
 }

@@ -2,16 +2,14 @@
 
 use super::report::ProfileCount;
 use super::threads::as_written;
-use tracemill_core::hash::HashMap;
-use tracemill_profile::{RecentStreams, Role, StreamKey, stream_key};
+use tracemill_profile::{Role, StreamKey, StreamNumbers, stream_key};
 use tracemill_tokenizer::{Event, Field};
 
 /// CPU profiles in order of their first events, and their numbers by key.
 #[derive(Default)]
 pub(super) struct Profiles {
     counts: Vec<(StreamKey, ProfileCount)>,
-    numbers: HashMap<StreamKey, usize>,
-    recent: RecentStreams,
+    numbers: StreamNumbers,
 }
 
 impl ProfileCount {
@@ -31,17 +29,15 @@ impl Profiles {
     #[cold]
     pub(super) fn note(&mut self, event: &Event<'_>, role: Role) {
         let tid = event.field(Field::Tid).unwrap_or_default();
+        let Profiles { counts, numbers } = self;
+        let new = |key| counts.push((key, ProfileCount::of(event)));
         let number = if role == Role::Whole {
             // each is a profile of its own, as far as the thread tells
             let mut key = stream_key(event);
             key.extend_from_slice(tid);
-            self.number(key, || ProfileCount::of(event))
+            numbers.of_key(key, new)
         } else {
-            let mut recent = std::mem::take(&mut self.recent);
-            let number =
-                recent.number(event, || self.number(stream_key(event), || ProfileCount::of(event)));
-            self.recent = recent;
-            number
+            numbers.of_event(event, new)
         };
         let own = &mut self.counts[number].1;
         own.chunks += u64::from(role != Role::Head);
@@ -52,20 +48,13 @@ impl Profiles {
         }
     }
 
-    fn number(&mut self, key: StreamKey, new: impl FnOnce() -> ProfileCount) -> usize {
-        if let Some(&number) = self.numbers.get(&key) {
-            return number;
-        }
-        self.numbers.insert(key.clone(), self.counts.len());
-        self.counts.push((key, new()));
-        self.counts.len() - 1
-    }
-
     /// Adds what comes later.
     pub(super) fn append(&mut self, later: Profiles) {
         for (key, count) in later.counts {
             let ProfileCount { pid, tid, id, chunks, bytes } = count;
-            let number = self.number(key, || ProfileCount { pid, id, ..ProfileCount::default() });
+            let Profiles { counts, numbers } = &mut *self;
+            let new = |key| counts.push((key, ProfileCount { pid, id, ..Default::default() }));
+            let number = numbers.of_key(key, new);
             let own = &mut self.counts[number].1;
             own.chunks += chunks;
             own.bytes += bytes;
