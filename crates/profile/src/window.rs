@@ -132,13 +132,15 @@ pub fn cut_streams(
             let whole = match part {
                 Some(part) => part,
                 None => {
-                    let loaded = group.known.map(|known| known.load(store, config)).transpose()?;
-                    let loaded = match &loaded {
-                        Some(None) => return Ok(None),
-                        Some(Some(chunks)) => Some(chunks),
-                        None => None,
-                    };
-                    group.with_all(loaded).assemble(store, Keep::All { memory }, config)?
+                    let mut loaded = None;
+                    if let Some(known) = group.known {
+                        loaded = known.load(store, config)?;
+                        if loaded.is_none() {
+                            return Ok(None);
+                        }
+                    }
+                    let all = group.with_all(loaded.as_ref());
+                    all.assemble(store, Keep::All { memory }, config)?
                 }
             };
             Ok::<_, Error>(Some((outcome(group, &whole, windows, edges)?, whole)))
