@@ -147,21 +147,14 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     };
     check_not_input(&target, std::slice::from_ref(source))?;
     let before = map(&target);
-    let existing = match &before {
-        Ok(Some(bytes)) => Some(open(bytes)),
-        Ok(None) => None,
-        Err(_) => Some(Err(IndexError::NotAnIndex)),
-    };
-    if let Some(Err(IndexError::NotAnIndex)) = &existing
-        && !wanted.replace
-    {
-        let path = target.display().to_string();
-        return Err(ErrorKind::OutputExists { path }.into());
+    if !wanted.replace {
+        check_is_index(&target, &before)?;
     }
-    if let Some(Ok(index)) = &existing
+    if let Ok(Some(bytes)) = &before
         && !wanted.replace
         && !wanted.verify
-        && let Some(input) = fresh_input(index, &now, &source.to_string())
+        && let Ok(index) = open(bytes)
+        && let Some(input) = fresh_input(&index, &now, &source.to_string())
     {
         let mut report = IndexReport {
             input,
@@ -232,7 +225,8 @@ pub(super) fn make_or_hold(
 ) -> Result<Option<(Mapped, Error)>, Error> {
     let path = source.path();
     let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
-    let target = place_for(path, &now, config).and_then(|(target, _)| replaceable(target));
+    let target = place_for(path, &now, config)
+        .and_then(|(target, _)| check_is_index(&target, &map(&target)).map(|()| target));
     let (_, mut made) = read(source, (&now, Some(seen)), config)?;
     let Err(why) = target.and_then(|target| write(&mut made, &target)) else { return Ok(None) };
     let mut held = || {
@@ -244,15 +238,16 @@ pub(super) fn make_or_hold(
     Ok(bytes.map(|bytes| (bytes, why)))
 }
 
-/// A path, unless what stands there is no index.
-fn replaceable(path: PathBuf) -> Result<PathBuf, Error> {
-    let is_other = match map(&path) {
-        Ok(bytes) => bytes.is_some_and(|own| matches!(open(&own), Err(IndexError::NotAnIndex))),
+/// An error if what stands at a path, as [`map`] has it, is no index: an index must not replace it.
+fn check_is_index(path: &Path, found: &io::Result<Option<Mapped>>) -> Result<(), Error> {
+    let is_other = match found {
+        Ok(Some(bytes)) => matches!(open(bytes), Err(IndexError::NotAnIndex)),
+        Ok(None) => false,
         Err(_) => true,
     };
     match is_other {
         true => Err(ErrorKind::OutputExists { path: path.display().to_string() }.into()),
-        false => Ok(path),
+        false => Ok(()),
     }
 }
 
