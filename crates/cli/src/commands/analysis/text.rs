@@ -37,12 +37,12 @@ pub(super) fn write_page(
         if at > 0 {
             out.write_all(b"\n")?;
         }
-        let head = plain(&head(answer.trace, &answer.query.windows, part));
+        let head = head(answer.trace, &answer.query.windows, part);
         if paper.markdown {
             write!(out, "### {}\n\n", cell(&head))?;
         } else {
             let mut above = String::new();
-            push_line(&mut above, &head, 2, paper.columns);
+            push_line(&mut above, &plain(&head), 2, paper.columns);
             match paper.colours {
                 true => writeln!(out, "{BOLD}{}{PLAIN}", above.trim_end())?,
                 false => out.write_all(above.as_bytes())?,
