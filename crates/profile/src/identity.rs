@@ -228,6 +228,7 @@ fn names(path: &Path, parts: Option<&NameParts>, (pid, tid): (u64, u64)) -> (Str
     let process = match parts {
         Some(parts) if parts.prefix != "CPU" => format!("{} {pid}", parts.prefix),
         Some(_) => format!("Process {pid}"),
+        None if path.as_os_str().is_empty() => "standard input".to_owned(),
         None => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
             name.split(".cpuprofile").next().unwrap_or_default().to_owned()

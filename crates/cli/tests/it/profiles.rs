@@ -161,6 +161,7 @@ fn profiles_and_traces_go_through_pipes() {
         "pid 10000000",
     ]);
     assert!(run.stdout.contains("ProfileChunk"));
+    assert!(run.stdout.contains(r#"{"args":{"name":"standard input"}"#), "a process has a name");
 }
 
 #[test]
