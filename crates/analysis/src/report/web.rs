@@ -74,8 +74,13 @@ impl Trace {
     /// # Errors
     /// Why none of it can be told.
     pub(super) fn visits(&self, requests: &[Request]) -> Told<Vec<Visit>> {
-        let main = self.meta.main_frame.as_ref().ok_or("TracingStartedInBrowser is missing")?;
-        let main = unescaped_text(main);
+        // soft navigations say themselves where they are
+        let has_soft = || self.pages.all.iter().any(|own| own.mark == Mark::SoftNavigation);
+        let main = match &self.meta.main_frame {
+            Some(main) => unescaped_text(main),
+            None if has_soft() => String::new(),
+            None => return Err("TracingStartedInBrowser is missing"),
+        };
         let is_of_page = |own: &&Marked| {
             use Mark::*;
             matches!(
