@@ -62,7 +62,7 @@ pub fn scan_to_merge<F: Findings>(
     let are_made = Arc::new(AtomicBool::new(false));
     let wholes = CpuprofileInputs::new(config);
     let mut expand = Expanding { profiles, wholes, are_made: Arc::clone(&are_made) };
-    let index = Index::beside_others(config);
+    let index = Index::beside_others(config, true);
     let mut reader = Both { index, door: Door::new(sources, config, new, take), are_made };
     let inputs = read_first(sources, &limits, &mut expand, &mut reader)?;
     let Both { mut index, door, .. } = reader;

@@ -39,6 +39,23 @@ pub(super) struct Navigation<'m> {
     pub(super) largest: Option<(&'m Marked, f64)>,
 }
 
+impl<'m> Navigation<'m> {
+    /// One of which nothing is known but its event.
+    fn of(own: &'m Marked) -> Self {
+        Navigation {
+            own,
+            id: String::new(),
+            frame: frame_of(own).unwrap_or_default(),
+            url: String::new(),
+            address: String::new(),
+            is_main: false,
+            is_soft: false,
+            first_paint: None,
+            largest: None,
+        }
+    }
+}
+
 /// All of a trace, while they are read, and where they stand by their ids.
 #[derive(Default)]
 struct Navigations<'m> {
@@ -146,34 +163,14 @@ impl<'m> Navigations<'m> {
         }
         let (frame, url) = (frame_of(own), text(url).unwrap_or_default());
         let is_main = frame.is_some() && frame == main.map(unescaped_text);
-        let (frame, address) = (frame.unwrap_or_default(), url.clone());
-        self.all.push(Navigation {
-            own,
-            id,
-            frame,
-            url,
-            address,
-            is_main,
-            is_soft: false,
-            first_paint: None,
-            largest: None,
-        });
+        let address = url.clone();
+        self.all.push(Navigation { id, url, address, is_main, ..Navigation::of(own) });
     }
 
     fn add_soft(&mut self, own: &'m Marked) {
-        let navigation = Navigation {
-            own,
-            id: String::new(),
-            frame: frame_of(own).unwrap_or_default(),
-            url: String::new(),
-            address: text(context(own, b"URL")).unwrap_or_default(),
-            is_main: false,
-            is_soft: true,
-            first_paint: None,
-            largest: None,
-        };
-        let number = self.soft_numbers.entry(soft_id(context(own, SOFT_ID)));
-        match number {
+        let address = text(context(own, b"URL")).unwrap_or_default();
+        let navigation = Navigation { address, is_soft: true, ..Navigation::of(own) };
+        match self.soft_numbers.entry(soft_id(context(own, SOFT_ID))) {
             Entry::Occupied(number) => self.all[*number.get()] = navigation,
             Entry::Vacant(number) => {
                 number.insert(self.all.len());

@@ -74,13 +74,13 @@ impl Trace {
     /// # Errors
     /// Why none of it can be told.
     pub(super) fn visits(&self, requests: &[Request]) -> Told<Vec<Visit>> {
+        let navigations = self.navigations();
+        let main = self.meta.main_frame.as_deref().map(unescaped_text);
         // soft navigations say themselves where they are
-        let has_soft = || self.pages.all.iter().any(|own| own.mark == Mark::SoftNavigation);
-        let main = match &self.meta.main_frame {
-            Some(main) => unescaped_text(main),
-            None if has_soft() => String::new(),
-            None => return Err("TracingStartedInBrowser is missing"),
-        };
+        if main.is_none() && !navigations.iter().any(|own| own.is_soft) {
+            return Err("TracingStartedInBrowser is missing");
+        }
+        let main = main.unwrap_or_default();
         let is_of_page = |own: &&Marked| {
             use Mark::*;
             matches!(
@@ -93,7 +93,6 @@ impl Trace {
         if inputs.any(|own| Some(own) != first) {
             return Err("several inputs have pages: ask for each by itself");
         }
-        let navigations = self.navigations();
         let of_main = navigations.iter().filter(|own| own.is_soft || own.frame == main);
         let clusters = self.shift_clusters(of_main.map(|own| own.own.ts).collect());
         let is_visit = |own: &&Navigation<'_>| own.is_soft || own.is_main && !own.id.is_empty();
@@ -160,11 +159,12 @@ impl Trace {
     fn largest(&self, own: &Navigation<'_>, requests: &[Request]) -> Told<LargestPaint> {
         let (paint, _) = own.largest.ok_or("largestContentfulPaint::Candidate is missing")?;
         let start = own.own.ts;
-        let request = self.request_of_paint(paint, start, requests).filter(|_| !own.is_soft);
-        let document = requests.iter().rev().find(|request| request.id == own.id);
-        let document = match own.is_soft {
-            true => Err("scripts changed the page, without a request for it"),
-            false => document.ok_or("the request for the page is missing"),
+        let (request, document) = if own.is_soft {
+            (None, Err("scripts changed the page, without a request for it"))
+        } else {
+            let document = requests.iter().rev().find(|request| request.id == own.id);
+            let document = document.ok_or("the request for the page is missing");
+            (self.request_of_paint(paint, start, requests), document)
         };
         let parts = document.and_then(|document| {
             let answered =

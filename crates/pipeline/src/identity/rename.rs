@@ -50,6 +50,11 @@ impl Renames {
         self.pids.get(key)
     }
 
+    /// Whether nothing but ids of the envelope may have new names.
+    fn are_ids_alone(&self) -> bool {
+        self.pids.is_empty() && self.args_keys.is_empty()
+    }
+
     /// Whether any id or value of `--args-key` has a new name.
     pub(crate) fn ids_change(&self) -> bool {
         self.ids.iter().any(|map| *map != IdMap::default())
@@ -171,21 +176,19 @@ impl<'r> Renamer<'r> {
                 self.pids.find_names(&event, (self.unit.1, renames), &mut found);
             }
             each_moved(shift, &event, |value, kind| found.moved(value, kind, shift));
-        } else if let Some(renames) = &unit.renames {
+        } else if let Some(renames) = &unit.renames
+            // most events have no ids
+            && (!renames.are_ids_alone() || self.finder.may_have_ids(event))
+        {
             let mut found = PatchedEvent { event, patches };
             let all;
-            let spans = match renames.args_keys[..] {
-                // most events have none
-                [] if renames.pids.is_empty() && !self.finder.may_have_ids(event) => None,
-                [] => Some(self.finder.find_ids(event, PROCESS_ID)),
-                _ => {
-                    all = self.finder.find(event);
-                    Some(&all)
-                }
+            let spans = if renames.args_keys.is_empty() {
+                self.finder.find_ids(event, PROCESS_ID)
+            } else {
+                all = self.finder.find(event);
+                &all
             };
-            if let Some(spans) = spans {
-                self.pids.find_names(&spans.of(event), (self.unit.1, renames), &mut found);
-            }
+            self.pids.find_names(&spans.of(event), (self.unit.1, renames), &mut found);
         }
         if let Some(frames) = &unit.frames {
             let mut found = PatchedEvent { event, patches };

@@ -61,14 +61,11 @@ impl Index {
             viewer,
         }
     }
-}
 
-impl Index {
-    /// For inputs that others look at too, who make more of them.
-    pub(crate) fn beside_others(config: &Config) -> Self {
-        // the room is theirs
+    /// The same where most of the room is taken by others.
+    pub(crate) fn beside_others(config: &Config, several: bool) -> Self {
         let entries = Sorter::new(config.shares().index / 4, &config.tmp_dir);
-        Index { entries, ..Index::new(config, true) }
+        Index { entries, ..Index::new(config, several) }
     }
 }
 

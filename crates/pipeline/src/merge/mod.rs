@@ -39,7 +39,7 @@ use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::long_events::LongEvents;
 use tracemill_core::order::METADATA;
-use tracemill_core::order::{ExternalSorter, Lists, Order, Runs, Sorter};
+use tracemill_core::order::{ExternalSorter, Lists, Order, Runs};
 use tracemill_core::output;
 use tracemill_core::read::{Current, InputBytes, Inputs, read_synthetic};
 use tracemill_core::source::Source;
@@ -234,9 +234,8 @@ impl Index {
         config: &Config,
     ) -> Result<(Store<'p>, Runs), Error> {
         let base = store.end();
-        let entries = Sorter::new(config.shares().index / 4, &config.tmp_dir);
-        let usual = Index::new(config, false);
-        let mut index = Index { entries, watched: None, clock_watch: None, viewer: None, ..usual };
+        let usual = Index::beside_others(config, false);
+        let mut index = Index { watched: None, clock_watch: None, viewer: None, ..usual };
         let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(made) };
         read_synthetic(made, config, &mut index, current)?;
         *long = std::mem::take(&mut index.long);

@@ -3,6 +3,7 @@
 use super::answer::{Answer, RULES, self_of, times_of};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use tracemill_analysis::{Part, TreeRow};
 
@@ -150,7 +151,7 @@ pub(super) fn csv(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
             |own| {
                 let name = own.name.as_deref().unwrap_or_default();
                 [own.pid_text(), own.tid_text(), name.to_owned()]
-                    .map(|text| quoted(&text))
+                    .map(|text| quoted(&text).into_owned())
                     .join(",")
             },
         );
@@ -176,7 +177,7 @@ fn push_row(row: &TreeRow, busy: f64, line: &mut Vec<u8>) -> io::Result<()> {
     write!(line, "{},{}", row.count, row.start)?;
     for text in [row.label.as_deref().unwrap_or(&row.id), &row.location.url] {
         line.push(b',');
-        push_quoted(text, line);
+        line.extend_from_slice(quoted(text).as_bytes());
     }
     for number in [row.location.line, row.location.column] {
         line.push(b',');
@@ -191,23 +192,11 @@ pub(super) fn percent_of(part: f64, whole: f64) -> f64 {
 }
 
 /// A field of RFC 4180.
-pub(super) fn quoted(text: &str) -> String {
-    if must_be_quoted(text) {
-        return format!("\"{}\"", text.replace('"', "\"\""));
+pub(super) fn quoted(text: &str) -> Cow<'_, str> {
+    match text.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
+        false => text.into(),
     }
-    text.to_owned()
-}
-
-/// The same, put behind others.
-fn push_quoted(text: &str, line: &mut Vec<u8>) {
-    match must_be_quoted(text) {
-        true => line.extend_from_slice(quoted(text).as_bytes()),
-        false => line.extend_from_slice(text.as_bytes()),
-    }
-}
-
-fn must_be_quoted(text: &str) -> bool {
-    text.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r'))
 }
 
 #[cfg(test)]
