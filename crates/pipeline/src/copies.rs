@@ -205,6 +205,13 @@ impl Copies {
         standing.finish(order)
     }
 
+    /// Nothing is taken out: for who does not look at events, or where lists name none.
+    pub(crate) fn all_stay<'p>(self) -> RemovedCopies<'p> {
+        let still_said = said(opening(self.rejoined.as_ref()));
+        let (offsets, events, bytes) = (SpilledVec::default(), 0, 0);
+        RemovedCopies { offsets, events, bytes, still_said, rejoined: self.rejoined }
+    }
+
     /// Decides what is taken out. `times` are those that an event may stand at, `at` shows all events of a time, in no
     /// particular order.
     pub(crate) fn take_out<'p>(
@@ -215,17 +222,13 @@ impl Copies {
         at: impl Fn(i64, &mut CopyAction<'_>) -> Result<(), Error>,
     ) -> Result<RemovedCopies<'p>, Error> {
         let order = Order(store);
-        let rejoined = self.rejoined.take();
-        let mut opening = b"{".to_vec();
-        if let Some(part) = rejoined.as_ref().and_then(Rejoined::still_a_part) {
-            part.push(&mut opening);
+        if self.named.is_empty() {
+            return Ok(self.all_stay());
         }
+        let rejoined = self.rejoined.take();
+        let opening = opening(rejoined.as_ref());
         let (offsets, events, bytes) = (SpilledVec::default(), 0, 0);
         let mut taken = RemovedCopies { offsets, events, bytes, still_said: None, rejoined };
-        if self.named.is_empty() {
-            taken.still_said = said(opening);
-            return Ok(taken);
-        }
         let standing = self.standing(order, config, times, at)?;
         // how many are equal is known before the first of them is decided on
         let mut ahead = standing.sorted(order).peekable();
@@ -265,6 +268,15 @@ impl Copies {
 
 /// What is done with each event.
 pub(crate) type CopyAction<'e> = dyn FnMut(Entry) -> Result<(), Error> + 'e;
+
+/// How the value begins that says of which part of a trace the output still is one.
+fn opening(rejoined: Option<&Rejoined>) -> Vec<u8> {
+    let mut opening = b"{".to_vec();
+    if let Some(part) = rejoined.and_then(Rejoined::still_a_part) {
+        part.push(&mut opening);
+    }
+    opening
+}
 
 /// What begins with `opening`, if that says anything.
 fn said<'p>(mut opening: Vec<u8>) -> Option<Vec<Cow<'p, [u8]>>> {

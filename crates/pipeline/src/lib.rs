@@ -150,8 +150,8 @@ pub use rows::WrittenId;
 pub use sidecar::{
     Attempt, ByIndex, DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState,
     DrawnStretch, Excerpt, ExcerptLacks, ExcerptQuery, ExcerptThread, IndexConfig, IndexReport,
-    IndexSection, Reach, Unsettled, by_excerpt, has_index, index, index_path, info, info_with,
-    micros, scan_excerpt, stretch_at,
+    IndexSection, MergePlan, Reach, Unsettled, by_excerpt, has_index, index, index_path, info,
+    info_with, micros, plan_merge, scan_excerpt, stretch_at,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

@@ -206,11 +206,19 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
+    pub(crate) index: IndexFlag,
+    #[command(flatten)]
     pub(crate) viewer: ViewerArgs,
     #[command(flatten)]
     pub(crate) identity: IdentityArgs,
     #[command(flatten)]
     pub(crate) clocks: ClockArgs,
+    /// Say which inputs are one recording, what would get new names and whose times would move, and write only the manifest, if one is asked for
+    ///
+    /// Inputs with an index (`tracemill index`) are not read, where that says enough. What shows only when events are put in order is not said:
+    /// copies that parts repeat, chunks of CPU profiles that are delayed, and how large the output becomes.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]

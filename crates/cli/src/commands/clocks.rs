@@ -63,7 +63,8 @@ fn detail(clock: &InputClock) -> String {
     text
 }
 
-fn signed(ns: i64) -> String {
+/// A length with its sign and a unit in which it is exact.
+pub(super) fn signed(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "+" };
     format!("{sign}{}", length(ns).trim_start_matches('-'))
 }

@@ -1,24 +1,26 @@
 //! `tracemill merge`.
 
 use super::clocks;
+use super::merge_dry;
+use super::merge_told::{decisions, renamed, unused};
 use super::running::Flags;
-use super::unmatched;
 use super::writing::{TraceFlags, Writing};
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
 use crate::manifest;
 use crate::messages::Messages;
 use crate::report;
-use crate::similar::suggestion;
-use crate::size::human;
 use crate::whole_file::Place;
-use std::path::Path;
-use tracemill_pipeline::{
-    Config, IdentityReport, InputIdentity, MergeReport, Source, Warning, merge, plural,
-};
+use tracemill_pipeline::{IndexUse, Source, merge};
 
 /// Merges, then says how it went.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
+    if args.dry_run {
+        return merge_dry::run(args, messages);
+    }
+    if let IndexUse::File(_) = args.index.index {
+        return Err(Failure::usage("--index FILE is for --dry-run: a merge reads its inputs"));
+    }
     let MergeArgs { input, viewer, identity, output, trace, limits, messages: said, .. } = args;
     let manifest = identity.manifest()?;
     let flags = Flags { verb: "merge", input, limits, messages: said };
@@ -33,18 +35,16 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
 
     writing.tell_decisions(&report.run, &decisions(&report, &running.config));
     clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
-    let unused = unused_labels(args, &report.identity);
-    report.run.warnings.extend(unused.into_iter().map(Warning::Said));
-    let absent = &report.identity.args_keys_absent;
-    let sentence = unmatched::args_keys(absent, &running.sources, &running.config);
-    report.run.warnings.extend(sentence.map(Warning::Said));
+    report.run.warnings.extend(unused(args, &report.identity, running));
     let done = clocks::moved(&report.clocks).into_iter().chain(renamed(&report.identity));
     writing.tell_outcome(&report.run, &Vec::from_iter(done));
     if let Some(place) = manifest_place {
         place.write_json(&manifest::written(&report.identity, &report.clocks))?;
     }
     let lost = report.run.lost();
-    writing.finish(&report.run, (lost, report.copies), |run| report::merge(&report, &output, run))
+    writing.finish(&report.run, (lost, report.copies), |run| {
+        report::merge(&report, Some(&output), run)
+    })
 }
 
 /// Where the manifest goes, if one is wanted; refused before anything is read if it would spoil something.
@@ -58,143 +58,4 @@ fn manifest_place(args: &MergeArgs, sources: &[Source]) -> Result<Option<Place>,
     }
     place.check("the manifest", sources, args.output.force)?;
     Ok(Some(place))
-}
-
-/// What was renamed in which inputs, as one sentence, if anything was.
-fn renamed(identity: &IdentityReport) -> Option<String> {
-    /// Inputs that are named.
-    const NAMED: usize = 3;
-    let changed: Vec<&InputIdentity> = identity
-        .inputs
-        .iter()
-        .filter(|input| !input.pids.is_empty() || !input.ids.is_empty())
-        .collect();
-    let one = |input: &&InputIdentity| {
-        let count = input.pids.len() as u64;
-        let pids = (count > 0).then(|| plural(count, "process id"));
-        let ids = input.ids.iter().map(|(name, _)| match &**name {
-            "id" => "ids of events".to_owned(),
-            other => other.to_owned(),
-        });
-        let what: Vec<String> = pids.into_iter().chain(ids).collect();
-        (input.name.clone(), what.join(", "))
-    };
-    let mut all = changed.iter().take(NAMED).map(one);
-    let (first, what) = all.next()?;
-    let mut text = format!("{first} uses {what} of earlier inputs");
-    all.for_each(|(name, what)| text.push_str(&format!("; {name} {what}")));
-    if changed.len() > NAMED {
-        let more = plural((changed.len() - NAMED) as u64, "more input");
-        text.push_str(&format!("; likewise {more}"));
-    }
-    Some(format!("{text}: they got new numbers (--pid keep --ids keep leaves them)"))
-}
-
-/// Labels that were given for files which are no inputs, and a pattern for labels that matches none.
-fn unused_labels(args: &MergeArgs, identity: &IdentityReport) -> Vec<String> {
-    let inputs = || identity.inputs.iter().filter(|input| input.name != "--for devtools");
-    let names: Vec<&str> = inputs().map(|input| input.name.as_str()).collect();
-    let is_it = |file: &Path, name: &str| {
-        file.as_os_str() == name || Path::new(name).file_name() == Some(file.as_os_str())
-    };
-    let unused =
-        args.identity.label.iter().filter(|(file, _)| !names.iter().any(|name| is_it(file, name)));
-    let mut texts: Vec<String> = unused
-        .map(|(file, _)| {
-            let file = file.display().to_string();
-            let meant = suggestion(&file, names.iter().copied());
-            format!("--label names {file}, but no input has this path or name{meant}")
-        })
-        .collect();
-    if let Some(pattern) = &args.identity.label_from_name
-        && !names.iter().any(|name| pattern.is_match(name))
-    {
-        texts.push(format!(
-            "--label-from-name {} matches none of the inputs' names, such as {}",
-            pattern.as_str(),
-            names.first().unwrap_or(&"standard input")
-        ));
-    }
-    texts
-}
-
-/// What the run decided, for `-v`.
-fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
-    let mut texts = Vec::new();
-    let tmp_dir = config.tmp_dir.display();
-    let given = report.identity.inputs.iter().filter(|input| input.name != "--for devtools");
-    let recordings = given.map(|input| input.recording).max();
-    if let Some(last) = recordings.filter(|_| report.run.inputs.len() > 1) {
-        texts.push(format!("the inputs belong to {}", plural(last as u64 + 1, "recording")));
-    }
-    if report.identity.metadata_dropped > 0 {
-        let events = plural(report.identity.metadata_dropped, "metadata event");
-        texts.push(format!("{events} left out, because an equal one was written already"));
-    }
-    if report.spilled_runs > 0 {
-        let runs = plural(report.spilled_runs, "sorted run");
-        texts.push(format!("{runs} went to {tmp_dir}, because the memory budget (-m) was full"));
-    }
-    if report.run.spooled_bytes > 0 {
-        let bytes = human(report.run.spooled_bytes);
-        texts.push(format!("{bytes} of pipes and packed inputs went to {tmp_dir}"));
-    }
-    if report.delayed_chunks > 0 {
-        let chunks = plural(report.delayed_chunks, "chunk");
-        texts.push(format!(
-            "{chunks} of CPU profiles came before the nodes they use and were moved after them"
-        ));
-    }
-    if report.copies > 0 {
-        let events = plural(report.copies, "event");
-        texts.push(format!("{events} left out that split had repeated at cuts"));
-    }
-    if report.run.annotations.kept > 0 {
-        texts.push(format!(
-            "kept {} of DevTools",
-            plural(report.run.annotations.kept, "annotation")
-        ));
-    }
-    texts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decisions_are_said_where_there_were_any() {
-        let config = crate::args::test_config();
-        let mut report = MergeReport::new(&config);
-        assert_eq!(decisions(&report, &config), [""; 0]);
-        (report.spilled_runs, report.run.spooled_bytes, report.delayed_chunks) = (1, 2048, 3);
-        report.copies = 4;
-        let texts = decisions(&report, &config);
-        assert!(texts[0].starts_with("1 sorted run went to /t"));
-        assert!(texts[1].starts_with("2.0 KiB of pipes and packed inputs went to /t"));
-        assert!(texts[2].starts_with("3 chunks of CPU profiles"));
-        assert!(texts[3].starts_with("4 events left out that split had repeated"));
-    }
-
-    #[test]
-    fn what_is_renamed_is_one_line() {
-        assert_eq!(renamed(&IdentityReport::default()), None);
-        let input = |name: &str, pids: usize, ids: &[&str]| InputIdentity {
-            name: name.into(),
-            pids: vec![("1".into(), "10000001".into()); pids],
-            ids: ids.iter().map(|name| ((*name).into(), "numbers + 10".into())).collect(),
-            ..InputIdentity::default()
-        };
-        let inputs = vec![
-            input("a", 0, &[]),
-            input("b", 2, &["id", "stackFrames"]),
-            input("c", 1, &[]),
-            input("d", 0, &["id"]),
-            input("e", 1, &[]),
-        ];
-        let text = renamed(&IdentityReport { inputs, ..IdentityReport::default() }).unwrap();
-        let expected = "b uses 2 process ids, ids of events, stackFrames of earlier inputs; c 1 process id; d ids of events; likewise \
-                        1 more input: they got new numbers (--pid keep --ids keep leaves them)";
-        assert_eq!(text, expected);
-    }
 }

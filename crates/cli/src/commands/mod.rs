@@ -9,6 +9,8 @@ mod filter;
 mod index;
 mod info;
 mod merge;
+mod merge_dry;
+mod merge_told;
 mod packaging;
 mod profile;
 mod record;

@@ -121,6 +121,18 @@ impl<'a> Writing<'a> {
         self.running.end(&summary, self.report.as_ref(), report)?;
         Ok(Exit::written(lost, &run.inputs))
     }
+
+    /// The same of a run that has not made what it would write.
+    pub(super) fn finish_dry<'r>(
+        &self,
+        run: &RunReport,
+        lost: u64,
+        report: impl FnOnce(&Run<'_>) -> Object<'r>,
+    ) -> Result<Exit, Failure> {
+        let summary = self.running.summary(&run.inputs, lost);
+        self.running.end(&summary, self.report.as_ref(), report)?;
+        Ok(Exit::written(lost, &run.inputs))
+    }
 }
 
 /// The one output, if it is to have an index.

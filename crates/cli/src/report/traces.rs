@@ -9,12 +9,18 @@ use tracemill_pipeline::{
     RedactReport, RunReport, SliceReport, SplitPart, SplitReport, Target,
 };
 
-/// The report of `merge`.
+/// The report of `merge`; of a dry run without an output.
 pub(crate) fn merge<'r>(
     report: &'r MergeReport,
-    output: &OutputConfig,
+    output: Option<&OutputConfig>,
     run: &Run<'_>,
 ) -> Object<'r> {
+    let mut all = merged(report, output, run);
+    all.set("dry_run", json!(output.is_none()));
+    all
+}
+
+fn merged<'r>(report: &'r MergeReport, output: Option<&OutputConfig>, run: &Run<'_>) -> Object<'r> {
     let decisions = [
         ("threads", json!(report.run.threads)),
         ("tier", json!(report.run.tier.name())),
@@ -23,7 +29,7 @@ pub(crate) fn merge<'r>(
     ];
     let mut all = of_run("merge", &report.run, run, decisions);
     all.set("copies", json!(report.copies));
-    all.set("output", written(output, &report.run));
+    all.set("output", output.map_or(Value::Null, |output| written(output, &report.run)));
     all.set("identity", identity(&report.identity));
     all.list("clocks", || report.clocks.iter().map(|clock| json!(clock)));
     all
@@ -120,7 +126,7 @@ pub(crate) fn slice<'r>(
     output: &OutputConfig,
     run: &Run<'_>,
 ) -> Object<'r> {
-    let mut all = merge(&report.written, output, run);
+    let mut all = merged(&report.written, Some(output), run);
     all.set("verb", json!("slice"));
     all.set("lost", json!(report.lost()));
     let side = |time: i64, limit: i64| (time != limit).then_some(time);

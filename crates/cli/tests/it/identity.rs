@@ -191,3 +191,47 @@ fn a_thousand_inputs_of_one_pid() {
     assert_eq!(all.len(), 1000);
     assert!(all.iter().all(|&pid| pid <= u32::MAX.into()));
 }
+
+#[test]
+fn a_dry_run_decides_and_writes_the_manifest_alone() {
+    let folder = folder();
+    let plan = "merge a.json b.json --dry-run";
+    let told = folder.run("merge a.json b.json --write-manifest m -o out.json").ends(0).stderr;
+    let run = folder.run(&format!("{plan} --write-manifest dry --report r.json")).ends(0);
+    assert_eq!((run.stderr.clone(), folder.read("dry")), (told, folder.read("m")));
+    let rows: Vec<Vec<&str>> =
+        run.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[1], ["0", "+0ns", "0", "-", "a.json"]);
+    assert_eq!(rows[2], ["1", "+0ns", "1", "yes", "b.json"]);
+    let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
+    assert_eq!((&report["dry_run"], &report["output"]), (&json!(true), &Value::Null));
+    assert_eq!(report["identity"]["inputs"][1]["pids"], json!({"7": "10000007"}));
+    // the manifest in the place of what is said for people
+    let listed = folder.run(&format!("{plan} -q --write-manifest -")).ends(0).stdout;
+    assert_eq!(listed, folder.read("m"));
+    assert_eq!(folder.names(), ["a.json", "b.json", "dry", "m", "out.json", "r.json"]);
+    // what has no meaning is left alone; what would be in the way is said
+    folder.run(&format!("{plan} -z gz --level 9 --write-index -o new.json.gz")).ends(0);
+    folder.run(&format!("{plan} -o out.json")).ends(2).says(&["out.json"]);
+    folder.run(&format!("{plan} --report -")).ends(2).says(&["standard output"]);
+    folder.run(&format!("{plan} --write-manifest x --report x")).ends(2).says(&["same file"]);
+    assert!(!folder.names().contains(&"new.json.gz".to_owned()));
+}
+
+#[test]
+fn a_dry_run_asks_indexes_and_says_so() {
+    let folder = folder();
+    let plan = "merge a.json b.json --dry-run --write-manifest - -v";
+    let read = folder.run(plan).ends(0).says(&["all of 2 inputs read"]);
+    folder.run("index a.json").ends(0);
+    let half = folder.run(plan).ends(0).says(&["1 of 2 inputs planned by their indexes"]);
+    folder.run("index b.json").ends(0);
+    let asked = folder.run(plan).ends(0).says(&["2 inputs planned by their indexes, none read"]);
+    assert_eq!([&half.stdout, &asked.stdout], [&read.stdout; 2]);
+    let never = folder.run(&format!("{plan} --index never")).ends(0).says(&["all of 2 inputs"]);
+    assert_eq!(never.stdout, read.stdout);
+    folder.run(&format!("{plan} --index a.json.tmi")).ends(2).says(&["an index is of one file"]);
+    folder.run("merge a.json --index a.json.tmi").ends(2).says(&["--dry-run"]);
+    folder.run("merge a.json --dry-run --index a.json.tmi").ends(0);
+    folder.run("merge b.json --dry-run --index a.json.tmi").ends(3).says(&["a.json.tmi"]);
+}

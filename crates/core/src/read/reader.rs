@@ -9,6 +9,7 @@ use crate::long_events::LongEvents;
 use crate::losses::InputReport;
 use crate::scan::Collect;
 use crate::store::{Payload, Store};
+use std::path::Path;
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
@@ -39,6 +40,12 @@ pub trait Reader {
 
     /// An input of this name is read from here on.
     fn begin(&mut self, _name: &str) {}
+
+    /// What is known of the plain file `path`, which would stand at `base`, without reading it: then no part of it comes, and what it has
+    /// beside its events the reader adds to its documents. The file is mapped and watched as any other.
+    fn known(&mut self, _path: &Path, _base: u64) -> Option<InputReport> {
+        None
+    }
 
     /// Whether what is found is wanted at once, since it is written before all is read.
     fn hurries(&self) -> bool {

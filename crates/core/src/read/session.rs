@@ -67,13 +67,19 @@ impl Session<'_> {
         report.lapses.mended = self.config.repair;
         reader.begin(&report.name);
         let documents_before = reader.documents().len();
+        let mut is_known = false;
         let (payload, broken) = match opened {
             Opened::Empty => (Payload::Empty, None),
             Opened::Mapped { mapped, skip, original, encoding } => {
                 report.encoding = encoding;
                 report.bytes = mapped.len() as u64;
                 self.check_size(base + report.bytes)?;
-                let read = self.read_mapped(&mapped, skip, base, reader, &mut report);
+                let known = reader.known(input.source.path(), base);
+                is_known = known.is_some();
+                let read = match known {
+                    Some(known) => self.pass_over(known, &mut report),
+                    None => self.read_mapped(&mapped, skip, base, reader, &mut report),
+                };
                 if let Some(original) = original {
                     original.check(Some(&mapped))?;
                     self.read.originals.push(original);
@@ -102,15 +108,13 @@ impl Session<'_> {
         }
         let mut documents = reader.documents().split_off(documents_before);
         if let Err(error) = self.check_found(input, &report, &documents, &payload) {
-            if !input.found || report.events > 0 {
-                return Err(error);
-            }
-            self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
-            return Ok(());
+            return self.leave_out(error, input.found && report.events == 0);
         }
         self.prove_plain(self.proof(reader), &mut documents, (base, &payload), &mut report);
         let lost = report.losses.first().map(|(_, example)| base + example.offset);
-        self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
+        if !is_known {
+            self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
+        }
         let found: Vec<Document> = documents.extract_if(.., |d| self.expand.takes(d)).collect();
         let needed = report.events > 0 || !documents.is_empty();
         reader.documents().extend(documents);
@@ -124,6 +128,22 @@ impl Session<'_> {
         }
         self.read.reports.push(report);
         self.read.end = self.read_profiles(input, &payload, (base, next), &found, reader)?;
+        Ok(())
+    }
+
+    /// An input of which all is known need not be read.
+    fn pass_over(&self, known: InputReport, report: &mut InputReport) -> Result<(), Error> {
+        Progress::add(&self.config.progress.bytes_scanned, report.bytes);
+        *report = known;
+        Ok(())
+    }
+
+    /// What is no trace fails, unless it may be left out.
+    fn leave_out(&mut self, error: Error, may_go: bool) -> Result<(), Error> {
+        if !may_go {
+            return Err(error);
+        }
+        self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
         Ok(())
     }
 

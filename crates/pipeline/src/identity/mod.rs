@@ -40,10 +40,10 @@ mod spelling;
 
 pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
-pub(crate) use processes::{IdFilter, ProcessFindings, key_of};
+pub(crate) use processes::{IdFilter, Process, ProcessFindings, Processes, Times, key_of};
 pub(crate) use rename::{RenamedUnit, Renamer, Renames, Rewrite, each_process_id};
 pub(crate) use resolve::{DecidedNames, Labels, UnitFacts, decide_names, may_be_several, watched};
-pub(crate) use spelling::IdMap;
+pub(crate) use spelling::{IdMap, IdRanges};
 
 use tracemill_tokenizer::{Event, Field};
 
@@ -53,28 +53,28 @@ enum IdScope {
     /// Viewers join it over all processes.
     Everywhere,
     /// It means something within its process only.
-    Process,
+    OwnProcess,
 }
 
-/// The reach of `id` and `id2` of an event.
+/// The reach of `id` and `id2` of an event of this phase.
 #[inline]
-fn reach(event: &Event<'_>) -> IdScope {
-    match event.phase() {
+fn reach(phase: u8) -> IdScope {
+    match phase {
         b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b's' | b't' | b'f' | b'v' | b'V' => {
             IdScope::Everywhere
         }
-        _ => IdScope::Process,
+        _ => IdScope::OwnProcess,
     }
 }
 
-/// Calls `found` for every id of an event that reaches everywhere: `id`, the members of `id2`, `bind_id`.
+/// Calls `found` for every id of an event of this phase that reaches everywhere: `id`, the members of `id2`, `bind_id`.
 #[inline]
-fn each_id<'e>(event: &Event<'e>, mut found: impl FnMut(&'e [u8])) {
+fn each_id<'e>(event: &Event<'e>, phase: u8, mut found: impl FnMut(&'e [u8])) {
     if let Some(id) = event.field(Field::BindId) {
         found(id);
     }
-    let (id, id2) = (event.field(Field::Id), event.field(Field::Id2));
-    if (id.is_some() || id2.is_some()) && reach(event) == IdScope::Everywhere {
+    if reach(phase) == IdScope::Everywhere {
+        let (id, id2) = (event.field(Field::Id), event.field(Field::Id2));
         id.into_iter().for_each(&mut found);
         if let Some(id2 @ [b'{', ..]) = id2 {
             let ids = tracemill_tokenizer::members(id2);

@@ -68,8 +68,13 @@ impl Times {
         }
     }
 
+    /// Those of which no more is known than where most events are.
+    pub(crate) fn of(bulk: TypicalRange) -> Self {
+        Times { bulk, ..Times::default() }
+    }
+
     /// Where most events are.
-    pub(super) fn bulk(&self) -> TypicalRange {
+    pub(crate) fn bulk(&self) -> TypicalRange {
         if self.sample.is_empty() {
             return self.bulk;
         }
@@ -87,7 +92,7 @@ impl Times {
 }
 
 /// The first and last time of most events, if there are any.
-pub(super) type TypicalRange = Option<(i64, i64)>;
+pub(crate) type TypicalRange = Option<(i64, i64)>;
 
 /// Whether the events of two processes are at different times.
 pub(super) fn are_apart(a: TypicalRange, b: TypicalRange) -> bool {
@@ -159,6 +164,18 @@ impl Processes {
         append_each(&mut self.ids, &ids);
     }
 
+    /// Those of an input that was not read, each with its key.
+    pub(crate) fn known(by_pid: Vec<(Key, Process)>, ids: IdRanges) -> Self {
+        let mut known = Processes { by_pid, ids: vec![ids], ..Processes::default() };
+        known.finish();
+        known
+    }
+
+    /// How many processes and threads there are, while the input is read.
+    pub(crate) fn count(&self) -> usize {
+        self.by_pid.len() + self.known_threads.len()
+    }
+
     /// Bytes of heap, about.
     pub(crate) fn heap(&self) -> u64 {
         /// Bytes of the texts of a process, with what the allocator adds; a thread has half of that in its list, and half in
@@ -218,6 +235,8 @@ pub(crate) struct ProcessFindings {
     watched: Arc<IdFilter>,
     spellings: Vec<ThreadSpelling>,
     by_spelling: HashMap<(Vec<u8>, Option<Vec<u8>>), usize>,
+    /// Numbers of spellings by those that others gave the threads.
+    by_number: Vec<Option<u32>>,
     recent: DirectMappedCache,
     /// In the order of the events.
     names: Vec<(Vec<u8>, ProcessName)>,
@@ -234,6 +253,7 @@ impl ProcessFindings {
             watched,
             spellings: Vec::new(),
             by_spelling: HashMap::default(),
+            by_number: Vec::new(),
             recent: DirectMappedCache::default(),
             names: Vec::new(),
             times: Vec::new(),
@@ -245,25 +265,55 @@ impl ProcessFindings {
     /// Looks at an event; `time` is that of one that is neither metadata nor without a time.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, time: Option<i64>) {
-        self.note_spelling(event, time);
+        let phase = event.phase();
+        if let Some(pid) = event.field(Field::Pid) {
+            let at = self.spelling(pid, event.field(Field::Tid));
+            self.note_spelling(event, (phase, time), at);
+        }
+        self.note_ids(event, phase);
+    }
+
+    /// The same for who knows the phase, and has numbered the threads of the chunk by what is written.
+    #[inline]
+    pub(crate) fn note_numbered(
+        &mut self,
+        event: &Event<'_>,
+        (phase, time): (u8, Option<i64>),
+        thread: usize,
+    ) {
+        let known = self.by_number.get(thread).copied().flatten();
+        if let Some(at) = known.or_else(|| self.number(event, thread)) {
+            self.note_spelling(event, (phase, time), at as usize);
+        }
+        self.note_ids(event, phase);
+    }
+
+    /// The number of the spelling of a thread that others numbered so; `None` of events that are of no process.
+    #[inline(never)]
+    fn number(&mut self, event: &Event<'_>, thread: usize) -> Option<u32> {
+        let at = self.find_spelling(event.field(Field::Pid)?, event.field(Field::Tid)) as u32;
+        self.by_number.resize(self.by_number.len().max(thread + 1), None);
+        self.by_number[thread] = Some(at);
+        Some(at)
+    }
+
+    #[inline]
+    fn note_ids(&mut self, event: &Event<'_>, phase: u8) {
         let ids = &mut self.ids;
-        each_id(event, |id| ids[0].note(id));
+        each_id(event, phase, |id| ids[0].note(id));
         each_args_key(event, &self.watched.args_keys, |key, id| ids[1 + key].note(id));
     }
 
     #[inline]
-    fn note_spelling(&mut self, event: &Event<'_>, time: Option<i64>) {
-        let Some(pid) = event.field(Field::Pid) else { return };
-        let tid = event.field(Field::Tid);
-        let at = self.spelling(pid, tid);
+    fn note_spelling(&mut self, event: &Event<'_>, (phase, time): (u8, Option<i64>), at: usize) {
+        let spelling = &mut self.spellings[at];
         if let Some(time) = time {
-            let spelling = &mut self.spellings[at];
             spelling.is_thread = true;
             self.times[spelling.times].1.note(mix(event.offset, 0), time);
-        } else if event.is_metadata() {
-            self.note_name(event, pid);
+        } else if phase == b'M' {
+            self.note_name(event);
         } else {
-            self.spellings[at].is_thread = true;
+            spelling.is_thread = true;
         }
     }
 
@@ -294,7 +344,8 @@ impl ProcessFindings {
         self.spellings.len() - 1
     }
 
-    fn note_name(&mut self, event: &Event<'_>, pid: &[u8]) {
+    fn note_name(&mut self, event: &Event<'_>) {
+        let Some(pid) = event.field(Field::Pid) else { return };
         let Some(MetadataEvent { kind, value: Some([b'"', content @ .., b'"']) }) =
             MetadataEvent::of(event)
         else {

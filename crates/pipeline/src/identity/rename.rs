@@ -210,7 +210,7 @@ impl RenamedPids {
             self.find_pids(event, (unit, renames), found);
         }
         if renames.ids_change() {
-            each_id(event, |id| found.renamed(id, &renames.ids[0]));
+            each_id(event, event.phase(), |id| found.renamed(id, &renames.ids[0]));
             each_args_key(event, &renames.args_keys, |key, id| {
                 found.renamed(id, &renames.ids[1 + key]);
             });

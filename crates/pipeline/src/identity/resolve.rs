@@ -30,6 +30,8 @@ pub(crate) struct UnitFacts {
     pub(crate) base: u64,
     pub(crate) processes: Processes,
     pub(crate) streams: StreamOrders,
+    /// Streams of what was not read, as [`StreamOrders::begins`] has them.
+    pub(crate) known_streams: Vec<(StreamKey, Option<i64>)>,
     /// Samples of its clock; only where clocks are compared.
     pub(crate) sightings: Option<Box<ClockSamples>>,
 }
@@ -84,6 +86,7 @@ pub(crate) fn decide_names(
         let end = held.base + held.payload.len();
         let first = signs.partition_point(|sign| sign.0 < held.base);
         let sign = signs.get(first).filter(|sign| sign.0 < end);
+        let begins = part.streams.begins().map(|(key, begin)| (key.clone(), begin));
         units.push(InputUnit {
             base: part.base,
             input: held.input,
@@ -91,7 +94,7 @@ pub(crate) fn decide_names(
             is_part: sign.is_some(),
             part_of: sign.and_then(|sign| sign.1.clone()),
             processes: part.processes,
-            streams: part.streams.begins().map(|(key, begin)| (key.clone(), begin)).collect(),
+            streams: begins.chain(part.known_streams).collect(),
             stated: stated.get(name).copied().cloned(),
         });
         orders.push(part.streams);

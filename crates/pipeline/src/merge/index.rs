@@ -3,17 +3,33 @@
 use super::chunk::ChunkFindings;
 use crate::clock::{ClockSamples, ClockWatch};
 use crate::config::{ClockRules, Config, THREADS};
-use crate::identity::{IdFilter, ProcessFindings, UnitFacts, watched};
+use crate::identity::{IdFilter, ProcessFindings, Processes, UnitFacts, watched};
 use crate::viewer;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
 use tracemill_core::long_events::LongEvents;
+use tracemill_core::losses::InputReport;
 use tracemill_core::order::{METADATA, UNTIMED};
 use tracemill_core::order::{Order, Sorter};
 use tracemill_core::read::{Current, Maker, Reader};
 use tracemill_core::shift::Shift;
+use tracemill_profile::StreamKey;
+
+/// What decisions need of an input, so that it need not be read.
+#[derive(Clone)]
+pub(crate) struct KnownInput {
+    pub(crate) report: InputReport,
+    /// Its one document, with places in the input.
+    pub(crate) document: Document,
+    pub(crate) processes: Processes,
+    /// CPU profile streams, and when each began, as [`tracemill_profile::StreamOrders::begins`] says it.
+    pub(crate) streams: Vec<(StreamKey, Option<i64>)>,
+    pub(crate) browser: bool,
+}
 
 /// The findings of all inputs.
 pub(crate) struct Index {
@@ -36,6 +52,10 @@ pub(crate) struct Index {
     pub(super) browser: bool,
     /// What matters to a viewer, if it is for one.
     pub(super) viewer: Option<viewer::ViewerScan>,
+    /// Whether nothing is written: then it need not be known where events stand.
+    pub(super) is_plan: bool,
+    /// Inputs that need not be read, by their paths.
+    pub(super) known: HashMap<PathBuf, KnownInput>,
 }
 
 impl Index {
@@ -59,6 +79,8 @@ impl Index {
             processes: 0,
             browser: false,
             viewer,
+            is_plan: false,
+            known: HashMap::default(),
         }
     }
 
@@ -66,6 +88,14 @@ impl Index {
     pub(crate) fn beside_others(config: &Config, several: bool) -> Self {
         let entries = Sorter::new(config.shares().index / 4, &config.tmp_dir);
         Index { entries, ..Index::new(config, several) }
+    }
+
+    /// The unit at hand is read to its end.
+    fn end_unit(&mut self) {
+        if let Some(last) = self.units.last_mut() {
+            last.processes.finish();
+            self.processes += last.processes.heap();
+        }
     }
 }
 
@@ -94,6 +124,24 @@ impl Reader for Index {
         self.factor = self.clocks.factor_of(name);
     }
 
+    fn known(&mut self, path: &Path, base: u64) -> Option<InputReport> {
+        let KnownInput { report, mut document, processes, streams, browser } =
+            self.known.get(path)?.clone();
+        document.keys.iter_mut().for_each(|key| key.offset += base);
+        self.documents.push(document);
+        self.end_unit();
+        let processes = self.watched.as_ref().map_or_else(Processes::default, |_| processes);
+        self.units.push(UnitFacts {
+            base,
+            processes,
+            known_streams: streams,
+            ..UnitFacts::default()
+        });
+        self.browser |= browser;
+        self.events += report.events;
+        Some(report)
+    }
+
     fn documents(&mut self) -> &mut Vec<Document> {
         &mut self.documents
     }
@@ -111,10 +159,7 @@ impl Reader for Index {
         }
         part.envelope.append_to(&mut self.documents);
         if self.units.last().is_none_or(|unit| unit.base != base) {
-            if let Some(last) = self.units.last_mut() {
-                last.processes.finish();
-                self.processes += last.processes.heap();
-            }
+            self.end_unit();
             self.units.push(UnitFacts { base, ..UnitFacts::default() });
         }
         if let Some(unit) = self.units.last_mut() {
@@ -128,6 +173,9 @@ impl Reader for Index {
         let shown = self.viewer.as_ref().map_or(0, viewer::ViewerScan::heap);
         self.quota.check(self.processes + current_unit + shown, THREADS)?;
         self.browser |= part.browser;
+        if self.is_plan {
+            return Ok(());
+        }
         let [metadata, untimed] = part.lists;
         self.entries.push(part.timed);
         self.entries.list(METADATA, &metadata)?;

@@ -10,6 +10,7 @@
 
 mod chunk;
 mod index;
+mod plan;
 
 use crate::annotations::{Annotations, Written};
 use crate::clock::{Clocks, shift_runs};
@@ -32,7 +33,8 @@ use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport, RunR
 use crate::viewer::{self, Changes, MergeContext, ViewerFacts, ViewerFixups};
 use crate::warning::Warning;
 pub(crate) use chunk::ChunkFindings;
-pub(crate) use index::Index;
+pub(crate) use index::{Index, KnownInput};
+pub(crate) use plan::plan_known;
 use std::borrow::Cow;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
@@ -113,7 +115,7 @@ impl Index {
         let said = config.identity.provenance.then_some((&*identity.inputs, &*clocks.inputs));
         let own = add_own_keys(&mut united, taken_out.still_said, said);
         let size = (self.events - taken_out.events, self.bytes - taken_out.bytes);
-        let format = self.format(output, own, known.is_some().then_some(size.0));
+        let format = self.format(output.format, own, known.is_some().then_some(size.0));
         delays.leave_out(taken_out.offsets);
         let mut report = MergeReport {
             run: begin_run(&inputs, (&united, format), warnings, config),
@@ -168,12 +170,12 @@ impl Index {
     }
 
     /// The format of the output, which has `own` keys; for a viewer, of so many events.
-    fn format(&self, output: &OutputConfig, own: bool, viewer: Option<u64>) -> Format {
+    fn format(&self, wanted: Option<Format>, own: bool, viewer: Option<u64>) -> Format {
         let usual = match default_format(&self.documents) {
             Format::Array if own => Format::Object,
             format => format,
         };
-        let format = output.format.unwrap_or(usual);
+        let format = wanted.unwrap_or(usual);
         viewer.map_or(format, |events| viewer::form(format, events))
     }
 

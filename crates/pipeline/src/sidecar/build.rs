@@ -1,5 +1,6 @@
 //! All parts of an input put together.
 
+use super::census::{Census, PartCensus};
 use super::chunk::{ChunkFindings, Listed};
 use super::drawn::{AllDrawn, Drawn, Numbers, PartDrawn};
 use super::granule_threads::{AllThreads, GranuleThreads};
@@ -58,6 +59,7 @@ pub(super) struct Built {
     pub(super) has_other_durs: bool,
     pub(super) has_other_names: bool,
     pub(super) recorded: Recorded,
+    pub(super) census: Census,
     pub(super) packed: Option<Packed>,
 }
 
@@ -84,6 +86,7 @@ struct Build {
     has_other_durs: bool,
     has_other_names: bool,
     recorded: Recorded,
+    census: Census,
 }
 
 /// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
@@ -144,6 +147,7 @@ impl Build {
             has_other_durs: false,
             has_other_names: false,
             recorded: Recorded::default(),
+            census: Census::new(),
         }
     }
 
@@ -183,6 +187,7 @@ impl Build {
             has_other_durs: self.has_other_durs,
             has_other_names: self.has_other_names,
             recorded: self.recorded,
+            census: self.census.finish(),
             packed: self.packed,
         })
     }
@@ -291,6 +296,7 @@ impl Reader for Build {
         self.places.extend(&part.places)?;
         let rows = self.append_times(&part);
         self.recorded.append(&part.recorded, &rows);
+        self.census.append(std::mem::replace(&mut part.census, PartCensus::new()));
         self.streams.append(std::mem::take(&mut part.streams))?;
         self.granule_threads.append(std::mem::take(&mut part.threads), &rows)?;
         for member in &mut part.members {

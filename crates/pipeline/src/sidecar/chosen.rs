@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::input;
 use tracemill_core::source::Source;
-use tracemill_index::Index;
+use tracemill_index::{Index, Input};
 use tracemill_tokenizer::Mapped;
 
 /// An index that may be asked.
@@ -62,8 +62,27 @@ impl Candidate {
     /// Opens those, with META; `None` if nobody knows whether it is that of the trace as it is now.
     pub(super) fn open<'b>(&self, bytes: &'b [u8]) -> Result<Option<(Index<'b>, Meta)>, String> {
         let opened = open(bytes).map_err(|error| error.to_string())?;
-        let Ok(now) = input_of(&self.trace) else { return Ok(None) };
-        match fit(opened.input(), &now) {
+        match input_of(&self.trace) {
+            Ok(now) => self.judge(opened, &now),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The same for who knows the trace as it is now.
+    pub(super) fn open_for<'b>(
+        &self,
+        bytes: &'b [u8],
+        now: &Input,
+    ) -> Result<Option<(Index<'b>, Meta)>, String> {
+        self.judge(open(bytes).map_err(|error| error.to_string())?, now)
+    }
+
+    fn judge<'b>(
+        &self,
+        opened: Index<'b>,
+        now: &Input,
+    ) -> Result<Option<(Index<'b>, Meta)>, String> {
+        match fit(opened.input(), now) {
             Fit::Same => {}
             // what lies between the samples may be other than it was, and nothing of the trace will be read that shows it
             Fit::Copied if self.is_named => {}
@@ -108,6 +127,6 @@ pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<&
 }
 
 /// Not a pipe, and no file of /proc, whose length says nothing.
-fn is_plain_file(path: &Path) -> bool {
+pub(super) fn is_plain_file(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
 }

@@ -1,5 +1,6 @@
 //! What one worker finds in one chunk for an index: what `info` counts, and where what lies.
 
+use super::census::{Looked, PartCensus};
 use super::drawn::PartDrawn;
 use super::granule_threads::PartThreads;
 use super::granules::{GranuleEvent, PartGranules, TIMED};
@@ -33,6 +34,7 @@ pub(super) struct ChunkFindings {
     pub(super) drawn: Option<PartDrawn>,
     pub(super) members: Vec<Member>,
     pub(super) recorded: Recorded,
+    pub(super) census: PartCensus,
     facts: FactsByName,
 }
 
@@ -53,6 +55,7 @@ impl ChunkFindings {
             drawn,
             members: Vec::new(),
             recorded: Recorded::default(),
+            census: PartCensus::new(),
             facts: FactsByName::default(),
         }
     }
@@ -157,6 +160,14 @@ impl Collect for ChunkFindings {
             PlacedEvent { letter, ts, dur, end, place, thread, sum, track, name, is_special };
         self.lasting.note(event, &known);
         self.recorded.note(event, (&last, facts), kinds);
+        let looked = Looked {
+            letter,
+            time,
+            thread: last.thread,
+            is_essential: kinds & kinds::ESSENTIAL != 0,
+            is_profile: kinds & kinds::PROFILES != 0,
+        };
+        self.census.note(event, &looked);
         if kinds & kinds::METADATA == 0
             && let Some(group) = group_of(event)
         {

@@ -41,13 +41,16 @@ fn place_in(folder: &Path, of: &Input) -> PathBuf {
 
 /// Where the index of a file is looked for.
 pub(super) fn place_of(trace: &Path, config: &Config) -> PathBuf {
-    let elsewhere = || {
-        let folder = config.index_cache.as_deref().filter(|folder| folder.is_dir())?;
-        let place = place_in(folder, &input_of(trace).ok()?);
-        place.is_file().then_some(place)
-    };
+    place_among(trace, config).0
+}
+
+/// The same for one of many files, and the file as it is now where that had to be looked at.
+pub(super) fn place_among(trace: &Path, config: &Config) -> (PathBuf, Option<Input>) {
+    let folder = config.index_cache.as_deref().filter(|folder| folder.is_dir());
+    let now = folder.and_then(|_| input_of(trace).ok());
+    let elsewhere = folder.zip(now.as_ref()).map(|(folder, now)| place_in(folder, now));
     // one that stands there was made since the other cannot be replaced
-    elsewhere().unwrap_or_else(|| index_path(trace))
+    (elsewhere.filter(|place| place.is_file()).unwrap_or_else(|| index_path(trace)), now)
 }
 
 /// Where a new index of a file goes, and whether that is not beside it.

@@ -26,6 +26,7 @@ mod limits;
 mod nesting;
 mod opened;
 mod pairing;
+mod planned;
 mod prefixes;
 mod profile_damage;
 mod profile_file_damage;
