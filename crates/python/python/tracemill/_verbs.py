@@ -58,6 +58,7 @@ def merge(
     files_from: StrPath | None = None,
     strict: bool = False,
     pid_tid: Value | Iterable[Value] | None = None,
+    index: Value | None = None,
     for_: Literal["devtools", "perfetto"] | None = None,
     overlaps: Literal["keep", "spill", "clip"] | None = None,
     pid: Literal["auto", "keep", "offset", "one"] | None = None,
@@ -72,6 +73,7 @@ def merge(
     align: Value | None = None,
     offset: Value | Iterable[Value] | None = None,
     scale: Value | Iterable[Value] | None = None,
+    dry_run: bool = False,
     force: bool = False,
     compress: Literal["gz", "zst", "none"] | None = None,
     level: int | None = None,
@@ -94,6 +96,8 @@ def merge(
         strict: Stop at the first defect and write nothing (status 3).
         pid_tid (FILE=PID:TID): Process and thread of a .cpuprofile, instead of those in its
             name.
+        index (auto|never|FILE): Whether the index of a trace says which parts of it to read:
+            auto (where it can), never, or FILE.
         for_ (VIEWER): Change what a viewer stumbles over, so that it opens the output and shows
             it right.
         overlaps (RULE): What to do with X events that begin inside another X of their thread
@@ -119,6 +123,8 @@ def merge(
             +1.5ms, -20us; a bare number is µs.
         scale (FILE=FACTOR): Multiply the times and durations of an input by a decimal, before
             anything is added.
+        dry_run: Say which inputs are one recording, what would get new names and whose times
+            would move, and write only the manifest, if one is asked for.
         output (FILE): Write to FILE, which appears when it is complete; - is standard output
             [default: -].
         force: Replace files that exist.
@@ -137,13 +143,13 @@ def merge(
             "writing"), how many bytes of it, and how many there will be, or None.
     """
     options = {
-        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "for_": for_, "overlaps":
-        overlaps, "pid": pid, "ids": ids, "args_key": args_key, "label": label, "label_from_name":
-        label_from_name, "dedup_metadata": dedup_metadata, "provenance": provenance, "manifest":
-        manifest, "write_manifest": write_manifest, "align": align, "offset": offset, "scale": scale,
-        "output": output, "force": force, "compress": compress, "level": level, "format": format,
-        "repair": repair, "write_index": write_index, "threads": threads, "memory": memory, "sync":
-        sync, "tmp_dir": tmp_dir
+        "files_from": files_from, "strict": strict, "pid_tid": pid_tid, "index": index, "for_": for_,
+        "overlaps": overlaps, "pid": pid, "ids": ids, "args_key": args_key, "label": label,
+        "label_from_name": label_from_name, "dedup_metadata": dedup_metadata, "provenance": provenance,
+        "manifest": manifest, "write_manifest": write_manifest, "align": align, "offset": offset,
+        "scale": scale, "dry_run": dry_run, "output": output, "force": force, "compress": compress,
+        "level": level, "format": format, "repair": repair, "write_index": write_index, "threads":
+        threads, "memory": memory, "sync": sync, "tmp_dir": tmp_dir
     }
     return run("merge", inputs, options, "--report=-", progress)
 
