@@ -23,14 +23,19 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn of(kind: u32, kinds: &Kinds, names: &Names, wanted: Wanted) -> Self {
+    /// `asks_refusals`: whether anybody asks what events lack.
+    pub(crate) fn of(
+        kind: u32,
+        (kinds, names): (&Kinds, &Names),
+        (wanted, asks_refusals): (Wanted, bool),
+    ) -> Self {
         let name = names.bytes_of(kinds.all[kind as usize].name);
         Asked {
             sought: [b'X', b'I', b'B'].map(|phase| Sought::of(phase, name, wanted)),
             is_unbounded: name.ends_with(b"::UMA"),
             is_call: kinds.is_call(kind, names),
             may_be_sum: wanted.report && is_named_as_sum(name),
-            may_lack: may_lack(name),
+            may_lack: asks_refusals && may_lack(name),
         }
     }
 
@@ -72,27 +77,43 @@ fn tail(bytes: &[u8]) -> u64 {
 }
 
 fn slot(name: &[u8], cat: &[u8]) -> usize {
-    mix(tail(name) ^ name.len() as u64, tail(cat)) as usize % SLOTS
+    // many categories end alike
+    mix(tail(name) ^ name.len() as u64, tail(cat) ^ cat.len() as u64) as usize % SLOTS
 }
 
 impl LastKinds {
     /// The kind of these, if it is among them; nothing that is missing is.
     #[inline]
     pub(crate) fn get(&self, name: &[u8], cat: &[u8]) -> Option<u32> {
-        let own = &self.0[slot(name, cat)];
-        let is_same = !name.is_empty()
-            && (own.name, own.written.len()) == (name.len(), name.len() + cat.len())
-            && own.written[..name.len()] == *name
-            && own.written[name.len()..] == *cat;
-        is_same.then_some(own.kind)
+        let slot = slot(name, cat);
+        let mut own = &self.0[slot];
+        if !own.is(name, cat) {
+            own = &self.0[slot ^ 1];
+            if !own.is(name, cat) {
+                return None;
+            }
+        }
+        (!name.is_empty()).then_some(own.kind)
     }
 
+    /// What stood in its place moves to the one beside it, so two that come in turn are both found.
     pub(crate) fn put(&mut self, name: &[u8], cat: &[u8], kind: u32) {
-        let own = &mut self.0[slot(name, cat)];
+        let slot = slot(name, cat);
+        self.0.swap(slot, slot ^ 1);
+        let own = &mut self.0[slot];
         own.written.clear();
         own.written.extend_from_slice(name);
         own.written.extend_from_slice(cat);
         (own.name, own.kind) = (name.len(), kind);
+    }
+}
+
+impl LastKind {
+    #[inline]
+    fn is(&self, name: &[u8], cat: &[u8]) -> bool {
+        (self.name, self.written.len()) == (name.len(), name.len() + cat.len())
+            && self.written[..name.len()] == *name
+            && self.written[name.len()..] == *cat
     }
 }
 
@@ -113,5 +134,11 @@ mod tests {
             assert_eq!(last.get(name, cat), Some(kind));
         }
         assert_eq!(last.get(b"\"a\"", b"\"b\""), None);
+        // of all that fall into one place the last two are known
+        let own = slot(b"\"0\"", b"");
+        let names = (1..).map(|number| format!("\"{number}\"").into_bytes());
+        let same: Vec<Vec<u8>> = names.filter(|name| slot(name, b"") == own).take(3).collect();
+        (10..).zip(&same).for_each(|(kind, name)| last.put(name, b"", kind));
+        assert_eq!([0, 1, 2].map(|at: usize| last.get(&same[at], b"")), [None, Some(11), Some(12)]);
     }
 }

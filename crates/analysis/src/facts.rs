@@ -16,7 +16,7 @@ use crate::meta::{Meta, Notable};
 use crate::pages::Pages;
 use crate::record::Record;
 use crate::requests::Requests;
-use crate::sorting::{Filed, Sorting};
+use crate::sorting::Sorting;
 use crate::trace::ReadRules;
 use crate::value::{micros, string};
 use std::ops::Range;
@@ -206,7 +206,8 @@ impl Facts {
     fn asked(&mut self, kind: u32) -> Asked {
         while self.asked.len() <= kind as usize {
             let next = self.asked.len() as u32;
-            self.asked.push(Asked::of(next, &self.kinds, &self.names, self.wanted));
+            let wanted = (self.wanted, self.asks_refusals);
+            self.asked.push(Asked::of(next, (&self.kinds, &self.names), wanted));
         }
         self.asked[kind as usize]
     }
@@ -264,14 +265,14 @@ impl Facts {
         let kinds = self.kinds.append(&later.kinds, &texts);
         let details = self.details.append(&later.details, &texts);
         let mut lanes = Vec::with_capacity(later.lanes.len());
-        for lane in later.lanes {
+        for mut lane in later.lanes {
             let at = self.lane(stretch.input, &lane.pid, &lane.tid);
             lanes.push(at as u32);
-            for record in lane.records {
+            for record in &mut lane.records {
                 let kind = kinds[record.kind as usize];
-                let moved = record.behind(stretch.first, kind, details[record.details as usize]);
-                sorting.push(Filed { lane: at as u32, record: moved })?;
+                *record = record.behind(stretch.first, kind, details[record.details as usize]);
             }
+            sorting.take(at as u32, lane.records)?;
         }
         let notable = later.notable.into_iter().map(|(_, event)| (stretch.input, event));
         self.notable.extend(notable);

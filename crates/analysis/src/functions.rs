@@ -4,8 +4,11 @@
 use crate::space::{Space, half, put};
 use crate::value::{content, is_true, member, named, template};
 use foldhash::fast::FixedState;
+use memchr::memchr;
+use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
+use std::sync::LazyLock;
 use tracemill_core::error::Error;
 use tracemill_core::names::Names;
 use tracemill_core::spill::{Record, SpillArray, SpillIndex};
@@ -47,7 +50,7 @@ impl Record for Frame {
 impl Frame {
     /// That of a node: `callFrame`, or the node itself in the old form.
     pub(crate) fn of_node(text: &[u8], is_whole: bool, names: &mut Names) -> Self {
-        let frame = member(text, b"callFrame").unwrap_or(text);
+        let frame = call_frame(text);
         let [name, url, script_id, line, column] =
             named(frame, [b"functionName", b"url", b"scriptId", b"lineNumber", b"columnNumber"]);
         let function = name.map(|name| template(Some(name))).unwrap_or_default();
@@ -95,6 +98,17 @@ impl Frame {
     fn class_text(&self, names: &Names) -> Vec<u8> {
         let [script, line] = [self.script, self.line].map(|own| names.bytes_of(own));
         [script, b"\0", self.function(names), b"\0", line].concat()
+    }
+}
+
+/// The `callFrame` of a node, or the node itself if it has none. Where that is its first member and no other may be called so, what is behind
+/// it is not cut off: whoever reads its members stops at its bracket.
+fn call_frame(text: &[u8]) -> &[u8] {
+    const FIRST: &[u8] = b"{\"callFrame\":";
+    static OTHER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"callFrame\""));
+    match text.strip_prefix(FIRST) {
+        Some(own @ [b'{', ..]) if memchr(b'\\', own).is_none() && OTHER.find(own).is_none() => own,
+        _ => member(text, b"callFrame").unwrap_or(text),
     }
 }
 
@@ -223,6 +237,36 @@ mod tests {
         assert_eq!(of(|own| own.class), [0, 0, 0, 3, 3, 5, 6, 7]);
         let row = |at: u32| String::from_utf8(functions.get(at).row_text(&names)).expect("text");
         assert_eq!([1, 4, 6].map(row), ["f:a@7:1:2", "f:undefined@7:1:2", "f:Compile@7:1:2"]);
+    }
+
+    /// However a node is written, the last `callFrame` counts, and nothing beside it.
+    #[test]
+    fn functions_are_those_of_the_call_frame() {
+        let mut names = meta_names();
+        let mut read = |text: &str| {
+            let frame = Frame::of_node(text.as_bytes(), false, &mut names);
+            [frame.function, frame.url, frame.line].map(|own| names.text(own))
+        };
+        let own = r#"{"functionName":"a","url":"u","lineNumber":1}"#;
+        let other = r#"{"functionName":"b","url":"v","lineNumber":2}"#;
+        for text in [
+            format!(r#"{{"callFrame":{own},"functionName":"b","url":"v","lineNumber":2}}"#),
+            format!(r#"{{"callFrame": {own}, "lineNumber":2}}"#),
+            format!(r#"{{"id":1,"callFrame":{own},"url":"v"}}"#),
+            format!(r#"{{"callFrame":{other},"callFrame":{own}}}"#),
+            format!(r#"{{"callFrame":{other},"call\u0046rame":{own}}}"#),
+            format!(r#"{{"callFrame":{own},"children":[{{"callFrames":{other}}}]}}"#),
+        ] {
+            assert_eq!(read(&text), ["a", "u", "1"], "{text}");
+        }
+        for (text, function) in [
+            (r#"{"callFrame":{"functionName":"a"},"url":"v"}"#, "a"),
+            (r#"{"callFrame":{},"functionName":"b"}"#, ""),
+            (r#"{"callFrame":{"functionName":"a\"}"},"functionName":"b"}"#, "a\"}"),
+            (r#"{"callFrame":{"line":{"a":1},"functionName":"a"},"functionName":"b"}"#, "a"),
+        ] {
+            assert_eq!(read(text)[..2], [function, ""], "{text}");
+        }
     }
 
     #[test]

@@ -340,7 +340,7 @@ impl Trace {
             }
         };
         if fates.contains(&Fate::Unasked) {
-            sorting.drop_early(&mut stays);
+            sorting.drop_early(&mut stays)?;
         }
         let clock = self.clock;
         let stretch = |record: &Record| {

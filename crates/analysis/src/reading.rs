@@ -32,7 +32,7 @@ impl<'c> Reading<'c> {
         let room = Quota::new(config, config.memory / 4);
         let mut facts = Facts::new(rules);
         facts.names = meta_names();
-        let sorting = Sorting::new(&space, rules.as_devtools);
+        let sorting = Sorting::new(&space, (rules.as_devtools, rules.only_calls));
         let devices = space.spool(8);
         Reading { facts, sorting, devices, space, room, rules, config }
     }

@@ -117,13 +117,16 @@ impl Raw {
         };
         let rules = Rules { start: clock.sum(start), weights, clock, count, model, node };
         // most are in order: nothing to sort then
-        if timed().is_sorted_by(|a, b| a.time <= b.time) {
-            return rules.write(timed, all);
+        if let Some(ends) = sorted_ends(timed().map(|own| own.time)) {
+            return rules.write(timed(), ends, all);
         }
         let mut sorter: KeySorter<Timed> = self.space.sorter(4);
         timed().try_for_each(|own| sorter.push(own))?;
         let sorted = sorter.finish()?;
-        rules.write(|| sorted.iter(), all)
+        let ends = sorted.iter().fold(None, |ends: Option<(f64, f64)>, own| {
+            Some((ends.map_or(own.time, |ends| ends.0), own.time))
+        });
+        rules.write(sorted.iter(), ends.unwrap_or_default(), all)
     }
 }
 
@@ -148,6 +151,13 @@ impl Samples {
     }
 }
 
+/// The first and the last of times, if they ascend and there are any.
+fn sorted_ends(mut times: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let first = times.next()?;
+    let last = times.try_fold(first, |before, time| (before <= time).then_some(time))?;
+    Some((first, last))
+}
+
 /// How sorted samples are written.
 struct Rules<'m, F> {
     /// A sum.
@@ -161,19 +171,19 @@ struct Rules<'m, F> {
 }
 
 impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
-    fn write<I: Iterator<Item = Timed>>(
+    fn write(
         &self,
-        sorted: impl Fn() -> I,
+        sorted: impl Iterator<Item = Timed>,
+        (first, last): (f64, f64),
         all: &mut Samples,
     ) -> Result<Span, Error> {
         let first_number = all.count;
-        let ends = sorted().map(|own| self.clock.sum(own.time));
-        let (first, last) = ends.fold((None, 0.0), |(first, _), ms| (first.or(Some(ms)), ms));
-        let average = self.clock.whole((last - first.unwrap_or(last)) / (self.count - 1) as f64);
+        let (first, last) = (self.clock.sum(first), self.clock.sum(last));
+        let average = self.clock.whole((last - first) / (self.count - 1) as f64);
         let step = (last - self.start).max(0.0) / self.count as f64;
         let (mut unknown, mut before) = (0, f64::NAN);
         let mut bridge = Bridge::new(self.model, self.count);
-        for (at, own) in sorted().enumerate() {
+        for (at, own) in sorted.enumerate() {
             let ms = self.clock.sum(own.time);
             let ms = match self.weights {
                 Weights::Next => ms,

@@ -90,6 +90,10 @@ enum Marks {
 pub(crate) struct Sorting {
     events: KeySorter<Filed>,
     marks: Marks,
+    /// Records of lanes as they came, as long as there is room: of many it turns out that nobody asks for them.
+    waiting: Vec<(u32, Vec<Record>)>,
+    /// Bytes of heap that these may take more.
+    room: u64,
 }
 
 /// Records of all lanes, one lane after the other.
@@ -112,19 +116,46 @@ pub(crate) struct Filing {
 }
 
 impl Sorting {
-    pub(crate) fn new(space: &Space, as_devtools: bool) -> Self {
+    /// `drops_early`: many records will not stay, which is known when all have come.
+    pub(crate) fn new(space: &Space, (as_devtools, drops_early): (bool, bool)) -> Self {
         let marks = match as_devtools {
             true => Marks::AsWritten(space.sorter(2)),
             false => Marks::ByTime(space.sorter(2)),
         };
-        Sorting { events: space.sorter(1), marks }
+        let room = if drops_early { space.bytes(4) } else { 0 };
+        Sorting { events: space.sorter(1), marks, waiting: Vec::new(), room }
+    }
+
+    /// Takes records of a lane.
+    pub(crate) fn take(&mut self, lane: u32, records: Vec<Record>) -> Result<(), Error> {
+        let bytes = records.capacity() * size_of::<Record>() + size_of::<(u32, Vec<Record>)>();
+        self.waiting.push((lane, records));
+        match self.room.checked_sub(bytes as u64) {
+            Some(left) => {
+                self.room = left;
+                Ok(())
+            }
+            None => {
+                self.room = 0;
+                self.let_in(|_| true)
+            }
+        }
+    }
+
+    /// Lets those in that waited, B and E in any case: what pairs are found is told of all lanes.
+    fn let_in(&mut self, mut stays: impl FnMut(&Filed) -> bool) -> Result<(), Error> {
+        for (lane, records) in std::mem::take(&mut self.waiting) {
+            let filed = records.into_iter().map(|record| Filed { lane, record });
+            filed
+                .filter(|own| is_mark(&own.record) || stays(own))
+                .try_for_each(|own| self.push(own))?;
+        }
+        Ok(())
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, filed: Filed) -> Result<(), Error> {
-        let Record { dur, .. } = filed.record;
-        // a B that lasts is one whose end is known
-        if !matches!((filed.record.phase(), dur == 0.0), (b'B', true) | (b'E', _)) {
+    fn push(&mut self, filed: Filed) -> Result<(), Error> {
+        if !is_mark(&filed.record) {
             return self.events.push(filed);
         }
         match &mut self.marks {
@@ -139,11 +170,15 @@ impl Sorting {
         space: &Space,
         mut to: impl FnMut(&mut Filed),
     ) -> Result<Self, Error> {
-        let mut new = Sorting::new(space, matches!(self.marks, Marks::AsWritten(_)));
+        let as_devtools = matches!(self.marks, Marks::AsWritten(_));
+        let mut new = Sorting::new(space, (as_devtools, false));
         let mut push = |mut filed: Filed| {
             to(&mut filed);
             new.push(filed)
         };
+        for (lane, records) in self.waiting {
+            records.into_iter().try_for_each(|record| push(Filed { lane, record }))?;
+        }
         self.events.finish()?.iter().try_for_each(&mut push)?;
         match self.marks {
             Marks::ByTime(marks) => marks.finish()?.iter().try_for_each(push)?,
@@ -155,19 +190,24 @@ impl Sorting {
     }
 
     /// Drops what does not stay, as far as that is known before B and E are paired and it is in memory: it need not be sorted then.
-    pub(crate) fn drop_early(&mut self, stays: impl FnMut(&Filed) -> bool) {
-        self.events.drop_early(stays);
+    pub(crate) fn drop_early(
+        &mut self,
+        mut stays: impl FnMut(&Filed) -> bool,
+    ) -> Result<(), Error> {
+        self.events.drop_early(&mut stays);
+        self.let_in(stays)
     }
 
     /// All of them, but for those that do not stay; B and E are pairs within a `stretch`. Cost: a sort.
     pub(crate) fn finish(
-        self,
+        mut self,
         lanes: usize,
         (kinds, stretch): (&[Kind], impl Fn(&Record) -> Option<usize>),
         space: &Space,
         stays: impl FnMut(&Filed) -> bool,
     ) -> Result<Filing, Error> {
-        let Sorting { mut events, marks } = self;
+        self.let_in(|_| true)?;
+        let Sorting { mut events, marks, .. } = self;
         let mut pairs = HashMap::default();
         match marks {
             Marks::ByTime(marks) => {
@@ -184,6 +224,12 @@ impl Sorting {
         let ranges = starts.zip(&ends).map(|(start, &end)| start..end).collect();
         Ok(Filing { records: FiledRecords(records), ranges, pairs })
     }
+}
+
+/// Whether it is a B or an E that is to be paired: a B that lasts is one whose end is known.
+#[inline]
+fn is_mark(record: &Record) -> bool {
+    matches!((record.phase(), record.dur == 0.0), (b'B', true) | (b'E', _))
 }
 
 /// Hands on each B with its duration.

@@ -26,6 +26,11 @@ impl Space {
         Space { bytes: self.bytes / parts.max(1), ..self.clone() }
     }
 
+    /// Bytes of heap of one part in `share`.
+    pub(crate) fn bytes(&self, share: u64) -> u64 {
+        self.bytes / share
+    }
+
     /// A list that may take one part in `share`.
     pub(crate) fn spool<R: Record>(&self, share: u64) -> SpillVec<R> {
         SpillVec::new(&self.tmp_dir, self.bytes / share / 2)

@@ -3,13 +3,18 @@
 use crate::entries::Entry;
 use crate::query::TableRules;
 use crate::rows::CallRow;
+use crate::space::Space;
 use crate::table::{View, sample_of};
 use crate::trace::Trace;
+use std::borrow::Cow;
 use tracemill_core::draft::Draft;
+use tracemill_core::entry::{Entry as Written, rank};
 use tracemill_core::json::{push_integer, push_string};
+use tracemill_core::place::Place;
+use tracemill_core::spill::SpillVec;
 use tracemill_core::threads::try_each;
-use tracemill_pipeline::{CALLS, Error, Source};
-use tracemill_tokenizer::{unescaped_text, validate_value};
+use tracemill_pipeline::{CALLS, Error, Source, is_plain_name};
+use tracemill_tokenizer::{Nanos, unescaped_text, validate_value};
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,9 +47,20 @@ impl Trace {
         threads: &[usize],
         rules: TableRules,
         window: Option<(f64, f64)>,
-        mut write: impl FnMut(&[u8]) -> Result<(), Error>,
+        write: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<WrittenCalls, Error> {
-        let mut written = WrittenCalls::default();
+        self.write_and_note(threads, (rules, window), write, |_, _| Ok(()))
+    }
+
+    /// The same; each call that was put together is told to `note`, with where it stands.
+    fn write_and_note(
+        &self,
+        threads: &[usize],
+        (rules, window): (TableRules, Option<(f64, f64)>),
+        mut write: impl FnMut(&[u8]) -> Result<(), Error>,
+        mut note: impl FnMut(&WrittenCall<'_>, (u64, usize)) -> Result<(), Error>,
+    ) -> Result<WrittenCalls, Error> {
+        let (mut written, mut before) = (WrittenCalls::default(), 0);
         let clock = self.clock;
         let window = window.map(|(from, to)| (clock.of_micros(from), clock.of_micros(to)));
         let mut text = Vec::with_capacity(BLOCK + 4096);
@@ -66,11 +82,15 @@ impl Trace {
                 };
                 let Some(node) = nodes.of(&entry, &view) else { continue };
                 text.extend_from_slice(if written.calls == 0 { b"[\n" } else { b",\n" });
-                push_call(node, sample_of(&entry), (start, end), &mut text);
+                let call = WrittenCall { node, sample: sample_of(&entry), start, end };
+                let begin = text.len();
+                call.push(&mut text);
+                note(&call, (before + begin as u64, text.len() - begin))?;
                 written.calls += 1;
                 if text.len() > BLOCK {
                     self.limits.cancel.check()?;
                     write(&text)?;
+                    before += text.len() as u64;
                     text.clear();
                 }
             }
@@ -96,10 +116,15 @@ impl Trace {
         let threads: Vec<usize> = threads.collect();
         // which they are follows from the trace alone, and so does what is first at one time
         let groups: Vec<&[usize]> = threads.chunks(threads.len().div_ceil(DRAFTS).max(1)).collect();
+        let space = Space::new(&self.limits, self.limits.shares().index / 4, 1);
+        let space = space.divided(groups.len() as u64);
         let drafts = try_each(self.limits.threads, groups.len(), |at| {
             let draft = Draft::new(&self.limits.tmp_dir)?;
-            let written = self.write_calls(groups[at], rules, window, |text| draft.write(text))?;
-            Ok::<_, Error>((written, self.source_of(&draft, groups[at], name)?))
+            let mut known = KnownCalls { entries: space.spool(1), are_all: true };
+            let write = |text: &[u8]| draft.write(text);
+            let note = |call: &WrittenCall<'_>, place| known.note(call, place);
+            let written = self.write_and_note(groups[at], (rules, window), write, note)?;
+            Ok::<_, Error>((written, self.source_of(&draft, groups[at], (known, name))?))
         })?;
         let mut all = WrittenCalls::default();
         let mut sources = Vec::with_capacity(drafts.len());
@@ -112,14 +137,44 @@ impl Trace {
     }
 
     /// What was written of threads.
-    fn source_of(&self, draft: &Draft, threads: &[usize], name: &str) -> Result<Source, Error> {
+    fn source_of(
+        &self,
+        draft: &Draft,
+        threads: &[usize],
+        (known, name): (KnownCalls, &str),
+    ) -> Result<Source, Error> {
         // all else is written here
         let ids = threads.iter().flat_map(|&at| [&self.threads[at].pid, &self.threads[at].tid]);
         let are_json = |id: &[u8]| id.is_empty() || validate_value(id).is_ok();
         match ids.into_iter().all(|id| are_json(id)) {
+            true if known.are_all => draft.known_source(name, known.entries.finish()?),
             true => draft.json_source(name),
             false => draft.source(name),
         }
+    }
+}
+
+/// Where calls stand that were written, and when they are: what a merge needs of them.
+struct KnownCalls {
+    entries: SpillVec<Written>,
+    /// Whether that is enough for each.
+    are_all: bool,
+}
+
+impl KnownCalls {
+    /// Nanoseconds up to which a time is read as it was written.
+    const FAR: i64 = i64::MAX / 4;
+
+    fn note(&mut self, call: &WrittenCall<'_>, (offset, len): (u64, usize)) -> Result<(), Error> {
+        let near = -Self::FAR..Self::FAR;
+        let is_read = near.contains(&call.start) && near.contains(&call.end);
+        self.are_all &= is_read && call.node.is_plain && !Place::is_long(len);
+        if !self.are_all {
+            return Ok(());
+        }
+        let exact = |floor| Nanos { floor, exact: true };
+        let rank = rank(exact(call.start), Some(exact(call.end - call.start)));
+        self.entries.push(Written { time: call.start, place: Place::new(offset, len, rank) })
     }
 }
 
@@ -129,6 +184,8 @@ struct NodeText {
     node: Option<u32>,
     head: Vec<u8>,
     tail: Vec<u8>,
+    /// Whether a merge looks at nothing of events of its name.
+    is_plain: bool,
 }
 
 /// Texts of the nodes seen last; two whose place is the same take turns.
@@ -167,11 +224,9 @@ impl NodeTexts {
 
 impl NodeText {
     fn write(&mut self, call: &CallRow<'_>, ids: &[u8]) {
-        let NodeText { head, tail, .. } = self;
-        let name = match call.name {
-            b"" => "(anonymous)".to_owned(),
-            name => unescaped_text(name),
-        };
+        let NodeText { head, tail, is_plain, .. } = self;
+        let name = if call.name.is_empty() { "(anonymous)".into() } else { plain(call.name) };
+        *is_plain = is_plain_name(&name);
         head.clear();
         head.extend_from_slice(b"{\"name\":");
         push_string(&name, head);
@@ -185,7 +240,7 @@ impl NodeText {
         push_integer(call.node, tail);
         if !call.url.is_empty() {
             tail.extend_from_slice(b",\"url\":");
-            push_string(&unescaped_text(call.url), tail);
+            push_string(&plain(call.url), tail);
         }
         for (key, number) in [(&b",\"line\":"[..], call.line), (b",\"column\":", call.column)] {
             if let Some(number) = number {
@@ -196,17 +251,33 @@ impl NodeText {
     }
 }
 
-fn push_call(node: &NodeText, sample: Option<u32>, (start, end): (i64, i64), out: &mut Vec<u8>) {
-    out.extend_from_slice(&node.head);
-    push_decimals(start, out);
-    out.extend_from_slice(b",\"dur\":");
-    push_decimals(end - start, out);
-    out.extend_from_slice(&node.tail);
-    if let Some(sample) = sample {
-        out.extend_from_slice(b",\"sample\":");
-        push_integer(sample, out);
+/// A text without escapes; what is no UTF-8 is replaced.
+fn plain(text: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(text).map_or_else(|_| unescaped_text(text).into(), Cow::Borrowed)
+}
+
+/// A call as it is written; times are nanoseconds.
+struct WrittenCall<'n> {
+    node: &'n NodeText,
+    sample: Option<u32>,
+    start: i64,
+    end: i64,
+}
+
+impl WrittenCall<'_> {
+    fn push(&self, out: &mut Vec<u8>) {
+        let WrittenCall { node, sample, start, end } = *self;
+        out.extend_from_slice(&node.head);
+        push_decimals(start, out);
+        out.extend_from_slice(b",\"dur\":");
+        push_decimals(end - start, out);
+        out.extend_from_slice(&node.tail);
+        if let Some(sample) = sample {
+            out.extend_from_slice(b",\"sample\":");
+            push_integer(sample, out);
+        }
+        out.extend_from_slice(b"}}");
     }
-    out.extend_from_slice(b"}}");
 }
 
 /// Nanoseconds as microseconds with three decimals.
@@ -251,7 +322,7 @@ mod tests {
         };
         let (mut node, mut out) = (NodeText::default(), Vec::new());
         node.write(&call, &NodeTexts::new(b"1", b"\"t\"").ids);
-        push_call(&node, call.sample, (1000, 3000), &mut out);
+        WrittenCall { node: &node, sample: call.sample, start: 1000, end: 3000 }.push(&mut out);
         let expected = r#"{"name":"(anonymous)","cat":"v8.calls","ph":"X","pid":1,"tid":"t","ts":1.000,"dur":2.000,"args":{"node":7,"url":"a\"b","line":3}}"#;
         assert_eq!(String::from_utf8(out).expect("JSON"), expected);
     }

@@ -19,9 +19,11 @@
 //! # Ok::<(), tracemill_core::Error>(())
 //! ```
 
+use crate::entry::Entry;
 use crate::error::{Error, ErrorKind};
 use crate::os::Temporary;
 use crate::source::Source;
+use crate::spill::SpilledVec;
 use crate::target::OutputConfig;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -81,6 +83,15 @@ impl Draft {
     /// [`ErrorKind::Scratch`]
     pub fn json_source(&self, name: &str) -> Result<Source, Error> {
         Ok(Source::temporary(name, self.map()?, true))
+    }
+
+    /// The same of a list of events that all have a time: `events` are these, each with its place in the draft. Who needs no more of an event
+    /// does not scan it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Scratch`]
+    pub fn known_source(&self, name: &str, events: SpilledVec<Entry>) -> Result<Source, Error> {
+        Ok(self.json_source(name)?.with_events(events))
     }
 
     /// The error of a run that wrote it: where there is no room, it is the folder of temporary files that has none.

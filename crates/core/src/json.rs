@@ -175,9 +175,12 @@ pub fn micros(ns: i64) -> Vec<u8> {
 /// assert_eq!(out, br#""C:\\new""#);
 /// ```
 pub fn push_string(text: &str, out: &mut Vec<u8>) {
+    let is_odd = |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\');
     out.push(b'"');
     let mut rest = text.as_bytes();
-    while let Some(odd) = rest.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')) {
+    // nearly all texts have none, which a compiler can ask many bytes at a time
+    let has_odd = rest.iter().fold(false, |odd, byte| odd | is_odd(byte));
+    while let Some(odd) = has_odd.then(|| rest.iter().position(is_odd)).flatten() {
         out.extend_from_slice(&rest[..odd]);
         push_byte(rest[odd], out);
         rest = &rest[odd + 1..];

@@ -48,6 +48,13 @@ impl Place {
         Self::RANK_MAX - (self.0 >> (OFFSET_BITS + LEN_BITS)) as u16
     }
 
+    /// The place that is `base` behind this one, with the same rank and length.
+    #[inline]
+    pub fn behind(self, base: u64) -> Self {
+        debug_assert!(self.offset() + base < MOST);
+        Place(self.0 + (base << LEN_BITS))
+    }
+
     /// The same place with the least rank.
     pub fn without_rank(self) -> Self {
         let rank_bits = u64::from(Self::RANK_MAX) << (OFFSET_BITS + LEN_BITS);
@@ -102,6 +109,7 @@ mod tests {
         let place = Place::new(MOST - 1, 77, 9);
         assert_eq!((place.offset(), place.rank(), place.0 & LONG), (MOST - 1, 9, 77));
         assert_eq!(Place::new(5, 1 << 20, 0).0 & LONG, LONG);
+        assert_eq!(Place::new(5, 77, 9).behind(MOST - 6), place);
         assert_eq!(Place::of_offset_first(place.offset_first()), place);
         assert!(Place::new(9, 1, 3).offset_first() > Place::new(8, 2, 2).offset_first());
         assert!(Place::new(9, 1, 3) < Place::new(1, 1, 2));

@@ -10,6 +10,8 @@
 //! # Ok::<(), tracemill_core::Error>(())
 //! ```
 
+use crate::entry::Entry;
+use crate::spill::SpilledVec;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::io::Read;
@@ -50,8 +52,32 @@ impl Source {
     ) -> Self {
         Source::Reader(NamedReader {
             name: name.into(),
-            bytes: Bytes::Mapped { mapped: mapped.map(Arc::new), is_json },
+            bytes: Bytes::Mapped { mapped: mapped.map(Arc::new), is_json, events: None },
         })
+    }
+
+    /// The same of a list of events that are JSON and have a time, of which `events` has each, in their order; for who needs no more of them
+    /// ([`Reader::known`](crate::read::Reader::known_events)).
+    pub(crate) fn with_events(self, events: SpilledVec<Entry>) -> Self {
+        match self {
+            Source::Reader(NamedReader { name, bytes: Bytes::Mapped { mapped, is_json, .. } }) => {
+                let events = Some(Arc::new(events));
+                Source::Reader(NamedReader {
+                    name,
+                    bytes: Bytes::Mapped { mapped, is_json, events },
+                })
+            }
+            other => other,
+        }
+    }
+
+    /// All of its events, if they are known before it is read.
+    pub(crate) fn events(&self) -> Option<&SpilledVec<Entry>> {
+        let Source::Reader(reader) = self else { return None };
+        match &reader.bytes {
+            Bytes::Mapped { events, .. } => events.as_deref(),
+            Bytes::Once(_) => None,
+        }
     }
 
     /// Whether all its events are known to be JSON.
@@ -103,7 +129,12 @@ enum Bytes {
     /// Whoever reads first takes them.
     Once(Arc<Mutex<Option<Box<dyn Read + Send>>>>),
     /// In a temporary file; `None` if there are none.
-    Mapped { mapped: Option<Arc<Mapped>>, is_json: bool },
+    Mapped {
+        mapped: Option<Arc<Mapped>>,
+        is_json: bool,
+        /// Those in it, if they are known.
+        events: Option<Arc<SpilledVec<Entry>>>,
+    },
 }
 
 /// What a stream gives to whoever opens it.

@@ -138,7 +138,7 @@ pub use info::{
 };
 pub use key_hash::hash_texts;
 pub use key_path::{FoundKey, find_key};
-pub use merge::merge;
+pub use merge::{is_plain_name, merge};
 pub use merged_scan::{Merging, ScannedToMerge, scan_to_merge};
 pub use pattern::{Glob, Pattern, Preset};
 pub use redact::{RedactReport, Redaction, Secret, redact};

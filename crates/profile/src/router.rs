@@ -38,6 +38,9 @@ pub enum Role {
 }
 
 impl Role {
+    /// The names of all events that have one.
+    pub const NAMES: [&str; 3] = ["Profile", "ProfileChunk", "CpuProfile"];
+
     /// By name, as DevTools has it; a `CpuProfile` must be complete (ph X). `None` for all other events, which is known from the first letter
     /// of nearly all names.
     ///

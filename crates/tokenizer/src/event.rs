@@ -112,7 +112,7 @@ impl<'w> Event<'w> {
     /// Whether this is a metadata event (phase `M`).
     #[inline]
     pub fn is_metadata(&self) -> bool {
-        self.is_string(Field::Ph, b"M")
+        self.phase() == b'M'
     }
 
     /// The letter of the phase, however it is escaped; 0 if it is missing or anything but a string of one byte.

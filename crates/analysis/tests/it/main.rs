@@ -11,6 +11,7 @@ mod golden;
 mod indexed;
 mod indexed_pairs;
 mod insights;
+mod known_calls;
 mod laws;
 mod live;
 mod maps;

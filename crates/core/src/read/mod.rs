@@ -81,6 +81,6 @@ mod warning;
 
 pub use expand::{Expand, Expanded, TracesOnly};
 pub use numbers::{Numbers, Uncertain};
-pub use reader::{Current, InputBytes, InputPayload, Inputs, Maker, Reader};
+pub use reader::{Current, InputBytes, InputPayload, Inputs, KnownMaker, Maker, Reader};
 pub use sources::{read_all, read_first, read_on, read_pieces, read_synthetic};
 pub use warning::{InputWarning, ProfilePlace};

@@ -2,6 +2,7 @@
 
 use super::numbers::Numbers;
 use super::warning::InputWarning;
+use crate::entry::Entry;
 use crate::envelope::Document;
 use crate::error::{Error, ErrorKind};
 use crate::input::{self, Original};
@@ -15,6 +16,9 @@ use tracemill_tokenizer::Mapped;
 
 /// Makes a part for some bytes of the input that stands at a place.
 pub type Maker<P> = Box<dyn Fn(u64, usize) -> P + Sync>;
+
+/// Makes a part of events that are known, each with its place in the input that stands at a place.
+pub type KnownMaker<P> = fn(u64, &[Entry]) -> P;
 
 /// Takes the findings of the inputs, in order.
 ///
@@ -36,6 +40,11 @@ pub trait Reader {
     fn maker(&self) -> Maker<Self::Findings> {
         let part: fn(u64, usize) -> Self::Findings = Self::part;
         Box::new(part)
+    }
+
+    /// What makes the findings of events that are known; `None` if a reader looks at the events themselves, so that they must be scanned.
+    fn known_events(&self) -> Option<KnownMaker<Self::Findings>> {
+        None
     }
 
     /// An input of this name is read from here on.

@@ -2,8 +2,9 @@
 
 use super::expand::{Expand, Expanded, look};
 use super::numbers::Numbers;
-use super::reader::{Current, InputBytes, InputPayload, Inputs, Reader};
+use super::reader::{Current, InputBytes, InputPayload, Inputs, KnownMaker, Reader};
 use super::warning::InputWarning;
+use crate::entry::Entry;
 use crate::envelope::{ChunkStats, Document, KeyValue};
 use crate::error::{Error, ErrorKind};
 use crate::input::spool::{Spool, SpoolLimits, Spooled};
@@ -16,6 +17,7 @@ use crate::pieces::{Chosen, scan_pieces};
 use crate::proof::{Proof, prove_keys};
 use crate::scan::{Collect, Plan, scan};
 use crate::source::Source;
+use crate::spill::SpilledVec;
 use crate::store::{Payload, Store};
 use std::io::{Cursor, Read};
 use std::sync::atomic::Ordering;
@@ -76,9 +78,12 @@ impl Session<'_> {
                 self.check_size(base + report.bytes)?;
                 let known = reader.known(input.source.path(), base);
                 is_known = known.is_some();
-                let read = match known {
-                    Some(known) => self.pass_over(known, &mut report),
-                    None => self.read_mapped(&mapped, skip, base, reader, &mut report),
+                let read = match (known, input.source.events(), reader.known_events()) {
+                    (Some(known), ..) => self.pass_over(known, &mut report),
+                    (None, Some(events), Some(make)) => {
+                        self.take_known((events, make), &mapped, base, reader, &mut report)
+                    }
+                    _ => self.read_mapped(&mapped, skip, base, reader, &mut report),
                 };
                 if let Some(original) = original {
                     original.check(Some(&mapped))?;
@@ -345,6 +350,38 @@ impl Session<'_> {
         let result = read_plan(plan, self.pieces, &new, take);
         self.read.numbers = numbers;
         result
+    }
+
+    /// Hands on the events of a list that are known before it is read.
+    fn take_known<R: Reader>(
+        &mut self,
+        (events, make): (&SpilledVec<Entry>, KnownMaker<R::Findings>),
+        mapped: &Arc<Mapped>,
+        base: u64,
+        reader: &mut R,
+        report: &mut InputReport,
+    ) -> Result<(), Error> {
+        /// Events of a part.
+        const PART: usize = 1 << 16;
+        let mut numbers = std::mem::take(&mut self.read.numbers);
+        let current =
+            Current { before: &self.read.payloads, base, own: InputBytes::Mapped(mapped) };
+        let mut take = |mut part: R::Findings| {
+            self.config.cancel.check()?;
+            note_stats(&part.envelope().stats, report);
+            take_part(reader, part, base, current, (&mut numbers, &self.beside))
+        };
+        let mut list = make(base, &[]);
+        list.document(Form::Array);
+        let mut taken = take(list);
+        let (mut events, mut part) = (events.iter().peekable(), Vec::new());
+        while taken.is_ok() && events.peek().is_some() {
+            part.clear();
+            part.extend(events.by_ref().take(PART));
+            taken = take(make(base, &part));
+        }
+        self.read.numbers = numbers;
+        taken
     }
 
     fn read_stream<R: Reader>(

@@ -10,7 +10,7 @@ use tracemill_core::order::{METADATA, UNTIMED};
 use tracemill_core::place::Place;
 use tracemill_core::scan::Collect;
 use tracemill_core::shift::Shift;
-use tracemill_profile::StreamOrders;
+use tracemill_profile::{Role, StreamOrders};
 use tracemill_tokenizer::{Event, Field};
 
 /// The findings of one chunk of an input.
@@ -44,6 +44,38 @@ impl ChunkFindings {
             ..ChunkFindings::default()
         }
     }
+}
+
+impl ChunkFindings {
+    /// What a scan finds of timed events of the input that stands at `base`, where they have [plain names](is_plain_name) and are not long, and
+    /// nobody looks at anything else of them.
+    pub(super) fn of_known(base: u64, events: &[Entry]) -> Self {
+        let mut part = ChunkFindings::new(base, 0);
+        part.timed.reserve_exact(events.len());
+        for &Entry { time, place } in events {
+            part.envelope.stats.note_event(place.offset());
+            part.bytes += place.short_len().unwrap_or_default();
+            part.timed.push(Entry { time, place: place.behind(base) });
+        }
+        part.seal();
+        part
+    }
+}
+
+/// Whether a merge looks at nothing of an event of this name but where it stands and when it is: all but those that say what a trace is, or are of a
+/// CPU profile.
+pub fn is_plain_name(name: &str) -> bool {
+    name != STARTED && !Role::NAMES.contains(&name)
+}
+
+/// The event that makes a trace one of a browser.
+const STARTED: &str = "TracingStartedInBrowser";
+
+#[inline]
+fn starts_browser(event: &Event<'_>) -> bool {
+    // known from the first letter of nearly all names
+    let may_be = matches!(event.field_and_rest(Field::Name), Some([b'"', b'T' | b'\\', ..]));
+    may_be && event.is_string(Field::Name, STARTED.as_bytes())
 }
 
 impl Collect for ChunkFindings {
@@ -97,7 +129,7 @@ impl Collect for ChunkFindings {
             sightings.note(event, entry.time, self.factor.as_deref());
         }
         self.streams.note(event, entry);
-        self.browser |= event.is_string(Field::Name, b"TracingStartedInBrowser");
+        self.browser |= starts_browser(event);
     }
 
     fn seal(&mut self) {

@@ -15,7 +15,7 @@ use tracemill_core::long_events::LongEvents;
 use tracemill_core::losses::InputReport;
 use tracemill_core::order::{METADATA, UNTIMED};
 use tracemill_core::order::{Order, Sorter};
-use tracemill_core::read::{Current, Maker, Reader};
+use tracemill_core::read::{Current, KnownMaker, Maker, Reader};
 use tracemill_core::shift::Shift;
 use tracemill_profile::StreamKey;
 
@@ -118,6 +118,14 @@ impl Reader for Index {
             part.viewer = viewer.map(|viewer| Box::new(viewer::Scanned::new(viewer, base)));
             part
         })
+    }
+
+    fn known_events(&self) -> Option<KnownMaker<ChunkFindings>> {
+        let looks = self.watched.is_some()
+            || self.clock_watch.is_some()
+            || self.factor.is_some()
+            || self.viewer.is_some();
+        (!looks).then_some(ChunkFindings::of_known)
     }
 
     fn begin(&mut self, name: &str) {

@@ -33,6 +33,7 @@ use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport, RunR
 use crate::viewer::{self, Changes, MergeContext, ViewerFacts, ViewerFixups};
 use crate::warning::Warning;
 pub(crate) use chunk::ChunkFindings;
+pub use chunk::is_plain_name;
 pub(crate) use index::{Index, KnownInput};
 pub(crate) use plan::plan_known;
 use std::borrow::Cow;
