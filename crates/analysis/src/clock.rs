@@ -117,6 +117,16 @@ impl Clock {
         if self.origin.is_some() { sum / 1e6 } else { sum }
     }
 
+    /// Milliseconds of ticks.
+    pub(crate) fn ms_of(self, tick: f64) -> f64 {
+        self.ms(self.sum(tick))
+    }
+
+    /// Ticks of milliseconds.
+    pub(crate) fn ticks_of(self, ms: f64) -> f64 {
+        self.tick(self.sums(Window { from: ms, to: ms }).from)
+    }
+
     /// A window of milliseconds in sums.
     pub(crate) fn sums(self, window: Window) -> Window {
         let of = |ms: f64| if self.origin.is_some() { (ms * 1e6).round() } else { ms };

@@ -1,6 +1,7 @@
 //! What clang was at: since clang 19 the files that it includes are pairs of asynchronous events (b, e), since they need not nest in
 //! what is parsed of them. All others are complete events, which are records as any.
 
+use crate::clock::Clock;
 use crate::value::{member, micros, string};
 use tracemill_core::names::Names;
 use tracemill_pipeline::InputPlace;
@@ -51,7 +52,7 @@ struct Half {
 pub(crate) struct Whole {
     pub(crate) lane: u32,
     pub(crate) text: u32,
-    /// Microseconds.
+    /// Ticks.
     pub(crate) ts: f64,
     pub(crate) dur: f64,
     pub(crate) number: u64,
@@ -103,11 +104,12 @@ impl Included {
     }
 
     /// Pairs them where the inputs stand beside each other: an end is that of the last of its thread that is open. `moved` has of each lane
-    /// the one that it became, and its input.
+    /// the one that it became, and its input. Their times are ticks of a clock from then on.
     pub(crate) fn pair<'p>(
         &mut self,
         moved: &[(u32, usize)],
         place: impl Fn(usize) -> &'p InputPlace,
+        clock: Clock,
     ) {
         let mut halves = std::mem::take(&mut self.halves);
         // of each thread in the order of the inputs
@@ -124,8 +126,9 @@ impl Included {
             let Some(begin) = open.pop() else { continue };
             let (lane, input) = moved[own.lane as usize];
             let place = place(input);
-            let ts = place.moved(begin.ts);
-            let (text, dur, number) = (begin.text, own.ts - begin.ts, begin.number);
+            let ts = clock.of_written(place.moved(begin.ts));
+            let dur = clock.of_micros(own.ts - begin.ts);
+            let (text, number) = (begin.text, begin.number);
             self.all.push(Whole { lane, text, ts, dur, number });
         }
         self.all.sort_by_key(|own| (own.lane, own.number));

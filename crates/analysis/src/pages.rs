@@ -1,6 +1,7 @@
 //! What Chrome tells of pages while it records: requests, navigations, paints, shifts of the layout, interactions. Reports are made of
 //! these few events; of each stays what `args` say.
 
+use crate::clock::Clock;
 use crate::value::{at, micros};
 use tracemill_core::hash::HashSet;
 use tracemill_pipeline::InputPlace;
@@ -149,6 +150,18 @@ impl Pages {
             own.offset = ts - own.ts;
             own.ts = ts;
             own.pid = place.pid(&own.pid).into();
+        }
+    }
+
+    /// Puts them on a clock.
+    pub(crate) fn place_on(&mut self, clock: Clock) {
+        if clock.origin().is_none() {
+            return;
+        }
+        for own in &mut self.all {
+            let ts = clock.placed_micros(own.ts);
+            own.offset += ts - own.ts;
+            own.ts = ts;
         }
     }
 }

@@ -111,14 +111,15 @@ impl Trace {
         self.of_all(parts, Shape::CallTree, key)
     }
 
-    /// Of all threads, with times as they are.
+    /// Of all threads, whose times are sums of the trace's clock.
     fn of_all(
         &self,
         parts: Vec<Part>,
         shape: Shape,
         key: Option<RowKey>,
     ) -> Result<Option<Part>, Error> {
-        let (space, room) = (self.space_of_one(), RowRoom::new(&self.limits));
+        let room = RowRoom::new(&self.limits).of_sums(self.clock);
+        let space = self.space_of_one();
         let full_levels = u32::from(shape != Shape::CallTree);
         let limit = RowLimit::default();
         let union = Union { shape, key, full_levels, limit, space: &space, room: &room };

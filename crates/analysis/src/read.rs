@@ -106,7 +106,8 @@ impl Trace {
         let clock = clock_of((&facts, &meta), (scanned, known), rules.times);
         let laid = (&mut facts, &*moved, clock);
         let (sorting, of_events) = on_clock(sorting, laid, place, &space)?;
-        facts.included.pair(&moved, place);
+        facts.pages.place_on(clock);
+        facts.included.pair(&moved, place, clock);
         let devices = aligned(devices, &moved, place, space.spool(8))?;
         let mut samples = Samples::new(&space);
         let tables = (&mut facts.names, &mut samples);

@@ -57,7 +57,7 @@ impl Source {
     }
 
     /// The same of a list of events that are JSON and have a time, of which `events` has each, in their order; for who needs no more of them
-    /// ([`Reader::known`](crate::read::Reader::known_events)).
+    /// ([`Reader::known_events`](crate::read::Reader::known_events)).
     pub(crate) fn with_events(self, events: SpilledVec<Entry>) -> Self {
         match self {
             Source::Reader(NamedReader { name, bytes: Bytes::Mapped { mapped, is_json, .. } }) => {

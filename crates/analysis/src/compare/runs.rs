@@ -3,6 +3,7 @@
 use super::keys::{Key, Keys};
 use super::rules::Normalize;
 use super::singles::{Each, IsWanted, Singles};
+use crate::clock::Window;
 use crate::groups::GroupBy;
 use crate::query::Query;
 use crate::rows::TreeRow;
@@ -149,6 +150,7 @@ impl Samples {
             let mut samples = trace.samples.range(model.span.range.clone()).peekable();
             while let Some(sample) = samples.next() {
                 let weight = samples.peek().map_or(model.end, |next| next.ms) - sample.ms;
+                let weight = trace.clock.ms(weight);
                 if let Some(own) = by_node.get_mut(sample.node as usize).filter(|_| weight > 0.0) {
                     own.0 += weight;
                     own.1 += weight * weight;
@@ -179,8 +181,10 @@ fn call_tree_and_singles(
     let track = trace.track(&trace.threads[at])?;
     let view = View::new(&track, query.rules);
     let ids = view.ids(GroupBy::None);
-    let over =
-        query.picks.apply(|| view.drawn(), (&query.windows, view.full(), trace.clock), &ids, false);
+    let clock = trace.clock;
+    let windows: Vec<Window> = query.windows.iter().map(|own| clock.sums(*own)).collect();
+    let windows = (&*windows, clock.sums(view.full()), clock);
+    let over = query.picks.apply(|| view.drawn(), windows, &ids, false);
     let as_devtools = query.rules.as_devtools;
     let mut tree = TopDown::new(&ids, &trace.space_of_rows(), (false, false, as_devtools));
     let mut singles = is_wanted.map(|own| Singles::new(&view, &ids, as_devtools, own));

@@ -36,7 +36,7 @@ pub(super) struct Singles<'v, 't> {
     /// Numbers of functions; `NONE` for those that are not wanted.
     numbers: HashMap<Named, u32>,
     all: Vec<Each>,
-    /// Functions of the open events, and what is left of their times; the first is none.
+    /// Functions of the open events, and what is left of their times, in sums of the clock; the first is none.
     left: Vec<(u32, f64)>,
     open: Vec<Open>,
     /// Bytes of heap that were not counted yet.
@@ -89,7 +89,7 @@ impl<'v, 't> Singles<'v, 't> {
 
     fn add(&mut self, number: u32, own: f64) {
         if let Some((_, each)) = self.all.get_mut(number as usize) {
-            each.push(own);
+            each.push(self.view.trace.clock.ms(own));
             self.grown += size_of::<f64>();
         }
     }
@@ -100,25 +100,25 @@ impl Visit for Singles<'_, '_> {
         Ok(std::mem::take(&mut self.grown) as u64)
     }
 
-    fn start(&mut self, Counted { entry, written }: &Counted, ms: f64) {
+    fn start(&mut self, Counted { entry, written }: &Counted, sum: f64) {
         let parent = self.open[self.open.len() - 1];
         if entry.dur < 0.0 && self.as_devtools {
             return self.open.push(Open { is_own: false, ..parent });
         }
         if let Some((_, left)) = self.left.get_mut(parent.at as usize) {
-            *left -= ms;
+            *left -= sum;
         }
         let is_own = parent.at != NONE && parent.matched;
         let at = if is_own { self.left.len() as u32 } else { NONE };
         if is_own {
             let number = self.number(written);
-            self.left.push((number, ms));
+            self.left.push((number, sum));
         }
         let matched = !self.as_devtools || entry.end() != 0.0 && !entry.end().is_nan();
         self.open.push(Open { at, matched, is_own });
     }
 
-    fn end(&mut self, _own: &Counted, _ms: f64) {
+    fn end(&mut self, _own: &Counted, _sum: f64) {
         if self.open.pop().is_some_and(|own| own.is_own)
             && let Some((number, own)) = self.left.pop()
         {

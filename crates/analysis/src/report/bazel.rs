@@ -10,7 +10,7 @@ impl Trace {
     /// Of threads, given by their numbers, what begins within the window. Cost: a look at each event; heap: that of `rows` actions, of the
     /// phases, and of the critical path.
     pub(super) fn build(&self, threads: &[usize], rows: usize, window: Window) -> Build {
-        let mut build = Build { phases: self.phases(), ..Build::default() };
+        let (mut build, clock) = (Build { phases: self.phases(), ..Build::default() }, self.clock);
         let of = |cat: &'static [u8]| -> Vec<bool> {
             let is = |kind: &Kind| kind.cat != NO_CAT && self.names.bytes_of(kind.cat) == cat;
             self.kinds.all.iter().map(is).collect()
@@ -19,7 +19,7 @@ impl Trace {
         for &thread in threads {
             for own in self.records.range(self.threads[thread].records.clone()) {
                 let kind = own.kind as usize;
-                let starts = own.ts / 1000.0;
+                let starts = clock.ms_of(own.ts);
                 let is_in = starts >= window.from && starts <= window.to && own.phase() == b'X';
                 if !is_in || !(critical[kind] || action[kind]) {
                     continue;
@@ -27,20 +27,20 @@ impl Trace {
                 let stretch = Stretch {
                     name: self.names.text(self.kinds.all[kind].name),
                     thread,
-                    window: Window { from: starts, to: (own.ts + own.dur) / 1000.0 },
-                    ts: own.ts,
-                    dur: own.dur,
-                    until: own.ts + own.dur,
+                    window: Window { from: starts, to: clock.ms_of(own.ts + own.dur) },
+                    ts: clock.micros(own.ts),
+                    dur: clock.micros(own.dur),
+                    until: clock.micros(own.ts + own.dur),
                     key: Some(format!("r-{}", own.number())),
                     paths: Vec::new(),
                 };
                 if critical[kind] {
-                    build.critical_ms += own.dur / 1000.0;
+                    build.critical_ms += clock.ms_of(own.dur);
                     build.critical.push(stretch);
                     continue;
                 }
                 build.actions += 1;
-                build.actions_ms += own.dur / 1000.0;
+                build.actions_ms += clock.ms_of(own.dur);
                 build.slowest.push(stretch);
                 if build.slowest.len() >= 2 * rows + 64 {
                     keep_longest(&mut build.slowest, rows);

@@ -39,17 +39,17 @@ impl Trace {
                 keep_longest(&mut blocks.longest, rows);
             }
         };
-        let mut last = 0.0;
+        let (mut last, in_ms) = (0.0, |sum| self.clock.ms(sum));
         for sample in self.samples.range(model.span.range.clone()) {
-            last = sample.ms;
+            last = in_ms(sample.ms);
             if sample.node != idle {
-                since = since.or(Some(sample.ms));
+                since = since.or(Some(last));
             } else if let Some(from) = since.take() {
-                finish(from, sample.ms);
+                finish(from, last);
             }
         }
         if let Some(from) = since {
-            let end = model.span.end.filter(|end| end.is_finite()).unwrap_or(last);
+            let end = model.span.end.filter(|end| end.is_finite()).map_or(last, in_ms);
             finish(from, end);
         }
         keep_longest(&mut blocks.longest, rows);

@@ -108,7 +108,7 @@ impl Trace {
         for mut own in surveys {
             forced.push((own.sums.thread, std::mem::take(&mut own.reflows)));
             report.parties.append(&mut own.parties);
-            own.sums.categories = categories(&own.table.table);
+            own.sums.categories = categories(&own.table.table, self.clock);
             parts.push(report.add(own, &mut busiest));
         }
         report.reflows = layouts.map(|_| self.forced(forced, rules.rows));

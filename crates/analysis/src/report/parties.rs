@@ -43,7 +43,7 @@ impl Trace {
             self.limits.cancel.check()?;
             let window = Window { from: visit.bounds.0 / 1000.0, to: visit.bounds.1 / 1000.0 };
             let first = self.entities.owner(visit.first_party.as_bytes());
-            self.parties_of(&view, window, first, (tables.as_devtools, room))
+            self.parties_of(&view, self.clock.sums(window), first, (tables.as_devtools, room))
         };
         visits.iter().take(most).map(of).collect()
     }
@@ -60,6 +60,7 @@ impl Trace {
         self.threads.iter().position(is_it)
     }
 
+    /// Those within a window of sums.
     fn parties_of(
         &self,
         view: &View<'_>,
@@ -86,7 +87,7 @@ impl Trace {
                 name: String::from_utf8_lossy(&owner.name).into_owned(),
                 is_first: first.as_ref() == Some(&owner),
                 is_known: owner.is_known,
-                own: row.own,
+                own: self.clock.ms(row.own),
                 bytes: row.bytes,
             })
         };

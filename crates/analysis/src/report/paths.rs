@@ -5,7 +5,7 @@ use super::found::HotPath;
 use crate::groups::Ids;
 use crate::rows::TreeRow;
 use crate::table::View;
-use crate::tree::{By, Rows};
+use crate::tree::{By, Row, Rows};
 
 /// Paths that are told of a task or a block.
 const PATHS: usize = 3;
@@ -17,7 +17,7 @@ pub(super) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreeR
     loop {
         let children = rows.sorted(at, By::Total).into_iter();
         let depth = path.len() as u32;
-        let mut made = children.map(|row| (row, view.row(&rows.get(row), depth, ids, By::Total)));
+        let mut made = children.map(|row| (row, row_in_ms(&rows.get(row), depth, view, ids)));
         let Some((row, made)) = made.find(|(_, own)| depth > 0 || !own.is_idle()) else {
             return path;
         };
@@ -46,5 +46,11 @@ fn path_to(row: u32, rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreeRow
     let mut path: Vec<u32> = std::iter::successors(Some(row), above).collect();
     path.reverse();
     let made = (0..).zip(path);
-    made.map(|(depth, row)| view.row(&rows.get(row), depth, ids, By::Total)).collect()
+    made.map(|(depth, row)| row_in_ms(&rows.get(row), depth, view, ids)).collect()
+}
+
+/// A row of a call tree as it is told.
+fn row_in_ms(row: &Row, depth: u32, view: &View<'_>, ids: &Ids<'_>) -> TreeRow {
+    let (row, clock) = (view.row(row, depth, ids, By::Total), view.trace.clock);
+    TreeRow { own: clock.ms(row.own), total: clock.ms(row.total), ..row }
 }

@@ -2,7 +2,7 @@
 //! do, as its insight has them.
 
 use super::found::{Reflow, Reflows, Stretch};
-use crate::clock::Window;
+use crate::clock::{Clock, Window};
 use crate::entries::Entry;
 use crate::groups::Ids;
 use crate::kinds::{Kind, flag};
@@ -41,7 +41,7 @@ pub(super) struct OfThread {
     open: Vec<Option<u32>>,
 }
 
-/// What is open at a time: when each ends, in microseconds.
+/// What is open at a time: when each ends, in ticks.
 #[derive(Default)]
 struct Open(Vec<f64>);
 
@@ -83,10 +83,10 @@ impl Trace {
                 room.take(size_of::<(Record, Forced, (u64, usize))>() as u64, "forced layouts")?;
                 task.push(own);
             } else if events.0.len() == 1 {
-                found.end_task(&mut task, window);
+                found.end_task(&mut task, (window, self.clock));
             }
         }
-        found.end_task(&mut task, window);
+        found.end_task(&mut task, (window, self.clock));
         Ok(found)
     }
 
@@ -97,7 +97,7 @@ impl Trace {
         for (at, own) in threads {
             reflows.tasks += own.tasks;
             for forced in own.all {
-                let ms = forced.record.dur / 1000.0;
+                let ms = self.clock.ms_of(forced.record.dur);
                 reflows.count += 1;
                 reflows.total += ms;
                 let (function, location) = self.place_of(&self.threads[at], &forced);
@@ -112,7 +112,7 @@ impl Trace {
                 let known = &mut reflows.functions[number];
                 known.count += 1;
                 known.total += ms;
-                if forced.record.dur > known.longest.dur {
+                if self.clock.micros(forced.record.dur) > known.longest.dur {
                     known.longest = self.forced_stretch(at, &forced.record);
                 }
             }
@@ -123,14 +123,14 @@ impl Trace {
     }
 
     fn forced_stretch(&self, thread: usize, own: &Record) -> Stretch {
-        let until = own.ts + own.dur;
+        let (clock, until) = (self.clock, own.ts + own.dur);
         Stretch {
             name: self.names.text(self.kinds.all[own.kind as usize].name),
             thread,
-            window: Window { from: own.ts / 1000.0, to: until / 1000.0 },
-            ts: own.ts,
-            dur: own.dur,
-            until,
+            window: clock.window_of((own.ts, until)),
+            ts: clock.micros(own.ts),
+            dur: clock.micros(own.dur),
+            until: clock.micros(until),
             key: (own.phase() == b'X').then(|| format!("r-{}", own.number())),
             paths: Vec::new(),
         }
@@ -161,11 +161,11 @@ impl Trace {
 }
 
 impl OfThread {
-    fn end_task(&mut self, task: &mut Vec<Record>, window: Window) {
+    fn end_task(&mut self, task: &mut Vec<Record>, (window, clock): (Window, Clock)) {
         let total: f64 = task.iter().map(|own| own.dur).sum();
-        if total >= LIMIT * 1000.0 {
+        if total >= clock.ticks_of(LIMIT) {
             let is_in = |own: &Record| {
-                let starts = own.ts / 1000.0;
+                let starts = clock.ms_of(own.ts);
                 starts >= window.from && starts <= window.to
             };
             let before = self.all.len();

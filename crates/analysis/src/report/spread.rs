@@ -80,12 +80,13 @@ impl Trace {
         let mut sorter = self.space().sorter(1);
         for &at in threads {
             for own in self.records.range(self.threads[at].records.clone()) {
-                let starts = own.ts / 1000.0;
+                let starts = self.clock.ms_of(own.ts);
                 let is_in = starts >= window.from && starts <= window.to;
                 let is_event = matches!(own.phase(), b'X' | b'B') && is_in;
                 let Some(name) = of_kinds[own.kind as usize].filter(|_| is_event) else { continue };
                 all[name as usize].count += 1;
-                sorter.push(Lasted { dur: own.dur, number: own.number(), name })?;
+                let dur = self.clock.micros(own.dur);
+                sorter.push(Lasted { dur, number: own.number(), name })?;
             }
         }
         let mut before: Option<(u32, u64)> = None;

@@ -6,7 +6,7 @@ use super::paths::{heaviest, hottest};
 use super::reflows::OfThread;
 use super::visits::{Between, Within};
 use super::web::Visit;
-use crate::clock::Window;
+use crate::clock::{Clock, Window};
 use crate::entries::Entry;
 use crate::functions::IDLE;
 use crate::groups::GroupBy;
@@ -64,16 +64,17 @@ impl Trace {
         let view = View::new(&track, rules.tables);
         let ids = view.ids(GroupBy::None);
         let picks = Picks::default();
+        let (clock, window) = (self.clock, self.clock.sums(window));
         let over = Walked::whole(window, &picks);
         let as_devtools = rules.tables.as_devtools;
         let space = self.space_of_rows();
-        let mut bottom_up =
-            BottomUp::new(&ids, window, (1, false), (as_devtools, self.clock), &space);
+        let mut bottom_up = BottomUp::new(&ids, window, (1, false), (as_devtools, clock), &space);
         let mut calls = TopDown::new(&ids, &space, (false, false, as_devtools));
         let is_idle = |entry: &Entry| ids.frame(entry).is_some_and(|own| own.function == IDLE);
-        let mut between = Between::new(window, &is_idle);
-        let spans = stretches.iter().map(|own| (own.ts, own.until)).collect();
-        let mut within = Within::new(&ids, spans, &space);
+        let mut between = Between::new((window, clock), &is_idle);
+        let spans = stretches.iter().map(|own| (own.ts, own.until));
+        let spans = spans.map(|(from, to)| (clock.of_micros(from), clock.of_micros(to))).collect();
+        let mut within = Within::new(&ids, (spans, clock), &space);
         let mut forced = reflows.calls(&ids);
         let visits: &mut [&mut dyn crate::walk::Visit] =
             &mut [&mut bottom_up, &mut calls, &mut between, &mut within, &mut forced];
@@ -84,7 +85,7 @@ impl Trace {
         for (stretch, rows) in stretches.into_iter().zip(within.finish()) {
             stretch.paths = hottest(&rows, &view, &ids);
         }
-        let (busy, events) = (between.busy, between.events);
+        let (busy, events) = (between.busy(), between.events);
         let (gap, categories) = (between.finish(), Vec::new());
         let sums = ThreadSums { thread: at, busy, events, gap, categories };
         let table = view.part(at, table);
@@ -98,8 +99,8 @@ impl Trace {
     }
 }
 
-/// Self times of the rows of a table by category; those below zero are left out, as tables do.
-pub(super) fn categories(table: &Table) -> Vec<(&'static str, f64)> {
+/// Self times of the rows of a table, which are sums of a clock, by category, in milliseconds; those below zero are left out, as tables do.
+pub(super) fn categories(table: &Table, clock: Clock) -> Vec<(&'static str, f64)> {
     let mut categories: Vec<(&'static str, f64)> = Vec::new();
     for row in table.rows.iter().filter(|row| row.own > 0.0) {
         if row.is_idle() {
@@ -111,6 +112,7 @@ pub(super) fn categories(table: &Table) -> Vec<(&'static str, f64)> {
             None => categories.push((category, row.own)),
         }
     }
+    categories.iter_mut().for_each(|own| own.1 = clock.ms(own.1));
     categories.sort_by(|a, b| b.1.total_cmp(&a.1));
     categories
 }

@@ -23,21 +23,24 @@ impl Trace {
         if self.meta.workers.contains(&(thread.pid.clone(), thread.tid.clone())) {
             return tasks;
         }
+        let clock = self.clock;
         let is_task = |kind: u32| self.flags[kind as usize] & flag::RUN_TASK != 0;
         for own in self.records.range(thread.records.clone()) {
-            let starts = own.ts / 1000.0;
-            if own.dur <= LONG * 1000.0 || !is_task(own.kind) {
+            let starts = clock.ms_of(own.ts);
+            if own.dur <= clock.ticks_of(LONG) || !is_task(own.kind) {
                 continue;
             }
             if starts < window.from || starts > window.to {
                 continue;
             }
             tasks.count += 1;
-            tasks.blocking += own.dur / 1000.0 - LONG;
+            tasks.blocking += clock.ms_of(own.dur) - LONG;
             let key = (own.phase() == b'X').then(|| format!("r-{}", own.number()));
-            let window = Window { from: starts, to: (own.ts + own.dur) / 1000.0 };
+            let window = Window { from: starts, to: clock.ms_of(own.ts + own.dur) };
             let name = self.names.text(self.kinds.all[own.kind as usize].name);
-            let (ts, dur, until, paths) = (own.ts, own.dur, own.ts + own.dur, Vec::new());
+            let [ts, dur, until] =
+                [own.ts, own.dur, own.ts + own.dur].map(|tick| clock.micros(tick));
+            let paths = Vec::new();
             tasks.longest.push(Stretch { name, thread: at, window, ts, dur, until, key, paths });
             if tasks.longest.len() >= 2 * rows + 64 {
                 keep_longest(&mut tasks.longest, rows);

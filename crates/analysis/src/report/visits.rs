@@ -1,6 +1,6 @@
 //! Visitors of the walk that only reports have: what is between events, and call trees of stretches of time.
 
-use crate::clock::Window;
+use crate::clock::{Clock, Window};
 use crate::entries::Entry;
 use crate::space::Space;
 use crate::tree::Rows;
@@ -11,24 +11,29 @@ use tracemill_pipeline::Error;
 /// How long any event was open, and what lies between.
 pub(super) struct Between<'i> {
     is_idle: &'i dyn Fn(&Entry) -> bool,
+    /// In the sums of the clock, as the times below.
     window: Window,
+    clock: Clock,
     /// How many are open that count.
     depth: u32,
-    /// Milliseconds: where the last outermost one ended.
+    /// Where the last outermost one ended.
     until: f64,
     longest: Option<Window>,
     /// Where the outermost one began that is open.
     since: f64,
-    /// Milliseconds in which any was open.
-    pub(super) busy: f64,
+    /// For how long any was open.
+    busy: f64,
     pub(super) events: u64,
 }
 
 impl<'i> Between<'i> {
     /// `is_idle` says which calls stand for a CPU that does nothing; nothing is below them.
-    pub(super) fn new(window: Window, is_idle: &'i dyn Fn(&Entry) -> bool) -> Self {
+    pub(super) fn new(
+        (window, clock): (Window, Clock),
+        is_idle: &'i dyn Fn(&Entry) -> bool,
+    ) -> Self {
         let (until, since, longest) = (window.from, window.from, None);
-        Between { is_idle, window, depth: 0, until, longest, since, busy: 0.0, events: 0 }
+        Between { is_idle, window, clock, depth: 0, until, longest, since, busy: 0.0, events: 0 }
     }
 
     fn gap(&mut self, to: f64) {
@@ -38,10 +43,15 @@ impl<'i> Between<'i> {
         }
     }
 
-    /// The longest gap, those at both ends of the window included.
+    /// Milliseconds in which any was open.
+    pub(super) fn busy(&self) -> f64 {
+        self.clock.ms(self.busy)
+    }
+
+    /// The longest gap, those at both ends of the window included, in milliseconds.
     pub(super) fn finish(mut self) -> Option<Window> {
         self.gap(self.window.to);
-        self.longest
+        self.longest.map(|own| self.clock.window(own))
     }
 }
 
@@ -52,8 +62,9 @@ impl Visit for Between<'_> {
         }
         self.events += 1;
         if self.depth == 0 {
-            self.gap(entry.ts / 1000.0);
-            self.since = self.until.max(entry.ts / 1000.0);
+            let starts = self.clock.sum(entry.ts);
+            self.gap(starts);
+            self.since = self.until.max(starts);
         }
         self.depth += 1;
     }
@@ -76,8 +87,9 @@ impl Visit for Between<'_> {
 
 /// The call trees of stretches, each of what begins within it: nothing that does goes on behind it.
 pub(super) struct Within<'i, I> {
-    /// In microseconds, by their starts.
+    /// In ticks, by their starts.
     stretches: Vec<(f64, f64)>,
+    clock: Clock,
     trees: Vec<TopDown<'i, I>>,
     /// The first that no event has reached.
     next: usize,
@@ -89,18 +101,22 @@ pub(super) struct Within<'i, I> {
 }
 
 impl<'i, I: Identify> Within<'i, I> {
-    pub(super) fn new(ids: &'i I, stretches: Vec<(f64, f64)>, space: &Space) -> Self {
+    pub(super) fn new(
+        ids: &'i I,
+        (stretches, clock): (Vec<(f64, f64)>, Clock),
+        space: &Space,
+    ) -> Self {
         let space = space.divided(stretches.len() as u64);
         let tree = |_| TopDown::new(ids, &space, (false, false, false));
         let trees = stretches.iter().map(tree).collect();
         let (active, open, starts) = (Vec::new(), Vec::new(), Vec::new());
-        Within { stretches, trees, next: 0, active, open, starts }
+        Within { stretches, clock, trees, next: 0, active, open, starts }
     }
 
     /// The rows of each stretch.
     pub(super) fn finish(self) -> impl Iterator<Item = Rows> {
-        let windows = self.stretches.into_iter();
-        let windows = windows.map(|(from, to)| Window { from: from / 1000.0, to: to / 1000.0 });
+        let (windows, sum) = (self.stretches.into_iter(), move |tick| self.clock.sum(tick));
+        let windows = windows.map(move |(from, to)| Window { from: sum(from), to: sum(to) });
         self.trees.into_iter().zip(windows).map(|(tree, window)| tree.finish(window))
     }
 }

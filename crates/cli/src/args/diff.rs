@@ -3,7 +3,7 @@
 use super::analysis::FormArgs;
 use super::gate_diff::Gate;
 use super::gate_report::Figure;
-use super::parts::PartArgs;
+use super::parts::{DevtoolsTimesFlag, PartArgs};
 use super::picks::PickArgs;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use crate::exit::Failure;
@@ -67,6 +67,8 @@ pub(crate) struct DiffArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) picks: PickArgs,
+    #[command(flatten)]
+    pub(crate) times: DevtoolsTimesFlag,
     /// Which functions count as the same although they differ
     #[arg(long = "match", value_name = "HOW", default_value = "name", help_heading = "Comparison")]
     by: MatchArg,

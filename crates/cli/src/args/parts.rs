@@ -113,10 +113,41 @@ enum TimesArg {
     Exact,
 }
 
+/// The same for what DevTools tells too, whose numbers are its own unless others are asked for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What counts")]
+pub(crate) struct DevtoolsTimesFlag {
+    /// How times are counted
+    #[arg(long, value_name = "CLOCK", default_value = "devtools")]
+    times: TimesArg,
+}
+
+impl DevtoolsTimesFlag {
+    /// The times of a viewer are its own.
+    pub(crate) fn times(&self, part: &PartArgs) -> Result<Times, Failure> {
+        self.times.times(part)
+    }
+
+    /// Words of a command line that has the same times, for a verb that has a [`TimesFlag`].
+    pub(crate) fn words(&self) -> Vec<String> {
+        match self.times {
+            // what is usual is not said
+            TimesArg::Devtools | TimesArg::Auto => Vec::new(),
+            TimesArg::Exact => vec!["--times=exact".to_owned()],
+        }
+    }
+}
+
 impl TimesFlag {
     /// The times of a viewer are its own.
     pub(crate) fn times(&self, part: &PartArgs) -> Result<Times, Failure> {
-        match (self.times, part.as_panel()) {
+        self.times.times(part)
+    }
+}
+
+impl TimesArg {
+    fn times(self, part: &PartArgs) -> Result<Times, Failure> {
+        match (self, part.as_panel()) {
             (TimesArg::Exact, true) => Err(Failure::usage(
                 "--like panel has the times of DevTools: leave out --times exact, or --like panel",
             )),

@@ -1,7 +1,7 @@
 //! Flags of `report`.
 
 use super::gate_report::Gate;
-use super::parts::PartArgs;
+use super::parts::{DevtoolsTimesFlag, PartArgs};
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -57,6 +57,8 @@ pub(crate) struct ReportArgs {
     pub(crate) producer: Option<Producer>,
     #[command(flatten)]
     pub(crate) part: PartArgs,
+    #[command(flatten)]
+    pub(crate) times: DevtoolsTimesFlag,
     /// How many rows a section has
     #[arg(short = 'n', long = "top", value_name = "N", default_value = "5", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]

@@ -41,6 +41,56 @@ fn events_of_two_runs_are_tested() {
     assert!(same.lines().skip(2).all(|line| line.contains('~')), "{same}");
 }
 
+/// Exact times are those of DevTools but for its roundings, and tell apart what doubles since 1970 do not.
+#[test]
+fn times_are_those_that_were_asked_for() {
+    let folder = folder();
+    let json = |words: &str| -> Value {
+        let said = folder.run(&format!("diff --json {words}")).ends(0).stdout;
+        serde_json::from_str(&said).expect("JSON")
+    };
+    for words in ["a.json b.json", "--from 20ms --to 90ms a.json b.json", "--focus b a.json b.json"]
+    {
+        let (usual, exact) = (json(words), json(&format!("--times exact {words}")));
+        let rows = |own: &Value| own["rows"].as_array().expect("rows").clone();
+        let (usual, exact) = (rows(&usual), rows(&exact));
+        assert!(!usual.is_empty() && usual.len() == exact.len(), "{words}");
+        for (one, other) in usual.iter().zip(&exact) {
+            assert_eq!(
+                (&one["name"], &one["significant"]),
+                (&other["name"], &other["significant"])
+            );
+            for side in [0, 1] {
+                let [one, other] = [one, other].map(|own| own["self_ms"][side].as_f64());
+                let (one, other) = one.zip(other).expect("milliseconds");
+                assert!((one - other).abs() < 1e-6, "{words}: {one} {other}");
+            }
+        }
+    }
+    let since_1970 = |durations: [&str; 6]| {
+        let event = |(at, dur): (usize, &str)| {
+            format!(
+                r#"{{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1700000000000{at}0.100,"dur":{dur}}}"#
+            )
+        };
+        let all: Vec<String> = (10..).zip(durations).map(event).collect();
+        format!("[{}]", all.join(","))
+    };
+    let folder = Folder::new()
+        .with("a.json", since_1970(["0.301", "0.302", "0.303", "0.304", "0.305", "0.306"]))
+        .with("b.json", since_1970(["0.311", "0.312", "0.313", "0.314", "0.315", "0.316"]));
+    let selves = |words: &str| {
+        let said = folder.run(&format!("diff --json {words} a.json b.json")).ends(0).stdout;
+        let table: Value = serde_json::from_str(&said).expect("JSON");
+        [0, 1].map(|side: usize| table["rows"][0]["self_ms"][side].as_f64().expect("a time"))
+    };
+    let exact = selves("--times exact");
+    assert_eq!(exact.map(|own| (own * 1e6).round()), [1821.0, 1881.0]);
+    assert_eq!(exact, selves("--times auto"));
+    assert_ne!(exact, selves(""));
+    folder.run("diff --like panel --times exact a.json b.json").ends(2).says(&["--times exact"]);
+}
+
 #[test]
 fn what_times_are_scaled_by_is_there_or_it_is_told() {
     let folder = folder().with("c.json", events(1000, 2500).replace("\"a\"", "\"c\""));

@@ -109,6 +109,98 @@ fn each_row_names_a_command_that_runs_and_says_something() {
     assert!(runs > 60, "{runs}");
 }
 
+/// What two reports say that is a number, with where it stands; commands for the next step are left out.
+fn numbers(value: &Value, at: &str, all: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(members) => {
+            members.iter().for_each(|(key, own)| numbers(own, &format!("{at}.{key}"), all));
+        }
+        Value::Array(own) => {
+            (0..).zip(own).for_each(|(n, own): (u32, _)| numbers(own, &format!("{at}.{n}"), all));
+        }
+        Value::String(text) if text.starts_with("tracemill ") => {}
+        own => all.push((at.to_owned(), own.clone())),
+    }
+}
+
+/// Exact times are those of DevTools but for its roundings, in every section; moments count from the first event.
+#[test]
+fn exact_times_are_in_every_section() {
+    let folder = folder();
+    let (mut sections, mut compared) = (std::collections::BTreeSet::new(), 0);
+    let windowed = ["--from 60ms --to 160ms node.json", "--from 1ms rank-0.json"];
+    for words in INPUTS.into_iter().chain(windowed) {
+        let usual = json(&folder, words);
+        let exact = json(&folder, &format!("--times exact {words}"));
+        assert_eq!((&usual["times"], &exact["times"]), (&"devtools".into(), &"exact".into()));
+        let origin = exact["origin_ns"].as_i64().expect("a number") as f64;
+        // these count from 1970, and tell percents of what is short
+        let near = if words.contains("rank") { 0.05 } else { 2e-3 };
+        let [mut one, mut other] = [Vec::new(), Vec::new()];
+        let all = ["sections", "window", "duration_ms"];
+        all.iter().for_each(|key| numbers(&usual[*key], key, &mut one));
+        all.iter().for_each(|key| numbers(&exact[*key], key, &mut other));
+        assert_eq!(one.len(), other.len(), "{words}");
+        for ((at, one), (_, other)) in one.iter().zip(&other) {
+            let (Some(usual), Some(exact)) = (one.as_f64(), other.as_f64()) else {
+                assert_eq!(one, other, "{words}: {at}");
+                continue;
+            };
+            let is_near = |moved: f64| (usual - exact - moved).abs() <= near;
+            let is_moment = at.starts_with("window") || at.contains("_us");
+            let is_moved = is_moment && [1e3, 1e6].iter().any(|unit| is_near(origin / unit));
+            assert!(is_near(0.0) || is_moved, "{words}: {at}: {usual} {exact}");
+            compared += 1;
+        }
+        let own = exact["sections"].as_array().expect("sections").iter();
+        sections.extend(own.map(|own| own["id"].as_str().expect("a text").to_owned()));
+        for (section, command) in commands(&exact) {
+            let is_told = ["filter", "slice"]
+                .iter()
+                .any(|own| command.starts_with(&format!("tracemill {own} ")));
+            assert!(is_told || command.contains("--times=exact"), "{section}: {command}");
+        }
+    }
+    assert!(sections.len() > 15 && compared > 500, "{compared}: {sections:?}");
+}
+
+/// Clocks that count from 1970 have doubles of microseconds with steps of 250 ns: only exact times tell what is shorter.
+#[test]
+fn exact_times_tell_what_doubles_do_not() {
+    let event = |ts: &str, dur: &str| {
+        format!(r#"{{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
+    };
+    let events = [
+        event("1700000000000000.100", "0.300"),
+        event("1700000000000001.600", "0.001"),
+        event("1700000000000003.700", "0.070"),
+    ];
+    let folder = Folder::new().with("t.json", format!("[{}]", events.join(",")));
+    let hot = |words: &str| {
+        let report = json(&folder, &format!("{words} t.json"));
+        let sections = report["sections"].as_array().expect("sections").clone();
+        let own = sections.into_iter().find(|own| own["id"] == "hot").expect("functions");
+        let columns = own["columns"].as_array().expect("columns");
+        let at = columns.iter().position(|own| own == "self_ms").expect("a column");
+        (own["rows"][0][at].as_f64(), commands(&report))
+    };
+    let (exact, commands) = hot("--times exact");
+    assert_eq!(exact, Some(0.000_371));
+    assert_ne!(hot("").0, exact);
+    let window = "--from @1700000000000001600ns --to @1700000000000003700ns";
+    let (within, of_window) = hot(&format!("--times exact {window}"));
+    assert_eq!(within, Some(0.000_001));
+    let has_window = |(_, command): &(String, String)| command.contains(window);
+    assert!(of_window.iter().any(has_window), "{of_window:?}");
+    for (_, command) in commands.iter().chain(&of_window) {
+        folder.run(command.strip_prefix("tracemill ").expect("our command")).ends(0);
+    }
+    let said = folder.run("report --times exact t.json").ends(0).stdout;
+    assert!(said.lines().next().is_some_and(|own| own.ends_with("exact times")), "{said}");
+    let refused = ["leave out --times exact"];
+    folder.run("report --like panel --times exact t.json").ends(2).says(&refused);
+}
+
 #[test]
 fn a_page_has_at_most_120_lines() {
     let folder = folder();

@@ -999,6 +999,7 @@ def report(
     entities: StrPath | None = None,
     source_maps: StrPath | Iterable[StrPath] | None = None,
     no_source_maps: bool = False,
+    times: Literal["auto", "devtools", "exact"] | None = None,
     top: int | None = None,
     kernel_gap: Value | None = None,
     last_step: Literal["keep", "drop"] | None = None,
@@ -1046,6 +1047,7 @@ def report(
             sources: a folder with scripts or maps, or a map; may be given several times.
         no_source_maps: Functions as the recording has them, also if the trace holds source
             maps.
+        times (CLOCK): How times are counted.
         top (N): How many rows a section has.
         kernel_gap (TIME): Below this the time between two kernels of a stream is the cost of
             launching them (kernel wait), unless the host was late.
@@ -1065,8 +1067,9 @@ def report(
         tid, "process": process, "thread": thread, "main": main, "from_": from_, "to": to, "duration":
         duration, "head": head, "tail": tail, "ignore_list": ignore_list, "fold_numbers": fold_numbers,
         "all_events": all_events, "like": like, "entities": entities, "source_maps": source_maps,
-        "no_source_maps": no_source_maps, "top": top, "kernel_gap": kernel_gap, "last_step": last_step,
-        "fail_on": fail_on, "threads": threads, "memory": memory, "tmp_dir": tmp_dir
+        "no_source_maps": no_source_maps, "times": times, "top": top, "kernel_gap": kernel_gap,
+        "last_step": last_step, "fail_on": fail_on, "threads": threads, "memory": memory, "tmp_dir":
+        tmp_dir
     }
     return run("report", inputs, options, "--json", progress)
 
@@ -1103,6 +1106,7 @@ def diff(
     text: Value | None = None,
     weights: Literal["next", "delta", "hits"] | None = None,
     key: Literal["devtools", "place", "line", "function", "url"] | None = None,
+    times: Literal["auto", "devtools", "exact"] | None = None,
     match: Literal["exact", "line", "name"] | None = None,
     normalize: Value | None = None,
     min_delta: Value | None = None,
@@ -1165,6 +1169,7 @@ def diff(
         weights (RULE): How long a sample of a CPU profile counts.
         key (KEY): What calls must have in common to be one row [default: their id in DevTools
             if the table has one thread, else their place].
+        times (CLOCK): How times are counted.
         match (HOW): Which functions count as the same although they differ.
         normalize (TO): Scale times: none, busy, or event:NAME, so that this takes as long in
             all runs.
@@ -1186,9 +1191,9 @@ def diff(
         ignore_list, "fold_numbers": fold_numbers, "all_events": all_events, "like": like, "entities":
         entities, "source_maps": source_maps, "no_source_maps": no_source_maps, "window": window,
         "during": during, "event": event, "focus": focus, "ignore": ignore, "hide": hide, "root": root,
-        "text": text, "weights": weights, "key": key, "match": match, "normalize": normalize,
-        "min_delta": min_delta, "fail_on": fail_on, "any": any, "top": top, "threads": threads,
-        "memory": memory, "tmp_dir": tmp_dir
+        "text": text, "weights": weights, "key": key, "times": times, "match": match, "normalize":
+        normalize, "min_delta": min_delta, "fail_on": fail_on, "any": any, "top": top, "threads":
+        threads, "memory": memory, "tmp_dir": tmp_dir
     }
     return run_sides("diff", (base, new), options, "--json", progress)
 

@@ -15,7 +15,7 @@ const CHAINS: usize = 5;
 struct Best {
     path: u32,
     sum: Sum,
-    /// The longest of its inclusions: microseconds, and the files.
+    /// The longest of its inclusions: ticks, and the files.
     chains: Vec<(f64, Vec<String>)>,
 }
 
@@ -73,7 +73,8 @@ impl Headers {
     }
 
     pub(super) fn finish(self, rows: &Rows<'_>) -> Vec<Header> {
-        let chain = |(total, files): (f64, Vec<String>)| Chain { files, total: total / 1000.0 };
+        let clock = rows.trace.clock;
+        let chain = |(total, files): (f64, Vec<String>)| Chain { files, total: clock.ms_of(total) };
         let header = |own: Best| Header {
             costly: rows.row(rows.trace.names.text(own.path), &own.sum),
             chains: own.chains.into_iter().map(chain).collect(),

@@ -77,14 +77,14 @@ impl Trace {
 
     /// What ran on a thread at a time.
     fn stretch_of(&self, event: &Event) -> Stretch {
-        let until = event.ts + event.dur;
+        let (clock, until) = (self.clock, event.ts + event.dur);
         Stretch {
             name: self.names.text(event.text),
             thread: event.thread as usize,
-            window: Window { from: event.ts / 1000.0, to: until / 1000.0 },
-            ts: event.ts,
-            dur: event.dur,
-            until,
+            window: clock.window_of((event.ts, until)),
+            ts: clock.micros(event.ts),
+            dur: clock.micros(event.dur),
+            until: clock.micros(until),
             key: None,
             paths: Vec::new(),
         }
@@ -93,7 +93,7 @@ impl Trace {
 
 impl Tables<'_> {
     fn is_in(&self, event: &Event) -> bool {
-        let starts = event.ts / 1000.0;
+        let starts = self.trace.clock.ms_of(event.ts);
         starts >= self.window.from && starts <= self.window.to
     }
 
@@ -107,11 +107,11 @@ impl Tables<'_> {
         match event.what {
             What::Compiler => self.found.runs += 1,
             What::Frontend => {
-                self.found.frontend += event.dur / 1000.0;
+                self.found.frontend += self.trace.clock.ms_of(event.dur);
                 self.keep(event, nested, |found| &mut found.parsed);
             }
             What::Backend => {
-                self.found.backend += event.dur / 1000.0;
+                self.found.backend += self.trace.clock.ms_of(event.dur);
                 self.keep(event, nested, |found| &mut found.generated);
             }
             What::Template => {

@@ -64,7 +64,7 @@ pub(super) struct Event {
     pub(super) what: What,
     /// What it is of; 0 if that is not told.
     pub(super) text: u32,
-    /// Microseconds.
+    /// Ticks.
     pub(super) ts: f64,
     pub(super) dur: f64,
     number: u64,
@@ -126,7 +126,7 @@ impl Trace {
 
 /// An event that is open.
 struct Open {
-    /// When it ends, in microseconds.
+    /// When it ends, in ticks.
     end: f64,
     what: What,
     text: u32,

@@ -14,7 +14,7 @@ use tracemill_pipeline::Error;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sum {
     pub(super) count: u64,
-    /// Microseconds.
+    /// Ticks.
     pub(super) total: f64,
     /// The longest; of equal ones the first.
     pub(super) longest: Event,
@@ -126,7 +126,7 @@ impl Rows<'_> {
         Costly {
             name,
             count: sum.count,
-            total: sum.total / 1000.0,
+            total: self.trace.clock.ms_of(sum.total),
             longest: self.trace.stretch_of(&sum.longest),
             file: self.paths.text(sum.path),
         }

@@ -105,7 +105,7 @@ impl Trace {
         let steps = if rules.drop_last_step { self.steps() } else { Steps::default() };
         let places = self.places_of(threads);
         let mut on_devices = self.space().sorter(2);
-        let mut incomplete = 0;
+        let (mut incomplete, origin) = (0, i128::from(self.clock.origin().unwrap_or(0)));
         let (mut group, mut launches) = (None, Launches::default());
         for Correlated(own) in events.finish()?.iter() {
             let id = (own.recording, own.correlation);
@@ -117,7 +117,7 @@ impl Trace {
                 continue;
             }
             let Some(&(device, thread)) = places.get(&own.lane) else { continue };
-            let starts = own.ts as f64 / 1e6;
+            let starts = millis(i128::from(own.ts) - origin);
             if window.is_some_and(|own| starts < own.from || starts > own.to) {
                 continue;
             }

@@ -244,7 +244,8 @@ fn run<'a>(
     let flags = Flags { verb: "diff", input, limits: &args.limits, messages: &args.messages };
     let rules = args.picks.read_rules(&args.part, Grouping::None);
     let report = rules.wanted.report || !args.figures().is_empty();
-    let rules = ReadRules { wanted: Wanted { report, ..rules.wanted }, ..rules };
+    let times = args.times.times(&args.part)?;
+    let rules = ReadRules { wanted: Wanted { report, ..rules.wanted }, times, ..rules };
     let job = Job::read(flags, &args.output, (rules, Some(&args.part)), messages)?;
     let asked = Asked { shape: Shape::CallTree, by: Grouping::None, per: PerArg::All };
     let (threads, query) = args.picks.query(&args.part, &job.trace, asked)?;

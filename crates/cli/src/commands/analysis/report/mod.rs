@@ -30,11 +30,12 @@ use write::Head;
 
 /// Says what is slow.
 pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let ReportArgs { input, part, output, limits, messages: said, .. } = args;
+    let ReportArgs { input, part, times, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "report", input, limits, messages: said };
     let rules = part.read_rules(Grouping::None);
     let wanted = Wanted { report: true, urls: true, ..rules.wanted };
-    let job = Job::read(flags, output, (ReadRules { wanted, ..rules }, Some(part)), messages)?;
+    let rules = ReadRules { wanted, times: times.times(part)?, ..rules };
+    let job = Job::read(flags, output, (rules, Some(part)), messages)?;
     let window = part.window(TimeSpan::of(&job.trace))?;
     let threads = job.trace.choose(&part.choice());
     let rules = ReportRules {
@@ -45,11 +46,13 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
         devices: args.device_rules(),
     };
     let report = job.trace.report(&threads, &rules)?;
+    let origin = job.trace.origin().unwrap_or(0);
     let next = Next {
         inputs: args.input_words(),
-        part: part.words(),
-        rules: part.rule_words(),
-        window: window.map(window_words).unwrap_or_default(),
+        part: [part.words(), times.words()].concat(),
+        rules: [part.rule_words(), times.words()].concat(),
+        window: window.map(|own| window_words(own, origin)).unwrap_or_default(),
+        origin,
     };
     let rows = args.rows as usize;
     let sections = ReportInputs { trace: &job.trace, report: &report, next: &next, rows }.all();
@@ -91,15 +94,16 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
         all => plural(all.len() as u64, "input"),
     };
     let text = format!(
-        "{}: {inputs}, {duration:.2} ms, {processes}, {}",
+        "{}: {inputs}, {duration:.2} ms, {processes}, {}{}",
         report.producer.name(),
         plural(threads.len() as u64, "thread"),
+        if trace.origin().is_some() { ", exact times" } else { "" },
     );
     let names: Value = trace.inputs.iter().map(|own| json!(own.name)).collect();
-    let members = vec![
+    let mut members = vec![
         ("producer", json!(report.producer.name())),
         ("rules", json!(super::answer::RULES)),
-        ("times", json!("devtools")),
+        ("times", json!(super::answer::times_of(trace))),
         ("unit", json!("ms")),
         ("self", json!(super::answer::self_of(trace.weights))),
         ("inputs", names),
@@ -108,5 +112,6 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
         ("processes", json!(pids.len())),
         ("threads", json!(threads.len())),
     ];
+    members.extend(trace.origin().map(|origin| ("origin_ns", json!(origin))));
     Head { text: crate::messages::plain(&text), members }
 }

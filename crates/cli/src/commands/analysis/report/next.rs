@@ -13,11 +13,13 @@ pub(super) struct Next {
     pub(super) rules: Vec<String>,
     /// Flags of the window, if one was asked for.
     pub(super) window: Vec<String>,
+    /// Where the times of the report begin, in nanoseconds of the trace.
+    pub(super) origin: i64,
 }
 
-/// Flags of a window.
-pub(super) fn window_words(window: Window) -> Vec<String> {
-    let time = |ms: f64| format!("@{}ns", (ms * 1e6).round() as i128);
+/// Flags of a window of times that begin at `origin`, in nanoseconds of the trace.
+pub(super) fn window_words(window: Window, origin: i64) -> Vec<String> {
+    let time = |ms: f64| format!("@{}ns", (ms * 1e6).round() as i128 + i128::from(origin));
     vec!["--from".to_owned(), time(window.from), "--to".to_owned(), time(window.to)]
 }
 
@@ -53,23 +55,23 @@ impl Next {
 
     /// A command for one thread in a time of its own.
     pub(super) fn of_stretch(&self, words: &[&str], thread: &Thread, window: Window) -> String {
-        let time = window_words(window);
+        let time = window_words(window, self.origin);
         self.line(&[&owned(words), &thread_words(thread), &self.rules, &time])
     }
 
     /// The events of one thread in a time of its own, as they are.
     pub(super) fn events_of(&self, thread: &Thread, window: Window) -> String {
-        self.line(&[&owned(&["filter"]), &thread_words(thread), &window_words(window)])
+        self.line(&[&owned(&["filter"]), &thread_words(thread), &window_words(window, self.origin)])
     }
 
     /// A command for the threads of the report in a time of its own.
     pub(super) fn of_window(&self, words: &[&str], window: Window) -> String {
-        self.line(&[&owned(words), &self.part, &window_words(window)])
+        self.line(&[&owned(words), &self.part, &window_words(window, self.origin)])
     }
 
     /// A command for all events in a time of its own.
     pub(super) fn of_time(&self, words: &[&str], window: Window) -> String {
-        self.line(&[&owned(words), &window_words(window)])
+        self.line(&[&owned(words), &window_words(window, self.origin)])
     }
 
     /// A command for an event.
