@@ -88,7 +88,7 @@ pub(crate) fn integrate(
         shared: 0,
     };
     let mut open: Vec<Entry> = Vec::new();
-    let mut samples = stacked(samples, model.gc, clock).peekable();
+    let mut samples = stacked(samples, model, clock).peekable();
     let mut events = entries.peekable();
     loop {
         let sample_first = match (events.peek(), samples.peek()) {
@@ -133,11 +133,11 @@ fn is_after(event: &Entry, time: f64) -> bool {
 /// The samples that name a node.
 fn stacked(
     samples: impl Iterator<Item = Sample>,
-    gc: Option<u32>,
+    Model { gc, span, .. }: &Model,
     clock: Clock,
 ) -> impl Iterator<Item = Stacked> {
-    let mut before = NONE;
-    let all = (0..).zip(samples).filter(|(_, own)| own.node != NONE);
+    let (mut before, gc) = (NONE, *gc);
+    let all = (span.before as u32..).zip(samples).filter(|(_, own)| own.node != NONE);
     all.map(move |(index, Sample { ms, node })| {
         let below = before;
         // a leading GC sample stands on itself

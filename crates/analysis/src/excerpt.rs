@@ -34,7 +34,7 @@ impl Trace {
     /// As [`Trace::read_mapped`], for tables of what `scope` says alone: by the index of the one input, if it has one and
     /// `config.index` allows it, only a part of that is read. Tables of other windows and threads would be wrong.
     ///
-    /// Cost: what lies around the windows, metadata, and all CPU profiles; else as [`Trace::read_mapped`].
+    /// Cost: what lies around the windows, of CPU profiles too where they are as V8 writes them, and metadata; else as [`Trace::read_mapped`].
     ///
     /// # Errors
     /// As [`Trace::read_mapped`]; also if an index was named and is not that of the one input.
@@ -61,6 +61,9 @@ impl Trace {
         let part = |source: &Source, excerpt: &Excerpt| {
             let read = Trace::read_part((source, excerpt), rules, maps, config)?;
             let Some(trace) = read else { return Ok(Attempt::Wrong) };
+            if excerpt.has_parts_of_profiles() && trace.needs_whole_profiles() {
+                return Ok(Attempt::NeedsProfiles);
+            }
             let chosen = trace.choose(scope.threads);
             let all = chosen.iter().map(|&at| trace.unsettled(&trace.threads[at], excerpt));
             let unsettled = all.fold(Unsettled::default(), Unsettled::with);
@@ -90,6 +93,23 @@ impl Trace {
         }
     }
 
+    /// Whether functions that no window names count, or samples make frames by themselves.
+    fn needs_whole_profiles(&self) -> bool {
+        self.mapped.was_asked || self.threads.iter().any(|own| self.stands_alone(own).is_some())
+    }
+
+    /// Whether the samples before a time, of which some were read, tell the stack there: but for the first, which may be one that takes another's stack, one
+    /// has a stack of its own.
+    fn tells_stack(&self, thread: &Thread, time: f64) -> bool {
+        let Some(model) = thread.model.as_deref().filter(|model| model.span.before > 0) else {
+            return true;
+        };
+        let samples = self.samples.range(model.span.range.clone()).skip(1);
+        let mut before =
+            samples.take_while(|own| self.clock.written_micros(self.clock.tick(own.ms)) < time);
+        before.any(|own| Some(own.node) != model.gc)
+    }
+
     /// Where more must be read until what of a thread lies in the window has the places and calls that it has in the whole trace; of a probe
     /// until it may have.
     fn unsettled(&self, thread: &Thread, excerpt: &Excerpt) -> Unsettled {
@@ -109,7 +129,9 @@ impl Trace {
                 return Unsettled { before: true, behind: true };
             }
         }
-        watch.unsettled(thread.model.is_some())
+        let is_told = self.tells_stack(thread, excerpt.window.0 - micros(excerpt.reach));
+        let own = Unsettled { before: !is_told, behind: false };
+        watch.unsettled(thread.model.is_some()).with(own)
     }
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn frames(
     let out = Made::new(space);
     let mut walk = Walk { model, out, open, starts, children, as_devtools, clock };
     let (mut before, mut below_gc, mut node) = (0u32, None, None);
-    if model.span.len() == 0 {
+    if model.span.count == 0 {
         return walk.out.finish();
     }
     for (sample, Sample { ms, node: own }) in (0..).zip(samples) {

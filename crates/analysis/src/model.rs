@@ -64,17 +64,16 @@ impl Record for Node {
 /// Which samples are those of a profile.
 #[derive(Default)]
 pub(crate) struct Span {
+    /// Those that were read.
     pub(crate) range: Range<usize>,
+    /// How many there are.
+    pub(crate) count: u64,
+    /// How many of them stand before those that were read, of a profile that was read in part.
+    pub(crate) before: u64,
     /// When the last one ends, in milliseconds, if there are any.
     pub(crate) end: Option<f64>,
     /// Those that name no node.
     pub(crate) unknown: u64,
-}
-
-impl Span {
-    pub(crate) fn len(&self) -> usize {
-        self.range.len()
-    }
 }
 
 /// See the module doc. Nodes and functions are on disk beyond the budget.

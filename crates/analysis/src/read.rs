@@ -91,7 +91,7 @@ impl Trace {
         let Some(scanned) = reading.part(source, excerpt)? else { return Ok(None) };
         let mut trace = Trace::of_scanned(reading, (&scanned, Some(excerpt)), maps)?;
         trace.know(excerpt);
-        Ok(Some(trace))
+        Ok((!scanned.is_wrong()).then_some(trace))
     }
 
     fn of_scanned(

@@ -115,7 +115,7 @@ pub struct Thread {
 impl Thread {
     /// Samples of its profile.
     pub fn samples(&self) -> u64 {
-        self.model.as_deref().map_or(0, |model| model.span.len() as u64)
+        self.model.as_deref().map_or(0, |model| model.span.count)
     }
 
     /// Samples that name no node of the profile.
@@ -276,10 +276,10 @@ impl Trace {
 
     /// Samples of a thread in a stretch of ticks.
     pub(crate) fn samples_within(&self, thread: &Thread, (from, to): (f64, f64)) -> u64 {
-        let range = thread.model.as_deref().map_or(0..0, |model| model.span.range.clone());
         if from == f64::NEG_INFINITY && to == f64::INFINITY {
-            return range.len() as u64;
+            return thread.samples();
         }
+        let range = thread.model.as_deref().map_or(0..0, |model| model.span.range.clone());
         let times = self.samples.range(range).map(|sample| self.clock.tick(sample.ms));
         times.filter(|time| (from..=to).contains(time)).count() as u64
     }

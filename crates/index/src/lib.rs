@@ -115,6 +115,7 @@
 //! tells which pages are of use for a window without a look at the others. There times are nanoseconds, the sum of the steps, the least time of a sample and
 //! the sum less the greatest as signed numbers whose sign is the lowest bit. The times of a stream are
 //! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, all its events have a time, and no time is farther than 2⁶¹ ns from 0.
+//! Of a stream with [`streams::SAMPLES`] the samples around a time, with the nodes that they name and those above, are to their neighbours what they are in all of it.
 //!
 //! **Groups**: events of the phases b n e S T p F (one class), s t f, and N O D that have the class, category, scope and id in common, of s t f
 //! the name too, of a local id the process: `5` is not `"5"`, escapes and spellings of numbers are resolved. GROUPS has all that last longer than a bound, or have an event

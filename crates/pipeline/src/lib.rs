@@ -172,7 +172,7 @@ pub use tracemill_core::target::{Compression, Format, OutputConfig, SharedWriter
 pub use tracemill_core::time::{Duration, TimePoint, parse_time};
 pub use tracemill_core::windows::{Edges, Moment, TimeWindow};
 pub use tracemill_core::words::{grouped, plural, shell_word};
-pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource};
+pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource, SampleSpan};
 pub use tracemill_tokenizer::survive_lost_pages;
 pub use tracemill_tokenizer::{DamageKind, Lapse, Tier};
 pub use warning::{AnnotationDrop, DEVTOOLS_TEXT_MAX, TimeSpan, Warning};

@@ -45,7 +45,7 @@ use tracemill_core::windows::Windows;
 
 /// What windows need of a stream: found by one walk over all chunks (`of`), one over those in windows (`find_needed`), and walks back for
 /// ancestors (`find_parents`); then cut, chunk by chunk (`cut`).
-struct Excerpt<'c, 's, 'p> {
+pub(super) struct Excerpt<'c, 's, 'p> {
     group: Group<'c>,
     pieces: Pieces<'c>,
     contents: Contents<'c, 's, 'p>,
@@ -93,12 +93,7 @@ pub(crate) fn excerpt<'s, 'p>(
     }
     let counts = (excerpt.samples, excerpt.samples);
     let mut assembler = Assembler::new(store, counts, Keep::All { memory }, &config.tmp_dir);
-    let mut pending = 0;
-    for piece in excerpt.pieces.runs().flat_map(|run| excerpt.pieces.of(run)) {
-        if let Some((chunk, offset)) = excerpt.cut(piece, &mut pending) {
-            assembler.add(chunk.view(), offset)?;
-        }
-    }
+    excerpt.cut_all(|chunk, offset| assembler.add(chunk.view(), offset))?;
     let first = group.first_chunk();
     let mut whole = group.finish(assembler, ChunkOrder::Both, first, store)?;
     let end = whole.profile.end.map_or(excerpt.last, |end| end.max(excerpt.last));
@@ -109,7 +104,7 @@ pub(crate) fn excerpt<'s, 'p>(
 
 impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// `None` if the stream is not such that parts of it can be told apart.
-    fn of(group: Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
+    pub(super) fn of(group: Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
         let is_plain = || {
             // where all was decoded at once there are none
             let is_skimmed = group.skims().count() == group.chunks().count();
@@ -306,7 +301,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 
     /// Finds the nodes that are needed, and the chunks that have them.
-    fn find_needed(&mut self) {
+    pub(super) fn find_needed(&mut self) {
         let mut in_force = InForce::new(self.windows);
         for run in self.pieces.runs() {
             for piece in self.pieces.of(run) {
@@ -373,6 +368,23 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// Whether it may have nodes that are needed.
     fn may_define(&self, piece: Piece) -> bool {
         piece.skim.has_nodes() && self.needed.range(piece.skim.ids()).next().is_some()
+    }
+
+    /// What the chunks say to be of.
+    pub(super) fn source(&self) -> Option<ProfileSource> {
+        self.source
+    }
+
+    /// Gives what is needed of each chunk, and where that stands.
+    pub(super) fn cut_all(
+        &self,
+        mut each: impl FnMut(Chunk, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut pending = 0;
+        let pieces = self.pieces.runs().flat_map(|run| self.pieces.of(run));
+        pieces
+            .filter_map(|piece| self.cut(piece, &mut pending))
+            .try_for_each(|(chunk, offset)| each(chunk, offset))
     }
 
     /// A chunk without samples that are needed, with its nodes that are.

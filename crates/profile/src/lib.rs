@@ -55,9 +55,10 @@
 //! and `profile_parts` (all streams, and the profiles in them), `order`
 //! (chunks in stream order; `time_order` tells where a merge must look), `tree` and `assemble` (chunks to one profile, `assembled`), `write` (profile to `.cpuprofile`), `events` and
 //! `identity` (`.cpuprofile` to events); `profiles` is the door to all of that; `skim`, `excerpt`,
-//! `window` and `rebase` serve slices, `indexed` those by an index.
+//! `window` and `rebase` serve slices, `indexed` those by an index, `around` and `regular` tables by one.
 #![forbid(unsafe_code)]
 
+mod around;
 mod assemble;
 mod assembled;
 mod browser;
@@ -79,6 +80,7 @@ mod pieces;
 mod profile_parts;
 mod profiles;
 mod rebase;
+mod regular;
 mod router;
 mod skim;
 mod source;
@@ -89,6 +91,7 @@ mod tree;
 mod window;
 mod write;
 
+pub use around::SampleSpan;
 pub use assemble::Keep;
 pub use assembled::text_of;
 pub use browser::FOR_DEVTOOLS;
@@ -106,6 +109,7 @@ pub use order::ChunkOrder;
 pub use order::{SortSpace, order_chunks};
 pub use profile_parts::ProfileParts;
 pub use profiles::{CpuProfile, HotFunction, Profiles, open};
+pub use regular::{ChunkIds, IdReader, StreamIds};
 pub use router::{Detail, Role, Router};
 pub use skim::{FARTHEST, Skim, is_far};
 pub use source::ProfileSource;

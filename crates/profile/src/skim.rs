@@ -340,7 +340,7 @@ impl Record for Skim {
 }
 
 /// A list from behind its bracket to the next `]`, and what follows.
-fn list(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn list(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr(b']', rest)?;
     Some((&rest[..end], &rest[end + 1..]))
 }

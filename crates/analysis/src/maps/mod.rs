@@ -47,6 +47,8 @@ impl Default for SourceMaps {
 /// What source maps did.
 #[derive(Clone, Debug, Default)]
 pub struct Mapped {
+    /// Whether there was anything to look for maps in.
+    pub was_asked: bool,
     /// Scripts of which a map was used.
     pub scripts: u64,
     /// Functions that have places in sources now.
@@ -125,6 +127,7 @@ impl<'a> Mapper<'a> {
         if metadata.is_empty() && rules.paths.is_empty() {
             return;
         }
+        self.mapped.was_asked = true;
         let mut scripts = Scripts::new();
         for frame in frames.filter(|frame| frame.url != 0) {
             // Node's own modules are built into it

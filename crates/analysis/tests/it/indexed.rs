@@ -148,6 +148,12 @@ impl Writer<'_> {
         self.lines.push((0, format!(
             r#"{{"ph":"P","name":"Profile","cat":"c","id":"0x{tid}","pid":{pid},"tid":{tid},"ts":{start},"args":{{"data":{{"startTime":{start}}}}}}}"#
         )));
+        // what makes a profile one that is read as a whole
+        let (has_strangers, is_odd) = (self.rng.chance(10), self.rng.chance(15));
+        // clocks that stand still, or run back within a chunk
+        let still = [0, 0, 30][self.rng.index(3)];
+        let back = [0, 0, 4][self.rng.index(3)];
+        let meta = self.rng.below(60);
         let (mut at, mut nodes) = (0_u64, 1_u64);
         let mut defined = String::from(
             r#"{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0"}},{"id":2,"parent":1,"callFrame":{"functionName":"(program)","scriptId":"0"}},{"id":3,"parent":1,"callFrame":{"functionName":"(garbage collector)","scriptId":"0"}}"#,
@@ -155,7 +161,8 @@ impl Writer<'_> {
         nodes += 2;
         while at < LENGTH {
             let (mut ids, mut steps) = (Vec::new(), Vec::new());
-            for _ in 0..5 + self.rng.below(30) {
+            let samples = if self.rng.chance(10) { 1 } else { 5 + self.rng.below(30) };
+            for number in 0..samples {
                 if self.rng.chance(20) {
                     let parent = if self.rng.chance(30) {
                         1
@@ -169,10 +176,22 @@ impl Writer<'_> {
                     let function = self.rng.below(9);
                     write!(defined, r#"{comma}{{"id":{nodes},"parent":{parent},"callFrame":{{"functionName":"f{function}","scriptId":"7","url":"a.js"}}}}"#).expect("room");
                 }
-                let step = 1 + self.below_mostly((3, 2000), 90);
+                let id = match self.rng.chance(meta) {
+                    true => 2 + self.rng.below(2),
+                    false => 1 + self.rng.below(nodes),
+                };
+                let is_unknown = has_strangers && self.rng.chance(1);
+                ids.push(if is_unknown { 1_000_000 } else { id }.to_string());
+                if number > 0 && self.rng.chance(back) {
+                    steps.push("-20".to_owned());
+                    at = at.saturating_sub(20);
+                    continue;
+                }
+                let is_still = self.rng.chance(still);
+                let step = if is_still { 0 } else { 1 + self.below_mostly((3, 2000), 90) };
                 at += step;
-                ids.push((1 + self.rng.below(nodes)).to_string());
-                steps.push(step.to_string());
+                let is_fine = is_odd && self.rng.chance(2);
+                steps.push(if is_fine { format!("{step}.25") } else { step.to_string() });
             }
             let (ids, steps) = (ids.join(","), steps.join(","));
             let own = std::mem::take(&mut defined);

@@ -14,6 +14,7 @@ mod places;
 mod profiles;
 
 pub use places::InputPlace;
+pub(crate) use profiles::KnownSamples;
 pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
 
 use crate::config::Config;
@@ -234,6 +235,8 @@ pub struct Scanned {
     documents: Vec<Document>,
     wholes: Vec<CpuprofileInput>,
     places: Vec<InputPlace>,
+    /// What an index knows of CPU profiles that are read in part.
+    known: Option<KnownSamples>,
     config: Config,
 }
 
@@ -261,13 +264,13 @@ pub fn scan_inputs<F: Findings>(
     finished(inputs, door.parts(), wholes.found, config)
 }
 
-/// As [`scan_inputs`], of pieces of one input; nothing if something else stands there than is known.
+/// As [`scan_inputs`], of pieces of one input, some of whose CPU profiles are read in part; nothing if something else stands there than is known.
 ///
 /// # Errors
 /// If the run was cancelled, and what `take` says.
 pub(crate) fn scan_pieces<F: Findings>(
     source: &Source,
-    pieces: &Known,
+    (pieces, known): (&Known, Option<KnownSamples>),
     config: &Config,
     new: impl Fn() -> F + Send + Sync + 'static,
     mut take: impl FnMut(F, Stretch) -> Result<(), Error>,
@@ -288,7 +291,9 @@ pub(crate) fn scan_pieces<F: Findings>(
     let read = read.map(|read| read.map(|(inputs, door)| (inputs, door.parts())));
     said?;
     let Some((inputs, parts)) = read? else { return Ok(None) };
-    finished(inputs, parts, Vec::new(), config).map(Some)
+    let mut scanned = finished(inputs, parts, Vec::new(), config)?;
+    scanned.known = known.inspect(|known| scanned.streams.complete(&known.chunks));
+    Ok(Some(scanned))
 }
 
 /// All of it, when the last event was seen.
@@ -302,7 +307,8 @@ fn finished(
     inputs.check_unchanged()?;
     let (places, of_clocks) = units.decide(&documents, &inputs, config)?;
     let warnings = of_inputs(&inputs).chain(of_clocks).collect();
-    Ok(Scanned { inputs, warnings, streams, documents, wholes, places, config: config.clone() })
+    let (known, config) = (None, config.clone());
+    Ok(Scanned { inputs, warnings, streams, documents, wholes, places, known, config })
 }
 
 impl Scanned {
@@ -327,6 +333,11 @@ impl Scanned {
     /// What the user should know.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
+    }
+
+    /// Whether a piece of a CPU profile that was read in part is other than an index says: then nothing of it counts.
+    pub fn is_wrong(&self) -> bool {
+        self.known.as_ref().is_some_and(|known| known.chunks.is_wrong())
     }
 
     /// How many documents all traces are.
@@ -396,6 +407,7 @@ impl Scanned {
     fn store(&self) -> Store<'_> {
         let payloads: Vec<(u64, &Payload)> =
             self.inputs.payloads.iter().map(|held| (held.base, &*held.payload)).collect();
-        Store::new(payloads.into_iter()).with_long(&self.streams.long)
+        let store = Store::new(payloads.into_iter()).with_long(&self.streams.long);
+        self.known.iter().fold(store, |store, known| store.with_long(known.chunks.long()))
     }
 }

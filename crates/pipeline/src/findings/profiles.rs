@@ -1,14 +1,23 @@
 //! The CPU profiles of all inputs, each piece by piece, in columns.
 
 use super::Scanned;
+use std::sync::Arc;
 use tracemill_core::error::Error;
 use tracemill_core::order::Order;
 use tracemill_core::store::Store;
 use tracemill_core::threads::both;
 use tracemill_profile::{
-    Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, order_chunks,
-    text_of,
+    Chunk, ChunkRef, Contents, Group, IndexedStreams, NO_ID, ProfileSource, SampleSpan, SortSpace,
+    Text, head_of, order_chunks, text_of,
 };
+
+/// Chunks that are read as samples prove to be wanted.
+#[derive(Clone)]
+pub(crate) struct KnownSamples {
+    pub(crate) chunks: Arc<IndexedStreams>,
+    /// First and last nanosecond around which samples are.
+    pub(crate) around: (i64, i64),
+}
 
 /// The thread, the stream and the input that a profile belongs to, and when it begins and ends.
 #[derive(Clone, Debug)]
@@ -167,7 +176,8 @@ pub struct Pieces<'s> {
 
 impl Pieces<'_> {
     /// Gives the pieces of a profile, by its number in [`Scanned::profiles`]: in the order of the stream (see
-    /// [`crate::ChunkOrder`]), or as they stand in the inputs if `as_written`; of a whole one nodes, then samples.
+    /// [`crate::ChunkOrder`]), or as they stand in the inputs if `as_written`; of a whole one nodes, then samples. Of one that is read in part
+    /// it returns which samples there are: of those given the first comes with all the time before it.
     ///
     /// Cost: a pass over its chunks, decoded again where they were not kept.
     ///
@@ -178,7 +188,7 @@ impl Pieces<'_> {
         number: usize,
         as_written: bool,
         mut each: impl FnMut(&ProfilePiece<'_>),
-    ) -> Result<(), Error> {
+    ) -> Result<Option<SampleSpan>, Error> {
         let Some(&group) = self.groups.get(number) else {
             if let Some(whole) = self.scanned.wholes.get(number - self.groups.len()) {
                 let store = whole.store();
@@ -190,22 +200,26 @@ impl Pieces<'_> {
                 let ((), samples) = both(threads, || show(whole.tree(&store)), samples);
                 show(samples);
             }
-            return Ok(());
+            return Ok(None);
         };
         let store = &self.store;
         let (mut contents, order) = (Contents::new(group.kept_chunks(), store), Order(store));
         let mut show = |chunk: ChunkRef<'_>| each(&ProfilePiece::of(chunk, store));
+        let config = &self.scanned.config;
+        if let Some(known) = self.scanned.known.as_ref().filter(|_| group.is_known()) {
+            return group.each_around(known.around, store, config, show);
+        }
         if as_written {
             group.chunks().iter().for_each(|entry| show(contents.get(entry)));
-            return Ok(());
+            return Ok(None);
         }
-        let config = &self.scanned.config;
         let limit = config.shares().index / 8 / config.threads.max(1) as u64;
         let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
         let ordered = order_chunks(group.chunks(), order, &mut contents, space)?;
         ordered.each(order, |entry| {
             show(contents.get(entry));
             Ok(())
-        })
+        })?;
+        Ok(None)
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct WantedStreams {
     pub(super) first: HashSet<u64>,
     /// Events that are read in any case.
     pub(super) events: Vec<Single>,
+    /// Whether there is one all of whose events are read.
+    pub(super) has_whole: bool,
     /// The chunks of those that are read in part.
     pub(super) known: IndexedStreams,
     /// Where those of their chunks stand whose samples may lie in windows, of a packed trace.
@@ -105,11 +107,20 @@ impl ChunkSource for Pages {
     }
 }
 
-/// What windows need of the CPU profiles of an input that stands at `base` among all. `None` if the index has no list of them; an error says
+/// Who needs something of CPU profiles.
+#[derive(Clone, Copy)]
+pub(super) enum Need<'w> {
+    /// Windows, with what becomes of profiles at their edges.
+    Windows(&'w Windows, Edges),
+    /// Tables, which want samples around a time of all profiles.
+    Samples,
+}
+
+/// What is needed of the CPU profiles of an input that stands at `base` among all. `None` if the index has no list of them; an error says
 /// why it is none of the trace.
 pub(super) fn wanted(
     (lookup, bytes): (&Lookup<'_, '_>, &Arc<Mapped>),
-    (windows, edges): (&Windows, Edges),
+    need: Need<'_>,
     base: u64,
     config: &Limits,
 ) -> Result<Option<WantedStreams>, String> {
@@ -120,17 +131,26 @@ pub(super) fn wanted(
         entries: events.pages.clone(),
         text: lookup.text,
     });
+    let is_packed = lookup.packed.is_some();
+    let (unpacked, hides) = match need {
+        Need::Windows(windows, _) => (is_packed.then_some(windows), 0),
+        // samples around a time may stand anywhere in the text
+        Need::Samples => (None, if is_packed { streams::SAMPLES } else { 0 }),
+    };
+    let hides = hides | if of_runs.is_none() { streams::CHUNKS | streams::SAMPLES } else { 0 };
     let mut wanting = Wanting {
-        streams: streams_of(lookup, (streams, of_runs.is_some()), (windows, edges))?,
+        streams: streams_of(lookup, streams, |known, own, of_events| {
+            wanted_of(known & !hides, own, of_events, need)
+        })?,
         pages: Arc::clone(&pages),
-        windows,
-        is_packed: lookup.packed.is_some(),
+        unpacked,
         end: 0,
     };
     let room = config.shares().index / 4;
     let mut all = WantedStreams {
         first: HashSet::default(),
         events: Vec::new(),
+        has_whole: wanting.streams.iter().any(|own| own.wanted == Wanted::Whole),
         known: IndexedStreams::new(base, room, &config.tmp_dir, pages),
         likely: Vec::new(),
     };
@@ -145,11 +165,11 @@ pub(super) fn wanted(
     Ok(Some(all))
 }
 
-/// How each is wanted; in part only if pages have runs.
+/// How each is `wanted` of which so much is known, by its times and those of its events.
 fn streams_of(
     lookup: &Lookup<'_, '_>,
-    (section, have_runs): (&SectionEntry, bool),
-    (windows, edges): (&Windows, Edges),
+    section: &SectionEntry,
+    wanted: impl Fn(u64, Range<i64>, Range<i64>) -> Wanted,
 ) -> Result<Vec<Stream>, String> {
     let mut all = Vec::new();
     for entry in &section.pages {
@@ -161,8 +181,7 @@ fn streams_of(
         };
         let times = times_of(&leasts, &widths).zip(times_of(&event_leasts, &event_widths));
         all.extend(known.iter().zip(times).map(|(&known, (own, of_events))| {
-            let known = if have_runs { known } else { known & !streams::CHUNKS };
-            let wanted = wanted_of(known, own, of_events, (windows, edges));
+            let wanted = wanted(known, own, of_events);
             Stream { wanted, first: None, has_chunk: false }
         }));
     }
@@ -170,12 +189,11 @@ fn streams_of(
 }
 
 /// How a stream is wanted of which so much is known, with its times and those of its events, up to the last.
-fn wanted_of(
-    known: u64,
-    own: Range<i64>,
-    of_events: Range<i64>,
-    (windows, edges): (&Windows, Edges),
-) -> Wanted {
+fn wanted_of(known: u64, own: Range<i64>, of_events: Range<i64>, need: Need<'_>) -> Wanted {
+    let Need::Windows(windows, edges) = need else {
+        let are_told = known & streams::SAMPLES != 0;
+        return if are_told { Wanted::InPart } else { Wanted::Whole };
+    };
     let has_times = known & streams::TIMES != 0;
     if has_times && !windows.touch(own.start, own.end) {
         return Wanted::Not;
@@ -191,8 +209,8 @@ fn wanted_of(
 struct Wanting<'w> {
     streams: Vec<Stream>,
     pages: Arc<Pages>,
-    windows: &'w Windows,
-    is_packed: bool,
+    /// Windows whose samples must be unpacked with what is read at once.
+    unpacked: Option<&'w Windows>,
     /// Where the last event that was taken ends.
     end: u64,
 }
@@ -248,8 +266,9 @@ impl Wanting<'_> {
             Wanted::Whole => true,
             Wanted::InPart => {
                 let lasts = run.skim.map_or(0, |skim| skim.duration().max(0));
-                let is_likely = self.is_packed
-                    && self.windows.touch(run.least.saturating_sub(lasts), run.greatest);
+                let first = run.least.saturating_sub(lasts);
+                let is_likely =
+                    self.unpacked.is_some_and(|windows| windows.touch(first, run.greatest));
                 let is_first = own.first.is_none() || !own.has_chunk && run.chunks > 0;
                 is_first || run.events != run.chunks || run.has_long() || is_likely
             }
@@ -288,7 +307,7 @@ impl Wanting<'_> {
             }
             // mostly an event has the time of its last sample
             let first = chunk.time.saturating_sub(chunk.skim.duration());
-            if self.is_packed && self.windows.touch(first, chunk.time) {
+            if self.unpacked.is_some_and(|windows| windows.touch(first, chunk.time)) {
                 to.likely.push(single.place..self.end);
             }
         }

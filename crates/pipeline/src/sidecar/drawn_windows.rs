@@ -304,7 +304,7 @@ impl DrawnIndex {
         };
         let chosen = Chosen { pieces, unpacked };
         let pieces = Pieces { chosen, read, report: self.report.clone() };
-        let scanned = scan_pieces(&self.source, &pieces, config, F::default, take)?;
+        let scanned = scan_pieces(&self.source, (&pieces, None), config, F::default, take)?;
         self.check_unchanged()?;
         scanned.map_or_else(|| Err(self.candidate.changed()), |scanned| Ok(Some(scanned)))
     }

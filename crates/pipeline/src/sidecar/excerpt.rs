@@ -13,18 +13,19 @@
 //! before each event that lasts into it. Where there is none the reach grows, and at last all is read. Calls that are open behind the window
 //! end where a task begins: where none does, what is read behind it grows by itself.
 //!
-//! CPU profiles are read as a whole: of a recording they are a few hundredths, but most of the work. So they are read once the events around the window,
-//! and the first ones of each profile, have shown that there is such a moment. Calls of the window would need only its samples, those back to that
-//! moment, and the nodes that these name. But tables also tell of all samples how many there are, by which threads are chosen, and how many
-//! name no node; and of all chunks whether DevTools refuses one. The index has none of these numbers.
+//! Calls of the window need the samples from such a moment on, and the nodes that these name: of a CPU profile that the index tells to be such as V8 writes them
+//! ([`tracemill_index::streams::SAMPLES`]) nothing else is read. What tables say of all samples, how many there are and when the last one ends, the list of chunks has. Any
+//! other profile is read as a whole. That is most of the work: so they are read once the events around the window,
+//! and the first ones of each profile, have shown that there is such a moment.
 
 use super::chunks::NO_PROFILES;
-use super::lookup::{Lookup, Single};
+use super::excerpt_profiles::{OfProfiles, Profiles, of_profiles};
+use super::lookup::Single;
 use super::plan::{self, Asked, Opened, Plan, pieces_of, too_many};
 use super::recorded::{ExcerptLacks, micros};
 use super::threads::{IndexedThreads, records, threads};
 use crate::config::Config;
-use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
+use crate::findings::{Findings, KnownSamples, Scanned, Stretch, scan_pieces};
 use crate::pieces::{PieceOutcome, Pieces};
 use crate::warning::Warning;
 use std::cell::Cell;
@@ -34,7 +35,6 @@ use std::path::PathBuf;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::source::Source;
-use tracemill_index::IndexError;
 use tracemill_tokenizer::Nanos;
 
 /// What is asked of a trace.
@@ -48,8 +48,10 @@ pub struct ExcerptQuery<'q> {
 /// A part of a trace, and what is known of the rest. Times are nanoseconds unless they are said to be others.
 pub struct Excerpt {
     pub(crate) pieces: Pieces,
-    /// Whether it has CPU profiles of the trace in part: then it only tells whether it is worth reading with these.
+    /// Whether it has the first events of CPU profiles alone: then it only tells whether it is worth reading with these.
     pub is_probe: bool,
+    /// Of CPU profiles of which a part is read: their chunks, and the nanoseconds around which samples are wanted.
+    pub(crate) chunks: Option<KnownSamples>,
     /// What the input is packed in.
     pub encoding: Option<&'static str>,
     /// First and last microsecond of the trace.
@@ -85,6 +87,11 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
+    /// Whether some CPU profiles are read in part.
+    pub fn has_parts_of_profiles(&self) -> bool {
+        self.chunks.is_some()
+    }
+
     /// The number of the stretch that a microsecond lies in, if all events there are read.
     pub fn stretch_at(&self, micros: f64) -> Option<usize> {
         stretch_at(&self.seen, micros)
@@ -115,6 +122,8 @@ pub enum Attempt<T> {
     Done(T),
     /// The same with CPU profiles may tell it.
     Promising,
+    /// The same with all of the CPU profiles may tell it.
+    NeedsProfiles,
     /// More must be read to know the answer.
     Unsettled(Unsettled),
     /// The trace is other than the index says.
@@ -165,8 +174,7 @@ const STEPS: u32 = 6;
 struct Factors {
     before: i64,
     behind: i64,
-    /// Whether of CPU profiles only the first events are read.
-    is_probe: bool,
+    profiles: Profiles,
 }
 
 /// Asks the index of the one input for an excerpt, which `part` reads; `all` reads everything.
@@ -180,7 +188,7 @@ pub fn by_excerpt<T>(
     mut part: impl FnMut(&Source, &Excerpt) -> Result<Attempt<T>, Error>,
     all: impl FnOnce() -> Result<T, Error>,
 ) -> Result<ByIndex<T>, Error> {
-    let factors = Cell::new(Factors { before: 2, behind: 2, is_probe: true });
+    let factors = Cell::new(Factors { before: 2, behind: 2, profiles: Profiles::Probe });
     let mut steps = 0;
     let asked = plan::run(
         sources,
@@ -191,7 +199,11 @@ pub fn by_excerpt<T>(
                 Attempt::Done(answer) => PieceOutcome::Done(answer),
                 Attempt::Wrong => PieceOutcome::Wrong,
                 Attempt::Promising => {
-                    factors.set(Factors { is_probe: false, ..factors.get() });
+                    factors.set(Factors { profiles: Profiles::Needed, ..factors.get() });
+                    PieceOutcome::Missing(Vec::new())
+                }
+                Attempt::NeedsProfiles => {
+                    factors.set(Factors { profiles: Profiles::Whole, ..factors.get() });
                     PieceOutcome::Missing(Vec::new())
                 }
                 Attempt::Unsettled(_) if steps == STEPS => PieceOutcome::Cannot(UNSETTLED),
@@ -214,7 +226,10 @@ impl Factors {
         Factors {
             before: step(self.before, before),
             behind: step(self.behind, behind),
-            is_probe: true,
+            profiles: match self.profiles {
+                Profiles::Whole => Profiles::Whole,
+                Profiles::Probe | Profiles::Needed => Profiles::Probe,
+            },
         }
     }
 }
@@ -232,7 +247,7 @@ pub fn scan_excerpt<F: Findings>(
     take: impl FnMut(F, Stretch) -> Result<(), Error>,
 ) -> Result<Option<Scanned>, Error> {
     config.check()?;
-    scan_pieces(source, &excerpt.pieces, config, new, take)
+    scan_pieces(source, (&excerpt.pieces, excerpt.chunks.clone()), config, new, take)
 }
 
 const UNSETTLED: &str = "what runs in the window follows from what ran long before it";
@@ -241,7 +256,7 @@ const UNSETTLED: &str = "what runs in the window follows from what ran long befo
 fn known(
     opened: &Opened<'_, '_, '_>,
     query: &ExcerptQuery<'_>,
-    Factors { before, behind, is_probe }: Factors,
+    Factors { before, behind, profiles }: Factors,
     config: &Config,
 ) -> Result<Plan<Excerpt>, String> {
     let Opened { lookup, of_windows, of_tables, input, .. } = opened;
@@ -276,12 +291,17 @@ fn known(
         return Ok(Plan::Cannot("what lasts into the window lies in too much that lasts longer"));
     };
     let Lasting { mut events, ends } = lasting;
-    let is_probe = is_probe && of_windows.has_profiles;
-    let others = anywhere(lookup, of_windows.has_profiles.then_some(is_probe));
-    let Some(others) = others.map_err(|error| error.to_string())? else {
+    // where all before, or behind, is read, so are all samples
+    let around = (
+        if a.saturating_sub(reach) <= least { i64::MIN } else { a - reach },
+        if b.saturating_add(ahead) >= greatest { i64::MAX } else { b + ahead },
+    );
+    let Some(of_profiles) = of_profiles(opened, profiles, around, config)? else {
         return Ok(Plan::Cannot(NO_PROFILES));
     };
+    let OfProfiles { is_probe, events: others, chunks } = of_profiles;
     events.extend(others);
+    events.extend(lookup.noted().map_err(|error| error.to_string())?);
     if let Some(why) = too_many(events.len(), config) {
         return Ok(Plan::Cannot(why));
     }
@@ -295,6 +315,7 @@ fn known(
     let numbers = std::mem::take(&mut granules.numbers);
     Ok(pieces_of(lookup, granules, input.clone(), config)?.map(|pieces| Excerpt {
         is_probe,
+        chunks,
         encoding: input.encoding,
         pieces,
         bounds,
@@ -313,22 +334,6 @@ fn known(
         ends,
         numbers,
     }))
-}
-
-/// Events that are read wherever they stand: those that say names, and if there are CPU profiles those of these, of a probe the first ones of each.
-/// `None` if the index has no list of them.
-fn anywhere(
-    lookup: &Lookup<'_, '_>,
-    profiles: Option<bool>,
-) -> Result<Option<Vec<Single>>, IndexError> {
-    let profiles = match profiles {
-        None => Some(Vec::new()),
-        Some(true) => lookup.begins_of_profiles()?,
-        Some(false) => lookup.profiles(|_, _| true)?,
-    };
-    let Some(mut all) = profiles else { return Ok(None) };
-    all.extend(lookup.noted()?);
-    Ok(Some(all))
 }
 
 /// Nanoseconds of microseconds, rounded down; `None` beyond all times.

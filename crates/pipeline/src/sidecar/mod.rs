@@ -21,6 +21,7 @@ mod drawing;
 mod drawn;
 mod drawn_windows;
 mod excerpt;
+mod excerpt_profiles;
 mod filters;
 mod fresh;
 mod granule_threads;

@@ -18,7 +18,9 @@ use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_index::{PageBuilder, Writer, id, streams};
-use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey, is_far};
+use tracemill_profile::{
+    ChunkIds, Detail, IdReader, ProfileParts, Role, Router, Skim, StreamIds, StreamKey, is_far,
+};
 use tracemill_tokenizer::Event;
 
 /// Rows of a page of streams.
@@ -79,6 +81,9 @@ impl Record for Member {
 pub(super) struct PartStreams {
     router: Router,
     members: Vec<Member>,
+    /// Of each chunk its stream, and what its ids are.
+    ids: Vec<(u32, Option<ChunkIds>)>,
+    reader: IdReader,
 }
 
 impl PartStreams {
@@ -89,6 +94,9 @@ impl PartStreams {
         let time = event.ts().map_or(0, |ts| ts.floor);
         let len = event.bytes.len() as u64;
         self.members.push(Member { place, len, stream, sum, time, skim: None });
+        if role == Role::Chunk {
+            self.ids.push((stream, self.reader.read(event)));
+        }
         // what is not quick to read was decoded for its times
         self.router.kept.clear();
     }
@@ -110,7 +118,14 @@ struct Track {
     last: Option<Entry>,
     /// Whether its times are more than those of its events and the steps of its chunks, one after the other.
     is_unknown: bool,
+    heads: u64,
+    ids: StreamIds,
+    /// Whether samples follow from more than those around them ([`streams::SAMPLES`]), beside heads and ids.
+    is_entangled: bool,
 }
+
+/// Samples of a chunk that all readers take at once.
+const SAMPLES: u64 = 1 << 16;
 
 fn unite(times: &mut Option<(i64, i64)>, (least, greatest): (i64, i64)) {
     let (low, high) = times.unwrap_or((least, greatest));
@@ -123,6 +138,9 @@ impl Track {
         for head in &parts.heads {
             self.event(head.entry);
             self.start = Some(head.entry.time);
+            self.heads += 1;
+            // sums of whole microseconds are exact in any grouping, also as doubles
+            self.is_entangled |= head.entry.time % 1000 != 0 || !says_all(head.entry.place.rank());
         }
         for (chunk, skim) in skimmed(parts) {
             self.event(chunk);
@@ -146,8 +164,10 @@ impl Track {
         };
         let in_order = self.last.replace(chunk).is_none_or(follows);
         self.is_unknown |= !in_order || !skim.is_even();
+        self.is_entangled |= skim.is_other() || skim.samples() > SAMPLES;
         if skim.samples() > 0 {
             let at = |time| self.elapsed.saturating_add(time);
+            self.is_entangled |= self.of_samples.is_some_and(|own| at(skim.low) < own.1);
             unite(&mut self.of_samples, (at(skim.low), at(skim.high)));
         }
         self.elapsed = self.elapsed.saturating_add(skim.duration());
@@ -164,6 +184,19 @@ impl Track {
             unite(&mut times, (start.saturating_add(least), start.saturating_add(greatest)));
         }
         times
+    }
+}
+
+impl Track {
+    /// What of it is known, for who has `room` for what there is of chunks.
+    fn known(&self, has_room: bool) -> u64 {
+        let is_regular = self.heads == 1 && !self.is_entangled && self.ids.are_regular();
+        match self.times() {
+            None => 0,
+            Some(_) if !has_room => streams::TIMES,
+            Some(_) if is_regular => streams::TIMES | streams::CHUNKS | streams::SAMPLES,
+            Some(_) => streams::TIMES | streams::CHUNKS,
+        }
     }
 }
 
@@ -209,6 +242,9 @@ impl AllStreams {
             }
             self.all[number as usize].append(&parts);
             numbers.push(number);
+        }
+        for (stream, ids) in part.ids {
+            self.all[numbers[stream as usize] as usize].ids.append(ids);
         }
         for member in &mut part.members {
             member.stream = numbers[member.stream as usize];
@@ -259,14 +295,9 @@ impl Streams {
 }
 
 fn fill_streams(page: &[Track], has_room: bool, to: &mut PageBuilder) {
-    let known = |track: &Track| match track.times() {
-        None => 0,
-        Some(_) if has_room => streams::TIMES | streams::CHUNKS,
-        Some(_) => streams::TIMES,
-    };
     to.numbers(&page.iter().map(|track| track.events).collect::<Vec<_>>());
     to.numbers(&page.iter().map(|track| track.bytes).collect::<Vec<_>>());
-    to.numbers(&page.iter().map(known).collect::<Vec<_>>());
+    to.numbers(&page.iter().map(|track| track.known(has_room)).collect::<Vec<_>>());
     fill_times(page.iter().map(Track::times), to);
     fill_times(page.iter().map(|track| track.of_events), to);
 }
