@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::inputs;
 use std::ops::Range;
+use std::sync::Arc;
 use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
@@ -11,6 +12,7 @@ use tracemill_core::read::{Current, Inputs, Maker, Reader};
 use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_index::event_sum;
+use tracemill_profile::IndexedStreams;
 use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 
 /// What became of a run over pieces.
@@ -91,6 +93,14 @@ impl Pieces {
         }
         Ok(Some((inputs, reader)))
     }
+}
+
+/// Chunks that are read as samples prove to be wanted.
+#[derive(Clone)]
+pub(crate) struct KnownSamples {
+    pub(crate) chunks: Arc<IndexedStreams>,
+    /// First and last nanosecond around which samples are.
+    pub(crate) around: (i64, i64),
 }
 
 /// A reader that sums up the events it is given.

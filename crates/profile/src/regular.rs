@@ -6,7 +6,7 @@
 
 use super::chunk::{Chunk, NO_ID};
 use super::skim::list;
-use memchr::memmem::{Finder, find, find_iter};
+use memchr::memmem::Finder;
 use std::sync::LazyLock;
 use tracemill_tokenizer::{Event, Field};
 
@@ -25,7 +25,7 @@ pub struct ChunkIds {
 }
 
 /// Functions by which viewers find nodes: of two of one name it would follow from all of the stream which one is found.
-const META_NAMES: [&[u8]; 3] = [b"\"(program)\"", b"\"(idle)\"", b"\"(garbage collector)\""];
+const META_NAMES: [&str; 3] = ["\"(program)\"", "\"(idle)\"", "\"(garbage collector)\""];
 
 /// Reads ids of chunks, one after the other.
 #[derive(Default)]
@@ -40,6 +40,10 @@ impl IdReader {
     pub fn read(&mut self, event: &Event<'_>) -> Option<ChunkIds> {
         static PROFILE: LazyLock<Finder<'static>> =
             LazyLock::new(|| Finder::new("\"cpuProfile\":{"));
+        static NAMES: LazyLock<[Finder<'static>; 3]> =
+            LazyLock::new(|| META_NAMES.map(|name| Finder::new(name)));
+        // an escape may stand for the bracket
+        static ESCAPED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"\\u0028"));
         let args = event.field_and_rest(Field::Args)?;
         // lists of numbers are all that may stand before it
         let behind = PROFILE.find(args)? + PROFILE.needle().len();
@@ -49,11 +53,11 @@ impl IdReader {
             let (nodes, behind) = list(nodes)?;
             rest = behind.strip_prefix(b",")?;
             self.read_nodes(args, &mut ids)?;
-            // an escape may stand for the bracket
-            ids.names = META_NAMES.map(|name| find_iter(nodes, name).count() as u64);
-            if find(nodes, b"\"\\u0028").is_some() {
+            if ESCAPED.find(nodes).is_some() {
                 return None;
             }
+            let count = |number: usize| NAMES[number].find_iter(nodes).count() as u64;
+            ids.names = std::array::from_fn(count);
         }
         let (samples, _) = list(rest.strip_prefix(b"\"samples\":[")?)?;
         ids.samples = extent(samples);

@@ -371,7 +371,8 @@ pub(crate) fn same(
 #[test]
 fn tables_of_windows_are_those_of_all() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (mut used, mut all, mut whys) = (0, 0, std::collections::BTreeMap::new());
+    let (mut used, mut all, mut in_part) = (0, 0, 0);
+    let mut whys = std::collections::BTreeMap::new();
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
         let text = generate(&mut rng);
@@ -381,16 +382,20 @@ fn tables_of_windows_are_those_of_all() {
         let config = Config::new(1 + seed as usize % 3, 256 << 20, folder.path().to_owned());
         let config = Config { index: IndexUse::Never, ..config };
         index(std::slice::from_ref(&source), &IndexConfig::default(), &config).expect("an index");
+        let chunks = text.lines().filter(|line| line.contains(r#""ProfileChunk""#));
+        let of_chunks = chunks.map(|line| line.len() as u64).sum::<u64>();
         for number in 0..12 {
             all += 1;
             match same(&format!("seed {seed}, {number}"), &source, &config, &mut rng) {
                 Ok(bytes) => {
                     assert!(bytes < text.len() as u64, "{bytes}");
                     used += 1;
+                    in_part += u64::from(bytes < of_chunks);
                 }
                 Err(why) => *whys.entry(why).or_insert(0) += 1,
             }
         }
     }
     assert!(used * 3 > all, "{used} of {all}: {whys:#?}");
+    assert!(in_part > 0, "no CPU profile was read in part");
 }

@@ -14,12 +14,11 @@ mod places;
 mod profiles;
 
 pub use places::InputPlace;
-pub(crate) use profiles::KnownSamples;
 pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
 
 use crate::config::Config;
 use crate::inputs::of_inputs;
-use crate::pieces::Pieces as Known;
+use crate::pieces::{KnownSamples, Pieces as Known};
 use crate::warning::Warning;
 use cpuprofiles::CpuprofileInput;
 pub(crate) use cpuprofiles::CpuprofileInputs;

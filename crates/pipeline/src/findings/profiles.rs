@@ -1,23 +1,14 @@
 //! The CPU profiles of all inputs, each piece by piece, in columns.
 
 use super::Scanned;
-use std::sync::Arc;
 use tracemill_core::error::Error;
 use tracemill_core::order::Order;
 use tracemill_core::store::Store;
 use tracemill_core::threads::both;
 use tracemill_profile::{
-    Chunk, ChunkRef, Contents, Group, IndexedStreams, NO_ID, ProfileSource, SampleSpan, SortSpace,
-    Text, head_of, order_chunks, text_of,
+    Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, SampleSpan, SortSpace, Text, head_of,
+    order_chunks, text_of,
 };
-
-/// Chunks that are read as samples prove to be wanted.
-#[derive(Clone)]
-pub(crate) struct KnownSamples {
-    pub(crate) chunks: Arc<IndexedStreams>,
-    /// First and last nanosecond around which samples are.
-    pub(crate) around: (i64, i64),
-}
 
 /// The thread, the stream and the input that a profile belongs to, and when it begins and ends.
 #[derive(Clone, Debug)]

@@ -25,8 +25,8 @@ use super::plan::{self, Asked, Opened, Plan, pieces_of, too_many};
 use super::recorded::{ExcerptLacks, micros};
 use super::threads::{IndexedThreads, records, threads};
 use crate::config::Config;
-use crate::findings::{Findings, KnownSamples, Scanned, Stretch, scan_pieces};
-use crate::pieces::{PieceOutcome, Pieces};
+use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
+use crate::pieces::{KnownSamples, PieceOutcome, Pieces};
 use crate::warning::Warning;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -189,13 +189,16 @@ pub fn by_excerpt<T>(
     all: impl FnOnce() -> Result<T, Error>,
 ) -> Result<ByIndex<T>, Error> {
     let factors = Cell::new(Factors { before: 2, behind: 2, profiles: Profiles::Probe });
-    let mut steps = 0;
+    // of chunks of CPU profiles it shows while they are read which are needed
+    let (mut steps, mut of_chunks) = (0, 0);
     let asked = plan::run(
         sources,
         config,
         |opened| known(&opened, query, factors.get(), config),
         |source, excerpt| {
-            Ok(match part(source, &excerpt)? {
+            let tried = part(source, &excerpt)?;
+            of_chunks = excerpt.chunks.as_ref().map_or(0, |known| known.chunks.bytes_read());
+            Ok(match tried {
                 Attempt::Done(answer) => PieceOutcome::Done(answer),
                 Attempt::Wrong => PieceOutcome::Wrong,
                 Attempt::Promising => {
@@ -217,6 +220,7 @@ pub fn by_excerpt<T>(
         all,
     )?;
     let Asked { answer, used, unused, warning } = asked;
+    let used = used.map(|(index, bytes)| (index, bytes + of_chunks));
     Ok(ByIndex { answer, used, unused, warning })
 }
 

@@ -4,7 +4,7 @@ use super::chunks::{self, Need, WantedStreams};
 use super::lookup::Single;
 use super::plan::Opened;
 use crate::config::Config;
-use crate::findings::KnownSamples;
+use crate::pieces::KnownSamples;
 use std::sync::Arc;
 use tracemill_index::IndexError;
 
