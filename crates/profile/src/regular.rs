@@ -41,7 +41,7 @@ impl IdReader {
         static PROFILE: LazyLock<Finder<'static>> =
             LazyLock::new(|| Finder::new("\"cpuProfile\":{"));
         static NAMES: LazyLock<[Finder<'static>; 3]> =
-            LazyLock::new(|| META_NAMES.map(|name| Finder::new(name)));
+            LazyLock::new(|| META_NAMES.map(Finder::new));
         // an escape may stand for the bracket
         static ESCAPED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"\\u0028"));
         let args = event.field_and_rest(Field::Args)?;

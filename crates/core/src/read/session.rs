@@ -78,12 +78,9 @@ impl Session<'_> {
                 self.check_size(base + report.bytes)?;
                 let known = reader.known(input.source.path(), base);
                 is_known = known.is_some();
-                let read = match (known, input.source.events(), reader.known_events()) {
-                    (Some(known), ..) => self.pass_over(known, &mut report),
-                    (None, Some(events), Some(make)) => {
-                        self.take_known((events, make), &mapped, base, reader, &mut report)
-                    }
-                    _ => self.read_mapped(&mapped, skip, base, reader, &mut report),
+                let read = match known {
+                    Some(known) => self.pass_over(known, &mut report),
+                    None => self.read_plain(input, (&mapped, skip), base, reader, &mut report),
                 };
                 if let Some(original) = original {
                     original.check(Some(&mapped))?;
@@ -134,6 +131,23 @@ impl Session<'_> {
         self.read.reports.push(report);
         self.read.end = self.read_profiles(input, &payload, (base, next), &found, reader)?;
         Ok(())
+    }
+
+    /// Reads text that is a map, or only takes its events where it is known where they stand.
+    fn read_plain<R: Reader>(
+        &mut self,
+        input: &Input,
+        (mapped, skip): (&Arc<Mapped>, usize),
+        base: u64,
+        reader: &mut R,
+        report: &mut InputReport,
+    ) -> Result<(), Error> {
+        match (input.source.events(), reader.known_events()) {
+            (Some(events), Some(make)) => {
+                self.take_known((events, make), mapped, base, reader, report)
+            }
+            _ => self.read_mapped(mapped, skip, base, reader, report),
+        }
     }
 
     /// An input of which all is known need not be read.

@@ -19,7 +19,7 @@
 //! and the first ones of each profile, have shown that there is such a moment.
 
 use super::chunks::NO_PROFILES;
-use super::excerpt_profiles::{OfProfiles, Profiles, of_profiles};
+use super::excerpt_profiles::{OfProfiles, Profiles, of_profiles, samples_of};
 use super::lookup::Single;
 use super::plan::{self, Asked, Opened, Plan, pieces_of, too_many};
 use super::recorded::{ExcerptLacks, micros};
@@ -289,21 +289,15 @@ fn known(
         return Ok(Plan::Cannot("it does not tell all threads apart"));
     };
     let mut regions = Regions::around((a, b), (reach, ahead), look_back);
-    let Some(lasting) =
-        threads.lasting(opened, &mut regions, a).map_err(|error| error.to_string())?
-    else {
+    let lasting = threads.lasting(opened, &mut regions, a).map_err(|error| error.to_string())?;
+    let Some(Lasting { mut events, ends }) = lasting else {
         return Ok(Plan::Cannot("what lasts into the window lies in too much that lasts longer"));
     };
-    let Lasting { mut events, ends } = lasting;
-    // where all before, or behind, is read, so are all samples
-    let around = (
-        if a.saturating_sub(reach) <= least { i64::MIN } else { a - reach },
-        if b.saturating_add(ahead) >= greatest { i64::MAX } else { b + ahead },
-    );
-    let Some(of_profiles) = of_profiles(opened, profiles, around, config)? else {
+    let around = samples_of((a, b), (reach, ahead), (least, greatest));
+    let of_profiles = of_profiles(opened, profiles, around, config)?;
+    let Some(OfProfiles { is_probe, events: others, chunks }) = of_profiles else {
         return Ok(Plan::Cannot(NO_PROFILES));
     };
-    let OfProfiles { is_probe, events: others, chunks } = of_profiles;
     events.extend(others);
     events.extend(lookup.noted().map_err(|error| error.to_string())?);
     if let Some(why) = too_many(events.len(), config) {

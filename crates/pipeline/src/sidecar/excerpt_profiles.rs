@@ -56,3 +56,13 @@ pub(super) fn of_profiles(
     let chunks = KnownSamples { chunks: Arc::new(known), around };
     Ok(Some(OfProfiles { is_probe: false, events: own, chunks: Some(chunks) }))
 }
+
+/// First and last nanosecond around which samples are wanted for a window: where all events before it, or behind it, are read, so are all samples.
+pub(super) fn samples_of(
+    (a, b): (i64, i64),
+    (reach, ahead): (i64, i64),
+    (least, greatest): (i64, i64),
+) -> (i64, i64) {
+    let (from, to) = (a.saturating_sub(reach), b.saturating_add(ahead));
+    (if from <= least { i64::MIN } else { from }, if to >= greatest { i64::MAX } else { to })
+}

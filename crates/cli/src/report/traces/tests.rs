@@ -117,5 +117,5 @@ fn a_merge_is_reported_whole() {
         "annotations": {"kept": 6, "dropped": {"malformed": 2, "frames": 1}},
         "viewer": {"for": "devtools", "changes": {"pairs": 6}},
     });
-    assert_eq!(json!(merge(&report, &output, &run)), expected);
+    assert_eq!(json!(merge(&report, Some(&output), &run)), expected);
 }
