@@ -1,4 +1,4 @@
-//! What a merge need not read of a trace: CENSUS and what it stands on, as [`crate::merge`] would have found it.
+//! What a merge need not read of a trace: CENSUS and what it stands on, as [`crate::merge()`] would have found it.
 
 use super::meta::Meta;
 use super::threads::threads;
