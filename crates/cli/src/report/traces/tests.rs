@@ -103,6 +103,7 @@ fn a_merge_is_reported_whole() {
             "name": "o.gz", "format": "array", "compression": {"codec": "gz", "level": 6},
             "events": 3, "bytes": 40,
         },
+        "dry_run": false,
         "copies": 5,
         "keys_lost": 4,
         "warnings": ["hm"],
