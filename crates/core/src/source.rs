@@ -91,6 +91,14 @@ impl Source {
         Source::reader(name, std::io::Cursor::new(bytes))
     }
 
+    /// Its path, if it is a file.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Source::Path(path) => Some(path),
+            Source::Stdin | Source::Reader(_) => None,
+        }
+    }
+
     /// Its path, or the name of a reader; empty for standard input.
     pub fn path(&self) -> &Path {
         match self {

@@ -1,11 +1,14 @@
 //! Of a stream that an index knows, the samples around a stretch of time, and the nodes that these need.
 //!
 //! ```text
-//!   chunks    c1   c2   c3 │ c4   c5 │ c6   c7        those that reach into the stretch, and on either side as many
-//!   read           x    x    x    x    x    x         as have two samples
+//!   chunks    ├─ c1 ─┤├─ c2 ─┤  ├──── c3 ────┤    ├─ c5 ─┤ ├─ c6 ─┤
+//!                             ├── c4 ──┤ │
+//!   stretch                        ├─────┤                              from … to
+//!   samples             ├───────────────────────────────┤               of all chunks, those of these times
 //! ```
 //!
-//! Its chunks come in order of time, none beginning before the one before it ends: so the samples of neighbours are neighbours among all samples.
+//! What is taken reaches so far that two samples stand on either side of the stretch; it is all samples of a stretch of time, wherever their chunks
+//! stand. So neighbours among them are neighbours among all.
 
 use super::collect::start_at;
 use super::contents::Contents;
@@ -27,37 +30,32 @@ const BESIDE: u64 = 2;
 pub struct SampleSpan {
     /// How many there are.
     pub count: u64,
-    /// The time of the first.
+    /// The least time of one.
     pub first: i64,
-    /// The time of the last.
+    /// The greatest.
     pub last: i64,
-    /// How many stand before those that are read.
+    /// How many come before those that are read, in the order of their times.
     pub before: u64,
 }
 
-/// Neighbouring pieces.
-#[derive(Clone, Copy)]
-struct Stretch {
-    /// The time of the first sample, and of the last.
-    low: i64,
-    high: i64,
-    samples: u64,
-    /// Samples before them.
-    before: u64,
-}
-
-/// Looks for the pieces to be read, among pieces in order.
+/// Looks for the times to be taken, among pieces in the order of the stream.
 struct Around {
     from: i64,
     to: i64,
-    /// Those before the stretch, as few of the last as are enough.
-    before: VecDeque<Stretch>,
+    /// Of pieces before the stretch the last ones, as few as are enough: the least time of each, and its samples.
+    before: VecDeque<(i64, u64)>,
     held: u64,
-    found: Option<Stretch>,
-    /// Samples behind the stretch.
+    /// The least and the greatest time of what reaches into the stretch, or stands behind it and is taken.
+    found: Option<(i64, i64)>,
+    /// Samples that are taken behind the stretch.
     behind: u64,
+    /// Of all.
     count: u64,
     ends: Option<(i64, i64)>,
+}
+
+fn unite(ends: &mut Option<(i64, i64)>, (low, high): (i64, i64)) {
+    *ends = Some(ends.map_or((low, high), |own| (own.0.min(low), own.1.max(high))));
 }
 
 impl Around {
@@ -71,43 +69,40 @@ impl Around {
         if samples == 0 {
             return;
         }
-        let at = |time| piece.before.saturating_add(time);
-        let (low, high) = (at(piece.skim.low), at(piece.skim.high));
-        let own = Stretch { low, high, samples, before: self.count };
+        let (low, high) = times_of(piece);
         self.count += samples;
-        self.ends = Some((self.ends.map_or(low, |ends| ends.0), high));
+        unite(&mut self.ends, (low, high));
         if high < self.from {
-            self.before.push_back(own);
+            self.before.push_back((low, samples));
             self.held += samples;
-            self.drop_first();
-            return;
-        }
-        // what has the time of the last one taken comes with it
-        let is_tied = self.found.is_some_and(|found| found.high == low);
-        if self.behind >= BESIDE && !is_tied {
-            return;
-        }
-        self.behind += if low > self.to { samples } else { 0 };
-        let first = self.found.or_else(|| self.before.front().copied()).unwrap_or(own);
-        self.found = Some(Stretch { high, ..first });
-    }
-
-    /// Leaves out the first ones before the stretch that are not needed.
-    fn drop_first(&mut self) {
-        while let (Some(first), Some(second)) = (self.before.front(), self.before.get(1))
-            && self.held - first.samples >= BESIDE
-            && first.high < second.low
-        {
-            self.held -= first.samples;
-            self.before.pop_front();
+            while let Some((_, first)) = self.before.front()
+                && self.held - first >= BESIDE
+            {
+                self.held -= first;
+                self.before.pop_front();
+            }
+        } else if low <= self.to {
+            unite(&mut self.found, (low, high));
+        } else if self.behind < BESIDE {
+            self.behind += samples;
+            unite(&mut self.found, (low, high));
         }
     }
 
-    /// From the first to the last; `None` without samples.
-    fn finish(&self) -> Option<Stretch> {
-        let all_before = self.before.front().zip(self.before.back());
-        self.found.or(all_before.map(|(first, last)| Stretch { high: last.high, ..*first }))
+    /// The first and the last time to be taken; `None` without samples.
+    fn finish(&self) -> Option<(i64, i64)> {
+        let (least, greatest) = self.ends?;
+        let before = self.before.iter().map(|own| own.0).min();
+        // where nothing is behind the stretch all up to the end is taken
+        let last = self.found.filter(|_| self.behind >= BESIDE).map_or(greatest, |found| found.1);
+        Some((before.unwrap_or(least), last))
     }
+}
+
+/// The least and the greatest time of a sample of a piece.
+fn times_of(piece: Piece) -> (i64, i64) {
+    let at = |time| piece.before.saturating_add(time);
+    (at(piece.skim.low), at(piece.skim.high))
 }
 
 impl Group<'_> {
@@ -122,11 +117,11 @@ impl Group<'_> {
         let mut pieces = Pieces::new(self, start);
         let mut of_runs = Around::new(times);
         pieces.runs().flat_map(|run| pieces.of(run)).for_each(|piece| of_runs.note(piece));
-        if let Some(own) = of_runs.finish() {
+        if let Some((first, last)) = of_runs.finish() {
             for run in pieces.runs() {
                 let reaches = |piece: Piece| {
-                    let at = |time| piece.before.saturating_add(time);
-                    at(piece.skim.low) <= own.high && at(piece.skim.high) >= own.low
+                    let (low, high) = times_of(piece);
+                    low <= last && high >= first
                 };
                 if pieces.unopened(run).is_some_and(reaches) {
                     pieces.open(run);
@@ -155,11 +150,11 @@ impl Group<'_> {
     ) -> Result<Option<SampleSpan>, Error> {
         let Some(known) = self.known else { return Ok(None) };
         let Some(around) = self.around(times, store) else { return Ok(None) };
-        let Some((stretch, (first, last))) = around.finish().zip(around.ends) else {
+        let Some((taken, (first, last))) = around.finish().zip(around.ends) else {
             return Ok(None);
         };
         let count = around.count;
-        let windows = Windows(vec![(stretch.low, stretch.high.saturating_add(1))]);
+        let windows = Windows(vec![(taken.0, taken.1.saturating_add(1))]);
         let Some(mut excerpt) = Excerpt::of(self, &windows, store) else {
             if let Some(all) = known.load(store, limits)? {
                 let mut contents = Contents::new(self.kept, store);
@@ -168,13 +163,15 @@ impl Group<'_> {
             return Ok(Some(SampleSpan { count, first, last, before: 0 }));
         };
         excerpt.find_needed();
-        if !known.all.is_wrong() {
-            excerpt.cut_all(|mut chunk, _| {
-                chunk.source = excerpt.source();
-                each(chunk.view());
-                Ok(())
-            })?;
+        if known.all.is_wrong() {
+            return Ok(None);
         }
-        Ok(Some(SampleSpan { count, first, last, before: stretch.before }))
+        excerpt.cut_all(|mut chunk, _| {
+            chunk.source = excerpt.source();
+            each(chunk.view());
+            Ok(())
+        })?;
+        let before = excerpt.samples_before(taken.0);
+        Ok(Some(SampleSpan { count, first, last, before }))
     }
 }

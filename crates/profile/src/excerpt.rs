@@ -375,6 +375,25 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         self.source
     }
 
+    /// How many samples have times before this one. Chunks that reach over it are decoded once more.
+    pub(super) fn samples_before(&self, time: i64) -> u64 {
+        let of_piece = |piece: Piece| match (Self::bounds(piece), piece.chunk) {
+            _ if piece.skim.samples() == 0 => 0,
+            ((low, _), _) if low >= time => 0,
+            ((_, high), Some(Located { entry, .. })) if high >= time => {
+                let mut at = piece.before;
+                let deltas = decode(entry, self.store).deltas.into_iter();
+                let times = deltas.map(|delta| {
+                    at = at.saturating_add(delta);
+                    at
+                });
+                times.filter(|own| *own < time).count() as u64
+            }
+            _ => piece.skim.samples(),
+        };
+        self.pieces.runs().flat_map(|run| self.pieces.of(run)).map(of_piece).sum()
+    }
+
     /// Gives what is needed of each chunk, and where that stands.
     pub(super) fn cut_all(
         &self,

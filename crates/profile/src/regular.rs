@@ -22,6 +22,8 @@ pub struct ChunkIds {
     samples: Option<(u64, u64)>,
     /// At most so many nodes are functions of each of [`META_NAMES`].
     names: [u64; 3],
+    /// Whether it says when the profile ends, and nothing else.
+    is_end: bool,
 }
 
 /// Functions by which viewers find nodes: of two of one name it would follow from all of the stream which one is found.
@@ -34,7 +36,7 @@ pub struct IdReader {
 }
 
 impl IdReader {
-    /// The ids of a chunk that [`Skim::of`](crate::Skim::of) reads; `None` if they are not such as V8 gives them. Of another chunk it may be anything.
+    /// The ids of a chunk that [`Skim::of`](crate::Skim::of) reads, or that says when the profile ends; `None` if they are not such as V8 gives them. Of another chunk it may be anything.
     ///
     /// Cost: 1 ns for each byte of nodes and samples, none for the rest.
     pub fn read(&mut self, event: &Event<'_>) -> Option<ChunkIds> {
@@ -45,6 +47,11 @@ impl IdReader {
         // an escape may stand for the bracket
         static ESCAPED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"\\u0028"));
         let args = event.field_and_rest(Field::Args)?;
+        if let Some(end) = args.strip_prefix(b"{\"data\":{\"endTime\":") {
+            let digits = end.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let is_end = digits > 0 && end[digits..].starts_with(b"}}");
+            return is_end.then_some(ChunkIds { is_end, ..ChunkIds::default() });
+        }
         // lists of numbers are all that may stand before it
         let behind = PROFILE.find(args)? + PROFILE.needle().len();
         let mut rest = &args[behind..];
@@ -120,19 +127,21 @@ pub struct StreamIds {
     /// The greatest that a sample names.
     named: u64,
     names: [u64; 3],
+    ends: u64,
     are_odd: bool,
 }
 
 impl StreamIds {
     /// Those of the next chunk; `None` if they are not such as V8 gives them.
     pub fn append(&mut self, chunk: Option<ChunkIds>) {
-        let Some(ChunkIds { nodes, first, has_root, samples, names }) = chunk else {
+        let Some(ChunkIds { nodes, first, has_root, samples, names, is_end }) = chunk else {
             self.are_odd = true;
             return;
         };
         let follows = first == self.nodes + 1 && has_root == (first == 1);
         self.are_odd |= nodes > 0 && !follows;
         self.nodes += nodes;
+        self.ends += u64::from(is_end);
         if let Some((least, greatest)) = samples {
             self.are_odd |= least == 0;
             self.named = self.named.max(greatest);
@@ -140,6 +149,11 @@ impl StreamIds {
         for (sum, own) in self.names.iter_mut().zip(names) {
             *sum += own;
         }
+    }
+
+    /// Chunks that say when the profile ends, and nothing else.
+    pub fn ends(&self) -> u64 {
+        self.ends
     }
 
     /// Whether there are nodes, each sample so far names one of them, and no two are of one function of those by which viewers find them.

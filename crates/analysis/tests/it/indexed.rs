@@ -150,7 +150,7 @@ impl Writer<'_> {
         )));
         // what makes a profile one that is read as a whole
         let (has_strangers, is_odd) = (self.rng.chance(10), self.rng.chance(15));
-        // clocks that stand still, or run back within a chunk
+        // clocks that stand still, or run back
         let still = [0, 0, 30][self.rng.index(3)];
         let back = [0, 0, 4][self.rng.index(3)];
         let meta = self.rng.below(60);
@@ -162,7 +162,7 @@ impl Writer<'_> {
         while at < LENGTH {
             let (mut ids, mut steps) = (Vec::new(), Vec::new());
             let samples = if self.rng.chance(10) { 1 } else { 5 + self.rng.below(30) };
-            for number in 0..samples {
+            for _ in 0..samples {
                 if self.rng.chance(20) {
                     let parent = if self.rng.chance(30) {
                         1
@@ -182,9 +182,10 @@ impl Writer<'_> {
                 };
                 let is_unknown = has_strangers && self.rng.chance(1);
                 ids.push(if is_unknown { 1_000_000 } else { id }.to_string());
-                if number > 0 && self.rng.chance(back) {
-                    steps.push("-20".to_owned());
-                    at = at.saturating_sub(20);
+                if at > 60 && self.rng.chance(back) {
+                    let step = 1 + self.rng.below(60);
+                    steps.push(format!("-{step}"));
+                    at -= step;
                     continue;
                 }
                 let is_still = self.rng.chance(still);
@@ -199,6 +200,12 @@ impl Writer<'_> {
             let nodes = if own.is_empty() { String::new() } else { format!(r#""nodes":[{own}],"#) };
             self.lines.push((written, format!(
                 r#"{{"ph":"P","name":"ProfileChunk","cat":"c","id":"0x{tid}","pid":{pid},"tid":99,"ts":{ts},"args":{{"data":{{"cpuProfile":{{{nodes}"samples":[{ids}]}},"timeDeltas":[{steps}]}}}}}}"#
+            )));
+        }
+        if self.rng.chance(50) {
+            let end = BEGIN + at;
+            self.lines.push((at + 1, format!(
+                r#"{{"ph":"P","name":"ProfileChunk","cat":"c","id":"0x{tid}","pid":{pid},"tid":99,"ts":{end},"args":{{"data":{{"endTime":{end}}}}}}}"#
             )));
         }
     }

@@ -76,7 +76,7 @@ impl Session<'_> {
                 report.encoding = encoding;
                 report.bytes = mapped.len() as u64;
                 self.check_size(base + report.bytes)?;
-                let known = reader.known(input.source.path(), base);
+                let known = input.source.file().and_then(|path| reader.known(path, base));
                 is_known = known.is_some();
                 let read = match known {
                     Some(known) => self.pass_over(known, &mut report),

@@ -44,9 +44,10 @@ pub struct MergePlan {
 /// beside the events, and as much as shows that it is still that of the file: 16 MiB at most. Heap: what tells processes apart.
 ///
 /// ```
-/// use tracemill_pipeline::{Config, OutputConfig, Source, plan_merge};
+/// use tracemill_pipeline::{Config, OutputConfig, PidPolicy, Source, plan_merge};
 ///
-/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let mut config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// config.identity.pid = PidPolicy::Auto;
 /// let text = r#"[{"ph":"X","name":"a","pid":7,"tid":1,"ts":1000,"dur":50}]"#;
 /// let sources = ["a.json", "b.json"].map(|name| Source::bytes(name, text));
 /// let plan = plan_merge(&sources, &OutputConfig::file("both.json"), &config)?;

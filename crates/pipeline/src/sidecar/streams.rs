@@ -120,6 +120,8 @@ struct Track {
     is_unknown: bool,
     heads: u64,
     ids: StreamIds,
+    /// Chunks that are not such as V8 writes those with samples.
+    others: u64,
     /// Whether samples follow from more than those around them ([`streams::SAMPLES`]), beside heads and ids.
     is_entangled: bool,
 }
@@ -164,10 +166,10 @@ impl Track {
         };
         let in_order = self.last.replace(chunk).is_none_or(follows);
         self.is_unknown |= !in_order || !skim.is_even();
-        self.is_entangled |= skim.is_other() || skim.samples() > SAMPLES;
+        self.is_entangled |= skim.samples() > SAMPLES;
+        self.others += u64::from(skim.is_other());
         if skim.samples() > 0 {
             let at = |time| self.elapsed.saturating_add(time);
-            self.is_entangled |= self.of_samples.is_some_and(|own| at(skim.low) < own.1);
             unite(&mut self.of_samples, (at(skim.low), at(skim.high)));
         }
         self.elapsed = self.elapsed.saturating_add(skim.duration());
@@ -190,7 +192,8 @@ impl Track {
 impl Track {
     /// What of it is known, for who has `room` for what there is of chunks.
     fn known(&self, has_room: bool) -> u64 {
-        let is_regular = self.heads == 1 && !self.is_entangled && self.ids.are_regular();
+        let says_more = self.is_entangled || self.others > self.ids.ends();
+        let is_regular = self.heads == 1 && !says_more && self.ids.are_regular();
         match self.times() {
             None => 0,
             Some(_) if !has_room => streams::TIMES,
