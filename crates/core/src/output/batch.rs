@@ -169,9 +169,16 @@ impl Output {
         }
     }
 
-    /// Writes bytes at their place in the file.
-    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-        crate::os::write_all_at(file, bytes, offset)?;
+    /// Writes bytes at their place in the file, no more than [`PLACED`] at a time: for more the kernel looks for pages of the largest size,
+    /// which on a virtual machine are those that its host has taken back.
+    fn write_at(&self, file: &File, bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (slice, behind) = rest.split_at(rest.len().min(self.slice_at(offset)));
+            crate::os::write_all_at(file, slice, offset)?;
+            offset += slice.len() as u64;
+            rest = behind;
+        }
         Progress::add(&self.progress.bytes_written, bytes.len() as u64);
         Ok(())
     }
