@@ -206,11 +206,12 @@ mod tests {
     #[test]
     fn many_bytes_arrive_wherever_they_stand() {
         let source: Vec<u8> = (0..3 * PLACED as u32).map(|i| (i % 251) as u8).collect();
+        let page = source.as_ptr().align_offset(4096);
         let dir = tempfile::tempdir().expect("writable");
         let limits = Limits::new(1, 64 << 20, dir.path());
         let mut seen = [false; 2];
         for before in 0..130 {
-            let large = &source[3..][..2 * PLACED + before];
+            let large = &source[page..][..2 * PLACED + before];
             seen[usize::from(aliases(large, before as u64))] = true;
             let config = OutputConfig::file(dir.path().join(before.to_string()));
             let length = Length::Exactly((before + large.len() + 1) as u64);
