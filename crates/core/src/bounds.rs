@@ -24,6 +24,22 @@ pub struct Bounds {
     pub end: i64,
 }
 
+/// Makes a stretch of time, if there is one already, reach as far as another: the least and the greatest time, both in it.
+///
+/// ```
+/// use tracemill_core::bounds::widen;
+///
+/// let mut times = None;
+/// for own in [(5, 7), (2, 3), (6, 6)] {
+///     widen(&mut times, own);
+/// }
+/// assert_eq!(times, Some((2, 7)));
+/// ```
+pub fn widen(times: &mut Option<(i64, i64)>, (least, greatest): (i64, i64)) {
+    let (low, high) = times.unwrap_or((least, greatest));
+    *times = Some((low.min(least), high.max(greatest)));
+}
+
 /// What stands at time 0, to the last digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum AtZero {

@@ -17,6 +17,7 @@ use super::excerpt::Excerpt;
 use super::pieces::{Piece, Pieces};
 use super::streams::Group;
 use std::collections::VecDeque;
+use tracemill_core::bounds::widen;
 use tracemill_core::error::Error;
 use tracemill_core::limits::Limits;
 use tracemill_core::store::Store;
@@ -54,10 +55,6 @@ struct Around {
     ends: Option<(i64, i64)>,
 }
 
-fn unite(ends: &mut Option<(i64, i64)>, (low, high): (i64, i64)) {
-    *ends = Some(ends.map_or((low, high), |own| (own.0.min(low), own.1.max(high))));
-}
-
 impl Around {
     fn new((from, to): (i64, i64)) -> Self {
         let (before, found, ends) = (VecDeque::new(), None, None);
@@ -69,9 +66,9 @@ impl Around {
         if samples == 0 {
             return;
         }
-        let (low, high) = times_of(piece);
+        let (low, high) = piece.times();
         self.count += samples;
-        unite(&mut self.ends, (low, high));
+        widen(&mut self.ends, (low, high));
         if high < self.from {
             self.before.push_back((low, samples));
             self.held += samples;
@@ -82,10 +79,10 @@ impl Around {
                 self.before.pop_front();
             }
         } else if low <= self.to {
-            unite(&mut self.found, (low, high));
+            widen(&mut self.found, (low, high));
         } else if self.behind < BESIDE {
             self.behind += samples;
-            unite(&mut self.found, (low, high));
+            widen(&mut self.found, (low, high));
         }
     }
 
@@ -97,12 +94,6 @@ impl Around {
         let last = self.found.filter(|_| self.behind >= BESIDE).map_or(greatest, |found| found.1);
         Some((before.unwrap_or(least), last))
     }
-}
-
-/// The least and the greatest time of a sample of a piece.
-fn times_of(piece: Piece) -> (i64, i64) {
-    let at = |time| piece.before.saturating_add(time);
-    (at(piece.skim.low), at(piece.skim.high))
 }
 
 impl Group<'_> {
@@ -120,7 +111,7 @@ impl Group<'_> {
         if let Some((first, last)) = of_runs.finish() {
             for run in pieces.runs() {
                 let reaches = |piece: Piece| {
-                    let (low, high) = times_of(piece);
+                    let (low, high) = piece.times();
                     low <= last && high >= first
                 };
                 if pieces.unopened(run).is_some_and(reaches) {

@@ -176,7 +176,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         for piece in self.pieces.runs().flat_map(|run| self.pieces.of(run)) {
             // a chunk that reaches over a window's start lies inside, so of the others the latest sample is enough
             if !piece.skim.is_other() && piece.skim.samples() > 0 {
-                before.note(Self::bounds(piece).1, (piece.number, 0));
+                before.note(piece.times().1, (piece.number, 0));
             }
         }
         before.finish(i64::MAX).into_iter().flatten().collect()
@@ -187,15 +187,9 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         Some((self.group.known?.all, chunk.sum?))
     }
 
-    /// The least and the greatest time of a sample in chunks that were skimmed.
-    fn bounds(piece: Piece) -> (i64, i64) {
-        let at = |time| piece.before.saturating_add(time);
-        (at(piece.skim.low), at(piece.skim.high))
-    }
-
     /// Whether a sample may lie in a window.
     fn is_inside(&self, piece: Piece) -> bool {
-        let (low, high) = Self::bounds(piece);
+        let (low, high) = piece.times();
         piece.skim.is_other() || piece.skim.samples() > 0 && self.windows.touch(low, high)
     }
 
@@ -213,7 +207,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// Notes what there is in a chunk; `None` if it says odd things.
     fn measure(&mut self, piece: Piece) -> Option<()> {
         self.end = piece.before.saturating_add(piece.skim.duration());
-        let (low, high) = Self::bounds(piece);
+        let (low, high) = piece.times();
         let times = if piece.skim.samples() > 0 { [self.end, low, high] } else { [self.end; 3] };
         if is_far(self.start) || times.iter().any(|time| is_far(time.saturating_sub(self.start))) {
             return None;
@@ -223,7 +217,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         }
         if !piece.skim.is_other() {
             if piece.skim.samples() > 0 {
-                self.last = self.last.max(Self::bounds(piece).1);
+                self.last = self.last.max(piece.times().1);
             }
             for (has, own) in self.positions.iter_mut().zip(piece.skim.positions) {
                 *has |= own;
@@ -377,7 +371,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// How many samples have times before this one. Chunks that reach over it are decoded once more.
     pub(super) fn samples_before(&self, time: i64) -> u64 {
-        let of_piece = |piece: Piece| match (Self::bounds(piece), piece.chunk) {
+        let of_piece = |piece: Piece| match (piece.times(), piece.chunk) {
             _ if piece.skim.samples() == 0 => 0,
             ((low, _), _) if low >= time => 0,
             ((_, high), Some(Located { entry, .. })) if high >= time => {

@@ -26,6 +26,13 @@ pub(super) struct Piece {
     pub(super) chunk: Option<Located>,
 }
 
+impl Piece {
+    /// The least and the greatest time of a sample in chunks that were skimmed.
+    pub(super) fn times(&self) -> (i64, i64) {
+        self.skim.times(self.before)
+    }
+}
+
 /// Where a chunk stands.
 #[derive(Clone, Copy)]
 pub(super) struct Located {

@@ -78,6 +78,11 @@ const _: () = assert!(size_of::<Skim>() == 48);
 const DIGITS: usize = 12;
 
 impl Skim {
+    /// The least and the greatest time of a sample, where the last sample of the chunk before is `before`: nanoseconds.
+    pub fn times(&self, before: i64) -> (i64, i64) {
+        (before.saturating_add(self.low), before.saturating_add(self.high))
+    }
+
     /// Skims the args of a `ProfileChunk` event; `None` if they must be decoded. What it finds is what decoding would find: anything that could
     /// make a difference (white space, a fraction, a second list, lists of other lengths) is `None`.
     pub fn of(event: &Event<'_>) -> Option<Skim> {
@@ -208,16 +213,16 @@ impl Skim {
     ///
     /// Sums are exact as long as times stay within [`FARTHEST`].
     pub fn then(self, later: Skim) -> Skim {
-        let at = |time| self.duration.saturating_add(time);
+        let behind = later.times(self.duration);
         let (low, high) = match (self.count, later.count) {
             (_, 0) => (self.low, self.high),
-            (0, _) => (at(later.low), at(later.high)),
-            _ => (self.low.min(at(later.low)), self.high.max(at(later.high))),
+            (0, _) => behind,
+            _ => (self.low.min(behind.0), self.high.max(behind.1)),
         };
         let has = |which: usize| self.positions[which] || later.positions[which];
         Skim {
             count: self.count.saturating_add(later.count),
-            duration: at(later.duration),
+            duration: self.duration.saturating_add(later.duration),
             low,
             high,
             ids: (self.ids.0.min(later.ids.0), self.ids.1.max(later.ids.1)),

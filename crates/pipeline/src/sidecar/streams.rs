@@ -13,6 +13,7 @@
 
 use super::chunk_rows::{self, ChunkRow};
 use std::io;
+use tracemill_core::bounds::widen;
 use tracemill_core::entry::{Entry, says_all};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
@@ -129,11 +130,6 @@ struct Track {
 /// Samples of a chunk that all readers take at once.
 const SAMPLES: u64 = 1 << 16;
 
-fn unite(times: &mut Option<(i64, i64)>, (least, greatest): (i64, i64)) {
-    let (low, high) = times.unwrap_or((least, greatest));
-    *times = Some((low.min(least), high.max(greatest)));
-}
-
 impl Track {
     fn append(&mut self, parts: &ProfileParts) {
         self.is_unknown |= parts.whole.is_some();
@@ -154,7 +150,7 @@ impl Track {
         self.events += 1;
         match entry.time {
             i64::MIN => self.is_unknown = true,
-            time => unite(&mut self.of_events, (time, time)),
+            time => widen(&mut self.of_events, (time, time)),
         }
     }
 
@@ -169,8 +165,7 @@ impl Track {
         self.is_entangled |= skim.samples() > SAMPLES;
         self.others += u64::from(skim.is_other());
         if skim.samples() > 0 {
-            let at = |time| self.elapsed.saturating_add(time);
-            unite(&mut self.of_samples, (at(skim.low), at(skim.high)));
+            widen(&mut self.of_samples, skim.times(self.elapsed));
         }
         self.elapsed = self.elapsed.saturating_add(skim.duration());
         let of_samples = self.of_samples.unwrap_or_default();
@@ -183,7 +178,7 @@ impl Track {
         let start = self.start.filter(|start| !self.is_unknown && !is_far(*start))?;
         let mut times = self.of_events;
         if let Some((least, greatest)) = self.of_samples {
-            unite(&mut times, (start.saturating_add(least), start.saturating_add(greatest)));
+            widen(&mut times, (start.saturating_add(least), start.saturating_add(greatest)));
         }
         times
     }

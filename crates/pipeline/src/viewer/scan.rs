@@ -11,7 +11,7 @@ use crate::clock::{Clocks, shift_runs};
 use crate::config::{CheckFor, Config};
 use crate::fixups::CutChunk;
 use std::collections::{BTreeMap, BTreeSet};
-use tracemill_core::bounds::is_zero;
+use tracemill_core::bounds::{is_zero, widen};
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::error::Error;
 use tracemill_core::json::elements;
@@ -131,8 +131,8 @@ impl PageTable {
     }
 
     /// Nobody asks for profiles where there is something else.
-    fn note_drawn(&mut self, (from, to): (i64, i64)) {
-        self.drawn = Some(self.drawn.map_or((from, to), |own| (own.0.min(from), own.1.max(to))));
+    fn note_drawn(&mut self, times: (i64, i64)) {
+        widen(&mut self.drawn, times);
         if self.is_wide() {
             self.profiles = Profiles::default();
         }
