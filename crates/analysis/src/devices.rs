@@ -1,12 +1,13 @@
 //! What PyTorch's profiler (Kineto) tells of devices: kernels and copies of memory on streams, the calls that launched these, and steps.
 //! Times are whole nanoseconds: microseconds since 1970 are more than a double holds to the nanosecond.
 
+use crate::record::ChunkPosition;
 use crate::space::{half, put};
 use crate::value::named;
 use std::collections::BTreeMap;
 use tracemill_core::error::Error;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
-use tracemill_pipeline::{InputPlace, Stretch};
+use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field, nanos, number_text, parse};
 
 /// What an event is to a device. What launches something sorts before it.
@@ -129,13 +130,13 @@ impl DeviceEvent {
         })
     }
 
-    /// The same behind so many events, with other numbers of its lane and name.
-    pub(crate) fn behind(self, stretch: Stretch, lanes: &[u32], texts: &[u32]) -> Self {
+    /// Renumbers an event of a chunk: its event, its lane and its name.
+    pub(crate) fn behind(self, chunk: ChunkPosition, lanes: &[u32], texts: &[u32]) -> Self {
         DeviceEvent {
             lane: lanes[self.lane as usize],
             name: texts[self.name as usize],
-            input: stretch.input as u32,
-            number: self.number + stretch.first,
+            input: chunk.input as u32,
+            number: self.number + chunk.first,
             ..self
         }
     }

@@ -14,7 +14,7 @@ use crate::kinds::{Kind, Kinds, NO_CAT};
 use crate::lacks::Lacks;
 use crate::meta::{Meta, Notable};
 use crate::pages::Pages;
-use crate::record::Record;
+use crate::record::{ChunkPosition, Record};
 use crate::requests::Requests;
 use crate::sorting::Sorting;
 use crate::trace::ReadRules;
@@ -23,10 +23,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
+use tracemill_core::observe::{EventRef, Look};
 use tracemill_core::spill::SpillVec;
-use tracemill_pipeline::{
-    Error, ExcerptThread, Findings, InputPlace, Stretch, lacking_of, stretch_at,
-};
+use tracemill_pipeline::{Error, ExcerptThread, InputPlace, lacking_of, stretch_at};
 use tracemill_tokenizer::{Event, Field, Validator};
 
 /// A thread, and its events of a stretch.
@@ -147,9 +146,9 @@ impl Facts {
         Facts { wanted, fold_numbers, asks_refusals: !rules.ignore_refusals, ..Facts::default() }
     }
 
-    /// The same where some ends are known.
-    pub(crate) fn with_ends(self, ends: &Arc<Ends>) -> Self {
-        Facts { ends: Some(Arc::clone(ends)), ..self }
+    /// Sets the ends of slices that reach out of an excerpt.
+    pub(crate) fn with_ends(self, ends: Option<&Arc<Ends>>) -> Self {
+        Facts { ends: ends.cloned(), ..self }
     }
 
     /// Threads of the one input that may have no event that is read.
@@ -254,11 +253,11 @@ impl Facts {
         known.or_else(|| stretch_at(&ends.seen, ts).is_none().then_some(None))
     }
 
-    /// Takes over what a later stretch found; its records go to `sorting`, and what is of devices to a list of its own.
+    /// Takes over what was found in a later chunk; its records go to `sorting`, and what is of devices to a list of its own.
     pub(crate) fn append(
         &mut self,
         later: Facts,
-        stretch: Stretch,
+        chunk: ChunkPosition,
         (sorting, devices): (&mut Sorting, &mut SpillVec<DeviceEvent>),
     ) -> Result<(), Error> {
         let texts = self.names.append(&later.names);
@@ -266,37 +265,37 @@ impl Facts {
         let details = self.details.append(&later.details, &texts);
         let mut lanes = Vec::with_capacity(later.lanes.len());
         for mut lane in later.lanes {
-            let at = self.lane(stretch.input, &lane.pid, &lane.tid);
+            let at = self.lane(chunk.input, &lane.pid, &lane.tid);
             lanes.push(at as u32);
             for record in &mut lane.records {
                 let kind = kinds[record.kind as usize];
-                *record = record.behind(stretch.first, kind, details[record.details as usize]);
+                *record = record.behind(chunk.first, kind, details[record.details as usize]);
             }
             sorting.take(at as u32, lane.records)?;
         }
-        let notable = later.notable.into_iter().map(|(_, event)| (stretch.input, event));
+        let notable = later.notable.into_iter().map(|(_, event)| (chunk.input, event));
         self.notable.extend(notable);
         self.notable_bytes += later.notable_bytes;
-        while self.by_input.len() <= stretch.input {
+        while self.by_input.len() <= chunk.input {
             self.by_input.push(Default::default());
         }
-        let (bounds, call_bounds) = &mut self.by_input[stretch.input];
+        let (bounds, call_bounds) = &mut self.by_input[chunk.input];
         for (own, Bounds { min, max, rest }) in
             [(bounds, later.bounds), (call_bounds, later.call_bounds)]
         {
             own.add_with(min, max, rest);
         }
-        self.counters.append(&later.counters, stretch.input, &texts);
-        self.pages.append(later.pages, stretch.input, stretch.first);
-        self.images.append(later.images, stretch.input, stretch.first);
-        self.requests.append(later.requests, stretch.first);
-        self.included.append(later.included, stretch.first, &texts, &lanes);
+        self.counters.append(&later.counters, chunk.input, &texts);
+        self.pages.append(later.pages, chunk.input, chunk.first);
+        self.images.append(later.images, chunk.input, chunk.first);
+        self.requests.append(later.requests, chunk.first);
+        self.included.append(later.included, chunk.first, &texts, &lanes);
         for own in later.devices {
-            devices.push(own.behind(stretch, &lanes, &texts))?;
+            devices.push(own.behind(chunk, &lanes, &texts))?;
         }
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
-        self.lacks.append(later.lacks, stretch.input);
+        self.lacks.append(later.lacks, chunk.input);
         self.has_lapses |= later.has_lapses;
         Ok(())
     }
@@ -383,13 +382,23 @@ fn rest_of(event: &Event<'_>, ts: f64) -> i64 {
     exact.map_or(0, |exact| exact.saturating_sub(nanos_of(ts)))
 }
 
-impl Findings for Facts {
-    fn asks_which_are_json(&self) -> bool {
+impl Look for Facts {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        self.note(event, at.number);
+        true
+    }
+}
+
+impl Facts {
+    /// Whether events must say if they are proved to be JSON, because what DevTools refuses is looked for.
+    pub(crate) fn asks_refusals(&self) -> bool {
         self.asks_refusals
     }
 
+    /// Notes an event, the `number_in`th of its chunk.
     #[inline]
-    fn event(&mut self, event: &Event<'_>, number_in: u64, _offset: u64) {
+    fn note(&mut self, event: &Event<'_>, number_in: u64) {
         self.has_lapses |=
             self.asks_refusals && !event.is_proved() && self.validator.check(event.bytes).is_err();
         if let Some(notable) = Notable::of(event) {

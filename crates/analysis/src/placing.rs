@@ -7,15 +7,15 @@ use crate::record::Record;
 use crate::sorting::Sorting;
 use crate::space::Space;
 use tracemill_core::error::Error;
-use tracemill_pipeline::{Excerpt, InputPlace, Scanned};
+use tracemill_pipeline::{Excerpt, InputPlace, InputSet};
 
 /// How times are counted. Exact ones begin with the first event or profile, in a part of a trace with what is `known` to be first.
 pub(crate) fn clock_of(
     (facts, meta): (&Facts, &Meta),
-    (scanned, known): (&Scanned, Option<&Excerpt>),
+    (inputs, known): (&InputSet, Option<&Excerpt>),
     times: Times,
 ) -> Clock {
-    let profiles = scanned.profiles();
+    let profiles = inputs.profiles();
     let is_exact = match times {
         Times::Devtools => false,
         Times::Exact => true,
@@ -29,7 +29,7 @@ pub(crate) fn clock_of(
     }
     let wholes = profiles.iter().filter(|own| own.input.is_some());
     let starts = wholes.filter_map(|own| own.start.as_deref().and_then(written));
-    let first = facts.first(|input| scanned.place(input)).into_iter().chain(starts).min();
+    let first = facts.first(|input| inputs.place(input)).into_iter().chain(starts).min();
     let started = meta.started.filter(|&started| started >= 0.0).map(nanos_of);
     Clock::exact(started.or(first).unwrap_or(0))
 }

@@ -14,7 +14,7 @@ use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
 use tracemill_core::threads::{both, try_each};
 use tracemill_pipeline::{
-    Config, Error, InputPlace, ProfileFacts, ProfileSource, SampleSpan, Scanned,
+    Config, Error, InputPlace, InputSet, ProfileFacts, ProfileSource, SampleSpan,
 };
 
 /// A profile with its model.
@@ -47,13 +47,13 @@ struct Decoded {
 /// The samples of all profiles go to `samples`. Profiles are decoded side by side, as many at a time as there are threads, while the models
 /// of those before them are made.
 pub(crate) fn read_profiles(
-    scanned: &Scanned,
+    inputs: &InputSet,
     rules: ReadRules,
     (names, samples): (&mut Names, &mut Samples),
     (space, room, config): (&Space, &Quota, &Config),
     clock: Clock,
 ) -> Result<Vec<ReadProfile>, Error> {
-    let (pieces, profiles) = (scanned.pieces(), scanned.profiles());
+    let (pieces, profiles) = (inputs.pieces(), inputs.profiles());
     let threads = config.threads.max(1);
     let space = space.divided((2 * threads).min(profiles.len()) as u64);
     let kept = Space::new(config, config.memory / 8, 1).divided(profiles.len() as u64);
@@ -76,7 +76,7 @@ pub(crate) fn read_profiles(
     // behind the last ones nothing is left to be decoded while they are read
     for first in (0..profiles.len() + threads).step_by(threads) {
         let count = threads.min(profiles.len().saturating_sub(first));
-        let read = |own: Decoded| own.read(scanned, rules, (names, samples), &kept, clock);
+        let read = |own: Decoded| own.read(inputs, rules, (names, samples), &kept, clock);
         let models = || decoded.drain(..).map(read).collect::<Result<Vec<_>, Error>>();
         let next = || try_each(threads, count, |at| decode(first + at));
         let (models, next) = both(threads, models, next);
@@ -90,7 +90,7 @@ impl Decoded {
     /// Its model, with the texts of `names`.
     fn read(
         self,
-        scanned: &Scanned,
+        inputs: &InputSet,
         rules: ReadRules,
         (names, samples): (&mut Names, &mut Samples),
         kept: &Space,
@@ -104,7 +104,7 @@ impl Decoded {
             facts.pid = b"1"[..].into();
             facts.tid = Some(b"1"[..].into());
         }
-        let place = facts.input_number.map(|input| scanned.place(input));
+        let place = facts.input_number.map(|input| inputs.place(input));
         if let Some(place) = place {
             facts.pid = place.pid(&facts.pid).into();
         }

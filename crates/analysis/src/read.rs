@@ -20,7 +20,7 @@ use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use std::sync::Arc;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::spill::SpilledVec;
-use tracemill_pipeline::{Config, Error, Excerpt, Merging, Scanned, Source};
+use tracemill_pipeline::{Config, Error, Excerpt, InputSet, PendingMerge, Source};
 use tracemill_tokenizer::{string_is, unescaped_text};
 
 /// What becomes of the records of a lane.
@@ -42,7 +42,7 @@ impl Trace {
     /// Each distinct text and the threads must stay in memory.
     ///
     /// # Errors
-    /// As [`tracemill_pipeline::scan_inputs`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
+    /// As [`InputSet::read`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
     pub fn read(sources: &[Source], rules: ReadRules, config: &Config) -> Result<Self, Error> {
         Trace::read_mapped(sources, rules, &SourceMaps::default(), config)
     }
@@ -60,11 +60,12 @@ impl Trace {
         config: &Config,
     ) -> Result<Self, Error> {
         let mut reading = Reading::new(rules, config);
-        let scanned = reading.all(sources)?;
-        Trace::of_scanned(reading, (&scanned, None), maps)
+        let inputs = reading.read(sources)?;
+        Trace::of_inputs(reading, (&inputs, None), maps)
     }
 
-    /// The same for who merges the sources too, with what is made of them: events that a merge leaves out are not read.
+    /// The same for a caller that merges the sources with events that it makes from the trace. Events that the
+    /// merge loses are not read.
     ///
     /// # Errors
     /// As [`Trace::read`].
@@ -73,11 +74,11 @@ impl Trace {
         rules: ReadRules,
         maps: &SourceMaps,
         config: &Config,
-    ) -> Result<(Self, Merging), Error> {
+    ) -> Result<(Self, PendingMerge), Error> {
         let mut reading = Reading::new(rules, config);
-        let read = reading.all_to_merge(sources)?;
-        let trace = Trace::of_scanned(reading, (read.scanned(), None), maps)?;
-        Ok((trace, read.into_merging()))
+        let (inputs, merge) = reading.read_to_merge(sources)?;
+        let trace = Trace::of_inputs(reading, (&inputs, None), maps)?;
+        Ok((trace, merge.with_inputs(inputs)))
     }
 
     /// The same of a part of one source; `None` if that is other than an index says.
@@ -88,22 +89,22 @@ impl Trace {
         config: &Config,
     ) -> Result<Option<Self>, Error> {
         let mut reading = Reading::new(rules, config);
-        let Some(scanned) = reading.part(source, excerpt)? else { return Ok(None) };
-        let mut trace = Trace::of_scanned(reading, (&scanned, Some(excerpt)), maps)?;
+        let Some(inputs) = reading.read_excerpt(source, excerpt)? else { return Ok(None) };
+        let mut trace = Trace::of_inputs(reading, (&inputs, Some(excerpt)), maps)?;
         trace.know(excerpt);
-        Ok((!scanned.is_wrong()).then_some(trace))
+        Ok((!inputs.is_wrong()).then_some(trace))
     }
 
-    fn of_scanned(
+    fn of_inputs(
         reading: Reading<'_>,
-        (scanned, known): (&Scanned, Option<&Excerpt>),
+        (inputs, known): (&InputSet, Option<&Excerpt>),
         maps: &SourceMaps,
     ) -> Result<Self, Error> {
-        let Reading { mut facts, sorting, devices, space, room, rules, config } = reading;
-        let place = |input: usize| scanned.place(input);
+        let Reading { mut facts, sorting, devices, space, quota, rules, config, .. } = reading;
+        let place = |input: usize| inputs.place(input);
         let moved = facts.unite(place);
         let meta = facts.meta(place);
-        let clock = clock_of((&facts, &meta), (scanned, known), rules.times);
+        let clock = clock_of((&facts, &meta), (inputs, known), rules.times);
         let laid = (&mut facts, &*moved, clock);
         let (sorting, of_events) = on_clock(sorting, laid, place, &space)?;
         facts.pages.place_on(clock);
@@ -111,8 +112,8 @@ impl Trace {
         let devices = aligned(devices, &moved, place, space.spool(8))?;
         let mut samples = Samples::new(&space);
         let tables = (&mut facts.names, &mut samples);
-        let profiles = read_profiles(scanned, rules, tables, (&space, &room, config), clock)?;
-        let metadata: Vec<Vec<u8>> = scanned.members(b"metadata").collect();
+        let profiles = read_profiles(inputs, rules, tables, (&space, &quota, config), clock)?;
+        let metadata: Vec<Vec<u8>> = inputs.members(b"metadata").collect();
         let says_profile = metadata.iter().any(|value| {
             let origin = crate::value::member(value, b"dataOrigin");
             origin.is_some_and(|own| string_is(own, b"CPUProfile"))
@@ -121,10 +122,10 @@ impl Trace {
         let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
         let refusals = match rules.ignore_refusals {
             true => Default::default(),
-            false => refusals(scanned, (&facts, &meta), known, &profiles),
+            false => refusals(inputs, (&facts, &meta), known, &profiles),
         };
         // of the inputs' bytes nothing is read behind this
-        scanned.check_unchanged()?;
+        inputs.check_unchanged()?;
         let bounds = bounds_of(of_events, &meta, &profiles, (rules, clock));
         let lanes = if is_cpu_profile && rules.as_devtools {
             Vec::new()
@@ -139,11 +140,11 @@ impl Trace {
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         trace.is_cpu_profile = is_cpu_profile;
-        (trace.inputs, trace.warnings) = (scanned.inputs().to_vec(), scanned.warnings().to_vec());
+        (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
         trace.add_threads(&lanes, &mut choose(profiles, is_cpu_profile));
         trace.map(maps, &metadata, config.memory / 4);
         let of_maps = metadata.iter().map(|own| own.len() as u64).sum::<u64>();
-        room.check(trace.names.heap() + of_maps, "names, and metadata with source maps,")?;
+        quota.check(trace.names.heap() + of_maps, "names, and metadata with source maps,")?;
         let mut fates = vec![Fate::Go; count.unwrap_or(0) as usize];
         trace.decide(&mut fates, rules.only_calls);
         if rules.as_devtools {

@@ -1,83 +1,92 @@
-//! The scan of inputs: all of them, or what an index says of one.
+//! The scan of an analysis: one pass over all inputs, or over what an index says of one.
 
 use crate::devices::DeviceEvent;
 use crate::facts::{Ends, Facts};
 use crate::functions::meta_names;
+use crate::record::ChunkPosition;
 use crate::sorting::Sorting;
 use crate::space::Space;
 use crate::trace::ReadRules;
 use std::sync::Arc;
 use tracemill_core::limits::Quota;
+use tracemill_core::observe::{Needs, Observer, SealedChunk, Starter};
 use tracemill_core::spill::SpillVec;
 use tracemill_pipeline::{
-    Config, Error, Excerpt, Scanned, ScannedToMerge, Source, Stretch, scan_excerpt, scan_inputs,
-    scan_to_merge,
+    Config, Error, Excerpt, InputSet, MergeIndex, Source, scan_excerpt, scan_to_merge,
 };
 
-/// Reads one run of inputs.
+/// Observes the facts of an analysis: records of events for the sorter, and tables of names, threads and
+/// details, which stay in memory.
 pub(crate) struct Reading<'c> {
     pub(crate) facts: Facts,
     pub(crate) sorting: Sorting,
-    /// What PyTorch's profiler tells of devices.
+    /// Device events of PyTorch's profiler.
     pub(crate) devices: SpillVec<DeviceEvent>,
     pub(crate) space: Space,
-    pub(crate) room: Quota,
+    pub(crate) quota: Quota,
     pub(crate) rules: ReadRules,
     pub(crate) config: &'c Config,
+    /// Ends of slices that reach out of an excerpt.
+    ends: Option<Arc<Ends>>,
+    /// Number of events merged so far.
+    events: u64,
 }
 
 impl<'c> Reading<'c> {
     pub(crate) fn new(rules: ReadRules, config: &'c Config) -> Self {
         let space = Space::new(config, config.shares().index, config.threads);
-        let room = Quota::new(config, config.memory / 4);
+        let quota = Quota::new(config, config.memory / 4);
         let mut facts = Facts::new(rules);
         facts.names = meta_names();
         let sorting = Sorting::new(&space, (rules.as_devtools, rules.only_calls));
         let devices = space.spool(8);
-        Reading { facts, sorting, devices, space, room, rules, config }
+        let (ends, events) = (None, 0);
+        Reading { facts, sorting, devices, space, quota, rules, config, ends, events }
     }
 
-    /// What makes findings of a worker, and what takes them.
-    fn parts(
+    /// Reads all inputs.
+    pub(crate) fn read(&mut self, sources: &[Source]) -> Result<InputSet, Error> {
+        InputSet::read(sources, self.config, self)
+    }
+
+    /// Reads all inputs, for a merge too.
+    pub(crate) fn read_to_merge(
         &mut self,
-    ) -> (
-        impl Fn() -> Facts + Send + Sync + use<>,
-        impl FnMut(Facts, Stretch) -> Result<(), Error> + '_,
-    ) {
-        let rules = self.rules;
-        let Reading { facts, sorting, devices, room, .. } = self;
-        let take = |part: Facts, stretch| {
-            facts.append(part, stretch, (&mut *sorting, &mut *devices))?;
-            room.check(facts.heap(), "names, threads and details of events")
-        };
-        (move || Facts::new(rules), take)
+        sources: &[Source],
+    ) -> Result<(InputSet, MergeIndex), Error> {
+        scan_to_merge(sources, self.config, self)
     }
 
-    /// All inputs.
-    pub(crate) fn all(&mut self, sources: &[Source]) -> Result<Scanned, Error> {
-        let config = self.config;
-        let (new, take) = self.parts();
-        scan_inputs(sources, config, new, take)
-    }
-
-    /// All inputs, for a merge too.
-    pub(crate) fn all_to_merge(&mut self, sources: &[Source]) -> Result<ScannedToMerge, Error> {
-        let config = self.config;
-        let (new, take) = self.parts();
-        scan_to_merge(sources, config, new, take)
-    }
-
-    /// A part of an input; `None` if that is other than an index says.
-    pub(crate) fn part(
+    /// Reads an excerpt of an input. Returns `None` if the input is not what the index says.
+    pub(crate) fn read_excerpt(
         &mut self,
         source: &Source,
         excerpt: &Excerpt,
-    ) -> Result<Option<Scanned>, Error> {
+    ) -> Result<Option<InputSet>, Error> {
         self.facts.expect(&excerpt.threads);
-        let config = self.config;
-        let ends = Arc::new(Ends { lasting: excerpt.ends.clone(), seen: excerpt.seen.clone() });
-        let (new, take) = self.parts();
-        let scanned = scan_excerpt(source, excerpt, config, move || new().with_ends(&ends), take)?;
-        Ok(scanned.filter(|_| self.facts.lanes.len() == excerpt.threads.len()))
+        let (lasting, seen) = (excerpt.ends.clone(), excerpt.seen.clone());
+        self.ends = Some(Arc::new(Ends { lasting, seen }));
+        let set = scan_excerpt(source, excerpt, self.config, &mut *self)?;
+        Ok(set.filter(|_| self.facts.lanes.len() == excerpt.threads.len()))
+    }
+}
+
+impl Observer for Reading<'_> {
+    type Chunk = Facts;
+
+    fn needs(&self) -> Needs {
+        Needs { proof_flags: self.facts.asks_refusals(), ..Needs::NONE }
+    }
+
+    fn starter(&self) -> Starter<Facts> {
+        let (rules, ends) = (self.rules, self.ends.clone());
+        Box::new(move |_| Facts::new(rules).with_ends(ends.as_ref()))
+    }
+
+    fn merge(&mut self, found: Facts, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        let position = ChunkPosition { input: chunk.input, first: self.events };
+        self.events += chunk.stats.events;
+        self.facts.append(found, position, (&mut self.sorting, &mut self.devices))?;
+        self.quota.check(self.facts.heap(), "names, threads and details of events")
     }
 }

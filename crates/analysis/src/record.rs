@@ -76,3 +76,12 @@ impl Fixed for Record {
         }
     }
 }
+
+/// The position of a chunk among all inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChunkPosition {
+    /// The number of its input.
+    pub(crate) input: usize,
+    /// The number of its first event among those of all inputs.
+    pub(crate) first: u64,
+}

@@ -5,31 +5,31 @@ use crate::meta::Meta;
 use crate::profiles::ReadProfile;
 use crate::refusals::Refusal;
 use std::collections::BTreeSet;
-use tracemill_pipeline::{DEVTOOLS_TEXT_MAX, Excerpt, InputReport, Scanned};
+use tracemill_pipeline::{DEVTOOLS_TEXT_MAX, Excerpt, InputReport, InputSet};
 
 /// All reasons, each once. Of several inputs, which DevTools does not open as one, those of each.
 pub(crate) fn refusals(
-    scanned: &Scanned,
+    inputs: &InputSet,
     (facts, meta): (&Facts, &Meta),
     known: Option<&Excerpt>,
     profiles: &[ReadProfile],
 ) -> BTreeSet<Refusal> {
-    let inputs = scanned.inputs();
+    let reports = inputs.reports();
     // of pieces only an index knows in what the file is packed
     let encodings = || match known {
         Some(known) => vec![known.encoding],
-        None => inputs.iter().map(|input| input.encoding).collect(),
+        None => reports.iter().map(|input| input.encoding).collect(),
     };
-    let any = |is: &dyn Fn(&InputReport) -> bool| inputs.iter().any(is);
+    let any = |is: &dyn Fn(&InputReport) -> bool| reports.iter().any(is);
     let has_whole = profiles.iter().any(|own| own.facts.input.is_some());
     let has_time = facts.bounds.min.is_finite() || facts.call_bounds.min.is_finite();
     let lacks = &facts.lacks;
     let elsewhere = known.map(|known| known.lacks).unwrap_or_default();
-    let is_json = || !facts.has_lapses && scanned.are_members_json();
-    let place = |input: usize| scanned.place(input);
+    let is_json = || !facts.has_lapses && inputs.are_members_json();
+    let place = |input: usize| inputs.place(input);
     let is_enhanced = || {
         let says = |value: Vec<u8>| memchr::memmem::find(&value, ENHANCED).is_some();
-        scanned.members(ENHANCED).next().is_some() || scanned.members(b"metadata").any(says)
+        inputs.members(ENHANCED).next().is_some() || inputs.members(b"metadata").any(says)
     };
     let found = [
         (Refusal::TooLarge, any(&|input| input.bytes > DEVTOOLS_TEXT_MAX)),
@@ -37,8 +37,8 @@ pub(crate) fn refusals(
         (Refusal::Damaged, any(&|input| input.losses.count() > 0)),
         (Refusal::Unclosed, any(&|input| input.unclosed > 0)),
         (Refusal::Separators, any(&|input| input.odd_separators > 0)),
-        (Refusal::Lines, scanned.has_lines()),
-        (Refusal::Documents, inputs.len() == 1 && scanned.documents() > 1),
+        (Refusal::Lines, inputs.has_lines()),
+        (Refusal::Documents, reports.len() == 1 && inputs.documents() > 1),
         (Refusal::Enhanced, is_enhanced()),
         (Refusal::NotJson, !is_json()),
         (Refusal::Nameless, lacks.names || elsewhere.names),

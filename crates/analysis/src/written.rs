@@ -8,7 +8,7 @@ use crate::table::{View, sample_of};
 use crate::trace::Trace;
 use std::borrow::Cow;
 use tracemill_core::draft::Draft;
-use tracemill_core::entry::{Entry as Written, rank};
+use tracemill_core::entry::{Entry as EventEntry, rank};
 use tracemill_core::json::{push_integer, push_string};
 use tracemill_core::place::Place;
 use tracemill_core::spill::SpillVec;
@@ -47,18 +47,18 @@ impl Trace {
         threads: &[usize],
         rules: TableRules,
         window: Option<(f64, f64)>,
-        write: impl FnMut(&[u8]) -> Result<(), Error>,
+        mut write: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<WrittenCalls, Error> {
-        self.write_and_note(threads, (rules, window), write, |_, _| Ok(()))
+        self.write_recorded(threads, (rules, window), &mut write, |_, _, _| Ok(()))
     }
 
-    /// The same; each call that was put together is told to `note`, with where it stands.
-    fn write_and_note(
+    /// As [`Trace::write_calls`]. `record` gets each call, with its offset and length in what is written.
+    fn write_recorded(
         &self,
         threads: &[usize],
         (rules, window): (TableRules, Option<(f64, f64)>),
-        mut write: impl FnMut(&[u8]) -> Result<(), Error>,
-        mut note: impl FnMut(&WrittenCall<'_>, (u64, usize)) -> Result<(), Error>,
+        write: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+        mut record: impl FnMut(&WrittenCall<'_>, u64, usize) -> Result<(), Error>,
     ) -> Result<WrittenCalls, Error> {
         let (mut written, mut before) = (WrittenCalls::default(), 0);
         let clock = self.clock;
@@ -85,7 +85,7 @@ impl Trace {
                 let call = WrittenCall { node, sample: sample_of(&entry), start, end };
                 let begin = text.len();
                 call.push(&mut text);
-                note(&call, (before + begin as u64, text.len() - begin))?;
+                record(&call, before + begin as u64, text.len() - begin)?;
                 written.calls += 1;
                 if text.len() > BLOCK {
                     self.limits.cancel.check()?;
@@ -120,11 +120,11 @@ impl Trace {
         let space = space.divided(groups.len() as u64);
         let drafts = try_each(self.limits.threads, groups.len(), |at| {
             let draft = Draft::new(&self.limits.tmp_dir)?;
-            let mut known = KnownCalls { entries: space.spool(1), are_all: true };
-            let write = |text: &[u8]| draft.write(text);
-            let note = |call: &WrittenCall<'_>, place| known.note(call, place);
-            let written = self.write_and_note(groups[at], (rules, window), write, note)?;
-            Ok::<_, Error>((written, self.source_of(&draft, groups[at], (known, name))?))
+            let mut entries = CallEntries { entries: space.spool(1), are_complete: true };
+            let mut write = |text: &[u8]| draft.write(text);
+            let record = |call: &WrittenCall<'_>, offset, len| entries.record(call, offset, len);
+            let written = self.write_recorded(groups[at], (rules, window), &mut write, record)?;
+            Ok::<_, Error>((written, self.source_of(&draft, groups[at], entries, name)?))
         })?;
         let mut all = WrittenCalls::default();
         let mut sources = Vec::with_capacity(drafts.len());
@@ -136,45 +136,47 @@ impl Trace {
         Ok((all, sources))
     }
 
-    /// What was written of threads.
+    /// Returns the calls of threads as an input. Events are proved only if an id of a thread is not JSON:
+    /// everything else is written here.
     fn source_of(
         &self,
         draft: &Draft,
         threads: &[usize],
-        (known, name): (KnownCalls, &str),
+        entries: CallEntries,
+        name: &str,
     ) -> Result<Source, Error> {
-        // all else is written here
-        let ids = threads.iter().flat_map(|&at| [&self.threads[at].pid, &self.threads[at].tid]);
-        let are_json = |id: &[u8]| id.is_empty() || validate_value(id).is_ok();
-        match ids.into_iter().all(|id| are_json(id)) {
-            true if known.are_all => draft.known_source(name, known.entries.finish()?),
+        let mut ids = threads.iter().flat_map(|&at| [&self.threads[at].pid, &self.threads[at].tid]);
+        match ids.all(|id| id.is_empty() || validate_value(id).is_ok()) {
+            true if entries.are_complete => {
+                draft.source_with_entries(name, entries.entries.finish()?)
+            }
             true => draft.json_source(name),
             false => draft.source(name),
         }
     }
 }
 
-/// Where calls stand that were written, and when they are: what a merge needs of them.
-struct KnownCalls {
-    entries: SpillVec<Written>,
-    /// Whether that is enough for each.
-    are_all: bool,
+/// The entries of written calls, so that a merge need not scan them.
+struct CallEntries {
+    entries: SpillVec<EventEntry>,
+    /// Whether an entry suffices for each call.
+    are_complete: bool,
 }
 
-impl KnownCalls {
-    /// Nanoseconds up to which a time is read as it was written.
+impl CallEntries {
+    /// Times up to this many nanoseconds are read as they are written.
     const FAR: i64 = i64::MAX / 4;
 
-    fn note(&mut self, call: &WrittenCall<'_>, (offset, len): (u64, usize)) -> Result<(), Error> {
+    fn record(&mut self, call: &WrittenCall<'_>, offset: u64, len: usize) -> Result<(), Error> {
         let near = -Self::FAR..Self::FAR;
         let is_read = near.contains(&call.start) && near.contains(&call.end);
-        self.are_all &= is_read && call.node.is_plain && !Place::is_long(len);
-        if !self.are_all {
+        self.are_complete &= is_read && call.node.is_plain && !Place::is_long(len);
+        if !self.are_complete {
             return Ok(());
         }
         let exact = |floor| Nanos { floor, exact: true };
         let rank = rank(exact(call.start), Some(exact(call.end - call.start)));
-        self.entries.push(Written { time: call.start, place: Place::new(offset, len, rank) })
+        self.entries.push(EventEntry { time: call.start, place: Place::new(offset, len, rank) })
     }
 }
 
@@ -184,7 +186,7 @@ struct NodeText {
     node: Option<u32>,
     head: Vec<u8>,
     tail: Vec<u8>,
-    /// Whether a merge looks at nothing of events of its name.
+    /// Whether calls of it are plain events.
     is_plain: bool,
 }
 

@@ -85,13 +85,17 @@ impl Draft {
         Ok(Source::temporary(name, self.map()?, true))
     }
 
-    /// The same of a list of events that all have a time: `events` are these, each with its place in the draft. Who needs no more of an event
-    /// does not scan it.
+    /// Returns a trace whose events are all JSON and plain, with their entries, so that a merge need not
+    /// scan it. Places of entries are offsets in the draft.
     ///
     /// # Errors
     /// [`ErrorKind::Scratch`]
-    pub fn known_source(&self, name: &str, events: SpilledVec<Entry>) -> Result<Source, Error> {
-        Ok(self.json_source(name)?.with_events(events))
+    pub fn source_with_entries(
+        &self,
+        name: &str,
+        entries: SpilledVec<Entry>,
+    ) -> Result<Source, Error> {
+        Ok(self.json_source(name)?.with_entries(entries))
     }
 
     /// The error of a run that wrote it: where there is no room, it is the folder of temporary files that has none.

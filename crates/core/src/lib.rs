@@ -26,7 +26,8 @@
 //! | modules | job |
 //! |---|---|
 //! | [`source`], [`input`], [`os`] | names to bytes, whatever they are packed in |
-//! | [`read`], [`scan`], [`envelope`] | inputs to findings, on many cores; what stands around the events |
+//! | [`read`], [`scan`], [`envelope`] | the session: inputs to chunks, on many cores; documents, keys and losses around the events |
+//! | [`observe`], [`trace`] | how verbs read: one scan, an index of the events, and observers; a scan that is kept |
 //! | [`place`], [`entry`], [`store`] | where events stand: 8 bytes, 16 bytes, and the bytes themselves |
 //! | [`spill`], [`order`] | records and events by time, by a key or as they came, in memory or on disk |
 //! | [`shift`], [`decimal`], [`exact`], [`time`], [`windows`] | times, exactly |
@@ -53,6 +54,7 @@ pub mod long_events;
 pub mod losses;
 pub mod metadata;
 pub mod names;
+pub mod observe;
 pub mod order;
 pub mod os;
 pub mod output;

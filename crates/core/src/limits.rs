@@ -187,6 +187,32 @@ impl Quota {
     }
 }
 
+/// The part of a [`Quota`] that one holder takes, which changes as the holder grows.
+#[derive(Debug)]
+pub struct Lease {
+    quota: Arc<Quota>,
+    bytes: u64,
+}
+
+impl Lease {
+    /// Creates an empty lease. Leases of one quota share its limit.
+    pub fn new(quota: &Arc<Quota>) -> Self {
+        Lease { quota: Arc::clone(quota), bytes: 0 }
+    }
+
+    /// Changes the size of the lease to `bytes`, which `what` takes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exceeded`] if all leases of the quota together exceed it.
+    #[inline]
+    pub fn resize(&mut self, bytes: u64, what: &str) -> Result<(), Error> {
+        let used = self.quota.used.fetch_sub(self.bytes, Ordering::Relaxed) - self.bytes + bytes;
+        self.quota.used.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes = bytes;
+        self.quota.check(used, what)
+    }
+}
+
 /// Ends runs that have a copy of it: they fail with [`ErrorKind::Cancelled`] and leave outputs as they were.
 ///
 /// Looked at between portions of work: some MiB of input, or a bucket of some 16,000 events of output.

@@ -52,30 +52,25 @@ impl Source {
     ) -> Self {
         Source::Reader(NamedReader {
             name: name.into(),
-            bytes: Bytes::Mapped { mapped: mapped.map(Arc::new), is_json, events: None },
+            bytes: Bytes::Mapped { mapped: mapped.map(Arc::new), is_json, entries: None },
         })
     }
 
-    /// The same of a list of events that are JSON and have a time, of which `events` has each, in their order; for who needs no more of them
-    /// ([`Reader::known_events`](crate::read::Reader::known_events)).
-    pub(crate) fn with_events(self, events: SpilledVec<Entry>) -> Self {
-        match self {
-            Source::Reader(NamedReader { name, bytes: Bytes::Mapped { mapped, is_json, .. } }) => {
-                let events = Some(Arc::new(events));
-                Source::Reader(NamedReader {
-                    name,
-                    bytes: Bytes::Mapped { mapped, is_json, events },
-                })
-            }
-            other => other,
+    /// Adds the entries of all events of a temporary file, in its order. Every event is JSON, has a time
+    /// and is *plain*, see [`Observer::ignores_plain_events`](crate::observe::Observer::ignores_plain_events).
+    pub(crate) fn with_entries(mut self, all: SpilledVec<Entry>) -> Self {
+        if let Source::Reader(NamedReader { bytes: Bytes::Mapped { entries, .. }, .. }) = &mut self
+        {
+            *entries = Some(Arc::new(all));
         }
+        self
     }
 
-    /// All of its events, if they are known before it is read.
-    pub(crate) fn events(&self) -> Option<&SpilledVec<Entry>> {
+    /// Returns the entries of its events, if they are known before it is read.
+    pub(crate) fn entries(&self) -> Option<&SpilledVec<Entry>> {
         let Source::Reader(reader) = self else { return None };
         match &reader.bytes {
-            Bytes::Mapped { events, .. } => events.as_deref(),
+            Bytes::Mapped { entries, .. } => entries.as_deref(),
             Bytes::Once(_) => None,
         }
     }
@@ -89,14 +84,6 @@ impl Source {
     /// Bytes in memory, as a stream: they are copied while they are read.
     pub fn bytes(name: impl Into<String>, bytes: impl AsRef<[u8]> + Send + 'static) -> Self {
         Source::reader(name, std::io::Cursor::new(bytes))
-    }
-
-    /// Its path, if it is a file.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        match self {
-            Source::Path(path) => Some(path),
-            Source::Stdin | Source::Reader(_) => None,
-        }
     }
 
     /// Its path, or the name of a reader; empty for standard input.
@@ -140,8 +127,8 @@ enum Bytes {
     Mapped {
         mapped: Option<Arc<Mapped>>,
         is_json: bool,
-        /// Those in it, if they are known.
-        events: Option<Arc<SpilledVec<Entry>>>,
+        /// The entries of all events in it, if they were recorded while it was written.
+        entries: Option<Arc<SpilledVec<Entry>>>,
     },
 }
 

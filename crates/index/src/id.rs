@@ -40,10 +40,8 @@ pub const BINS: u16 = 17;
 pub const GRANULE_NAMES: u16 = 18;
 /// What pages of events of CPU profile streams have of each stream.
 pub const STREAM_RUNS: u16 = 19;
-/// What tells recordings apart.
-pub const CENSUS: u16 = 20;
 /// All sections, by ascending id.
-pub const ALL: [Section; 20] = [
+pub const ALL: [Section; 19] = [
     section(META),
     section(DOCUMENTS),
     section(KEYS),
@@ -63,7 +61,6 @@ pub const ALL: [Section; 20] = [
     section(BINS),
     section(GRANULE_NAMES),
     section(STREAM_RUNS),
-    section(CENSUS),
 ];
 
 /// The section of this id as it is written and read here.
@@ -103,7 +100,6 @@ pub fn name(id: u16) -> Option<&'static str> {
         BINS => "BINS",
         GRANULE_NAMES => "GRANULE_NAMES",
         STREAM_RUNS => "STREAM_RUNS",
-        CENSUS => "CENSUS",
         _ => return None,
     })
 }

@@ -96,7 +96,6 @@
 //! | 17 | [`id::BINS`] | stretches of time of lanes, by lane and time | lane: row in LANES, or behind those row in TRACKS · begin divided by the length · intervals and moments that begin in it and are not in SPANS · sum of their times (counters: bits of the least value) · the longest (of the greatest) · number of its name |
 //! | 18 | [`id::GRANULE_NAMES`] | names of granules: of what begins in them, by granule | row in GRANULES · row in NAMES |
 //! | 19 | [`id::STREAM_RUNS`] | streams of pages of STREAM_EVENTS: a run each, by page, then by stream | number of the page · row in STREAMS · events · chunks among them · bytes of the longest · least time of an event · greatest less least · and of its chunks, as if they were one: what it is · samples · sum of the steps · least time of a sample · the sum less the greatest such · least id of a node · ids from that to the greatest, as there |
-//! | 20 | [`id::CENSUS`] | what tells recordings apart, by kind: the trace, processes, threads without events, ids, CPU profiles | what it is, see [`census`] · flags, see there · two numbers, see there · bytes of a first and of a second text · bytes: all texts |
 //!
 //! Kinds are the bits of [`kinds`]. Times of granules, and jumps of time that cut them, are those of events that have one and are no metadata, but for
 //! events of CPU profiles of the phase P, which STREAM_EVENTS has. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
@@ -125,17 +124,11 @@
 //! **Bins** are for who draws: META has the k of their length, 2ᵏ ns, and whether NAMES has all names. The longest that begins in a bin may be
 //! one of SPANS; then it has no name. Only plain text has these sections.
 //!
-//! **Census** is for who plans a merge: with the threads of LANES, the keys of KEYS and the text of those it says what of two traces is one process, one operation, one
-//! clock. Most of a process's events are between the first and the last time of 64 of them, those whose places have the least hashes, without four at either end (one
-//! of 16, of fewer). Traces with more than 16,384 processes, threads and streams have no such section, nor have those with several documents, with damage, or with what
-//! is not JSON to the letter.
-//!
 //! What cannot be said exactly, or has no room, is left out: a section is then not there, and META names it. Who needs it reads the
 //! trace.
 #![forbid(unsafe_code)]
 
 pub mod bins;
-pub mod census;
 mod columns;
 mod error;
 mod fingerprint;

@@ -92,7 +92,7 @@ pub fn find_events(
     config: &Config,
 ) -> Result<Occurrences, Error> {
     let mut profiles = ProfileReader::new(&config.profiles, false, false);
-    let trace = Trace::open_with(sources, &config.limits, &mut profiles, None)?;
+    let trace = Trace::observe(sources, &config.limits, &mut profiles, ())?;
     let mut found = Matches { nth, count: 0, best: None };
     let mut open: HashMap<Thread, Begins<MatchingBegin>> = HashMap::default();
     let mut end = i64::MIN;

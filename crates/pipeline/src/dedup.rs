@@ -5,7 +5,7 @@
 
 use crate::config::Config;
 use crate::event_rewriter::EventRewriter;
-use crate::identity::{Renamer, Rewrite};
+use crate::identity::Rewrite;
 use crate::numbered_metadata::Listed;
 use std::hash::BuildHasher;
 use tracemill_core::error::Error;
@@ -33,7 +33,7 @@ pub(crate) fn deduplicate(
     let order = Order(store);
     let sorter = || ExternalSorter::new(&config.tmp_dir, config.shares().index / 8, config.threads);
     let tier = config.tier.unwrap_or_else(Tier::best);
-    let mut patched = EventRewriter::new(Renamer::new(rewrite, tier), None, None);
+    let mut patched = EventRewriter::new(&[rewrite], tier);
     let mut written = |place: Place| patched.apply(store.event(place), place.offset()).to_vec();
 
     let hasher = std::hash::RandomState::new();

@@ -2,9 +2,8 @@
 
 use crate::config::Config;
 use crate::event_rewriter::{EventRewriter, write_styled};
-use crate::fixups::Fixups;
-use crate::identity::{Renamer, Rewrite};
 use crate::layout::Layout;
+use crate::patcher::{Patcher, Repairs};
 use crate::reordering::Reordering;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -14,7 +13,7 @@ use tracemill_core::order::{Lists, Order, Timed};
 use tracemill_core::output::{Batch, Output, Sequencer, Turns};
 use tracemill_core::place::Place;
 use tracemill_core::store::Store;
-use tracemill_tokenizer::{Tier, Validator};
+use tracemill_tokenizer::Tier;
 
 /// Events in a batch, where the source does not decide.
 const BATCH: usize = 8 * 1024;
@@ -26,10 +25,8 @@ pub(crate) struct Emit<'r, 's, 'p> {
     pub(crate) delays: Reordering,
     pub(crate) lists: &'r Lists,
     pub(crate) timed: Timed<'r>,
-    /// Names that change.
-    pub(crate) rewrite: Option<Rewrite>,
-    /// What else changes, for a viewer; never where events are not written as they stand.
-    pub(crate) fixups: Option<&'r dyn Fixups>,
+    /// What changes in events, one after the other.
+    pub(crate) patchers: Vec<&'r dyn Patcher>,
 }
 
 /// What comes next, while workers take it a portion at a time.
@@ -92,15 +89,16 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
 
     /// Whether events may become longer or shorter than they stand.
     pub(crate) fn changes_lengths(&self, config: &Config) -> bool {
-        self.rewrite.is_some() || self.fixups.is_some() || config.repair
+        !self.patchers.is_empty() || config.repair
     }
 
     /// What changes in the events of a batch, for each worker; `None` if nothing does.
     fn patched(&self, config: &Config, tier: Tier) -> Option<EventRewriter<'_>> {
-        let renamer = || Renamer::new(self.rewrite.as_ref().unwrap_or(Rewrite::nothing()), tier);
-        let fixups = self.fixups.map(|fixups| fixups.finder(tier));
-        let repairs = config.repair.then(|| Validator::new(tier));
-        self.changes_lengths(config).then(|| EventRewriter::new(renamer(), fixups, repairs))
+        // what is changed for a viewer is mended by that
+        let repairs = config.repair && config.viewer.viewer.is_none();
+        let mut patchers = self.patchers.clone();
+        patchers.extend(repairs.then_some(&Repairs as &dyn Patcher));
+        self.changes_lengths(config).then(|| EventRewriter::new(&patchers, tier))
     }
 
     /// Calls `each` with all entries in exact order, a batch at a time, on this thread.
@@ -340,8 +338,7 @@ mod tests {
             delays: Reordering::default(),
             lists: &Lists::default(),
             timed: Timed::Buckets(Buckets::over(std::iter::once(&entries[..]))),
-            rewrite: None,
-            fixups: None,
+            patchers: Vec::new(),
         };
         let written = catch_unwind(AssertUnwindSafe(|| {
             let opening = (emit.layout, &MergedKeys::default());

@@ -6,80 +6,44 @@
 //! patches of a batch first, which tells its length, and to gather it then. A batch is some MiB of events, and those came
 //! twice from memory.
 
-use crate::fixups::FindFixups;
-use crate::identity::{Renamer, Rewrite};
 use crate::layout::{Layout, same};
+use crate::patcher::{EventPatcher, Patcher, WrittenAt};
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::output::Batch;
 use tracemill_core::patch::Patches;
 use tracemill_core::place::Place;
 use tracemill_core::store::{PREFETCH_AHEAD, Store};
-use tracemill_tokenizer::{Tier, Validator, mend};
+use tracemill_tokenizer::Tier;
 
 /// The patches of an event; one for each worker.
 pub(crate) struct EventRewriter<'r> {
-    renamer: Renamer<'r>,
-    fixups: Option<Box<dyn FindFixups + 'r>>,
-    /// What tells which events are to be mended, if any are.
-    repairs: Option<Validator>,
+    patchers: Vec<Box<dyn EventPatcher + 'r>>,
     patches: Patches,
     event: Vec<u8>,
 }
 
 impl<'r> EventRewriter<'r> {
-    pub(crate) fn new(
-        renamer: Renamer<'r>,
-        fixups: Option<Box<dyn FindFixups + 'r>>,
-        repairs: Option<Validator>,
-    ) -> Self {
-        let (patches, event) = (Patches::default(), Vec::new());
-        EventRewriter { renamer, fixups, repairs, patches, event }
-    }
-
-    /// For a trace in which no name changes.
-    pub(crate) fn repairing(tier: Tier) -> Self {
-        EventRewriter::new(Renamer::new(Rewrite::nothing(), tier), None, Some(Validator::new(tier)))
+    /// Creates a rewriter that applies patchers in this order.
+    pub(crate) fn new(patchers: &[&'r dyn Patcher], tier: Tier) -> Self {
+        let patchers = patchers.iter().map(|patcher| patcher.start(tier)).collect();
+        EventRewriter { patchers, patches: Patches::default(), event: Vec::new() }
     }
 
     /// Counts what was changed: all of it is written.
     pub(crate) fn finish(&mut self) {
-        if let Some(fixups) = &mut self.fixups {
-            fixups.finish();
-        }
+        self.patchers.iter_mut().for_each(|patcher| patcher.finish());
     }
 
-    /// One event with its new names, and mended.
+    /// Returns an event as it is written, by patchers that do not look at its number.
     pub(crate) fn apply<'e>(&'e mut self, event: &'e [u8], offset: u64) -> &'e [u8] {
-        self.patches.clear();
-        self.renamer.find(event, offset, &mut self.patches);
-        self.repair(event);
+        self.find(event, offset, 0);
         if self.patches.is_empty() {
             return event;
         }
-        self.put_together(event);
-        &self.event
-    }
-
-    /// The event with its patches so far, in `self.event`.
-    fn put_together(&mut self, event: &[u8]) {
-        self.patches.put_in_order(event);
         self.event.clear();
         self.patches.append_to(event, &mut self.event);
-    }
-
-    /// Puts one patch, the event as JSON, in the place of all others, if that is asked for and it is none.
-    fn repair(&mut self, event: &[u8]) {
-        let Some(validator) = &mut self.repairs else { return };
-        if validator.check(event).is_ok() {
-            return;
-        }
-        self.put_together(event);
-        // what has no one meaning was lost when it was read
-        if let Ok(Some(mended)) = mend(&self.event) {
-            self.patches.clear();
-            self.patches.replace(event, event, &mended);
-        }
+        &self.event
     }
 
     /// Appends the events of a batch with what stands between them, as much as stands in the input as it will in the output in
@@ -127,10 +91,8 @@ impl<'r> EventRewriter<'r> {
     /// Finds the patches of an event, the `index`th of the output; returns how much longer it becomes.
     fn find(&mut self, event: &[u8], offset: u64, index: u64) -> i64 {
         self.patches.clear();
-        self.renamer.find(event, offset, &mut self.patches);
-        match &mut self.fixups {
-            None => self.repair(event),
-            Some(own) => own.find(event, index, &mut self.patches),
+        for patcher in &mut self.patchers {
+            patcher.patch(event, WrittenAt { offset, index }, &mut self.patches);
         }
         self.patches.put_in_order(event);
         self.patches.longer()

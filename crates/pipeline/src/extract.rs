@@ -9,11 +9,14 @@ use crate::sidecar::{self, Asked};
 use crate::warning::Warning;
 use serde::Serialize;
 use std::path::PathBuf;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::flaws::Flaws;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::json::printable;
 use tracemill_core::losses::InputReport;
+use tracemill_core::metadata::Names;
+use tracemill_core::observe::Scanned;
 use tracemill_core::output::{self, Length, Output};
 use tracemill_core::read::Inputs;
 use tracemill_core::remedy::Remedy;
@@ -22,7 +25,7 @@ use tracemill_core::store::Store;
 use tracemill_core::target::{Compression, OutputConfig, Target};
 use tracemill_core::threads::try_each;
 use tracemill_profile::{
-    ChunkOrder, Collector, Group, Keep, PlacedProfile, ProfileSource, source_of, write,
+    Assembly, ChunkOrder, Collector, Group, PlacedProfile, ProfileSource, source_of, write,
 };
 use tracemill_tokenizer::to_text;
 
@@ -189,15 +192,15 @@ fn run(
     if let Some(ProfileTarget::One(target)) = target {
         output::check(&plain(target.clone()), &all_sources)?;
     }
-    let Asked { answer: (inputs, mut collector), used, unused, warning } =
-        sidecar::profiles(sources, config)?;
+    let Asked { answer, used, unused, warning } = sidecar::profiles(sources, config)?;
+    let Scanned { inputs, index, observed: mut collector } = answer;
     collector.streams.finish()?;
-    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = &Store::new(payloads).with_long(&collector.streams.long);
+    let store = &inputs.store().with_long(&collector.streams.long);
     let mut groups = collector.streams.groups();
     let all = groups.len();
     groups.retain(|&group| choice.takes(group));
-    let job = ExtractRun { collector: &collector, inputs: &inputs, store, config };
+    let (names, documents) = (&collector.names, &*index.documents);
+    let job = ExtractRun { names, documents, inputs: &inputs, store, config };
     let mut warnings = of_inputs(&inputs).chain(warning).collect();
     let targets = match target {
         None => vec![None; groups.len()],
@@ -229,7 +232,8 @@ fn plain(target: Target) -> OutputConfig {
 
 /// What all profiles of a run share.
 struct ExtractRun<'j, 's, 'p> {
-    collector: &'j Collector,
+    names: &'j Names,
+    documents: &'j [Document],
     inputs: &'j Inputs,
     store: &'s Store<'p>,
     config: &'j Config,
@@ -246,7 +250,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
         let memory = self.config.shares().payload / 4 / threads as u64;
         try_each(threads, groups.len(), |number| {
             let group = groups[number];
-            work(number, group.assemble(self.store, Keep::All { memory }, self.config)?, group)
+            work(number, group.assemble(self.store, Assembly::All { memory }, self.config)?, group)
         })
     }
 
@@ -277,7 +281,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
 
     /// Names of its process and thread.
     fn names_of(&self, group: Group<'_>) -> (Option<String>, Option<String>) {
-        let names = &self.collector.names;
+        let names = self.names;
         let pid = &group.owner.pid;
         (names.process(pid), names.thread(pid, group.tid()))
     }
@@ -343,7 +347,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
     /// The file name of each profile.
     fn file_names(&self, groups: &[Group<'_>], template: Option<&str>) -> Vec<String> {
         const USUAL: &str = "CPU.{date}.{time}.{pid}.{tid}.{seq}.cpuprofile";
-        let recorded = self.collector.recorded(self.store);
+        let recorded = Collector::recorded(self.documents, self.store);
         let (date, time) = recorded.unwrap_or_else(|| ("19700101".into(), "000000".into()));
         let mut by_start: Vec<usize> = (0..groups.len()).collect();
         by_start.sort_by_key(|&number| groups[number].first_time());

@@ -1,47 +1,57 @@
-//! The inputs of a verb: traces and CPU profiles, which become events on their way in.
+//! The scan of a verb: traces, and CPU profiles as the events that V8 would have streamed.
 
 use crate::config::{CheckFor, Config, PidPolicy};
 use crate::warning::Warning;
 use tracemill_core::error::Error;
 use tracemill_core::limits::Limits;
+use tracemill_core::observe::{Keep, Observer, Scan, Scanned};
 use tracemill_core::pieces::Chosen;
-use tracemill_core::read::{Inputs, Reader};
+use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
 use tracemill_profile::ProfileReader;
 
-/// Reads every source to its end.
-pub(crate) fn read_all<R: Reader>(
+/// Scans every source to its end.
+///
+/// # Errors
+/// As [`Scan::run`].
+pub(crate) fn scan<K: Keep, O: Observer>(
     sources: &[Source],
     config: &Config,
-    reader: &mut R,
-) -> Result<Inputs, Error> {
-    let (limits, mut profiles) = told(config);
-    tracemill_core::read::read_all(sources, &limits, &mut profiles, reader)
+    keep: K,
+    observer: O,
+) -> Result<Scanned<K, O>, Error> {
+    let (limits, mut profiles) = reader_options(config);
+    Scan::new(sources, &limits, &mut profiles).keep(keep).observe(observer).run()
 }
 
-/// Reads pieces of a file.
-pub(crate) fn read_pieces<R: Reader>(
+/// Scans pieces of a file.
+///
+/// # Errors
+/// As [`Scan::run`].
+pub(crate) fn scan_pieces<K: Keep, O: Observer>(
     source: &Source,
     pieces: &Chosen,
     config: &Config,
-    reader: &mut R,
-) -> Result<Inputs, Error> {
-    let (limits, mut profiles) = told(config);
-    tracemill_core::read::read_pieces(source, pieces, &limits, &mut profiles, reader)
+    keep: K,
+    observer: O,
+) -> Result<Scanned<K, O>, Error> {
+    let (limits, mut profiles) = reader_options(config);
+    let scan = Scan::new(std::slice::from_ref(source), &limits, &mut profiles);
+    scan.only(pieces).keep(keep).observe(observer).run()
 }
 
-/// What those that read are told.
-pub(crate) fn told(config: &Config) -> (Limits, ProfileReader) {
+/// Returns the limits of the scan, and what makes events from CPU profiles.
+pub(crate) fn reader_options(config: &Config) -> (Limits, ProfileReader) {
     let one_process = config.identity.pid == PidPolicy::One;
     let for_devtools = config.viewer.viewer == Some(CheckFor::Devtools);
     let profiles = ProfileReader::new(&config.profiles, one_process, for_devtools);
-    // viewers refuse what is not JSON: all that can be mended is
+    // viewers refuse what is not JSON, so everything that can be repaired is
     let repair = config.repair || config.viewer.viewer.is_some();
     let limits = Limits { repair, ..config.limits.clone() };
     (limits, profiles)
 }
 
-/// What there is to say of the inputs.
+/// Returns the warnings about inputs.
 pub(crate) fn of_inputs(inputs: &Inputs) -> impl Iterator<Item = Warning> {
     inputs.warnings.iter().cloned().map(Warning::from)
 }

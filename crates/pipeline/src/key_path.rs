@@ -105,8 +105,8 @@ fn plain(key: &[u8]) -> Vec<u8> {
 /// Reads an input to its end.
 fn scan(source: &Source, path: &str, config: &Config, found: &mut FoundKey) -> Result<(), Error> {
     let mut profiles = ProfileReader::new(&config.profiles, false, false);
-    let trace =
-        Trace::open_with(std::slice::from_ref(source), &config.limits, &mut profiles, None)?;
+    let sources = std::slice::from_ref(source);
+    let trace = Trace::observe(sources, &config.limits, &mut profiles, ())?;
     let store = trace.store();
     for document in trace.documents() {
         let keys =

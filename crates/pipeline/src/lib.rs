@@ -57,9 +57,10 @@
 //!
 //! # Inside
 //!
-//! Modules in the order in which bytes meet them: `input` (names to bytes), `read` (inputs to findings), `scan` (one
-//! file on many cores), `index` (16 bytes an event), `store` (places to bytes), `order` (sorting and spilling), `streams`
-//! (CPU profile chunks), `sidecar` (indexes beside traces), `keys` (what stands beside the events), `annotations` (those of DevTools), `copies` (what parts repeat), `emit` (order to bytes), `output` (bytes to disk).
+//! Every verb reads through [`tracemill_core::observe`]: `inputs` runs its scan, `input_watch` has the observers of verbs that join several
+//! inputs, `input_set` the inputs of an analysis. `patcher` and `event_rewriter` change events as they are written, `emit` and
+//! `whole_trace` write them; `in_order` is the second half of verbs that keep the order of their inputs. `sidecar` has the indexes beside
+//! traces, `keys` the top-level keys, `annotations` those of DevTools.
 #![forbid(unsafe_code)]
 
 mod annotation_drop;
@@ -78,12 +79,13 @@ mod event_rewriter;
 mod extract;
 mod file_names;
 mod filter;
-mod findings;
 mod fitted;
-mod fixups;
 mod id_set;
 mod identity;
+mod in_order_writer;
 mod info;
+mod input_set;
+mod input_watch;
 mod inputs;
 mod key_hash;
 mod key_path;
@@ -95,6 +97,7 @@ mod merged_scan;
 mod numbered_metadata;
 mod overlapped_copy;
 mod parts;
+mod patcher;
 mod pattern;
 mod pieces;
 mod redact;
@@ -106,6 +109,7 @@ mod rows;
 mod sidecar;
 mod slice;
 mod split;
+mod stream_watch;
 mod streamed_output;
 mod viewer;
 mod warning;
@@ -126,20 +130,17 @@ pub use extract::{
     list_profiles,
 };
 pub use filter::Filter;
-pub use findings::{
-    Findings, InputPlace, PieceNode, Pieces, ProfileFacts, ProfilePiece, Scanned, Stretch,
-    scan_inputs,
-};
 pub use fitted::verbs::{convert, filter, slice};
 pub use id_set::IdSet;
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
     TopList, TopRow, Unended, Usage,
 };
+pub use input_set::{InputPlace, InputSet, PieceNode, Pieces, ProfileFacts, ProfilePiece};
 pub use key_hash::hash_texts;
 pub use key_path::{FoundKey, find_key};
-pub use merge::{is_plain_name, merge};
-pub use merged_scan::{Merging, ScannedToMerge, scan_to_merge};
+pub use merge::{is_plain_name, merge, plan_merge};
+pub use merged_scan::{MergeIndex, PendingMerge, scan_to_merge};
 pub use pattern::{Glob, Pattern, Preset};
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use report::{
@@ -150,8 +151,8 @@ pub use rows::WrittenId;
 pub use sidecar::{
     Attempt, ByIndex, DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState,
     DrawnStretch, Excerpt, ExcerptLacks, ExcerptQuery, ExcerptThread, IndexConfig, IndexReport,
-    IndexSection, MergePlan, Reach, Unsettled, by_excerpt, has_index, index, index_path, info,
-    info_with, micros, plan_merge, scan_excerpt, stretch_at,
+    IndexSection, Reach, Unsettled, by_excerpt, has_index, index, index_path, info, info_with,
+    micros, scan_excerpt, stretch_at,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

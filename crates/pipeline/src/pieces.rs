@@ -4,16 +4,14 @@ use crate::config::Config;
 use crate::inputs;
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_core::envelope::{Document, Envelope};
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
+use tracemill_core::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
 use tracemill_core::pieces::Chosen;
-use tracemill_core::read::{Current, Inputs, Maker, Reader};
-use tracemill_core::scan::Collect;
 use tracemill_core::source::Source;
 use tracemill_index::event_sum;
 use tracemill_profile::IndexedStreams;
-use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
+use tracemill_tokenizer::Event;
 
 /// What became of a run over pieces.
 pub(crate) enum PieceOutcome<T> {
@@ -71,18 +69,20 @@ impl Pieces {
     /// If the run was cancelled. Who reads all of the input tells what else is wrong.
     ///
     /// Pieces of a damaged input have its damage; what counts is that their events are those that are known.
-    pub(crate) fn read<R: Reader>(
+    pub(crate) fn read<K: Keep, O: Observer>(
         &self,
         source: &Source,
-        reader: R,
+        keep: K,
+        observer: O,
         config: &Config,
-    ) -> Result<Option<(Inputs, R)>, Error> {
-        let mut summed = Summed { reader, read: Read::default() };
-        let Ok(mut inputs) = inputs::read_pieces(source, &self.chosen, config, &mut summed) else {
+    ) -> Result<Option<Scanned<K, O>>, Error> {
+        let observers = (EventSums::default(), observer);
+        let scanned = inputs::scan_pieces(source, &self.chosen, config, keep, observers);
+        let Ok(Scanned { mut inputs, index, observed: (EventSums(read), observed) }) = scanned
+        else {
             return config.cancel.check().map(|()| None);
         };
-        let Summed { mut reader, read } = summed;
-        let is_one = matches!((&reader.documents()[..], &inputs.reports[..]), ([_], [_]));
+        let is_one = matches!((&index.documents[..], &inputs.reports[..]), ([_], [_]));
         let lost = inputs.reports.iter().map(InputReport::lost).sum::<u64>();
         if !is_one || lost > 0 && self.report.lost() == 0 || read != self.read {
             return Ok(None);
@@ -91,7 +91,7 @@ impl Pieces {
             let InputReport { name, lapses, .. } = std::mem::take(report);
             *report = InputReport { name, lapses, ..self.report.clone() };
         }
-        Ok(Some((inputs, reader)))
+        Ok(Some(Scanned { inputs, index, observed }))
     }
 }
 
@@ -103,86 +103,27 @@ pub(crate) struct KnownSamples {
     pub(crate) around: (i64, i64),
 }
 
-/// A reader that sums up the events it is given.
-struct Summed<R> {
-    reader: R,
-    read: Read,
-}
+/// Observes the number of events, and the sum of their checksums.
+#[derive(Default)]
+struct EventSums(Read);
 
-/// A part of it.
-struct SummedPart<P> {
-    part: P,
-    read: Read,
-}
-
-impl<P: Collect> Collect for SummedPart<P> {
-    fn envelope(&mut self) -> &mut Envelope {
-        self.part.envelope()
-    }
-
+impl Look for EventSums {
     #[inline]
-    fn event(&mut self, event: &Event<'_>) {
-        self.read.add(Read { events: 1, sum: event_sum(event.offset, event.bytes) });
-        self.part.event(event);
-    }
-
-    fn document(&mut self, form: Form) {
-        self.part.document(form);
-    }
-
-    fn member(&mut self, member: Member<'_>) {
-        self.part.member(member);
-    }
-
-    fn damage(&mut self, damage: &Damage<'_>) {
-        self.part.damage(damage);
-    }
-
-    fn note(&mut self, note: Note, offset: u64) {
-        self.part.note(note, offset);
-    }
-
-    fn seal(&mut self) {
-        self.part.seal();
+    fn event(&mut self, event: &Event<'_>, _: &EventRef) -> bool {
+        self.0.add(Read { events: 1, sum: event_sum(event.offset, event.bytes) });
+        true
     }
 }
 
-impl<R: Reader> Reader for Summed<R> {
-    type Findings = SummedPart<R::Findings>;
+impl Observer for EventSums {
+    type Chunk = EventSums;
 
-    fn part(base: u64, bytes: usize) -> Self::Findings {
-        SummedPart { part: R::part(base, bytes), read: Read::default() }
+    fn starter(&self) -> Starter<EventSums> {
+        Box::new(|_| EventSums::default())
     }
 
-    fn maker(&self) -> Maker<Self::Findings> {
-        let make = self.reader.maker();
-        Box::new(move |base, bytes| SummedPart { part: make(base, bytes), read: Read::default() })
+    fn merge(&mut self, found: EventSums, _: &SealedChunk<'_>) -> Result<(), Error> {
+        self.0.add(found.0);
+        Ok(())
     }
-
-    fn begin(&mut self, name: &str) {
-        self.reader.begin(name);
-    }
-
-    fn hurries(&self) -> bool {
-        self.reader.hurries()
-    }
-
-    fn take(&mut self, part: Self::Findings, base: u64, current: Current<'_>) -> Result<(), Error> {
-        self.read.add(part.read);
-        self.reader.take(part.part, base, current)
-    }
-
-    fn documents(&mut self) -> &mut Vec<Document> {
-        self.reader.documents()
-    }
-
-    const KEEPS_STREAMS: bool = R::KEEPS_STREAMS;
-
-    fn asks_which_are_json(&self) -> bool {
-        self.reader.asks_which_are_json()
-    }
-
-    const PROVES: bool = R::PROVES;
-
-    const RESERVED: u64 = R::RESERVED;
 }

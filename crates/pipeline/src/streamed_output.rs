@@ -19,6 +19,7 @@ use crate::event_rewriter::{EventRewriter, write_styled};
 use crate::keys::unite;
 use crate::layout::{Layout, default_format};
 use crate::merged_keys::MergedKeys;
+use crate::patcher::Repairs;
 use crate::report::RunReport;
 use crate::warning::Warning;
 use memchr::memmem;
@@ -62,7 +63,7 @@ impl StreamedOutput {
         batch.push(&opening)?;
         batch.finish()?;
         let tier = config.tier.unwrap_or_else(Tier::best);
-        let repairs = config.repair.then(|| EventRewriter::repairing(tier));
+        let repairs = config.repair.then(|| EventRewriter::new(&[&Repairs], tier));
         let opening = opening.len() as u64;
         let next = (1, opening);
         Ok(StreamedOutput { output, layout, opening, next, events: 0, breaks_escaped: 0, repairs })

@@ -44,15 +44,15 @@ enum Pairing {
     Untimed,
 }
 
-/// What of a profile is wanted.
+/// How much of a profile to assemble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// All of it; samples and steps take `memory` bytes of heap at most, and lines and columns up to two thirds of it more.
+pub enum Assembly {
+    /// The whole profile.
     All {
-        /// Bytes.
+        /// Bytes of heap for samples and time steps; lines and columns take up to two thirds more.
         memory: u64,
     },
-    /// The call tree, and what is wrong: its samples are looked at and forgotten.
+    /// The call tree and the defects. Samples are checked and dropped.
     Tree,
 }
 
@@ -68,7 +68,7 @@ struct Unknown {
 /// Collects the chunks of one stream, in order: [`Assembler::add`] for each, [`Assembler::finish`] once.
 pub struct Assembler<'s, 'p> {
     store: &'s Store<'p>,
-    keep: Keep,
+    assembly: Assembly,
     /// How many samples were taken.
     taken: u64,
     tmp_dir: PathBuf,
@@ -112,7 +112,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
     pub fn new(
         store: &'s Store<'p>,
         (samples, deltas): (u64, u64),
-        keep: Keep,
+        assembly: Assembly,
         tmp_dir: &Path,
     ) -> Self {
         let pairing = match (samples, deltas) {
@@ -120,13 +120,13 @@ impl<'s, 'p> Assembler<'s, 'p> {
             _ if samples == deltas => Pairing::Whole,
             _ => Pairing::ByChunk,
         };
-        let (third, samples, deltas) = match keep {
-            Keep::All { memory } => (memory / 3, samples, deltas),
-            Keep::Tree => (0, 0, 0),
+        let (third, samples, deltas) = match assembly {
+            Assembly::All { memory } => (memory / 3, samples, deltas),
+            Assembly::Tree => (0, 0, 0),
         };
         Assembler {
             store,
-            keep,
+            assembly,
             taken: 0,
             tmp_dir: tmp_dir.to_owned(),
             builder: Builder::default(),
@@ -214,14 +214,14 @@ impl<'s, 'p> Assembler<'s, 'p> {
             }
         }
         let ids = &chunk.samples[..take];
-        match self.keep {
-            Keep::Tree => {
+        match self.assembly {
+            Assembly::Tree => {
                 for &id in ids {
                     self.number(id, offset);
                 }
                 Ok(())
             }
-            Keep::All { memory } => self.keep_samples(chunk, ids, placeholders, memory, offset),
+            Assembly::All { memory } => self.keep_samples(chunk, ids, placeholders, memory, offset),
         }
     }
 
@@ -343,7 +343,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         if self.pairing == Pairing::Untimed {
             profile.judge_untimed(self.first.unwrap_or(0), self.taken);
         }
-        let Keep::All { memory } = self.keep else { return Ok(profile) };
+        let Assembly::All { memory } = self.assembly else { return Ok(profile) };
         if self.pairing == Pairing::Untimed {
             profile.spread(SpillVec::new(&self.tmp_dir, memory / 3 * 2))?;
         }

@@ -37,7 +37,7 @@ pub fn text_of<'t>(text: Text, store: &Store<'t>, decoded_text: &'t [u8]) -> &'t
     }
 }
 
-/// A profile, whole; or, of [`Keep::Tree`](crate::Keep::Tree), without samples, and what it says of them is not final. Times are
+/// A profile, whole; or, of [`Assembly::Tree`](crate::Assembly::Tree), without samples, and what it says of them is not final. Times are
 /// nanoseconds.
 pub struct Profile<'s, 'p> {
     pub(super) store: &'s Store<'p>,

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Profiles are judged each by itself, so threads can share them out as they like; only whether two profiles are of one thread needs
-//! all of them. A profile is put together without its samples ([`Keep::Tree`]): they are looked at, and forgotten.
+//! all of them. A profile is put together without its samples ([`Assembly::Tree`]): they are looked at, and forgotten.
 
-use super::assemble::Keep;
+use super::assemble::Assembly;
 use super::order::ChunkOrder;
 use super::router::OddLengths;
 use super::streams::{Group, Streams};
@@ -80,7 +80,7 @@ impl<'c> Suspects<'c> {
         store: &Store<'_>,
         config: &Limits,
     ) -> Result<Judged, Error> {
-        let whole = self.groups[number].assemble(store, Keep::Tree, config)?;
+        let whole = self.groups[number].assemble(store, Assembly::Tree, config)?;
         let tree = &whole.profile.tree;
         let by_parent = tree.by_parent.map(|node| tree.texts[node as usize].offset);
         Ok(Judged { by_parent, order: whole.order, flaws: whole.profile.flaws })

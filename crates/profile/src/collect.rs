@@ -1,8 +1,8 @@
 //! One pass over all inputs for their CPU profiles, and each profile put together.
 //!
 //! ```text
-//!   read_all ─ worker: ChunkFindings ─> Collector ─ finish ─> Streams ─ groups ─> Group ─ assemble ─> PlacedProfile
-//!              one a stretch            in input order                                      one profile, any thread
+//!   scan ─ worker: ProfileLook ─> Collector ─ finish ─> Streams ─ groups ─> Group ─ assemble ─> PlacedProfile
+//!          one per chunk          in input order                                    one profile, any thread
 //! ```
 //!
 //! When a profile starts (the first that is known counts):
@@ -16,7 +16,7 @@
 //!
 //! It ends with its latest sample, or with the `endTime` that it has, if that is later.
 
-use super::assemble::{Assembler, Keep};
+use super::assemble::{Assembler, Assembly};
 use super::assembled::Profile;
 use super::contents::{Contents, decode};
 use super::key::Written;
@@ -26,35 +26,34 @@ use super::source::ProfileSource;
 use super::streams::{Group, Room, Streams};
 use super::write::Bounds;
 use tracemill_core::entry::Entry;
-use tracemill_core::envelope::{Document, Envelope};
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_core::json::micros;
 use tracemill_core::limits::{Limits, Quota};
 use tracemill_core::metadata::Names;
+use tracemill_core::observe::{EventRef, Look, Needs, Observer, SealedChunk, Starter};
 use tracemill_core::order::Order;
-use tracemill_core::read::{Current, Reader};
-use tracemill_core::scan::Collect;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is, to_text};
 
-/// What is found of profiles: a [`Reader`] for [`read_all`](tracemill_core::read::read_all), for who wants nothing else of the inputs.
+/// Observes CPU profiles: collects the streams of `ProfileChunk` events, and the names of threads.
 ///
 /// ```
-/// use tracemill_core::read::read_all;
-/// use tracemill_core::store::Store;
+/// use tracemill_core::observe::Scan;
 /// use tracemill_core::{Limits, Source};
-/// use tracemill_profile::{Collector, Keep, ProfileInputs, ProfileReader};
+/// use tracemill_profile::{Collector, Assembly, ProfileInputs, ProfileReader};
 ///
 /// let text = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"startTime":10,"endTime":30,"samples":[1,1],"timeDeltas":[5,7]}"#;
 /// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-/// let mut collector = Collector::new(&limits);
 /// let mut reader = ProfileReader::new(&ProfileInputs::default(), false, false);
-/// let inputs = read_all(&[Source::bytes("a.cpuprofile", text)], &limits, &mut reader, &mut collector)?;
+/// let sources = [Source::bytes("a.cpuprofile", text)];
+/// let scanned = Scan::new(&sources, &limits, &mut reader).observe(Collector::new(&limits)).run()?;
+/// let (inputs, mut collector) = (scanned.inputs, scanned.observed);
 /// collector.streams.finish()?;
 ///
-/// let store = Store::new(inputs.payloads.iter().map(|held| (held.base, &*held.payload))).with_long(&collector.streams.long);
-/// let whole = collector.streams.groups()[0].assemble(&store, Keep::Tree, &limits)?;
+/// let store = inputs.store().with_long(&collector.streams.long);
+/// let whole = collector.streams.groups()[0].assemble(&store, Assembly::Tree, &limits)?;
 /// assert_eq!((whole.start, whole.bounds.end, whole.profile.tree.len()), (10_000, 30_000, 1));
 /// # Ok::<(), tracemill_core::Error>(())
 /// ```
@@ -63,54 +62,42 @@ pub struct Collector {
     pub streams: Streams,
     /// Names of all processes and threads, as metadata events say. They stay in memory: a quarter of it at most.
     pub names: Names,
-    documents: Vec<Document>,
     quota: Quota,
 }
 
-/// The findings of a stretch of an input: its profiles' events, decoded, and its metadata.
+/// The profile events of one chunk, decoded, and its names.
 #[derive(Default)]
-pub struct ChunkFindings {
-    envelope: Envelope,
+pub struct ProfileLook {
     streams: Router,
     names: Names,
 }
 
-impl Collect for ChunkFindings {
-    fn envelope(&mut self) -> &mut Envelope {
-        &mut self.envelope
-    }
-
+impl Look for ProfileLook {
     #[inline]
-    fn event(&mut self, event: &Event<'_>) {
-        self.envelope.stats.events += 1;
-        if event.is_metadata() {
-            return self.names.note(event);
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        match event.is_metadata() {
+            true => self.names.note(event),
+            false => self.streams.note(event, at.offset),
         }
-        self.streams.note(event, self.envelope.base + event.offset);
+        true
     }
 }
 
-impl Reader for Collector {
-    type Findings = ChunkFindings;
+impl Observer for Collector {
+    type Chunk = ProfileLook;
 
-    fn part(base: u64, _bytes: usize) -> ChunkFindings {
-        ChunkFindings { envelope: Envelope::at(base), ..ChunkFindings::default() }
+    fn needs(&self) -> Needs {
+        Needs { input_bytes: true, synthetic_bytes: true, ..Needs::NONE }
     }
 
-    fn documents(&mut self) -> &mut Vec<Document> {
-        &mut self.documents
+    fn starter(&self) -> Starter<ProfileLook> {
+        Box::new(|_| ProfileLook::default())
     }
 
-    const KEEPS_STREAMS: bool = true;
-
-    const PROVES: bool = false;
-
-    fn take(&mut self, part: ChunkFindings, base: u64, _current: Current<'_>) -> Result<(), Error> {
-        self.streams.append(part.streams, base)?;
-        self.names.append(part.names);
-        self.quota.check(self.names.heap(), "names of processes and threads")?;
-        part.envelope.append_to(&mut self.documents);
-        Ok(())
+    fn merge(&mut self, found: ProfileLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        self.streams.append(found.streams, chunk.base)?;
+        self.names.append(found.names);
+        self.quota.check(self.names.heap(), "names of processes and threads")
     }
 }
 
@@ -123,13 +110,13 @@ impl Collector {
         let room = Room { decoded: share / 2, places: share / 4 };
         let streams = Streams::new(room, config);
         let quota = Quota::new(config, config.memory / 4);
-        Collector { streams, names: Names::default(), documents: Vec::new(), quota }
+        Collector { streams, names: Names::default(), quota }
     }
 
     /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools or Chrome: what the names of files are made
     /// of. `None` if no input has one that can be read. Cost: one pass over the inputs' `metadata`.
-    pub fn recorded(&self, store: &Store<'_>) -> Option<(String, String)> {
-        let keys = self.documents.iter().flat_map(|document| &document.keys);
+    pub fn recorded(documents: &[Document], store: &Store<'_>) -> Option<(String, String)> {
+        let keys = documents.iter().flat_map(|document| &document.keys);
         let metadata = keys.filter(|key| string_is(&key.key, b"metadata"));
         // DevTools writes the first, Chrome the second
         const NAMES: [&[u8]; 2] = [b"startTime", b"trace-capture-datetime"];
@@ -192,7 +179,7 @@ impl Group<'_> {
     pub fn assemble<'s, 'p>(
         self,
         store: &'s Store<'p>,
-        keep: Keep,
+        keep: Assembly,
         config: &Limits,
     ) -> Result<PlacedProfile<'s, 'p>, Error> {
         let (mut contents, order) = (Contents::new(self.kept, store), Order(store));

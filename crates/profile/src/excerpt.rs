@@ -22,7 +22,7 @@
 //! needed for their nodes, and of runs that are opened. Heap: some 50 bytes for each
 //! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
 
-use super::assemble::{Assembler, Keep};
+use super::assemble::{Assembler, Assembly};
 use super::chunk::{Chunk, NO_ID, Node};
 use super::collect::{PlacedProfile, start_at};
 use super::contents::{Contents, decode, decode_nodes};
@@ -92,7 +92,7 @@ pub(crate) fn excerpt<'s, 'p>(
         return Ok(None);
     }
     let counts = (excerpt.samples, excerpt.samples);
-    let mut assembler = Assembler::new(store, counts, Keep::All { memory }, &config.tmp_dir);
+    let mut assembler = Assembler::new(store, counts, Assembly::All { memory }, &config.tmp_dir);
     excerpt.cut_all(|chunk, offset| assembler.add(chunk.view(), offset))?;
     let first = group.first_chunk();
     let mut whole = group.finish(assembler, ChunkOrder::Both, first, store)?;

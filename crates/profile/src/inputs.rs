@@ -32,8 +32,8 @@ const KEYS: [&[u8]; 10] = [
     b"\"$vscode\"",
 ];
 
-/// Reads CPU profiles as the events that V8 would have streamed: for [`Trace::open_with`](tracemill_core::Trace::open_with) and
-/// [`read_all`](tracemill_core::read::read_all).
+/// Reads CPU profiles as the events that V8 would have streamed: for [`Trace::observe`](tracemill_core::Trace::observe) and
+/// [`Scan`](tracemill_core::observe::Scan).
 ///
 /// One serves one run. Heap: 60 bytes a node of the profile that is being read, and some dozen bytes a profile.
 ///
@@ -44,7 +44,8 @@ const KEYS: [&[u8]; 10] = [
 /// let text = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"startTime":10,"endTime":30,"samples":[1],"timeDeltas":[5]}"#;
 /// let rules = ProfileInputs { pid_tid: vec![("a.cpuprofile".into(), 7, 8)] }; // what the file does not say
 /// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-/// let trace = Trace::open_with(&[Source::bytes("a.cpuprofile", text)], &limits, &mut ProfileReader::new(&rules, false, false), None)?;
+/// let mut reader = ProfileReader::new(&rules, false, false);
+/// let trace = Trace::observe(&[Source::bytes("a.cpuprofile", text)], &limits, &mut reader, ())?;
 /// let first = trace.events(EventOrder::Time).next().expect("there is one");
 /// assert!(String::from_utf8_lossy(first.bytes).contains(r#""pid":7,"tid":8"#));
 /// # Ok::<(), tracemill_core::Error>(())

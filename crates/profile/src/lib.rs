@@ -8,14 +8,13 @@
 //!
 //! ```
 //! use tracemill_core::{Limits, Source};
-//! use tracemill_profile::Profiles;
 //! let text = r#"[{"ph":"P","name":"Profile","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},
 //!   {"ph":"P","name":"ProfileChunk","pid":7,"tid":9,"id":"0x1","ts":2,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,
 //!   "callFrame":{"functionName":"parse","scriptId":0}}],"samples":[1,1]},"timeDeltas":[5,7]}}}]"#;
 //!
 //! let limits = Limits::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap, folder for what exceeds them
-//! let trace = tracemill_profile::open(&[Source::bytes("a.json", text)], &limits)?;
-//! for profile in Profiles::of(&trace)?.iter() {
+//! let opened = tracemill_profile::open(&[Source::bytes("a.json", text)], &limits)?;
+//! for profile in opened.profiles()?.iter() {
 //!     let profile = profile?;
 //!     let hottest = &profile.hot()[0];
 //!     println!("{} {}: {} samples, most in {}", profile.pid(), profile.tid(), profile.samples(), hottest.name);
@@ -92,7 +91,7 @@ mod window;
 mod write;
 
 pub use around::SampleSpan;
-pub use assemble::Keep;
+pub use assemble::Assembly;
 pub use assembled::text_of;
 pub use browser::FOR_DEVTOOLS;
 pub use check::{Suspects, Verdict};
@@ -108,7 +107,7 @@ pub use key::{StreamKey, StreamNumbers, push_canonical, stream_key};
 pub use order::ChunkOrder;
 pub use order::{SortSpace, order_chunks};
 pub use profile_parts::ProfileParts;
-pub use profiles::{CpuProfile, HotFunction, Profiles, open};
+pub use profiles::{CpuProfile, HotFunction, ProfiledTrace, Profiles, open};
 pub use regular::{ChunkIds, IdReader, StreamIds};
 pub use router::{Detail, Role, Router};
 pub use skim::{FARTHEST, Skim, is_far};

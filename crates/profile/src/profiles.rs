@@ -1,13 +1,13 @@
-//! The CPU profiles of an opened trace: the door for who wants profiles and no verbs.
+//! Opened traces with their CPU profiles, for programs that need no verbs.
 //!
 //! ```text
-//!   Trace ─ Profiles::of ─> Profiles ─ iter ─> CpuProfile ─ hot ─> HotFunction, …
-//!           decodes chunks             puts one together           sums by function
+//!   open ─> ProfiledTrace ─ profiles ─> Profiles ─ iter ─> CpuProfile ─ hot ─> HotFunction, …
+//!           events, threads, keys       decodes chunks     assembles one        sums by function
 //! ```
 //!
-//! One profile is in memory at a time, unless the caller keeps more of them.
+//! One profile is in memory at a time, unless the caller keeps several.
 
-use super::assemble::Keep;
+use super::assemble::Assembly;
 use super::assembled::Wanted;
 use super::collect::{Collector, PlacedProfile, source_of};
 use super::identity::ProfileInputs;
@@ -21,49 +21,118 @@ use tracemill_core::flaws::Flaws;
 use tracemill_core::hash::HashMap;
 use tracemill_core::json::printable;
 use tracemill_core::limits::Limits;
+use tracemill_core::observe::{EventRef, Look, Observer, SealedChunk, Starter};
+use tracemill_core::place::Place;
 use tracemill_core::source::Source;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_core::store::Store;
-use tracemill_core::trace::{EventOrder, Trace};
+use tracemill_core::trace::Trace;
 use tracemill_tokenizer::{Event, fields_of, to_text};
 
-/// Events whose args are decoded between two looks at the budget.
+/// Events that are decoded before the memory budget is checked again.
 const AT_ONCE: usize = 1024;
 
-/// Opens traces and `.cpuprofile` files; these become the events that V8 would have streamed.
+/// Opens traces and `.cpuprofile` files; the events of these are what V8 would have streamed.
 ///
-/// What a document is shows its content, never its name: an object that is no trace and has `nodes`, or `head` as old ones do,
-/// is a profile. Its process and thread are those in the name that Node gives such files, or numbers of its own; see
-/// [`Identities`](crate::Identities).
+/// Content decides what a document is, never its name: an object that is no trace and has `nodes`, or
+/// `head` as old ones do, is a profile. The file name that Node gives it has its process and thread;
+/// without one it gets unused numbers, see [`Identities`](crate::Identities).
 ///
-/// Cost: as [`Trace::open`]; of the events of profiles their places are kept, 8 bytes each, within the same budget.
+/// Cost: as [`Trace::open`]. The places of profile events are kept too, 8 bytes each.
 ///
 /// # Errors
 /// As [`Trace::open`].
 ///
 /// ```
 /// use tracemill_core::{EventOrder, Limits, Source};
+/// use tracemill_tokenizer::Field;
 ///
 /// let text = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"startTime":10,"endTime":30,"samples":[1],"timeDeltas":[5]}"#;
 /// let source = Source::bytes("CPU.20250510.134625.4711.0.001.cpuprofile", text);
-/// let trace = tracemill_profile::open(&[source], &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
-/// let chunks = trace.events(EventOrder::Time).filter(|event| event.fields().is_string(tracemill_tokenizer::Field::Name, b"ProfileChunk"));
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let opened = tracemill_profile::open(&[source], &limits)?;
+/// let events = opened.trace.events(EventOrder::Time);
+/// let chunks = events.filter(|event| event.fields().is_string(Field::Name, b"ProfileChunk"));
 /// assert_eq!(chunks.count(), 2); // one with the sample, one with the end
-/// assert_eq!(trace.span(), Some((10_000, 30_000)));
+/// assert_eq!(opened.trace.span(), Some((10_000, 30_000)));
+/// assert_eq!(opened.profiles()?.count(), 1);
 /// # Ok::<(), tracemill_core::Error>(())
 /// ```
-pub fn open(sources: &[Source], limits: &Limits) -> Result<Trace, Error> {
+pub fn open(sources: &[Source], limits: &Limits) -> Result<ProfiledTrace, Error> {
     let mut reader = ProfileReader::new(&ProfileInputs::default(), false, false);
-    Trace::open_with(sources, limits, &mut reader, Some(is_of_profile))
+    let mut places = ProfilePlaces(SpillVec::new(&limits.tmp_dir, limits.shares().index / 8));
+    let trace = Trace::observe(sources, limits, &mut reader, &mut places)?;
+    Ok(ProfiledTrace { trace, places: places.0.finish()? })
 }
 
-/// Whether an event is part of a profile: those are watched for, so that [`Profiles::of`] finds them without a look at all others.
-fn is_of_profile(event: &Event<'_>) -> bool {
-    Role::of(event).is_some() && !event.is_metadata()
+/// An opened trace, and the places of its profile events.
+pub struct ProfiledTrace {
+    /// Events, threads and top-level keys.
+    pub trace: Trace,
+    places: SpilledVec<Place>,
 }
 
-/// All CPU profiles of a trace: which events they are made of. Each is put together when it is asked for.
+/// Observes where profile events are.
+struct ProfilePlaces(SpillVec<Place>);
+
+/// The places of profile events in one chunk.
+#[derive(Default)]
+struct ProfilePlacesLook(Vec<Place>);
+
+impl Look for ProfilePlacesLook {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        if !at.is_metadata && Role::of(event).is_some() {
+            self.0.push(Place::new(at.offset, at.len, 0));
+        }
+        true
+    }
+}
+
+impl Observer for ProfilePlaces {
+    type Chunk = ProfilePlacesLook;
+
+    fn starter(&self) -> Starter<ProfilePlacesLook> {
+        Box::new(|_| ProfilePlacesLook::default())
+    }
+
+    fn merge(&mut self, found: ProfilePlacesLook, _: &SealedChunk<'_>) -> Result<(), Error> {
+        self.0.extend(&found.0)
+    }
+}
+
+impl ProfiledTrace {
+    /// Finds the CPU profiles: decodes every chunk once, and looks at no other event.
+    ///
+    /// # Errors
+    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if a temporary file cannot be written.
+    pub fn profiles(&self) -> Result<Profiles<'_>, Error> {
+        let (store, limits) = (self.trace.store(), self.trace.limits());
+        let mut collector = Collector::new(limits);
+        let (mut router, mut pending, mut input) = (Router::default(), 0, None);
+        for place in self.places.iter() {
+            let start = self.trace.input_start(place.offset());
+            if input.is_some_and(|input| input != start) || pending == AT_ONCE {
+                let full = std::mem::take(&mut router);
+                collector.streams.append(full, input.unwrap_or(start))?;
+                pending = 0;
+            }
+            input = Some(start);
+            pending += 1;
+            let bytes = store.event(place);
+            let spans = fields_of(bytes);
+            router.note(&spans.of(bytes), place.offset());
+        }
+        collector.streams.append(router, input.unwrap_or(0))?;
+        collector.streams.finish()?;
+        Ok(Profiles { store, collector, limits })
+    }
+}
+
+/// The CPU profiles of a trace. Each is assembled when the iterator reaches it.
 ///
-/// Decoded chunks are kept within an eighth of [`Limits::memory`]; beyond that they are decoded again when their profile is put together.
+/// Decoded chunks are kept within an eighth of [`Limits::memory`]. Others are decoded again when their
+/// profile is assembled.
 pub struct Profiles<'t> {
     store: Store<'t>,
     collector: Collector,
@@ -71,43 +140,6 @@ pub struct Profiles<'t> {
 }
 
 impl<'t> Profiles<'t> {
-    /// Finds the profiles of a trace.
-    ///
-    /// Cost: decodes every chunk once. For a trace that [`open()`] has opened nothing else is looked at; for others every event.
-    ///
-    /// # Errors
-    /// If there is no room for temporary files.
-    pub fn of(trace: &'t Trace) -> Result<Self, Error> {
-        let (store, limits) = (trace.store(), trace.limits());
-        let mut collector = Collector::new(limits);
-        let (mut router, mut count, mut input) = (Router::default(), 0, None);
-        let mut take = |bytes: &[u8], offset: u64| -> Result<(), Error> {
-            let start = trace.input_start(offset);
-            if input.is_some_and(|input| input != start) || count == AT_ONCE {
-                let full = std::mem::take(&mut router);
-                collector.streams.append(full, input.unwrap_or(start))?;
-                count = 0;
-            }
-            input = Some(start);
-            count += 1;
-            let spans = fields_of(bytes);
-            router.note(&spans.of(bytes), offset);
-            Ok(())
-        };
-        match trace.watched() {
-            Some(mut watched) => {
-                watched.try_for_each(|place| take(store.event(place), place.offset()))?;
-            }
-            None => trace
-                .events(EventOrder::Input)
-                .filter(|event| is_of_profile(&event.fields()))
-                .try_for_each(|event| take(event.bytes, event.offset))?,
-        }
-        collector.streams.append(router, input.unwrap_or(0))?;
-        collector.streams.finish()?;
-        Ok(Profiles { store, collector, limits })
-    }
-
     /// Number of profiles: one for each process and stream id, unless later inputs have a profile of the same ids, which is then
     /// another one.
     pub fn count(&self) -> usize {
@@ -125,7 +157,7 @@ impl<'t> Profiles<'t> {
     pub fn iter(&self) -> impl Iterator<Item = Result<CpuProfile<'_, 't>, Error>> + '_ {
         let memory = self.limits.shares().payload / 4;
         self.collector.streams.groups().into_iter().map(move |group| {
-            let whole = group.assemble(&self.store, Keep::All { memory }, self.limits)?;
+            let whole = group.assemble(&self.store, Assembly::All { memory }, self.limits)?;
             Ok(CpuProfile { group, whole })
         })
     }

@@ -95,7 +95,7 @@ fn heap_of(key: &StreamKey, owner: &Owner) -> u64 {
 ///
 /// ```
 /// use tracemill_core::{EventOrder, Limits, Source, Trace};
-/// use tracemill_profile::{Keep, Room, Router, Streams};
+/// use tracemill_profile::{Assembly, Room, Router, Streams};
 ///
 /// let text = r#"[{"name":"Profile","ph":"P","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},
 ///   {"name":"ProfileChunk","ph":"P","pid":7,"tid":9,"id":"0x1","ts":2,"args":{"data":{"cpuProfile":{"nodes":[{"id":1}],
@@ -112,7 +112,7 @@ fn heap_of(key: &StreamKey, owner: &Owner) -> u64 {
 /// let group = streams.groups()[0];
 /// assert_eq!((group.chunks().count(), group.tid()), (1, &b"8"[..])); // not the thread of the chunk
 /// let store = trace.store();
-/// let whole = group.assemble(&store, Keep::All { memory: 1 << 20 }, &limits)?;
+/// let whole = group.assemble(&store, Assembly::All { memory: 1 << 20 }, &limits)?;
 /// assert_eq!((whole.start, whole.last), (1_000, 13_000)); // nanoseconds
 /// assert_eq!(whole.profile.columns().expect("nothing is wrong with it").steps.iter().collect::<Vec<_>>(), [5_000, 7_000]);
 /// # Ok::<(), tracemill_core::Error>(())

@@ -12,7 +12,7 @@
 //! Cost: with [`Edges::Clip`] what windows need of each profile is put together (`excerpt`), otherwise all of it. Several profiles are done
 //! at a time, each with its part of the memory; call trees are beyond all shares, so there are no more at a time than 64 MiB of budget each.
 
-use super::assemble::Keep;
+use super::assemble::Assembly;
 use super::assembled::Wanted;
 use super::collect::PlacedProfile;
 use super::excerpt::excerpt;
@@ -140,7 +140,7 @@ pub fn cut_streams(
                         }
                     }
                     let all = group.with_all(loaded.as_ref());
-                    all.assemble(store, Keep::All { memory }, config)?
+                    all.assemble(store, Assembly::All { memory }, config)?
                 }
             };
             Ok::<_, Error>(Some((outcome(group, &whole, windows, edges)?, whole)))

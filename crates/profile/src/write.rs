@@ -95,7 +95,7 @@ impl Writer<'_, '_> {
 /// use tracemill_core::output::{Length, Output};
 /// use tracemill_core::target::OutputConfig;
 /// use tracemill_core::{EventOrder, Limits, Source};
-/// use tracemill_profile::{Keep, Room, Router, Streams, write};
+/// use tracemill_profile::{Assembly, Room, Router, Streams, write};
 ///
 /// // a file goes in, becomes events, and comes out as it was
 /// let text = concat!(
@@ -104,14 +104,14 @@ impl Writer<'_, '_> {
 ///     r#""columnNumber":12},"hitCount":2}],"startTime":10,"endTime":30,"samples":[2,2],"timeDeltas":[5,7.5]}"#, "\n",
 /// );
 /// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-/// let trace = tracemill_profile::open(&[Source::bytes("a.cpuprofile", text)], &limits)?;
+/// let trace = tracemill_profile::open(&[Source::bytes("a.cpuprofile", text)], &limits)?.trace;
 /// let mut router = Router::default();
 /// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
 /// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
 /// streams.append(router, 0)?;
 /// streams.finish()?;
 /// let store = trace.store();
-/// let mut whole = streams.groups()[0].assemble(&store, Keep::All { memory: 1 << 20 }, &limits)?;
+/// let mut whole = streams.groups()[0].assemble(&store, Assembly::All { memory: 1 << 20 }, &limits)?;
 ///
 /// let bytes = Arc::new(Mutex::new(Vec::new()));
 /// let output = Output::create(&OutputConfig::writer(Arc::clone(&bytes)), &limits, Length::Unknown)?;

@@ -237,7 +237,7 @@ fn open(words: Vec<OsString>, caller: &Caller) -> Result<Open, Refusal> {
     if !windows.is_empty() {
         windows::check(&windows)?;
     }
-    let trace = tracemill_profile::open(&sources, &limits)?;
+    let trace = tracemill_profile::open(&sources, &limits)?.trace;
     let lost = tracemill::losses(trace.inputs());
     let spans = match (windows.is_empty(), bounds(&trace)) {
         (true, _) => None,

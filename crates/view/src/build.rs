@@ -8,7 +8,7 @@
 //! Sorts and lists have shares of the budget, and go to disk beyond these.
 
 use crate::flows::{ByLane, Flows};
-use crate::found::Found;
+use crate::found::{EachChunk, Found};
 use crate::joined::{Joined, Parts, as_merged};
 use crate::lane::{Lane, LaneInfo, Process, processes};
 use crate::model::{Model, NameSum, Told};
@@ -25,7 +25,7 @@ use tracemill_core::order::{KeySorter, Keyed};
 use tracemill_core::pairing::Begins;
 use tracemill_core::spill::SpillVec;
 use tracemill_pipeline::drawing::{LaneKey, LaneKind, LaneTable, NAME_MOST};
-use tracemill_pipeline::{Config, Error, InputReport, Scanned, Source, Stretch, scan_inputs};
+use tracemill_pipeline::{Config, Error, InputReport, InputSet, Source};
 
 /// Flows have this part of what the index of a run may take, three times.
 const FLOWS: u64 = 24;
@@ -63,10 +63,11 @@ impl All {
         }
     }
 
-    pub(crate) fn take(&mut self, found: Found, stretch: Stretch) -> Result<(), Error> {
+    /// Takes over what was found in a chunk of an input.
+    pub(crate) fn append(&mut self, found: Found, input: usize) -> Result<(), Error> {
         let names = self.names.append(&found.labels.names);
-        let lanes = self.numbers(found.labels.lanes, stretch.input as u32);
-        self.parts.add(stretch.input, found.notes, found.times);
+        let lanes = self.numbers(found.labels.lanes, input as u32);
+        self.parts.add(input, found.notes, found.times);
         self.told.events += found.events;
         self.told.undrawn = self.told.undrawn.map(|undrawn| undrawn + found.undrawn);
         self.told.event_bytes += found.bytes;
@@ -231,8 +232,8 @@ fn interval(begin: &Mark, dur: i64, flags: u16) -> Timed {
 pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error> {
     let mut all = All::new(SharedNames::default(), Arc::default(), config);
     let asked = as_merged(config);
-    let take = |found, stretch| all.take(found, stretch);
-    let scanned = scan_inputs(sources, &asked, Found::default, take)?;
+    let scanned =
+        InputSet::read(sources, &asked, EachChunk(|found, input| all.append(found, input)))?;
     let lanes = Arc::unwrap_or_clone(std::mem::take(&mut all.lanes));
     let (joined, lanes) = Joined::new(lanes, &scanned);
     all.join(&joined, config)?;
@@ -244,7 +245,7 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
     let (notes, times) = std::mem::take(&mut all.parts).joined(&scanned);
     let bounds = bounds_of(times.bounds(), all.told.bounds);
     all.pair(bounds.end, false)?;
-    all.told.lost = scanned.inputs().iter().map(InputReport::lost).sum();
+    all.told.lost = scanned.reports().iter().map(InputReport::lost).sum();
     let arranged = arrange(all, |_| Ok(()), (Vec::new(), &notes), config)?;
     let processes = processes(&arranged.lanes, &notes, &arranged.told.origins);
     Ok(arranged.model(processes, bounds, scanned))
@@ -296,7 +297,7 @@ pub(crate) struct Arranged {
 }
 
 impl Arranged {
-    pub(crate) fn model(self, processes: Vec<Process>, bounds: Bounds, scanned: Scanned) -> Model {
+    pub(crate) fn model(self, processes: Vec<Process>, bounds: Bounds, scanned: InputSet) -> Model {
         let Arranged { names, sums, lanes, tracks, flows, told } = self;
         Model::new((names, sums), (lanes, processes), (tracks, flows), (bounds, told), scanned)
     }

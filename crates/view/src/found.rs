@@ -16,14 +16,15 @@ use crate::record::{Mark, Span, Timed};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 use tracemill_core::bounds::Times;
+use tracemill_core::error::Error;
 use tracemill_core::json::content;
 use tracemill_core::json::member;
+use tracemill_core::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_core::pairing::is_named;
-use tracemill_pipeline::Findings;
 use tracemill_pipeline::drawing::{Labels, LaneKind, Shape, end_at};
 use tracemill_tokenizer::{Event, Field, canonical, number_text};
 
-/// What is found in a stretch.
+/// What the view needs of the events of one chunk.
 pub(crate) struct Found {
     pub(crate) labels: Labels,
     pub(crate) spans: Vec<Timed>,
@@ -148,8 +149,32 @@ fn operation(event: &Event<'_>) -> Option<u64> {
     Some(hash((cat, hash_of_name(event), scope, id_of(id), owner)) | 1 << 63)
 }
 
-impl Findings for Found {
-    fn event(&mut self, event: &Event<'_>, _number: u64, offset: u64) {
+impl Look for Found {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        self.note(event, at.offset);
+        true
+    }
+}
+
+/// Observes a scan with a function that takes what was found in a chunk, and the number of its input.
+pub(crate) struct EachChunk<F>(pub(crate) F);
+
+impl<F: FnMut(Found, usize) -> Result<(), Error>> Observer for EachChunk<F> {
+    type Chunk = Found;
+
+    fn starter(&self) -> Starter<Found> {
+        Box::new(|_| Found::default())
+    }
+
+    fn merge(&mut self, found: Found, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        (self.0)(found, chunk.input)
+    }
+}
+
+impl Found {
+    /// Notes an event at an offset of the address space.
+    fn note(&mut self, event: &Event<'_>, offset: u64) {
         self.events += 1;
         self.bytes += event.bytes.len() as u64;
         if event.is_metadata() {

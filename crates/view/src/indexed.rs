@@ -14,7 +14,7 @@ use crate::build::{All, Arranged, Take, arrange, bounds_of};
 use crate::calls::Calls;
 use crate::damage;
 use crate::flows::NEXT;
-use crate::found::Found;
+use crate::found::{EachChunk, Found};
 use crate::joined::Origins;
 use crate::lane::{LaneInfo, processes};
 use crate::long::{end_of, long, timed};
@@ -28,7 +28,7 @@ use std::time::Duration;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::hash::HashSet;
 use tracemill_pipeline::drawing::{Labels, LaneKey, LaneKind, LaneTable};
-use tracemill_pipeline::{Cancel, Config, DrawnBin, DrawnIndex, DrawnSpan, Error, Scanned};
+use tracemill_pipeline::{Cancel, Config, DrawnBin, DrawnIndex, DrawnSpan, Error, InputSet};
 use tracemill_tokenizer::fields_of;
 
 /// Events that are read for a window, up to which it is shown to the last.
@@ -99,8 +99,8 @@ impl Indexed {
         let mut all = All::new(tables.0.clone(), Arc::clone(&tables.2), config);
         all.check()?;
         let mut special_spans = Vec::new();
-        let special =
-            index.read_special(config, |found: Found, stretch| all.take(found, stretch))?;
+        let take = |found, input| all.append(found, input);
+        let special = index.read_special(config, EachChunk(take))?;
         let Some((scanned, places)) = special else { return Ok(None) };
         all.pair(bounds.end, index.only_by_name())?;
         if all.told.unended > 0 || all.told.lone_ends != Some(0) {
@@ -276,17 +276,17 @@ impl Indexed {
             }
             Ok(())
         })?;
-        let scanned =
-            self.index.read_window((from, to), &config, |mut found: Found, stretch| {
-                let lanes = found.labels.lanes.all().to_vec();
-                found.spans.retain(|own| self.is_own(own, &lanes, (from, to)));
-                // of stretches that reach beside what is seen not all is there
-                found.marks.retain(|own: &Mark| {
-                    let is_seen = seen.0 <= own.ts && own.ts < seen.1;
-                    is_seen && !apart.contains(&own.place) && !self.special.contains(&own.place)
-                });
-                all.take(found, stretch)
-            })?;
+        let take = |mut found: Found, input| {
+            let lanes = found.labels.lanes.all().to_vec();
+            found.spans.retain(|own| self.is_own(own, &lanes, (from, to)));
+            // of stretches that reach beside what is seen not all is there
+            found.marks.retain(|own: &Mark| {
+                let is_seen = seen.0 <= own.ts && own.ts < seen.1;
+                is_seen && !apart.contains(&own.place) && !self.special.contains(&own.place)
+            });
+            all.append(found, input)
+        };
+        let scanned = self.index.read_window((from, to), &config, EachChunk(take))?;
         let Some(scanned) = scanned else { return Ok(None) };
         all.pair(bounds.end, self.index.only_by_name())?;
         all.keep_spans(&config, |Timed(lane, span)| {
@@ -363,12 +363,13 @@ fn events_near(
     let (mut around, mut events) = (FIRST, Vec::<damage::Event>::new());
     loop {
         let near = index.stretches_around(place, around)?;
-        let read = index.read_stretches(&near, config, |found: Found, _| {
+        let take = |found: Found, _| {
             events.extend(found.spans.iter().map(|own| (own.1.place, own.1.start)));
             let begins = found.marks.iter().filter(|mark| matches!(mark.phase, b'B' | b'b' | b'S'));
             events.extend(begins.map(|mark| (mark.place, mark.ts)));
             Ok(())
-        })?;
+        };
+        let read = index.read_stretches(&near, config, EachChunk(take))?;
         if read.is_none() || around >= MOST || events.iter().any(|own| own.0 < place) {
             return Ok(events);
         }
@@ -421,7 +422,7 @@ fn whole(
     index: &DrawnIndex,
     (mut arranged, mut sums, calls): (Arranged, Vec<NameSum>, Option<&Calls>),
     notes: &Notes,
-    (bounds, scanned): (Bounds, Scanned),
+    (bounds, scanned): (Bounds, InputSet),
 ) -> Result<Model, Error> {
     let (mut bins, width): (Vec<DrawnBin>, i64) = (Vec::new(), index.bin_width());
     let count = arranged.lanes.len() as u32;

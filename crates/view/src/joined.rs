@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 use tracemill_core::bounds::Times;
 use tracemill_pipeline::drawing::{LaneKey, LaneTable};
-use tracemill_pipeline::{Align, Config, IdPolicy, PidPolicy, Scanned};
+use tracemill_pipeline::{Align, Config, IdPolicy, InputSet, PidPolicy};
 
 /// The rules of `merge` without flags.
 pub(crate) fn as_merged(config: &Config) -> Config {
@@ -40,7 +40,7 @@ impl Parts {
     }
 
     /// The same of the merged trace.
-    pub(crate) fn joined(self, scanned: &Scanned) -> (Notes, Times) {
+    pub(crate) fn joined(self, scanned: &InputSet) -> (Notes, Times) {
         let mut all = (Notes::default(), Times::NONE);
         for (input, (notes, times)) in self.0.into_iter().enumerate() {
             let place = scanned.place(input);
@@ -75,7 +75,7 @@ pub(crate) type Origins = BTreeMap<Box<[u8]>, BTreeSet<u32>>;
 
 impl Joined {
     /// Of lanes that know their inputs; gives those of the merged trace too.
-    pub(crate) fn new(lanes: LaneTable, scanned: &Scanned) -> (Self, LaneTable) {
+    pub(crate) fn new(lanes: LaneTable, scanned: &InputSet) -> (Self, LaneTable) {
         let mut joined = LaneTable::default();
         let (mut moved, mut renamed) = (Vec::with_capacity(lanes.all().len()), Renamed::new());
         let mut origins = Origins::new();
@@ -122,10 +122,10 @@ impl Joined {
 /// Pids of an input, with their new names.
 type Renamed = BTreeMap<u32, BTreeSet<(Box<[u8]>, Box<[u8]>)>>;
 
-fn said(renamed: &Renamed, scanned: &Scanned) -> Option<String> {
+fn said(renamed: &Renamed, scanned: &InputSet) -> Option<String> {
     /// Inputs that are named.
     const NAMED: usize = 3;
-    let name = |input: usize| scanned.inputs()[input].name.as_str();
+    let name = |input: usize| scanned.reports()[input].name.as_str();
     let text = |pid: &[u8]| String::from_utf8_lossy(pid).into_owned();
     let mut parts = Vec::new();
     for (input, pids) in renamed {
@@ -137,7 +137,7 @@ fn said(renamed: &Renamed, scanned: &Scanned) -> Option<String> {
         let (old, new) = (text(old), text(new));
         parts.push(format!("pid {old} of {} is shown as {new}{more}", name(*input as usize)));
     }
-    for input in 0..scanned.inputs().len() {
+    for input in 0..scanned.reports().len() {
         let place = scanned.place(input);
         let offset = place.offset();
         if offset != 0 {

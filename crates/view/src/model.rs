@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 use tracemill_core::bounds::Bounds;
 use tracemill_pipeline::drawing::LaneKind;
-use tracemill_pipeline::{Error, InputReport, Scanned, Warning};
+use tracemill_pipeline::{Error, InputReport, InputSet, Warning};
 
 /// What was counted.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +73,7 @@ pub(crate) struct Model {
     pub(crate) bins: Option<Bins>,
     /// Rows of calls, if these stand by themselves.
     pub(crate) calls: Option<Arc<Tracks>>,
-    scanned: Scanned,
+    scanned: InputSet,
     damaged: OnceLock<Vec<Damaged>>,
 }
 
@@ -83,7 +83,7 @@ impl Model {
         (lanes, processes): (Vec<Lane>, Vec<Process>),
         (tracks, flows): (Tracks, Flows),
         (bounds, told): (Bounds, Told),
-        scanned: Scanned,
+        scanned: InputSet,
     ) -> Self {
         let (bins, calls, damaged) = (None, None, OnceLock::new());
         Model {
@@ -124,7 +124,7 @@ impl Model {
     }
 
     pub(crate) fn inputs(&self) -> &[InputReport] {
-        self.scanned.inputs()
+        self.scanned.reports()
     }
 
     pub(crate) fn warnings(&self) -> &[Warning] {
@@ -151,7 +151,7 @@ impl Model {
             "end": self.bounds.end.to_string(),
             "duration": ranges.to_string(),
             "events": told.events,
-            "bytes": self.scanned.inputs().iter().map(|input| input.bytes).sum::<u64>(),
+            "bytes": self.scanned.reports().iter().map(|input| input.bytes).sum::<u64>(),
             "event_bytes": told.event_bytes,
             "undrawn": told.undrawn,
             "lone_ends": told.lone_ends,

@@ -1,7 +1,7 @@
 //! The next event of a name in a trace by its index: which stretches of the text have such names the index says; these are read, the
 //! nearest first, until no other can have one that is nearer.
 
-use crate::found::Found;
+use crate::found::{EachChunk, Found};
 use crate::indexed::Indexed;
 use crate::names::holds;
 use crate::stats;
@@ -100,7 +100,7 @@ impl Indexed {
         look: &mut impl FnMut(i64, u64),
     ) -> Result<(), Error> {
         let config = self.config(cancel);
-        let read = self.index().read_stretches(batch, &config, |found: Found, _| {
+        let take = |found: Found, _| {
             let names = &found.labels.names;
             let is_one = |name: u32| holds(names.bytes_of(name), text.as_bytes());
             let spans = found.spans.iter().map(|own| (own.1.name, own.1.start, own.1.place));
@@ -110,7 +110,8 @@ impl Indexed {
             let named = spans.chain(marks).filter(|own| own.0 != 0 && is_one(own.0));
             named.for_each(|(_, start, place)| look(start, place));
             Ok(())
-        })?;
+        };
+        let read = self.index().read_stretches(batch, &config, EachChunk(take))?;
         match batch {
             _ if read.is_some() => Ok(()),
             [] | [_] => Err(self.index().one_piece()),

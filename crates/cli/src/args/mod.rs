@@ -206,17 +206,15 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
-    pub(crate) index: IndexFlag,
-    #[command(flatten)]
     pub(crate) viewer: ViewerArgs,
     #[command(flatten)]
     pub(crate) identity: IdentityArgs,
     #[command(flatten)]
     pub(crate) clocks: ClockArgs,
-    /// Say which inputs are one recording, what would get new names and whose times would move, and write only the manifest, if one is asked for
+    /// Print which inputs belong to one recording, which ids would be renamed and which clocks moved; write only the manifest, if requested
     ///
-    /// Inputs with an index (`tracemill index`) are not read, where that says enough. What shows only when events are put in order is not said:
-    /// copies that parts repeat, chunks of CPU profiles that are delayed, and how large the output becomes.
+    /// The inputs are read. Not printed is what only ordering the events shows: copies that parts repeat, delayed chunks of CPU profiles,
+    /// and the size of the output.
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,
     #[command(flatten)]

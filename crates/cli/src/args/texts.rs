@@ -70,8 +70,8 @@ Examples:
   The ranks of a distributed PyTorch job, each with its name:
     tracemill merge rank*.json --label-from-name 'rank([0-9]+)' --args-key correlation -o all.json
 
-  Which inputs are one recording, and which pids change? Inputs with an index are not read:
-    tracemill index traces/ && tracemill merge traces/ --dry-run
+  Which inputs belong to one recording, and which pids change?
+    tracemill merge traces/ --dry-run
 
   A merge to be edited and repeated:
     tracemill merge a.json b.json --write-manifest all.manifest -o all.json

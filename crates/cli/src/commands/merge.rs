@@ -11,15 +11,12 @@ use crate::manifest;
 use crate::messages::Messages;
 use crate::report;
 use crate::whole_file::Place;
-use tracemill_pipeline::{IndexUse, Source, merge};
+use tracemill_pipeline::{Source, merge};
 
 /// Merges, then says how it went.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
     if args.dry_run {
         return merge_dry::run(args, messages);
-    }
-    if let IndexUse::File(_) = args.index.index {
-        return Err(Failure::usage("--index FILE is for --dry-run: a merge reads its inputs"));
     }
     let MergeArgs { input, viewer, identity, output, trace, limits, messages: said, .. } = args;
     let manifest = identity.manifest()?;

@@ -13,7 +13,7 @@ use crate::report;
 use crate::whole_file::Place;
 use std::collections::HashMap;
 use std::path::Path;
-use tracemill_pipeline::{InputClock, MergePlan, MergeReport, plan_merge, plural};
+use tracemill_pipeline::{InputClock, MergeReport, plan_merge};
 
 /// Decides, and says what a merge would do; only the manifest is written, if one is wanted.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -26,16 +26,13 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     let output = trace.config(output, false)?;
     running.config.viewer = viewer.rules(output.format)?;
     args.set_rules(&mut running.config, stated.as_ref())?;
-    running.config.index = args.index.index.clone();
     let (place, manifest) = places(args, messages, &running)?;
     let writing = Writing::of(running, (trace, output.compression), place);
     let running = &writing.running;
     running.announce();
-    let plan = running.watch(|sources, config| plan_merge(sources, &output, config))?;
+    let mut report = running.watch(|sources, config| plan_merge(sources, &output, config))?;
 
-    let MergePlan { merge: mut report, indexed } = plan;
     writing.tell_decisions(&report.run, &decisions(&report, &running.config));
-    messages.note(&of_indexes(indexed, report.run.inputs.len()));
     clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
     report.run.warnings.extend(unused(args, &report.identity, running));
     if !matches!(manifest, Some(Place::Stdout)) {
@@ -75,16 +72,6 @@ fn places(
     Ok((report, manifest))
 }
 
-/// How many of the inputs were not read, for `-v`.
-fn of_indexes(indexed: u64, inputs: usize) -> String {
-    let all = plural(inputs as u64, "input");
-    match indexed {
-        0 => format!("all of {all} read: none has an index that says enough"),
-        own if own == inputs as u64 => format!("{all} planned by their indexes, none read"),
-        own => format!("{own} of {all} planned by their indexes, the others read"),
-    }
-}
-
 /// One line an input: recording, what is added to its times, new pids, whether ids change, name.
 fn table(report: &MergeReport) -> String {
     let by_name: HashMap<&str, &InputClock> =
@@ -109,16 +96,4 @@ fn table(report: &MergeReport) -> String {
         ));
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_read_is_said() {
-        assert_eq!(of_indexes(0, 1), "all of 1 input read: none has an index that says enough");
-        assert_eq!(of_indexes(3, 3), "3 inputs planned by their indexes, none read");
-        assert_eq!(of_indexes(2, 3), "2 of 3 inputs planned by their indexes, the others read");
-    }
 }

@@ -1,75 +1,18 @@
-//! Reading all inputs of a run: open, scan, hand the findings on, chunk by chunk. The same for every verb.
-//!
-//! Documents that hold something else than events, CPU profiles, are scanned like a trace, which finds their keys and no
-//! events; then their events are made, by who knows how ([`Expand`]), and read as a stream behind them.
+//! The session: opens the inputs of a run and hands what the scan finds to the index, chunk by chunk.
 //!
 //! ```text
 //!   sources ─ input::expand ─> inputs, one after the other:
-//!      open ─ strict? check every byte ─ scan ─> findings ─> Reader::take, in input order
+//!      open ─ strict? check every byte ─ scan ─> chunks, in input order ─> the index (crate::observe)
 //!                                          └ documents that Expand takes ─> their events, as a stream
-//!   at the end: what Expand has to be read last ─> Inputs: payloads, reports, warnings
+//!   at the end: what Expand wants to be read last ─> Inputs: payloads, reports, warnings
 //! ```
 //!
-//! Every verb has a [`Reader`]: it says what is found in a chunk ([`Reader::Findings`], see [`crate::scan`] for an example), and takes that.
-//! [`Trace::open`](crate::Trace::open) has one too.
+//! A document without events, such as a CPU profile, is scanned like a trace, which finds its keys.
+//! [`Expand`] then makes its events, and they are read as a stream after it.
 //!
-//! ```
-//! use tracemill_core::envelope::{Collect, Document, Envelope};
-//! use tracemill_core::read::{Current, Reader, TracesOnly, read_all};
-//! use tracemill_core::{Error, Limits, Source};
-//! use tracemill_tokenizer::Event;
-//!
-//! #[derive(Default)]
-//! struct Part {
-//!     envelope: Envelope,
-//!     metadata: u64,
-//! }
-//!
-//! impl Collect for Part {
-//!     fn envelope(&mut self) -> &mut Envelope {
-//!         &mut self.envelope
-//!     }
-//!
-//!     fn event(&mut self, event: &Event<'_>) {
-//!         self.envelope.event(event);
-//!         self.metadata += u64::from(event.is_metadata());
-//!     }
-//! }
-//!
-//! #[derive(Default)]
-//! struct Metadata(u64, Vec<Document>);
-//!
-//! impl Reader for Metadata {
-//!     type Findings = Part;
-//!     const KEEPS_STREAMS: bool = false; // nobody asks for the bytes again
-//!     const PROVES: bool = false; // no event is written
-//!
-//!     fn part(base: u64, _bytes: usize) -> Part {
-//!         Part { envelope: Envelope::at(base), metadata: 0 }
-//!     }
-//!
-//!     fn take(&mut self, part: Part, _base: u64, _current: Current<'_>) -> Result<(), Error> {
-//!         self.0 += part.metadata;
-//!         part.envelope.append_to(&mut self.1);
-//!         Ok(())
-//!     }
-//!
-//!     fn documents(&mut self) -> &mut Vec<Document> {
-//!         &mut self.1
-//!     }
-//! }
-//!
-//! let text = r#"{"traceEvents":[{"ph":"M"},{"ph":"i","ts":1}],"displayTimeUnit":"ms"}"#;
-//! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-//! let mut metadata = Metadata::default();
-//! let inputs = read_all(&[Source::bytes("a.json", text)], &limits, &mut TracesOnly, &mut metadata)?;
-//! assert_eq!((metadata.0, inputs.reports[0].events), (1, 2));
-//! assert_eq!(&*metadata.1[0].keys[0].key, b"\"displayTimeUnit\"");
-//! # Ok::<(), Error>(())
-//! ```
-//!
-//! Offsets are those among all inputs: the first input begins at [`Reader::RESERVED`], each other one where the one before ends, and made events
-//! have places as if their text were an input.
+//! Offsets are positions in one address space: the first input begins at [`Needs::reserved`], each
+//! other one where the one before ends, and synthetic events are at offsets as if their text were an
+//! input. Verbs read through [`Scan`](crate::observe::Scan).
 
 mod expand;
 mod numbers;
@@ -81,6 +24,9 @@ mod warning;
 
 pub use expand::{Expand, Expanded, TracesOnly};
 pub use numbers::{Numbers, Uncertain};
-pub use reader::{Current, InputBytes, InputPayload, Inputs, KnownMaker, Maker, Reader};
-pub use sources::{read_all, read_first, read_on, read_pieces, read_synthetic};
+pub(crate) use reader::Reader;
+pub use reader::{
+    ChunkStart, Current, InputBytes, InputPayload, InputStart, Inputs, Needs, Starter,
+};
+pub(crate) use sources::{read_more, read_sources, read_synthetic};
 pub use warning::{InputWarning, ProfilePlace};

@@ -1,113 +1,140 @@
-//! Who takes the findings of inputs, and what is left of the inputs when all are read.
+//! The interface between the session, which reads inputs, and the index, which collects what the scan finds.
 
 use super::numbers::Numbers;
 use super::warning::InputWarning;
 use crate::entry::Entry;
-use crate::envelope::Document;
+use crate::envelope::{Collect, Document};
 use crate::error::{Error, ErrorKind};
 use crate::input::{self, Original};
 use crate::long_events::LongEvents;
 use crate::losses::InputReport;
-use crate::scan::Collect;
 use crate::store::{Payload, Store};
-use std::path::Path;
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
-/// Makes a part for some bytes of the input that stands at a place.
-pub type Maker<P> = Box<dyn Fn(u64, usize) -> P + Sync>;
-
-/// Makes a part of events that are known, each with its place in the input that stands at a place.
-pub type KnownMaker<P> = fn(u64, &[Entry]) -> P;
-
-/// Takes the findings of the inputs, in order.
-///
-/// ```text
-///   workers   maker()(base, bytes) ─ events … ─ seal ─>┐
-///   caller    begin(name) ──────────────────────────> take(part), take(part), …    begin(name) …
-/// ```
-///
-/// All but [`Reader::maker`]'s answer is called on the thread that reads. The constants say what the session need not do: bytes of streams
-/// that nobody asks for again are dropped, and events that are not written are not proved to be JSON.
-pub trait Reader {
-    /// The findings of one chunk.
-    type Findings: Collect + 'static;
-
-    /// An empty part for some bytes of the input that stands at `base`.
-    fn part(base: u64, bytes: usize) -> Self::Findings;
-
-    /// Makes empty parts on the workers: as [`Reader::part`], for readers that tell their parts more.
-    fn maker(&self) -> Maker<Self::Findings> {
-        let part: fn(u64, usize) -> Self::Findings = Self::part;
-        Box::new(part)
-    }
-
-    /// What makes the findings of events that are known; `None` if a reader looks at the events themselves, so that they must be scanned.
-    fn known_events(&self) -> Option<KnownMaker<Self::Findings>> {
-        None
-    }
-
-    /// An input of this name is read from here on.
-    fn begin(&mut self, _name: &str) {}
-
-    /// What is known of the plain file `path`, which would stand at `base`, without reading it: then no part of it comes, and what it has
-    /// beside its events the reader adds to its documents. The file is mapped and watched as any other.
-    fn known(&mut self, _path: &Path, _base: u64) -> Option<InputReport> {
-        None
-    }
-
-    /// Whether what is found is wanted at once, since it is written before all is read.
-    fn hurries(&self) -> bool {
-        false
-    }
-
-    /// Takes a part; `current` is the input it is from, as far as it was read.
-    ///
-    /// # Errors
-    /// Any ends the run, and comes out of [`read_all`](crate::read::read_all).
-    fn take(&mut self, part: Self::Findings, base: u64, current: Current<'_>) -> Result<(), Error>;
-
-    /// Documents seen so far.
-    fn documents(&mut self) -> &mut Vec<Document>;
-
-    /// Whether the bytes of streams are needed after the scan.
-    const KEEPS_STREAMS: bool;
-
-    /// The same, for who knows it only when it is made.
-    fn keeps_streams(&self) -> bool {
-        Self::KEEPS_STREAMS
-    }
-
-    /// Whether events must be JSON: so it is where they are written.
-    const PROVES: bool;
-
-    /// Whether, of events that need not be JSON, those that are shall be told ([`Proof::Told`](crate::proof::Proof::Told)).
-    fn asks_which_are_json(&self) -> bool {
-        false
-    }
-
-    /// Places that are kept free before those of the inputs, for what is made later.
-    const RESERVED: u64 = 0;
+/// What the session must do for the index and its observers. The needs of several are joined by
+/// [`Needs::and`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Prove that every event is JSON. Events that are not are lost or repaired. Verbs that write
+    /// events need it.
+    pub proof: bool,
+    /// Report for each event whether it is proved to be JSON
+    /// ([`Event::is_proved`](tracemill_tokenizer::Event::is_proved)), and lose none that is not.
+    pub proof_flags: bool,
+    /// Keep the bytes of pipes and packed inputs after the scan.
+    pub input_bytes: bool,
+    /// Keep the bytes of events that were made from `.cpuprofile` inputs.
+    pub synthetic_bytes: bool,
+    /// Merge chunks as soon as a pipe delivers them, because output is written while inputs are read.
+    pub streams_output: bool,
+    /// Bytes of the address space to leave free before the first input.
+    pub reserved: u64,
 }
 
-/// The payloads that exist while an input is read: those before it, and its own.
+impl Needs {
+    /// Nothing.
+    pub const NONE: Needs = Needs {
+        proof: false,
+        proof_flags: false,
+        input_bytes: false,
+        synthetic_bytes: false,
+        streams_output: false,
+        reserved: 0,
+    };
+
+    /// The needs of a verb that writes events: proved events, and their bytes after the scan.
+    pub const WRITES: Needs =
+        Needs { proof: true, input_bytes: true, synthetic_bytes: true, ..Needs::NONE };
+
+    /// Returns the needs of both.
+    #[must_use]
+    pub const fn and(self, other: Needs) -> Needs {
+        Needs {
+            proof: self.proof | other.proof,
+            proof_flags: self.proof_flags | other.proof_flags,
+            input_bytes: self.input_bytes | other.input_bytes,
+            synthetic_bytes: self.synthetic_bytes | other.synthetic_bytes,
+            streams_output: self.streams_output | other.streams_output,
+            reserved: if self.reserved > other.reserved { self.reserved } else { other.reserved },
+        }
+    }
+}
+
+/// An input whose events follow, or the synthetic events of one.
+#[derive(Clone, Copy, Debug)]
+pub struct InputStart<'a> {
+    /// The name of the input, as in its report.
+    pub name: &'a str,
+    /// The index of its report in [`Inputs::reports`].
+    pub number: usize,
+    /// Whether the events were made from this input, which had a start of its own before.
+    pub synthetic: bool,
+}
+
+/// A chunk that a worker is about to scan.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkStart {
+    /// Offset of its input in the address space.
+    pub base: u64,
+    /// Approximate length of the chunk in bytes, to reserve memory by.
+    pub len_hint: usize,
+}
+
+/// Creates what collects a chunk. Workers call it.
+pub type Starter<C> = Box<dyn Fn(&ChunkStart) -> C + Send + Sync>;
+
+/// Collects what the scan finds in all inputs. [`Indexed`](crate::observe) is the only implementor.
+///
+/// ```text
+///   workers   starter()(chunk) ─ events … ─ seal ─>┐
+///   caller    begin(input) ──────────────────────> merge(chunk), merge(chunk), …    begin(input) …
+/// ```
+pub(crate) trait Reader {
+    /// What is collected in one chunk.
+    type Chunk: Collect + 'static;
+
+    /// Returns what the session must do.
+    fn needs(&self) -> Needs;
+
+    /// Starts an input, or the synthetic events of the current one.
+    fn begin(&mut self, input: &InputStart<'_>);
+
+    /// Returns what creates chunks of the current input. The session asks once per input.
+    fn starter(&self) -> Starter<Self::Chunk>;
+
+    /// Returns whether entries of plain events suffice for the current input; if not, it is scanned.
+    fn takes_entries(&self) -> bool;
+
+    /// Returns a chunk of plain events, from their entries, whose places are offsets in the input at
+    /// `base`.
+    fn chunk_of_entries(&self, base: u64, entries: &[Entry]) -> Self::Chunk;
+
+    /// Takes a chunk of the input at `base`. Chunks arrive in input order.
+    fn merge(&mut self, chunk: Self::Chunk, base: u64, current: Current<'_>) -> Result<(), Error>;
+
+    /// Returns the documents merged so far.
+    fn documents(&mut self) -> &mut Vec<Document>;
+}
+
+/// The bytes that exist while an input is read: those of earlier inputs, and its own so far.
 #[derive(Clone, Copy)]
 pub struct Current<'a> {
-    /// Inputs read before it.
+    /// Earlier inputs.
     pub before: &'a [InputPayload],
-    /// Where it stands among all inputs.
+    /// Offset of this input in the address space.
     pub base: u64,
-    /// Its own bytes.
+    /// The bytes of this input.
     pub own: InputBytes<'a>,
 }
 
 impl<'a> Current<'a> {
-    /// The input at hand alone.
+    /// Returns the address space of this input alone.
     pub fn own_store(self, long: &'a LongEvents) -> Store<'a> {
         Current { before: &[], ..self }.store(long)
     }
 
-    /// Everything read so far as one address space, and the long events in it.
+    /// Returns the address space of everything read so far, with the lengths of long events.
     pub fn store(self, long: &'a LongEvents) -> Store<'a> {
         let before = self.before.iter().map(|held| (held.base, &*held.payload));
         let store = match self.own {
@@ -118,52 +145,52 @@ impl<'a> Current<'a> {
     }
 }
 
-/// The bytes of the input at hand.
+/// The bytes of the current input.
 #[derive(Clone, Copy)]
 pub enum InputBytes<'a> {
-    /// A file.
+    /// A mapped file.
     Mapped(&'a Arc<Mapped>),
     /// A stream, as far as it was read and is kept.
     Payload(&'a Payload),
 }
 
-/// The bytes of an input, or the events made of one.
+/// The bytes of an input, or its synthetic events.
 pub struct InputPayload {
-    /// Where the input begins among all inputs.
+    /// Offset in the address space.
     pub base: u64,
-    /// Its bytes.
+    /// The bytes.
     pub payload: Arc<Payload>,
-    /// The number of its report.
+    /// Index of the input in [`Inputs::reports`].
     pub input: usize,
-    /// Whether these are events that were made of a profile, or for one.
+    /// Whether these are synthetic events.
     pub synthetic: bool,
 }
 
-/// All inputs of a run, read.
+/// The inputs of a run, after they were read.
 #[derive(Default)]
 pub struct Inputs {
-    /// In the order of their places.
+    /// The bytes, in the order of the address space.
     pub payloads: Vec<InputPayload>,
-    /// One an input, in order.
+    /// One report per input.
     pub reports: Vec<InputReport>,
-    /// Bytes of streams on disk.
+    /// Bytes of pipes and packed inputs that are on disk.
     pub spooled: u64,
-    /// What the user should know, one sentence each.
+    /// Warnings about inputs.
     pub warnings: Vec<InputWarning>,
-    /// Which event is which by its number.
+    /// Finds events by their numbers.
     pub numbers: Numbers,
-    /// The files among the inputs.
+    /// The files, as they were when they were opened.
     pub(super) originals: Vec<Original>,
-    /// Where the next input stands.
+    /// Offset of the next input in the address space.
     pub(super) end: u64,
 }
 
 impl Inputs {
-    /// Whether every file is what it was when it was opened: the last word before an output gets its name, since a map shows what others
-    /// write to the file meanwhile.
+    /// Checks that every file is as it was when it was opened. Verbs check it last, before an output
+    /// gets its name: a map shows what other programs write to the file.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`] for the first that is not.
+    /// [`ErrorKind::Changed`] for the first file that differs.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         for held in &self.payloads {
             if let Payload::Mapped(mapped) = &*held.payload
@@ -176,13 +203,19 @@ impl Inputs {
         self.originals.iter().try_for_each(|original| original.check(None))
     }
 
-    /// First and last time of all events.
+    /// Returns the bytes of all inputs as one address space, without the lengths of long events
+    /// ([`Store::with_long`] adds them). Cost: a reference per file or segment.
+    pub fn store(&self) -> Store<'_> {
+        Store::new(self.payloads.iter().map(|held| (held.base, &*held.payload)))
+    }
+
+    /// Returns the first and the last ts of all inputs, in nanoseconds.
     pub fn span(&self) -> Option<(i64, i64)> {
         let spans = self.reports.iter().filter_map(|report| report.span);
         spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// The input, and the place in it, of a place among all.
+    /// Returns the name of the input at an offset of the address space, and the offset in that input.
     pub fn locate(&self, offset: u64) -> (String, u64) {
         let after = self.payloads.partition_point(|held| held.base <= offset);
         match after.checked_sub(1).map(|at| &self.payloads[at]) {

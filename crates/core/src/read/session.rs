@@ -2,7 +2,7 @@
 
 use super::expand::{Expand, Expanded, look};
 use super::numbers::Numbers;
-use super::reader::{Current, InputBytes, InputPayload, Inputs, KnownMaker, Reader};
+use super::reader::{ChunkStart, Current, InputBytes, InputPayload, InputStart, Inputs, Reader};
 use super::warning::InputWarning;
 use crate::entry::Entry;
 use crate::envelope::{ChunkStats, Document, KeyValue};
@@ -67,20 +67,20 @@ impl Session<'_> {
         self.is_json = input.source.is_json();
         let mut report = InputReport { name: input.name(), ..InputReport::default() };
         report.lapses.mended = self.config.repair;
-        reader.begin(&report.name);
+        let number = self.read.reports.len();
+        reader.begin(&InputStart { name: &report.name, number, synthetic: false });
         let documents_before = reader.documents().len();
-        let mut is_known = false;
         let (payload, broken) = match opened {
             Opened::Empty => (Payload::Empty, None),
             Opened::Mapped { mapped, skip, original, encoding } => {
                 report.encoding = encoding;
                 report.bytes = mapped.len() as u64;
                 self.check_size(base + report.bytes)?;
-                let known = input.source.file().and_then(|path| reader.known(path, base));
-                is_known = known.is_some();
-                let read = match known {
-                    Some(known) => self.pass_over(known, &mut report),
-                    None => self.read_plain(input, (&mapped, skip), base, reader, &mut report),
+                let read = match input.source.entries() {
+                    Some(entries) if reader.takes_entries() => {
+                        self.read_entries(entries, &mapped, base, reader, &mut report)
+                    }
+                    _ => self.read_mapped(&mapped, skip, base, reader, &mut report),
                 };
                 if let Some(original) = original {
                     original.check(Some(&mapped))?;
@@ -94,7 +94,7 @@ impl Session<'_> {
                 self.expect_less(input);
                 let looked = look(stream, &*self.expand);
                 let (stream, keep) = looked.map_err(|e| Error::read(input.name(), e))?;
-                let keep = (keep || reader.keeps_streams(), 0);
+                let keep = (keep || reader.needs().input_bytes, 0);
                 let read = self.read_stream(stream, base, keep, reader, &mut report);
                 if let Some((original, mapped)) = packed {
                     // nothing is read from it again
@@ -114,9 +114,7 @@ impl Session<'_> {
         }
         self.prove_plain(self.proof(reader), &mut documents, (base, &payload), &mut report);
         let lost = report.losses.first().map(|(_, example)| base + example.offset);
-        if !is_known {
-            self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
-        }
+        self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
         let found: Vec<Document> = documents.extract_if(.., |d| self.expand.takes(d)).collect();
         let needed = report.events > 0 || !documents.is_empty();
         reader.documents().extend(documents);
@@ -130,30 +128,6 @@ impl Session<'_> {
         }
         self.read.reports.push(report);
         self.read.end = self.read_profiles(input, &payload, (base, next), &found, reader)?;
-        Ok(())
-    }
-
-    /// Reads text that is a map, or only takes its events where it is known where they stand.
-    fn read_plain<R: Reader>(
-        &mut self,
-        input: &Input,
-        (mapped, skip): (&Arc<Mapped>, usize),
-        base: u64,
-        reader: &mut R,
-        report: &mut InputReport,
-    ) -> Result<(), Error> {
-        match (input.source.events(), reader.known_events()) {
-            (Some(events), Some(make)) => {
-                self.take_known((events, make), mapped, base, reader, report)
-            }
-            _ => self.read_mapped(mapped, skip, base, reader, report),
-        }
-    }
-
-    /// An input of which all is known need not be read.
-    fn pass_over(&self, known: InputReport, report: &mut InputReport) -> Result<(), Error> {
-        Progress::add(&self.config.progress.bytes_scanned, report.bytes);
-        *report = known;
         Ok(())
     }
 
@@ -241,7 +215,9 @@ impl Session<'_> {
             let (input, number_of) = (input.name(), several.then_some(count + 1));
             let warning = said.map(|said| InputWarning::Profile { input, number: number_of, said });
             self.read.warnings.extend(warning);
-            let keep = (R::KEEPS_STREAMS, heap);
+            let keep = (reader.needs().synthetic_bytes, heap);
+            let name = &self.read.reports[number].name;
+            reader.begin(&InputStart { name, number, synthetic: true });
             let mut events_report = self.read.reports[number].clone();
             let read = self.read_stream(events, next, keep, reader, &mut events_report)?;
             self.read.payloads.push(InputPayload {
@@ -281,10 +257,11 @@ impl Session<'_> {
         let first = spans.map(|(first, _)| first).min();
         let Some((name, events)) = self.expand.last(first) else { return Ok(()) };
         let mut report = InputReport { name: name.into(), ..InputReport::default() };
-        reader.begin(&report.name);
-        let events = Box::new(Cursor::new(events));
-        let read = self.read_stream(events, base, (R::KEEPS_STREAMS, 0), reader, &mut report)?;
         let input = self.read.reports.len();
+        reader.begin(&InputStart { name: &report.name, number: input, synthetic: false });
+        let events = Box::new(Cursor::new(events));
+        let keep = (reader.needs().synthetic_bytes, 0);
+        let read = self.read_stream(events, base, keep, reader, &mut report)?;
         self.read.payloads.push(InputPayload {
             base,
             payload: Arc::new(read.payload),
@@ -313,10 +290,10 @@ impl Session<'_> {
 
     /// What is done about events that are not JSON; in a strict run there are none any more.
     fn proof<R: Reader>(&self, reader: &R) -> Proof {
-        match R::PROVES && !self.config.strict {
+        match reader.needs().proof && !self.config.strict {
             _ if self.is_json => Proof::None,
             true => Proof::Full { tier: self.tier, mends: self.config.repair },
-            false if reader.asks_which_are_json() => Proof::Told { tier: self.tier },
+            false if reader.needs().proof_flags => Proof::Told { tier: self.tier },
             false => Proof::None,
         }
     }
@@ -347,9 +324,9 @@ impl Session<'_> {
         // how long the head is shows when it is read
         let mut is_head = self.pieces.is_some();
         let mut numbers = std::mem::take(&mut self.read.numbers);
-        let make = reader.maker();
-        let new = || make(base, chunk.min(mapped.len()));
-        let take = |mut part: R::Findings, bytes: u64| {
+        let start = reader.starter();
+        let new = || start(&ChunkStart { base, len_hint: chunk.min(mapped.len()) });
+        let take = |mut part: R::Chunk, bytes: u64| {
             self.config.cancel.check()?;
             note_stats(&part.envelope().stats, report);
             if std::mem::take(&mut is_head) {
@@ -366,36 +343,37 @@ impl Session<'_> {
         result
     }
 
-    /// Hands on the events of a list that are known before it is read.
-    fn take_known<R: Reader>(
+    /// Reads the entries of a mapped list of events instead of the events.
+    fn read_entries<R: Reader>(
         &mut self,
-        (events, make): (&SpilledVec<Entry>, KnownMaker<R::Findings>),
+        entries: &SpilledVec<Entry>,
         mapped: &Arc<Mapped>,
         base: u64,
         reader: &mut R,
         report: &mut InputReport,
     ) -> Result<(), Error> {
-        /// Events of a part.
-        const PART: usize = 1 << 16;
+        /// Events of a chunk.
+        const CHUNK: usize = 1 << 16;
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let current =
             Current { before: &self.read.payloads, base, own: InputBytes::Mapped(mapped) };
-        let mut take = |mut part: R::Findings| {
+        let mut take = |reader: &mut R, mut chunk: R::Chunk| {
             self.config.cancel.check()?;
-            note_stats(&part.envelope().stats, report);
-            take_part(reader, part, base, current, (&mut numbers, &self.beside))
+            note_stats(&chunk.envelope().stats, report);
+            take_part(reader, chunk, base, current, (&mut numbers, &self.beside))
         };
-        let mut list = make(base, &[]);
+        let mut list = reader.chunk_of_entries(base, &[]);
         list.document(Form::Array);
-        let mut taken = take(list);
-        let (mut events, mut part) = (events.iter().peekable(), Vec::new());
-        while taken.is_ok() && events.peek().is_some() {
-            part.clear();
-            part.extend(events.by_ref().take(PART));
-            taken = take(make(base, &part));
+        let mut result = take(reader, list);
+        let (mut entries, mut at_once) = (entries.iter().peekable(), Vec::new());
+        while result.is_ok() && entries.peek().is_some() {
+            at_once.clear();
+            at_once.extend(entries.by_ref().take(CHUNK));
+            let chunk = reader.chunk_of_entries(base, &at_once);
+            result = take(reader, chunk);
         }
         self.read.numbers = numbers;
-        taken
+        result
     }
 
     fn read_stream<R: Reader>(
@@ -412,24 +390,25 @@ impl Session<'_> {
             segment: self.shares.segment,
             keep,
             packed: report.encoding.is_some(),
-            hurries: reader.hurries(),
+            hurries: reader.needs().streams_output,
         };
         let (name, proof) = (report.name.clone(), self.proof(reader));
         let spool = Spool::new(self.config, name, (self.tier, proof), limits);
         let step_bytes = self.shares.segment;
-        let make = reader.maker();
-        let mut part = make(base, step_bytes);
+        let start = reader.starter();
+        let chunk = ChunkStart { base, len_hint: step_bytes };
+        let mut part = start(&chunk);
         let mut pending = 0;
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let read = spool.read(stream, &mut part, |part, payload, step| {
             self.config.cancel.check()?;
             pending += step.bytes;
-            let pauses = reader.hurries() && step.pauses;
+            let pauses = reader.needs().streams_output && step.pauses;
             if pending < step_bytes as u64 && !step.last && !pauses {
                 return Ok(());
             }
             pending = 0;
-            let mut full = std::mem::replace(part, make(base, step_bytes));
+            let mut full = std::mem::replace(part, start(&chunk));
             full.seal();
             note_stats(&full.envelope().stats, report);
             self.stop_if_strict(report, None)?;
@@ -474,7 +453,7 @@ fn within(document: &Document, base: u64) -> Document {
 /// Hands a part on, with its documents and events numbered over all inputs.
 fn take_part<R: Reader>(
     reader: &mut R,
-    mut part: R::Findings,
+    mut part: R::Chunk,
     base: u64,
     current: Current<'_>,
     (numbers, beside): (&mut Numbers, &Quota),
@@ -482,7 +461,7 @@ fn take_part<R: Reader>(
     beside.take(part.envelope().heap(), "documents and the keys in them")?;
     let (events, documents) = (numbers.events(), reader.documents().len());
     numbers.append(&part.envelope().stats, base)?;
-    reader.take(part, base, current)?;
+    reader.merge(part, base, current)?;
     reader.documents()[documents..].iter_mut().for_each(|document| document.first += events);
     Ok(())
 }

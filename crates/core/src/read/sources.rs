@@ -1,8 +1,8 @@
-//! The sources of a run, one after the other, and what is read behind them.
+//! Reads the sources of a run one after the other.
 
 use super::expand::Expand;
 use super::numbers::Numbers;
-use super::reader::{Current, Inputs, Reader};
+use super::reader::{ChunkStart, Current, Inputs, Reader};
 use super::session::{Session, size_of_input};
 use crate::error::{Error, ErrorKind};
 use crate::input::{self, Input};
@@ -15,68 +15,17 @@ use crate::store::Payload;
 use std::sync::atomic::Ordering;
 use tracemill_tokenizer::Tier;
 
-/// Reads every source to its end, its findings going to `reader`. Cost: a look at each byte; heap: see [`Limits::memory`].
+/// Reads every source to its end, or only `pieces` of a single file (see [`crate::pieces`]): then
+/// the report covers what was read, and events have no numbers.
+///
+/// [`read_more`] must follow: it ends the run. Cost: a look at each byte. Heap: see
+/// [`Limits::memory`].
 ///
 /// # Errors
-/// [`ErrorKind::Read`], [`ErrorKind::NotATrace`], [`ErrorKind::TooLarge`], [`ErrorKind::Changed`], [`ErrorKind::Scratch`], [`ErrorKind::Cancelled`];
-/// in a strict run [`ErrorKind::Defect`]; and those of `reader`.
-pub fn read_all<R: Reader>(
-    sources: &[Source],
-    config: &Limits,
-    expand: &mut dyn Expand,
-    reader: &mut R,
-) -> Result<Inputs, Error> {
-    let read = read_some(sources, None, config, expand, reader)?;
-    read_on(read, &[], config, expand, reader)
-}
-
-/// The same where more is read behind it, by [`read_on`], which ends the run.
-///
-/// # Errors
-/// As [`read_all`].
-pub fn read_first<R: Reader>(
-    sources: &[Source],
-    config: &Limits,
-    expand: &mut dyn Expand,
-    reader: &mut R,
-) -> Result<Inputs, Error> {
-    read_some(sources, None, config, expand, reader)
-}
-
-/// Reads more sources behind those that were `read`, and what `expand` has to be read last. Their sizes are not added to those
-/// expected, for progress.
-///
-/// # Errors
-/// As [`read_all`].
-pub fn read_on<R: Reader>(
-    read: Inputs,
-    sources: &[Source],
-    config: &Limits,
-    expand: &mut dyn Expand,
-    reader: &mut R,
-) -> Result<Inputs, Error> {
-    let mut session = Session::new(read, None, config, expand);
-    for input in &input::expand(sources)? {
-        session.read(input, reader)?;
-    }
-    session.read_last(reader)?;
-    Ok(session.read)
-}
-
-/// Reads pieces of the one file that `source` is, see [`crate::pieces`]. Its report is of what was read, and events
-/// have no numbers. Errors are those of [`read_all`].
-pub fn read_pieces<R: Reader>(
-    source: &Source,
-    pieces: &Chosen,
-    config: &Limits,
-    expand: &mut dyn Expand,
-    reader: &mut R,
-) -> Result<Inputs, Error> {
-    let read = read_some(std::slice::from_ref(source), Some(pieces), config, expand, reader)?;
-    read_on(read, &[], config, expand, reader)
-}
-
-fn read_some<R: Reader>(
+/// [`ErrorKind::Read`], [`ErrorKind::NotATrace`], [`ErrorKind::TooLarge`], [`ErrorKind::Changed`],
+/// [`ErrorKind::Scratch`], [`ErrorKind::Cancelled`]; in a strict run [`ErrorKind::Defect`]; and those
+/// of `reader`.
+pub(crate) fn read_sources<R: Reader>(
     sources: &[Source],
     pieces: Option<&Chosen>,
     config: &Limits,
@@ -86,7 +35,7 @@ fn read_some<R: Reader>(
     let inputs = input::expand(sources)?;
     expect_bytes(&inputs, config);
     expand.begin(&mut inputs.iter().map(|input| input.source.path()));
-    let (numbers, end) = (Numbers::new(config), R::RESERVED);
+    let (numbers, end) = (Numbers::new(config), reader.needs().reserved);
     let nothing = Inputs { numbers, end, ..Inputs::default() };
     let mut session = Session::new(nothing, pieces, config, expand);
     for input in &inputs {
@@ -106,8 +55,32 @@ fn read_some<R: Reader>(
     Ok(session.read)
 }
 
-/// Reads a trace that was made, which is a map or empty, into `reader`. Errors are those of `reader`.
-pub fn read_synthetic<R: Reader>(
+/// Reads more sources after those that were `read`, and what `expand` wants to be read last. Progress
+/// does not expect their sizes.
+///
+/// # Errors
+/// As [`read_sources`].
+pub(crate) fn read_more<R: Reader>(
+    read: Inputs,
+    sources: &[Source],
+    config: &Limits,
+    expand: &mut dyn Expand,
+    reader: &mut R,
+) -> Result<Inputs, Error> {
+    let mut session = Session::new(read, None, config, expand);
+    for input in &input::expand(sources)? {
+        session.read(input, reader)?;
+    }
+    session.read_last(reader)?;
+    Ok(session.read)
+}
+
+/// Reads synthetic events, which are mapped or none, as an input at `current.base`. No report covers
+/// them.
+///
+/// # Errors
+/// Those of `reader`.
+pub(crate) fn read_synthetic<R: Reader>(
     text: &Payload,
     config: &Limits,
     reader: &mut R,
@@ -123,9 +96,9 @@ pub fn read_synthetic<R: Reader>(
         chunk: config.shares().chunk,
         proof: Proof::None,
     };
-    let make = reader.maker();
-    let new = || make(current.base, plan.chunk.min(mapped.len()));
-    scan(plan, &new, |part| reader.take(part, current.base, current))
+    let start = reader.starter();
+    let chunk = ChunkStart { base: current.base, len_hint: plan.chunk.min(mapped.len()) };
+    scan(plan, &|| start(&chunk), |part| reader.merge(part, current.base, current))
 }
 
 /// Sums up the sizes of files, for progress.

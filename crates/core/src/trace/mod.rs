@@ -1,14 +1,19 @@
-//! An opened trace: one object over any number of inputs, which does not change any more.
+//! An opened trace: one object over any number of inputs. It never changes after it was opened.
 //!
-//! Of each event 24 bytes stay: an [`Entry`](crate::entry::Entry) to sort by and a [`Place`](crate::place::Place) in input
-//! order. Events themselves stay where they are: in mapped files, or in what was kept of streams.
+//! ```text
+//!   entries   time, place      16 bytes per event, sorted by time        ┐
+//!   lists     place             8 bytes per metadata or untimed event    ├ on disk beyond their share
+//!   places    place             8 bytes per event, in input order        ┘
+//!   threads, documents with their keys                                   in memory
+//! ```
+//!
+//! The index has a quarter of the memory: entries and lists half of it, places a quarter. The bytes of
+//! events stay in mapped files, or in what was kept of streams.
 
 mod events;
-mod index;
 mod opened;
 mod threads;
 
 pub use events::{EventOrder, Events, TraceEvent};
-pub use index::Watch;
 pub use opened::Trace;
 pub use threads::Thread;

@@ -1,17 +1,17 @@
 //! The opened trace itself.
 
-use super::index::{Index, Watch};
 use super::threads::{Thread, Threads};
 use crate::envelope::Document;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::long_events::LongEvents;
 use crate::losses::InputReport;
+use crate::observe::{EventIndex, InputOrder, Observer, Scan, Scanned, Sorted};
 use crate::order::{Lists, Runs};
 use crate::place::Place;
-use crate::read::{Expand, Inputs, TracesOnly, read_all};
+use crate::read::{Expand, Inputs, TracesOnly};
 use crate::source::Source;
-use crate::spill::{SpillVec, SpilledVec};
+use crate::spill::SpilledVec;
 use crate::store::Store;
 
 /// Traces that were read: where their events stand, their order and their threads.
@@ -23,8 +23,7 @@ pub struct Trace {
     pub(super) timed: Runs,
     /// Metadata, and events without a time.
     pub(super) lists: Lists,
-    watched: Option<SpilledVec<Place>>,
-    long: LongEvents,
+    long_events: LongEvents,
     threads: Threads,
     limits: Limits,
     events: u64,
@@ -42,24 +41,78 @@ impl Trace {
     /// # Errors
     /// See [`ErrorKind`](crate::error::ErrorKind).
     pub fn open(sources: &[Source], limits: &Limits) -> Result<Trace, Error> {
-        Trace::open_with(sources, limits, &mut TracesOnly, None)
+        Trace::observe(sources, limits, &mut TracesOnly, ())
     }
 
-    /// As [`Trace::open`], for inputs whose events are made by `expand`; remembers where the events stand that `watch`
-    /// chooses.
+    /// As [`Trace::open`], with an observer that looks at every event in the same scan, and with
+    /// events that `expand` makes from inputs that are no traces.
+    ///
+    /// ```
+    /// use tracemill_core::observe::{EventRef, Look, Observer, SealedChunk, Starter};
+    /// use tracemill_core::read::TracesOnly;
+    /// use tracemill_core::{Error, Limits, Source, Trace};
+    /// use tracemill_tokenizer::Event;
+    ///
+    /// /// The length of the longest event.
+    /// #[derive(Default)]
+    /// struct Longest(usize);
+    ///
+    /// impl Look for Longest {
+    ///     fn event(&mut self, _: &Event<'_>, at: &EventRef) -> bool {
+    ///         self.0 = self.0.max(at.len);
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// impl Observer for Longest {
+    ///     type Chunk = Longest;
+    ///     fn starter(&self) -> Starter<Longest> {
+    ///         Box::new(|_| Longest::default())
+    ///     }
+    ///     fn merge(&mut self, found: Longest, _: &SealedChunk<'_>) -> Result<(), Error> {
+    ///         self.0 = self.0.max(found.0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let sources = [Source::bytes("a.json", r#"[{"ts":1},{"ts":12}]"#)];
+    /// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+    /// let mut longest = Longest::default();
+    /// let trace = Trace::observe(&sources, &limits, &mut TracesOnly, &mut longest)?;
+    /// assert_eq!((trace.len(), longest.0), (2, 9));
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Trace::open`].
-    pub fn open_with(
+    /// As [`Trace::open`], and those of the observer.
+    pub fn observe<O: Observer>(
         sources: &[Source],
         limits: &Limits,
         expand: &mut dyn Expand,
-        watch: Option<Watch>,
+        observer: O,
     ) -> Result<Trace, Error> {
         limits.check()?;
-        let mut index = Index::new(limits, watch);
-        let inputs = read_all(sources, limits, expand, &mut index)?;
-        index.finish(inputs, limits)
+        let share = limits.shares().index;
+        let sorted = Sorted::new(share / 2, limits);
+        let in_input_order = InputOrder::new(share / 4, &limits.tmp_dir, 0);
+        let scan = Scan::new(sources, limits, expand).keep((sorted, in_input_order));
+        let Scanned { inputs, index, observed: (mut threads, _) } =
+            scan.observe((Threads::default(), observer)).run()?;
+        let EventIndex { kept: (sorted, places), long_events, documents, events, .. } = index;
+        let (timed, lists) =
+            sorted.into_entries().finish(&inputs.store().with_long(&long_events))?;
+        threads.finish();
+        Ok(Trace {
+            inputs,
+            documents,
+            in_input_order: places.into_places().finish()?,
+            timed,
+            lists,
+            long_events,
+            threads,
+            limits: limits.clone(),
+            events,
+        })
     }
 
     /// How many events it has.
@@ -109,13 +162,7 @@ impl Trace {
 
     /// The bytes of all inputs as one address space. Cost: a reference for each file, and for each segment of a pipe.
     pub fn store(&self) -> Store<'_> {
-        let payloads = self.inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-        Store::new(payloads).with_long(&self.long)
-    }
-
-    /// Where the events stand that were watched for, in input order; `None` if nobody did.
-    pub fn watched(&self) -> Option<impl Iterator<Item = Place> + '_> {
-        self.watched.as_ref().map(|watched| watched.iter())
+        self.inputs.store().with_long(&self.long_events)
     }
 
     /// The input, and the place in it, of a place among all: its name is that of its [`Source`].
@@ -151,28 +198,5 @@ impl Trace {
     /// [`ErrorKind::Changed`](crate::error::ErrorKind::Changed) for the first that is not.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         self.inputs.check_unchanged()
-    }
-}
-
-impl Index {
-    fn finish(mut self, inputs: Inputs, limits: &Limits) -> Result<Trace, Error> {
-        let (timed, lists) = {
-            let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-            let store = Store::new(payloads).with_long(&self.long);
-            self.entries.finish(&store)?
-        };
-        self.threads.finish();
-        Ok(Trace {
-            inputs,
-            documents: self.documents,
-            in_input_order: self.places.finish()?,
-            timed,
-            lists,
-            watched: self.watched.map(SpillVec::finish).transpose()?,
-            long: self.long,
-            threads: self.threads,
-            limits: limits.clone(),
-            events: self.events,
-        })
     }
 }

@@ -3,7 +3,9 @@
 //! A thread is a pid and a tid as they are written: `7` and `"7"` are two, and so are `7` and `7.0`. Names come from metadata events wherever those
 //! stand, so threads get theirs when all is read.
 
+use crate::error::Error;
 use crate::metadata::Names;
+use crate::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use crate::thread_table::ThreadTable;
 use tracemill_tokenizer::{Event, Field};
 
@@ -37,16 +39,6 @@ impl Threads {
     }
 
     #[inline]
-    pub(super) fn note(&mut self, event: &Event<'_>) {
-        let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
-        if event.is_metadata() {
-            return self.names.note(event);
-        }
-        let number = self.number(pid, tid);
-        self.all[number].events += 1;
-    }
-
-    #[inline]
     fn number(&mut self, pid: &[u8], tid: &[u8]) -> usize {
         let number = self.table.number(pid, tid);
         if number == self.all.len() {
@@ -61,20 +53,42 @@ impl Threads {
         self.table.find(pid, tid)
     }
 
-    /// Takes over what a later part has.
-    pub(super) fn append(&mut self, later: Threads) {
-        for thread in later.all {
-            let number = self.number(&thread.pid, &thread.tid);
-            self.all[number].events += thread.events;
-        }
-        self.names.append(later.names);
-    }
-
     /// Gives every thread its name.
     pub(super) fn finish(&mut self) {
         for thread in &mut self.all {
             thread.process_name = self.names.process(&thread.pid);
             thread.name = self.names.thread(&thread.pid, &thread.tid);
         }
+    }
+}
+
+impl Look for Threads {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        if at.is_metadata {
+            self.names.note(event);
+            return true;
+        }
+        let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
+        let number = self.number(pid, tid);
+        self.all[number].events += 1;
+        true
+    }
+}
+
+impl Observer for Threads {
+    type Chunk = Threads;
+
+    fn starter(&self) -> Starter<Threads> {
+        Box::new(|_| Threads::default())
+    }
+
+    fn merge(&mut self, found: Threads, _: &SealedChunk<'_>) -> Result<(), Error> {
+        for thread in found.all {
+            let number = self.number(&thread.pid, &thread.tid);
+            self.all[number].events += thread.events;
+        }
+        self.names.append(found.names);
+        Ok(())
     }
 }

@@ -56,8 +56,7 @@ pub(crate) const NAMED: &str = "the trace has DevTools annotations, which name e
 
 /// Whether events are named by their numbers.
 pub(crate) fn name_events(documents: &[Document], inputs: &Inputs) -> bool {
-    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = Store::new(payloads);
+    let store = inputs.store();
     documents.iter().any(|document| modifications(document, &store).is_some())
 }
 

@@ -12,8 +12,9 @@ use super::{Annotations, text};
 use crate::clock::Clocks;
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::fixups::CutChunk;
+use crate::identity::Rewrite;
 use crate::merged_keys::MergedKeys;
+use crate::patcher::CutChunk;
 use crate::warning::AnnotationDrop;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
@@ -31,6 +32,8 @@ pub(crate) struct Written<'w, 'r, 's, 'p> {
     pub(crate) whole: bool,
     /// Events that were made of others, by the places of those.
     pub(crate) made: Option<&'w HashMap<u64, Entry>>,
+    /// Names that change.
+    pub(crate) rewrite: Option<&'w Rewrite>,
     /// What moves the times of inputs.
     pub(crate) clocks: Option<&'w Clocks>,
     /// Events that are written before all of these.
@@ -49,6 +52,7 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
             config,
             whole: true,
             made: None,
+            rewrite: None,
             clocks: None,
             before: 0,
             cut_chunks: &[],
@@ -59,11 +63,11 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
     /// A merge; `whole` if all events of all inputs are in it.
     pub(crate) fn merged(
         emit: &'w Emit<'r, 's, 'p>,
-        clocks: &'w Clocks,
+        (rewrite, clocks): (Option<&'w Rewrite>, &'w Clocks),
         whole: bool,
         config: &'w Config,
     ) -> Self {
-        Written { whole, clocks: Some(clocks), ..Written::whole(emit, config) }
+        Written { whole, rewrite, clocks: Some(clocks), ..Written::whole(emit, config) }
     }
 
     /// An output of some of the events as they are.
@@ -209,8 +213,10 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
                 own.note(event, entry, self.written.shift_at(entry.place.offset()));
             }
             let place = entry.place.offset();
-            let unit = emit.rewrite.as_ref().and_then(|rewrite| rewrite.unit_at(place));
-            threads.note(event, unit.unwrap_or(0), |pid| renamed_pid(emit, pid, place));
+            let unit = self.written.rewrite.and_then(|rewrite| rewrite.unit_at(place));
+            threads.note(event, unit.unwrap_or(0), |pid| {
+                renamed_pid(self.written.rewrite, pid, place)
+            });
         });
         let (all, threads): (Vec<Bounds>, Vec<Threads>) = found.into_iter().unzip();
         self.bounds = Bounds::unite(all, emit.order).filter(|_| bounds);
@@ -323,7 +329,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
 
     /// A call with the new name of its process; `None` if DevTools finds nothing by that.
     fn renamed(&self, call: CallKey, offset: u64) -> Option<CallKey> {
-        Some(CallKey { pid: renamed_pid(self.written.emit, call.pid, offset)?, ..call })
+        Some(CallKey { pid: renamed_pid(self.written.rewrite, call.pid, offset)?, ..call })
     }
 
     /// `modifications` of the output.
@@ -367,8 +373,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
 }
 
 /// The name in the output of a process of the input at a place; `None` if that is no number.
-fn renamed_pid(emit: &Emit<'_, '_, '_>, pid: u64, offset: u64) -> Option<u64> {
-    let rewrite = emit.rewrite.as_ref();
+fn renamed_pid(rewrite: Option<&Rewrite>, pid: u64, offset: u64) -> Option<u64> {
     let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(offset)?]));
     let renames = unit.and_then(|unit| unit.renames.as_ref());
     let key = crate::identity::key_of(Some(pid.to_string().as_bytes()));

@@ -15,8 +15,8 @@
 //! All inputs are judged together, as `merge` would see them: ids may clash, streams go on from file to file. Only the
 //! order of events is that of each input by itself.
 
-mod chunk;
 mod escapes;
+mod look;
 mod order;
 mod records;
 mod report;
@@ -27,7 +27,7 @@ mod text;
 mod viewers;
 mod walk;
 
-pub(crate) use chunk::is_flow_id;
+pub(crate) use look::is_flow_id;
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
 pub use required_args::{Lack, ReadOn, lacking, lacking_of, may_lack};
 pub(crate) use required_args::{Need, lacks, odd_thread_name, page_data, profile_id};
@@ -35,8 +35,8 @@ pub use rules::{Severity, check_rules};
 pub(crate) use viewers::has_page;
 
 use crate::config::{CheckFor, Config, THREADS};
-use crate::inputs::read_all;
-use chunk::{ChunkFindings, frame_id};
+use crate::inputs::scan;
+use look::{CheckLook, frame_id};
 use order::Orders;
 use records::{Grouped, Runs, heap, sort, write_run};
 use report::InputMap;
@@ -46,11 +46,12 @@ use std::path::PathBuf;
 use tallies::Tallies;
 use text::{Spot, Text};
 use tracemill_core::bounds::Times;
-use tracemill_core::envelope::{Document, Envelope, KeyValue, count};
+use tracemill_core::envelope::{KeyValue, count};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Quota;
-use tracemill_core::read::{Current, InputPayload, Inputs, Reader};
+use tracemill_core::observe::{Needs, Nothing, Observer, Scanned, SealedChunk, Starter};
+use tracemill_core::read::{InputPayload, Inputs};
 use tracemill_core::source::Source;
 use tracemill_core::spill::RunFile;
 use tracemill_core::store::Store;
@@ -98,14 +99,13 @@ fn run<const DEVTOOLS: bool>(
     viewers: &[CheckFor],
     config: &Config,
 ) -> Result<CheckReport, Error> {
-    let mut checker = Checker::<DEVTOOLS>::new(config);
-    let inputs = read_all(sources, config, &mut checker)?;
+    let checker = Checker::<DEVTOOLS>::new(config);
+    let Scanned { inputs, observed: mut checker, .. } = scan(sources, config, Nothing, checker)?;
     checker.end_input();
     let runs = checker.end_records()?;
     checker.profiles.finish()?;
     let long = std::mem::take(&mut checker.profiles.long);
-    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = &Store::new(payloads).with_long(&long);
+    let store = &inputs.store().with_long(&long);
     let ground = InputMap::new(&inputs);
     let suspects = Suspects::of(&checker.profiles);
     let judge = |number| suspects.judge(number, store, config);
@@ -161,7 +161,6 @@ struct Checker<const DEVTOOLS: bool> {
     /// Keys of the current document.
     seen: HashSet<Box<[u8]>>,
     spots: Vec<Spot>,
-    documents: Vec<Document>,
 }
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
@@ -185,7 +184,6 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             keys: Vec::new(),
             seen: HashSet::default(),
             spots: Vec::new(),
-            documents: Vec::new(),
         }
     }
 
@@ -318,48 +316,33 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     }
 }
 
-impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
-    type Findings = ChunkFindings<DEVTOOLS>;
+impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
+    type Chunk = CheckLook<DEVTOOLS>;
 
-    fn part(base: u64, _bytes: usize) -> ChunkFindings<DEVTOOLS> {
-        ChunkFindings::new(base)
+    fn needs(&self) -> Needs {
+        Needs { input_bytes: true, synthetic_bytes: true, proof_flags: true, ..Needs::NONE }
     }
 
-    fn documents(&mut self) -> &mut Vec<Document> {
-        &mut self.documents
+    fn starter(&self) -> Starter<CheckLook<DEVTOOLS>> {
+        Box::new(|chunk| CheckLook::new(chunk.base))
     }
 
-    const KEEPS_STREAMS: bool = true;
-
-    const PROVES: bool = false;
-
-    fn asks_which_are_json(&self) -> bool {
-        true
-    }
-
-    fn take(
-        &mut self,
-        part: ChunkFindings<DEVTOOLS>,
-        base: u64,
-        _current: Current<'_>,
-    ) -> Result<(), Error> {
-        let input = self.input(base);
-        input.separators += part.envelope.stats.odd_separators;
-        input.unclosed += part.envelope.stats.unclosed;
-        let documents = &part.envelope.documents;
+    fn merge(&mut self, part: CheckLook<DEVTOOLS>, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        let input = self.input(chunk.base);
+        input.separators += chunk.stats.odd_separators;
+        input.unclosed += chunk.stats.unclosed;
+        let documents = chunk.new_documents();
         input.documents += count(documents);
         input.ndjson |= documents.iter().any(|own| own.form == Form::Ndjson);
         input.last = documents.last().map(|own| own.form).or(input.last);
         input.text.append(part.text);
-        self.judge_names(&part.envelope);
-        let events = part.envelope.stats.events;
-        part.envelope.append_to(&mut self.documents);
-        self.events += events;
+        self.judge_names(chunk);
+        self.events += chunk.stats.events;
         self.tallies.append(&part.tallies);
         self.times = self.times.unite(part.times);
         self.orders.append(part.orders, &mut self.tallies);
         self.quota.check(self.orders.heap(), THREADS)?;
-        self.profiles.append(part.profiles, base)?;
+        self.profiles.append(part.profiles, chunk.base)?;
         self.browser.append(part.browser);
         for (frame, (count, first)) in part.frames {
             let own = self.frames.entry(frame).or_insert((0, first));
@@ -384,9 +367,9 @@ impl<const DEVTOOLS: bool> Reader for Checker<DEVTOOLS> {
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     /// Keys that a document has twice, and those that are looked into when all is read.
-    fn judge_names(&mut self, envelope: &Envelope) {
-        let later = envelope.documents.iter().map(|own| (true, &own.keys));
-        for (begins, keys) in std::iter::once((false, &envelope.keys)).chain(later) {
+    fn judge_names(&mut self, chunk: &SealedChunk<'_>) {
+        let later = chunk.new_documents().iter().map(|own| (true, &*own.keys));
+        for (begins, keys) in std::iter::once((false, chunk.more_keys())).chain(later) {
             if begins {
                 self.seen.clear();
             }

@@ -33,7 +33,7 @@ pub(super) struct InputClockFacts {
     /// Least and greatest time.
     pub(super) span: Option<(i64, i64)>,
     pub(super) stated: StatedClock,
-    pub(super) sightings: ClockSamples,
+    pub(super) samples: ClockSamples,
     /// Its offset, where that is given and none is to be looked for.
     pub(super) given: Option<i64>,
 }
@@ -166,7 +166,7 @@ fn by_marker(
     let mut reference: Option<(String, Vec<i64>, u64)> = None;
     let mut all = Vec::new();
     for input in inputs.iter_mut() {
-        let (seen, own) = (input.sightings.seen, input.sightings.markers().to_vec());
+        let (seen, own) = (input.samples.seen, input.samples.markers().to_vec());
         let mut found = Alignment::default();
         match &reference {
             _ if own.is_empty() => {
@@ -279,7 +279,7 @@ fn by_sync(
     warnings: &mut Vec<Warning>,
 ) -> Vec<Alignment> {
     let mut all = vec![Alignment::default(); inputs.len()];
-    let has_syncs = |input: &InputClockFacts| !input.sightings.syncs.is_empty();
+    let has_syncs = |input: &InputClockFacts| !input.samples.syncs.is_empty();
     let Some(first) = inputs.iter().position(has_syncs) else {
         warnings.push(Warning::NothingToAlignBy(by.none.clone()));
         return all;
@@ -292,7 +292,7 @@ fn by_sync(
     let mut next = Some(0);
     while let Some(at) = next {
         let number = waiting.remove(at);
-        let syncs = &inputs[number].sightings.syncs;
+        let syncs = &inputs[number].samples.syncs;
         if number != first {
             all[number] = Alignment { method: Some(by.method.clone()), ..sync(syncs, &placed) };
         }
@@ -303,7 +303,7 @@ fn by_sync(
             placed.entry(id).or_insert(Moment { time, uncertainty });
         }
         let shares = |&number: &usize| {
-            inputs[number].sightings.syncs.keys().any(|id| placed.contains_key(&**id))
+            inputs[number].samples.syncs.keys().any(|id| placed.contains_key(&**id))
         };
         next = waiting.iter().position(shares);
     }

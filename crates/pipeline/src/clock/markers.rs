@@ -12,9 +12,9 @@ pub(super) const MARKERS: usize = 1024;
 /// Clock-sync events kept of an input: the first ones in time.
 const SYNCS: usize = 256;
 
-/// What is looked for.
+/// The events that tell about clocks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ClockWatch {
+pub(crate) struct ClockSignals {
     /// Markers.
     pub(super) marker: Option<Marker>,
     /// Clock-sync events.
@@ -40,7 +40,7 @@ pub(super) struct Moment {
 /// What was found in an input, or in a part of one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClockSamples {
-    watch: Arc<ClockWatch>,
+    signals: Arc<ClockSignals>,
     /// Times of the first markers; sorted only by [`ClockSamples::markers`].
     markers: Vec<i64>,
     /// All markers there are.
@@ -50,14 +50,14 @@ pub(crate) struct ClockSamples {
 }
 
 impl ClockSamples {
-    pub(crate) fn new(watch: Arc<ClockWatch>) -> Self {
-        ClockSamples { watch, ..ClockSamples::default() }
+    pub(crate) fn new(signals: Arc<ClockSignals>) -> Self {
+        ClockSamples { signals, ..ClockSamples::default() }
     }
 
     /// Looks at an event that is no metadata and has a time; `shift` is what is known of the input's clock.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, time: i64, shift: Option<&Shift>) {
-        match &self.watch.marker {
+        match &self.signals.marker {
             Some(Marker::Name(name)) if event.is_string(Field::Name, name) && !is_end(event) => {
                 self.seen += 1;
                 self.markers.push(time);
@@ -68,15 +68,15 @@ impl ClockSamples {
             Some(Marker::Series(_)) => self.note_series(event, time),
             _ => {}
         }
-        if self.watch.syncs && event.phase() == b'c' {
+        if self.signals.syncs && event.phase() == b'c' {
             self.note_sync(event, time, shift);
         }
     }
 
     #[cold]
     fn note_series(&mut self, event: &Event<'_>, time: i64) {
-        let watch = Arc::clone(&self.watch);
-        let Some(Marker::Series(regex)) = &watch.marker else { return };
+        let signals = Arc::clone(&self.signals);
+        let Some(Marker::Series(regex)) = &signals.marker else { return };
         let mut name = Vec::new();
         match event.field(Field::Name) {
             Some([b'"', content @ .., b'"']) => unescape(content, &mut name),
@@ -158,8 +158,9 @@ mod tests {
     use super::*;
     use tracemill_tokenizer::fields_of;
 
-    fn sightings(events: &[(&str, i64)], parts: usize) -> ClockSamples {
-        let watch = Arc::new(ClockWatch { marker: Some(Marker::Name(b"m".to_vec())), syncs: true });
+    fn samples(events: &[(&str, i64)], parts: usize) -> ClockSamples {
+        let watch =
+            Arc::new(ClockSignals { marker: Some(Marker::Name(b"m".to_vec())), syncs: true });
         let mut all = ClockSamples::default();
         for part in events.chunks(events.len().div_ceil(parts)) {
             let mut own = ClockSamples::new(Arc::clone(&watch));
@@ -176,16 +177,16 @@ mod tests {
         let times = (0..5000).map(|i| (i * 7919) % 5003);
         let events: Vec<(&str, i64)> =
             times.map(|time| (r#"{"name":"\u006d","ph":"X"}"#, time)).collect();
-        let (mut whole, mut cut) = (sightings(&events, 1), sightings(&events, 7));
+        let (mut whole, mut cut) = (samples(&events, 1), samples(&events, 7));
         assert_eq!((whole.seen, cut.seen), (5000, 5000));
         assert_eq!(whole.markers().len(), MARKERS);
         assert_eq!(whole.markers(), cut.markers());
-        assert!(sightings(&[(r#"{"name":"m","ph":"E"}"#, 1)], 1).markers().is_empty());
+        assert!(samples(&[(r#"{"name":"m","ph":"E"}"#, 1)], 1).markers().is_empty());
     }
 
     #[test]
     fn a_sync_lies_between_asking_and_answer() {
-        let found = sightings(
+        let found = samples(
             &[
                 (r#"{"ph":"c","args":{"sync_id":"a","issue_ts":1}}"#, 4000),
                 (r#"{"ph":"c","args":{"sync_id":"b"}}"#, 9000),

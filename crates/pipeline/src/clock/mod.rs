@@ -35,15 +35,18 @@ mod base;
 mod describe;
 mod fields;
 mod markers;
+mod watch;
 
 use crate::warning::Warning;
 pub(crate) use apply::shift_runs;
 pub(crate) use describe::push_clocks;
 pub(crate) use fields::each_moved;
+pub(crate) use markers::ClockSamples;
+use markers::ClockSignals;
 use markers::Marker;
-pub(crate) use markers::{ClockSamples, ClockWatch};
 use regex::bytes::Regex;
 use tracemill_core::remedy::Remedy;
+pub(crate) use watch::ClockWatch;
 
 use crate::config::{Align, ClockRules};
 use crate::report::{ClockMethod, InputClock};
@@ -81,8 +84,8 @@ fn of_input<'r, T>(all: &'r [(PathBuf, T)], input: &str) -> Option<&'r T> {
 }
 
 impl ClockRules {
-    /// What the scan has to look for.
-    pub(crate) fn watch(&self, several: bool) -> Option<Arc<ClockWatch>> {
+    /// Returns the events that the scan of `several` inputs, or of one, looks for.
+    fn signals(&self, several: bool) -> Option<Arc<ClockSignals>> {
         let marker = match &self.align {
             Align::Marker(name) => Some(Marker::Name(name.clone().into_bytes())),
             // whoever made the rules has checked that it compiles
@@ -90,7 +93,7 @@ impl ClockRules {
             _ => None,
         };
         let syncs = self.align == Align::ClockSync || self.align == Align::Auto && several;
-        (marker.is_some() || syncs).then(|| Arc::new(ClockWatch { marker, syncs }))
+        (marker.is_some() || syncs).then(|| Arc::new(ClockSignals { marker, syncs }))
     }
 
     /// What is known of an input before it is read.
@@ -122,7 +125,7 @@ fn check_markers(align: &Align, known: &[InputClockFacts]) -> Result<(), Error> 
         Align::Series(pattern) => format!("whose name matches /{pattern}/"),
         _ => return Ok(()),
     };
-    if known.iter().any(|input| input.sightings.seen > 0) {
+    if known.iter().any(|input| input.samples.seen > 0) {
         return Ok(());
     }
     let problem = format!("no input has an event {what} to align their clocks by");
@@ -143,19 +146,19 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    /// Decides, and what there is to say of it; `sightings` stand by the place of what they were found in.
+    /// Decides, and what there is to say of it; `samples` stand by the place of what they were found in.
     ///
     /// # Errors
     /// [`tracemill_core::error::ErrorKind::Usage`] if what is given names no input.
     pub(crate) fn decide_offsets(
-        sightings: impl Iterator<Item = (u64, ClockSamples)>,
+        samples: impl Iterator<Item = (u64, ClockSamples)>,
         documents: &[Document],
         inputs: &Inputs,
         store: &Store<'_>,
         rules: &ClockRules,
     ) -> Result<(Clocks, Vec<Warning>), Error> {
         rules.check_names(inputs)?;
-        let mut known = known(sightings, documents, inputs, store, rules);
+        let mut known = known(samples, documents, inputs, store, rules);
         // what was made for DevTools has no clock of its own
         let own = known.iter().position(|known| known.name == FOR_DEVTOOLS);
         let own = own.unwrap_or(known.len());
@@ -299,7 +302,7 @@ pub(crate) fn far_apart<'n>(spans: impl Iterator<Item = (i64, i64, &'n str)>) ->
 
 /// Puts together what was found of each input.
 fn known(
-    sightings: impl Iterator<Item = (u64, ClockSamples)>,
+    samples: impl Iterator<Item = (u64, ClockSamples)>,
     documents: &[Document],
     inputs: &Inputs,
     store: &Store<'_>,
@@ -328,9 +331,9 @@ fn known(
             known[input].stated.note(document, store);
         }
     }
-    for (base, own) in sightings {
+    for (base, own) in samples {
         if let Some(input) = input_at(base) {
-            known[input].sightings.append(own);
+            known[input].samples.append(own);
         }
     }
     known

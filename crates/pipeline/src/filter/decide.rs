@@ -10,7 +10,7 @@
 //! With a size to fit all this is done twice: the first time to count bytes by duration, from which follows how long
 //! something must last to stay. What never ends lasts longer than all else; it goes too where even that does not fit.
 
-use super::Index;
+use super::Selection;
 use super::criteria::Criteria;
 use super::narrowed::Narrowed;
 use super::overlapped::Overlapped;
@@ -64,10 +64,11 @@ struct UndecidedEvents<'w, 's, 'p> {
 /// Takes a decided event, its duration (or that of what it belongs to), and why it goes.
 type Visit<'v> = dyn FnMut(&Undecided, i64, Reason) -> Result<(), Error> + 'v;
 
-impl Index<'_> {
+impl Selection<'_> {
     /// Decides everything; `len` is that of an output with so many events of so many bytes.
     pub(super) fn decide(
         self,
+        (kept, events, bytes): (SpillVec<Place>, u64, u64),
         order: Order<'_, '_>,
         config: &Config,
         written: Option<&Overlapped>,
@@ -77,7 +78,7 @@ impl Index<'_> {
         let start = known.map(|known| known.start);
         let start = start.or_else(|| Some(self.times.bounds()?.start)).unwrap_or(0);
         let only_by_name = known.is_some_and(Narrowed::only_by_name);
-        let Index { criteria, kept, events, bytes, tallies, mut late, bound, .. } = self;
+        let Selection { criteria, tallies, mut late, bound, .. } = self;
         let (kept, late, bound) = (kept.finish()?, late.take()?, bound.finish(order)?);
         let share = config.shares().index / 4;
         let mut spilled = kept.spilled_bytes() + late.spilled_bytes() + bound.spilled_bytes();

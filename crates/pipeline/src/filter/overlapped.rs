@@ -5,8 +5,8 @@
 //! before them, as producers write it: then they stay if that does. When all is read that is held against what
 //! [`decide`](super::decide) says, which knows every `Profile` event of a profile.
 
-use super::chunk::Findings;
 use super::criteria::Criteria;
+use super::look::Findings;
 use super::reason::PASSES;
 use super::undecided::{Role, Undecided};
 use crate::config::Config;
@@ -16,7 +16,7 @@ use crate::overlapped_copy::OverlappedCopy;
 use crate::streamed_output::StreamedOutput;
 use std::collections::HashMap;
 use tracemill_core::error::Error;
-use tracemill_core::long_events::LongEvents;
+use tracemill_core::observe::SealedChunk;
 use tracemill_core::output::Length;
 use tracemill_core::place::Place;
 use tracemill_core::read::Current;
@@ -53,31 +53,35 @@ impl Overlapped {
         &mut self,
         found: &Findings,
         criteria: &Criteria,
-        current: Current<'_>,
+        chunk: &SealedChunk<'_>,
     ) -> bool {
         if self.is_over {
             return true;
         }
-        let long = &found.envelope.long;
+        let long = chunk.chunk_long_events;
         if found.late.is_empty() && found.bound.is_empty() {
-            return self.copy.push(&found.kept, found.bytes, long);
+            return self.copy.push(chunk.kept, chunk.kept_bytes, long);
         }
-        let Some(bytes) = self.take(found, criteria, current) else {
+        let Some(bytes) = self.take(found, criteria, chunk) else {
             self.is_over = true;
             return true;
         };
-        self.copy.push(&self.places, found.bytes + bytes, long)
+        self.copy.push(&self.places, chunk.kept_bytes + bytes, long)
     }
 
     /// Takes what stays of a part, in input order; returns the bytes of events of profiles. `None` if an event has to wait.
-    fn take(&mut self, found: &Findings, criteria: &Criteria, current: Current<'_>) -> Option<u64> {
+    fn take(
+        &mut self,
+        found: &Findings,
+        criteria: &Criteria,
+        chunk: &SealedChunk<'_>,
+    ) -> Option<u64> {
         if !found.late.is_empty() || criteria.needs.times {
             return None;
         }
-        let long = LongEvents::from(found.envelope.long.clone());
-        let store = current.own_store(&long);
+        let store = chunk.input_store();
         self.places.clear();
-        let (mut kept, mut bytes) = (found.kept.iter().copied().peekable(), 0);
+        let (mut kept, mut bytes) = (chunk.kept.iter().copied().peekable(), 0);
         for record in &found.bound {
             if !self.stays(record, criteria)? {
                 continue;

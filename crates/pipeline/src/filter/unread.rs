@@ -1,12 +1,12 @@
 //! What was not read, counted as it would have been.
 
-use super::Index;
+use super::Selection;
 use super::narrowed::{By, Narrowed, Side, ThreadTotal, Times};
 use super::reason::{Counts, PASSES};
 use crate::pieces::PieceOutcome;
 use tracemill_core::json::content;
 
-impl Index<'_> {
+impl Selection<'_> {
     /// Counts what was not read as it would have been.
     pub(super) fn count_rest(&mut self, known: &Narrowed) -> PieceOutcome<()> {
         if !self.criteria.asked.is_all_found() {

@@ -258,7 +258,7 @@ fn new_ids(recordings: &[Recording], rules: &IdentityRules) -> Vec<Vec<IdMap>> {
 mod tests {
     use super::*;
     use crate::identity::processes::key_of;
-    use crate::identity::{IdFilter, ProcessFindings};
+    use crate::identity::processes::{IdFilter, ProcessFindings};
     use tracemill_testkit::Rng;
     use tracemill_tokenizer::fields_of;
 

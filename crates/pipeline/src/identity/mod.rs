@@ -37,13 +37,15 @@ mod processes;
 mod rename;
 mod resolve;
 mod spelling;
+mod watch;
 
 pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
-pub(crate) use processes::{IdFilter, Process, ProcessFindings, Processes, Times, key_of};
+pub(crate) use processes::key_of;
 pub(crate) use rename::{RenamedUnit, Renamer, Renames, Rewrite, each_process_id};
-pub(crate) use resolve::{DecidedNames, Labels, UnitFacts, decide_names, may_be_several, watched};
-pub(crate) use spelling::{IdMap, IdRanges};
+pub(crate) use resolve::{DecidedNames, Labels, UnitFacts, decide_names, may_be_several};
+pub(crate) use spelling::IdMap;
+pub(crate) use watch::IdentityWatch;
 
 use tracemill_tokenizer::{Event, Field};
 

@@ -68,11 +68,6 @@ impl Times {
         }
     }
 
-    /// Those of which no more is known than where most events are.
-    pub(crate) fn of(bulk: TypicalRange) -> Self {
-        Times { bulk, ..Times::default() }
-    }
-
     /// Where most events are.
     pub(crate) fn bulk(&self) -> TypicalRange {
         if self.sample.is_empty() {
@@ -164,18 +159,6 @@ impl Processes {
         append_each(&mut self.ids, &ids);
     }
 
-    /// Those of an input that was not read, each with its key.
-    pub(crate) fn known(by_pid: Vec<(Key, Process)>, ids: IdRanges) -> Self {
-        let mut known = Processes { by_pid, ids: vec![ids], ..Processes::default() };
-        known.finish();
-        known
-    }
-
-    /// How many processes and threads there are, while the input is read.
-    pub(crate) fn count(&self) -> usize {
-        self.by_pid.len() + self.known_threads.len()
-    }
-
     /// Bytes of heap, about.
     pub(crate) fn heap(&self) -> u64 {
         /// Bytes of the texts of a process, with what the allocator adds; a thread has half of that in its list, and half in
@@ -235,8 +218,6 @@ pub(crate) struct ProcessFindings {
     watched: Arc<IdFilter>,
     spellings: Vec<ThreadSpelling>,
     by_spelling: HashMap<(Vec<u8>, Option<Vec<u8>>), usize>,
-    /// Numbers of spellings by those that others gave the threads.
-    by_number: Vec<Option<u32>>,
     recent: DirectMappedCache,
     /// In the order of the events.
     names: Vec<(Vec<u8>, ProcessName)>,
@@ -253,7 +234,6 @@ impl ProcessFindings {
             watched,
             spellings: Vec::new(),
             by_spelling: HashMap::default(),
-            by_number: Vec::new(),
             recent: DirectMappedCache::default(),
             names: Vec::new(),
             times: Vec::new(),
@@ -271,30 +251,6 @@ impl ProcessFindings {
             self.note_spelling(event, (phase, time), at);
         }
         self.note_ids(event, phase);
-    }
-
-    /// The same for who knows the phase, and has numbered the threads of the chunk by what is written.
-    #[inline]
-    pub(crate) fn note_numbered(
-        &mut self,
-        event: &Event<'_>,
-        (phase, time): (u8, Option<i64>),
-        thread: usize,
-    ) {
-        let known = self.by_number.get(thread).copied().flatten();
-        if let Some(at) = known.or_else(|| self.number(event, thread)) {
-            self.note_spelling(event, (phase, time), at as usize);
-        }
-        self.note_ids(event, phase);
-    }
-
-    /// The number of the spelling of a thread that others numbered so; `None` of events that are of no process.
-    #[inline(never)]
-    fn number(&mut self, event: &Event<'_>, thread: usize) -> Option<u32> {
-        let at = self.find_spelling(event.field(Field::Pid)?, event.field(Field::Tid)) as u32;
-        self.by_number.resize(self.by_number.len().max(thread + 1), None);
-        self.by_number[thread] = Some(at);
-        Some(at)
     }
 
     #[inline]

@@ -70,14 +70,6 @@ pub(crate) struct Rewrite {
     pub(crate) keeps_frames: bool,
 }
 
-impl Rewrite {
-    /// Nothing at all.
-    pub(crate) fn nothing() -> &'static Rewrite {
-        static NOTHING: Rewrite = Rewrite { units: Vec::new(), keeps_frames: false };
-        &NOTHING
-    }
-}
-
 /// What is renamed or moved in the events from a place on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RenamedUnit {

@@ -30,10 +30,8 @@ pub(crate) struct UnitFacts {
     pub(crate) base: u64,
     pub(crate) processes: Processes,
     pub(crate) streams: StreamOrders,
-    /// Streams of what was not read, as [`StreamOrders::begins`] has them.
-    pub(crate) known_streams: Vec<(StreamKey, Option<i64>)>,
     /// Samples of its clock; only where clocks are compared.
-    pub(crate) sightings: Option<Box<ClockSamples>>,
+    pub(crate) samples: Option<Box<ClockSamples>>,
 }
 
 /// Whether these may be several inputs.
@@ -94,7 +92,7 @@ pub(crate) fn decide_names(
             is_part: sign.is_some(),
             part_of: sign.and_then(|sign| sign.1.clone()),
             processes: part.processes,
-            streams: begins.chain(part.known_streams).collect(),
+            streams: begins.collect(),
             stated: stated.get(name).copied().cloned(),
         });
         orders.push(part.streams);

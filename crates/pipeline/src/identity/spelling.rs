@@ -179,42 +179,6 @@ impl IdRanges {
         }
     }
 
-    /// Those of an input that was not read: hexadecimal or not with the least and the greatest of one length each, the first and the last text,
-    /// and the greatest tag; `None` if they cannot be.
-    pub(crate) fn known(
-        numbers: impl IntoIterator<Item = (bool, Range)>,
-        texts: Option<(&[u8], &[u8])>,
-        tag: u64,
-    ) -> Option<Self> {
-        let mut ranges = IdRanges { tag: tag.max(1), ..IdRanges::default() };
-        for (hex, (low, high)) in numbers {
-            let bits = low.leading_zeros();
-            if low > high || bits != high.leading_zeros() {
-                return None;
-            }
-            ranges.join((hex, u64::BITS - bits), (low, high));
-        }
-        if let Some((first, last)) = texts {
-            ranges.note_texts(first, last);
-        }
-        Some(ranges)
-    }
-
-    /// Hexadecimal or not, least and greatest of each length that there is.
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = (bool, Range)> {
-        self.numbers.iter().map(|&((hex, _), range)| (hex, range))
-    }
-
-    /// The first and the last text, if there are any.
-    pub(crate) fn texts(&self) -> Option<(&[u8], &[u8])> {
-        self.texts.as_ref().map(|(first, last)| (&**first, &**last))
-    }
-
-    /// The greatest number behind a `#` at the end of a text, or 1.
-    pub(crate) fn tag(&self) -> u64 {
-        self.tag
-    }
-
     fn join(&mut self, class: Class, (low, high): Range) {
         match self.numbers.binary_search_by_key(&class, |&(class, _)| class) {
             Ok(at) => {

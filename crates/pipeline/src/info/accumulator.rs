@@ -1,7 +1,7 @@
 //! The findings of all parts, added up in the order of the inputs.
 
-use super::chunk::{AtZero, ChunkFindings, InfoNeeds, LETTERS, Moment, text_of_key};
 use super::ledger::{Ledger, TopEntries, Totals};
+use super::look::{AtZero, InfoLook, InfoNeeds, LETTERS, Moment, text_of_key};
 use super::needs::InfoConfig;
 use super::nesting::self_times;
 use super::profiles::Profiles;
@@ -22,7 +22,8 @@ use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
 use tracemill_core::json::printable;
 use tracemill_core::metadata::Names;
-use tracemill_core::read::{Current, Inputs, Maker, Reader};
+use tracemill_core::observe::{Observer, SealedChunk, Starter};
+use tracemill_core::read::Inputs;
 use tracemill_core::thread_table::ids_of_key;
 use tracemill_tokenizer::Form;
 
@@ -59,7 +60,6 @@ pub(crate) struct InfoAccumulator {
     slices: Slices,
     titles: Names,
     profiles: Profiles,
-    documents: Vec<Document>,
 }
 
 /// What stands at time 0; when all is read it is known whether it counts.
@@ -109,13 +109,12 @@ impl InfoAccumulator {
             slices: Slices::new(index / 2, &config.tmp_dir),
             titles: Names::default(),
             profiles: Profiles::default(),
-            documents: Vec::new(),
         }
     }
 
-    fn append(&mut self, later: ChunkFindings) -> Result<(), Error> {
+    fn append(&mut self, later: InfoLook, events: u64) -> Result<(), Error> {
         self.note_moments(&later);
-        self.events += later.envelope.stats.events;
+        self.events += events;
         self.bytes += later.bytes;
         self.metadata += later.metadata;
         self.untimed += later.untimed;
@@ -144,9 +143,7 @@ impl InfoAccumulator {
         self.profiles.append(later.profiles);
         let rows = (self.threads.len() * ROW) as u64;
         let heap = self.threads.heap() + rows + self.titles.heap() + self.profiles.heap();
-        self.config.table_quota().check(heap, THREADS)?;
-        later.envelope.append_to(&mut self.documents);
-        Ok(())
+        self.config.table_quota().check(heap, THREADS)
     }
 
     /// Whether there are self times. What decides is bytes that were taken over, in order, so it does not depend on workers.
@@ -154,7 +151,7 @@ impl InfoAccumulator {
         !self.too_many.load(Ordering::Relaxed)
     }
 
-    fn note_moments(&mut self, later: &ChunkFindings) {
+    fn note_moments(&mut self, later: &InfoLook) {
         self.zero.append(later);
         let Some([first, last]) = &later.moments else { return };
         if self.first.as_ref().is_none_or(|own| first.ts < own.event.ts_ns) {
@@ -176,16 +173,13 @@ impl InfoAccumulator {
         self.last = self.last.take().into_iter().chain(last).max_by_key(at);
     }
 
-    /// Puts everything together; `inputs` say what stands where.
-    pub(super) fn report(self, inputs: &Inputs) -> Result<InfoReport, Error> {
-        Ok(self.report_and_rest(inputs)?.0)
-    }
-
-    /// As `report`, with the threads and documents that it was made of.
-    pub(crate) fn report_and_rest(
+    /// Puts everything together, and returns the threads that it was made of; `inputs` say what stands where, `documents` what
+    /// stands around events.
+    pub(crate) fn report(
         mut self,
         inputs: &Inputs,
-    ) -> Result<(InfoReport, Table, Vec<Document>), Error> {
+        documents: &[Document],
+    ) -> Result<(InfoReport, Table), Error> {
         let bounds = self.times.bounds();
         let at_zero = self.zero.events;
         if bounds.is_some_and(|bounds| bounds.start <= 0) {
@@ -229,22 +223,22 @@ impl InfoAccumulator {
             nameless: self.nameless,
             bare_starts: self.bare_starts,
             uncategorised: self.uncategorised,
-            is_lines: self.documents.iter().any(|document| document.form == Form::Ndjson),
-            documents: envelope::count(&self.documents),
+            is_lines: documents.iter().any(|document| document.form == Form::Ndjson),
+            documents: envelope::count(documents),
             args: self.wanted.full.then(|| args(&keys_of_args, top)),
             profiles: self.profiles.finish(),
-            keys: keys(&self.documents),
+            keys: keys(documents),
             warnings: of_inputs(inputs).collect(),
             inputs: inputs.reports.clone(),
             index: None,
             index_unused: None,
         };
-        Ok((report, self.threads, self.documents))
+        Ok((report, self.threads))
     }
 }
 
 impl ZeroTime {
-    fn append(&mut self, later: &ChunkFindings) {
+    fn append(&mut self, later: &InfoLook) {
         let AtZero { events, end, moments } = later.at_zero;
         self.events += events;
         self.end = self.end.max(end);
@@ -256,7 +250,7 @@ impl ZeroTime {
 }
 
 /// An event of a part with all that is said of it.
-fn found(part: &ChunkFindings, moment: &Moment) -> PlacedEvent {
+fn found(part: &InfoLook, moment: &Moment) -> PlacedEvent {
     let (pid, tid) = ids_of_key(part.threads.key(moment.thread));
     let phase = match moment.phase.checked_sub(LETTERS) {
         None => char::from(moment.phase as u8).to_string(),
@@ -338,35 +332,18 @@ fn keys(documents: &[Document]) -> Vec<String> {
     names.filter(|name| seen.insert(name.clone())).collect()
 }
 
-impl Reader for InfoAccumulator {
-    type Findings = ChunkFindings;
+impl Observer for InfoAccumulator {
+    type Chunk = InfoLook;
 
-    fn part(base: u64, _bytes: usize) -> ChunkFindings {
-        ChunkFindings::new(base, InfoNeeds::default())
-    }
-
-    fn maker(&self) -> Maker<ChunkFindings> {
+    fn starter(&self) -> Starter<InfoLook> {
         let (args, too_many) = (self.wanted.full, Arc::clone(&self.too_many));
-        Box::new(move |base, _| {
+        Box::new(move |_| {
             let nesting = !too_many.load(Ordering::Relaxed);
-            ChunkFindings::new(base, InfoNeeds { args, nesting })
+            InfoLook::new(InfoNeeds { args, nesting })
         })
     }
 
-    fn documents(&mut self) -> &mut Vec<Document> {
-        &mut self.documents
-    }
-
-    const KEEPS_STREAMS: bool = false;
-
-    const PROVES: bool = false;
-
-    fn take(
-        &mut self,
-        part: ChunkFindings,
-        _base: u64,
-        _current: Current<'_>,
-    ) -> Result<(), Error> {
-        self.append(part)
+    fn merge(&mut self, found: InfoLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        self.append(found, chunk.stats.events)
     }
 }

@@ -13,8 +13,8 @@
 
 mod accumulator;
 mod args;
-mod chunk;
 mod ledger;
+mod look;
 mod needs;
 mod nesting;
 mod profiles;
@@ -31,12 +31,13 @@ pub use report::{
 };
 
 use crate::config::Config;
-use crate::inputs::read_all;
+use crate::inputs::scan;
 pub(crate) use accumulator::InfoAccumulator;
-pub(crate) use chunk::{ChunkFindings, LastEvent};
+pub(crate) use look::{InfoLook, LastEvent};
 pub use needs::InfoConfig;
 pub(crate) use table::Table;
 use tracemill_core::error::Error;
+use tracemill_core::observe::{Nothing, Scanned};
 use tracemill_core::source::Source;
 
 /// Counts what is in `sources`, taken together, by reading them. `look` sees the report before it is known that the inputs are
@@ -51,10 +52,10 @@ pub(crate) fn info(
     look: impl FnOnce(&InfoReport),
 ) -> Result<InfoReport, Error> {
     config.check()?;
-    let mut accumulator = InfoAccumulator::new(*wanted, config);
-    let inputs = read_all(sources, config, &mut accumulator)?;
+    let accumulator = InfoAccumulator::new(*wanted, config);
+    let Scanned { inputs, index, observed } = scan(sources, config, Nothing, accumulator)?;
     inputs.check_unchanged()?;
-    let report = accumulator.report(&inputs)?;
+    let (report, _) = observed.report(&inputs, &index.documents)?;
     look(&report);
     inputs.check_unchanged()?;
     Ok(report)

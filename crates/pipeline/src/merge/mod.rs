@@ -8,8 +8,8 @@
 //!
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
-mod chunk;
-mod index;
+mod browser_watch;
+mod merge_inputs;
 mod plan;
 
 use crate::annotations::{Annotations, Written};
@@ -19,32 +19,33 @@ use crate::config::Config;
 use crate::copies::{Copies, RemovedCopies};
 use crate::dedup::deduplicate;
 use crate::emit::Emit;
-use crate::fixups::Fixups;
 use crate::identity::{
     DecidedNames, Labels, RenamedUnit, Rewrite, decide_names, may_be_several, push_provenance,
 };
-use crate::inputs::of_inputs;
-use crate::inputs::read_all;
+use crate::input_watch::decide_clocks;
+use crate::inputs::{of_inputs, scan};
 use crate::keys::{Bytes, Key, MergedKeys, free_name, unite_renamed};
 use crate::layout::{Layout, default_format};
 use crate::parts::signs_of_parts;
+use crate::patcher::Patcher;
 use crate::reordering::Reordering;
 use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport, RunReport};
 use crate::viewer::{self, Changes, MergeContext, ViewerFacts, ViewerFixups};
 use crate::warning::Warning;
-pub(crate) use chunk::ChunkFindings;
-pub use chunk::is_plain_name;
-pub(crate) use index::{Index, KnownInput};
-pub(crate) use plan::plan_known;
+pub use browser_watch::is_plain_name;
+pub(crate) use merge_inputs::{MergeInputs, MergeObservers};
+use merge_inputs::{Others, keep, observers};
+pub use plan::plan_merge;
 use std::borrow::Cow;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::long_events::LongEvents;
+use tracemill_core::observe::{EventIndex, Scanned, Sorted};
 use tracemill_core::order::METADATA;
 use tracemill_core::order::{ExternalSorter, Lists, Order, Runs};
 use tracemill_core::output;
-use tracemill_core::read::{Current, InputBytes, Inputs, read_synthetic};
+use tracemill_core::read::{Current, InputBytes, Inputs};
 use tracemill_core::source::Source;
 use tracemill_core::store::{Payload, Store};
 use tracemill_core::target::{Format, OutputConfig};
@@ -69,12 +70,18 @@ pub fn merge(
 ) -> Result<MergeReport, Error> {
     config.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let mut index = Index::new(config, may_be_several(sources));
-    let inputs = read_all(sources, config, &mut index)?;
-    index.write(inputs, output, config)
+    let observers = observers(config, may_be_several(sources), true);
+    let Scanned { inputs, index, observed } =
+        scan(sources, config, keep(config, Others::None), observers)?;
+    MergeInputs::new(index, Sorted::into_entries, observed).write(inputs, output, config)
 }
 
-impl Index {
+/// Creates the index and the observers of a merge whose scan an analysis observes too.
+pub(crate) fn observe_beside_analysis(config: &Config) -> (Sorted, MergeObservers) {
+    (keep(config, Others::Analysis), observers(config, true, true))
+}
+
+impl MergeInputs {
     /// The second half of a merge: order and output.
     pub(crate) fn write(
         mut self,
@@ -84,7 +91,8 @@ impl Index {
     ) -> Result<MergeReport, Error> {
         let (clocks, warnings) = self.decide_offsets(&inputs, config)?;
         let (mut decided, streams, labels) = self.decide_names(&inputs, &clocks, config)?;
-        let (long, mut long_made) = (std::mem::take(&mut self.long), LongEvents::default());
+        let long = std::mem::take(&mut self.long_events);
+        let mut long_made = LongEvents::default();
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let labels = labels.iter().map(|labels| (labels.base, &labels.payload));
         let store = Store::new(payloads.chain(labels)).with_long(&long);
@@ -106,11 +114,7 @@ impl Index {
         let annotations =
             Annotations::read(&self.documents, &inputs, true, (store, &config.table_quota()))?;
         let mut united = unite_renamed(&self.documents, store, &mut decided.rewrite);
-        let mut identity = IdentityReport {
-            inputs: decided.describe(&inputs, &config.identity),
-            metadata_dropped: 0,
-            args_keys_absent: decided.args_keys_absent(&config.identity),
-        };
+        let mut identity = identity_report(&decided, &inputs, config);
         lists = self.rejoin(&mut taken_out, lists, store, (&mut united, &mut identity), config)?;
         lists = self.deduplicate(lists, store, &decided.rewrite, &mut identity, config)?;
         let said = config.identity.provenance.then_some((&*identity.inputs, &*clocks.inputs));
@@ -129,22 +133,25 @@ impl Index {
         warn(&united, &delays, &report.run.format, &mut report.run.warnings);
         self.warn(&inputs, config, &mut report.run.warnings);
         let rewrite = Some(decided.rewrite).filter(|rewrite| !rewrite.is_empty());
+        let rewrite = rewrite.as_ref();
+        let patchers = rewrite.map(|rewrite| rewrite as &dyn Patcher).into_iter().collect();
         let (layout, timed) = (Layout::of(format), runs.timed(order));
         let fixups;
-        let mut emit = Emit { order, layout, delays, lists: &lists, timed, rewrite, fixups: None };
-        let made = known.as_ref().map(|known| ViewerFixups::new(known, &emit, changes, config));
+        let mut emit = Emit { order, layout, delays, lists: &lists, timed, patchers };
+        let fix = |known| ViewerFixups::new(known, (&emit, rewrite), changes, config);
+        let made = known.as_ref().map(fix);
         fixups = made.transpose()?;
         if fixups.is_some() {
             // which it has walked through
             emit.timed = runs.timed(order);
         }
-        let mut written = Written::merged(&emit, &clocks, known.is_none(), config);
+        let mut written = Written::merged(&emit, (rewrite, &clocks), known.is_none(), config);
         written.before = fixups.as_ref().map_or(0, ViewerFixups::before);
         written.cut_chunks = known.as_ref().map_or(&[], |known| &known.cut_chunks);
         report.run.annotations = annotations.put(&mut united, &written).report();
         report.run.warnings.extend(report.run.annotations.warning());
         fixups.iter().for_each(|fixups| fixups.mend_keys(&mut united));
-        emit.fixups = fixups.as_ref().map(|fixups| fixups as &dyn Fixups);
+        emit.patchers.extend(fixups.as_ref().map(|fixups| fixups as &dyn Patcher));
         let check = || inputs.check_unchanged();
         let to = (output, None);
         let bytes = emit.write_all(&united, size, to, config, &mut report.run.warnings, check)?;
@@ -161,13 +168,10 @@ impl Index {
         inputs: &Inputs,
         config: &Config,
     ) -> Result<(Arc<Clocks>, Vec<Warning>), Error> {
-        let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-        let store = Store::new(payloads);
-        let rules = &config.clocks;
-        let units = self.units.iter_mut();
-        let sightings = units.filter_map(|unit| unit.sightings.take().map(|own| (unit.base, *own)));
-        let decided = Clocks::decide_offsets(sightings, &self.documents, inputs, &store, rules);
-        decided.map(|(clocks, warnings)| (Arc::new(clocks), warnings))
+        let store = inputs.store();
+        let (clocks, warnings) =
+            decide_clocks(&mut self.facts, &self.documents, inputs, &store, &config.clocks)?;
+        Ok((Arc::new(clocks), warnings))
     }
 
     /// The format of the output, which has `own` keys; for a viewer, of so many events.
@@ -237,13 +241,13 @@ impl Index {
         config: &Config,
     ) -> Result<(Store<'p>, Runs), Error> {
         let base = store.end();
-        let usual = Index::beside_others(config, false);
-        let mut index = Index { watched: None, clock_watch: None, viewer: None, ..usual };
+        let kept = Sorted::new(config.shares().index / 4, config);
         let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(made) };
-        read_synthetic(made, config, &mut index, current)?;
-        *long = std::mem::take(&mut index.long);
+        let index = EventIndex::of_synthetic(kept, made, current, config)?;
+        *long = index.long_events;
         let store = store.and(base, made, long);
-        let runs = runs.join(index.entries.finish(&store)?.0, Order(&store), &config.tmp_dir)?;
+        let made = index.kept.into_entries().finish(&store)?.0;
+        let runs = runs.join(made, Order(&store), &config.tmp_dir)?;
         // they have their new names already
         rewrite.units.push(RenamedUnit { base, ..RenamedUnit::default() });
         self.events += index.events;
@@ -259,14 +263,13 @@ impl Index {
         config: &Config,
     ) -> Result<(DecidedNames, StreamOrders, Option<Labels>), Error> {
         let rules = &config.identity;
-        let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-        let signs = signs_of_parts(&self.documents, &Store::new(payloads));
-        let units = std::mem::take(&mut self.units);
-        let (mut decided, streams) = decide_names(units, &signs, inputs, rules, clocks);
+        let signs = signs_of_parts(&self.documents, &inputs.store());
+        let facts = std::mem::take(&mut self.facts);
+        let (mut decided, streams) = decide_names(facts, &signs, inputs, rules, clocks);
         let end = inputs.payloads.iter().map(|held| held.base + held.payload.len()).max();
         let labels = decided.labels(inputs, rules, end.unwrap_or(0))?;
         if let Some(labels) = &labels {
-            self.long.append(&labels.long)?;
+            self.long_events.append(&labels.long)?;
             self.events += labels.places.len() as u64;
             self.bytes += labels.bytes;
             self.entries.list(METADATA, &labels.places)?;
@@ -299,6 +302,15 @@ impl Index {
             }
         }
         Ok((runs, lists, known, taken_out))
+    }
+}
+
+/// Describes the decisions about ids, before any metadata is dropped.
+fn identity_report(decided: &DecidedNames, inputs: &Inputs, config: &Config) -> IdentityReport {
+    IdentityReport {
+        inputs: decided.describe(inputs, &config.identity),
+        metadata_dropped: 0,
+        args_keys_absent: decided.args_keys_absent(&config.identity),
     }
 }
 

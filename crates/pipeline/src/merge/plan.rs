@@ -1,37 +1,60 @@
-//! What a merge decides before it writes: names, clocks, keys beside the events. Nothing is put in order, and nothing written.
+//! Plans a merge: reads its inputs and decides on names, clocks and top-level keys. Orders and writes
+//! nothing.
 
-use super::{Index, KnownInput, add_own_keys, begin_run, warn};
+use super::merge_inputs::{factors, observers};
+use super::{MergeInputs, add_own_keys, begin_run, identity_report, warn};
 use crate::config::Config;
 use crate::copies::Copies;
 use crate::identity::may_be_several;
-use crate::inputs::read_all;
+use crate::inputs::scan;
 use crate::keys::unite_renamed;
 use crate::reordering::Reordering;
-use crate::report::{IdentityReport, MergeReport};
-use std::path::PathBuf;
+use crate::report::MergeReport;
 use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
+use tracemill_core::observe::{Scanned, TimesOnly};
+use tracemill_core::order::Sorter;
+use tracemill_core::output;
 use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
-use tracemill_core::store::Store;
-use tracemill_core::target::Format;
+use tracemill_core::target::{Format, OutputConfig};
 
-/// What a merge of `sources` would do, see [`crate::plan_merge`]; files that are `known` are not read.
-pub(crate) fn plan_known(
+/// Reports what [`crate::merge()`] of `sources` to such an output would do: which inputs belong to one
+/// recording, new pids and ids, offsets of clocks. Writes nothing. The report is that of the merge, as
+/// far as it is known before events are ordered.
+///
+/// Cost: one pass over the inputs on all cores. Heap: what tells processes apart; no entries of events.
+///
+/// ```
+/// use tracemill_pipeline::{Config, OutputConfig, PidPolicy, Source, plan_merge};
+///
+/// let mut config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// config.identity.pid = PidPolicy::Auto;
+/// let text = r#"[{"ph":"X","name":"a","pid":7,"tid":1,"ts":1000,"dur":50}]"#;
+/// let sources = ["a.json", "b.json"].map(|name| Source::bytes(name, text));
+/// let plan = plan_merge(&sources, &OutputConfig::file("both.json"), &config)?;
+/// assert_eq!(plan.identity.inputs[1].pids, [("7".to_owned(), "10000007".to_owned())]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`crate::merge()`], except for those of writing.
+pub fn plan_merge(
     sources: &[Source],
-    known: HashMap<PathBuf, KnownInput>,
-    format: Option<Format>,
+    output: &OutputConfig,
     config: &Config,
 ) -> Result<MergeReport, Error> {
-    let usual = Index::new(config, may_be_several(sources));
-    // what is made for a viewer has no say
-    let mut index = Index { viewer: None, is_plan: true, known, ..usual };
-    let inputs = read_all(sources, config, &mut index)?;
-    index.plan(inputs, format, config)
+    config.check()?;
+    output::check(output, &sources.iter().collect::<Vec<_>>())?;
+    // what a viewer needs decides nothing of this
+    let observers = observers(config, may_be_several(sources), false);
+    let keep = TimesOnly::default().scaled(factors(config));
+    let Scanned { inputs, index, observed } = scan(sources, config, keep, observers)?;
+    let no_entries = |_| Sorter::new(config.shares().index, &config.tmp_dir);
+    MergeInputs::new(index, no_entries, observed).plan(inputs, output.format, config)
 }
 
-impl Index {
-    /// What stands in the report of a merge before the first event is put in its place.
+impl MergeInputs {
+    /// Returns the report of the merge, as far as it is known before events are ordered.
     fn plan(
         mut self,
         inputs: Inputs,
@@ -40,16 +63,12 @@ impl Index {
     ) -> Result<MergeReport, Error> {
         let (clocks, warnings) = self.decide_offsets(&inputs, config)?;
         let (mut decided, ..) = self.decide_names(&inputs, &clocks, config)?;
-        let store = Store::new(inputs.payloads.iter().map(|held| (held.base, &*held.payload)));
+        let store = inputs.store();
         let mut stay = Copies::take_lists(&mut self.documents, &store, config)?.all_stay();
         let mut united = unite_renamed(&self.documents, &store, &mut decided.rewrite);
         let frames = stay.rejoined.as_mut().and_then(|rejoined| rejoined.take_frames());
         frames.into_iter().for_each(|own| united.set_stack_frames(own));
-        let identity = IdentityReport {
-            inputs: decided.describe(&inputs, &config.identity),
-            metadata_dropped: 0,
-            args_keys_absent: decided.args_keys_absent(&config.identity),
-        };
+        let identity = identity_report(&decided, &inputs, config);
         let said = config.identity.provenance.then_some((&*identity.inputs, &*clocks.inputs));
         let own = add_own_keys(&mut united, stay.still_said, said);
         let events = config.viewer.viewer.map(|_| self.events);

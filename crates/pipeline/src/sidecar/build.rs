@@ -1,12 +1,11 @@
 //! All parts of an input put together.
 
-use super::census::{Census, PartCensus};
-use super::chunk::{ChunkFindings, Listed};
 use super::drawn::{AllDrawn, Drawn, Numbers, PartDrawn};
 use super::granule_threads::{AllThreads, GranuleThreads};
 use super::granules::{AllGranules, Granules};
 use super::groups::{AllGroups, Groups};
 use super::lasting::Lasting;
+use super::look::{IndexLook, Listed};
 use super::packed::{Packed, Packing, RATIO};
 use super::recorded::Recorded;
 use super::span::NO_THREAD;
@@ -15,21 +14,21 @@ use super::streams::{AllStreams, Streams};
 use crate::config::Config;
 use crate::drawing::Seen;
 use crate::info::{InfoAccumulator, InfoConfig, InfoReport, Table};
-use crate::inputs::read_all;
+use crate::inputs::scan;
 use std::sync::Arc;
 use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
-use tracemill_core::long_events::LongEvents;
+use tracemill_core::observe::{
+    Elsewhere, EventIndex, Needs, Observer, Scanned, SealedChunk, Starter,
+};
 use tracemill_core::order::Order;
-use tracemill_core::read::{Current, Inputs, Maker, Reader};
-use tracemill_core::scan::Collect;
+use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
 use tracemill_core::spill::{SpillVec, SpilledVec};
-use tracemill_core::store::Store;
 use tracemill_core::threads::both;
 use tracemill_index::bins::NO_NAME;
-use tracemill_tokenizer::{Mapped, Tier};
+use tracemill_tokenizer::Tier;
 
 /// Rows of lists that an index has.
 pub(super) const TOP: usize = 100;
@@ -59,7 +58,6 @@ pub(super) struct Built {
     pub(super) has_other_durs: bool,
     pub(super) has_other_names: bool,
     pub(super) recorded: Recorded,
-    pub(super) census: Census,
     pub(super) packed: Option<Packed>,
 }
 
@@ -75,7 +73,6 @@ struct Build {
     drawn: Option<AllDrawn>,
     /// Whoever looks on.
     seen: Option<Arc<Seen>>,
-    long: LongEvents,
     bounds: Times,
     tier: Tier,
     /// Whether parts of the input can be read.
@@ -86,7 +83,6 @@ struct Build {
     has_other_durs: bool,
     has_other_names: bool,
     recorded: Recorded,
-    census: Census,
 }
 
 /// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
@@ -111,13 +107,20 @@ pub(super) fn build(
     };
     seen.iter().for_each(|seen| seen.clear());
     build.seen = seen.cloned();
-    let (inputs, restarts) = read(source, unknown, &mut build, config)?;
+    let sources = std::slice::from_ref(source);
+    let Some(file) = unknown else {
+        let Scanned { inputs, index, .. } = scan(sources, config, Elsewhere, &mut build)?;
+        inputs.check_unchanged()?;
+        return build.finish(&inputs, index, config.threads);
+    };
+    // while the input is read, another thread finds where unpacking may begin in it
+    let read = || scan(sources, config, Elsewhere, build);
+    let (scanned, restarts) = both(2, read, || Packed::of_members(&file, &config.tmp_dir));
+    let Scanned { inputs, index, observed: mut build } = scanned?;
+    build.packed = restarts.map_err(|e| Error::scratch(&config.tmp_dir, e))?;
+    build.has_parts = build.packed.is_some();
     inputs.check_unchanged()?;
-    if let Some(restarts) = restarts {
-        build.has_parts = restarts.is_some();
-        build.packed = restarts;
-    }
-    build.finish(&inputs, config.threads)
+    build.finish(&inputs, index, config.threads)
 }
 
 impl Build {
@@ -137,7 +140,6 @@ impl Build {
             granule_threads: AllThreads::new(SpillVec::new(&config.tmp_dir, share)),
             drawn,
             seen: None,
-            long: LongEvents::new(config),
             bounds: Times::NONE,
             tier: config.tier.unwrap_or_else(Tier::best),
             has_parts,
@@ -147,28 +149,30 @@ impl Build {
             has_other_durs: false,
             has_other_names: false,
             recorded: Recorded::default(),
-            census: Census::new(),
         }
     }
 
     /// Puts everything together when all is read: what is paired on one thread, what is counted on another.
-    fn finish(self, inputs: &Inputs, threads: usize) -> Result<Built, Error> {
+    fn finish(
+        self,
+        inputs: &Inputs,
+        EventIndex { documents, long_events, .. }: EventIndex<Elsewhere>,
+        threads: usize,
+    ) -> Result<Built, Error> {
         let text = inputs.reports.iter().map(|input| input.bytes).sum();
-        let Build { has_parts, spans, streams, groups, info, long, mut drawn, mut places, .. } =
-            self;
+        let Build { has_parts, spans, streams, groups, info, mut drawn, mut places, .. } = self;
         let pair = || {
-            let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-            let store = Store::new(payloads).with_long(&long);
+            let store = inputs.store().with_long(&long_events);
             has_parts.then(|| spans.finish(Order(&store), drawn.as_mut())).transpose()
         };
         let count = || {
-            let report = info.report_and_rest(inputs)?;
+            let report = info.report(inputs, &documents)?;
             let groups = has_parts.then(|| groups.finish()).transpose()?;
             let streams = has_parts.then(|| streams.finish()).transpose()?;
             Ok::<_, Error>((report, groups, streams))
         };
         let (spans, counted) = both(threads, pair, count);
-        let (spans, ((report, threads, documents), groups, streams)) = (spans?, counted?);
+        let (spans, ((report, threads), groups, streams)) = (spans?, counted?);
         Ok(Built {
             report,
             granules: self.granules.finish(text)?,
@@ -187,13 +191,12 @@ impl Build {
             has_other_durs: self.has_other_durs,
             has_other_names: self.has_other_names,
             recorded: self.recorded,
-            census: self.census.finish(),
             packed: self.packed,
         })
     }
 
     /// Returns the rows of the threads of a part.
-    fn append_times(&mut self, part: &ChunkFindings) -> Vec<u32> {
+    fn append_times(&mut self, part: &IndexLook) -> Vec<u32> {
         let mut rows = Vec::new();
         for (number, own) in part.info.threads.entries().enumerate() {
             // also of those without times, so that threads stay in the order in which they came
@@ -216,7 +219,7 @@ impl Build {
         &mut self,
         lasting: &mut Lasting,
         (rows, numbers): (&[u32], Option<&Numbers>),
-        current: Current<'_>,
+        chunk: &SealedChunk<'_>,
     ) -> Result<(), Error> {
         self.bounds = self.bounds.unite(lasting.times);
         self.has_profiles |= lasting.has_profiles;
@@ -241,69 +244,42 @@ impl Build {
         self.spans.extend(&lasting.complete)?;
         self.spans.extend_parts(&lasting.parts);
         if self.spans.is_full() {
-            self.spans.spill(Order(&current.store(&self.long)))?;
+            self.spans.spill(Order(&chunk.store()))?;
         }
         Ok(())
     }
 }
 
-impl Reader for Build {
-    type Findings = ChunkFindings;
+impl Observer for Build {
+    type Chunk = IndexLook;
 
-    fn part(base: u64, bytes: usize) -> ChunkFindings {
-        ChunkFindings::new(
-            InfoAccumulator::part(base, bytes),
-            Lasting::new(Tier::best(), Arc::default()),
-            None,
-        )
+    fn needs(&self) -> Needs {
+        Needs { input_bytes: self.has_parts, proof_flags: true, ..Needs::NONE }
     }
 
-    fn maker(&self) -> Maker<ChunkFindings> {
-        let make = self.info.maker();
+    fn starter(&self) -> Starter<IndexLook> {
+        let start = self.info.starter();
         let (tier, floor) = (self.tier, self.spans.floor());
         let bins = self.drawn.as_ref().map(AllDrawn::floor);
-        Box::new(move |base, bytes| {
+        Box::new(move |chunk| {
             let lasting = Lasting::new(tier, Arc::clone(&floor));
             let drawn = bins.as_ref().map(|floor| PartDrawn::new(floor));
-            ChunkFindings::new(make(base, bytes), lasting, drawn)
+            IndexLook::new(start(chunk), lasting, drawn)
         })
     }
 
-    fn documents(&mut self) -> &mut Vec<Document> {
-        self.info.documents()
-    }
-
-    const KEEPS_STREAMS: bool = InfoAccumulator::KEEPS_STREAMS;
-
-    fn keeps_streams(&self) -> bool {
-        self.has_parts
-    }
-
-    const PROVES: bool = InfoAccumulator::PROVES;
-
-    fn asks_which_are_json(&self) -> bool {
-        true
-    }
-
-    fn take(
-        &mut self,
-        mut part: ChunkFindings,
-        base: u64,
-        current: Current<'_>,
-    ) -> Result<(), Error> {
+    fn merge(&mut self, mut part: IndexLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
         let granules = std::mem::replace(&mut part.granules, super::granules::PartGranules::new());
         self.granules.append(granules)?;
         self.places.extend(&part.places)?;
         let rows = self.append_times(&part);
         self.recorded.append(&part.recorded, &rows);
-        self.census.append(std::mem::replace(&mut part.census, PartCensus::new()));
         self.streams.append(std::mem::take(&mut part.streams))?;
         self.granule_threads.append(std::mem::take(&mut part.threads), &rows)?;
         for member in &mut part.members {
             member.thread = rows.get(member.thread as usize).copied().unwrap_or_default();
         }
         self.groups.append(&part.members)?;
-        self.long.append(&part.envelope().long)?;
         if let (Some(seen), Some(own)) = (&self.seen, &part.drawn) {
             own.show(&part.info.threads, &part.lasting, seen);
         }
@@ -311,8 +287,8 @@ impl Reader for Build {
             (Some(drawn), Some(own)) => Some(drawn.append(own, &rows, &part.info.names)?),
             _ => None,
         };
-        self.append_lasting(&mut part.lasting, (&rows, numbers.as_ref()), current)?;
-        self.info.take(part.info, base, current)
+        self.append_lasting(&mut part.lasting, (&rows, numbers.as_ref()), chunk)?;
+        self.info.merge(part.info, chunk)
     }
 }
 
@@ -320,18 +296,4 @@ fn packing(source: &Source) -> Packing {
     let Source::Path(path) = source else { return Packing::Plain };
     // who reads it says what is wrong with it
     super::fresh::map(path).ok().flatten().map_or(Packing::Plain, Packing::of)
-}
-
-/// Reads an input, and beside that finds where unpacking may begin in it, if that is not known.
-fn read(
-    source: &Source,
-    unknown: Option<Mapped>,
-    build: &mut Build,
-    config: &Config,
-) -> Result<(Inputs, Option<Option<Packed>>), Error> {
-    let mut read = || read_all(std::slice::from_ref(source), config, build);
-    let Some(file) = unknown else { return Ok((read()?, None)) };
-    let (inputs, found) = both(2, read, || Packed::of_members(&file, &config.tmp_dir));
-    let found = found.map_err(|e| Error::scratch(&config.tmp_dir, e))?;
-    Ok((inputs?, Some(found)))
 }

@@ -68,15 +68,6 @@ impl Candidate {
         }
     }
 
-    /// The same for who knows the trace as it is now.
-    pub(super) fn open_for<'b>(
-        &self,
-        bytes: &'b [u8],
-        now: &Input,
-    ) -> Result<Option<(Index<'b>, Meta)>, String> {
-        self.judge(open(bytes).map_err(|error| error.to_string())?, now)
-    }
-
     fn judge<'b>(
         &self,
         opened: Index<'b>,

@@ -8,12 +8,13 @@ use super::fresh::map;
 use super::lookup::{Granules, Row, Single};
 use super::plan::prepare;
 use crate::config::Config;
-use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
+use crate::input_set::InputSet;
 use crate::pieces::Pieces;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::observe::Observer;
 use tracemill_core::packed::{Unpacking, unpack};
 use tracemill_core::pieces::{Chosen, Piece};
 use tracemill_index::{Index, IndexError, PageEntry, id, spans};
@@ -87,13 +88,13 @@ impl DrawnIndex {
     /// points far away. Nothing if too much of a packed trace had to be unpacked for it.
     ///
     /// # Errors
-    /// The index is damaged or none of the trace, and those of [`crate::scan_inputs`].
-    pub fn read_window<F: Findings>(
+    /// The index is damaged or none of the trace, and those of [`InputSet::read`].
+    pub fn read_window<O: Observer>(
         &self,
         (from, to): (i64, i64),
         config: &Config,
-        take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<Option<Scanned>, Error> {
+        observer: O,
+    ) -> Result<Option<InputSet>, Error> {
         let seen = self.seen(from, to);
         let granules = self.asked(|lookup| {
             let mut events = Vec::new();
@@ -112,7 +113,7 @@ impl DrawnIndex {
             })?;
             lookup.chosen(Some(&seen), |row| row.touches(&seen), events, |_, _| ())
         })?;
-        self.read(granules, UNPACKED, config, take)
+        self.read(granules, UNPACKED, config, observer)
     }
 
     /// Reads the events that count wherever they stand: metadata, and what viewers need. Gives their places too. Nothing if most of a packed
@@ -120,11 +121,11 @@ impl DrawnIndex {
     ///
     /// # Errors
     /// As [`DrawnIndex::read_window`].
-    pub fn read_special<F: Findings>(
+    pub fn read_special<O: Observer>(
         &self,
         config: &Config,
-        take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<Option<(Scanned, Vec<u64>)>, Error> {
+        observer: O,
+    ) -> Result<Option<(InputSet, Vec<u64>)>, Error> {
         let (granules, places) = self.asked(|lookup| {
             let (mut events, mut places) = (Vec::new(), Vec::new());
             let section = lookup.index.section(id::PLACES);
@@ -140,7 +141,7 @@ impl DrawnIndex {
             Ok((lookup.chosen(Some(&nothing), |_| false, events, |_, _| ())?, places))
         })?;
         let most = UNPACKED.max(self.report.bytes / 2);
-        let scanned = self.read(granules, most, config, take)?;
+        let scanned = self.read(granules, most, config, observer)?;
         Ok(scanned.map(|scanned| (scanned, places)))
     }
 
@@ -209,12 +210,12 @@ impl DrawnIndex {
     ///
     /// # Errors
     /// As [`DrawnIndex::read_window`].
-    pub fn read_stretches<F: Findings>(
+    pub fn read_stretches<O: Observer>(
         &self,
         stretches: &[DrawnStretch],
         config: &Config,
-        take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<Option<Scanned>, Error> {
+        observer: O,
+    ) -> Result<Option<InputSet>, Error> {
         let mut rows: Vec<u64> = stretches.iter().map(|own| own.key.1).collect();
         rows.sort_unstable();
         let is_one = |row: &Row| rows.binary_search(&row.number).is_ok();
@@ -223,10 +224,10 @@ impl DrawnIndex {
         let seen = times.0..times.1.saturating_add(1);
         let granules =
             self.asked(|lookup| lookup.chosen(Some(&seen), is_one, Vec::new(), |_, _| ()))?;
-        self.read(granules, UNPACKED, config, take)
+        self.read(granules, UNPACKED, config, observer)
     }
 
-    /// As [`Scanned::event_at`], of an event of a packed trace, wherever it stands. Cost: the stretch that holds it is unpacked.
+    /// As [`InputSet::event_at`], of an event of a packed trace, wherever it stands. Cost: the stretch that holds it is unpacked.
     ///
     /// # Errors
     /// [`ErrorKind::OnePiece`] if too much had to be unpacked; the index is damaged or none of the trace; the folder of temporary files has no room.
@@ -284,13 +285,13 @@ impl DrawnIndex {
         })
     }
 
-    fn read<F: Findings>(
+    fn read<O: Observer>(
         &self,
         granules: Granules,
         most: u64,
         config: &Config,
-        take: impl FnMut(F, Stretch) -> Result<(), Error>,
-    ) -> Result<Option<Scanned>, Error> {
+        observer: O,
+    ) -> Result<Option<InputSet>, Error> {
         if !granules.are_in_order() {
             return Err(self.candidate.refused("its places are not in order".to_owned()));
         }
@@ -304,7 +305,7 @@ impl DrawnIndex {
         };
         let chosen = Chosen { pieces, unpacked };
         let pieces = Pieces { chosen, read, report: self.report.clone() };
-        let scanned = scan_pieces(&self.source, (&pieces, None), config, F::default, take)?;
+        let scanned = InputSet::read_pieces(&self.source, (&pieces, None), config, observer)?;
         self.check_unchanged()?;
         scanned.map_or_else(|| Err(self.candidate.changed()), |scanned| Ok(Some(scanned)))
     }

@@ -25,7 +25,7 @@ use super::plan::{self, Asked, Opened, Plan, pieces_of, too_many};
 use super::recorded::{ExcerptLacks, micros};
 use super::threads::{IndexedThreads, records, threads};
 use crate::config::Config;
-use crate::findings::{Findings, Scanned, Stretch, scan_pieces};
+use crate::input_set::InputSet;
 use crate::pieces::{KnownSamples, PieceOutcome, Pieces};
 use crate::warning::Warning;
 use std::cell::Cell;
@@ -34,6 +34,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
+use tracemill_core::observe::Observer;
 use tracemill_core::source::Source;
 use tracemill_tokenizer::Nanos;
 
@@ -238,20 +239,20 @@ impl Factors {
     }
 }
 
-/// As [`crate::scan_inputs`], of an excerpt of one input. Numbers of events are those of the events read; offsets are those in the input. `None` if
-/// something else is there than an index says.
+/// Reads an excerpt of one input, as [`InputSet::read`] does. Numbers of events are those of the events
+/// read; offsets are those in the input. Returns `None` if the input is not what the index says.
 ///
 /// # Errors
-/// As [`crate::scan_inputs`].
-pub fn scan_excerpt<F: Findings>(
+/// As [`InputSet::read`].
+pub fn scan_excerpt<O: Observer>(
     source: &Source,
     excerpt: &Excerpt,
     config: &Config,
-    new: impl Fn() -> F + Send + Sync + 'static,
-    take: impl FnMut(F, Stretch) -> Result<(), Error>,
-) -> Result<Option<Scanned>, Error> {
+    observer: O,
+) -> Result<Option<InputSet>, Error> {
     config.check()?;
-    scan_pieces(source, (&excerpt.pieces, excerpt.chunks.clone()), config, new, take)
+    let known = (&excerpt.pieces, excerpt.chunks.clone());
+    InputSet::read_pieces(source, known, config, observer)
 }
 
 const UNSETTLED: &str = "what runs in the window follows from what ran long before it";

@@ -11,10 +11,10 @@
 use super::chunks::NO_PROFILES;
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
-use crate::inputs::read_all;
+use crate::inputs::scan;
 use crate::pieces::{PieceOutcome, Pieces};
 use tracemill_core::error::Error;
-use tracemill_core::read::Inputs;
+use tracemill_core::observe::{Nothing, Scanned};
 use tracemill_core::source::Source;
 use tracemill_profile::Collector;
 
@@ -22,19 +22,16 @@ use tracemill_profile::Collector;
 pub(crate) fn profiles(
     sources: &[Source],
     config: &Config,
-) -> Result<Asked<(Inputs, Collector)>, Error> {
+) -> Result<Asked<Scanned<Nothing, Collector>>, Error> {
     run(
         sources,
         config,
         |opened| pieces(&opened, config),
         |source, pieces| {
-            let read = pieces.read(source, Collector::new(config), config)?;
+            let read = pieces.read(source, Nothing, Collector::new(config), config)?;
             Ok(read.map_or(PieceOutcome::Wrong, PieceOutcome::Done))
         },
-        || {
-            let mut collector = Collector::new(config);
-            read_all(sources, config, &mut collector).map(|inputs| (inputs, collector))
-        },
+        || scan(sources, config, Nothing, Collector::new(config)),
     )
 }
 

@@ -7,7 +7,6 @@
 //! ```
 
 use super::build::Built;
-use super::census_rows;
 use super::rows;
 use super::span::Span;
 use super::stream_runs;
@@ -39,7 +38,6 @@ pub(super) enum SectionSet {
     GranuleNames(u32),
     /// Of streams with room for what stands of chunks.
     StreamRuns,
-    Census,
 }
 
 impl SectionSet {
@@ -66,7 +64,6 @@ impl SectionSet {
             SectionSet::GranuleNames(level) => built.drawn.as_ref().map_or(Ok(()), |drawn| {
                 drawn.granules.write(id::section(id::GRANULE_NAMES), (&built.granules, level), to)
             }),
-            SectionSet::Census => census_rows::write(built, to),
             SectionSet::StreamRuns => {
                 let runs = |streams: &Streams| stream_runs::write(streams.pages(), to);
                 built.streams.as_ref().map_or(Ok(()), runs)

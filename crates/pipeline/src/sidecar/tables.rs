@@ -1,7 +1,7 @@
 //! Small tables as sections: documents, keys, threads, places.
 
 use super::build::Built;
-use super::chunk::Listed;
+use super::look::Listed;
 use super::pages::{Rows, TEXT_MOST};
 use std::io;
 use tracemill_core::envelope::Document;

@@ -1,7 +1,6 @@
 //! The file, within its budget.
 
 use super::build::{Built, TOP};
-use super::census_rows;
 use super::drawn::Drawn;
 use super::groups::Groups;
 use super::meta::{DrawnMeta, Meta, WindowsMeta};
@@ -67,7 +66,7 @@ impl Step {
         let from = match id {
             id::GRANULE_NAMES => 1,
             id::BINS => 2,
-            id::GRANULE_LANES | id::GROUPS | id::CENSUS => 3,
+            id::GRANULE_LANES | id::GROUPS => 3,
             id::PLACES | id::SPANS | id::STREAMS => 9,
             id::LANES => 10,
             id::DOCUMENTS | id::KEYS => 11,
@@ -108,7 +107,7 @@ pub(super) fn make(
 }
 
 /// Sections without which an index still is one.
-const MAY_GO: [u16; 11] = [
+const MAY_GO: [u16; 10] = [
     id::DOCUMENTS,
     id::KEYS,
     id::LANES,
@@ -119,7 +118,6 @@ const MAY_GO: [u16; 11] = [
     id::GROUPS,
     id::BINS,
     id::GRANULE_NAMES,
-    id::CENSUS,
 ];
 
 /// Whether a section can say everything.
@@ -131,9 +129,6 @@ fn fits(built: &Built, id: u16) -> bool {
         id::STREAMS => built.has_profiles && built.streams.is_some(),
         id::SPANS => has_spans(),
         id::GROUPS => built.groups.is_some(),
-        id::CENSUS => {
-            census_rows::fits(built) && tables::documents_fit(built) && tables::threads_fit(built)
-        }
         id::BINS | id::GRANULE_NAMES => {
             built.drawn.as_ref().is_some_and(Drawn::fits)
                 && has_spans()
@@ -148,7 +143,6 @@ fn is_there(built: &Built, id: u16) -> bool {
     match id {
         id::STREAMS => built.has_profiles,
         id::BINS | id::GRANULE_NAMES => built.drawn.is_some(),
-        id::CENSUS => census_rows::is_plain(built),
         _ => true,
     }
 }
@@ -229,7 +223,6 @@ fn wanted(
         of_spans(SectionSet::Drawn).filter(|_| is_drawn),
         (is_drawn && keeps(id::GRANULE_NAMES)).then_some(SectionSet::GranuleNames(level)),
         (has_streams && has_chunks).then_some(SectionSet::StreamRuns),
-        (census_rows::is_plain(built) && keeps(id::CENSUS)).then_some(SectionSet::Census),
     ];
     all.into_iter().flatten().collect()
 }

@@ -3,11 +3,11 @@
 use super::clip::Clip;
 use super::complete::{self, Verdict};
 use super::edge;
-use super::index::Index;
 use super::keys;
 use super::kinds;
 use super::pairs::Pairs;
 use super::report::SliceReport;
+use super::selection::WindowSelection;
 use super::synthetic::SyntheticEvents;
 use super::write::KeptEvents;
 use crate::config::Config;
@@ -16,6 +16,7 @@ use crate::warning::Warning;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::order::Sorter;
 use tracemill_core::order::{ExternalSorter, Gather, Lists, Order, Runs};
 use tracemill_core::place::Place;
 use tracemill_core::read::Inputs;
@@ -57,13 +58,13 @@ impl<'j, 'p> Judge<'j, 'p> {
     /// Decides on everything; what is cut goes to `made`.
     pub(super) fn choose(
         self,
-        mut index: Index,
+        (mut plain, mut selection): (Sorter, WindowSelection),
         inputs: &Inputs,
         made: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<KeptEvents, Error> {
-        index.end_streams()?;
-        let Index { mut plain, parts, mut essential, streams, .. } = index;
+        selection.end_streams()?;
+        let WindowSelection { parts, mut essential, streams, .. } = selection;
         let mut kept = self.gather();
         let (plain, lists) = plain.finish(self.store)?;
         let (essential, _) = essential.finish(self.store)?;

@@ -25,13 +25,13 @@
 mod clip;
 mod complete;
 mod edge;
-mod index;
 mod judge;
 pub(crate) mod keys;
 pub(crate) mod kinds;
 pub(crate) mod narrowed;
 mod pairs;
 mod report;
+mod selection;
 mod synthetic;
 mod write;
 
@@ -39,11 +39,11 @@ pub use report::SliceReport;
 
 use crate::annotations::{Annotations, NAMED, name_events};
 use crate::config::Config;
-use crate::inputs::{of_inputs, read_all};
+use crate::inputs::{of_inputs, scan};
 use crate::pieces::PieceOutcome;
-use index::{Index, Plan};
 use judge::Judge;
-use narrowed::Narrowed;
+use narrowed::{BASE, Narrowed};
+use selection::{Plan, WindowSelection, keep};
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
@@ -53,11 +53,10 @@ use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::input::expand;
 use tracemill_core::long_events::LongEvents;
+use tracemill_core::observe::{EventIndex, Scanned, Sorted};
 use tracemill_core::output;
-use tracemill_core::read::{Inputs, Reader};
 use tracemill_core::source::Source;
 use tracemill_core::spill::SpillVec;
-use tracemill_core::store::Store;
 use tracemill_core::target::OutputConfig;
 use tracemill_core::windows::{self, Edges, TimeWindow, Windows};
 use write::Surroundings;
@@ -97,50 +96,50 @@ pub(crate) fn slice_known(
     config: &Config,
 ) -> Result<PieceOutcome<SliceReport>, Error> {
     job.check(config)?;
-    let index = Index::new(Plan::of_known(known, job.edges), config);
-    let read = known.pieces.read(source, index, config)?;
-    let Some((inputs, index)) = read.filter(|(_, index)| index.was_known()) else {
+    let selection = WindowSelection::new(Plan::of_known(known, job.edges), config);
+    let read = known.pieces.read(source, keep(config), selection, config)?;
+    let Some(read) = read.filter(|read| read.observed.was_known()) else {
         return Ok(PieceOutcome::Wrong);
     };
-    if name_events(&index.documents, &inputs) {
+    if name_events(&read.index.documents, &read.inputs) {
         return Ok(PieceOutcome::Cannot(NAMED));
     }
-    let written = write(job, (inputs, index), || known.verdict(), config)?;
+    let written = write(job, read, || known.verdict(), config)?;
     Ok(written.map_or_else(|against| against.map(|never| match never {}), PieceOutcome::Done))
 }
 
 /// Writes what was read, unless the `verdict` is against it once it is clear what is to be written.
 fn write<E>(
     SliceRun { windows, edges, output, .. }: SliceRun<'_>,
-    (inputs, mut index): (Inputs, Index),
+    Scanned { inputs, index, observed: selection }: Scanned<Sorted, WindowSelection>,
     verdict: impl FnOnce() -> Result<(), E>,
     config: &Config,
 ) -> Result<Result<SliceReport, E>, Error> {
-    let found = index.bounds();
+    let EventIndex { kept: plain, long_events, documents, .. } = index;
+    let found = selection.bounds();
     let bounds = found.unwrap_or(Bounds { start: 0, first: 0, last: 0, end: 0 });
     let windows = Windows::of(windows, bounds)?;
     let mut report = SliceReport::new(&windows, edges, config);
     report.written.run.spooled_bytes = inputs.spooled;
     report.written.run.warnings.extend(of_inputs(&inputs));
 
-    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let (long, chunks) = (std::mem::take(&mut index.long), index.chunks());
-    let mut store = Store::new(payloads).with_long(&long);
+    let chunks = selection.chunks();
+    let mut store = inputs.store().with_long(&long_events);
     if let Some(chunks) = &chunks {
         store = store.with_long(chunks.long());
     }
     let whole = found.is_none_or(|bounds| windows.hold(bounds));
-    let only_by_name = index.only_by_name();
+    let only_by_name = selection.only_by_name();
     let judge =
         Judge { store: &store, windows: &windows, edges, bounds, whole, only_by_name, config };
     let annotations =
-        Annotations::read(&index.documents, &inputs, whole, (&store, &config.table_quota()))?;
-    let documents = std::mem::take(&mut index.documents);
+        Annotations::read(&documents, &inputs, whole, (&store, &config.table_quota()))?;
     let entries = SpillVec::new(&config.tmp_dir, judge.share() / 2);
     let lists = (entries, LongEvents::new(config));
     let watched = annotations.events().collect();
-    let mut made = SyntheticEvents::new(Index::RESERVED, &config.tmp_dir, lists, watched);
-    let chosen = judge.choose(index, &inputs, &mut made, &mut report)?;
+    let mut made = SyntheticEvents::new(BASE, &config.tmp_dir, lists, watched);
+    let chosen =
+        judge.choose((plain.into_entries(), selection), &inputs, &mut made, &mut report)?;
     if let Err(against) = verdict() {
         return Ok(Err(against));
     }
@@ -166,17 +165,17 @@ fn read(
     windows: &[TimeWindow],
     edges: Edges,
     config: &Config,
-) -> Result<(Inputs, Index), Error> {
+) -> Result<Scanned<Sorted, WindowSelection>, Error> {
     let mut first = None;
     // who reads a file that grows is not misled twice
     for guesses in [can_be_read_again(sources)?, true, false] {
         let plan = Plan::new(windows.to_vec(), edges, guesses, first.filter(|_| guesses));
-        let mut index = Index::new(plan, config);
-        let inputs = read_all(sources, config, &mut index)?;
-        if index.guessed_right() {
-            return Ok((inputs, index));
+        let selection = WindowSelection::new(plan, config);
+        let scanned = scan(sources, config, keep(config), selection)?;
+        if scanned.observed.guessed_right() {
+            return Ok(scanned);
         }
-        first = index.bounds().map(|bounds| bounds.start);
+        first = scanned.observed.bounds().map(|bounds| bounds.start);
         config.progress.bytes_scanned.store(0, Ordering::Relaxed);
     }
     unreachable!("what was not guessed is not wrong")

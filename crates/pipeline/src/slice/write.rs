@@ -67,8 +67,7 @@ impl KeptEvents {
             delays,
             lists: &self.lists,
             timed: runs.timed(order),
-            rewrite: None,
-            fixups: None,
+            patchers: Vec::new(),
         };
         let output_of = Written { whole, made: Some(&made.of), ..Written::whole(&emit, config) };
         written.run.annotations = annotations.put(&mut united, &output_of).report();

@@ -10,7 +10,7 @@
 //! read again; memory by parts and by slices open at once.
 
 use super::by::SplitBy;
-use super::scan::{TIMED, UNTIMED};
+use super::look::{TIMED, UNTIMED};
 use crate::key_hash::name_key;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Which threads live in a stretch: it is between their first and last events.
 
 use super::group::Group;
-use super::index::SplitInputs;
+use super::scan::SplitInputs;
 use std::collections::BTreeSet;
 
 /// The threads of a group, asked for stretches that ascend.

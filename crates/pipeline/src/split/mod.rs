@@ -7,7 +7,7 @@
 //!                      └─> one file of runs, by partition
 //! ```
 //!
-//! Modules in that order: `partition` and `scan` (events to partitions), `index` (partitions of all inputs), `plan` (partitions to parts), `cut`
+//! Modules in that order: `partition` and `look` (events to partitions), `scan` (partitions of all inputs), `plan` (partitions to parts), `cut`
 //! (parts of a sequence), `frames` (stack frames of a part), `files` (their names), `write` (parts to files).
 //!
 //! # What is in a part
@@ -32,8 +32,8 @@ mod cut;
 mod files;
 mod frames;
 mod group;
-mod index;
 mod live_threads;
+mod look;
 mod pages;
 mod partition;
 mod plan;
@@ -45,7 +45,7 @@ use crate::clock::far_apart;
 use crate::config::Config;
 use crate::file_names::unknown_placeholder;
 use crate::inputs::of_inputs;
-use crate::inputs::read_all;
+use crate::inputs::scan;
 use crate::keys::unite;
 use crate::layout::Layout;
 use crate::layout::default_format;
@@ -56,15 +56,16 @@ use crate::report::RunReport;
 use crate::warning::Warning;
 pub use by::SplitBy;
 use frames::Frames;
-use index::{Index, SplitInputs};
+use look::{Categories, CutThreads, Mode, Threads, WholeTraceCut};
 use pages::Pages;
 use partition::Kind;
 use plan::{NUMBER, OutputPart, Planner, owners};
-use scan::{Categories, CutThreads, Mode, Threads, WholeTraceCut};
+use scan::{SplitInputs, SplitScan};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::observe::{Elsewhere, EventIndex, Scanned};
 use tracemill_core::order::{Lists, Order, PartitionRuns};
 use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
@@ -233,12 +234,11 @@ fn run<M: Mode>(
     split: &SplitConfig,
     config: &Config,
 ) -> Result<SplitReport, Error> {
-    let mut index = Index::<M>::new(config);
-    let inputs = read_all(sources, config, &mut index)?;
-    let long = std::mem::take(&mut index.long);
-    let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
-    let store = &Store::new(payloads).with_long(&long);
-    let (mut found, mut runs) = index.end_reading(store)?;
+    let Scanned { inputs, index, observed } =
+        scan(sources, config, Elsewhere, SplitScan::<M>::new(config))?;
+    let EventIndex { long_events, documents, .. } = index;
+    let store = &inputs.store().with_long(&long_events);
+    let (mut found, mut runs) = observed.end_reading(documents, store)?;
     let owners = owners(&mut found);
     if M::CUT {
         runs.resolve_ties(Order(store), config.threads);

@@ -6,9 +6,9 @@
 use super::by::SplitBy;
 use super::cut::SEPARATOR;
 use super::group::Group;
-use super::index::SplitInputs;
 use super::partition::{Ids, Kind, category_of};
 use super::plan::{OutputPart, Planner, partitions_of};
+use super::scan::SplitInputs;
 use crate::identity::each_process_id;
 use std::cmp::Ordering;
 use tracemill_core::entry::Entry;

@@ -3,10 +3,10 @@
 use super::by::SplitBy;
 use super::cut::{Anchor, Cutter, OpenPairs, PARTS_MOST, SEPARATOR, Stretch, too_many};
 use super::group::Group;
-use super::index::SplitInputs;
 use super::live_threads::LiveThreads;
+use super::look::{TIMED, UNTIMED};
 use super::partition::Kind;
-use super::scan::{TIMED, UNTIMED};
+use super::scan::SplitInputs;
 use std::collections::BTreeSet;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;

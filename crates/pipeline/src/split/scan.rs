@@ -1,244 +1,153 @@
-//! Each event to its partition, while it is scanned: what the workers of a split do.
-//!
-//! Of an event stay 16 bytes, as in a merge, and its partition's number until the chunk is done; then the entries are moved into
-//! partitions, in one allocation. Metadata events and events without a time are entries too, at times before all others, so that
-//! partitions are all there is.
+//! The findings of all inputs: partitions joined by value, their runs in memory or on disk.
 
-use super::partition::{Ids, Kind, Partition, Partitions, category_of};
-use crate::essential::{is_essential, may_be_special};
+use super::look::{Mode, SplitLook};
+use super::partition::{Ids, Kind, Partition};
+use crate::config::{Config, THREADS};
 use std::marker::PhantomData;
 use tracemill_core::bounds::Times;
-use tracemill_core::entry::{Entry, rank};
-use tracemill_core::envelope::Envelope;
+use tracemill_core::entry::Entry;
+use tracemill_core::envelope::Document;
+use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
 use tracemill_core::metadata::Names;
-use tracemill_core::order::PartitionRun;
-use tracemill_core::place::Place;
-use tracemill_core::scan::Collect;
+use tracemill_core::observe::{Needs, Observer, SealedChunk, Starter};
+use tracemill_core::order::{Order, PartitionRun, PartitionRuns, PartitionSpill};
+use tracemill_core::store::Store;
+use tracemill_profile::StreamKey;
 use tracemill_profile::StreamOrders;
-use tracemill_profile::{Role, StreamKey, stream_key};
-use tracemill_tokenizer::{Event, Field};
 
-/// Times of metadata events and of events without a time: before all that a trace can say.
-pub(super) const METADATA: i64 = i64::MIN;
-pub(super) const UNTIMED: i64 = i64::MIN + 1;
-/// The first time that a trace can say, or one before it.
-pub(super) const TIMED: i64 = i64::MIN + 2;
-
-/// The number of the partition of all events, where there is one.
-const WHOLE: u32 = 0;
-
-/// What is told apart.
-pub(super) trait Mode: Send + Sync + 'static {
-    /// Partitions by category too.
-    const CATEGORIES: bool = false;
-    /// One partition for all.
-    const WHOLE: bool = false;
-    /// Begins and ends are noted, since parts will be cut.
-    const CUT: bool = false;
-}
-
-/// By process or thread.
-pub(super) struct Threads;
-impl Mode for Threads {}
-
-/// By process or thread, and then cut.
-pub(super) struct CutThreads;
-impl Mode for CutThreads {
-    const CUT: bool = true;
-}
-
-/// By category.
-pub(super) struct Categories;
-impl Mode for Categories {
-    const CATEGORIES: bool = true;
-}
-
-/// The whole trace is cut.
-pub(super) struct WholeTraceCut;
-impl Mode for WholeTraceCut {
-    const WHOLE: bool = true;
-    const CUT: bool = true;
-}
-
-/// The findings of one chunk of an input.
-pub(super) struct ChunkFindings<M> {
-    pub(super) envelope: Envelope,
-    pub(super) partitions: Partitions,
-    entries: Vec<Entry>,
-    /// The partition of each entry.
-    partition_of: Vec<u32>,
-    /// The events of the chunk by partition, once all of it is scanned.
-    pub(super) run: PartitionRun,
-    pub(super) streams: StreamOrders,
+/// What a split knows when all inputs are read; the entries themselves are in [`SplitScan::end_reading`]'s answer.
+pub(super) struct SplitInputs {
+    pub(super) partitions: Vec<Partition>,
+    numbers: HashMap<Vec<u8>, u32>,
     /// The last `Profile` event of each stream, with the partition of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
     pub(super) names: Names,
+    pub(super) documents: Vec<Document>,
+    pub(super) streams: StreamOrders,
     pub(super) times: Times,
+    /// Events in the inputs.
+    pub(super) events: u64,
+    /// Bytes of heap of the partitions.
+    heap: u64,
+}
+
+impl SplitInputs {
+    /// The number of a partition, which is new if there was none of its key.
+    pub(super) fn number(&mut self, partition: Partition) -> u32 {
+        let next = self.partitions.len() as u32;
+        let number = *self.numbers.entry(partition.key()).or_insert(next);
+        if number == next {
+            self.heap += partition.heap();
+            self.partitions.push(partition);
+        } else {
+            self.partitions[number as usize].append(&partition);
+        }
+        number
+    }
+
+    /// The partition of the thread that `ids` name, if there is one.
+    pub(super) fn thread_of(&self, ids: Ids<'_>) -> Option<u32> {
+        self.numbers.get(&Partition::new(Kind::Thread, ids, Vec::new()).key()).copied()
+    }
+
+    /// The partition of the thread that `ids` name; new if there is none.
+    pub(super) fn thread(&mut self, ids: Ids<'_>) -> u32 {
+        self.number(Partition::new(Kind::Thread, ids, Vec::new()))
+    }
+}
+
+/// Reads all inputs.
+pub(super) struct SplitScan<M> {
+    /// Bytes of entries that may be in memory.
+    limit: u64,
+    runs: Vec<PartitionRun>,
+    heap: u64,
+    pub(super) found: SplitInputs,
+    spill: PartitionSpill,
+    quota: Quota,
     mode: PhantomData<M>,
 }
 
-impl<M: Mode> ChunkFindings<M> {
-    /// For a chunk of about `bytes` bytes of the input that stands at `base`.
-    pub(super) fn new(base: u64, bytes: usize) -> Self {
-        let guess = bytes / 256;
-        let mut partitions = Partitions::default();
-        if M::WHOLE {
-            let whole = partitions.partition(Kind::Whole, Ids::default());
-            debug_assert_eq!(whole, WHOLE);
-        }
-        ChunkFindings {
-            envelope: Envelope::at(base),
-            partitions,
-            entries: Vec::with_capacity(guess),
-            partition_of: Vec::with_capacity(guess),
-            run: PartitionRun::default(),
-            streams: StreamOrders::default(),
-            heads: HashMap::default(),
-            names: Names::default(),
-            times: Times::NONE,
+impl<M: Mode> SplitScan<M> {
+    pub(super) fn new(config: &Config) -> Self {
+        SplitScan {
+            limit: config.shares().index,
+            runs: Vec::new(),
+            heap: 0,
+            found: SplitInputs {
+                partitions: Vec::new(),
+                numbers: HashMap::default(),
+                heads: HashMap::default(),
+                names: Names::default(),
+                documents: Vec::new(),
+                streams: StreamOrders::default(),
+                times: Times::NONE,
+                events: 0,
+                heap: 0,
+            },
+            quota: config.table_quota(),
+            spill: PartitionSpill::new(&config.tmp_dir),
             mode: PhantomData,
         }
     }
 
-    #[inline]
-    fn push(&mut self, partition: u32, entry: Entry, bytes: usize) {
-        self.partitions.all[partition as usize].count(bytes);
-        self.entries.push(entry);
-        self.partition_of.push(partition);
+    fn spill(&mut self, store: &Store<'_>) -> Result<(), Error> {
+        self.spill.spill(&self.runs, Order(store))?;
+        self.runs.clear();
+        self.heap = 0;
+        Ok(())
     }
 
-    #[cold]
-    fn metadata(&mut self, event: &Event<'_>, offset: u64) {
-        let len = event.bytes.len();
-        let entry = Entry { time: METADATA, place: Place::new(offset, len, 0) };
-        let ids = self.ids(event);
-        let of_thread = event.field(Field::Name).is_some_and(is_of_thread);
-        let partition = if of_thread {
-            self.partitions.partition(Kind::ThreadMetadata, Ids { cat: b"", ..ids })
-        } else {
-            self.partitions.partition(Kind::ProcessMetadata, Ids { tid: b"", cat: b"", ..ids })
-        };
-        self.push(partition, entry, len);
-        self.names.note(event);
-    }
-
-    #[inline]
-    fn ids<'e>(&self, event: &Event<'e>) -> Ids<'e> {
-        Ids {
-            pid: event.field(Field::Pid).unwrap_or_default(),
-            tid: event.field(Field::Tid).unwrap_or_default(),
-            cat: match M::CATEGORIES {
-                true => event.field(Field::Cat).map_or(b"", category_of),
-                false => b"",
-            },
+    /// Ends the index: what is in memory stays there, unless some of it went to disk already.
+    pub(super) fn end_reading(
+        mut self,
+        documents: Vec<Document>,
+        store: &Store<'_>,
+    ) -> Result<(SplitInputs, PartitionRuns), Error> {
+        let is_on_disk = !self.spill.is_empty();
+        if is_on_disk {
+            self.spill(store)?;
         }
-    }
-
-    #[cold]
-    fn chunk(&mut self, event: &Event<'_>, entry: Entry) {
-        self.streams.note(event, entry);
-        let partition = self.partitions.chunks(stream_key(event), self.ids(event));
-        self.push(partition, entry, event.bytes.len());
-    }
-
-    /// Notes where a thread's slices begin and end.
-    #[inline]
-    fn edge(&mut self, event: &Event<'_>, entry: Entry) {
-        let kind = match event.phase() {
-            b'B' => Kind::Begins,
-            b'E' => Kind::Ends,
-            _ => return,
+        let runs = match is_on_disk {
+            true => self.spill.finish()?,
+            false => PartitionRuns::in_memory(self.runs),
         };
-        let partition = self.partitions.partition(kind, Ids { cat: b"", ..self.ids(event) });
-        self.push(partition, entry, event.bytes.len());
+        Ok((SplitInputs { documents, ..self.found }, runs))
     }
 }
 
-/// Whether a metadata event of this name says something of a thread; all others are of the process.
-fn is_of_thread(name: &[u8]) -> bool {
-    let mut plain = Vec::new();
-    match name {
-        [b'"', content @ .., b'"'] => tracemill_tokenizer::unescape(content, &mut plain),
-        _ => return false,
-    }
-    plain.starts_with(b"thread_")
-}
+impl<M: Mode> Observer for SplitScan<M> {
+    type Chunk = SplitLook<M>;
 
-impl<M: Mode> Collect for ChunkFindings<M> {
-    fn envelope(&mut self) -> &mut Envelope {
-        &mut self.envelope
+    fn needs(&self) -> Needs {
+        Needs::WRITES
     }
 
-    #[inline]
-    fn event(&mut self, event: &Event<'_>) {
-        let (offset, len) = (self.envelope.event(event), event.bytes.len());
-        if event.is_metadata() {
-            return self.metadata(event, offset);
-        }
-        let time = event.ts();
-        let entry = match time {
-            Some(ts) => {
-                self.times.note(event, ts, ts.floor);
-                Entry { time: ts.floor, place: Place::new(offset, len, rank(ts, event.dur())) }
-            }
-            None => Entry { time: UNTIMED, place: Place::new(offset, len, 0) },
-        };
-        let role = Role::of(event);
-        if role == Some(Role::Chunk) {
-            return self.chunk(event, entry);
-        }
-        let thread = self.partitions.thread(self.ids(event));
-        if role == Some(Role::Head) {
-            self.heads.insert(stream_key(event), (thread, entry));
-        }
-        let time = time.map(|ts| ts.floor);
-        self.partitions.all[thread as usize].note_time(time);
-        self.push(if M::WHOLE { WHOLE } else { thread }, entry, len);
-        if M::CUT && time.is_some() {
-            self.edge(event, entry);
-        }
-        if may_be_special(event) && is_essential(event) {
-            let ids = Ids { tid: b"", cat: b"", ..self.ids(event) };
-            let partition = self.partitions.partition(Kind::Pages, ids);
-            self.push(partition, entry, len);
-        }
+    fn starter(&self) -> Starter<SplitLook<M>> {
+        Box::new(|chunk| SplitLook::new(chunk.len_hint))
     }
 
-    /// Moves the entries into partitions, by counting, and sorts each.
-    fn seal(&mut self) {
-        let mut counts = vec![0; self.partitions.all.len()];
-        self.partition_of.iter().for_each(|&partition| counts[partition as usize] += 1);
-        let mut next = Vec::with_capacity(counts.len());
-        let mut end = 0;
-        for (partition, &count) in counts.iter().enumerate() {
-            next.push(end);
-            end += count;
-            if count > 0 {
-                self.run.ends.push((partition as u32, end));
-            }
+    fn merge(&mut self, part: SplitLook<M>, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        let found = &mut self.found;
+        found.events += chunk.stats.events;
+        let numbers: Vec<u32> =
+            part.partitions.all.into_iter().map(|partition| found.number(partition)).collect();
+        #[expect(clippy::iter_over_hash_type, reason = "each stream is on its own")]
+        for (key, (thread, entry)) in part.heads {
+            found.heads.insert(key, (numbers[thread as usize], entry));
         }
-        let nothing = Entry { time: 0, place: Place::new(0, 0, 0) };
-        let mut entries = vec![nothing; self.entries.len()];
-        for (&entry, &partition) in self.entries.iter().zip(&self.partition_of) {
-            let at = &mut next[partition as usize];
-            entries[*at] = entry;
-            *at += 1;
+        found.names.append(part.names);
+        self.quota.check(found.heap + found.names.heap(), THREADS)?;
+        found.streams.append(part.streams);
+        found.times = found.times.unite(part.times);
+        let mut run = part.run;
+        run.ends.iter_mut().for_each(|(partition, _)| *partition = numbers[*partition as usize]);
+        if !run.entries.is_empty() {
+            self.heap += run.heap() as u64;
+            self.runs.push(run);
         }
-        (self.entries, self.partition_of) = (Vec::new(), Vec::new());
-        let mut start = 0;
-        for &(_, end) in &self.run.ends {
-            let own = &mut entries[std::mem::replace(&mut start, end)..end];
-            if !own.is_sorted() {
-                own.sort_unstable();
-            }
-        }
-        self.run.entries = entries;
-        self.envelope.stats.span = span_of(&self.partitions.all);
+        if self.heap > self.limit { self.spill(&chunk.store()) } else { Ok(()) }
     }
-}
-
-fn span_of(partitions: &[Partition]) -> Option<(i64, i64)> {
-    let spans = partitions.iter().filter_map(|partition| partition.span);
-    spans.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
 }

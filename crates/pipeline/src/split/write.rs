@@ -71,15 +71,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
             true => self.delays.clone(),
             false => Reordering::default(),
         };
-        Emit {
-            order,
-            layout: self.layout,
-            delays,
-            lists: self.lists,
-            timed,
-            rewrite: None,
-            fixups: None,
-        }
+        Emit { order, layout: self.layout, delays, lists: self.lists, timed, patchers: Vec::new() }
     }
 
     /// The keys beside the events of a part, and what became of annotations.

@@ -12,9 +12,10 @@ use crate::check::{Need, lacks, odd_thread_name, profile_id};
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::fixups::{FindFixups, Fixups};
+use crate::identity::Rewrite;
 use crate::identity::key_of;
 use crate::merged_keys::MergedKeys;
+use crate::patcher::{EventPatcher, Patcher, WrittenAt};
 use crate::report::MergeReport;
 use crate::report::ViewerReport;
 use crate::warning::Warning;
@@ -43,12 +44,12 @@ impl ViewerFixups {
     /// For the trace that `emit` will write; `changes` were done before.
     pub(crate) fn new(
         known: &ViewerFacts,
-        emit: &Emit<'_, '_, '_>,
+        (emit, rewrite): (&Emit<'_, '_, '_>, Option<&Rewrite>),
         mut changes: Changes,
         config: &Config,
     ) -> Result<Self, Error> {
         let renames = known.viewer == CheckFor::Perfetto;
-        let mut threads = RenamedThreads::of(&known.tables, emit.rewrite.as_ref(), renames);
+        let mut threads = RenamedThreads::of(&known.tables, rewrite, renames);
         changes.add(Change::Pids, threads.pids.len() as u64);
         changes.add(Change::Tids, threads.tids.len() as u64);
         let overlapping = find_overlaps(emit, &mut threads, &mut changes, config)?;
@@ -77,8 +78,8 @@ impl ViewerFixups {
     }
 }
 
-impl Fixups for ViewerFixups {
-    fn finder(&self, tier: Tier) -> Box<dyn FindFixups + '_> {
+impl Patcher for ViewerFixups {
+    fn start(&self, tier: Tier) -> Box<dyn EventPatcher + '_> {
         Box::new(FixupFinder::new(self, tier))
     }
 }
@@ -134,8 +135,8 @@ impl<'r> FixupFinder<'r> {
     }
 }
 
-impl FindFixups for FixupFinder<'_> {
-    fn find(&mut self, event: &[u8], index: u64, patches: &mut Patches) {
+impl EventPatcher for FixupFinder<'_> {
+    fn patch(&mut self, event: &[u8], at: WrittenAt, patches: &mut Patches) {
         let spans = self.finder.find(event);
         let mut found = PatchedEvent { event, patches };
         let event = spans.of(event);
@@ -158,11 +159,11 @@ impl FindFixups for FixupFinder<'_> {
                 self.rename_flow(&event, &mut found);
             }
         }
-        if let Some(edit) = self.fixups.overlapping.at(index) {
+        if let Some(edit) = self.fixups.overlapping.at(at.index) {
             edit_overlap(&event, edit, &mut found);
         }
         self.rewrite(&event, &mut found);
-        if index == 0 && !self.fixups.overlapping.names.is_empty() {
+        if at.index == 0 && !self.fixups.overlapping.names.is_empty() {
             found.put(&event.bytes[..0], &self.fixups.overlapping.names);
         }
     }

@@ -53,7 +53,7 @@ mod threads;
 
 pub(crate) use changes::Changes;
 pub(crate) use fields::ViewerFixups;
-pub(crate) use scan::{Scanned, ViewerFacts, ViewerScan};
+pub(crate) use scan::{ViewerFacts, ViewerScan};
 pub(crate) use synthetic::MergeContext;
 
 use tracemill_core::target::Format;

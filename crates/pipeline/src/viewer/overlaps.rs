@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::config::Overlaps;
 use crate::emit::Emit;
 use crate::event_rewriter::EventRewriter;
-use crate::identity::{Renamer, key_of};
+use crate::identity::key_of;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
@@ -112,8 +112,7 @@ pub(crate) fn find_overlaps(
     }
     let tier = config.tier.unwrap_or_else(Tier::best);
     let mut finder = FieldFinder::new(tier);
-    let mut patched =
-        emit.rewrite.as_ref().map(|r| EventRewriter::new(Renamer::new(r, tier), None, None));
+    let mut patched = EventRewriter::new(&emit.patchers, tier);
     let edits = Scratch::new(&config.tmp_dir);
     let (spelled, lanes) = (ThreadTable::default(), HashMap::default());
     let (threads, known) = (Vec::new(), Vec::new());
@@ -122,10 +121,7 @@ pub(crate) fn find_overlaps(
     emit.each_batch(|entries| {
         for &entry in entries {
             let bytes = emit.order.0.event(entry.place);
-            let bytes = match &mut patched {
-                Some(patched) => patched.apply(bytes, entry.place.offset()),
-                None => bytes,
-            };
+            let bytes = patched.apply(bytes, entry.place.offset());
             let spans = finder.find(bytes);
             walk.take(&spans.of(bytes), entry, index)?;
             index += 1;

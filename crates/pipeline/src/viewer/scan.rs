@@ -8,14 +8,18 @@ use super::chunk::count_parts;
 use super::profiles::Profiles;
 use crate::check::{has_page, page_data};
 use crate::clock::{Clocks, shift_runs};
-use crate::config::{CheckFor, Config};
-use crate::fixups::CutChunk;
+use crate::config::{CheckFor, Config, THREADS};
+use crate::patcher::CutChunk;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use tracemill_core::bounds::{is_zero, widen};
 use tracemill_core::entry::{Entry, rank};
+use tracemill_core::envelope::ChunkStats;
 use tracemill_core::error::Error;
 use tracemill_core::json::elements;
 use tracemill_core::json::member;
+use tracemill_core::limits::{Lease, Quota};
+use tracemill_core::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_core::order::{Order, Runs, Sorter};
 use tracemill_core::place::Place;
 use tracemill_core::store::Store;
@@ -174,9 +178,9 @@ fn earlier(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     }
 }
 
-/// What was found in a stretch of an input.
+/// Looks at the events of one chunk for a viewer.
 #[derive(Debug)]
-pub(crate) struct Scanned {
+pub(crate) struct ViewerLook {
     viewer: CheckFor,
     base: u64,
     /// Events that are not in the index.
@@ -190,20 +194,15 @@ pub(crate) struct Scanned {
     cut_chunks: Vec<CutChunk>,
 }
 
-impl Scanned {
-    /// For a stretch of the input that stands at `base`.
-    pub(crate) fn new(viewer: CheckFor, base: u64) -> Self {
+impl ViewerLook {
+    fn new(viewer: CheckFor, base: u64) -> Self {
         let (special, tables) = (Vec::new(), PageTable::default());
         let cut_chunks = Vec::new();
-        Scanned { viewer, base, special, empty: 0, bare_starts: 0, tables, cut_chunks }
+        ViewerLook { viewer, base, special, empty: 0, bare_starts: 0, tables, cut_chunks }
     }
 
-    /// Looks at an event of `times`; whether it is to stay out of the index.
-    pub(crate) fn takes(
-        &mut self,
-        event: &Event<'_>,
-        times: Option<(Nanos, Option<Nanos>)>,
-    ) -> bool {
+    /// Looks at an event of `times`. Returns whether it stays out of the index.
+    fn takes(&mut self, event: &Event<'_>, times: Option<(Nanos, Option<Nanos>)>) -> bool {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|f| event.field(f).unwrap_or_default());
         if event.field_and_rest(Field::Ph).is_none() && event.bytes[1..].trim_ascii_start() == b"}"
         {
@@ -251,20 +250,10 @@ impl Scanned {
             _ => false,
         }
     }
-
-    /// The stretch is read.
-    pub(crate) fn seal(&mut self) {
-        self.special.sort_unstable();
-        self.special.shrink_to_fit();
-    }
-
-    /// First and last time of the events that are not in the index.
-    pub(crate) fn span(&self) -> Option<(i64, i64)> {
-        Some((self.special.first()?.time, self.special.last()?.time))
-    }
 }
 
-/// What was found in the inputs so far.
+/// Observes what a viewer needs: B and E events and starts of browsers, which stay out of the index,
+/// and a table of processes and pages per input. Needs an index that reads times.
 pub(crate) struct ViewerScan {
     viewer: CheckFor,
     /// Events that are not in the index.
@@ -275,6 +264,7 @@ pub(crate) struct ViewerScan {
     /// Bytes of heap of all tables but the last.
     earlier_tables: u64,
     cut_chunks: Vec<CutChunk>,
+    lease: Lease,
 }
 
 /// What was found in all inputs.
@@ -284,7 +274,7 @@ pub(crate) struct ViewerFacts {
     pub(super) special: Runs,
     /// Empty events.
     pub(super) empty: u64,
-    /// See [`Scanned`].
+    /// See [`ViewerLook`].
     pub(super) bare_starts: u64,
     /// By the place at which the input stands.
     pub(super) tables: Vec<(u64, PageTable)>,
@@ -293,8 +283,9 @@ pub(crate) struct ViewerFacts {
 }
 
 impl ViewerScan {
-    /// A scan that has seen nothing; `None` if the merge is for no viewer.
-    pub(crate) fn new(config: &Config) -> Option<Self> {
+    /// Creates the observer, whose tables take their memory from `quota`; `None` if the merge is for no
+    /// viewer.
+    pub(crate) fn new(config: &Config, quota: &Arc<Quota>) -> Option<Self> {
         let viewer = config.viewer.viewer?;
         let special = Sorter::new(config.shares().index / 4, &config.tmp_dir);
         Some(ViewerScan {
@@ -305,42 +296,12 @@ impl ViewerScan {
             tables: Vec::new(),
             earlier_tables: 0,
             cut_chunks: Vec::new(),
+            lease: Lease::new(quota),
         })
     }
 
-    /// The viewer.
-    pub(crate) fn viewer(&self) -> CheckFor {
-        self.viewer
-    }
-
-    /// Takes what was found in a stretch of the input that stands at `base`; returns how many events are not in the index.
-    /// `store` is asked for if entries must go to disk.
-    pub(crate) fn take<'a>(
-        &mut self,
-        part: Scanned,
-        base: u64,
-        store: impl FnOnce() -> Store<'a>,
-    ) -> Result<u64, Error> {
-        if self.tables.last().is_none_or(|(last, _)| *last != base) {
-            self.earlier_tables = self.heap();
-            self.tables.push((base, PageTable::default()));
-        }
-        if let Some((_, tables)) = self.tables.last_mut() {
-            tables.append(part.tables);
-        }
-        let out = part.special.len() as u64 + part.empty + part.bare_starts;
-        self.empty += part.empty;
-        self.bare_starts += part.bare_starts;
-        self.cut_chunks.extend(part.cut_chunks);
-        self.special.push(part.special);
-        if self.special.is_full() {
-            self.special.spill(Order(&store()))?;
-        }
-        Ok(out)
-    }
-
-    /// Bytes of heap that the tables take.
-    pub(crate) fn heap(&self) -> u64 {
+    /// Returns the bytes of heap that the tables take.
+    fn heap(&self) -> u64 {
         self.earlier_tables + self.tables.last().map_or(0, |(_, last)| last.heap())
     }
 
@@ -349,6 +310,49 @@ impl ViewerScan {
         let (special, _) = self.special.finish(store)?;
         let ViewerScan { viewer, empty, bare_starts, tables, cut_chunks, .. } = self;
         Ok(ViewerFacts { viewer, special, empty, bare_starts, tables, cut_chunks })
+    }
+}
+
+impl Look for ViewerLook {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        !self.takes(event, at.times)
+    }
+
+    fn seal(&mut self, stats: &mut ChunkStats) {
+        self.special.sort_unstable();
+        self.special.shrink_to_fit();
+        if let (Some(first), Some(last)) = (self.special.first(), self.special.last()) {
+            let (least, greatest) = stats.span.unwrap_or((first.time, last.time));
+            stats.span = Some((least.min(first.time), greatest.max(last.time)));
+        }
+    }
+}
+
+impl Observer for ViewerScan {
+    type Chunk = Box<ViewerLook>;
+
+    fn starter(&self) -> Starter<Box<ViewerLook>> {
+        let viewer = self.viewer;
+        Box::new(move |chunk| Box::new(ViewerLook::new(viewer, chunk.base)))
+    }
+
+    fn merge(&mut self, part: Box<ViewerLook>, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        if self.tables.last().is_none_or(|(last, _)| *last != chunk.base) {
+            self.earlier_tables = self.heap();
+            self.tables.push((chunk.base, PageTable::default()));
+        }
+        if let Some((_, tables)) = self.tables.last_mut() {
+            tables.append(part.tables);
+        }
+        self.empty += part.empty;
+        self.bare_starts += part.bare_starts;
+        self.cut_chunks.extend(part.cut_chunks);
+        self.special.push(part.special);
+        if self.special.is_full() {
+            self.special.spill(Order(&chunk.store()))?;
+        }
+        self.lease.resize(self.heap(), THREADS)
     }
 }
 

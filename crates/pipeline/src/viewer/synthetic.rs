@@ -10,7 +10,7 @@ use crate::config::CheckFor;
 use crate::config::Config;
 use crate::copies::RemovedCopies;
 use crate::event_rewriter::EventRewriter;
-use crate::identity::{Renamer, Rewrite};
+use crate::identity::Rewrite;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
@@ -77,8 +77,7 @@ fn make(
     let pages = Pages { tables: &known.tables, rewrite, made };
     let mut text = EventList(Scratch::new(&config.tmp_dir));
     let tier = config.tier.unwrap_or_else(Tier::best);
-    let patched =
-        std::cell::RefCell::new(EventRewriter::new(Renamer::new(rewrite, tier), None, None));
+    let patched = std::cell::RefCell::new(EventRewriter::new(&[rewrite], tier));
     let read = |entry: Entry| {
         let mut patched = patched.borrow_mut();
         patched.apply(store.event(entry.place), entry.place.offset()).to_vec()

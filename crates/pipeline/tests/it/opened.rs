@@ -7,7 +7,6 @@ use tracemill_core::trace::{EventOrder, Trace};
 use tracemill_pipeline::{
     Config, ErrorKind, Format, OutputConfig, ProfileChoice, Source, list_profiles, merge,
 };
-use tracemill_profile::Profiles;
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
 
@@ -133,8 +132,8 @@ fn profiles_of_an_opened_trace_are_those_that_are_listed() {
         .iter()
         .map(|p| (p.pid.clone(), p.tid.clone(), p.samples, p.nodes))
         .collect();
-    let with_places = tracemill_profile::open(&sources, &config).expect("they are sound");
-    let profiles = Profiles::of(&with_places).expect("there is room");
+    let opened = tracemill_profile::open(&sources, &config).expect("they are sound");
+    let profiles = opened.profiles().expect("there is room");
     let mut told: Vec<_> = profiles
         .iter()
         .map(|profile| {

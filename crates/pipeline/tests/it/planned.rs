@@ -1,16 +1,12 @@
-//! A merge that is planned decides what the merge decides, and says the same whether traces are read or their indexes.
+//! Plans of a merge decide what the merge decides.
 
-use crate::fuzzed::rewritten;
-use crate::index::{made, of_files};
 use crate::indexed_slices::any_trace;
-use crate::run::{Folder, PLAIN, config, output_to, run_sources, strict};
+use crate::run::{Folder, PLAIN, config, output_to, run_sources};
 use crate::split::settings;
-use std::path::{Path, PathBuf};
-use tracemill_index::{Index, id};
+use std::path::PathBuf;
 use tracemill_pipeline::{
-    Align, CheckFor, ClockRules, Config, Error, ErrorClass, ErrorKind, IdPolicy, IdentityRules,
-    IndexUse, MergePlan, PidPolicy, Source, SplitBy, SplitConfig, StatedInput, ViewerRules,
-    plan_merge, split,
+    Align, CheckFor, ClockRules, Config, Error, IdPolicy, IdentityRules, MergeReport, PidPolicy,
+    Source, SplitBy, SplitConfig, StatedInput, ViewerRules, plan_merge, split,
 };
 use tracemill_testkit::generate::{ProfileShape, TraceShape, chrome_like, profile_trace, trace};
 use tracemill_testkit::reference;
@@ -27,63 +23,38 @@ fn sources(files: &[PathBuf]) -> Vec<Source> {
     files.iter().cloned().map(Source::Path).collect()
 }
 
-/// Indexes are asked.
-fn asks() -> Config {
-    Config { index: IndexUse::Auto, ..config(PLAIN) }
-}
-
-fn planned(files: &[PathBuf], config: &Config) -> Result<MergePlan, Error> {
+fn planned(files: &[PathBuf], config: &Config) -> Result<MergeReport, Error> {
     let folder = Folder::new();
     let plan = plan_merge(&sources(files), &output_to(&folder.path("out"), None), config);
     assert!(folder.names().is_empty(), "a plan writes nothing");
     plan
 }
 
-/// What is decided, and all that is told of it but for what it cost.
-fn decisions(plan: &MergePlan) -> String {
-    let mut merge = plan.merge.clone();
-    merge.run.spooled_bytes = 0;
-    (merge.run.threads, merge.run.tier) = (0, tracemill_pipeline::Tier::Scalar);
-    format!("{merge:#?}")
-}
-
-/// Asserts that a plan, with indexes and without, is what the merge did; how many inputs were not read, of how many.
+/// Asserts that a plan decides what the merge decides.
 #[track_caller]
-fn check(what: &str, files: &[PathBuf], rules: &Config, number: usize) -> (u64, usize) {
-    let never = Config { index: IndexUse::Never, ..rules.clone() };
-    let (identity, clocks) = (rules.identity.clone(), rules.clocks.clone());
-    let (viewer, index) = (rules.viewer, IndexUse::Auto);
-    let auto = Config { identity, clocks, viewer, index, ..config(of_files(number)) };
+fn check(what: &str, files: &[PathBuf], rules: &Config) {
     let merged = run_sources(&sources(files), None, rules);
-    let (read, asked) = (planned(files, &never), planned(files, &auto));
-    let (merged, read, asked) = match (merged, read, asked) {
-        (Ok((_, merged)), Ok(read), Ok(asked)) => (merged, read, asked),
-        (merged, Err(read), Err(asked)) => {
-            let merged = merged.expect_err(what).to_string();
-            assert_eq!((read.to_string(), asked.to_string()), (merged.clone(), merged), "{what}");
-            return (0, 0);
+    let (merged, plan) = match (merged, planned(files, rules)) {
+        (Ok((_, merged)), Ok(plan)) => (merged, plan),
+        (Err(merged), Err(plan)) => {
+            return assert_eq!(plan.to_string(), merged.to_string(), "{what}");
         }
-        (merged, read, asked) => {
-            panic!("{what}: {:?} {:?} {:?}", merged.err(), read.err(), asked.err())
-        }
+        (merged, plan) => panic!("{what}: {:?} {:?}", merged.err(), plan.err()),
     };
-    assert_eq!(decisions(&asked), decisions(&read), "{what}");
-    let plan = &read.merge;
-    let own = (&plan.identity.inputs, &plan.identity.args_keys_absent, &plan.clocks);
+    let decided = (&plan.identity.inputs, &plan.identity.args_keys_absent, &plan.clocks);
     let of_merge = (&merged.identity.inputs, &merged.identity.args_keys_absent, &merged.clocks);
-    // of what a merge makes for a viewer it tells too
+    // the merge also reports what it adds for a viewer
     let is_given = |text: &String| !text.contains("--for devtools");
     if rules.viewer.viewer.is_none() {
-        assert_eq!(format!("{own:#?}"), format!("{of_merge:#?}"), "{what}");
+        assert_eq!(format!("{decided:#?}"), format!("{of_merge:#?}"), "{what}");
         assert_eq!(plan.run.format, merged.run.format, "{what}");
     } else {
         assert_eq!(plan.identity.inputs.len(), merged.identity.inputs.len(), "{what}");
     }
     assert_eq!(format!("{:?}", plan.run.inputs), format!("{:?}", merged.run.inputs), "{what}");
     let all: Vec<String> = merged.run.warnings.iter().map(|own| format!("{own:?}")).collect();
-    let told = plan.run.warnings.iter().map(|own| format!("{own:?}")).filter(is_given);
-    told.for_each(|own| assert!(all.contains(&own), "{what}: {own} is not among {all:?}"));
-    (asked.indexed, files.len())
+    let planned = plan.run.warnings.iter().map(|own| format!("{own:?}")).filter(is_given);
+    planned.for_each(|own| assert!(all.contains(&own), "{what}: {own} is not among {all:?}"));
 }
 
 /// Events of a trace in several files, each behind the one before, as logs are rotated.
@@ -227,8 +198,7 @@ fn any_rules(files: &[PathBuf], rng: &mut Rng) -> Config {
 }
 
 #[test]
-fn plans_by_indexes_are_those_without_and_what_merges_do() {
-    let (mut indexed, mut all) = (0, 0);
+fn plans_decide_what_merges_decide() {
     for seed in seeds(0, 60) {
         let rng = &mut Rng::new(seed);
         let folder = Folder::new();
@@ -236,123 +206,10 @@ fn plans_by_indexes_are_those_without_and_what_merges_do() {
         let write =
             |(number, text): (usize, &Vec<u8>)| folder.file(&format!("in{number}.json"), text);
         let files: Vec<PathBuf> = texts.iter().enumerate().map(write).collect();
-        for (number, file) in files.iter().enumerate() {
-            if rng.chance(85) {
-                made(file, of_files(seed as usize + number));
-            }
-        }
         for number in 0..4 {
             let rules = any_rules(&files, rng);
             let what = format!("seed {seed}, {number}: {:?} {:?}", rules.identity, rules.clocks);
-            let (own, of) = check(&what, &files, &rules, seed as usize * 4 + number);
-            (indexed, all) = (indexed + own, all + of);
+            check(&what, &files, &rules);
         }
     }
-    assert!(indexed * 2 > all as u64, "{indexed} of {all} inputs were planned by their indexes");
-}
-
-/// Two traces of one process each, with indexes.
-fn two(folder: &Folder) -> Vec<PathBuf> {
-    let texts = [chrome(1, 45000), chrome(1, 45000)];
-    let write = |(number, text): (usize, &Vec<u8>)| folder.file(&format!("{number}.json"), text);
-    let files: Vec<PathBuf> = texts.iter().enumerate().map(write).collect();
-    files.iter().for_each(|file| _ = made(file, PLAIN));
-    files
-}
-
-fn beside(file: &Path) -> PathBuf {
-    tracemill_pipeline::index_path(file)
-}
-
-/// The plan by what stands beside the first file, and what was said of that.
-#[track_caller]
-fn refused(files: &[PathBuf], index: &[u8]) -> String {
-    let without = Config { index: IndexUse::Never, ..config(PLAIN) };
-    let expected = planned(files, &without).expect("sound");
-    std::fs::write(beside(&files[0]), index).expect("written");
-    let mut plan = planned(files, &asks()).expect("it is read");
-    assert_eq!(plan.indexed, 1);
-    let warnings: Vec<String> =
-        plan.merge.run.warnings.drain(..).map(|own| own.to_string()).collect();
-    assert_eq!(decisions(&plan), decisions(&expected));
-    warnings.join("; ")
-}
-
-#[test]
-fn what_is_not_right_is_read() {
-    let folder = Folder::new();
-    let files = two(&folder);
-    let good = made(&files[0], PLAIN);
-    assert_eq!(planned(&files, &asks()).expect("sound").indexed, 2);
-    let cut = refused(&files, &good[..good.len() - 9]);
-    assert!(cut.contains("0.json.tmi"), "{cut}");
-    let mut flipped = good.clone();
-    let index = Index::open(&good, &id::ALL).expect("sound");
-    let page = &index.section(id::CENSUS).expect("it has one").pages[0];
-    flipped[page.offset as usize + 5] ^= 4;
-    assert!(refused(&files, &flipped).contains("0.json.tmi"));
-    let census = index.sections().iter().position(|own| own.id == id::CENSUS).expect("there");
-    let keys = index.sections().iter().position(|own| own.id == id::KEYS).expect("there");
-    // another kind of row, lengths beyond the texts, ranges that end before they begin, keys where there are none
-    for (section, column, value) in
-        [(census, 0, 9), (census, 0, 2), (census, 4, 1 << 40), (census, 3, u64::MAX), (keys, 1, 3)]
-    {
-        let mut at = None;
-        let forged = rewritten(&good, |number, _, numbers| {
-            if let (true, Some(numbers)) = (number == section, numbers) {
-                let own = at.map_or(0, |at: usize| at + 1);
-                at = Some(own);
-                if own == column {
-                    numbers.iter_mut().skip(1).for_each(|number| *number = value);
-                    if section == keys {
-                        numbers.fill(value);
-                    }
-                }
-            }
-        });
-        if forged != good {
-            let said = refused(&files, &forged);
-            assert!(said.contains("0.json.tmi"), "{section} {column} {value}: {said}");
-        }
-    }
-    std::fs::write(&files[0], chrome(2, 45000)).expect("written");
-    assert!(refused(&files, &good).contains("changed"));
-}
-
-#[test]
-fn an_index_that_is_named_is_that_of_the_one_input() {
-    let folder = Folder::new();
-    let files = two(&folder);
-    let named = |index: &Path| Config {
-        index: IndexUse::File(index.to_owned()),
-        identity: IdentityRules { provenance: true, ..IdentityRules::default() },
-        ..config(PLAIN)
-    };
-    let both = planned(&files, &named(&beside(&files[0]))).expect_err("of two");
-    assert_eq!(both.class(), ErrorClass::Usage);
-    let one = planned(&files[..1], &named(&beside(&files[0]))).expect("of one");
-    assert_eq!((one.indexed, one.merge.identity.inputs.len()), (1, 1));
-    std::fs::write(folder.path("other"), chrome(2, 7500)).expect("written");
-    let other = planned(&files[..1], &named(&folder.path("other"))).expect_err("no index");
-    assert!(matches!(other.kind(), ErrorKind::NotATrace { .. }), "{other}");
-    let strict = Config { index: IndexUse::Auto, ..strict(PLAIN) };
-    assert_eq!(planned(&files, &strict).expect("sound").indexed, 0);
-}
-
-#[test]
-fn traces_of_too_many_threads_and_damaged_ones_are_read() {
-    let folder = Folder::new();
-    let event =
-        |tid: u64| format!(r#"{{"ph":"X","pid":{},"tid":{tid},"ts":{tid},"dur":1}}"#, tid % 9);
-    let many: Vec<String> = (0..17_000).map(event).collect();
-    let many = folder.file("many.json", format!("[{}]", many.join(",\n")).as_bytes());
-    let damaged = folder
-        .file("damaged.json", br#"[{"ph":"X","pid":1,"ts":1},{"ph":],{"ph":"X","pid":1,"ts":2}]"#);
-    let files = [many, damaged];
-    for file in &files {
-        let bytes = made(file, PLAIN);
-        let index = Index::open(&bytes, &id::ALL).expect("sound");
-        assert!(index.section(id::CENSUS).is_none());
-    }
-    assert_eq!(check("too many", &files, &config(PLAIN), 3).0, 0);
 }

@@ -12,7 +12,7 @@ use crate::report::common;
 use serde_json::json;
 use std::io::{self, Write};
 use tracemill_analysis::{ReadRules, Trace, View, Wanted, WrittenCalls};
-use tracemill_pipeline::{Config, Merging, Source, Warning, plural};
+use tracemill_pipeline::{Config, PendingMerge, Source, Warning, plural};
 
 /// Writes the trace, or the rows of each thread.
 pub(in crate::commands) fn calls(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -59,7 +59,7 @@ struct Made {
     /// What there is to say of the inputs.
     said: Vec<String>,
     /// The inputs, which wait for the calls.
-    merging: Merging,
+    merging: PendingMerge,
 }
 
 /// Reads the inputs, and makes the calls.

@@ -6,8 +6,8 @@ use arbitrary::Unstructured;
 use std::path::Path;
 use tracemill_index::{Index, PageBuilder, Section, SectionEntry, Writer, id};
 use tracemill_pipeline::{
-    Config, Edges, Error, ErrorClass, Filter, IdentityRules, IndexConfig, IndexUse, InfoConfig,
-    Moment, Source, TimePoint, TimeWindow, filter, index, info, plan_merge, slice,
+    Config, Edges, Error, ErrorClass, Filter, IndexConfig, IndexUse, InfoConfig, Moment, Source,
+    TimePoint, TimeWindow, filter, index, info, slice,
 };
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{ProfileShape, TraceShape, profile_trace, trace};
@@ -19,7 +19,7 @@ use tracemill_testkit::mutate::mutated;
 pub(crate) fn sidecar(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let seed: u64 = bytes.arbitrary().unwrap_or(0);
-    let (kind, how, verb) = (below(&mut bytes, 3), below(&mut bytes, 5), below(&mut bytes, 7));
+    let (kind, how, verb) = (below(&mut bytes, 3), below(&mut bytes, 5), below(&mut bytes, 6));
     let rng = &mut Rng::new(seed);
     let folder = Folder::new();
     let path = folder.file("a.json", &any_trace(seed, kind, rng));
@@ -90,27 +90,6 @@ fn answer(
             let mut report = info(&sources, &wanted, config)?;
             (report.index, report.warnings) = (None, Vec::new());
             Ok((format!("{report:?}"), Vec::new()))
-        }
-        6 => {
-            // of one input nothing would have to be known
-            let identity = IdentityRules { provenance: true, ..IdentityRules::default() };
-            let config = Config { identity, ..config.clone() };
-            let both = [sources[0].clone(), Source::Path(folder.path("b.json"))];
-            let index = match config.index {
-                IndexUse::File(_) => IndexUse::Auto,
-                ref other => other.clone(),
-            };
-            let of_both = Config { index, ..config.clone() };
-            let output = output_to(&folder.path("out"), None);
-            let plans =
-                [plan_merge(&sources, &output, &config), plan_merge(&both, &output, &of_both)];
-            let said = plans.map(|plan| {
-                let mut merge = plan?.merge;
-                merge.run.warnings.clear();
-                Ok::<_, Error>(format!("{merge:?}"))
-            });
-            let [one, two] = said;
-            Ok((one? + &two?, Vec::new()))
         }
         4 | 5 => {
             let target = folder.path("out");

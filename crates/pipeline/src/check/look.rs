@@ -12,9 +12,9 @@ use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use tracemill_core::bounds::Times;
-use tracemill_core::envelope::Envelope;
+use tracemill_core::envelope::ChunkStats;
 use tracemill_core::hash::mix;
-use tracemill_core::scan::Collect;
+use tracemill_core::observe::{EventRef, Look};
 use tracemill_profile::Router;
 use tracemill_tokenizer::{
     Damage, Event, Field, Form, Member, Nanos, Note, canonical, members, number_text, string_is,
@@ -25,8 +25,8 @@ static FRAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"sf\""))
 static ENHANCED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"enhancedTraceVersion"));
 
 /// The findings of a stretch of an input; with `DEVTOOLS` also what only DevTools trips over.
-pub(super) struct ChunkFindings<const DEVTOOLS: bool> {
-    pub(super) envelope: Envelope,
+pub(super) struct CheckLook<const DEVTOOLS: bool> {
+    base: u64,
     pub(super) tallies: Tallies,
     pub(super) text: Text,
     pub(super) orders: Orders,
@@ -38,10 +38,10 @@ pub(super) struct ChunkFindings<const DEVTOOLS: bool> {
     pub(super) browser: Browser,
 }
 
-impl<const DEVTOOLS: bool> ChunkFindings<DEVTOOLS> {
+impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
     pub(super) fn new(base: u64) -> Self {
-        ChunkFindings {
-            envelope: Envelope::at(base),
+        CheckLook {
+            base,
             tallies: Tallies::default(),
             text: Text::default(),
             orders: Orders::default(),
@@ -310,14 +310,8 @@ fn is_empty(event: &Event<'_>) -> bool {
     event.bytes[1..].trim_ascii_start().first() == Some(&b'}')
 }
 
-impl<const DEVTOOLS: bool> Collect for ChunkFindings<DEVTOOLS> {
-    fn envelope(&mut self) -> &mut Envelope {
-        &mut self.envelope
-    }
-
-    fn event(&mut self, event: &Event<'_>) {
-        self.envelope.stats.events += 1;
-        let offset = self.envelope.base + event.offset;
+impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
+    fn check(&mut self, event: &Event<'_>, offset: u64) {
         self.text.event(event, offset, &mut self.tallies);
         let phase = phase_of(event);
         let (ts, dur) = (event.ts(), event.dur());
@@ -358,36 +352,40 @@ impl<const DEVTOOLS: bool> Collect for ChunkFindings<DEVTOOLS> {
         self.orders.note(event, (ts, dur), thread, (offset, phase), &mut self.tallies);
         self.record(event, phase, thread, (ts, dur), offset);
     }
+}
 
-    fn document(&mut self, form: Form) {
-        self.text.interrupt();
-        self.envelope.document(form);
+impl<const DEVTOOLS: bool> Look for CheckLook<DEVTOOLS> {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        self.check(event, at.offset);
+        true
     }
 
-    fn member(&mut self, member: Member<'_>) {
-        let offset = self.envelope.base + member.value_offset;
+    fn document(&mut self, _: Form) {
+        self.text.interrupt();
+    }
+
+    fn member(&mut self, member: &Member<'_>) {
+        let offset = self.base + member.value_offset;
         self.text.value(member.value, offset, &mut self.tallies);
         if DEVTOOLS && ENHANCED.find(member.key).or(ENHANCED.find(member.value)).is_some() {
             self.add(Kind::Enhanced, offset);
         }
-        self.envelope.member(member);
     }
 
-    fn damage(&mut self, damage: &Damage<'_>) {
+    fn damage(&mut self, _: &Damage<'_>) {
         self.text.interrupt();
-        self.envelope.damage(damage);
     }
 
     fn note(&mut self, note: Note, offset: u64) {
-        self.envelope.note(note);
         let kind = match note {
             Note::Unclosed => Kind::Unclosed,
             Note::Separators => Kind::Separators,
         };
-        self.add(kind, self.envelope.base + offset);
+        self.add(kind, self.base + offset);
     }
 
-    fn seal(&mut self) {
+    fn seal(&mut self, _: &mut ChunkStats) {
         sort(&mut self.records);
         self.records.shrink_to_fit();
     }

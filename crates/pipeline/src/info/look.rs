@@ -10,10 +10,10 @@ use super::timeline::Timeline;
 use crate::check::page_data;
 use memchr::memchr2;
 use tracemill_core::bounds::{Times, is_zero};
-use tracemill_core::envelope::Envelope;
+use tracemill_core::envelope::ChunkStats;
 use tracemill_core::metadata::Names;
+use tracemill_core::observe::{EventRef, Look};
 use tracemill_core::pairing::is_named;
-use tracemill_core::scan::Collect;
 use tracemill_core::thread_table::{ids_of_key, write_key};
 use tracemill_profile::Role;
 use tracemill_tokenizer::{Event, Field, Nanos, to_text, unescape};
@@ -22,8 +22,7 @@ use tracemill_tokenizer::{Event, Field, Nanos, to_text, unescape};
 pub(super) const LETTERS: usize = 128;
 
 /// The findings of a stretch of an input.
-pub(crate) struct ChunkFindings {
-    pub(super) envelope: Envelope,
+pub(crate) struct InfoLook {
     /// Whether to look at args, and at nesting.
     wanted: InfoNeeds,
     pub(super) bytes: u64,
@@ -112,10 +111,9 @@ impl AtZero {
     }
 }
 
-impl ChunkFindings {
-    pub(super) fn new(base: u64, wanted: InfoNeeds) -> Self {
-        ChunkFindings {
-            envelope: Envelope::at(base),
+impl InfoLook {
+    pub(super) fn new(wanted: InfoNeeds) -> Self {
+        InfoLook {
             wanted,
             bytes: 0,
             metadata: 0,
@@ -268,13 +266,8 @@ pub(super) fn text_of_key(key: &[u8]) -> Option<String> {
     Some(to_text(text))
 }
 
-impl Collect for ChunkFindings {
-    fn envelope(&mut self) -> &mut Envelope {
-        &mut self.envelope
-    }
-
-    fn event(&mut self, event: &Event<'_>) {
-        self.envelope.stats.events += 1;
+impl Look for InfoLook {
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
         let bytes = event.bytes.len() as u64;
         self.bytes += bytes;
         let phase = self.phase(event);
@@ -303,14 +296,13 @@ impl Collect for ChunkFindings {
         self.cats.add(cat, &usage);
         let has_cat = !self.cats.key(cat).is_empty();
         self.uncategorised += u64::from(!has_cat && class != Class::Metadata);
-        let offset = self.envelope.base + event.offset;
         match (class, ts) {
             (Class::Metadata, _) => {
                 self.metadata += 1;
                 self.titles.note(event);
             }
             (Class::Timed, Some(ts)) => {
-                let moment = Moment { ts: ts.floor, offset, thread, name, phase };
+                let moment = Moment { ts: ts.floor, offset: at.offset, thread, name, phase };
                 self.timed(event, (ts, time_ns), moment);
                 if self.wanted.nesting {
                     self.slice(event, (ts.floor, time_ns), &moment);
@@ -329,9 +321,10 @@ impl Collect for ChunkFindings {
             note_args(args, time_ns, &mut self.args, &mut self.scratch);
         }
         self.ranks.note(Rank::of(event, class, (ts, dur)));
+        true
     }
 
-    fn seal(&mut self) {
+    fn seal(&mut self, _: &mut ChunkStats) {
         sort(&mut self.slices);
     }
 }

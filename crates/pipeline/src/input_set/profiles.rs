@@ -1,6 +1,6 @@
 //! The CPU profiles of all inputs, each piece by piece, in columns.
 
-use super::Scanned;
+use super::InputSet;
 use tracemill_core::error::Error;
 use tracemill_core::order::Order;
 use tracemill_core::store::Store;
@@ -101,7 +101,7 @@ impl<'a> ProfilePiece<'a> {
     }
 }
 
-impl Scanned {
+impl InputSet {
     /// The number of the input that a place is in.
     fn input_at(&self, offset: u64) -> Option<usize> {
         let payloads = &self.inputs.payloads;
@@ -160,13 +160,13 @@ impl Scanned {
 
 /// The profiles of the inputs, to be read piece by piece.
 pub struct Pieces<'s> {
-    scanned: &'s Scanned,
+    scanned: &'s InputSet,
     groups: Vec<Group<'s>>,
     store: Store<'s>,
 }
 
 impl Pieces<'_> {
-    /// Gives the pieces of a profile, by its number in [`Scanned::profiles`]: in the order of the stream (see
+    /// Gives the pieces of a profile, by its number in [`InputSet::profiles`]: in the order of the stream (see
     /// [`crate::ChunkOrder`]), or as they stand in the inputs if `as_written`; of a whole one nodes, then samples. Of one that is read in part
     /// it returns which samples there are: of those given the first comes with all the time before it.
     ///

@@ -20,15 +20,11 @@ use crate::config::Config;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tracemill_core::bounds::{Bounds, Times, is_zero};
-use tracemill_core::entry::{Entry, rank};
-use tracemill_core::envelope::{Document, Envelope};
+use tracemill_core::entry::Entry;
+use tracemill_core::envelope::ChunkStats;
 use tracemill_core::error::Error;
-use tracemill_core::long_events::LongEvents;
+use tracemill_core::observe::{EventRef, Look, Needs, Observer, SealedChunk, Sorted, Starter};
 use tracemill_core::order::{ExternalSorter, Order, Sorter};
-use tracemill_core::order::{METADATA, UNTIMED};
-use tracemill_core::place::Place;
-use tracemill_core::read::{Current, Maker, Reader};
-use tracemill_core::scan::Collect;
 use tracemill_core::windows::Edges;
 use tracemill_core::windows::{Start, TimeWindow, Windows};
 use tracemill_profile::{Detail, IndexedStreams, Role, Room, Router, Streams};
@@ -113,29 +109,23 @@ impl Guess {
 }
 
 /// The findings of one chunk of an input.
-pub(super) struct ChunkFindings {
+pub(super) struct SliceLook {
     plan: Arc<Plan>,
     guess: Guess,
-    envelope: Envelope,
     times: Times,
-    plain: Vec<Entry>,
     parts: Vec<keys::PairEvent>,
     essential: Vec<Entry>,
-    lists: [Vec<Place>; 2],
     streams: Router,
 }
 
-impl ChunkFindings {
-    fn new(plan: &Arc<Plan>, base: u64) -> Self {
-        ChunkFindings {
+impl SliceLook {
+    fn new(plan: &Arc<Plan>) -> Self {
+        SliceLook {
             plan: Arc::clone(plan),
             guess: Guess::new(plan),
-            envelope: Envelope::at(base),
             times: Times::NONE,
-            plain: Vec::new(),
             parts: Vec::new(),
             essential: Vec::new(),
-            lists: [Vec::new(), Vec::new()],
             streams: Router::default(),
         }
     }
@@ -163,11 +153,9 @@ impl ChunkFindings {
     /// An event without a time.
     #[cold]
     fn untimed(&mut self, event: &Event<'_>, offset: u64) {
-        let place = Place::new(offset, event.bytes.len(), 0);
         if let Some(role) = Role::of(event) {
             self.streams.take(event, offset, role, self.detail());
         }
-        self.lists[UNTIMED].push(place);
     }
 
     /// How much of CPU profiles must be known.
@@ -177,8 +165,13 @@ impl ChunkFindings {
 
     /// Notes the times of an event; returns its last nanosecond, or one behind it.
     #[inline]
-    fn note_times(&mut self, event: &Event<'_>, phase: Phase, ts: Nanos) -> i64 {
-        let end = end_of(phase, ts, event.dur());
+    fn note_times(
+        &mut self,
+        event: &Event<'_>,
+        phase: Phase,
+        (ts, dur): (Nanos, Option<Nanos>),
+    ) -> i64 {
+        let end = end_of(phase, ts, dur);
         self.times.note(event, ts, end);
         // 0 may be no time at all, and if it is one all is read again
         if ts.floor < self.guess.start.saturating_sub(SLACK / 4) && !is_zero(ts) {
@@ -188,66 +181,58 @@ impl ChunkFindings {
     }
 }
 
-impl Collect for ChunkFindings {
-    fn envelope(&mut self) -> &mut Envelope {
-        &mut self.envelope
-    }
-
+impl Look for SliceLook {
     #[inline]
-    fn event(&mut self, event: &Event<'_>) {
-        let offset = self.envelope.event(event);
-        let len = event.bytes.len();
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
         let phase = Phase::of(event);
         if phase == Phase::Metadata {
-            let place = Place::new(offset, len, 0);
-            return self.lists[METADATA].push(place);
+            return true;
         }
-        let Some(ts) = event.ts() else { return self.untimed(event, offset) };
-        let dur = event.dur();
-        let end = self.note_times(event, phase, ts);
+        let Some((ts, dur)) = at.times else {
+            self.untimed(event, at.offset);
+            return true;
+        };
+        let end = self.note_times(event, phase, (ts, dur));
         let special = may_be_special(event);
         if !special && !self.may_matter(phase, ts.floor, end) {
-            return;
+            return false;
         }
-        let entry = Entry { time: ts.floor, place: Place::new(offset, len, rank(ts, dur)) };
+        let entry = at.entry();
         if special {
             if let Some(role) = Role::of(event) {
-                self.streams.take(event, offset, role, self.detail());
-                return;
+                self.streams.take(event, at.offset, role, self.detail());
+                return false;
             }
             if is_essential(event) {
-                return self.essential.push(entry);
+                self.essential.push(entry);
+                return false;
             }
             if !self.may_matter(phase, ts.floor, end) {
-                return;
+                return false;
             }
         }
         match phase {
-            Phase::Part(Kind::Counter, _) if self.plan.edges != Edges::Clip => {
-                self.plain.push(entry);
-            }
+            Phase::Part(Kind::Counter, _) if self.plan.edges != Edges::Clip => true,
             Phase::Part(kind, step) => {
                 let mut part = PairEvent::new(event, entry, kind, step);
                 let all = self.plan.all.as_ref();
                 if all.is_none_or(|known| known.take(&mut part, event.offset)) {
                     self.parts.push(part);
                 }
+                false
             }
-            _ => self.plain.push(entry),
+            _ => true,
         }
     }
 
-    fn seal(&mut self) {
-        for entries in [&mut self.plain, &mut self.essential] {
-            if !entries.is_sorted() {
-                entries.sort_unstable();
-            }
-            entries.shrink_to_fit();
+    fn seal(&mut self, stats: &mut ChunkStats) {
+        if !self.essential.is_sorted() {
+            self.essential.sort_unstable();
         }
+        self.essential.shrink_to_fit();
         self.parts.shrink_to_fit();
-        self.lists.iter_mut().for_each(Vec::shrink_to_fit);
         if let Some(bounds) = self.times.bounds() {
-            self.envelope.stats.span = Some((bounds.first, bounds.last));
+            stats.span = Some((bounds.first, bounds.last));
         }
         if let Some(first) = self.times.first_but_zero() {
             self.plan.first.fetch_min(first, Ordering::Relaxed);
@@ -255,36 +240,32 @@ impl Collect for ChunkFindings {
     }
 }
 
-/// The findings of all inputs.
-pub(super) struct Index {
+/// Which events the windows need, but for the plain ones.
+pub(super) struct WindowSelection {
     plan: Arc<Plan>,
-    pub(super) events: u64,
     times: Times,
     /// See [`Guess::trusted`].
     trusted: i64,
-    /// With the lists.
-    pub(super) plain: Sorter,
     pub(super) parts: ExternalSorter<keys::PairEvent>,
     pub(super) essential: Sorter,
-    pub(super) long: LongEvents,
     pub(super) streams: Streams,
-    pub(super) documents: Vec<Document>,
 }
 
-impl Index {
+/// Plain events, with the lists.
+pub(super) fn keep(config: &Config) -> Sorted {
+    Sorted::new(config.shares().index / 4, config)
+}
+
+impl WindowSelection {
     pub(super) fn new(plan: Plan, config: &Config) -> Self {
         let quarter = config.shares().index / 4;
-        Index {
+        WindowSelection {
             plan: Arc::new(plan),
-            events: 0,
             times: Times::NONE,
             trusted: i64::MIN,
-            plain: Sorter::new(quarter, &config.tmp_dir),
             parts: ExternalSorter::new(&config.tmp_dir, quarter / 2, config.threads),
             essential: Sorter::new(quarter / 4, &config.tmp_dir),
-            long: LongEvents::new(config),
             streams: Streams::new(Room { decoded: quarter, places: quarter }, config),
-            documents: Vec::new(),
         }
     }
 
@@ -313,7 +294,7 @@ impl Index {
     pub(super) fn end_streams(&mut self) -> Result<(), Error> {
         self.streams.finish()?;
         if let Some(known) = &self.plan.all {
-            let own = |offset: u64| offset.wrapping_sub(Self::RESERVED);
+            let own = |offset: u64| offset.wrapping_sub(BASE);
             self.streams.retain(|offset| known.streams.contains(&own(offset)));
             if let Some(chunks) = &known.chunks {
                 self.streams.complete(chunks);
@@ -334,52 +315,31 @@ impl Index {
     }
 }
 
-impl Reader for Index {
-    type Findings = ChunkFindings;
+impl Observer for WindowSelection {
+    type Chunk = SliceLook;
 
-    fn part(base: u64, _bytes: usize) -> ChunkFindings {
-        let all = TimeWindow { from: None, to: None };
-        ChunkFindings::new(&Arc::new(Plan::new(vec![all], Edges::Clip, false, None)), base)
+    fn needs(&self) -> Needs {
+        Needs { reserved: BASE, ..Needs::NONE }
     }
 
-    fn maker(&self) -> Maker<ChunkFindings> {
+    fn starter(&self) -> Starter<SliceLook> {
         let plan = Arc::clone(&self.plan);
-        Box::new(move |base, _| ChunkFindings::new(&plan, base))
+        Box::new(move |_| SliceLook::new(&plan))
     }
 
-    fn documents(&mut self) -> &mut Vec<Document> {
-        &mut self.documents
-    }
-
-    const KEEPS_STREAMS: bool = true;
-
-    const PROVES: bool = true;
-
-    const RESERVED: u64 = BASE;
-
-    fn take(&mut self, part: ChunkFindings, base: u64, current: Current<'_>) -> Result<(), Error> {
-        self.events += part.envelope.stats.events;
+    fn merge(&mut self, part: SliceLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
         self.times = self.times.unite(part.times);
         self.trusted = self.trusted.max(part.guess.trusted);
-        self.long.append(&part.envelope.long)?;
-        part.envelope.append_to(&mut self.documents);
-        self.streams.append(part.streams, base)?;
-        let [metadata, untimed] = part.lists;
-        self.plain.list(METADATA, &metadata)?;
-        self.plain.list(UNTIMED, &untimed)?;
-        self.plain.push(part.plain);
+        self.streams.append(part.streams, chunk.base)?;
         self.parts.extend(&part.parts);
         self.essential.push(part.essential);
-        if self.plain.is_full() || self.parts.is_full() || self.essential.is_full() {
-            let store = current.store(&self.long);
-            let order = Order(&store);
-            for sorter in [&mut self.plain, &mut self.essential] {
-                if sorter.is_full() {
-                    sorter.spill(order)?;
-                }
+        if self.parts.is_full() || self.essential.is_full() {
+            let store = chunk.store();
+            if self.essential.is_full() {
+                self.essential.spill(Order(&store))?;
             }
             if self.parts.is_full() {
-                self.parts.spill(order)?;
+                self.parts.spill(Order(&store))?;
             }
         }
         Ok(())

@@ -12,16 +12,14 @@ use crate::key_hash::name_key;
 use std::sync::Arc;
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
-use tracemill_core::envelope::Envelope;
 use tracemill_core::metadata::Names;
-use tracemill_core::place::{Long, Place};
-use tracemill_core::scan::Collect;
+use tracemill_core::observe::{EventRef, Look};
+use tracemill_core::place::Place;
 use tracemill_tokenizer::Event;
 
-/// The findings of one chunk of an input.
-#[derive(Default)]
-pub(super) struct ChunkFindings {
-    criteria: Option<Criteria>,
+/// What looks at the events of one chunk of an input.
+pub(super) struct FilterLook {
+    criteria: Criteria,
     known: Option<Arc<Narrowed>>,
     pub(super) found: Findings,
 }
@@ -29,12 +27,7 @@ pub(super) struct ChunkFindings {
 /// What is found, apart from what it is measured by.
 #[derive(Default)]
 pub(super) struct Findings {
-    pub(super) envelope: Envelope,
-    /// Events that stay, in input order.
-    pub(super) kept: Vec<Place>,
-    /// Bytes of those.
-    pub(super) bytes: u64,
-    /// Metadata events among those.
+    /// Metadata events.
     pub(super) metadata: u64,
     /// Single events that are decided when all is read, in input order.
     pub(super) late: Vec<Undecided>,
@@ -53,45 +46,32 @@ pub(super) struct Findings {
     key: Vec<u8>,
 }
 
-impl ChunkFindings {
-    pub(super) fn new(base: u64) -> Self {
-        ChunkFindings {
-            criteria: None,
-            known: None,
-            found: Findings { envelope: Envelope::at(base), ..Findings::default() },
-        }
-    }
-
-    /// Gives it what it measures by.
-    pub(super) fn prepare(&mut self, criteria: &Criteria, known: Option<&Arc<Narrowed>>) {
-        self.found.open = criteria.asked.of_events();
-        self.criteria = Some(criteria.clone());
-        self.known = known.cloned();
+impl FilterLook {
+    /// What measures by `criteria`.
+    pub(super) fn new(criteria: Criteria, known: Option<Arc<Narrowed>>) -> Self {
+        let found = Findings { open: criteria.asked.of_events(), ..Findings::default() };
+        FilterLook { criteria, known, found }
     }
 }
 
-impl Collect for ChunkFindings {
-    fn envelope(&mut self) -> &mut Envelope {
-        &mut self.found.envelope
-    }
-
+impl Look for FilterLook {
     #[inline]
-    fn event(&mut self, event: &Event<'_>) {
-        match &self.criteria {
-            Some(criteria) => self.found.event(event, criteria, self.known.as_deref()),
-            None => debug_assert!(false, "parts are prepared before they are used"),
-        }
-    }
-
-    fn seal(&mut self) {
-        self.found.kept.shrink_to_fit();
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        self.found.event(event, at, &self.criteria, self.known.as_deref())
     }
 }
 
 impl Findings {
+    /// Whether the event stays for sure.
     #[inline]
-    fn event(&mut self, event: &Event<'_>, criteria: &Criteria, known: Option<&Narrowed>) {
-        let (offset, len) = (self.envelope.event(event), event.bytes.len());
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        at: &EventRef,
+        criteria: &Criteria,
+        known: Option<&Narrowed>,
+    ) -> bool {
+        let len = event.bytes.len();
         if !self.open.is_empty() {
             criteria.asked.note(event, &mut self.open, &mut self.key);
         }
@@ -107,11 +87,11 @@ impl Findings {
                 self.threads.number(event, criteria);
             }
             self.metadata += 1;
-            return self.keep(Place::new(offset, len, 0));
+            return true;
         }
         let needs = criteria.needs;
         let role = if needs.any { role_of(event, needs.pairs) } else { Role::Single };
-        let (mut time, mut dur, mut place) = (i64::MIN, 0, Place::new(offset, len, 0));
+        let (mut time, mut dur, mut place) = (i64::MIN, 0, Place::new(at.offset, len, 0));
         if needs.times || role != Role::Single {
             let (ts, lasts) = (event.ts(), event.dur());
             time = ts.map_or(i64::MIN, |ts| ts.floor);
@@ -120,7 +100,7 @@ impl Findings {
                 self.times.note(event, ts, ts.floor);
                 // of single events only offset and length count
                 let rank = if role == Role::Single { 0 } else { rank(ts, lasts) };
-                place = Place::new(offset, len, rank);
+                place = Place::new(at.offset, len, rank);
             }
         }
         let entry = Entry { time, place };
@@ -141,23 +121,25 @@ impl Findings {
         };
         let mut record = Undecided { key, entry, name, thread, reason, role, is_apart: false };
         match role {
-            Role::Single => return self.single(record, criteria),
+            Role::Single => return self.single(record, len as u64, criteria),
             Role::Begin | Role::End => {
                 if let Some(known) = known {
                     self.seen.is_odd |= time == i64::MIN || is_essential_too(event);
                     if let Some(side) = known.take(&mut record, event.offset) {
-                        return self.tallies.add(side.reason(), len as u64);
+                        self.tallies.add(side.reason(), len as u64);
+                        return false;
                     }
                 }
             }
             _ => {}
         }
         self.bound.push(record);
+        false
     }
 
-    /// A single event, as far as it is judged.
+    /// Whether a single event stays, as far as it is judged.
     #[inline]
-    fn single(&mut self, record: Undecided, criteria: &Criteria) {
+    fn single(&mut self, record: Undecided, len: u64, criteria: &Criteria) -> bool {
         let late = criteria.needs.late;
         let reason = match record.reason {
             PASSES if !late => criteria.judge_time(record.time(), record.key as i64, 0),
@@ -165,24 +147,15 @@ impl Findings {
         };
         // with a size to fit, whatever stays may still go
         if late && (reason == PASSES || criteria.inverts() && criteria.shrinks()) {
-            return self.late.push(record);
+            self.late.push(record);
+            return false;
         }
-        match criteria.outcome(reason) {
-            PASSES => self.keep(record.entry.place),
-            reason => self.tallies.add(reason, len_of(record.entry.place, &self.envelope.long)),
+        let reason = criteria.outcome(reason);
+        if reason != PASSES {
+            self.tallies.add(reason, len);
         }
+        reason == PASSES
     }
-
-    fn keep(&mut self, place: Place) {
-        self.bytes += len_of(place, &self.envelope.long);
-        self.kept.push(place);
-    }
-}
-
-/// Length of the event found last.
-#[inline]
-fn len_of(place: Place, long: &[Long]) -> u64 {
-    place.short_len().unwrap_or_else(|| long.last().map_or(0, |&(_, len)| len))
 }
 
 /// What was read of an input of which all is known.

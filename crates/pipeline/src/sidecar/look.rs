@@ -1,6 +1,5 @@
 //! What one worker finds in one chunk for an index: what `info` counts, and where what lies.
 
-use super::census::{Looked, PartCensus};
 use super::drawn::PartDrawn;
 use super::granule_threads::PartThreads;
 use super::granules::{GranuleEvent, PartGranules, TIMED};
@@ -13,16 +12,16 @@ use crate::essential::is_essential;
 use crate::filter::group_of;
 use crate::info::{self, LastEvent};
 use crate::slice::kinds::{Phase, end_of};
-use tracemill_core::envelope::Envelope;
-use tracemill_core::scan::Collect;
+use tracemill_core::envelope::ChunkStats;
+use tracemill_core::observe::{EventRef, Look};
 use tracemill_core::spill::{Record, word};
 use tracemill_index::{event_sum, kinds};
 use tracemill_profile::Role;
 use tracemill_tokenizer::{Damage, Event, Member as Value};
 
 /// The findings of a stretch of an input.
-pub(super) struct ChunkFindings {
-    pub(super) info: info::ChunkFindings,
+pub(super) struct IndexLook {
+    pub(super) info: info::InfoLook,
     pub(super) granules: PartGranules,
     /// Least and greatest time by thread, in the order of those of `info`.
     pub(super) times: Vec<Option<(i64, i64)>>,
@@ -34,17 +33,12 @@ pub(super) struct ChunkFindings {
     pub(super) drawn: Option<PartDrawn>,
     pub(super) members: Vec<Member>,
     pub(super) recorded: Recorded,
-    pub(super) census: PartCensus,
     facts: FactsByName,
 }
 
-impl ChunkFindings {
-    pub(super) fn new(
-        info: info::ChunkFindings,
-        lasting: Lasting,
-        drawn: Option<PartDrawn>,
-    ) -> Self {
-        ChunkFindings {
+impl IndexLook {
+    pub(super) fn new(info: info::InfoLook, lasting: Lasting, drawn: Option<PartDrawn>) -> Self {
+        IndexLook {
             info,
             granules: PartGranules::new(),
             times: Vec::new(),
@@ -55,7 +49,6 @@ impl ChunkFindings {
             drawn,
             members: Vec::new(),
             recorded: Recorded::default(),
-            census: PartCensus::new(),
             facts: FactsByName::default(),
         }
     }
@@ -121,14 +114,10 @@ fn kinds_of(
     (own | essential | profiles | noted, Some(ts.floor))
 }
 
-impl Collect for ChunkFindings {
-    fn envelope(&mut self) -> &mut Envelope {
-        self.info.envelope()
-    }
-
-    fn event(&mut self, event: &Event<'_>) {
-        self.info.event(event);
-        let Some(last) = self.info.last else { return };
+impl Look for IndexLook {
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        self.info.event(event, at);
+        let Some(last) = self.info.last else { return true };
         let (place, len) = (event.offset, event.bytes.len() as u64);
         let facts = self.facts.of(event, &last);
         let (kinds, time) = kinds_of(event, &last, facts);
@@ -160,14 +149,6 @@ impl Collect for ChunkFindings {
             PlacedEvent { letter, ts, dur, end, place, thread, sum, track, name, is_special };
         self.lasting.note(event, &known);
         self.recorded.note(event, (&last, facts), kinds);
-        let looked = Looked {
-            letter,
-            time,
-            thread: last.thread,
-            is_essential: kinds & kinds::ESSENTIAL != 0,
-            is_profile: kinds & kinds::PROFILES != 0,
-        };
-        self.census.note(event, &looked);
         if kinds & kinds::METADATA == 0
             && let Some(group) = group_of(event)
         {
@@ -175,20 +156,19 @@ impl Collect for ChunkFindings {
             self.members.push(Member { group, time, place, len, thread, sum });
         }
         self.threads.note(place, thread, granules);
+        true
     }
 
-    fn member(&mut self, member: Value<'_>) {
+    fn member(&mut self, member: &Value<'_>) {
         self.lasting.note_value(member.value);
-        self.envelope().member(member);
     }
 
-    fn damage(&mut self, damage: &Damage<'_>) {
-        self.envelope().damage(damage);
+    fn damage(&mut self, _: &Damage<'_>) {
         self.granules.damage();
     }
 
-    fn seal(&mut self) {
-        self.info.seal();
+    fn seal(&mut self, stats: &mut ChunkStats) {
+        self.info.seal(stats);
         self.granules.seal();
         self.threads.seal(&self.granules);
         self.drawn.iter_mut().for_each(|drawn| drawn.seal(&self.granules));

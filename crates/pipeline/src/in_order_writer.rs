@@ -1,0 +1,122 @@
+//! The second half of verbs that keep the order of their inputs: unites keys, follows annotations,
+//! writes events, reports.
+
+use crate::annotations::{Annotations, Written};
+use crate::config::Config;
+use crate::emit::Emit;
+use crate::keys::unite;
+use crate::layout::Layout;
+use crate::merged_keys::MergedKeys;
+use crate::reordering::Reordering;
+use crate::report::RunReport;
+use crate::streamed_output::{StreamedOutput, format_in_order, report_in_order, take_late_keys};
+use crate::warning::Warning;
+use tracemill_core::envelope::Document;
+use tracemill_core::error::Error;
+use tracemill_core::order::{Buckets, Lists, Order, Timed};
+use tracemill_core::read::Inputs;
+use tracemill_core::source::Source;
+use tracemill_core::store::Store;
+use tracemill_core::target::{Format, OutputConfig};
+
+/// The inputs that were read, for a writer.
+pub(crate) struct ReadInputs<'w, 'p> {
+    pub(crate) inputs: &'w Inputs,
+    pub(crate) documents: &'w mut [Document],
+    pub(crate) store: &'w Store<'p>,
+}
+
+/// An output whose top-level keys and annotations are known, and whose events are not chosen yet.
+pub(crate) struct InOrderWriter<'w, 'p> {
+    inputs: &'w Inputs,
+    store: &'w Store<'p>,
+    output: &'w OutputConfig,
+    config: &'w Config,
+    pub(crate) format: Format,
+    united: MergedKeys<'p>,
+    annotations: Annotations<'p>,
+    /// Number of keys that came after output was begun, and a warning about them.
+    late: (u64, Option<Warning>),
+}
+
+/// The events to write, in input order, and the layout.
+pub(crate) struct WritePlan<'a> {
+    pub(crate) layout: Layout,
+    pub(crate) lists: &'a Lists,
+    /// Number of events, and their bytes.
+    pub(crate) counts: (u64, u64),
+    /// Whether these are all events of the inputs.
+    pub(crate) is_whole: bool,
+    /// A warning about the choice of events.
+    pub(crate) warning: Option<Warning>,
+}
+
+impl<'w, 'p> InOrderWriter<'w, 'p> {
+    /// Reads keys and annotations of `sources`, which were read. `is_whole` says whether all events will
+    /// be written.
+    ///
+    /// # Errors
+    /// [`Exceeded`](tracemill_core::error::ErrorKind::Exceeded) if annotations exceed the memory.
+    pub(crate) fn new(
+        sources: &[Source],
+        read: ReadInputs<'w, 'p>,
+        is_whole: bool,
+        output: &'w OutputConfig,
+        config: &'w Config,
+    ) -> Result<Self, Error> {
+        let ReadInputs { inputs, documents, store } = read;
+        let is_one = sources.len() == 1;
+        let format = output.format.unwrap_or_else(|| format_in_order(documents, is_one));
+        let late = take_late_keys(documents, sources, format);
+        let united = unite(documents, store);
+        let place = (store, &config.table_quota());
+        let annotations = Annotations::read(documents, inputs, is_whole, place)?;
+        Ok(InOrderWriter { inputs, store, output, config, format, united, annotations, late })
+    }
+
+    /// Returns a function from the number of events and their bytes to the greatest length of the
+    /// output.
+    pub(crate) fn len(&self, layout: Layout) -> impl Fn(u64, u64) -> u64 + use<> {
+        let around = layout.opening(&self.united).len() as u64 + layout.closing_len(&self.united);
+        let around = around + self.annotations.len();
+        move |events, bytes| around + layout.events_len(events, bytes)
+    }
+
+    /// Writes the output, of which `begun` returns what is written already. The report has no inputs yet.
+    ///
+    /// # Errors
+    /// Those of writing; [`Changed`](tracemill_core::error::ErrorKind::Changed) if an input changed
+    /// since it was opened.
+    pub(crate) fn write(
+        self,
+        plan: WritePlan<'_>,
+        begun: impl FnOnce(&MergedKeys<'p>) -> Result<Option<Box<StreamedOutput>>, Error>,
+    ) -> Result<RunReport, Error> {
+        let InOrderWriter { inputs, store, output, config, format, mut united, annotations, late } =
+            self;
+        let WritePlan { layout, lists, counts, is_whole, warning } = plan;
+        let mut run = RunReport {
+            events: counts.0,
+            ..report_in_order(inputs, (&united, format), late, config)
+        };
+        run.warnings.extend(warning);
+        let emit = Emit {
+            order: Order(store),
+            layout,
+            delays: Reordering::default(),
+            lists,
+            timed: Timed::Buckets(Buckets::over(std::iter::empty())),
+            patchers: Vec::new(),
+        };
+        let written = match is_whole {
+            true => Written::whole(&emit, config),
+            false => Written::some(&emit, config),
+        };
+        run.annotations = annotations.put(&mut united, &written).report();
+        run.warnings.extend(run.annotations.warning());
+        let to = (output, begun(&united)?);
+        let check = || inputs.check_unchanged();
+        run.bytes = emit.write_all(&united, counts, to, config, &mut run.warnings, check)?;
+        Ok(run)
+    }
+}

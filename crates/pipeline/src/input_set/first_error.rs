@@ -1,0 +1,45 @@
+//! Keeps the error of an observer apart from those of the scan.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::observe::{InputStart, Needs, Observer, SealedChunk, Starter};
+
+/// Keeps the first error of an observer, and cancels the scan. A scan by an index that fails for any
+/// other reason is repeated without the index; an error of the observer is final.
+pub(super) struct FirstError<O> {
+    observer: O,
+    /// Shared with who runs the scan, which drops its observers when it fails.
+    error: Rc<Cell<Option<Error>>>,
+}
+
+impl<O> FirstError<O> {
+    /// Returns the observer, and where its error will be.
+    pub(super) fn new(observer: O) -> (Self, Rc<Cell<Option<Error>>>) {
+        let error = Rc::default();
+        (FirstError { observer, error: Rc::clone(&error) }, error)
+    }
+}
+
+impl<O: Observer> Observer for FirstError<O> {
+    type Chunk = O::Chunk;
+
+    fn needs(&self) -> Needs {
+        self.observer.needs()
+    }
+
+    fn begin(&mut self, input: &InputStart<'_>) {
+        self.observer.begin(input);
+    }
+
+    fn starter(&self) -> Starter<O::Chunk> {
+        self.observer.starter()
+    }
+
+    fn merge(&mut self, found: O::Chunk, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        self.observer.merge(found, chunk).map_err(|error| {
+            self.error.set(Some(error));
+            ErrorKind::Cancelled.into()
+        })
+    }
+}

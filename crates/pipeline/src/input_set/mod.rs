@@ -1,0 +1,244 @@
+//! The inputs of an analysis: read once, observed by the caller, with CPU profiles decoded and places
+//! decided as a merge decides them.
+//!
+//! ```text
+//!   scan workers ─ event ─┬─ your Observer
+//!                         ├─ InputWatch: clocks, processes, streams ─> InputSet::place, of several inputs
+//!                         └─ Profile, ProfileChunk, CpuProfile ─ streams ─┐
+//!   .cpuprofile ─ its document ───────────────────────────────────────────┴─> InputSet::pieces, in columns
+//! ```
+//!
+//! A `.cpuprofile` is not made into events here: it is handed on as the one profile that it is.
+
+mod cpuprofiles;
+mod first_error;
+mod place;
+mod profile_watch;
+mod profiles;
+mod recorded_only;
+
+pub use place::InputPlace;
+pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
+
+use crate::config::Config;
+use crate::identity::may_be_several;
+use crate::input_watch::{InputWatch, facts_of, input_watch};
+use crate::inputs::of_inputs;
+use crate::pieces::{KnownSamples, Pieces as Known};
+use crate::warning::Warning;
+use cpuprofiles::CpuprofileInput;
+pub(crate) use cpuprofiles::CpuprofileInputs;
+use first_error::FirstError;
+use place::places_of;
+use profile_watch::ProfileWatch;
+use recorded_only::RecordedOnly;
+use std::sync::Arc;
+use tracemill_core::envelope::Document;
+use tracemill_core::error::Error;
+use tracemill_core::losses::InputReport;
+use tracemill_core::observe::{Nothing, Observer, Scan, Scanned, TimesOnly};
+use tracemill_core::read::Inputs;
+use tracemill_core::source::Source;
+use tracemill_core::store::Store;
+use tracemill_profile::Streams;
+use tracemill_tokenizer::{Cursor, Form, string_is, validate_value};
+
+/// What a scan for an input set observes besides the caller's observer. The places of inputs need
+/// [`InputWatch`] only if there are several.
+pub(crate) type SetObservers<O> = RecordedOnly<(ProfileWatch, Option<InputWatch>, O)>;
+
+/// The inputs of an analysis, after they were read: reports, bytes, CPU profiles, places.
+pub struct InputSet {
+    inputs: Inputs,
+    warnings: Vec<Warning>,
+    streams: Streams,
+    documents: Vec<Document>,
+    wholes: Vec<CpuprofileInput>,
+    places: Vec<InputPlace>,
+    /// What an index knows of CPU profiles that are read in part.
+    known: Option<KnownSamples>,
+    config: Config,
+}
+
+impl InputSet {
+    /// Reads every source to its end, once, on all cores. `observer` sees each event as it is written,
+    /// but none that would be made from a `.cpuprofile`. Pass `&mut observer` to keep it.
+    ///
+    /// Which processes are one where several inputs have equal pids, and how clocks differ, is decided
+    /// by the rules of a merge (`config.identity` and `config.clocks`): see [`InputSet::place`].
+    ///
+    /// Cost: one pass at scanning speed, and what the observer does. Heap: as for
+    /// [`crate::list_profiles`]; pipes and packed inputs are kept, on disk beyond the budget.
+    ///
+    /// # Errors
+    /// As [`crate::merge()`], except for its output; and those of the observer.
+    pub fn read<O: Observer>(
+        sources: &[Source],
+        config: &Config,
+        observer: O,
+    ) -> Result<InputSet, Error> {
+        config.check()?;
+        let mut wholes = CpuprofileInputs::new(config);
+        let times = may_be_several(sources).then(TimesOnly::default);
+        let scan = Scan::new(sources, config, &mut wholes).keep(times);
+        let Scanned { inputs, index, observed } =
+            scan.observe(observers(sources, config, observer)).run()?;
+        InputSet::new((inputs, index.documents), observed, wholes, config)
+    }
+
+    /// Reads pieces of one input. `known` are CPU profiles that are read in part. Returns `None` if the
+    /// pieces are not what the index says.
+    ///
+    /// # Errors
+    /// [`Cancelled`](tracemill_core::error::ErrorKind::Cancelled) if the run was cancelled, and those of
+    /// the observer.
+    pub(crate) fn read_pieces<O: Observer>(
+        source: &Source,
+        (pieces, known): (&Known, Option<KnownSamples>),
+        config: &Config,
+        observer: O,
+    ) -> Result<Option<InputSet>, Error> {
+        let (observer, error) = FirstError::new(observer);
+        let observer = observers(std::slice::from_ref(source), config, observer);
+        let read = pieces.read(source, Nothing, observer, config);
+        if let Some(error) = error.take() {
+            return Err(error);
+        }
+        let Some(Scanned { inputs, index, observed }) = read? else { return Ok(None) };
+        let wholes = CpuprofileInputs::new(config);
+        let read = (inputs, index.documents);
+        let mut set = InputSet::new(read, observed, wholes, config)?;
+        set.known = known.inspect(|known| set.streams.complete(&known.chunks));
+        Ok(Some(set))
+    }
+
+    /// Decides on places, once all inputs are read. `wholes` are the `.cpuprofile` inputs.
+    pub(crate) fn new<O>(
+        (inputs, documents): (Inputs, Vec<Document>),
+        observed: SetObservers<O>,
+        wholes: CpuprofileInputs,
+        config: &Config,
+    ) -> Result<InputSet, Error> {
+        let (ProfileWatch(mut streams), watch, _) = observed.observer;
+        streams.finish()?;
+        inputs.check_unchanged()?;
+        let facts = watch.map(facts_of).unwrap_or_default();
+        let (places, of_clocks) = places_of(facts, &documents, &inputs, config)?;
+        let warnings = of_inputs(&inputs).chain(of_clocks).collect();
+        let (known, config) = (None, config.clone());
+        let wholes = wholes.found;
+        Ok(InputSet { inputs, warnings, streams, documents, wholes, places, known, config })
+    }
+}
+
+/// Creates the observers of a scan for an input set.
+pub(crate) fn observers<O: Observer>(
+    sources: &[Source],
+    config: &Config,
+    observer: O,
+) -> SetObservers<O> {
+    let quota = Arc::new(config.table_quota());
+    let watch = may_be_several(sources).then(|| input_watch(config, true, &quota));
+    RecordedOnly::new((ProfileWatch::new(config), watch, observer))
+}
+
+impl InputSet {
+    /// Returns the inputs, and the documents in them.
+    pub(crate) fn into_inputs(self) -> (Inputs, Vec<Document>) {
+        (self.inputs, self.documents)
+    }
+
+    /// Returns one report per input.
+    pub fn reports(&self) -> &[InputReport] {
+        &self.inputs.reports
+    }
+
+    /// Returns the place of an input among the others, by the number of its report.
+    ///
+    /// # Panics
+    /// If there is no input of this number.
+    pub fn place(&self, input: usize) -> &InputPlace {
+        &self.places[input]
+    }
+
+    /// Returns the warnings about inputs and their clocks.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Returns whether a CPU profile that was read in part differs from what the index says. If so, no
+    /// answer from it counts.
+    pub fn is_wrong(&self) -> bool {
+        self.known.as_ref().is_some_and(|known| known.chunks.is_wrong())
+    }
+
+    /// Returns the number of documents.
+    pub fn documents(&self) -> u64 {
+        tracemill_core::envelope::count(&self.documents)
+    }
+
+    /// Returns whether any document has one event per line.
+    pub fn has_lines(&self) -> bool {
+        self.documents.iter().any(|document| document.form == Form::Ndjson)
+    }
+
+    /// Returns a copy of each value of a top-level key.
+    pub fn members(&self, name: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+        let keys = self.documents.iter().flat_map(|document| &document.keys);
+        let store = self.store();
+        let named = keys.filter(move |key| string_is(&key.key, name));
+        named.map(move |key| store.copy(key.offset..key.offset + key.len))
+    }
+
+    /// Returns whether the values of all top-level keys are JSON.
+    pub fn are_members_json(&self) -> bool {
+        let store = self.store();
+        let mut keys = self.documents.iter().flat_map(|document| &document.keys);
+        keys.all(|key| validate_value(&store.copy(key.offset..key.offset + key.len)).is_ok())
+    }
+
+    /// Checks that every file is as it was when it was opened. Check this last, before an answer counts.
+    ///
+    /// # Errors
+    /// [`tracemill_core::error::ErrorKind::Changed`] for the first file that differs.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        self.inputs.check_unchanged()
+    }
+
+    /// Returns the base of each input in the address space; `None` for an input without events of its
+    /// own.
+    pub fn begins(&self) -> Vec<Option<u64>> {
+        let mut begins = vec![None; self.inputs.reports.len()];
+        self.inputs.payloads.iter().for_each(|held| {
+            begins[held.input].get_or_insert(held.base);
+        });
+        begins
+    }
+
+    /// Returns up to `most` bytes of the event at an offset of the address space, and its length; `None`
+    /// if no event begins there. Cost: a look at each byte of the event.
+    pub fn event_at(&self, offset: u64, most: usize) -> Option<(Vec<u8>, u64)> {
+        /// Bytes that are searched for the end of an event.
+        const LONGEST: u64 = 64 << 20;
+        let store = self.store();
+        let end = store.end().min(offset.saturating_add(LONGEST));
+        let piece = (offset < end).then(|| store.copy(offset..end.min(offset + (64 << 10))))?;
+        if piece.first() != Some(&b'{') {
+            return None;
+        }
+        // nearly all events end within the first piece
+        let mut bytes = piece;
+        let mut len = Cursor::new(&bytes).value().len();
+        if len >= bytes.len() && offset + (bytes.len() as u64) < end {
+            bytes = store.copy(offset..end);
+            len = Cursor::new(&bytes).value().len();
+        }
+        bytes.truncate(len.min(most));
+        Some((bytes, len as u64))
+    }
+
+    fn store(&self) -> Store<'_> {
+        let store = self.inputs.store().with_long(&self.streams.long);
+        self.known.iter().fold(store, |store, known| store.with_long(known.chunks.long()))
+    }
+}

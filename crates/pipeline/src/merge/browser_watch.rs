@@ -1,0 +1,55 @@
+//! Observes whether a trace is one of a browser.
+
+use tracemill_core::error::Error;
+use tracemill_core::observe::{EventRef, Look, Observer, SealedChunk, Starter};
+use tracemill_profile::Role;
+use tracemill_tokenizer::{Event, Field};
+
+/// The name of the event that starts the trace of a browser.
+const STARTED: &str = "TracingStartedInBrowser";
+
+/// Returns whether events of this name are plain, see [`Observer::ignores_plain_events`]: they are part
+/// of no CPU profile and start no trace of a browser.
+pub fn is_plain_name(name: &str) -> bool {
+    name != STARTED && !Role::NAMES.contains(&name)
+}
+
+/// Observes whether any event is `TracingStartedInBrowser`. DevTools hides CPU profiles of Node in such
+/// a trace.
+#[derive(Default)]
+pub(crate) struct BrowserWatch {
+    /// Whether there is such an event.
+    pub(super) found: bool,
+}
+
+impl Look for BrowserWatch {
+    #[inline(always)]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        self.found |= !at.is_metadata && starts_browser(event);
+        true
+    }
+}
+
+impl Observer for BrowserWatch {
+    type Chunk = BrowserWatch;
+
+    fn starter(&self) -> Starter<BrowserWatch> {
+        Box::new(|_| BrowserWatch::default())
+    }
+
+    fn ignores_plain_events(&self) -> bool {
+        true
+    }
+
+    fn merge(&mut self, chunk: BrowserWatch, _: &SealedChunk<'_>) -> Result<(), Error> {
+        self.found |= chunk.found;
+        Ok(())
+    }
+}
+
+#[inline]
+fn starts_browser(event: &Event<'_>) -> bool {
+    // the first letter rules out nearly all names
+    let may_be = matches!(event.field_and_rest(Field::Name), Some([b'"', b'T' | b'\\', ..]));
+    may_be && event.is_string(Field::Name, STARTED.as_bytes())
+}

@@ -1,0 +1,75 @@
+//! What a merge reads: the inputs with their entries, and the facts by which they are joined.
+
+use super::browser_watch::BrowserWatch;
+use crate::config::Config;
+use crate::identity::UnitFacts;
+use crate::input_watch::{InputWatch, facts_of, input_watch};
+use crate::viewer::ViewerScan;
+use std::sync::Arc;
+use tracemill_core::envelope::Document;
+use tracemill_core::long_events::LongEvents;
+use tracemill_core::observe::{EventIndex, Factors, Sorted};
+use tracemill_core::order::Sorter;
+
+/// The observers of a merge.
+pub(crate) type MergeObservers = (InputWatch, Option<ViewerScan>, BrowserWatch);
+
+/// Creates the observers of a merge of `several` inputs, or of one. Without `viewer` the inputs are
+/// read as for no viewer.
+pub(super) fn observers(config: &Config, several: bool, viewer: bool) -> MergeObservers {
+    let quota = Arc::new(config.table_quota());
+    let viewer = viewer.then(|| ViewerScan::new(config, &quota)).flatten();
+    (input_watch(config, several, &quota), viewer, BrowserWatch::default())
+}
+
+/// Creates the index of a merge; a part of its memory goes to `others`.
+pub(super) fn keep(config: &Config, others: Others) -> Sorted {
+    let part = match others {
+        Others::None if config.viewer.viewer.is_none() => 1,
+        // some events have an index of the viewer's, and so have synthetic events
+        Others::None => 2,
+        Others::Analysis => 4,
+    };
+    Sorted::new(config.shares().index / part, config).scaled(factors(config))
+}
+
+/// Who shares the memory of the index with a merge.
+pub(super) enum Others {
+    None,
+    /// An analysis that observes the same scan.
+    Analysis,
+}
+
+/// Returns what multiplies the times of inputs.
+pub(super) fn factors(config: &Config) -> Factors {
+    let clocks = config.clocks.clone();
+    Box::new(move |name| clocks.factor_of(name))
+}
+
+/// The inputs of a merge, after they were read.
+pub(crate) struct MergeInputs {
+    pub(super) entries: Sorter,
+    pub(super) long_events: LongEvents,
+    /// Number of events, and their bytes.
+    pub(super) events: u64,
+    pub(super) bytes: u64,
+    pub(super) documents: Vec<Document>,
+    pub(super) facts: Vec<UnitFacts>,
+    /// Whether any input is the trace of a browser.
+    pub(super) browser: bool,
+    /// What the viewer needs, if the merge is for one.
+    pub(super) viewer: Option<ViewerScan>,
+}
+
+impl MergeInputs {
+    /// Takes apart what a scan leaves behind; `entries` are those of its index.
+    pub(crate) fn new<K>(
+        index: EventIndex<K>,
+        entries: impl FnOnce(K) -> Sorter,
+        (inputs, viewer, browser): MergeObservers,
+    ) -> Self {
+        let EventIndex { kept, long_events, documents, events, bytes } = index;
+        let (entries, facts, browser) = (entries(kept), facts_of(inputs), browser.found);
+        MergeInputs { entries, long_events, events, bytes, documents, facts, browser, viewer }
+    }
+}

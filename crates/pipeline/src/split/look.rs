@@ -1,0 +1,246 @@
+//! Each event to its partition, while it is scanned: what the workers of a split do.
+//!
+//! Of an event stay 16 bytes, as in a merge, and its partition's number until the chunk is done; then the entries are moved into
+//! partitions, in one allocation. Metadata events and events without a time are entries too, at times before all others, so that
+//! partitions are all there is.
+
+use super::partition::{Ids, Kind, Partition, Partitions, category_of};
+use crate::essential::{is_essential, may_be_special};
+use std::marker::PhantomData;
+use tracemill_core::bounds::Times;
+use tracemill_core::entry::{Entry, rank};
+use tracemill_core::envelope::ChunkStats;
+use tracemill_core::hash::HashMap;
+use tracemill_core::metadata::Names;
+use tracemill_core::observe::{EventRef, Look};
+use tracemill_core::order::PartitionRun;
+use tracemill_core::place::Place;
+use tracemill_profile::StreamOrders;
+use tracemill_profile::{Role, StreamKey, stream_key};
+use tracemill_tokenizer::{Event, Field};
+
+/// Times of metadata events and of events without a time: before all that a trace can say.
+pub(super) const METADATA: i64 = i64::MIN;
+pub(super) const UNTIMED: i64 = i64::MIN + 1;
+/// The first time that a trace can say, or one before it.
+pub(super) const TIMED: i64 = i64::MIN + 2;
+
+/// The number of the partition of all events, where there is one.
+const WHOLE: u32 = 0;
+
+/// What is told apart.
+pub(super) trait Mode: Send + Sync + 'static {
+    /// Partitions by category too.
+    const CATEGORIES: bool = false;
+    /// One partition for all.
+    const WHOLE: bool = false;
+    /// Begins and ends are noted, since parts will be cut.
+    const CUT: bool = false;
+}
+
+/// By process or thread.
+pub(super) struct Threads;
+impl Mode for Threads {}
+
+/// By process or thread, and then cut.
+pub(super) struct CutThreads;
+impl Mode for CutThreads {
+    const CUT: bool = true;
+}
+
+/// By category.
+pub(super) struct Categories;
+impl Mode for Categories {
+    const CATEGORIES: bool = true;
+}
+
+/// The whole trace is cut.
+pub(super) struct WholeTraceCut;
+impl Mode for WholeTraceCut {
+    const WHOLE: bool = true;
+    const CUT: bool = true;
+}
+
+/// The findings of one chunk of an input.
+pub(super) struct SplitLook<M> {
+    pub(super) partitions: Partitions,
+    entries: Vec<Entry>,
+    /// The partition of each entry.
+    partition_of: Vec<u32>,
+    /// The events of the chunk by partition, once all of it is scanned.
+    pub(super) run: PartitionRun,
+    pub(super) streams: StreamOrders,
+    /// The last `Profile` event of each stream, with the partition of its thread.
+    pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
+    pub(super) names: Names,
+    pub(super) times: Times,
+    mode: PhantomData<M>,
+}
+
+impl<M: Mode> SplitLook<M> {
+    /// For a chunk of about `bytes` bytes.
+    pub(super) fn new(bytes: usize) -> Self {
+        let guess = bytes / 256;
+        let mut partitions = Partitions::default();
+        if M::WHOLE {
+            let whole = partitions.partition(Kind::Whole, Ids::default());
+            debug_assert_eq!(whole, WHOLE);
+        }
+        SplitLook {
+            partitions,
+            entries: Vec::with_capacity(guess),
+            partition_of: Vec::with_capacity(guess),
+            run: PartitionRun::default(),
+            streams: StreamOrders::default(),
+            heads: HashMap::default(),
+            names: Names::default(),
+            times: Times::NONE,
+            mode: PhantomData,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, partition: u32, entry: Entry, bytes: usize) {
+        self.partitions.all[partition as usize].count(bytes);
+        self.entries.push(entry);
+        self.partition_of.push(partition);
+    }
+
+    #[cold]
+    fn metadata(&mut self, event: &Event<'_>, offset: u64) {
+        let len = event.bytes.len();
+        let entry = Entry { time: METADATA, place: Place::new(offset, len, 0) };
+        let ids = self.ids(event);
+        let of_thread = event.field(Field::Name).is_some_and(is_of_thread);
+        let partition = if of_thread {
+            self.partitions.partition(Kind::ThreadMetadata, Ids { cat: b"", ..ids })
+        } else {
+            self.partitions.partition(Kind::ProcessMetadata, Ids { tid: b"", cat: b"", ..ids })
+        };
+        self.push(partition, entry, len);
+        self.names.note(event);
+    }
+
+    #[inline]
+    fn ids<'e>(&self, event: &Event<'e>) -> Ids<'e> {
+        Ids {
+            pid: event.field(Field::Pid).unwrap_or_default(),
+            tid: event.field(Field::Tid).unwrap_or_default(),
+            cat: match M::CATEGORIES {
+                true => event.field(Field::Cat).map_or(b"", category_of),
+                false => b"",
+            },
+        }
+    }
+
+    #[cold]
+    fn chunk(&mut self, event: &Event<'_>, entry: Entry) {
+        self.streams.note(event, entry);
+        let partition = self.partitions.chunks(stream_key(event), self.ids(event));
+        self.push(partition, entry, event.bytes.len());
+    }
+
+    /// Notes where a thread's slices begin and end.
+    #[inline]
+    fn edge(&mut self, event: &Event<'_>, entry: Entry) {
+        let kind = match event.phase() {
+            b'B' => Kind::Begins,
+            b'E' => Kind::Ends,
+            _ => return,
+        };
+        let partition = self.partitions.partition(kind, Ids { cat: b"", ..self.ids(event) });
+        self.push(partition, entry, event.bytes.len());
+    }
+}
+
+/// Whether a metadata event of this name says something of a thread; all others are of the process.
+fn is_of_thread(name: &[u8]) -> bool {
+    let mut plain = Vec::new();
+    match name {
+        [b'"', content @ .., b'"'] => tracemill_tokenizer::unescape(content, &mut plain),
+        _ => return false,
+    }
+    plain.starts_with(b"thread_")
+}
+
+impl<M: Mode> SplitLook<M> {
+    #[inline]
+    fn note(&mut self, event: &Event<'_>, offset: u64) {
+        let len = event.bytes.len();
+        if event.is_metadata() {
+            return self.metadata(event, offset);
+        }
+        let time = event.ts();
+        let entry = match time {
+            Some(ts) => {
+                self.times.note(event, ts, ts.floor);
+                Entry { time: ts.floor, place: Place::new(offset, len, rank(ts, event.dur())) }
+            }
+            None => Entry { time: UNTIMED, place: Place::new(offset, len, 0) },
+        };
+        let role = Role::of(event);
+        if role == Some(Role::Chunk) {
+            return self.chunk(event, entry);
+        }
+        let thread = self.partitions.thread(self.ids(event));
+        if role == Some(Role::Head) {
+            self.heads.insert(stream_key(event), (thread, entry));
+        }
+        let time = time.map(|ts| ts.floor);
+        self.partitions.all[thread as usize].note_time(time);
+        self.push(if M::WHOLE { WHOLE } else { thread }, entry, len);
+        if M::CUT && time.is_some() {
+            self.edge(event, entry);
+        }
+        if may_be_special(event) && is_essential(event) {
+            let ids = Ids { tid: b"", cat: b"", ..self.ids(event) };
+            let partition = self.partitions.partition(Kind::Pages, ids);
+            self.push(partition, entry, len);
+        }
+    }
+}
+
+impl<M: Mode> Look for SplitLook<M> {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        self.note(event, at.offset);
+        true
+    }
+
+    /// Moves the entries into partitions, by counting, and sorts each.
+    fn seal(&mut self, stats: &mut ChunkStats) {
+        let mut counts = vec![0; self.partitions.all.len()];
+        self.partition_of.iter().for_each(|&partition| counts[partition as usize] += 1);
+        let mut next = Vec::with_capacity(counts.len());
+        let mut end = 0;
+        for (partition, &count) in counts.iter().enumerate() {
+            next.push(end);
+            end += count;
+            if count > 0 {
+                self.run.ends.push((partition as u32, end));
+            }
+        }
+        let nothing = Entry { time: 0, place: Place::new(0, 0, 0) };
+        let mut entries = vec![nothing; self.entries.len()];
+        for (&entry, &partition) in self.entries.iter().zip(&self.partition_of) {
+            let at = &mut next[partition as usize];
+            entries[*at] = entry;
+            *at += 1;
+        }
+        (self.entries, self.partition_of) = (Vec::new(), Vec::new());
+        let mut start = 0;
+        for &(_, end) in &self.run.ends {
+            let own = &mut entries[std::mem::replace(&mut start, end)..end];
+            if !own.is_sorted() {
+                own.sort_unstable();
+            }
+        }
+        self.run.entries = entries;
+        stats.span = span_of(&self.partitions.all);
+    }
+}
+
+fn span_of(partitions: &[Partition]) -> Option<(i64, i64)> {
+    let spans = partitions.iter().filter_map(|partition| partition.span);
+    spans.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
+}
