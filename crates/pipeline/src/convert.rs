@@ -1,7 +1,7 @@
 //! `convert`: a trace in another form or with other white space, in the order of its input.
 //!
 //! ```text
-//!   inputs ─ scan ─> parts: 8 bytes an event ─┬─ in memory ─┬─ gather, restyle ─> output
+//!   inputs ─ scan ─> places: 8 bytes an event ┬─ in memory ─┬─ gather, restyle ─> output
 //!                                             └─ on disk ───┘
 //! ```
 //!
@@ -89,7 +89,8 @@ fn layout(format: Format, style: Style, breaks: bool) -> Layout {
     }
 }
 
-/// Whether any event has a line break, and what is written while the rest is read.
+/// Observes whether any event has a line break, and writes events while the rest is read: to a file as
+/// long as all are copied as they are, to a pipe as they are found.
 struct WhileRead<'c> {
     config: &'c Config,
     output: (&'c OutputConfig, Style),
@@ -100,7 +101,7 @@ struct WhileRead<'c> {
     breaks: bool,
 }
 
-/// Whether any event of a chunk has a line break.
+/// Looks for line breaks in the events of one chunk.
 #[derive(Default)]
 struct LineBreaks(bool);
 
@@ -113,7 +114,7 @@ impl Look for LineBreaks {
 }
 
 impl WhileRead<'_> {
-    /// Has the events of a chunk written at once, if that can be.
+    /// Writes the events of a chunk at once, if they can be copied.
     fn hand_on(&mut self, breaks: bool, chunk: &SealedChunk<'_>) {
         if std::mem::take(&mut self.may_begin) && chunk.base == 0 {
             let (output, style) = self.output;

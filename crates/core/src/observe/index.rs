@@ -120,7 +120,7 @@ impl<K: Keep, O: Observer> Reader for Indexed<K, O> {
     type Chunk = IndexedChunk<K::Chunk, O::Chunk>;
 
     fn needs(&self) -> Needs {
-        K::NEEDS.and(self.observer.needs())
+        self.index.kept.needs().and(self.observer.needs())
     }
 
     fn begin(&mut self, input: &InputStart<'_>) {

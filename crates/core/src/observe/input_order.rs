@@ -38,7 +38,9 @@ pub struct InputOrderChunk(Vec<Place>);
 impl Keep for InputOrder {
     type Chunk = InputOrderChunk;
 
-    const NEEDS: Needs = Needs::WRITES;
+    fn needs(&self) -> Needs {
+        Needs::WRITES
+    }
 
     fn starter(&self) -> Starter<InputOrderChunk> {
         let event_len = self.event_len_hint;

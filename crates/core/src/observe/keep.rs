@@ -23,8 +23,10 @@ pub trait Keep {
     /// What is stored for one chunk.
     type Chunk: KeepChunk + 'static;
 
-    /// What the session must do.
-    const NEEDS: Needs;
+    /// Returns what the session must do.
+    fn needs(&self) -> Needs {
+        Needs::NONE
+    }
 
     /// Starts an input, or the synthetic events of the current one.
     fn begin(&mut self, _input: &InputStart<'_>) {}
@@ -79,8 +81,6 @@ pub struct Nothing;
 impl Keep for Nothing {
     type Chunk = Nothing;
 
-    const NEEDS: Needs = Needs::NONE;
-
     fn starter(&self) -> Starter<Nothing> {
         Box::new(|_| Nothing)
     }
@@ -112,8 +112,6 @@ pub struct Elsewhere;
 impl Keep for Elsewhere {
     type Chunk = Elsewhere;
 
-    const NEEDS: Needs = Needs::NONE;
-
     fn starter(&self) -> Starter<Elsewhere> {
         Box::new(|_| Elsewhere)
     }
@@ -139,7 +137,9 @@ impl KeepChunk for Elsewhere {
 impl<K: Keep> Keep for Option<K> {
     type Chunk = Option<K::Chunk>;
 
-    const NEEDS: Needs = K::NEEDS;
+    fn needs(&self) -> Needs {
+        self.as_ref().map_or(Needs::NONE, K::needs)
+    }
 
     fn begin(&mut self, input: &InputStart<'_>) {
         self.iter_mut().for_each(|keep| keep.begin(input));
@@ -187,7 +187,9 @@ impl<K: KeepChunk> KeepChunk for Option<K> {
 impl<A: Keep, B: Keep> Keep for (A, B) {
     type Chunk = (A::Chunk, B::Chunk);
 
-    const NEEDS: Needs = A::NEEDS.and(B::NEEDS);
+    fn needs(&self) -> Needs {
+        self.0.needs().and(self.1.needs())
+    }
 
     fn begin(&mut self, input: &InputStart<'_>) {
         self.0.begin(input);

@@ -125,8 +125,6 @@ mod look;
 mod observer;
 mod scan;
 mod sorted;
-#[cfg(test)]
-mod tests;
 
 pub use crate::read::{ChunkStart, InputStart, Needs, Starter};
 pub use chunk::SealedChunk;

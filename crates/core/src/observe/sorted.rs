@@ -4,7 +4,7 @@ use super::chunk::SealedChunk;
 use super::keep::{Keep, KeepChunk, locate_untimed};
 use super::look::EventRef;
 use crate::bounds::widen;
-use crate::entry::Entry;
+use crate::entry::{Entry, rank};
 use crate::envelope::Envelope;
 use crate::error::Error;
 use crate::limits::Limits;
@@ -85,7 +85,9 @@ pub struct SortedChunk {
 impl Keep for Sorted {
     type Chunk = SortedChunk;
 
-    const NEEDS: Needs = Needs::WRITES;
+    fn needs(&self) -> Needs {
+        Needs::WRITES
+    }
 
     fn begin(&mut self, input: &InputStart<'_>) {
         self.scale.begin(input);
@@ -127,9 +129,14 @@ impl KeepChunk for SortedChunk {
     #[inline(always)]
     fn keep(&mut self, at: &EventRef) {
         match at.times {
-            _ if at.is_metadata => self.lists[METADATA].push(at.place()),
-            Some(_) => self.entries.push(at.entry()),
-            None => self.lists[UNTIMED].push(at.place()),
+            Some((ts, dur)) if !at.is_metadata => {
+                let place = Place::new(at.offset, at.len, rank(ts, dur));
+                self.entries.push(Entry { time: ts.floor, place });
+            }
+            _ => {
+                let list = if at.is_metadata { METADATA } else { UNTIMED };
+                self.lists[list].push(Place::new(at.offset, at.len, 0));
+            }
         }
     }
 
@@ -150,14 +157,23 @@ impl KeepChunk for SortedChunk {
 
 /// Reads times for the observers, and stores nothing: 0 bytes per event.
 #[derive(Default)]
-pub struct TimesOnly(Scale);
+pub struct TimesOnly {
+    scale: Scale,
+    needs: Needs,
+}
 
 impl TimesOnly {
     /// Multiplies the times of each input by its factor.
     #[must_use]
     pub fn scaled(mut self, factors: Factors) -> Self {
-        self.0.factors = Some(factors);
+        self.scale.factors = Some(factors);
         self
+    }
+
+    /// Reads inputs as a verb does that has these needs, so that a plan of it counts the same losses.
+    #[must_use]
+    pub fn with_needs(self, needs: Needs) -> Self {
+        TimesOnly { needs, ..self }
     }
 }
 
@@ -170,14 +186,16 @@ pub struct TimesOnlyChunk {
 impl Keep for TimesOnly {
     type Chunk = TimesOnlyChunk;
 
-    const NEEDS: Needs = Needs::NONE;
+    fn needs(&self) -> Needs {
+        self.needs
+    }
 
     fn begin(&mut self, input: &InputStart<'_>) {
-        self.0.begin(input);
+        self.scale.begin(input);
     }
 
     fn starter(&self) -> Starter<TimesOnlyChunk> {
-        let factor = self.0.factor.clone();
+        let factor = self.scale.factor.clone();
         Box::new(move |_| TimesOnlyChunk { span: None, factor: factor.clone() })
     }
 

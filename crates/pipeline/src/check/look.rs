@@ -1,4 +1,4 @@
-//! What one worker finds in one chunk: the fields of each event, by itself.
+//! Checks each event of a chunk by itself, on the worker that scans it.
 
 use super::escapes::has_escaped_pair;
 use super::order::Orders;
@@ -24,7 +24,8 @@ use tracemill_tokenizer::{
 static FRAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"sf\""));
 static ENHANCED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"enhancedTraceVersion"));
 
-/// The findings of a stretch of an input; with `DEVTOOLS` also what only DevTools trips over.
+/// Checks the events of one chunk, with `DEVTOOLS` also for what only DevTools rejects. Rules that need
+/// other events get 32-byte records, sorted by group and time.
 pub(super) struct CheckLook<const DEVTOOLS: bool> {
     base: u64,
     pub(super) tallies: Tallies,

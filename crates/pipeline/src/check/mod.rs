@@ -127,7 +127,7 @@ fn run<const DEVTOOLS: bool>(
     Ok(report)
 }
 
-/// What is known of one input once it was read.
+/// The text around the events of one input.
 struct InputText {
     base: u64,
     text: Text,
@@ -139,7 +139,8 @@ struct InputText {
     unclosed: u64,
 }
 
-/// The findings of all inputs.
+/// Observes what the rules of `check` judge. The answer does not depend on how inputs are cut: tallies
+/// add up, and records are sorted when all is read.
 struct Checker<const DEVTOOLS: bool> {
     tmp_dir: PathBuf,
     /// Bytes of records that may be in memory.
@@ -187,7 +188,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         }
     }
 
-    /// The input that stands at `base` is the current one.
+    /// Returns the input at `base`, and ends the one before it.
     fn input(&mut self, base: u64) -> &mut InputText {
         if self.inputs.last().is_none_or(|input| input.base != base) {
             self.end_input();
@@ -366,7 +367,7 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
 }
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
-    /// Keys that a document has twice, and those that are looked into when all is read.
+    /// Notes keys that a document has twice, and keys whose values are judged when all is read.
     fn judge_names(&mut self, chunk: &SealedChunk<'_>) {
         let later = chunk.new_documents().iter().map(|own| (true, &*own.keys));
         for (begins, keys) in std::iter::once((false, chunk.more_keys())).chain(later) {

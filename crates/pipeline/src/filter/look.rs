@@ -1,4 +1,4 @@
-//! What the scan's workers find: events decided at once, and those that must wait.
+//! Decides on the events of a chunk, on the worker that scans it; some must wait.
 
 use super::criteria::{Criteria, Scratch};
 use super::membership::{key_of, role_of};
@@ -17,14 +17,14 @@ use tracemill_core::observe::{EventRef, Look};
 use tracemill_core::place::Place;
 use tracemill_tokenizer::Event;
 
-/// What looks at the events of one chunk of an input.
+/// Decides on the events of one chunk. The index keeps those that stay for certain.
 pub(super) struct FilterLook {
     criteria: Criteria,
     known: Option<Arc<Narrowed>>,
     pub(super) found: Findings,
 }
 
-/// What is found, apart from what it is measured by.
+/// What one chunk has, apart from the criteria: undecided events, tallies, threads.
 #[derive(Default)]
 pub(super) struct Findings {
     /// Metadata events.
@@ -47,7 +47,7 @@ pub(super) struct Findings {
 }
 
 impl FilterLook {
-    /// What measures by `criteria`.
+    /// Creates the look of a chunk.
     pub(super) fn new(criteria: Criteria, known: Option<Arc<Narrowed>>) -> Self {
         let found = Findings { open: criteria.asked.of_events(), ..Findings::default() };
         FilterLook { criteria, known, found }
@@ -62,7 +62,7 @@ impl Look for FilterLook {
 }
 
 impl Findings {
-    /// Whether the event stays for sure.
+    /// Notes an event. Returns whether it stays for certain.
     #[inline]
     fn event(
         &mut self,
@@ -137,7 +137,7 @@ impl Findings {
         false
     }
 
-    /// Whether a single event stays, as far as it is judged.
+    /// Notes an event that belongs to no other. Returns whether it stays for certain.
     #[inline]
     fn single(&mut self, record: Undecided, len: u64, criteria: &Criteria) -> bool {
         let late = criteria.needs.late;

@@ -115,12 +115,12 @@ pub(crate) fn filter_known(
     write(job, scanned, config).map(PieceOutcome::Done)
 }
 
-/// What stays for sure.
+/// Creates the index of events that stay for certain.
 fn keep(config: &Config) -> InputOrder {
     InputOrder::new(config.shares().index / 4, &config.tmp_dir, 0)
 }
 
-/// Writes what of that which was read stays.
+/// Decides on what is left, and writes the output.
 fn write(
     FilterRun { sources, output, .. }: FilterRun<'_>,
     Scanned { inputs, index, observed: mut selection }: Scanned<InputOrder, Selection<'_>>,
@@ -170,7 +170,8 @@ fn write(
     })
 }
 
-/// Which events stay, as far as that is known.
+/// Observes which events stay: those that are undecided wait, 40 bytes each, until all is read. Output that
+/// needs no late decision is written while the scan runs.
 struct Selection<'c> {
     stream_policy: StreamPolicy<'c>,
     /// What was written before the first event that has to wait.
@@ -224,7 +225,7 @@ impl Selection<'_> {
         (unmatched, present)
     }
 
-    /// Has what stays of a part written at once, if that can be.
+    /// Writes the kept events of a chunk at once, if nothing undecided comes before them.
     fn write_at_once(&mut self, found: &Findings, chunk: &SealedChunk<'_>) {
         if let Some((output, config)) = self.may_begin.take() {
             self.overlapped = Overlapped::begin(chunk.current, output, config);

@@ -30,7 +30,8 @@ use tracemill_tokenizer::Form;
 /// Bytes that the report takes for a thread, which may be the only one of its process.
 const ROW: usize = 600;
 
-/// What is known of all inputs.
+/// Observes everything that `info` reports. Tables of chunks add up to the same however inputs are cut;
+/// what exceeds the memory goes to disk and is added up at the end.
 pub(crate) struct InfoAccumulator {
     wanted: InfoConfig,
     /// Set when there are too many events for self times; parts that are begun later do not collect slices.
@@ -173,8 +174,10 @@ impl InfoAccumulator {
         self.last = self.last.take().into_iter().chain(last).max_by_key(at);
     }
 
-    /// Puts everything together, and returns the threads that it was made of; `inputs` say what stands where, `documents` what
-    /// stands around events.
+    /// Returns the report, and the threads behind it.
+    ///
+    /// # Errors
+    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if a temporary file cannot be read.
     pub(crate) fn report(
         mut self,
         inputs: &Inputs,

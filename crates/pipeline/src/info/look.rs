@@ -1,4 +1,4 @@
-//! What one worker finds in one chunk.
+//! Counts the events of a chunk, on the worker that scans it.
 
 use super::args::note_args;
 use super::profiles::Profiles;
@@ -21,7 +21,7 @@ use tracemill_tokenizer::{Event, Field, Nanos, to_text, unescape};
 /// Phases of one ASCII letter, which are told by their number.
 pub(super) const LETTERS: usize = 128;
 
-/// The findings of a stretch of an input.
+/// Counts the events of one chunk: tables by thread, name and categories, one look-up per event each.
 pub(crate) struct InfoLook {
     /// Whether to look at args, and at nesting.
     wanted: InfoNeeds,

@@ -11,7 +11,7 @@ use crate::keys::unite_renamed;
 use crate::reordering::Reordering;
 use crate::report::MergeReport;
 use tracemill_core::error::Error;
-use tracemill_core::observe::{Scanned, TimesOnly};
+use tracemill_core::observe::{Needs, Scanned, TimesOnly};
 use tracemill_core::order::Sorter;
 use tracemill_core::output;
 use tracemill_core::read::Inputs;
@@ -47,7 +47,7 @@ pub fn plan_merge(
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     // what a viewer needs decides nothing of this
     let observers = observers(config, may_be_several(sources), false);
-    let keep = TimesOnly::default().scaled(factors(config));
+    let keep = TimesOnly::default().scaled(factors(config)).with_needs(Needs::WRITES);
     let Scanned { inputs, index, observed } = scan(sources, config, keep, observers)?;
     let no_entries = |_| Sorter::new(config.shares().index, &config.tmp_dir);
     MergeInputs::new(index, no_entries, observed).plan(inputs, output.format, config)

@@ -19,7 +19,7 @@ use tracemill_index::{event_sum, kinds};
 use tracemill_profile::Role;
 use tracemill_tokenizer::{Damage, Event, Member as Value};
 
-/// The findings of a stretch of an input.
+/// Collects what an index has of one chunk, in the pass that counts it for `info`.
 pub(super) struct IndexLook {
     pub(super) info: info::InfoLook,
     pub(super) granules: PartGranules,

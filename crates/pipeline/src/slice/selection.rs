@@ -1,4 +1,5 @@
-//! What a scan for a slice leaves behind: 16 bytes for each event that may matter, apart by what it takes to decide.
+//! Observes which events the windows of a slice may need: 16 bytes per event, in separate stores by what
+//! it takes to decide.
 //!
 //! Where windows count from the start of the trace, the start is guessed: little before the first events seen. If that
 //! proves wrong the inputs are read once more, with the start known. Inputs that can be read once only are not guessed
@@ -108,7 +109,7 @@ impl Guess {
     }
 }
 
-/// The findings of one chunk of an input.
+/// Selects the events of one chunk that windows may need. The index keeps plain events.
 pub(super) struct SliceLook {
     plan: Arc<Plan>,
     guess: Guess,
@@ -163,7 +164,7 @@ impl SliceLook {
         if self.plan.edges == Edges::Clip { Detail::Times } else { Detail::All }
     }
 
-    /// Notes the times of an event; returns its last nanosecond, or one behind it.
+    /// Notes the times of an event. Returns its last nanosecond.
     #[inline]
     fn note_times(
         &mut self,
@@ -182,7 +183,7 @@ impl SliceLook {
 }
 
 impl Look for SliceLook {
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
         let phase = Phase::of(event);
         if phase == Phase::Metadata {
@@ -240,7 +241,8 @@ impl Look for SliceLook {
     }
 }
 
-/// Which events the windows need, but for the plain ones.
+/// Observes what windows need besides plain events: parts of pairs, essential events, CPU profile streams. No
+/// event that a window needs is left out; others may stay until all is read.
 pub(super) struct WindowSelection {
     plan: Arc<Plan>,
     times: Times,
@@ -251,7 +253,7 @@ pub(super) struct WindowSelection {
     pub(super) streams: Streams,
 }
 
-/// Plain events, with the lists.
+/// Creates the index of plain events, metadata and untimed events.
 pub(super) fn keep(config: &Config) -> Sorted {
     Sorted::new(config.shares().index / 4, config)
 }

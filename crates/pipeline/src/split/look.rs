@@ -61,7 +61,7 @@ impl Mode for WholeTraceCut {
     const CUT: bool = true;
 }
 
-/// The findings of one chunk of an input.
+/// Puts the events of one chunk into partitions, 16 bytes each, and sorts every partition.
 pub(super) struct SplitLook<M> {
     pub(super) partitions: Partitions,
     entries: Vec<Entry>,
@@ -78,7 +78,7 @@ pub(super) struct SplitLook<M> {
 }
 
 impl<M: Mode> SplitLook<M> {
-    /// For a chunk of about `bytes` bytes.
+    /// Creates the look of a chunk of about `bytes` bytes.
     pub(super) fn new(bytes: usize) -> Self {
         let guess = bytes / 256;
         let mut partitions = Partitions::default();

@@ -58,7 +58,9 @@ impl SplitInputs {
     }
 }
 
-/// Reads all inputs.
+/// Observes the partitions of all inputs: their entries, and the CPU profile streams that will join the
+/// partition of their owner. An event may be in two partitions, so entries are stored here and not in
+/// the index.
 pub(super) struct SplitScan<M> {
     /// Bytes of entries that may be in memory.
     limit: u64,
@@ -100,7 +102,7 @@ impl<M: Mode> SplitScan<M> {
         Ok(())
     }
 
-    /// Ends the index: what is in memory stays there, unless some of it went to disk already.
+    /// Returns the partitions and their runs. Runs are in memory, unless some went to disk.
     pub(super) fn end_reading(
         mut self,
         documents: Vec<Document>,

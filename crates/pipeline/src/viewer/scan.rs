@@ -314,7 +314,7 @@ impl ViewerScan {
 }
 
 impl Look for ViewerLook {
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
         !self.takes(event, at.times)
     }

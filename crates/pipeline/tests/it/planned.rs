@@ -1,9 +1,10 @@
 //! Plans of a merge decide what the merge decides.
 
+use crate::corpus::files_below;
 use crate::indexed_slices::any_trace;
 use crate::run::{Folder, PLAIN, config, output_to, run_sources};
 use crate::split::settings;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tracemill_pipeline::{
     Align, CheckFor, ClockRules, Config, Error, IdPolicy, IdentityRules, MergeReport, PidPolicy,
     Source, SplitBy, SplitConfig, StatedInput, ViewerRules, plan_merge, split,
@@ -212,4 +213,25 @@ fn plans_decide_what_merges_decide() {
             check(&what, &files, &rules);
         }
     }
+}
+
+#[test]
+fn plans_count_the_losses_of_the_merge() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let mut files = Vec::new();
+    ["quirks", "chromium"].iter().for_each(|own| files_below(&root.join(own), &mut files));
+    // one is damaged, has what is no JSON, or is packed; the keys of a packed one decide on clocks
+    files.retain(|file| file.extension().is_some_and(|kind| kind == "json" || kind == "gz"));
+    assert!(files.iter().any(|file| file.extension().is_some_and(|kind| kind == "gz")));
+    let identity = IdentityRules { pid: PidPolicy::Auto, ..IdentityRules::default() };
+    let rules = Config { identity, ..config(PLAIN) };
+    let mut lossy = 0;
+    for file in files {
+        let twice = [file.clone(), file.clone()];
+        check(&file.display().to_string(), &twice, &rules);
+        if let Ok(plan) = planned(&twice, &rules) {
+            lossy += u64::from(plan.run.inputs.iter().any(|input| input.lost() > 0));
+        }
+    }
+    assert!(lossy > 0, "some inputs lose events");
 }

@@ -1,25 +1,25 @@
 //! Several inputs, synthetic events, and inputs that are read while output is written.
 
 use super::{Recorder, TEXT, limits, scan};
-use crate::draft::Draft;
-use crate::entry::{Entry, rank};
-use crate::envelope::Document;
-use crate::error::Error;
-use crate::observe::{
-    EventIndex, EventRef, InputOrder, Look, Needs, Nothing, Observer, PerInput, Scan, Scanned,
-    SealedChunk, Sorted, Starter,
-};
-use crate::place::Place;
-use crate::read::{Current, Expand, Expanded, InputBytes, TracesOnly};
-use crate::shift::Shift;
-use crate::source::Source;
-use crate::spill::SpillVec;
-use crate::store::Payload;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tracemill_core::draft::Draft;
+use tracemill_core::entry::{Entry, rank};
+use tracemill_core::envelope::Document;
+use tracemill_core::error::Error;
+use tracemill_core::observe::{
+    EventIndex, EventRef, InputOrder, Look, Needs, Nothing, Observer, PerInput, Scan, Scanned,
+    SealedChunk, Sorted, Starter,
+};
+use tracemill_core::place::Place;
+use tracemill_core::read::{Current, Expand, Expanded, InputBytes, TracesOnly};
+use tracemill_core::shift::Shift;
+use tracemill_core::source::Source;
+use tracemill_core::spill::SpillVec;
+use tracemill_core::store::Payload;
 use tracemill_tokenizer::{Event, fields_of};
 
 /// Makes two events from each document that has `nodes`.

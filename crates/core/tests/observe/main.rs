@@ -3,13 +3,15 @@
 mod cuts;
 mod inputs;
 
-use super::{EventRef, InputStart, Look, Needs, Observer, Scan, Scanned, SealedChunk, Starter};
-use crate::envelope::ChunkStats;
-use crate::error::Error;
-use crate::limits::{Limits, Shares};
-use crate::observe::{Keep, Nothing};
-use crate::read::TracesOnly;
-use crate::source::Source;
+use tracemill_core::envelope::ChunkStats;
+use tracemill_core::error::Error;
+use tracemill_core::limits::{Limits, Shares};
+use tracemill_core::observe::{
+    EventRef, InputStart, Look, Needs, Observer, Scan, Scanned, SealedChunk, Starter,
+};
+use tracemill_core::observe::{Keep, Nothing};
+use tracemill_core::read::TracesOnly;
+use tracemill_core::source::Source;
 use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 
 /// Everything that one observer can see, in the order in which it merges.

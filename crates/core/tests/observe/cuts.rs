@@ -1,16 +1,16 @@
 //! However an input is cut and spilled, observers see the same and the index keeps the same.
 
 use super::{EveryNth, Recorder, limits, tiny};
-use crate::error::Error;
-use crate::limits::Limits;
-use crate::observe::{
+use tracemill_core::error::Error;
+use tracemill_core::limits::Limits;
+use tracemill_core::observe::{
     Elsewhere, InputOrder, Keep, Look, Observer, Scan, Scanned, SealedChunk, Sorted, Starter,
     TimesOnly,
 };
-use crate::order::{Lists, Runs};
-use crate::place::Place;
-use crate::read::TracesOnly;
-use crate::source::Source;
+use tracemill_core::order::{Lists, Runs};
+use tracemill_core::place::Place;
+use tracemill_core::read::TracesOnly;
+use tracemill_core::source::Source;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::{Rng, reference, seeds};
 use tracemill_tokenizer::Event;
@@ -66,7 +66,7 @@ fn observers_see_events_in_input_order_however_they_are_cut() {
 }
 
 /// Bytes of all timed events and of those in lists, in no particular order.
-fn texts(sorted: Sorted, store: &crate::store::Store<'_>) -> Vec<Vec<u8>> {
+fn texts(sorted: Sorted, store: &tracemill_core::store::Store<'_>) -> Vec<Vec<u8>> {
     let (runs, lists): (Runs, Lists) = sorted.into_entries().finish(store).expect("disk");
     let lists = lists.iter().map(|place| store.event(place).to_vec());
     lists.chain(runs.iter().map(|entry| store.event(entry.place).to_vec())).collect()
@@ -131,7 +131,7 @@ struct DocumentCheck {
 
 /// Counts keys and documents of a chunk.
 impl Look for DocumentCheck {
-    fn event(&mut self, _: &Event<'_>, _: &crate::observe::EventRef) -> bool {
+    fn event(&mut self, _: &Event<'_>, _: &tracemill_core::observe::EventRef) -> bool {
         true
     }
 
