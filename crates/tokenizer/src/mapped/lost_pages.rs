@@ -31,6 +31,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
+        debug_assert!(self.0.is_mapped(), "the map of a slot is dropped after the slot");
         self.0.release();
     }
 }
@@ -85,6 +86,15 @@ impl Slot {
     fn release(&'static self) {
         self.set(0, 0);
         SLOTS.lock().unwrap_or_else(|e| e.into_inner()).free.push(self);
+    }
+
+    /// Returns whether its whole range is mapped. Only the owner of the slot may ask.
+    fn is_mapped(&self) -> bool {
+        let start = self.start.load(Ordering::SeqCst) as *mut libc::c_void;
+        let len = self.len.load(Ordering::SeqCst);
+        // SAFETY: the call reads and writes no memory of this process; it fails if a page of the
+        // range is not mapped.
+        unsafe { libc::msync(start, len, libc::MS_ASYNC) == 0 }
     }
 
     /// Only the owner of a slot writes to it: the map it was claimed for, or whoever took it from the free ones.

@@ -44,8 +44,10 @@ use std::ops::{Deref, Range};
 /// ```
 #[derive(Debug)]
 pub struct Mapped {
-    map: Mmap,
+    /// Dropped before `map`. If the map went first, another thread could map a file at the same
+    /// address while this slot still listed it, and a lost page there would be blamed on this map.
     watched: Watched,
+    map: Mmap,
 }
 
 impl Mapped {
@@ -66,7 +68,7 @@ impl Mapped {
         // SAFETY: nobody changes the bytes, or whoever reads them bears it; the caller promises one of the two.
         let map = unsafe { Mmap::map(file)? };
         let watched = Watched::new(map.as_ptr() as usize, map.len());
-        Ok(Mapped { map, watched })
+        Ok(Mapped { watched, map })
     }
 
     /// Whether every page that was read was there. Always true without [`survive_lost_pages`]. Ask when all was read, before what came of it counts:
@@ -95,5 +97,23 @@ impl Deref for Mapped {
 
     fn deref(&self) -> &[u8] {
         &self.map
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `Watched` asserts when it is dropped that its range is still mapped.
+    #[cfg(all(unix, not(feature = "portable")))]
+    #[test]
+    fn slot_is_released_before_unmapping() {
+        let path = std::env::temp_dir().join(format!("slot-{}.json", std::process::id()));
+        std::fs::write(&path, vec![b' '; 1 << 20]).expect("the temp folder takes files");
+        let file = File::open(&path).expect("it was written");
+        // SAFETY: no other process knows of the file, and this one does not write to it again.
+        let mapped = unsafe { Mapped::new(&file) }.expect("a plain file maps");
+        std::fs::remove_file(path).expect("it is ours");
+        drop(mapped);
     }
 }

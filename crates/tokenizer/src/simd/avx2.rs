@@ -3,14 +3,24 @@
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
 use super::glance::{GLANCE, may_have_ids_with, starts};
 use super::nesting::{Brackets, FOLD, container_len_with};
-use super::tier::tier;
 use super::words::words;
 use super::{class, nibbles};
 use std::arch::x86_64::*;
 
-tier! {
-    /// Proof that this processor has what this tier needs.
-    Avx2: is_x86_feature_detected["avx2", "pclmulqdq", "bmi1", "bmi2", "lzcnt", "popcnt"];
+/// Passes the features of this tier to [`tier!`](super::tier::tier).
+macro_rules! avx2 {
+    ($($item:tt)*) => {
+        $crate::simd::tier::tier! {
+            ["avx2", "pclmulqdq", "bmi1", "bmi2", "lzcnt", "popcnt"]
+            $($item)*
+        }
+    };
+}
+pub(super) use avx2;
+
+avx2! {
+    /// Proof that this processor has the features of this tier.
+    struct Avx2: is_x86_feature_detected;
 
     fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
         flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)

@@ -11,8 +11,9 @@ use super::{class, nibbles};
 use std::arch::aarch64::*;
 
 tier! {
-    /// Proof that this processor has what this tier needs.
-    Neon: is_aarch64_feature_detected["neon", "aes"];
+    ["neon", "aes"]
+    /// Proof that this processor has the features of this tier.
+    struct Neon: is_aarch64_feature_detected;
 
     fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
         flatten_with(window, carry, out, |b| classify(b), |bits| prefix_xor(bits), emit_portable)

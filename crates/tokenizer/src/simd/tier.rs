@@ -1,14 +1,16 @@
-//! A tier as one list of features: what the processor is asked for is what its functions are compiled for.
+//! A macro that detects the features of a tier and compiles functions for the same features.
 
-/// Defines a type that proves that the processor has some features, and methods of it that are compiled for them.
+/// Defines a type whose values prove that the processor has `$features`, and methods of that type
+/// that are compiled for them. The second form adds methods in another module.
 ///
-/// The list stands once. So code for a feature that nobody looked for cannot be called, and this is the one place where
-/// functions of a tier are called by code that is compiled for every processor.
+/// A tier passes one list to both forms, so code for a feature that was not detected cannot be
+/// called. Functions of a tier are called from portable code only here.
 macro_rules! tier {
     (
+        $features:tt
         $(#[$meta:meta])*
-        $tier:ident: $detected:ident $features:tt;
-        $(fn $name:ident $arguments:tt -> $result:ty $body:block)*
+        struct $tier:ident: $detected:ident;
+        $($functions:tt)*
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug)]
@@ -17,10 +19,25 @@ macro_rules! tier {
         impl $tier {
             /// Asks the processor.
             pub(super) fn detect() -> Option<Self> {
-                tier!(@has_all $detected $features).then_some($tier(()))
+                $crate::simd::tier::tier!(@has_all $detected $features).then_some($tier(()))
             }
+        }
 
-            $(tier! { @function $features fn $name $arguments -> $result $body })*
+        $crate::simd::tier::tier! { $features impl $tier; $($functions)* }
+    };
+    (
+        $features:tt
+        impl $tier:ident;
+        $(
+            fn $name:ident $(<$generic:ident: $bound:path>)? ($($arguments:tt)*) -> $result:ty
+            $body:block
+        )*
+    ) => {
+        impl $tier {
+            $($crate::simd::tier::tier! {
+                @function $features
+                fn $name [$($generic: $bound)?] ($($arguments)*) -> $result $body
+            })*
         }
     };
     (@has_all $detected:ident [$($feature:tt),+ $(,)?]) => {
@@ -28,12 +45,12 @@ macro_rules! tier {
     };
     (
         @function [$($feature:tt),+ $(,)?]
-        fn $name:ident($($argument:ident: $of:ty),*) -> $result:ty $body:block
+        fn $name:ident [$($generics:tt)*] ($($argument:ident: $of:ty),*) -> $result:ty $body:block
     ) => {
         #[expect(unsafe_code, reason = "the call into code for this processor")]
-        pub(super) fn $name(self, $($argument: $of),*) -> $result {
+        pub(super) fn $name<$($generics)*>(self, $($argument: $of),*) -> $result {
             #[target_feature($(enable = $feature),+)]
-            fn compiled($($argument: $of),*) -> $result $body
+            fn compiled<$($generics)*>($($argument: $of),*) -> $result $body
 
             // SAFETY: this processor has the features that the function is compiled for: `detect` asks for the same ones,
             // and there is no other way to a value of this type.

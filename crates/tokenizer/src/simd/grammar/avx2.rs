@@ -1,20 +1,17 @@
 //! AVX2: two 32-byte halves a block, a comparison a class.
-#![expect(unsafe_code, reason = "the call into code for this processor")]
 
 use super::claims::Claim;
 use super::masks::{Classes, SPACES};
-use crate::simd::avx2::{Avx2, broadcast, load, prefix_xor};
+use crate::simd::avx2::{Avx2, avx2, broadcast, load, prefix_xor};
 use crate::simd::blocks::BLOCK;
 use std::arch::x86_64::*;
 
-pub(super) fn prove<C: Claim>(_: Avx2, claim: C) -> C::Proven {
-    // SAFETY: this processor has what the function needs: an `Avx2` proves it.
-    unsafe { prove_avx2(claim) }
-}
+avx2! {
+    impl Avx2;
 
-#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt")]
-fn prove_avx2<C: Claim>(claim: C) -> C::Proven {
-    claim.prove(|block| classify(block), |bits| prefix_xor(bits))
+    fn prove<C: Claim>(claim: C) -> C::Proven {
+        claim.prove(|block| classify(block), |bits| prefix_xor(bits))
+    }
 }
 
 #[inline]

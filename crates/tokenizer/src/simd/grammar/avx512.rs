@@ -1,22 +1,17 @@
 //! AVX-512: a comparison a class, straight into a mask.
-#![expect(unsafe_code, reason = "the call into code for this processor")]
 
 use super::claims::Claim;
 use super::masks::{Classes, SPACES};
-use crate::simd::avx512::{Avx512, load, prefix_xor, table};
+use crate::simd::avx512::{Avx512, avx512, load, prefix_xor, table};
 use crate::simd::blocks::BLOCK;
 use std::arch::x86_64::*;
 
-pub(super) fn prove<C: Claim>(_: Avx512, claim: C) -> C::Proven {
-    // SAFETY: this processor has what the function needs: an `Avx512` proves it.
-    unsafe { prove_avx512(claim) }
-}
+avx512! {
+    impl Avx512;
 
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt"
-)]
-fn prove_avx512<C: Claim>(claim: C) -> C::Proven {
-    claim.prove(|block| classify(block), |bits| prefix_xor(bits))
+    fn prove<C: Claim>(claim: C) -> C::Proven {
+        claim.prove(|block| classify(block), |bits| prefix_xor(bits))
+    }
 }
 
 #[inline]

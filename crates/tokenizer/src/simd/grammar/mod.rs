@@ -65,9 +65,9 @@ impl Prove {
     pub(crate) fn run(self, bytes: &[u8]) -> Proof {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Prove::Avx512(avx512) => avx512::prove(avx512, Values(bytes)),
+            Prove::Avx512(avx512) => avx512.prove(Values(bytes)),
             #[cfg(target_arch = "x86_64")]
-            Prove::Avx2(avx2) => avx2::prove(avx2, Values(bytes)),
+            Prove::Avx2(avx2) => avx2.prove(Values(bytes)),
             Prove::Nothing => Proof::Unknown,
         }
     }
@@ -83,9 +83,9 @@ impl Prove {
     ) -> Option<Sound> {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Prove::Avx512(avx512) => avx512::prove(avx512, Object { bytes, start, colons }),
+            Prove::Avx512(avx512) => avx512.prove(Object { bytes, start, colons }),
             #[cfg(target_arch = "x86_64")]
-            Prove::Avx2(avx2) => avx2::prove(avx2, Object { bytes, start, colons }),
+            Prove::Avx2(avx2) => avx2.prove(Object { bytes, start, colons }),
             Prove::Nothing => None,
         }
     }
@@ -100,9 +100,9 @@ impl Prove {
     ) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Prove::Avx512(avx512) => avx512::prove(avx512, Ids { event, unless, seen, values }),
+            Prove::Avx512(avx512) => avx512.prove(Ids { event, unless, seen, values }),
             #[cfg(target_arch = "x86_64")]
-            Prove::Avx2(avx2) => avx2::prove(avx2, Ids { event, unless, seen, values }),
+            Prove::Avx2(avx2) => avx2.prove(Ids { event, unless, seen, values }),
             Prove::Nothing => false,
         }
     }
