@@ -134,7 +134,7 @@ pub use ordered::{RowOrder, Table};
 pub use peek::Peek;
 pub use perfetto::{Perfetto, PerfettoDraft};
 pub use picks::Picks;
-pub use picture::{ChangeRules, Drawn, Listed, Order, Picture, PictureRules};
+pub use picture::{ChangeRules, Drawn, Order, Picture, PictureRules};
 pub use query::{Entries, Per, Query, RowKey, RowLimit, RowThreshold, Shape, TableRules};
 pub use refusals::Refusal;
 pub use report::{

@@ -1,20 +1,18 @@
-//! Pictures of call trees: flame graphs and flame charts as SVG, HTML, or rectangles for a terminal.
+//! Pictures of call trees: flame graphs and flame charts as SVG, or rectangles for a terminal.
 //!
 //! ```text
-//!  tables ─> nodes (whole nanoseconds; narrow ones folded and counted) ─> sorted ─> rectangles ─> SVG, HTML, terminal
+//!  tables ─> nodes (whole nanoseconds; narrow ones folded and counted) ─> sorted ─> rectangles ─> SVG, terminal
 //! ```
 
 mod build;
 mod drawing;
 mod growing;
-mod html;
 mod layout;
 mod nodes;
 mod svg;
 mod whole;
 
 pub use drawing::{ChangeRules, Drawn, Order, Picture, PictureRules};
-pub use html::Listed;
 use std::io::{self, Write};
 
 impl Picture {
@@ -25,13 +23,5 @@ impl Picture {
     /// What `out` says.
     pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
         svg::write(self, out)
-    }
-
-    /// Writes it as a page, above a table.
-    ///
-    /// # Errors
-    /// What `out` says.
-    pub fn write_html(&self, table: &[Listed], out: &mut dyn Write) -> io::Result<()> {
-        html::write(self, table, out)
     }
 }

@@ -17,8 +17,6 @@ const TITLE: u64 = 20;
 const LABELLED: f64 = 1.5;
 
 const STYLE: &str = include_str!("picture.css");
-/// Of frames, by their class: below anything of class `tm`.
-pub(super) const COLOURS: &str = include_str!("colours.css");
 const SCRIPT: &str = include_str!("picture.js");
 
 /// Writes it.
@@ -28,7 +26,7 @@ pub(super) fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
     write!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"tracemill\" class=\"tm\" width=\"100%\" height=\"{tall}\" tabindex=\"0\"{up}>\n\
-         <style>{STYLE}{COLOURS}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"none\"/>\n"
+         <style>{STYLE}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"none\"/>\n"
     )?;
     write!(
         out,
@@ -137,7 +135,7 @@ fn share(picture: &Picture, nanos: u64) -> String {
 }
 
 /// A frame with the file it stands in.
-pub(super) fn place(frame: &Frame) -> String {
+fn place(frame: &Frame) -> String {
     if frame.url.is_empty() {
         return frame.name.clone();
     }
@@ -157,7 +155,7 @@ fn decimals(number: f64) -> String {
 }
 
 /// Text of XML: what XML has no place for becomes U+FFFD.
-pub(super) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     let mut sound = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -188,6 +186,5 @@ mod tests {
     #[test]
     fn the_script_is_small_and_ends_no_section() {
         assert!(SCRIPT.len() < 8192 && !SCRIPT.contains("]]>") && !STYLE.contains('<'));
-        assert!(!COLOURS.contains('<'));
     }
 }

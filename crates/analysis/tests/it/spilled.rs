@@ -107,7 +107,7 @@ fn made(trace: &Trace) -> Vec<(String, Vec<u8>)> {
     }
     let mut draw = |name: &str, picture: Picture| {
         let mut out = Vec::new();
-        picture.write_html(&[], &mut out).expect("memory takes it");
+        picture.write_svg(&mut out).expect("memory takes it");
         made.push((name.to_owned(), out));
     };
     let rules = PictureRules::default();

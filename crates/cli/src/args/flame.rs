@@ -12,7 +12,7 @@ pub(super) const ABOUT: &str = "\
 Draws flame graphs and flame charts of traces and CPU profiles, or of many of them as one picture.
 
 -o FILE.svg writes one SVG that needs nothing else: in a browser click or press Enter to zoom, / to find names, \
-arrows to go from frame to frame; its address keeps what is shown. -o FILE.html is drawn on a canvas, for more frames (--max-frames), with an overview and a table of what takes the time. \
+arrows to go from frame to frame; its address keeps what is shown. \
 Without -o the picture is drawn as text, as wide as the terminal. Light and dark follow the settings of the reader.
 
 Frames stand below their callers, those with the most time to the left. --order time makes a flame chart, with a \
@@ -36,7 +36,7 @@ Examples:
     tracemill flame --order time --from 60ms --duration 40ms server.json -o chart.svg
 
   Who calls a function, and what it calls:
-    tracemill flame --peek run profiles/ -o run.html
+    tracemill flame --peek run profiles/ -o run.svg
 
   What a change made slower:
     tracemill flame --diff server.json worker.json -o change.svg";
@@ -96,7 +96,7 @@ pub(crate) struct FlameArgs {
     per: Option<PerArg>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// How the picture is written [default: by the name of -o: .svg, .html; else text]
+    /// How the picture is written [default: svg if the name of -o ends in .svg, else text]
     #[arg(long, value_name = "FORM", help_heading = "Output")]
     format: Option<PictureForm>,
     #[command(flatten)]
@@ -121,8 +121,6 @@ pub(crate) enum OrderArg {
 pub(crate) enum PictureForm {
     /// One SVG that needs nothing else
     Svg,
-    /// A page with the picture and a table
-    Html,
     /// Text, as wide as the terminal
     Text,
 }
@@ -133,14 +131,13 @@ impl FlameArgs {
         let end = self.output.file().and_then(|path| path.extension()?.to_str());
         let form = self.format.or(match end.map(str::to_ascii_lowercase).as_deref() {
             Some("svg") => Some(PictureForm::Svg),
-            Some("html" | "htm") => Some(PictureForm::Html),
             None | Some("txt") => Some(PictureForm::Text),
             Some(_) => None,
         });
         form.ok_or_else(|| {
             Failure::usage(
-                "flame writes .svg, .html and .txt: choose such a name or a --format; tracemill tree writes .folded, \
-                 .speedscope.json and .pb",
+                "flame writes .svg, which is interactive in a browser, and .txt: choose such a name or a --format; \
+                 tracemill tree writes .folded, .speedscope.json and .pb",
             )
         })
     }

@@ -122,7 +122,7 @@ pub(crate) enum Verb {
     /// Show call trees, bottom-up trees and event logs with the numbers of DevTools
     #[command(long_about = texts_analysis::TREE_ABOUT, after_long_help = texts_analysis::TREE_EXAMPLES)]
     Tree(Deferred<TreeArgs>),
-    /// Draw flame graphs and flame charts: SVG, HTML, or on the terminal
+    /// Draw flame graphs and flame charts: SVG, or on the terminal
     #[command(long_about = flame::ABOUT, after_long_help = flame::EXAMPLES)]
     Flame(Deferred<FlameArgs>),
     /// Compare two traces, or many runs per side: what became slower

@@ -17,7 +17,7 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ("csv", ".ndjson has one event per line, for jq and DuckDB"),
     ("parquet", ".ndjson has one event per line, for jq and DuckDB"),
     ("zip", ".json.gz and .json.zst are packed traces"),
-    ("html", "tracemill flame draws pictures; DevTools and Perfetto open .json and .json.gz"),
+    ("html", "tracemill flame draws .svg pictures; DevTools and Perfetto open .json and .json.gz"),
     ("svg", "tracemill flame draws pictures"),
 ];
 

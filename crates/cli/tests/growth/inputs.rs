@@ -415,7 +415,7 @@ pub(super) const LARGE: [Row; 25] = rows! {
     "paths, folded stacks" 400_000 paths "convert" "--format" "folded";
     "paths, pprof" 400_000 paths "tree" "--format" "pprof";
     "paths, flame" 400_000 paths "flame" "--format" "svg";
-    "paths, flame by time" 400_000 paths "flame" "--format" "html" "--order" "time";
+    "paths, flame by time" 400_000 paths "flame" "--format" "svg" "--order" "time";
     "paths, diff" 400_000 two_paths "diff";
     "begins and ends, top" 600_000 alternating "top";
     "sampled calls, tree" 400_000 sampled "tree";

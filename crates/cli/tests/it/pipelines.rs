@@ -81,7 +81,7 @@ const VERBS: [&str; 16] = [
     "top --json",
     "tree --csv --all-events",
     "tree --format folded",
-    "flame --format html --order time",
+    "flame --format svg --order time",
     "flame --peek e --color always",
     "calls",
     "calls --rows",

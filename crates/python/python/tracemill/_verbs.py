@@ -1246,14 +1246,14 @@ def flame(
     group_by: Literal["none", "activity", "category", "domain", "subdomain", "url", "third-party", "frame", "package", "file", "process", "thread"] | None = None,
     per: Literal["thread", "process", "input", "all"] | None = None,
     force: bool = False,
-    format: Literal["svg", "html", "text"] | None = None,
+    format: Literal["svg", "text"] | None = None,
     threads: int | None = None,
     memory: Value | None = None,
     sync: bool = False,
     tmp_dir: StrPath | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Draw flame graphs and flame charts: SVG, HTML, or on the terminal.
+    """Draw flame graphs and flame charts: SVG, or on the terminal.
 
     As ``tracemill flame``; returns its report.
 
@@ -1323,8 +1323,8 @@ def flame(
         output (FILE): Write to FILE, which appears when it is complete; - is standard output
             [default: -].
         force: Replace files that exist.
-        format (FORM): How the picture is written [default: by the name of -o: .svg, .html; else
-            text].
+        format (FORM): How the picture is written [default: svg if the name of -o ends in .svg,
+            else text].
         threads (N): Worker threads [default: all processors].
         memory (SIZE): The most heap memory to use, such as 64M or 1.5G [default: a quarter of
             the memory].

@@ -1,18 +1,13 @@
 //! `tracemill flame`.
 
 use super::terminal::{Canvas, draw};
-use super::text::location;
 use super::{Asked, Job, Picked, is_empty, maps, note_dropped};
-use crate::args::{FlameArgs, Grouping, PerArg, PictureForm};
+use crate::args::{FlameArgs, PictureForm};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use std::borrow::Cow;
-use tracemill_analysis::{Listed, Order, Part, Picture, ReadRules, Shape, Trace, TreeRow};
+use tracemill_analysis::{Order, Part, Picture, ReadRules, Shape, Trace};
 use tracemill_pipeline::{Config, plural};
-
-/// Rows of the table below a page.
-const LISTED: usize = 50;
 
 /// Draws what was asked for.
 pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -91,15 +86,6 @@ fn write(
 ) -> Result<(), Failure> {
     match form {
         PictureForm::Svg => job.place().write_lines(|out| picture.write_svg(out))?,
-        PictureForm::Html => {
-            let asked = Asked {
-                shape: Shape::BottomUp { levels: 1 },
-                by: Grouping::None,
-                per: PerArg::All,
-            };
-            let table = listed(&tables(args, &job.trace, asked)?);
-            job.place().write_lines(|out| picture.write_html(&table, out))?;
-        }
         PictureForm::Text => {
             let screen = Canvas::of(args.messages.color, args.output.file().is_some());
             job.place().write(draw(picture, &screen).as_bytes())?;
@@ -111,16 +97,4 @@ fn write(
         .messages
         .note(&format!("{} drawn, {folded} folded", plural(drawn, "frame")));
     Ok(())
-}
-
-fn listed(parts: &[Part]) -> Vec<Listed> {
-    let rows = parts.iter().flat_map(|part| &part.table.rows).filter(|row| row.depth == 0);
-    let row = |row: Cow<'_, TreeRow>| Listed {
-        name: row.name().to_owned(),
-        place: location(&row),
-        own: row.own,
-        total: row.total,
-        count: row.count,
-    };
-    rows.take(LISTED).map(row).collect()
 }
