@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
-"""Writes python/tracemill/_verbs.py: the functions, made of the flags of the command.
+"""Writes python/tracemill/_verbs.py, the verbs as functions, from the flags of the command.
 
-    generate.py           writes it
-    generate.py --check   status 1 if it is not what would be written, or a function is not in the package or its page
-
-The table of flags comes on standard input, as JSON: from the test `functions_of_python_are_golden` of the command, which runs
-this, with UPDATE_GOLDEN=1 without --check.
+Run it before `maturin build`. Cargo builds examples/flags.rs, which prints the flags as JSON. Ends with status 1 if a verb has no
+line here, or if a function is missing in the package or in docs/python.md.
 """
 
 import json
 import keyword
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -59,7 +57,7 @@ SIDES = (
 # Verbs that write one file, which must have a name.
 OUTPUT = ["merge", "slice", "filter", "convert", "redact", "flame", "calls"]
 
-HEAD = '''"""The verbs of the command as functions. Made by generate.py of the command's flags: do not edit."""
+HEAD = '''"""The verbs of the command as functions. Written by generate.py from the command's flags: do not edit."""
 
 from __future__ import annotations
 
@@ -148,8 +146,12 @@ def text(verbs):
     return out
 
 
-def lacking():
-    """What must be changed by hand when a function or a verb comes."""
+def missing(verbs):
+    """Yields what must be added by hand for a new verb or function."""
+    known = {verb for verb, _ in VERBS.values()} | NO_FUNCTION
+    for verb in verbs:
+        if verb not in known:
+            yield f"{verb} is in neither VERBS nor NO_FUNCTION of generate.py"
     package = (HERE / "python/tracemill/__init__.py").read_text(encoding="utf-8")
     page = (HERE / "../../docs/python.md").read_text(encoding="utf-8")
     for own in VERBS:
@@ -160,19 +162,16 @@ def lacking():
 
 
 def main():
-    path = HERE / "python/tracemill/_verbs.py"
-    verbs = {own["verb"]: own for own in json.load(sys.stdin)}
-    made = text(verbs)
-    wrong = list(lacking())
-    known = {verb for verb, _ in VERBS.values()} | NO_FUNCTION
-    wrong += [f"{verb} is in neither VERBS nor NO_FUNCTION of generate.py" for verb in verbs if verb not in known]
-    if "--check" not in sys.argv[1:]:
-        path.write_text(made, encoding="utf-8")
-    elif path.read_text(encoding="utf-8") != made:
-        wrong.append(f"{path.name} is not what the flags make: UPDATE_GOLDEN=1 cargo test -p tracemill --test it python")
+    command = ["cargo", "run", "--quiet", "--manifest-path", HERE / "Cargo.toml", "--example", "flags"]
+    table = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    verbs = {own["verb"]: own for own in json.loads(table)}
+    wrong = list(missing(verbs))
     for line in wrong:
         print(line, file=sys.stderr)
-    return 1 if wrong else 0
+    if wrong:
+        return 1
+    (HERE / "python/tracemill/_verbs.py").write_text(text(verbs), encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":

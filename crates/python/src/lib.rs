@@ -5,8 +5,7 @@
 //!   tracemill/_events.py ─ words ─> events ─ open ─> Trace ─> rows ─> Arrow batches ─> polars, pandas, pyarrow, duckdb
 //! ```
 //!
-//! Verbs as functions with keywords, their types and their documentation are Python, made of the command's flags by `generate.py`, which a test
-//! of the command runs.
+//! `generate.py` writes `_verbs.py`, the verbs as functions with typed keywords, from the command's flags before a wheel is built.
 #![forbid(unsafe_code)]
 
 mod errors;

@@ -26,7 +26,6 @@ mod pipes;
 mod pointer;
 mod profiles;
 mod progress;
-mod python;
 mod record;
 mod redact;
 mod remedies;
