@@ -61,7 +61,7 @@ const VERBS: [(&[&str], &str); 13] = [
         &["validate", "lint", "verify", "repair", "fix"],
         "tracemill check says what is wrong, tracemill merge writes what can be saved",
     ),
-    (&["export", "transform", "jq", "pretty", "fmt"], "tracemill convert does that"),
+    (&["export", "transform", "jq", "fmt"], "tracemill convert does that"),
     (
         &["shrink", "pack", "gzip", "zip", "compress"],
         "tracemill filter TRACE --shrink-to devtools -o OUT.json.gz keeps what fits; the name of any output says how it is packed",

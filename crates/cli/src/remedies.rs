@@ -15,7 +15,6 @@ pub(crate) fn of(remedy: Remedy) -> String {
         Remedy::NameThread => " (--pid-tid FILE=PID:TID says which it is)",
         Remedy::MoreMemory(least) => return format!(": give it -m {}M", least >> 20),
         Remedy::ObjectForm => " (--format object keeps them)",
-        Remedy::OtherStyle => ": choose --style compact, or --format object or array",
         Remedy::Align => " (merge --align)",
         Remedy::ForDevtools => ": --for devtools gives them one",
         Remedy::Smaller { slice } => {

@@ -18,8 +18,6 @@ pub enum Remedy {
     NameThread,
     /// Write the object form, which has a place for keys beside the events.
     ObjectForm,
-    /// Write a style that lines can have, or a form that is not of lines.
-    OtherStyle,
     /// Have the clocks of the inputs aligned.
     Align,
     /// Write for DevTools, which then shows the profiles.

@@ -105,17 +105,14 @@ pub enum Style {
     Keep,
     /// None outside strings; one event per line.
     Compact,
-    /// Indented by two spaces, one member per line. Not for NDJSON.
-    Pretty,
 }
 
 impl Style {
-    /// Its name: `keep`, `compact` or `pretty`.
+    /// Its name: `keep` or `compact`.
     pub fn name(self) -> &'static str {
         match self {
             Style::Keep => "keep",
             Style::Compact => "compact",
-            Style::Pretty => "pretty",
         }
     }
 }

@@ -21,7 +21,6 @@ use tracemill_core::observe::{
     EventRef, InputOrder, Look, Needs, Observer, Scanned, SealedChunk, Starter,
 };
 use tracemill_core::output::{self, Length};
-use tracemill_core::remedy::Remedy;
 use tracemill_core::source::Source;
 use tracemill_core::target::{Format, OutputConfig, Style};
 use tracemill_tokenizer::Event;
@@ -34,11 +33,10 @@ pub(crate) fn convert(
     config: &Config,
 ) -> Result<ConvertReport, Error> {
     config.check()?;
-    check_style(output.format, style)?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     let stream_policy = StreamPolicy::new(sources, output, config, move |format| {
         // whether a later event has a line break is not known
-        check_style(Some(format), style).is_ok().then(|| layout(format, style, true))
+        Some(layout(format, style, true))
     });
     let observer = WhileRead {
         config,
@@ -54,7 +52,6 @@ pub(crate) fn convert(
     let store = &inputs.store().with_long(&index.long_events);
     let read = ReadInputs { inputs: &inputs, documents: &mut index.documents, store };
     let writer = InOrderWriter::new(sources, read, true, output, config)?;
-    check_style(Some(writer.format), style)?;
     let kept = index.kept.into_places().finish()?;
     let spilled_bytes = kept.spilled_bytes();
     // of nothing at all not even a line break is written
@@ -69,19 +66,10 @@ pub(crate) fn convert(
     Ok(ConvertReport { run, style, spilled_bytes })
 }
 
-fn check_style(format: Option<Format>, style: Style) -> Result<(), Error> {
-    if format == Some(Format::Ndjson) && style == Style::Pretty {
-        let problem = "NDJSON has one event per line, so it cannot be pretty";
-        return Err(Error::usage(problem, Some(Remedy::OtherStyle)));
-    }
-    Ok(())
-}
-
 fn layout(format: Format, style: Style, breaks: bool) -> Layout {
     let layout = match style {
         Style::Keep => Layout::of(format),
         Style::Compact => Layout::compact(format),
-        Style::Pretty => Layout::pretty(format),
     };
     match layout.text {
         Text::OneLine if !breaks => layout.as_they_stand(),

@@ -7,7 +7,10 @@ use tracemill_core::output::Batch;
 use tracemill_core::place::Place;
 use tracemill_core::store::{PREFETCH_AHEAD, Store};
 use tracemill_core::target::Format;
-use tracemill_tokenizer::{Form, compact, on_one_line, pretty};
+use tracemill_tokenizer::{Form, compact, on_one_line};
+
+/// Separates the top-level keys of the object form.
+const NEXT_KEY: &[u8] = b",\n";
 
 /// The first document's form; the object form where the array form would lose keys.
 pub(crate) fn default_format(documents: &[Document]) -> Format {
@@ -30,8 +33,6 @@ pub(crate) enum Text {
     Compact,
     /// None outside strings, and no raw line breaks in strings.
     CompactLine,
-    /// One member a line, for events at this level.
-    Pretty(usize),
 }
 
 impl Text {
@@ -50,7 +51,6 @@ impl Text {
                     return on_one_line(&broken, out);
                 }
             }
-            Text::Pretty(level) => pretty(value, level, out),
         }
         0
     }
@@ -73,8 +73,6 @@ pub(crate) struct Layout {
     pub(crate) text: Text,
     /// How the values of other keys are, in the object form.
     pub(crate) keys: Text,
-    /// Before the first key or bracket of the object form, each other key of it, its last bracket, and each value.
-    around: [&'static [u8]; 4],
     /// Before the first event.
     pub(crate) first: &'static [u8],
     /// Before every other.
@@ -91,8 +89,7 @@ impl Layout {
             Format::Ndjson => (b"", b"\n", b"\n"),
         };
         let text = if format == Format::Ndjson { Text::OneLine } else { Text::AsIs };
-        let around: [&'static [u8]; 4] = [b"", b",\n", b"", b":"];
-        Layout { format, text, keys: Text::AsIs, around, first, next, close }
+        Layout { format, text, keys: Text::AsIs, first, next, close }
     }
 
     /// With events as they stand: for those that are known to be as this layout has them.
@@ -104,17 +101,6 @@ impl Layout {
     pub(crate) fn compact(format: Format) -> Self {
         let text = if format == Format::Ndjson { Text::CompactLine } else { Text::Compact };
         Layout { text, keys: Text::Compact, ..Layout::of(format) }
-    }
-
-    /// The object or array form, one member per line.
-    pub(crate) fn pretty(format: Format) -> Self {
-        let (level, first, next, close): (usize, &[u8], &[u8], &[u8]) = match format {
-            Format::Object => (2, b"\n    ", b",\n    ", b"\n  ]"),
-            _ => (1, b"\n  ", b",\n  ", b"\n]\n"),
-        };
-        let around: [&'static [u8]; 4] = [b"\n  ", b",\n  ", b"\n", b": "];
-        let (text, keys) = (Text::Pretty(level), Text::Pretty(1));
-        Layout { format, text, keys, around, first, next, close }
     }
 
     /// Whether all is written as it stands, so that the output's length is known before.
@@ -139,10 +125,7 @@ impl Layout {
     /// The bytes before the first event.
     pub(crate) fn opening(self, keys: &MergedKeys<'_>) -> Vec<u8> {
         match self.format {
-            Format::Object => {
-                let [first, _, _, colon] = self.around;
-                [b"{", first, b"\"traceEvents\"", colon, b"["].concat()
-            }
+            Format::Object => b"{\"traceEvents\":[".to_vec(),
             Format::Array => b"[".to_vec(),
             Format::Ndjson if keys.keys.is_empty() => Vec::new(),
             Format::Ndjson => {
@@ -171,11 +154,9 @@ impl Layout {
     pub(crate) fn closing_len(self, keys: &MergedKeys<'_>) -> u64 {
         let mut len = self.close.len() as u64;
         if self.format == Format::Object {
-            let [_, _, last, colon] = self.around;
-            len += last.len() as u64;
             for key in &keys.keys {
                 let value: usize = key.value.iter().map(|piece| piece.as_slice().len()).sum();
-                len += (self.around[1].len() + key.name.len() + colon.len() + value) as u64;
+                len += (NEXT_KEY.len() + key.name.len() + b":".len() + value) as u64;
             }
             len += b"}\n".len() as u64;
         }
@@ -195,11 +176,10 @@ impl Layout {
         let mut len = self.closing_len(keys);
         batch.push(self.close)?;
         if self.format == Format::Object {
-            let [_, next, last, colon] = self.around;
             for key in &keys.keys {
-                batch.push(next)?;
+                batch.push(NEXT_KEY)?;
                 batch.push(&key.name)?;
-                batch.push(colon)?;
+                batch.push(b":")?;
                 if self.keys == Text::AsIs {
                     key.value.iter().try_for_each(|piece| batch.push(piece.as_slice()))?;
                     continue;
@@ -212,7 +192,6 @@ impl Layout {
                 len = len - as_it_stands.len() as u64 + value.len() as u64;
                 batch.push(&value)?;
             }
-            batch.push(last)?;
             batch.push(b"}\n")?;
         }
         Ok(len)

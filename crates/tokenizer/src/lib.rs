@@ -95,7 +95,7 @@ pub use lapse::Lapse;
 pub use mapped::{Mapped, survive_lost_pages};
 pub use mend::mend;
 pub use number::{Nanos, Number, canonical, compare, nanos, number_text};
-pub use restyle::{compact, pretty};
+pub use restyle::compact;
 pub use scan::{
     Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,
 };

@@ -39,9 +39,6 @@ Examples:
   Back again, packed for DevTools:
     tracemill convert --format object events.ndjson -o again.json.gz
 
-  Look at a trace that is all on one line:
-    tracemill convert --style pretty trace.json | less
-
   Folded stacks, for a flame graph:
     tracemill convert server.json -o server.folded
 
@@ -117,8 +114,6 @@ pub(crate) enum StyleArg {
     Keep,
     /// None outside of strings, one event per line
     Compact,
-    /// Indented by two spaces, one member per line
-    Pretty,
 }
 
 impl StyleArg {
@@ -127,7 +122,6 @@ impl StyleArg {
         match self {
             StyleArg::Keep => Style::Keep,
             StyleArg::Compact => Style::Compact,
-            StyleArg::Pretty => Style::Pretty,
         }
     }
 }

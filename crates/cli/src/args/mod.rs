@@ -138,7 +138,7 @@ pub(crate) enum Verb {
     /// Say what is wrong with a trace, and what to do about it
     #[command(long_about = texts_check::CHECK_ABOUT, after_long_help = texts_check::CHECK_EXAMPLES)]
     Check(Deferred<CheckArgs>),
-    /// Write a trace in another form: object, array, one event per line, compact, pretty
+    /// Write a trace in another form: object, array, one event per line, compact
     #[command(long_about = convert::ABOUT, after_long_help = convert::EXAMPLES)]
     Convert(Deferred<ConvertArgs>),
     /// Keep some events: by process, thread, phase, category, name, duration, time, or size

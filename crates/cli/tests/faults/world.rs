@@ -40,7 +40,7 @@ pub(crate) const JOBS: [Job; 20] = [
     job("slice a.json --from 1ms --to 1s -o out/o.json", "out/o.json"),
     job("filter a.json --ph X,M --drop gpu -o out/o.json", "out/o.json"),
     job("convert a.json --format ndjson -o out/o.json", "out/o.json"),
-    job("convert a.json --style pretty -z zst -o out/o.json", "out/o.json"),
+    job("convert a.json --style compact -z zst -o out/o.json", "out/o.json"),
     job("info a.json --full -o out/o.txt", "out/o.txt"),
     job("check a.json -o out/o.txt", "out/o.txt"),
     job("top a.json -o out/o.txt", "out/o.txt"),

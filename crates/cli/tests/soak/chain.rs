@@ -267,10 +267,7 @@ fn slice(rng: &mut Rng, portrait: &Portrait) -> Step {
 fn convert(rng: &mut Rng) -> Step {
     let mut step = Step::new(Ask::Convert, Writes::Trace, &["convert"]);
     step.output(rng);
-    let styles = ["", "--style compact", "--style keep", "--style pretty"];
-    // a line has no indents
-    let count = if matches!(step.format, Some(Format::Object | Format::Array)) { 4 } else { 3 };
-    step.one_of(rng, &styles[..count]);
+    step.one_of(rng, &["", "--style compact", "--style keep"]);
     step
 }
 

@@ -112,7 +112,7 @@ pub fn slice(
 /// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Usage`] for NDJSON in the pretty style; else as [`crate::merge()`].
+/// As [`crate::merge()`].
 pub fn convert(
     sources: &[Source],
     style: Style,

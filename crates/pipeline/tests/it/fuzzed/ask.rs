@@ -67,7 +67,7 @@ impl Ask {
             2 => Ask::Filter(Box::new(criteria(bytes)), format(bytes)),
             3 => Ask::Split(Box::new(parts(bytes))),
             4 => {
-                let style = [Style::Keep, Style::Compact, Style::Pretty][below(bytes, 3)];
+                let style = [Style::Keep, Style::Compact][below(bytes, 2)];
                 Ask::Convert(style, format(bytes))
             }
             5 => Ask::Check(match below(bytes, 3) {

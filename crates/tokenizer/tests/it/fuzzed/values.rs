@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::mem::take;
 use tracemill_testkit::reference::{self, Decimal};
 use tracemill_tokenizer::{
-    Cursor, canonical, compact, compare, members, nanos, number_text, on_one_line, pretty,
-    string_is, unescape, validate,
+    Cursor, canonical, compact, compare, members, nanos, number_text, on_one_line, string_is,
+    unescape, validate,
 };
 
 pub(crate) fn values(input: &[u8]) {
@@ -68,16 +68,14 @@ fn check_string(content: &[u8]) {
 }
 
 fn check_space(text: &[u8]) {
-    let (mut dense, mut again, mut wide, mut line) = (vec![], vec![], vec![], vec![]);
+    let (mut dense, mut again, mut line) = (vec![], vec![], vec![]);
     compact(text, &mut dense);
     compact(&dense, &mut again);
     assert_eq!(again, dense, "compact twice");
-    pretty(text, 0, &mut wide);
     let breaks = on_one_line(text, &mut line);
     assert!(!line.iter().any(|b| b"\r\n".contains(b)));
     let expected = tokens(text);
     assert_eq!(tokens(&dense), expected, "compact");
-    assert_eq!(tokens(&wide), expected, "pretty");
     assert_eq!(tokens(&line), tokens(&escape_breaks(text)), "one line");
     if validate(text).is_err() {
         return;
@@ -87,7 +85,7 @@ fn check_space(text: &[u8]) {
     let several = is_several(text);
     assert!(several || dense == without_space(text));
     assert_eq!(without_space(&dense), without_space(text));
-    for (other, what) in [(&dense, "compact"), (&wide, "pretty"), (&line, "one line")] {
+    for (other, what) in [(&dense, "compact"), (&line, "one line")] {
         again.clear();
         compact(other, &mut again);
         assert!(several || again == dense, "{what}");
