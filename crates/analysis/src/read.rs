@@ -113,7 +113,7 @@ impl Trace {
         let mut samples = Samples::new(&space);
         let tables = (&mut facts.names, &mut samples);
         let profiles = read_profiles(inputs, rules, tables, (&space, &quota, config), clock)?;
-        let metadata: Vec<Vec<u8>> = inputs.members(b"metadata").collect();
+        let metadata: Vec<Vec<u8>> = inputs.key_values(b"metadata").collect();
         let says_profile = metadata.iter().any(|value| {
             let origin = crate::value::member(value, b"dataOrigin");
             origin.is_some_and(|own| string_is(own, b"CPUProfile"))

@@ -25,11 +25,11 @@ pub(crate) fn refusals(
     let has_time = facts.bounds.min.is_finite() || facts.call_bounds.min.is_finite();
     let lacks = &facts.lacks;
     let elsewhere = known.map(|known| known.lacks).unwrap_or_default();
-    let is_json = || !facts.has_lapses && inputs.are_members_json();
+    let is_json = || !facts.has_lapses && inputs.are_keys_json();
     let place = |input: usize| inputs.place(input);
     let is_enhanced = || {
         let says = |value: Vec<u8>| memchr::memmem::find(&value, ENHANCED).is_some();
-        inputs.members(ENHANCED).next().is_some() || inputs.members(b"metadata").any(says)
+        inputs.key_values(ENHANCED).next().is_some() || inputs.key_values(b"metadata").any(says)
     };
     let found = [
         (Refusal::TooLarge, any(&|input| input.bytes > DEVTOOLS_TEXT_MAX)),

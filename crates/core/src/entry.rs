@@ -95,6 +95,7 @@ const LINEAR: u64 = 384;
 /// | above | 768 and on, by a quarter of an octave |
 ///
 /// Most events are that short, and traces of most producers have whole microseconds: so few ties need a look at the file.
+#[inline]
 pub fn rank(time: Nanos, dur: Option<Nanos>) -> u16 {
     let dur = match dur {
         _ if !time.exact => return EXACT,

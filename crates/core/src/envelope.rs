@@ -14,7 +14,8 @@
 
 use crate::losses::{Lapses, Losses};
 use crate::place::{Long, Place};
-use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
+use crate::store::Store;
+use tracemill_tokenizer::{Damage, Event, Form, Member, Note, string_is};
 
 /// A key beside the events, its value by place.
 #[derive(Clone, Debug)]
@@ -54,6 +55,17 @@ impl Document {
 /// How many documents these are, those counted that are [alike](Document::alike).
 pub fn count(documents: &[Document]) -> u64 {
     documents.iter().map(|document| 1 + document.alike).sum()
+}
+
+/// Returns a copy of each value of a top-level key, given without quotes, in input order.
+pub fn values_of<'a>(
+    documents: &'a [Document],
+    store: Store<'a>,
+    name: &'a [u8],
+) -> impl Iterator<Item = Vec<u8>> + 'a {
+    let keys = documents.iter().flat_map(|document| &document.keys);
+    let named = keys.filter(move |key| string_is(&key.key, name));
+    named.map(move |key| store.copy(key.offset..key.offset + key.len))
 }
 
 /// The keys of a document with their values, if they are short and nobody acts on them.

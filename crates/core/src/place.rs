@@ -30,6 +30,7 @@ impl Place {
 
     /// The place of an event of `len` bytes at `offset`, which must be below [`MOST`]. A length of [`LONG`] and more does not fit: the
     /// store must be told of it ([`LongEvents`](crate::long_events::LongEvents)).
+    #[inline]
     pub fn new(offset: u64, len: usize, rank: u16) -> Self {
         debug_assert!(offset < MOST);
         let len = (len as u64).min(LONG);
@@ -78,6 +79,7 @@ impl Place {
     }
 
     /// Whether an event of this length needs an entry in [`Long`].
+    #[inline]
     pub fn is_long(len: usize) -> bool {
         len as u64 >= LONG
     }

@@ -1,7 +1,7 @@
 //! The opened trace itself.
 
 use super::threads::{Thread, Threads};
-use crate::envelope::Document;
+use crate::envelope::{Document, values_of};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::long_events::LongEvents;
@@ -158,6 +158,22 @@ impl Trace {
     /// ```
     pub fn documents(&self) -> &[Document] {
         &self.documents
+    }
+
+    /// Returns a copy of each value of a top-level key, given without quotes, in input order.
+    ///
+    /// ```
+    /// use tracemill_core::{Limits, Source, Trace};
+    ///
+    /// let text = r#"{"traceEvents":[],"displayTimeUnit":"ms"}"#;
+    /// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+    /// let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?;
+    /// let units: Vec<Vec<u8>> = trace.key_values(b"displayTimeUnit").collect();
+    /// assert_eq!(units, [b"\"ms\""]);
+    /// # Ok::<(), tracemill_core::Error>(())
+    /// ```
+    pub fn key_values<'a>(&'a self, name: &'a [u8]) -> impl Iterator<Item = Vec<u8>> + 'a {
+        values_of(&self.documents, self.store(), name)
     }
 
     /// The bytes of all inputs as one address space. Cost: a reference for each file, and for each segment of a pipe.

@@ -33,7 +33,7 @@ use place::places_of;
 use profile_watch::ProfileWatch;
 use recorded_only::RecordedOnly;
 use std::sync::Arc;
-use tracemill_core::envelope::Document;
+use tracemill_core::envelope::{Document, values_of};
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
 use tracemill_core::observe::{Nothing, Observer, Scan, Scanned, TimesOnly};
@@ -41,7 +41,7 @@ use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
 use tracemill_profile::Streams;
-use tracemill_tokenizer::{Cursor, Form, string_is, validate_value};
+use tracemill_tokenizer::{Cursor, Form, validate_value};
 
 /// What a scan for an input set observes besides the caller's observer. The places of inputs need
 /// [`InputWatch`] only if there are several.
@@ -183,15 +183,12 @@ impl InputSet {
     }
 
     /// Returns a copy of each value of a top-level key.
-    pub fn members(&self, name: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-        let keys = self.documents.iter().flat_map(|document| &document.keys);
-        let store = self.store();
-        let named = keys.filter(move |key| string_is(&key.key, name));
-        named.map(move |key| store.copy(key.offset..key.offset + key.len))
+    pub fn key_values<'a>(&'a self, name: &'a [u8]) -> impl Iterator<Item = Vec<u8>> + 'a {
+        values_of(&self.documents, self.store(), name)
     }
 
     /// Returns whether the values of all top-level keys are JSON.
-    pub fn are_members_json(&self) -> bool {
+    pub fn are_keys_json(&self) -> bool {
         let store = self.store();
         let mut keys = self.documents.iter().flat_map(|document| &document.keys);
         keys.all(|key| validate_value(&store.copy(key.offset..key.offset + key.len)).is_ok())
