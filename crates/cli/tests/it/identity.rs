@@ -219,22 +219,12 @@ fn a_dry_run_decides_and_writes_the_manifest_alone() {
 }
 
 #[test]
-fn a_dry_run_asks_indexes_and_says_so() {
+fn a_dry_run_prints_the_manifest_of_the_merge_and_writes_nothing_else() {
     let folder = folder();
-    let plan = "merge a.json b.json --dry-run --write-manifest -";
-    let told = |flags: &str, said: &str| {
-        let run = folder.run(&format!("{plan} -v {flags}")).ends(0);
-        assert!(run.stderr.contains(said), "not said: {said}\n{}", run.stderr);
-        run.stdout
-    };
-    let read = told("", "all of 2 inputs read");
-    folder.run("index a.json").ends(0);
-    assert_eq!(told("", "1 of 2 inputs planned by their indexes, the others read"), read);
-    folder.run("index b.json").ends(0);
-    assert_eq!(told("", "2 inputs planned by their indexes, none read"), read);
-    assert_eq!(told("--index never", "all of 2 inputs read"), read);
-    folder.run(&format!("{plan} --index a.json.tmi")).ends(2).says(&["an index is of one file"]);
-    folder.run("merge a.json --index a.json.tmi").ends(2).says(&["--dry-run"]);
-    folder.run("merge a.json --dry-run --index a.json.tmi").ends(0).quietly();
-    folder.run("merge b.json --dry-run --index a.json.tmi").ends(3).says(&["a.json.tmi"]);
+    let plan = folder.run("merge a.json b.json --dry-run --write-manifest -").ends(0).stdout;
+    let files = folder.names();
+    folder.run("merge a.json b.json -o out.json --write-manifest out.manifest").ends(0);
+    assert_eq!(plan, folder.read("out.manifest"));
+    assert!(!files.contains(&"out.json".to_owned()), "{files:?}");
+    folder.run("merge a.json --dry-run --index a.json.tmi").ends(2).says(&["--index"]);
 }
