@@ -133,11 +133,11 @@ fn is_after(event: &Entry, time: f64) -> bool {
 /// The samples that name a node.
 fn stacked(
     samples: impl Iterator<Item = Sample>,
-    Model { gc, span, .. }: &Model,
+    Model { gc, .. }: &Model,
     clock: Clock,
 ) -> impl Iterator<Item = Stacked> {
     let (mut before, gc) = (NONE, *gc);
-    let all = (span.before as u32..).zip(samples).filter(|(_, own)| own.node != NONE);
+    let all = (0..).zip(samples).filter(|(_, own)| own.node != NONE);
     all.map(move |(index, Sample { ms, node })| {
         let below = before;
         // a leading GC sample stands on itself

@@ -30,7 +30,7 @@ pub struct ThreadChoice {
 impl Thread {
     /// Events and samples.
     fn weight(&self) -> u64 {
-        self.known.unwrap_or(self.records.len() as u64) + self.samples()
+        self.records.len() as u64 + self.samples()
     }
 
     /// Events, and calls if they were counted, else samples.

@@ -92,14 +92,6 @@ impl Clock {
         }
     }
 
-    /// Ticks of a time as the trace has it, in nanoseconds.
-    pub(crate) fn of_written_nanos(self, nanos: i64) -> f64 {
-        match self.origin {
-            Some(origin) => nanos.saturating_sub(origin) as f64,
-            None => nanos as f64 / 1000.0,
-        }
-    }
-
     /// Microseconds as the trace has them on this clock.
     pub(crate) fn placed_micros(self, micros: f64) -> f64 {
         self.micros(self.of_written(micros))

@@ -19,13 +19,11 @@ use crate::requests::Requests;
 use crate::sorting::Sorting;
 use crate::trace::ReadRules;
 use crate::value::{micros, string};
-use std::ops::Range;
-use std::sync::Arc;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
 use tracemill_core::observe::{EventRef, Look};
 use tracemill_core::spill::SpillVec;
-use tracemill_pipeline::{Error, ExcerptThread, InputPlace, lacking_of, stretch_at};
+use tracemill_pipeline::{Error, InputPlace, lacking_of};
 use tracemill_tokenizer::{Event, Field, Validator};
 
 /// A thread, and its events of a stretch.
@@ -127,35 +125,13 @@ pub(crate) struct Facts {
     roles: Vec<Option<Role>>,
     /// Bytes of heap of the notable events.
     notable_bytes: u64,
-    /// Of a part of a trace.
-    ends: Option<Arc<Ends>>,
     scratch: Vec<u8>,
-}
-
-/// What is known of B and E where a part of a trace is read.
-pub(crate) struct Ends {
-    /// Of those of what lasts, by place, when that ends; `None` for an E, which is in no need then.
-    pub(crate) lasting: HashMap<u64, Option<f64>>,
-    /// Microseconds of which all are read, ascending and apart. Others that happen to be read may be of B and E that are not.
-    pub(crate) seen: Vec<Range<f64>>,
 }
 
 impl Facts {
     pub(crate) fn new(rules: ReadRules) -> Self {
         let ReadRules { wanted, fold_numbers, .. } = rules;
         Facts { wanted, fold_numbers, asks_refusals: !rules.ignore_refusals, ..Facts::default() }
-    }
-
-    /// Sets the ends of slices that reach out of an excerpt.
-    pub(crate) fn with_ends(self, ends: Option<&Arc<Ends>>) -> Self {
-        Facts { ends: ends.cloned(), ..self }
-    }
-
-    /// Threads of the one input that may have no event that is read.
-    pub(crate) fn expect(&mut self, threads: &[ExcerptThread]) {
-        for own in threads {
-            self.lane(0, &own.pid, &own.tid);
-        }
     }
 
     /// The lane of an event: that of the event before, if it is the same.
@@ -244,13 +220,6 @@ impl Facts {
             self.roles.push(Role::of(cat, self.names.bytes_of(name)));
         }
         self.roles[kind as usize]
-    }
-
-    /// When what a B or E at a time is of ends, if that is known; `None` for one that is left out.
-    fn end_of(&self, event: &Event<'_>, ts: f64) -> Option<Option<f64>> {
-        let ends = self.ends.as_deref()?;
-        let known = ends.lasting.get(&event.offset).copied();
-        known.or_else(|| stretch_at(&ends.seen, ts).is_none().then_some(None))
     }
 
     /// Takes over what was found in a later chunk; its records go to `sorting`, and what is of devices to a list of its own.
@@ -447,14 +416,8 @@ impl Facts {
         let sought = asked.sought(phase);
         let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
         let details = found.map_or(0, |found| self.details.number(found));
-        let dur = match phase {
-            b'B' | b'E' => match self.end_of(event, ts) {
-                Some(Some(end)) => end - ts,
-                Some(None) => return,
-                None => 0.0,
-            },
-            _ => dur,
-        };
+        // the duration of a B is what its E says
+        let dur = if matches!(phase, b'B' | b'E') { 0.0 } else { dur };
         let id = |field| event.field(field).unwrap_or_default();
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));
         let record = Record::new((ts, dur), kind, details, (number_in, phase));

@@ -43,7 +43,7 @@
 //! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows`, `tree_rows`, `ordered`, `counts`, `table`, `united` and `parts`, `clock` (in which unit) and `placing`, `refusals` and `refused` (what DevTools does not open),
 //! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
 //! `report` (what is slow; of the scan `counters`, `pages`, `compiled`, `devices` and `reflows`), `images` (what URLs they are of).
-//! `excerpt` reads by an index what windows need; `space` is what lists have of the budget.
+//! `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
 
 mod asked;
@@ -59,7 +59,6 @@ mod details;
 mod devices;
 mod entities;
 mod entries;
-mod excerpt;
 mod export;
 mod facts;
 mod frames;
@@ -124,7 +123,6 @@ pub use compare::{
 };
 pub use details::Wanted;
 pub use entities::Entities;
-pub use excerpt::{IndexRole, Scope};
 pub use export::{Export, ExportForm, Exported};
 pub use groups::GroupBy;
 pub use maps::{MapFault, Mapped, SourceMaps, UnusedMap};

@@ -68,8 +68,6 @@ pub(crate) struct Span {
     pub(crate) range: Range<usize>,
     /// How many there are.
     pub(crate) count: u64,
-    /// How many of them stand before those that were read, of a profile that was read in part.
-    pub(crate) before: u64,
     /// When the last one ends, in milliseconds, if there are any.
     pub(crate) end: Option<f64>,
     /// Those that name no node.

@@ -234,7 +234,7 @@ impl Trace {
 }
 
 /// From the first to the last tick of windows; all time without any.
-pub(crate) fn span_of(windows: &[Window], clock: Clock) -> (f64, f64) {
+fn span_of(windows: &[Window], clock: Clock) -> (f64, f64) {
     let ticks = |ms: f64| clock.tick(ms);
     let span =
         windows.iter().map(|own| clock.sums(*own)).map(|own| (ticks(own.from), ticks(own.to)));

@@ -7,14 +7,10 @@ use crate::record::Record;
 use crate::sorting::Sorting;
 use crate::space::Space;
 use tracemill_core::error::Error;
-use tracemill_pipeline::{Excerpt, InputPlace, InputSet};
+use tracemill_pipeline::{InputPlace, InputSet};
 
-/// How times are counted. Exact ones begin with the first event or profile, in a part of a trace with what is `known` to be first.
-pub(crate) fn clock_of(
-    (facts, meta): (&Facts, &Meta),
-    (inputs, known): (&InputSet, Option<&Excerpt>),
-    times: Times,
-) -> Clock {
+/// Returns how times are counted. Exact times begin with the first event or profile.
+pub(crate) fn clock_of((facts, meta): (&Facts, &Meta), inputs: &InputSet, times: Times) -> Clock {
     let profiles = inputs.profiles();
     let is_exact = match times {
         Times::Devtools => false,
@@ -23,9 +19,6 @@ pub(crate) fn clock_of(
     };
     if !is_exact {
         return Clock::default();
-    }
-    if let Some(known) = known {
-        return Clock::exact(nanos_of(known.bounds.0));
     }
     let wholes = profiles.iter().filter(|own| own.input.is_some());
     let starts = wholes.filter_map(|own| own.start.as_deref().and_then(written));

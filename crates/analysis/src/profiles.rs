@@ -13,9 +13,7 @@ use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
 use tracemill_core::threads::{both, try_each};
-use tracemill_pipeline::{
-    Config, Error, InputPlace, InputSet, ProfileFacts, ProfileSource, SampleSpan,
-};
+use tracemill_pipeline::{Config, Error, InputPlace, InputSet, ProfileFacts, ProfileSource};
 
 /// A profile with its model.
 pub(crate) struct ReadProfile {
@@ -39,8 +37,6 @@ struct Decoded {
     facts: ProfileFacts,
     raw: Raw,
     samples: RawSamples,
-    /// Which samples there are, if these are a part.
-    known: Option<SampleSpan>,
     names: Names,
 }
 
@@ -61,7 +57,7 @@ pub(crate) fn read_profiles(
         let (mut raw, mut raw_samples) = (Raw::new(&space), RawSamples::new(&space));
         let (facts, mut names) = (profiles[number].clone(), meta_names());
         let mut added = Ok(());
-        let known = pieces.each(number, rules.as_devtools, |piece| {
+        pieces.each(number, rules.as_devtools, |piece| {
             if added.is_ok() {
                 let nodes = raw.add(piece, facts.is_whole, (&mut names, room));
                 added = nodes.and_then(|()| raw_samples.add(piece.samples, piece.micros()));
@@ -70,7 +66,7 @@ pub(crate) fn read_profiles(
                 raw.source = piece.source.or(raw.source);
             }
         })?;
-        added.map(|()| Decoded { facts, raw, samples: raw_samples, known, names })
+        added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
     };
     let (mut all, mut decoded) = (Vec::new(), Vec::new());
     // behind the last ones nothing is left to be decoded while they are read
@@ -96,7 +92,7 @@ impl Decoded {
         kept: &Space,
         clock: Clock,
     ) -> Result<ReadProfile, Error> {
-        let Decoded { mut facts, mut raw, samples: raw_samples, known, names: own } = self;
+        let Decoded { mut facts, mut raw, samples: raw_samples, names: own } = self;
         raw.rename(&names.append(&own));
         let refusal = refused_profile(&facts, &raw);
         let source = raw.source.or(facts.source);
@@ -114,7 +110,7 @@ impl Decoded {
         let weights = if facts.is_whole { rules.weights } else { Weights::Next };
         let (mut model, by_id) = raw.model(clock.sum(end), kept)?;
         let node = |id: u64| by_id.get(id).filter(|&own| model.is_known(own));
-        let span = raw_samples.finish((start, weights, clock), node, &model, (known, samples))?;
+        let span = raw_samples.finish((start, weights, clock), node, &model, samples)?;
         if let Some(end) = span.end.filter(|end| *end != 0.0 && !end.is_nan()) {
             model.end = end;
         }

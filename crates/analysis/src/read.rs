@@ -11,7 +11,6 @@ use crate::modifications::Modifications;
 use crate::placing::{clock_of, on_clock};
 use crate::profiles::{Chosen, ReadProfile, choose, read_profiles, time_of};
 use crate::reading::Reading;
-use crate::record::Record;
 use crate::refused::refusals;
 use crate::samples::{Sample, Samples};
 use crate::sorting::{Filed, Pairs, Sorting};
@@ -20,7 +19,7 @@ use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use std::sync::Arc;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::spill::SpilledVec;
-use tracemill_pipeline::{Config, Error, Excerpt, InputSet, PendingMerge, Source};
+use tracemill_pipeline::{Config, Error, InputSet, PendingMerge, Source};
 use tracemill_tokenizer::{string_is, unescaped_text};
 
 /// What becomes of the records of a lane.
@@ -61,7 +60,7 @@ impl Trace {
     ) -> Result<Self, Error> {
         let mut reading = Reading::new(rules, config);
         let inputs = reading.read(sources)?;
-        Trace::of_inputs(reading, (&inputs, None), maps)
+        Trace::of_inputs(reading, &inputs, maps)
     }
 
     /// The same for a caller that merges the sources with events that it makes from the trace. Events that the
@@ -77,34 +76,20 @@ impl Trace {
     ) -> Result<(Self, PendingMerge), Error> {
         let mut reading = Reading::new(rules, config);
         let (inputs, merge) = reading.read_to_merge(sources)?;
-        let trace = Trace::of_inputs(reading, (&inputs, None), maps)?;
+        let trace = Trace::of_inputs(reading, &inputs, maps)?;
         Ok((trace, merge.with_inputs(inputs)))
-    }
-
-    /// The same of a part of one source; `None` if that is other than an index says.
-    pub(crate) fn read_part(
-        (source, excerpt): (&Source, &Excerpt),
-        rules: ReadRules,
-        maps: &SourceMaps,
-        config: &Config,
-    ) -> Result<Option<Self>, Error> {
-        let mut reading = Reading::new(rules, config);
-        let Some(inputs) = reading.read_excerpt(source, excerpt)? else { return Ok(None) };
-        let mut trace = Trace::of_inputs(reading, (&inputs, Some(excerpt)), maps)?;
-        trace.know(excerpt);
-        Ok((!inputs.is_wrong()).then_some(trace))
     }
 
     fn of_inputs(
         reading: Reading<'_>,
-        (inputs, known): (&InputSet, Option<&Excerpt>),
+        inputs: &InputSet,
         maps: &SourceMaps,
     ) -> Result<Self, Error> {
         let Reading { mut facts, sorting, devices, space, quota, rules, config, .. } = reading;
         let place = |input: usize| inputs.place(input);
         let moved = facts.unite(place);
         let meta = facts.meta(place);
-        let clock = clock_of((&facts, &meta), (inputs, known), rules.times);
+        let clock = clock_of((&facts, &meta), inputs, rules.times);
         let laid = (&mut facts, &*moved, clock);
         let (sorting, of_events) = on_clock(sorting, laid, place, &space)?;
         facts.pages.place_on(clock);
@@ -122,7 +107,7 @@ impl Trace {
         let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
         let refusals = match rules.ignore_refusals {
             true => Default::default(),
-            false => refusals(inputs, (&facts, &meta), known, &profiles),
+            false => refusals(inputs, (&facts, &meta), &profiles),
         };
         // of the inputs' bytes nothing is read behind this
         inputs.check_unchanged()?;
@@ -152,7 +137,7 @@ impl Trace {
                 lanes.iter().map(|lane| lane.pid.clone()).collect();
             trace.leave_out(&with_events);
         }
-        trace.file((sorting, known), &fates, call_bounds, &space)?;
+        trace.file(sorting, &fates, call_bounds, &space)?;
         if rules.as_devtools || rules.as_stored {
             trace.look_as_stored(&metadata)?;
         }
@@ -213,8 +198,6 @@ impl Trace {
             refusals: Vec::new(),
             untimed: facts.untimed,
             written_calls: 0,
-            pairs: None,
-            numbers: Vec::new(),
             names: facts.names,
             kinds: facts.kinds,
             details: facts.details,
@@ -314,11 +297,11 @@ impl Trace {
         }
     }
 
-    /// Gives threads their records, of what is `known` of a part of a trace. Calls that were written as events leave threads that have the samples too; where those are gone
+    /// Gives threads their records. Calls that were written as events leave threads that have the samples too; where those are gone
     /// they are events like others, and `bounds` are theirs.
     fn file(
         &mut self,
-        (mut sorting, known): (Sorting, Option<&Excerpt>),
+        mut sorting: Sorting,
         fates: &[Fate],
         bounds: Bounds,
         space: &Space,
@@ -344,11 +327,7 @@ impl Trace {
         if fates.contains(&Fate::Unasked) {
             sorting.drop_early(&mut stays)?;
         }
-        let clock = self.clock;
-        let stretch = |record: &Record| {
-            known.and_then(|known| known.stretch_at(clock.written_micros(record.ts)))
-        };
-        let filing = sorting.finish(fates.len(), (&kinds.all, stretch), space, stays)?;
+        let filing = sorting.finish(fates.len(), &kinds.all, space, stays)?;
         for thread in &mut self.threads {
             if let Some(lane) = thread.lane {
                 thread.records = filing.ranges[lane as usize].clone();
@@ -394,7 +373,6 @@ fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
         model: None,
         kept: None,
         pairs: Pairs::default(),
-        known: None,
     }
 }
 

@@ -1,19 +1,16 @@
-//! The scan of an analysis: one pass over all inputs, or over what an index says of one.
+//! The scan of an analysis: one pass over all inputs.
 
 use crate::devices::DeviceEvent;
-use crate::facts::{Ends, Facts};
+use crate::facts::Facts;
 use crate::functions::meta_names;
 use crate::record::ChunkPosition;
 use crate::sorting::Sorting;
 use crate::space::Space;
 use crate::trace::ReadRules;
-use std::sync::Arc;
 use tracemill_core::limits::Quota;
 use tracemill_core::observe::{Needs, Observer, SealedChunk, Starter};
 use tracemill_core::spill::SpillVec;
-use tracemill_pipeline::{
-    Config, Error, Excerpt, InputSet, MergeIndex, Source, scan_excerpt, scan_to_merge,
-};
+use tracemill_pipeline::{Config, Error, InputSet, MergeIndex, Source, scan_to_merge};
 
 /// Observes the facts of an analysis: records of events for the sorter, and tables of names, threads and
 /// details, which stay in memory.
@@ -26,8 +23,6 @@ pub(crate) struct Reading<'c> {
     pub(crate) quota: Quota,
     pub(crate) rules: ReadRules,
     pub(crate) config: &'c Config,
-    /// Ends of slices that reach out of an excerpt.
-    ends: Option<Arc<Ends>>,
     /// Number of events merged so far.
     events: u64,
 }
@@ -40,8 +35,7 @@ impl<'c> Reading<'c> {
         facts.names = meta_names();
         let sorting = Sorting::new(&space, (rules.as_devtools, rules.only_calls));
         let devices = space.spool(8);
-        let (ends, events) = (None, 0);
-        Reading { facts, sorting, devices, space, quota, rules, config, ends, events }
+        Reading { facts, sorting, devices, space, quota, rules, config, events: 0 }
     }
 
     /// Reads all inputs.
@@ -56,19 +50,6 @@ impl<'c> Reading<'c> {
     ) -> Result<(InputSet, MergeIndex), Error> {
         scan_to_merge(sources, self.config, self)
     }
-
-    /// Reads an excerpt of an input. Returns `None` if the input is not what the index says.
-    pub(crate) fn read_excerpt(
-        &mut self,
-        source: &Source,
-        excerpt: &Excerpt,
-    ) -> Result<Option<InputSet>, Error> {
-        self.facts.expect(&excerpt.threads);
-        let (lasting, seen) = (excerpt.ends.clone(), excerpt.seen.clone());
-        self.ends = Some(Arc::new(Ends { lasting, seen }));
-        let set = scan_excerpt(source, excerpt, self.config, &mut *self)?;
-        Ok(set.filter(|_| self.facts.lanes.len() == excerpt.threads.len()))
-    }
 }
 
 impl Observer for Reading<'_> {
@@ -79,8 +60,8 @@ impl Observer for Reading<'_> {
     }
 
     fn starter(&self) -> Starter<Facts> {
-        let (rules, ends) = (self.rules, self.ends.clone());
-        Box::new(move |_| Facts::new(rules).with_ends(ends.as_ref()))
+        let rules = self.rules;
+        Box::new(move |_| Facts::new(rules))
     }
 
     fn merge(&mut self, found: Facts, chunk: &SealedChunk<'_>) -> Result<(), Error> {

@@ -5,26 +5,19 @@ use crate::meta::Meta;
 use crate::profiles::ReadProfile;
 use crate::refusals::Refusal;
 use std::collections::BTreeSet;
-use tracemill_pipeline::{DEVTOOLS_TEXT_MAX, Excerpt, InputReport, InputSet};
+use tracemill_pipeline::{DEVTOOLS_TEXT_MAX, InputReport, InputSet};
 
 /// All reasons, each once. Of several inputs, which DevTools does not open as one, those of each.
 pub(crate) fn refusals(
     inputs: &InputSet,
     (facts, meta): (&Facts, &Meta),
-    known: Option<&Excerpt>,
     profiles: &[ReadProfile],
 ) -> BTreeSet<Refusal> {
     let reports = inputs.reports();
-    // of pieces only an index knows in what the file is packed
-    let encodings = || match known {
-        Some(known) => vec![known.encoding],
-        None => reports.iter().map(|input| input.encoding).collect(),
-    };
     let any = |is: &dyn Fn(&InputReport) -> bool| reports.iter().any(is);
     let has_whole = profiles.iter().any(|own| own.facts.input.is_some());
     let has_time = facts.bounds.min.is_finite() || facts.call_bounds.min.is_finite();
     let lacks = &facts.lacks;
-    let elsewhere = known.map(|known| known.lacks).unwrap_or_default();
     let is_json = || !facts.has_lapses && inputs.are_keys_json();
     let place = |input: usize| inputs.place(input);
     let is_enhanced = || {
@@ -33,7 +26,7 @@ pub(crate) fn refusals(
     };
     let found = [
         (Refusal::TooLarge, any(&|input| input.bytes > DEVTOOLS_TEXT_MAX)),
-        (Refusal::Packing, encodings().into_iter().flatten().any(|own| own != "gzip")),
+        (Refusal::Packing, any(&|input| input.encoding.is_some_and(|own| own != "gzip"))),
         (Refusal::Damaged, any(&|input| input.losses.count() > 0)),
         (Refusal::Unclosed, any(&|input| input.unclosed > 0)),
         (Refusal::Separators, any(&|input| input.odd_separators > 0)),
@@ -41,10 +34,10 @@ pub(crate) fn refusals(
         (Refusal::Documents, reports.len() == 1 && inputs.documents() > 1),
         (Refusal::Enhanced, is_enhanced()),
         (Refusal::NotJson, !is_json()),
-        (Refusal::Nameless, lacks.names || elsewhere.names),
-        (Refusal::Uncategorised, lacks.categories || elsewhere.categories),
+        (Refusal::Nameless, lacks.names),
+        (Refusal::Uncategorised, lacks.categories),
         (Refusal::EmptyStart, lacks.starts),
-        (Refusal::BareArgs, elsewhere.args || lacks.are_args_read((meta, !facts.is_web), place)),
+        (Refusal::BareArgs, lacks.are_args_read((meta, !facts.is_web), place)),
         (Refusal::NothingDrawn, !has_time && !has_whole),
     ];
     let found = found.into_iter().filter(|(_, is)| *is).map(|(refusal, _)| refusal);

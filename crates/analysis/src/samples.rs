@@ -7,7 +7,6 @@ use crate::space::{Space, double, half, put, rank};
 use tracemill_core::error::Error;
 use tracemill_core::order::{KeySorter, Keyed};
 use tracemill_core::spill::{Record as Fixed, SpillVec, SpilledVec, word};
-use tracemill_pipeline::SampleSpan;
 
 /// A sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,19 +94,19 @@ impl Raw {
     }
 
     /// As many samples as times: what is missing names nothing, what is too much is cut (§4.5). `start` is that of the profile, in
-    /// ticks; `node` finds nodes by ids. `known` says of which samples these are a part, all of which name nodes.
+    /// ticks; `node` finds nodes by ids.
     pub(crate) fn finish(
         mut self,
         (start, weights, clock): (f64, Weights, Clock),
         node: impl Fn(u64) -> Option<u32>,
         model: &Model,
-        (known, all): (Option<SampleSpan>, &mut Samples),
+        all: &mut Samples,
     ) -> Result<Span, Error> {
         let (ids, steps) = (self.ids.take()?, self.steps.take()?);
-        if known.is_none() && (ids.is_empty() || steps.is_empty()) {
+        if ids.is_empty() || steps.is_empty() {
             return Ok(Span::default());
         }
-        let count = known.map_or(steps.len(), |known| known.count as usize);
+        let count = steps.len();
         let timed = || {
             let mut times = clock.times(start);
             let mut ids = ids.iter();
@@ -116,7 +115,7 @@ impl Raw {
                 Timed { time, number, id: ids.next() }
             })
         };
-        let rules = Rules { start: clock.sum(start), weights, clock, count, known, model, node };
+        let rules = Rules { start: clock.sum(start), weights, clock, count, model, node };
         // most are in order: nothing to sort then
         if let Some(ends) = sorted_ends(timed().map(|own| own.time)) {
             return rules.write(timed(), ends, all);
@@ -167,21 +166,12 @@ struct Rules<'m, F> {
     clock: Clock,
     /// Of all samples.
     count: usize,
-    known: Option<SampleSpan>,
     model: &'m Model,
     /// Finds nodes by ids.
     node: F,
 }
 
 impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
-    /// Sums of the first and the last of all samples, of which these are those that were read, in ticks.
-    fn ends(&self, (first, last): (f64, f64)) -> (f64, f64) {
-        let tick = |nanos: i64| self.clock.of_written_nanos(nanos);
-        let known = self.known.map(|known| (tick(known.first), tick(known.last)));
-        let (first, last) = known.unwrap_or((first, last));
-        (self.clock.sum(first), self.clock.sum(last))
-    }
-
     fn write(
         &self,
         sorted: impl Iterator<Item = Timed>,
@@ -189,7 +179,7 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
         all: &mut Samples,
     ) -> Result<Span, Error> {
         let first_number = all.count;
-        let (first, last) = self.ends((first, last));
+        let (first, last) = (self.clock.sum(first), self.clock.sum(last));
         let average = self.clock.whole((last - first) / (self.count - 1) as f64);
         let step = (last - self.start).max(0.0) / self.count as f64;
         let (mut unknown, mut before) = (0, f64::NAN);
@@ -219,9 +209,8 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
             Weights::Delta => last,
             Weights::Hits => self.clock.whole(self.start + self.count as f64 * step),
         };
-        let before = self.known.map_or(0, |known| known.before);
         let range = first_number..all.count;
-        Ok(Span { range, count: self.count as u64, before, end: Some(end), unknown })
+        Ok(Span { range, count: self.count as u64, end: Some(end), unknown })
     }
 }
 

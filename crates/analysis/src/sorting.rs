@@ -198,11 +198,11 @@ impl Sorting {
         self.let_in(stays)
     }
 
-    /// All of them, but for those that do not stay; B and E are pairs within a `stretch`. Cost: a sort.
+    /// Returns the records that stay, with B and E paired. Cost: a sort.
     pub(crate) fn finish(
         mut self,
         lanes: usize,
-        (kinds, stretch): (&[Kind], impl Fn(&Record) -> Option<usize>),
+        kinds: &[Kind],
         space: &Space,
         stays: impl FnMut(&Filed) -> bool,
     ) -> Result<Filing, Error> {
@@ -210,9 +210,7 @@ impl Sorting {
         let Sorting { mut events, marks, .. } = self;
         let mut pairs = HashMap::default();
         match marks {
-            Marks::ByTime(marks) => {
-                pair(&marks.finish()?, (kinds, stretch), &mut events, &mut pairs)?;
-            }
+            Marks::ByTime(marks) => pair(&marks.finish()?, kinds, &mut events, &mut pairs)?,
             Marks::AsWritten(marks) => pair_as_devtools(&marks.finish()?, &mut events)?,
         }
         let mut records = space.spool(2);
@@ -226,29 +224,27 @@ impl Sorting {
     }
 }
 
-/// Whether it is a B or an E that is to be paired: a B that lasts is one whose end is known.
+/// Returns whether a record is a B or an E, which are paired.
 #[inline]
 fn is_mark(record: &Record) -> bool {
-    matches!((record.phase(), record.dur == 0.0), (b'B', true) | (b'E', _))
+    matches!(record.phase(), b'B' | b'E')
 }
 
 /// Hands on each B with its duration.
 ///
 /// An E ends the innermost B that is open on its thread and has its name and categories, as far as it has them, in order of time:
-/// [`DevtoolsBegins`], as `merge --for devtools` has it. What is read of a trace in stretches may have a B in one whose E lies between them: there
-/// it must end with no other.
+/// [`DevtoolsBegins`], as `merge --for devtools` has it.
 fn pair(
     marks: &SortedByKey<Filed>,
-    (kinds, stretch): (&[Kind], impl Fn(&Record) -> Option<usize>),
+    kinds: &[Kind],
     events: &mut KeySorter<Filed>,
     all: &mut HashMap<u32, Pairs>,
 ) -> Result<(), Error> {
     let mut open: DevtoolsBegins<Record> = DevtoolsBegins::default();
     let mut last = None;
     for Filed { lane, record } in marks.iter() {
-        let own = (lane, stretch(&record));
-        if last != Some(own) {
-            unended(last.replace(own), std::mem::take(&mut open), events)?;
+        if last != Some(lane) {
+            unended(last.replace(lane), std::mem::take(&mut open), events)?;
         }
         let pairs = all.entry(lane).or_default();
         let Kind { name, cat } = kinds[record.kind as usize];
@@ -272,13 +268,13 @@ fn pair(
     unended(last, open, events)
 }
 
-/// Hands on the B events of a stretch of a lane that nothing ended.
+/// Hands on the B events of a lane that nothing ended.
 fn unended(
-    of: Option<(u32, Option<usize>)>,
+    lane: Option<u32>,
     open: DevtoolsBegins<Record>,
     events: &mut KeySorter<Filed>,
 ) -> Result<(), Error> {
-    let Some((lane, _)) = of else { return Ok(()) };
+    let Some(lane) = lane else { return Ok(()) };
     open.values().try_for_each(|record| events.push(Filed { lane, record }))
 }
 

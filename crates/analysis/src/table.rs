@@ -279,7 +279,7 @@ impl<'t> View<'t> {
     pub(crate) fn key(&self, entry: &Entry, ids: &Ids<'_>) -> Option<String> {
         if !entry.is_call() {
             let event = entry.event_number().filter(|_| ids.name(entry) != b"JSSample");
-            return Some(format!("r-{}", self.trace.number_of(event?)?));
+            return Some(format!("r-{}", event?));
         }
         let node = ids.model()?.node(entry.kind).id;
         let sample = i64::from(entry.details as i32);

@@ -108,8 +108,6 @@ pub struct Thread {
     pub(crate) kept: Option<Arc<Calls>>,
     /// What became of B and E events.
     pub pairs: Pairs,
-    /// Its events in the whole trace, where a part of that was read.
-    pub(crate) known: Option<u64>,
 }
 
 impl Thread {
@@ -182,10 +180,6 @@ pub struct Trace {
     /// Calls that were written as events ([`tracemill_pipeline::CALLS`]) beside the samples that they were made of: they are left out, since
     /// calls are made of the samples.
     pub written_calls: u64,
-    /// What became of B and E events of the whole trace, where a part of that was read.
-    pub(crate) pairs: Option<Pairs>,
-    /// Of a part of a trace: from which of the events read the numbers are those from another one on.
-    pub(crate) numbers: Vec<(u64, Option<u64>)>,
 }
 
 /// A thread's flame chart: its events, and the calls of its profile.
@@ -261,17 +255,7 @@ impl Trace {
             unended: sum.unended + own.pairs.unended,
             lone_ends: sum.lone_ends + own.pairs.lone_ends,
         };
-        self.pairs.unwrap_or_else(|| self.threads.iter().fold(Pairs::default(), add))
-    }
-
-    /// The number of an event among all of the trace.
-    pub(crate) fn number_of(&self, read: u64) -> Option<u64> {
-        if self.numbers.is_empty() {
-            return Some(read);
-        }
-        let behind = self.numbers.partition_point(|(from, _)| *from <= read);
-        let (from, first) = *self.numbers.get(behind.checked_sub(1)?)?;
-        Some(first?.wrapping_add(read - from))
+        self.threads.iter().fold(Pairs::default(), add)
     }
 
     /// Samples of a thread in a stretch of ticks.

@@ -22,7 +22,23 @@ pub(crate) fn micros(event: &Event<'_>, field: Field) -> Option<f64> {
 fn micros_of(time: Nanos, written: &[u8]) -> Option<f64> {
     // that of -0 is another
     let is_told = time.floor != 0 || written[0].is_ascii_digit();
-    if is_told { tracemill_pipeline::micros(time) } else { None }
+    if is_told { exact_micros(time) } else { None }
+}
+
+/// Returns the double nearest to a time, in microseconds, if such doubles have the order of the
+/// nanoseconds that they stand for.
+#[inline]
+fn exact_micros(Nanos { floor, exact }: Nanos) -> Option<f64> {
+    /// Below this magnitude doubles of microseconds distinguish nanoseconds.
+    const FINE: u64 = (1 << 43) * 1000;
+    /// Below this magnitude they distinguish microseconds.
+    const WHOLE: u64 = (1 << 53) * 1000;
+    let size = floor.unsigned_abs();
+    match exact {
+        true if size < FINE => Some(floor as f64 / 1000.0),
+        true if floor % 1000 == 0 && size < WHOLE => Some((floor / 1000) as f64),
+        _ => None,
+    }
 }
 
 /// Up to 15 digits with up to 15 of them decimals: both parts are exact doubles, so one division rounds right.

@@ -66,13 +66,13 @@ pub const ALL: [Section; 19] = [
 /// The section of this id as it is written and read here.
 ///
 /// Sections that are not critical are for some questions only, which a reader without them answers from the trace. The version counts up when
-/// readers of the one before would be wrong. So it is 2 of META, which tells tables how far to look back; of the granules, whose times are without those of CPU profiles, and of the groups, where
+/// readers of the one before would be wrong. So it is 2 of META; of LANES and SPANS, which no longer have what tables needed; of the granules, whose times are without those of CPU profiles, and of the groups, where
 /// an id `5` is not `"5"`; and of the events of streams, of which [`STREAM_RUNS`] tells.
 pub const fn section(id: u16) -> Section {
     let critical =
         matches!(id, META | DOCUMENTS | KEYS | GRANULES | LANES | PLACES | SPANS | PACK | WINDOWS);
     let version = match id {
-        META | GRANULES | STREAM_EVENTS | GROUPS | GROUP_EVENTS => 2,
+        META | GRANULES | LANES | SPANS | STREAM_EVENTS | GROUPS | GROUP_EVENTS => 2,
         _ => 1,
     };
     Section { id, critical, version }

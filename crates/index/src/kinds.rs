@@ -18,7 +18,5 @@ pub const PROFILES: u64 = 64;
 pub const UNTIMED: u64 = 128;
 /// An event without which DevTools opens no trace.
 pub const ESSENTIAL: u64 = 256;
-/// Names that are no metadata, and requests: tables need them wherever they stand.
-pub const NOTED: u64 = 1024;
 /// Something was lost between the events of the granule.
 pub const DAMAGE: u64 = 512;

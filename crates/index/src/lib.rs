@@ -80,10 +80,10 @@
 //! | 1 | [`id::META`] | 1 | bytes: JSON, continued by the pages behind |
 //! | 2 | [`id::DOCUMENTS`] | documents, in their order | form (0 array, 1 object, 2 one event per line, 3 no events) · number of the first event · events |
 //! | 3 | [`id::KEYS`] | keys beside the events, by document | number of the document · place of the value · its bytes · bytes of the key · bytes: all keys as they are spelled |
-//! | 4 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events · bytes of the events alone · number of the first event |
-//! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled · rows of SPANS · I, X and B with a time · place of the first of those and of E, plus 1 (0: none) |
+//! | 4 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events · bytes of the events alone |
+//! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled |
 //! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
-//! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · how many of the thread's X and pairs enclose it · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) · row in TRACKS, of an operation · number of the name, or [`bins::NO_NAME`] |
+//! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) · row in TRACKS, of an operation · number of the name, or [`bins::NO_NAME`] |
 //! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | events · bytes of those · what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
 //! | 9 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if streams have [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
 //! | 10 | [`id::GRANULE_LANES`] | threads of granules, by granule | row in GRANULES · row in LANES |
@@ -103,7 +103,7 @@
 //!
 //! **Look-back T**: META has its level k, T being 2ᵏ ns. All that lasts longer stands in SPANS, and so does what never ends; so what is open at a
 //! moment began less than T before it, or stands there. Pages of SPANS have 8192 rows, but for the last; their keys are
-//! the least start and the greatest end. The rows of a thread stand behind those of the threads before it in LANES.
+//! the least start and the greatest end.
 //!
 //! **Streams**: what a chunk of a CPU profile means depends on those before it, so who needs one needs all of its stream; or, of a stream with
 //! [`streams::CHUNKS`], the sums of the steps of those before, the chunks whose ids may hold that of a node that is named, and those of its
@@ -114,7 +114,6 @@
 //! tells which pages are of use for a window without a look at the others. There times are nanoseconds, the sum of the steps, the least time of a sample and
 //! the sum less the greatest as signed numbers whose sign is the lowest bit. The times of a stream are
 //! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, all its events have a time, and no time is farther than 2⁶¹ ns from 0.
-//! Of a stream with [`streams::SAMPLES`] the samples around a time, with the nodes that they name and those above, are to their neighbours what they are in all of it.
 //!
 //! **Groups**: events of the phases b n e S T p F (one class), s t f, and N O D that have the class, category, scope and id in common, of s t f
 //! the name too, of a local id the process: `5` is not `"5"`, escapes and spellings of numbers are resolved. GROUPS has all that last longer than a bound, or have an event

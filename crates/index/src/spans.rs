@@ -12,13 +12,7 @@ pub const LEGACY: u8 = 3;
 pub const FLOW: u8 = 4;
 /// A counter's value (C), as long as it is the last one; both places are its own.
 pub const COUNTER: u8 = 5;
-/// A slice of B and E for tables alone, which pair as DevTools does: others pair these events otherwise. Those that stand here are longer than a
-/// bound of their own, which META has.
-pub const TABLE_PAIR: u8 = 6;
-
 /// Flag: the span never ends.
 pub const OPEN: u8 = 1;
 /// Flag: there are steps between begin and end, which are not listed.
 pub const STEPS: u8 = 2;
-/// Flag of a [`PAIR`]: it is none for tables.
-pub const NO_TABLES: u8 = 4;

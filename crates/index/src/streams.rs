@@ -4,12 +4,6 @@
 pub const TIMES: u64 = 1;
 /// Of a stream: its events have what a look at each chunk finds, so that one chunk is read without the others.
 pub const CHUNKS: u64 = 2;
-/// Of a stream, beside [`CHUNKS`]: its samples can be told by those around them. It begins once, at a whole microsecond; its chunks say what V8's say
-/// and no more, with at most 65,536 samples each, or when the profile ends; its nodes are numbered from 1 on in the
-/// order in which they come, behind those that they are below; samples name no others; and there is at most one node each of the functions
-/// `(program)`, `(idle)` and `(garbage collector)`.
-pub const SAMPLES: u64 = 4;
-
 /// Of an event: its samples have lines (`lines`).
 pub const LINES: u64 = 1;
 /// Of an event: its samples have columns (`columns`).

@@ -17,16 +17,6 @@ pub(crate) const ESSENTIAL: [&[u8]; 6] = [
 /// it makes the calls of those.
 pub const CALLS: &str = "v8.calls";
 
-/// Whether names of threads, or requests, are told by an event: `thread_name` and `process_name` also where they are no metadata.
-#[inline]
-pub(crate) fn is_noted(event: &Event<'_>) -> bool {
-    let Some([b'"', b'R' | b't' | b'p', ..]) = event.field_and_rest(Field::Name) else {
-        return false;
-    };
-    let names = [&b"\"ResourceSendRequest\""[..], b"\"thread_name\"", b"\"process_name\""];
-    event.field(Field::Name).is_some_and(|name| names.contains(&name))
-}
-
 /// Whether an event may be essential or part of a CPU profile: what two bytes of its name tell.
 #[inline]
 pub(crate) fn may_be_special(event: &Event<'_>) -> bool {

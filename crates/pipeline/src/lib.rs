@@ -149,10 +149,8 @@ pub use report::{
 };
 pub use rows::WrittenId;
 pub use sidecar::{
-    Attempt, ByIndex, DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState,
-    DrawnStretch, Excerpt, ExcerptLacks, ExcerptQuery, ExcerptThread, IndexConfig, IndexReport,
-    IndexSection, Reach, Unsettled, by_excerpt, has_index, index, index_path, info, info_with,
-    micros, scan_excerpt, stretch_at,
+    DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch, IndexConfig,
+    IndexReport, IndexSection, Reach, has_index, index, index_path, info, info_with,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
@@ -173,7 +171,7 @@ pub use tracemill_core::target::{Compression, Format, OutputConfig, SharedWriter
 pub use tracemill_core::time::{Duration, TimePoint, parse_time};
 pub use tracemill_core::windows::{Edges, Moment, TimeWindow};
 pub use tracemill_core::words::{grouped, plural, shell_word};
-pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource, SampleSpan};
+pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use tracemill_tokenizer::survive_lost_pages;
 pub use tracemill_tokenizer::{DamageKind, Lapse, Tier};
 pub use warning::{AnnotationDrop, DEVTOOLS_TEXT_MAX, TimeSpan, Warning};

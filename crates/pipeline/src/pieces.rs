@@ -3,14 +3,12 @@
 use crate::config::Config;
 use crate::inputs;
 use std::ops::Range;
-use std::sync::Arc;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
 use tracemill_core::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
 use tracemill_core::pieces::Chosen;
 use tracemill_core::source::Source;
 use tracemill_index::event_sum;
-use tracemill_profile::IndexedStreams;
 use tracemill_tokenizer::Event;
 
 /// What became of a run over pieces.
@@ -93,14 +91,6 @@ impl Pieces {
         }
         Ok(Some(Scanned { inputs, index, observed }))
     }
-}
-
-/// Chunks that are read as samples prove to be wanted.
-#[derive(Clone)]
-pub(crate) struct KnownSamples {
-    pub(crate) chunks: Arc<IndexedStreams>,
-    /// First and last nanosecond around which samples are.
-    pub(crate) around: (i64, i64),
 }
 
 /// Observes the number of events, and the sum of their checksums.

@@ -45,7 +45,7 @@ use tracemill_core::windows::Windows;
 
 /// What windows need of a stream: found by one walk over all chunks (`of`), one over those in windows (`find_needed`), and walks back for
 /// ancestors (`find_parents`); then cut, chunk by chunk (`cut`).
-pub(super) struct Excerpt<'c, 's, 'p> {
+struct Excerpt<'c, 's, 'p> {
     group: Group<'c>,
     pieces: Pieces<'c>,
     contents: Contents<'c, 's, 'p>,
@@ -104,7 +104,7 @@ pub(crate) fn excerpt<'s, 'p>(
 
 impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// `None` if the stream is not such that parts of it can be told apart.
-    pub(super) fn of(group: Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
+    fn of(group: Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
         let is_plain = || {
             // where all was decoded at once there are none
             let is_skimmed = group.skims().count() == group.chunks().count();
@@ -295,7 +295,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 
     /// Finds the nodes that are needed, and the chunks that have them.
-    pub(super) fn find_needed(&mut self) {
+    fn find_needed(&mut self) {
         let mut in_force = InForce::new(self.windows);
         for run in self.pieces.runs() {
             for piece in self.pieces.of(run) {
@@ -364,35 +364,8 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         piece.skim.has_nodes() && self.needed.range(piece.skim.ids()).next().is_some()
     }
 
-    /// What the chunks say to be of.
-    pub(super) fn source(&self) -> Option<ProfileSource> {
-        self.source
-    }
-
-    /// How many samples have times before this one. Chunks that reach over it are decoded once more.
-    pub(super) fn samples_before(&self, time: i64) -> u64 {
-        let of_piece = |piece: Piece| match (piece.times(), piece.chunk) {
-            _ if piece.skim.samples() == 0 => 0,
-            ((low, _), _) if low >= time => 0,
-            ((_, high), Some(Located { entry, .. })) if high >= time => {
-                let mut at = piece.before;
-                let deltas = decode(entry, self.store).deltas.into_iter();
-                let times = deltas.map(|delta| {
-                    at = at.saturating_add(delta);
-                    at
-                });
-                times.filter(|own| *own < time).count() as u64
-            }
-            _ => piece.skim.samples(),
-        };
-        self.pieces.runs().flat_map(|run| self.pieces.of(run)).map(of_piece).sum()
-    }
-
     /// Gives what is needed of each chunk, and where that stands.
-    pub(super) fn cut_all(
-        &self,
-        mut each: impl FnMut(Chunk, u64) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn cut_all(&self, mut each: impl FnMut(Chunk, u64) -> Result<(), Error>) -> Result<(), Error> {
         let mut pending = 0;
         let pieces = self.pieces.runs().flat_map(|run| self.pieces.of(run));
         pieces

@@ -57,7 +57,6 @@
 //! `window` and `rebase` serve slices, `indexed` those by an index, `around` and `regular` tables by one.
 #![forbid(unsafe_code)]
 
-mod around;
 mod assemble;
 mod assembled;
 mod browser;
@@ -79,7 +78,6 @@ mod pieces;
 mod profile_parts;
 mod profiles;
 mod rebase;
-mod regular;
 mod router;
 mod skim;
 mod source;
@@ -90,7 +88,6 @@ mod tree;
 mod window;
 mod write;
 
-pub use around::SampleSpan;
 pub use assemble::Assembly;
 pub use assembled::text_of;
 pub use browser::FOR_DEVTOOLS;
@@ -108,7 +105,6 @@ pub use order::ChunkOrder;
 pub use order::{SortSpace, order_chunks};
 pub use profile_parts::ProfileParts;
 pub use profiles::{CpuProfile, HotFunction, ProfiledTrace, Profiles, open};
-pub use regular::{ChunkIds, IdReader, StreamIds};
 pub use router::{Detail, Role, Router};
 pub use skim::{FARTHEST, Skim, is_far};
 pub use source::ProfileSource;

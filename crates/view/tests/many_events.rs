@@ -112,12 +112,11 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     let granule = |at: u64| {
         let kind = kinds::PLAIN;
         let place = if at == 0 { 1 } else { few + at * GRANULE };
-        let each = GRANULE / EVENT;
-        [place, GRANULE - 2, each, at * step, step * 2, kind, 0, GRANULE - 50, at * each]
+        [place, GRANULE - 2, GRANULE / EVENT, at * step, step * 2, kind, 0, GRANULE - 50]
     };
-    let times = |rows: &[[u64; 9]]| (rows[0][3], rows.last().unwrap()[3] + step * 2);
+    let times = |rows: &[[u64; 8]]| (rows[0][3], rows.last().unwrap()[3] + step * 2);
     section(&mut to, id::GRANULES, granules - 1, granule, times);
-    copied(&old, &mut to, id::LANES, (8, true, 3));
+    copied(&old, &mut to, id::LANES, (8, true, 0));
     copied(&old, &mut to, id::PLACES, (4, false, 0));
     // as many as an index has room for
     let long = events / 64;
@@ -131,9 +130,9 @@ fn write_index(trace: &Path, events: u64) -> u64 {
         let dur = if depth == 3 { apart / 2 } else { (3 - depth) * apart - depth.min(1) };
         let dur = dur.max((1 << LONG) + 1);
         let place = few + at * GRANULE % (length - few - 1);
-        [kind, 0, lane, start, dur, 0, place, 0, 0, 0, u64::from(u32::MAX), at % 1000]
+        [kind, 0, lane, start, dur, place, 0, 0, 0, u64::from(u32::MAX), at % 1000]
     };
-    let reach = |rows: &[[u64; 12]]| {
+    let reach = |rows: &[[u64; 11]]| {
         let (starts, ends) =
             (rows.iter().map(|row| row[3]), rows.iter().map(|row| row[3] + row[4]));
         (starts.min().unwrap(), ends.max().unwrap())

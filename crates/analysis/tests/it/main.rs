@@ -8,8 +8,6 @@ mod exact;
 mod export;
 mod fuzzed;
 mod golden;
-mod indexed;
-mod indexed_pairs;
 mod insights;
 mod known_calls;
 mod laws;

@@ -2,7 +2,7 @@
 
 use super::parts::{Grouping, PartArgs, PerArg, TimesFlag};
 use super::picks::PickArgs;
-use super::{Export, IndexFlag, InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use super::{Export, InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -89,8 +89,6 @@ pub(crate) struct TopArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
-    pub(crate) index: IndexFlag,
-    #[command(flatten)]
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) picks: PickArgs,
@@ -152,8 +150,6 @@ impl SortKey {
 pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) index: IndexFlag,
     #[command(flatten)]
     pub(crate) part: PartArgs,
     #[command(flatten)]

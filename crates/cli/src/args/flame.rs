@@ -2,7 +2,7 @@
 
 use super::parts::{Grouping, PartArgs, PerArg, TimesFlag};
 use super::picks::PickArgs;
-use super::{IndexFlag, InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -46,8 +46,6 @@ Examples:
 pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) index: IndexFlag,
     #[command(flatten)]
     pub(crate) part: PartArgs,
     #[command(flatten)]

@@ -49,7 +49,7 @@ pub(crate) use flame::{FlameArgs, PictureForm};
 pub(crate) use gate_diff::Outcome as GateOutcome;
 pub(crate) use gate_report::{Figure, Row as GateRow};
 pub(crate) use identity::IdentityArgs;
-pub(crate) use index::{IndexArgs, IndexFlag};
+pub(crate) use index::IndexArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};
 pub(crate) use parts::{Chosen, Grouping, PartArgs, PerArg, TimeSpan, TimesFlag};

@@ -166,11 +166,6 @@ pub(crate) struct TimeSpan {
 }
 
 impl TimeSpan {
-    /// Of times as they stand in the trace.
-    pub(crate) fn written(bounds: (f64, f64)) -> Self {
-        TimeSpan { bounds, origin: 0 }
-    }
-
     /// That of a trace that was read.
     pub(crate) fn of(trace: &Trace) -> Self {
         TimeSpan { bounds: trace.bounds, origin: trace.origin().unwrap_or(0) }

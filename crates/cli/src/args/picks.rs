@@ -139,23 +139,6 @@ impl PickArgs {
         self.window.iter().any(|own| matches!(own, TimeStretch::Panel))
     }
 
-    /// The windows of a trace, if they follow from times alone; else why all must be read.
-    pub(crate) fn times(
-        &self,
-        part: &PartArgs,
-        span: TimeSpan,
-    ) -> Result<Vec<Window>, &'static str> {
-        const EVENTS: &str = "which windows are asked for follows from events of the whole trace";
-        let is_of_events = self.during.is_some() || self.event.is_some();
-        if part.as_panel() || is_of_events || self.has_panel() {
-            return Err(EVENTS);
-        }
-        // who reads all of it tells what is wrong with them
-        let windows = self.windows(part, span, || Err(Failure::usage(EVENTS)));
-        let windows = windows.map_err(|_| "no window was given")?;
-        if windows.is_empty() { Err("all of its time is asked for") } else { Ok(windows) }
-    }
-
     /// The windows of a trace, but for those that follow from events; `panel` is that
     /// which DevTools opens with.
     fn windows(

@@ -81,17 +81,6 @@ fn a_trace_that_changed_is_read_with_one_warning() {
 }
 
 #[test]
-fn tables_of_windows_say_why_they_read_all() {
-    let folder = folder();
-    let words = "although it has an index";
-    assert!(!folder.run("top a.json --from 1us -v").stderr.contains(words));
-    folder.run("index a.json").ends(0);
-    let run = folder.run("top a.json --from 1us -v");
-    assert!(run.stderr.contains(words), "{}", run.stderr);
-    assert!(!folder.run("top a.json -v").stderr.contains(words));
-}
-
-#[test]
 fn what_is_in_it_is_printed_and_reported() {
     let folder = folder();
     let run = folder.run("index --print a.json --report report.json").ends(0);

@@ -97,8 +97,6 @@ pub(crate) struct LastEvent {
     /// Its rows in the tables of threads and names.
     pub(crate) thread: usize,
     pub(crate) name: usize,
-    /// Whether the name is missing, or a string as it is written.
-    pub(crate) is_plain_name: bool,
 }
 
 impl AtZero {
@@ -207,19 +205,14 @@ impl InfoLook {
 
 /// The row of a field's value as in [`key_of`], and whether it is missing or a string without escapes.
 #[inline]
-fn row_of(
-    event: &Event<'_>,
-    field: Field,
-    table: &mut Table,
-    scratch: &mut Vec<u8>,
-) -> (usize, bool) {
+fn row_of(event: &Event<'_>, field: Field, table: &mut Table, scratch: &mut Vec<u8>) -> usize {
     let rest = event.field_and_rest(field).unwrap_or_default();
     if let Some(row) = table.recent(rest) {
-        return (row, true);
+        return row;
     }
     match plain_key(rest) {
-        Some(key) => (table.row_of_string(key, rest), true),
-        None => (table.row(key_slowly(event, field, scratch)), false),
+        Some(key) => table.row_of_string(key, rest),
+        None => table.row(key_slowly(event, field, scratch)),
     }
 }
 
@@ -284,15 +277,15 @@ impl Look for InfoLook {
         let usage = Usage { events: 1, bytes, time_ns, self_ns: 0 };
         let thread = self.thread(event);
         self.threads.add(thread, &usage);
-        let (name, is_plain_name) = row_of(event, Field::Name, &mut self.names, &mut self.scratch);
+        let name = row_of(event, Field::Name, &mut self.names, &mut self.scratch);
         self.names.add(name, &usage);
         let key = self.names.key(name);
         self.nameless += u64::from(key.is_empty());
         let is_start = key == b"\"TracingStartedInBrowser\"" && page_data(event).is_none();
         self.bare_starts += u64::from(is_start);
         let letter = if phase < LETTERS { phase as u8 } else { 0 };
-        self.last = Some(LastEvent { letter, ts, dur, thread, name, is_plain_name });
-        let (cat, _) = row_of(event, Field::Cat, &mut self.cats, &mut self.scratch);
+        self.last = Some(LastEvent { letter, ts, dur, thread, name });
+        let cat = row_of(event, Field::Cat, &mut self.cats, &mut self.scratch);
         self.cats.add(cat, &usage);
         let has_cat = !self.cats.key(cat).is_empty();
         self.uncategorised += u64::from(!has_cat && class != Class::Metadata);

@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::identity::may_be_several;
 use crate::input_watch::{InputWatch, facts_of, input_watch};
 use crate::inputs::of_inputs;
-use crate::pieces::{KnownSamples, Pieces as Known};
+use crate::pieces::Pieces as Known;
 use crate::warning::Warning;
 use cpuprofiles::CpuprofileInput;
 pub(crate) use cpuprofiles::CpuprofileInputs;
@@ -55,8 +55,6 @@ pub struct InputSet {
     documents: Vec<Document>,
     wholes: Vec<CpuprofileInput>,
     places: Vec<InputPlace>,
-    /// What an index knows of CPU profiles that are read in part.
-    known: Option<KnownSamples>,
     config: Config,
 }
 
@@ -86,15 +84,14 @@ impl InputSet {
         InputSet::new((inputs, index.documents), observed, wholes, config)
     }
 
-    /// Reads pieces of one input. `known` are CPU profiles that are read in part. Returns `None` if the
-    /// pieces are not what the index says.
+    /// Reads pieces of one input. Returns `None` if the pieces are not what the index says.
     ///
     /// # Errors
     /// [`Cancelled`](tracemill_core::error::ErrorKind::Cancelled) if the run was cancelled, and those of
     /// the observer.
     pub(crate) fn read_pieces<O: Observer>(
         source: &Source,
-        (pieces, known): (&Known, Option<KnownSamples>),
+        pieces: &Known,
         config: &Config,
         observer: O,
     ) -> Result<Option<InputSet>, Error> {
@@ -107,9 +104,7 @@ impl InputSet {
         let Some(Scanned { inputs, index, observed }) = read? else { return Ok(None) };
         let wholes = CpuprofileInputs::new(config);
         let read = (inputs, index.documents);
-        let mut set = InputSet::new(read, observed, wholes, config)?;
-        set.known = known.inspect(|known| set.streams.complete(&known.chunks));
-        Ok(Some(set))
+        InputSet::new(read, observed, wholes, config).map(Some)
     }
 
     /// Decides on places, once all inputs are read. `wholes` are the `.cpuprofile` inputs.
@@ -125,9 +120,8 @@ impl InputSet {
         let facts = watch.map(facts_of).unwrap_or_default();
         let (places, of_clocks) = places_of(facts, &documents, &inputs, config)?;
         let warnings = of_inputs(&inputs).chain(of_clocks).collect();
-        let (known, config) = (None, config.clone());
-        let wholes = wholes.found;
-        Ok(InputSet { inputs, warnings, streams, documents, wholes, places, known, config })
+        let (wholes, config) = (wholes.found, config.clone());
+        Ok(InputSet { inputs, warnings, streams, documents, wholes, places, config })
     }
 }
 
@@ -164,12 +158,6 @@ impl InputSet {
     /// Returns the warnings about inputs and their clocks.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
-    }
-
-    /// Returns whether a CPU profile that was read in part differs from what the index says. If so, no
-    /// answer from it counts.
-    pub fn is_wrong(&self) -> bool {
-        self.known.as_ref().is_some_and(|known| known.chunks.is_wrong())
     }
 
     /// Returns the number of documents.
@@ -235,7 +223,6 @@ impl InputSet {
     }
 
     fn store(&self) -> Store<'_> {
-        let store = self.inputs.store().with_long(&self.streams.long);
-        self.known.iter().fold(store, |store, known| store.with_long(known.chunks.long()))
+        self.inputs.store().with_long(&self.streams.long)
     }
 }

@@ -6,8 +6,8 @@ use tracemill_core::order::Order;
 use tracemill_core::store::Store;
 use tracemill_core::threads::both;
 use tracemill_profile::{
-    Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, SampleSpan, SortSpace, Text, head_of,
-    order_chunks, text_of,
+    Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, order_chunks,
+    text_of,
 };
 
 /// The thread, the stream and the input that a profile belongs to, and when it begins and ends.
@@ -167,8 +167,7 @@ pub struct Pieces<'s> {
 
 impl Pieces<'_> {
     /// Gives the pieces of a profile, by its number in [`InputSet::profiles`]: in the order of the stream (see
-    /// [`crate::ChunkOrder`]), or as they stand in the inputs if `as_written`; of a whole one nodes, then samples. Of one that is read in part
-    /// it returns which samples there are: of those given the first comes with all the time before it.
+    /// [`crate::ChunkOrder`]), or as they stand in the inputs if `as_written`; of a whole one nodes, then samples.
     ///
     /// Cost: a pass over its chunks, decoded again where they were not kept.
     ///
@@ -179,7 +178,7 @@ impl Pieces<'_> {
         number: usize,
         as_written: bool,
         mut each: impl FnMut(&ProfilePiece<'_>),
-    ) -> Result<Option<SampleSpan>, Error> {
+    ) -> Result<(), Error> {
         let Some(&group) = self.groups.get(number) else {
             if let Some(whole) = self.scanned.wholes.get(number - self.groups.len()) {
                 let store = whole.store();
@@ -191,18 +190,15 @@ impl Pieces<'_> {
                 let ((), samples) = both(threads, || show(whole.tree(&store)), samples);
                 show(samples);
             }
-            return Ok(None);
+            return Ok(());
         };
         let store = &self.store;
         let (mut contents, order) = (Contents::new(group.kept_chunks(), store), Order(store));
         let mut show = |chunk: ChunkRef<'_>| each(&ProfilePiece::of(chunk, store));
         let config = &self.scanned.config;
-        if let Some(known) = self.scanned.known.as_ref().filter(|_| group.is_known()) {
-            return group.each_around(known.around, store, config, show);
-        }
         if as_written {
             group.chunks().iter().for_each(|entry| show(contents.get(entry)));
-            return Ok(None);
+            return Ok(());
         }
         let limit = config.shares().index / 8 / config.threads.max(1) as u64;
         let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
@@ -210,7 +206,6 @@ impl Pieces<'_> {
         ordered.each(order, |entry| {
             show(contents.get(entry));
             Ok(())
-        })?;
-        Ok(None)
+        })
     }
 }

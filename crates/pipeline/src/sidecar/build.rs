@@ -7,7 +7,6 @@ use super::groups::{AllGroups, Groups};
 use super::lasting::Lasting;
 use super::look::{IndexLook, Listed};
 use super::packed::{Packed, Packing, RATIO};
-use super::recorded::Recorded;
 use super::span::NO_THREAD;
 use super::spans::{AllSpans, Spans};
 use super::streams::{AllStreams, Streams};
@@ -57,7 +56,6 @@ pub(super) struct Built {
     pub(super) has_lapses: bool,
     pub(super) has_other_durs: bool,
     pub(super) has_other_names: bool,
-    pub(super) recorded: Recorded,
     pub(super) packed: Option<Packed>,
 }
 
@@ -82,7 +80,6 @@ struct Build {
     has_lapses: bool,
     has_other_durs: bool,
     has_other_names: bool,
-    recorded: Recorded,
 }
 
 /// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
@@ -148,7 +145,6 @@ impl Build {
             has_lapses: false,
             has_other_durs: false,
             has_other_names: false,
-            recorded: Recorded::default(),
         }
     }
 
@@ -190,7 +186,6 @@ impl Build {
             has_lapses: self.has_lapses,
             has_other_durs: self.has_other_durs,
             has_other_names: self.has_other_names,
-            recorded: self.recorded,
             packed: self.packed,
         })
     }
@@ -273,7 +268,6 @@ impl Observer for Build {
         self.granules.append(granules)?;
         self.places.extend(&part.places)?;
         let rows = self.append_times(&part);
-        self.recorded.append(&part.recorded, &rows);
         self.streams.append(std::mem::take(&mut part.streams))?;
         self.granule_threads.append(std::mem::take(&mut part.threads), &rows)?;
         for member in &mut part.members {

@@ -33,8 +33,6 @@ pub(super) struct WantedStreams {
     pub(super) first: HashSet<u64>,
     /// Events that are read in any case.
     pub(super) events: Vec<Single>,
-    /// Whether there is one all of whose events are read.
-    pub(super) has_whole: bool,
     /// The chunks of those that are read in part.
     pub(super) known: IndexedStreams,
     /// Where those of their chunks stand whose samples may lie in windows, of a packed trace.
@@ -107,20 +105,11 @@ impl ChunkSource for Pages {
     }
 }
 
-/// Who needs something of CPU profiles.
-#[derive(Clone, Copy)]
-pub(super) enum Need<'w> {
-    /// Windows, with what becomes of profiles at their edges.
-    Windows(&'w Windows, Edges),
-    /// Tables, which want samples around a time of all profiles.
-    Samples,
-}
-
-/// What is needed of the CPU profiles of an input that stands at `base` among all. `None` if the index has no list of them; an error says
-/// why it is none of the trace.
+/// Finds what windows need of the CPU profiles of an input whose base is `base`. Returns `None` if the
+/// index has no list of CPU profiles. An error says why the index does not belong to the trace.
 pub(super) fn wanted(
     (lookup, bytes): (&Lookup<'_, '_>, &Arc<Mapped>),
-    need: Need<'_>,
+    (windows, edges): (&Windows, Edges),
     base: u64,
     config: &Limits,
 ) -> Result<Option<WantedStreams>, String> {
@@ -131,26 +120,19 @@ pub(super) fn wanted(
         entries: events.pages.clone(),
         text: lookup.text,
     });
-    let is_packed = lookup.packed.is_some();
-    let (unpacked, hides) = match need {
-        Need::Windows(windows, _) => (is_packed.then_some(windows), 0),
-        // samples around a time may stand anywhere in the text
-        Need::Samples => (None, if is_packed { streams::SAMPLES } else { 0 }),
-    };
-    let hides = hides | if of_runs.is_none() { streams::CHUNKS | streams::SAMPLES } else { 0 };
+    let hides = if of_runs.is_none() { streams::CHUNKS } else { 0 };
     let mut wanting = Wanting {
         streams: streams_of(lookup, streams, |known, own, of_events| {
-            wanted_of(known & !hides, own, of_events, need)
+            wanted_of(known & !hides, own, of_events, (windows, edges))
         })?,
         pages: Arc::clone(&pages),
-        unpacked,
+        unpacked: lookup.packed.is_some().then_some(windows),
         end: 0,
     };
     let room = config.shares().index / 4;
     let mut all = WantedStreams {
         first: HashSet::default(),
         events: Vec::new(),
-        has_whole: wanting.streams.iter().any(|own| own.wanted == Wanted::Whole),
         known: IndexedStreams::new(base, room, &config.tmp_dir, pages),
         likely: Vec::new(),
     };
@@ -189,11 +171,12 @@ fn streams_of(
 }
 
 /// How a stream is wanted of which so much is known, with its times and those of its events, up to the last.
-fn wanted_of(known: u64, own: Range<i64>, of_events: Range<i64>, need: Need<'_>) -> Wanted {
-    let Need::Windows(windows, edges) = need else {
-        let are_told = known & streams::SAMPLES != 0;
-        return if are_told { Wanted::InPart } else { Wanted::Whole };
-    };
+fn wanted_of(
+    known: u64,
+    own: Range<i64>,
+    of_events: Range<i64>,
+    (windows, edges): (&Windows, Edges),
+) -> Wanted {
     let has_times = known & streams::TIMES != 0;
     if has_times && !windows.touch(own.start, own.end) {
         return Wanted::Not;

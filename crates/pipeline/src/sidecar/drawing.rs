@@ -375,7 +375,7 @@ impl DrawnIndex {
         // keys are the least start and the greatest end
         let touches = |entry: &PageEntry| (entry.first as i64) < to && entry.last as i64 >= from;
         self.pages(id::SPANS, touches, |page| {
-            let columns = [0, 1, 2, 3, 4, 6, 7, 10, 11].map(|column| page.numbers(column));
+            let columns = [0, 1, 2, 3, 4, 5, 6, 9, 10].map(|column| page.numbers(column));
             let [kinds, flags, lanes, starts, durs, places, lasts, tracks, names] = columns;
             let (kinds, flags, lanes, starts) = (kinds?, flags?, lanes?, starts?);
             let (durs, places, lasts) = (durs?, places?, lasts?);

@@ -305,7 +305,7 @@ impl DrawnIndex {
         };
         let chosen = Chosen { pieces, unpacked };
         let pieces = Pieces { chosen, read, report: self.report.clone() };
-        let scanned = InputSet::read_pieces(&self.source, (&pieces, None), config, observer)?;
+        let scanned = InputSet::read_pieces(&self.source, &pieces, config, observer)?;
         self.check_unchanged()?;
         scanned.map_or_else(|| Err(self.candidate.changed()), |scanned| Ok(Some(scanned)))
     }

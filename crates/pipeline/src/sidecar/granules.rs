@@ -345,23 +345,20 @@ impl Granules {
     pub(super) fn write<W: io::Write>(&self, level: u32, to: &mut Writer<W>) -> io::Result<()> {
         to.section(id::section(id::GRANULES))?;
         let mut granules = self.cut(level);
-        let mut number = 0;
         loop {
             let page: Vec<Granule> = granules.by_ref().take(ROWS).collect();
-            let first = number;
-            number += page.iter().map(|granule| granule.events).sum::<u64>();
             if page.is_empty() {
                 return Ok(());
             }
             let least = page.iter().map(|granule| granule.least).min().unwrap_or_default();
             let greatest = page.iter().map(|granule| granule.greatest).max().unwrap_or_default();
-            to.page(page.len(), (least as u64, greatest as u64), |to| fill(&page, first, to))?;
+            to.page(page.len(), (least as u64, greatest as u64), |to| fill(&page, to))?;
         }
     }
 }
 
-/// The columns of a page, whose first event has this number among all.
-fn fill(page: &[Granule], first: u64, to: &mut PageBuilder) {
+/// Writes the columns of a page.
+fn fill(page: &[Granule], to: &mut PageBuilder) {
     let columns: [fn(&Granule) -> u64; 8] = [
         |granule| granule.place,
         |granule| granule.end - granule.place,
@@ -375,10 +372,4 @@ fn fill(page: &[Granule], first: u64, to: &mut PageBuilder) {
     for column in columns {
         to.numbers(&page.iter().map(column).collect::<Vec<_>>());
     }
-    let numbers = page.iter().scan(first, |next, granule| {
-        let own = *next;
-        *next += granule.events;
-        Some(own)
-    });
-    to.numbers(&numbers.collect::<Vec<_>>());
 }

@@ -11,7 +11,7 @@ use tracemill_core::entry::{Entry, rank};
 use tracemill_core::order::{Keyed, Order};
 use tracemill_core::place::Place;
 use tracemill_core::spill::Record;
-use tracemill_index::{event_sum, spans};
+use tracemill_index::spans;
 use tracemill_tokenizer::{Event, Field, Nanos, Tier, Validator};
 
 /// A part of something that lasts, with the thread it stands on and its checksum.
@@ -24,17 +24,15 @@ pub(super) struct LastingEvent {
     /// As of [`Span`]: of the chunk, then of all.
     pub(super) track: u32,
     pub(super) name: u32,
-    /// Of the categories of a B or E as they are written; 0 if there are none.
-    pub(super) cat: u32,
 }
 
 impl Record for LastingEvent {
-    const BYTES: usize = keys::PairEvent::BYTES + 20;
+    const BYTES: usize = keys::PairEvent::BYTES + 16;
 
     fn encode(&self, bytes: &mut [u8]) {
         let (part, rest) = bytes.split_at_mut(keys::PairEvent::BYTES);
         self.part.encode(part);
-        let numbers = [self.thread, self.sum, self.track, self.name, self.cat];
+        let numbers = [self.thread, self.sum, self.track, self.name];
         for (to, number) in rest.chunks_exact_mut(4).zip(numbers) {
             to.copy_from_slice(&number.to_le_bytes());
         }
@@ -44,8 +42,8 @@ impl Record for LastingEvent {
         let (part, rest) = bytes.split_at(keys::PairEvent::BYTES);
         let number =
             |at: usize| u32::from_le_bytes(rest[at..].first_chunk().copied().unwrap_or_default());
-        let [thread, sum, track, name, cat] = [0, 4, 8, 12, 16].map(number);
-        LastingEvent { part: keys::PairEvent::decode(part), thread, sum, track, name, cat }
+        let [thread, sum, track, name] = [0, 4, 8, 12].map(number);
+        LastingEvent { part: keys::PairEvent::decode(part), thread, sum, track, name }
     }
 }
 
@@ -142,8 +140,7 @@ impl Lasting {
                 let entry = Entry { time: ts.floor, place };
                 let part = PairEvent::new(event, entry, kind, step);
                 let PlacedEvent { thread, sum, track, name, .. } = *known;
-                let cat = if kind == Kind::Slice { cat_of(event) } else { 0 };
-                self.parts.push(LastingEvent { part, thread, sum, track, name, cat });
+                self.parts.push(LastingEvent { part, thread, sum, track, name });
             }
             Phase::Metadata | Phase::Moment => {}
         }
@@ -166,10 +163,6 @@ impl Lasting {
             self.complete.push(span);
         }
     }
-}
-
-fn cat_of(event: &Event<'_>) -> u32 {
-    event.field(Field::Cat).map_or(0, |cat| event_sum(0, cat).max(1))
 }
 
 fn has_other_name(event: &Event<'_>) -> bool {

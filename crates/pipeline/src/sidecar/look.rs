@@ -5,10 +5,8 @@ use super::granule_threads::PartThreads;
 use super::granules::{GranuleEvent, PartGranules, TIMED};
 use super::groups::Member;
 use super::lasting::{Lasting, PlacedEvent};
-use super::name_facts::{FactsByName, NameFacts};
-use super::recorded::Recorded;
 use super::streams::PartStreams;
-use crate::essential::is_essential;
+use crate::essential::{is_essential, may_be_special};
 use crate::filter::group_of;
 use crate::info::{self, LastEvent};
 use crate::slice::kinds::{Phase, end_of};
@@ -32,8 +30,6 @@ pub(super) struct IndexLook {
     /// None of what is not drawn by its index.
     pub(super) drawn: Option<PartDrawn>,
     pub(super) members: Vec<Member>,
-    pub(super) recorded: Recorded,
-    facts: FactsByName,
 }
 
 impl IndexLook {
@@ -48,8 +44,6 @@ impl IndexLook {
             threads: PartThreads::default(),
             drawn,
             members: Vec::new(),
-            recorded: Recorded::default(),
-            facts: FactsByName::default(),
         }
     }
 
@@ -93,12 +87,11 @@ impl Record for Listed {
 fn kinds_of(
     event: &Event<'_>,
     &LastEvent { letter: phase, ts, .. }: &LastEvent,
-    facts: NameFacts,
 ) -> (u64, Option<i64>) {
     if phase == b'M' {
         return (kinds::METADATA, None);
     }
-    let special = facts.may_be_special();
+    let special = may_be_special(event);
     let essential = if special && is_essential(event) { kinds::ESSENTIAL } else { 0 };
     let profiles = if special && Role::of(event).is_some() { kinds::PROFILES } else { 0 };
     let Some(ts) = ts else { return (kinds::UNTIMED | essential | profiles, None) };
@@ -110,8 +103,7 @@ fn kinds_of(
         b'C' => kinds::COUNTERS,
         _ => kinds::PLAIN,
     };
-    let noted = if facts.is_noted() { kinds::NOTED } else { 0 };
-    (own | essential | profiles | noted, Some(ts.floor))
+    (own | essential | profiles, Some(ts.floor))
 }
 
 impl Look for IndexLook {
@@ -119,13 +111,12 @@ impl Look for IndexLook {
         self.info.event(event, at);
         let Some(last) = self.info.last else { return true };
         let (place, len) = (event.offset, event.bytes.len() as u64);
-        let facts = self.facts.of(event, &last);
-        let (kinds, time) = kinds_of(event, &last, facts);
+        let (kinds, time) = kinds_of(event, &last);
         if let Some(time) = time {
             self.note_time(last.thread, time);
         }
         let sum = event_sum(place, event.bytes);
-        if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL | kinds::NOTED) != 0 {
+        if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) != 0 {
             self.places.push(Listed { place, len, kinds, sum });
         }
         let LastEvent { letter, ts, dur, .. } = last;
@@ -148,7 +139,6 @@ impl Look for IndexLook {
         let known =
             PlacedEvent { letter, ts, dur, end, place, thread, sum, track, name, is_special };
         self.lasting.note(event, &known);
-        self.recorded.note(event, (&last, facts), kinds);
         if kinds & kinds::METADATA == 0
             && let Some(group) = group_of(event)
         {

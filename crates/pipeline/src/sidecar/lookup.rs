@@ -9,7 +9,7 @@ use tracemill_core::hash::HashMap;
 use tracemill_core::packed::Restart;
 use tracemill_core::pieces::Piece;
 use tracemill_core::windows::Edges;
-use tracemill_index::{Index, IndexError, Page, PageEntry, SectionEntry, id, kinds, spans};
+use tracemill_index::{Index, IndexError, Page, PageEntry, SectionEntry, id, spans};
 
 /// Neighbouring granules are read as one up to so many bytes.
 const STRETCH: u64 = 1 << 20;
@@ -40,8 +40,6 @@ pub(super) struct SpanRow {
     /// One of [`spans`].
     pub(super) kind: u8,
     pub(super) flags: u8,
-    /// Its row in LANES, if it has one.
-    pub(super) thread: u64,
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) begin: Single,
@@ -58,8 +56,6 @@ pub(super) struct Granules {
     pub(super) bytes: u64,
     /// Ranges that may be needed too, as shows when the pieces are read. Of a packed trace they are unpacked with these.
     pub(super) beside: Vec<Range<u64>>,
-    /// Among all events the numbers of those that are read, from some to the next: `None` where they are not known.
-    pub(super) numbers: Vec<(u64, Option<u64>)>,
     /// That of the granule behind the last one.
     row: u64,
 }
@@ -77,8 +73,6 @@ pub(super) struct Row {
     sum: u64,
     /// Those of its events.
     pub(super) bytes: u64,
-    /// The number of its first event among all; `None` if the index does not say.
-    first: Option<u64>,
 }
 
 impl<'i, 'b> Lookup<'i, 'b> {
@@ -120,9 +114,9 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ) -> Result<(), IndexError> {
         for entry in pages_of(self.spans, seen) {
             let page = self.index.page(entry)?;
-            let columns = [0, 1, 2, 3, 4, 6, 7, 8, 9].map(|column| page.numbers(column));
-            let [kinds, flags, threads, starts, durs, begins, rests, sums, last_sums] = columns;
-            let (kinds, flags, threads) = (kinds?, flags?, threads?);
+            let columns = [0, 1, 3, 4, 5, 6, 7, 8].map(|column| page.numbers(column));
+            let [kinds, flags, starts, durs, begins, rests, sums, last_sums] = columns;
+            let (kinds, flags) = (kinds?, flags?);
             let (starts, durs) = (starts?, durs?);
             let (begins, rests, sums, last_sums) = (begins?, rests?, sums?, last_sums?);
             for row in 0..page.rows() {
@@ -135,8 +129,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 let single = |place, sum: u64| Single { place, sum: sum as u32, bytes: 0 };
                 let begin = single(begins[row], sums[row]);
                 let last = single(begins[row].wrapping_add(rests[row]), last_sums[row]);
-                let (kind, thread) = (kinds[row] as u8, threads[row]);
-                visit(&SpanRow { kind, flags, thread, start, end, begin, last });
+                visit(&SpanRow { kind: kinds[row] as u8, flags, start, end, begin, last });
             }
         }
         Ok(())
@@ -153,7 +146,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         let (mut events, mut is_known) = (Vec::new(), true);
         let clips = edges == Edges::Clip;
         self.each_span(seen, |&SpanRow { kind, flags, end, begin, last, .. }| {
-            if kind == spans::TABLE_PAIR || kind == spans::COUNTER && !clips {
+            if kind == spans::COUNTER && !clips {
                 return;
             }
             is_known &= kind != spans::FLOW || flags & spans::STEPS == 0 || clips;
@@ -169,16 +162,6 @@ impl<'i, 'b> Lookup<'i, 'b> {
             }
         })?;
         Ok(is_known.then_some(events))
-    }
-
-    /// Events that say names, or of requests, wherever they stand.
-    pub(super) fn noted(&self) -> Result<Vec<Single>, IndexError> {
-        let mut all = Vec::new();
-        for entry in &self.places.pages {
-            let page = self.index.page(entry)?;
-            all.extend(listed(&page)?.filter(|(kinds, _)| is_noted(*kinds)).map(|own| own.1));
-        }
-        Ok(all)
     }
 
     /// All that is to be read: granules that touch `seen`, the last one, these events, and those that count wherever they stand.
@@ -201,7 +184,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ) -> Result<Granules, IndexError> {
         for entry in &self.places.pages {
             let page = self.index.page(entry)?;
-            events.extend(listed(&page)?.filter(|(kinds, _)| !is_noted(*kinds)).map(|own| own.1));
+            events.extend(listed(&page)?);
         }
         self.chosen(seen, |row| row.place == self.last || wanted(row), events, rest)
     }
@@ -254,7 +237,6 @@ impl<'i, 'b> Lookup<'i, 'b> {
             let [places, lens, events, leasts, widths, kinds, sums, bytes] = columns;
             let (places, lens, events, leasts) = (places?, lens?, events?, leasts?);
             let (widths, kinds, sums, bytes) = (widths?, kinds?, sums?, bytes?);
-            let firsts = page.numbers(8).unwrap_or_default();
             for row in 0..page.rows() {
                 let (place, len, least) = (places[row], lens[row], leasts[row] as i64);
                 visit(&Row {
@@ -268,20 +250,10 @@ impl<'i, 'b> Lookup<'i, 'b> {
                     kinds: kinds[row],
                     sum: sums[row],
                     bytes: bytes[row],
-                    first: firsts.get(row).copied(),
                 });
             }
         }
         Ok(())
-    }
-}
-
-impl SpanRow {
-    /// Whether it is one event, if it is a slice that tables have.
-    pub(super) fn of_tables(&self) -> Option<bool> {
-        let is_slice = self.flags & (spans::OPEN | spans::NO_TABLES) == 0
-            && matches!(self.kind, spans::COMPLETE | spans::PAIR | spans::TABLE_PAIR);
-        is_slice.then_some(self.kind == spans::COMPLETE)
     }
 }
 
@@ -296,12 +268,6 @@ impl Row {
         (self.least, self.least.saturating_add_unsigned(self.width))
     }
 
-    /// Whether an event begins in it at one of these places, which ascend.
-    pub(super) fn holds_any(&self, places: &[u64]) -> bool {
-        let behind = places.partition_point(|place| *place < self.place);
-        places.get(behind).is_some_and(|place| *place < self.end())
-    }
-
     /// Whether any of its times may be one of these.
     pub(super) fn touches(&self, seen: &Range<i64>) -> bool {
         let is_timed = self.kinds & super::granules::TIMED != 0;
@@ -314,7 +280,6 @@ impl Granules {
     /// An event behind all others.
     pub(super) fn event(&mut self, Single { place, sum, bytes }: Single) {
         self.pieces.push(Piece::Event(place, bytes));
-        self.number(None);
         self.read.add(Read { events: 1, sum });
         self.bytes = self.bytes.saturating_add(bytes);
     }
@@ -323,22 +288,7 @@ impl Granules {
     fn granule(&mut self, row: &Row, end: u64, text: u64) {
         self.stretch(row.place..end, row.number);
         self.bytes = self.bytes.saturating_add(end.min(text).saturating_sub(row.place));
-        self.number(row.first);
         self.read.add(Read { events: row.events, sum: row.sum as u32 });
-    }
-
-    /// The next event that is read has this number among all.
-    fn number(&mut self, first: Option<u64>) {
-        let follows = self.numbers.last().is_some_and(|(read, own)| match (own, first) {
-            // counts of an index that was forged may have gone round
-            (Some(own), Some(first)) => {
-                first.wrapping_sub(*own) == self.read.events.wrapping_sub(*read)
-            }
-            (own, first) => *own == first,
-        });
-        if !follows {
-            self.numbers.push((self.read.events, first));
-        }
     }
 
     /// Joins neighbours: nothing but a separator stands between them.
@@ -367,17 +317,10 @@ impl Granules {
     }
 }
 
-/// Kinds of events in PLACES, and the events.
-fn listed(page: &Page) -> Result<impl Iterator<Item = (u64, Single)>, IndexError> {
-    let [places, kinds, sums] = [0, 2, 3].map(|column| page.numbers(column));
-    let events = places?.into_iter().zip(sums?);
-    let events = events.map(|(place, sum)| Single { place, sum: sum as u32, bytes: 0 });
-    Ok(kinds?.into_iter().zip(events))
-}
-
-/// Whether only tables need an event wherever it stands.
-fn is_noted(kinds: u64) -> bool {
-    kinds & kinds::NOTED != 0 && kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) == 0
+/// Returns the events in PLACES.
+fn listed(page: &Page) -> Result<impl Iterator<Item = Single>, IndexError> {
+    let events = page.numbers(0)?.into_iter().zip(page.numbers(3)?);
+    Ok(events.map(|(place, sum)| Single { place, sum: sum as u32, bytes: 0 }))
 }
 
 /// Pages whose keys are a least and a greatest time.

@@ -2,11 +2,7 @@
 
 use super::lookup::{Lookup, Single};
 use std::ops::Range;
-use tracemill_core::hash::HashMap;
 use tracemill_index::{IndexError, Page, PageEntry, SectionEntry, id, streams};
-
-/// A head, and a chunk.
-const FIRST: u64 = 2;
 
 /// An event of a group or a stream.
 pub(super) struct Member {
@@ -27,26 +23,6 @@ impl<'i> Lookup<'i, '_> {
             known & streams::TIMES == 0 || wanted(times.start, times.end)
         };
         self.members_of((streams, [2, 3, 4]), members, wanted).map(Some)
-    }
-
-    /// The first events of each CPU profile, which say of which thread it is and mostly have samples: at most [`FIRST`]. As [`Lookup::profiles`].
-    pub(super) fn begins_of_profiles(&self) -> Result<Option<Vec<Single>>, IndexError> {
-        let Some((streams, members_of)) = self.streams() else { return Ok(None) };
-        let (mut counts, mut full, mut found) = (HashMap::<usize, u64>::default(), 0, Vec::new());
-        for entry in &members_of.pages {
-            for Member { single, owner } in members(&self.index.page(entry)?)? {
-                let count = counts.entry(owner).or_default();
-                if *count < FIRST {
-                    *count += 1;
-                    full += u64::from(*count == FIRST);
-                    found.push(single);
-                }
-            }
-            if full == streams.rows {
-                break;
-            }
-        }
-        Ok(Some(found))
     }
 
     /// Events of groups whose flags and times, from the first to the last, are `wanted`.

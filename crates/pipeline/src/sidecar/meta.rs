@@ -1,7 +1,6 @@
 //! META: what plain `info` says, so that it need not be counted again.
 
 use super::granules::length_of;
-use super::recorded::TablesMeta;
 use super::sound::is_sound;
 use crate::info::InfoReport;
 use serde::{Deserialize, Serialize};
@@ -23,8 +22,6 @@ pub(super) struct Meta {
     /// None without what is drawn.
     #[serde(default)]
     pub(super) drawn: Option<DrawnMeta>,
-    /// None without SPANS, and of indexes that were made before this was in them.
-    pub(super) tables: Option<TablesMeta>,
     /// None if it would have taken too many bytes.
     pub(super) info: Option<InfoReport>,
 }
@@ -118,7 +115,7 @@ impl Meta {
         let InputReport { bytes, events, encoding, unclosed, odd_separators, .. } = *input;
         let encoding = encoding.map(str::to_owned);
         let input = InputMeta { bytes, events, encoding, losses, unclosed, odd_separators };
-        Meta { jump_level, left_out, input, windows: None, drawn: None, tables: None, info }
+        Meta { jump_level, left_out, input, windows: None, drawn: None, info }
     }
 
     /// That of an index, if its numbers can be those of a trace: they are added up without a further look.
@@ -126,12 +123,11 @@ impl Meta {
         let section = index.section(id::META).ok_or("its summary is missing")?;
         let json = index.joined(section, MOST).map_err(|error| error.to_string())?;
         let meta: Meta = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
-        let has_ends = |own: &TablesMeta| own.unended.max(own.lone_ends) <= meta.input.events;
         let is_sound = match (&meta.info, meta.input("")) {
             (Some(report), Some(input)) => is_sound(report, &input),
             _ => true,
         };
-        if !is_sound || !meta.tables.as_ref().is_none_or(has_ends) {
+        if !is_sound {
             return Err("its summary has impossible numbers".to_owned());
         }
         Ok(meta)

@@ -17,8 +17,6 @@ mod chunks;
 mod drawing;
 mod drawn;
 mod drawn_windows;
-mod excerpt;
-mod excerpt_profiles;
 mod filters;
 mod fresh;
 mod granule_threads;
@@ -29,13 +27,11 @@ mod look;
 mod lookup;
 mod members;
 mod meta;
-mod name_facts;
 mod packed;
 mod pages;
 mod place;
 mod plan;
 mod profiles;
-mod recorded;
 mod rows;
 mod sections;
 mod sound;
@@ -52,14 +48,9 @@ mod write;
 pub use answer::{info, info_with};
 pub use drawing::{DrawnBin, DrawnIndex, DrawnName, DrawnSpan, DrawnState};
 pub use drawn_windows::{DrawnCount, DrawnStretch};
-pub use excerpt::{
-    Attempt, ByIndex, Excerpt, ExcerptQuery, ExcerptThread, Unsettled, by_excerpt, scan_excerpt,
-    stretch_at,
-};
 pub(crate) use filters::filter;
 pub use place::{has_index, index_path};
 pub(crate) use plan::Asked;
 pub(crate) use profiles::profiles;
-pub use recorded::{ExcerptLacks, micros};
 pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};
 pub(crate) use windows::slice;

@@ -4,7 +4,6 @@ use super::chosen::{Candidate, unused_of_several};
 use super::lookup::{Granules, Lookup};
 use super::meta::WindowsMeta;
 use super::packed::{self, Rounds};
-use super::recorded::TablesMeta;
 use crate::config::Config;
 use crate::pieces::{PieceOutcome, Pieces};
 use crate::warning::Warning;
@@ -124,7 +123,6 @@ pub(super) struct Opened<'l, 'i, 'b> {
     pub(super) bytes: &'l Arc<Mapped>,
     pub(super) lookup: &'l Lookup<'i, 'b>,
     pub(super) of_windows: &'l WindowsMeta,
-    pub(super) of_tables: Option<&'l TablesMeta>,
     /// The report of the trace, as if all was read.
     pub(super) input: InputReport,
 }
@@ -210,7 +208,7 @@ fn plan<T>(
     let Some(lookup) = &lookup else {
         return Ok(Plan::Cannot("it does not say where the events begin and end"));
     };
-    ask(Opened { bytes: &bytes, lookup, of_windows, of_tables: meta.tables.as_ref(), input })
+    ask(Opened { bytes: &bytes, lookup, of_windows, input })
 }
 
 /// Why so many events are not read by themselves.

@@ -6,13 +6,12 @@
 //! T is the least power of two above which there are at most so many intervals as [`EACH`] of the text. Which those are is known when
 //! all is read; until then those above a bound are kept that grows with what was seen, and that T reaches in any case.
 //!
-//! Pairs are those of all verbs, of parts sorted by what they belong to: see the module `slice`. Heap: what is open at one time on one thread, within a quota. Tables pair B and E as DevTools does,
-//! by name and categories: where that makes other pairs, those are listed beside. They do not count for T, for windows that are cut would read
-//! more than they need; but have one of their own that is no less, and their own room.
+//! Parts are sorted by what they belong to and paired as all verbs pair them: see the module `slice`.
+//! Heap: what is open at one time on one thread, within a quota.
 
 use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
-use super::span::{LEVEL_OPEN, NO_THREAD, Span, SummedPlace};
+use super::span::{LEVEL_OPEN, Span, SummedPlace};
 use crate::config::OPEN;
 use crate::slice::kinds::{Kind, Step};
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::error::Error;
 use tracemill_core::limits::{Limits, Quota};
 use tracemill_core::order::{ExternalSorter, Order, SortedRecords};
-use tracemill_core::pairing::{Begins, DevtoolsBegins};
+use tracemill_core::pairing::Begins;
 use tracemill_core::spill::SpillVec;
 use tracemill_index::spans;
 
@@ -34,8 +33,6 @@ pub(super) struct AllSpans {
     /// By level; those below the bound are not all there.
     counts: [u64; LEVEL_OPEN as usize + 1],
     most: u64,
-    /// Pairs for tables alone that are longer than the floor was when they came.
-    of_tables: SpillVec<Span>,
     /// T is no less than 2 to the power of it.
     floor: Arc<AtomicU32>,
     /// Parts that have yet to be paired.
@@ -52,7 +49,6 @@ impl AllSpans {
         AllSpans {
             done: SpillVec::new(&limits.tmp_dir, share),
             counts: [0; _],
-            of_tables: SpillVec::new(&limits.tmp_dir, share),
             most: (file_bytes / EACH).max(LEAST),
             floor: Arc::default(),
             parts: ExternalSorter::new(&limits.tmp_dir, share, limits.threads),
@@ -116,32 +112,16 @@ impl AllSpans {
         parts.sorted(order).try_for_each(|part| walk.take(&part))?;
         walk.end_key()?;
         let (has_crossings, has_strangers) = (walk.has_crossings, walk.has_strangers);
-        let pairs = walk.pairs;
         drop(parts);
         let floor = self.floor.load(Relaxed);
         let mut sorter = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
         for span in self.done.take()?.iter().filter(|span| span.level() > floor) {
             sorter.push(span, Order::none())?;
         }
-        let of_tables = self.of_tables.take()?;
-        let table_level = level_of(of_tables.iter(), floor, self.most);
-        of_tables
-            .iter()
-            .filter(|span| span.level() > table_level)
-            .try_for_each(|span| sorter.push(span, Order::none()))?;
         let all = sorter.finish(Order::none())?;
         let is_complete = self.above(floor) <= self.most;
-        let level = floor;
-        Ok(Spans { all, level, table_level, is_complete, has_crossings, has_strangers, pairs })
+        Ok(Spans { all, level: floor, is_complete, has_crossings, has_strangers })
     }
-}
-
-/// The least level, not below `floor`, above which there are at most so many.
-fn level_of(all: impl Iterator<Item = Span>, floor: u32, most: u64) -> u32 {
-    let mut counts = [0_u64; LEVEL_OPEN as usize + 1];
-    all.for_each(|span| counts[span.level() as usize] += 1);
-    let above = |level: u32| counts[level as usize + 1..].iter().sum::<u64>();
-    (floor..LEVEL_OPEN).find(|&level| above(level) <= most).unwrap_or(LEVEL_OPEN)
 }
 
 /// Intervals longer than T, by thread and start.
@@ -149,34 +129,15 @@ pub(super) struct Spans {
     all: SortedRecords<Span>,
     /// T is 2 to the power of it.
     pub(super) level: u32,
-    /// The same of pairs for tables alone.
-    table_level: u32,
     /// Whether all that never ends has room.
     pub(super) is_complete: bool,
     /// Whether an end closes a begin around others that are open.
     pub(super) has_crossings: bool,
     /// Whether an end closes a begin of another name.
     pub(super) has_strangers: bool,
-    pub(super) pairs: PairCounts,
-}
-
-/// What became of B and E, as DevTools pairs them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PairCounts {
-    /// B without an E.
-    pub(super) unended: u64,
-    /// E without a B.
-    pub(super) lone_ends: u64,
-    /// Whether there are B and E of no thread.
-    pub(super) has_strays: bool,
 }
 
 impl Spans {
-    /// The level of pairs for tables alone, where that of all others is this.
-    pub(super) fn table_level(&self, level: u32) -> u32 {
-        self.table_level + level.saturating_sub(self.level)
-    }
-
     /// Gives those longer than 2 to the power of a level to `visit`.
     pub(super) fn each<E>(
         &self,
@@ -184,24 +145,7 @@ impl Spans {
         mut visit: impl FnMut(Span) -> Result<(), E>,
     ) -> Result<(), E> {
         let all = self.all.sorted(Order::none());
-        all.filter(|span| self.is_listed(span, level)).try_for_each(&mut visit)
-    }
-
-    /// How many of those each of so many threads has.
-    pub(super) fn by_thread(&self, level: u32, threads: usize) -> Vec<u64> {
-        let mut counts = vec![0; threads];
-        let listed = |span: &Span| self.is_listed(span, level) && span.thread != NO_THREAD;
-        for span in self.all.unsorted().filter(listed) {
-            if let Some(count) = counts.get_mut(span.thread as usize) {
-                *count += 1;
-            }
-        }
-        counts
-    }
-
-    fn is_listed(&self, span: &Span, level: u32) -> bool {
-        let for_tables = span.kind == spans::TABLE_PAIR;
-        span.level() > if for_tables { self.table_level(level) } else { level }
+        all.filter(|span| span.level() > level).try_for_each(&mut visit)
     }
 }
 
@@ -215,7 +159,6 @@ struct Waiting {
     label: u32,
     time: i64,
     name: u64,
-    cat: u32,
     held: SummedPlace,
 }
 
@@ -232,13 +175,10 @@ struct Walk<'a> {
     drawn: Option<&'a mut AllDrawn>,
     owner: u128,
     open: Begins<Waiting>,
-    /// Of B and E, as DevTools has it.
-    of_tables: DevtoolsBegins<Waiting>,
     flow: Option<Chain>,
     counter: Option<Waiting>,
     has_crossings: bool,
     has_strangers: bool,
-    pairs: PairCounts,
 }
 
 impl<'a> Walk<'a> {
@@ -248,23 +188,20 @@ impl<'a> Walk<'a> {
             drawn,
             owner: 0,
             open: Begins::default(),
-            of_tables: DevtoolsBegins::default(),
             flow: None,
             counter: None,
             has_crossings: false,
             has_strangers: false,
-            pairs: PairCounts::default(),
         }
     }
 
     fn take(&mut self, own: &LastingEvent) -> Result<(), Error> {
-        let LastingEvent { part, thread, sum, track, name, cat } = own;
+        let LastingEvent { part, thread, sum, track, name } = own;
         if part.owner() != self.owner {
             self.end_key()?;
             self.owner = part.owner();
         }
         if self.owner == 0 {
-            self.pairs.has_strays |= part.kind == Kind::Slice;
             return Ok(());
         }
         let own = Waiting {
@@ -274,7 +211,6 @@ impl<'a> Walk<'a> {
             label: *name,
             time: part.entry.time,
             name: part.name,
-            cat: *cat,
             held: SummedPlace { place: part.entry.place.offset(), sum: *sum },
         };
         match (part.kind, part.step) {
@@ -296,12 +232,7 @@ impl<'a> Walk<'a> {
             }
             (_, Step::Begin) => {
                 self.open.begin(own.name, own);
-                if part.kind == Kind::Slice {
-                    self.pairs.unended += 1;
-                    // what has no category fits no end that has one
-                    self.of_tables.begin(own.name, u64::from(own.cat) + 2, own);
-                }
-                self.to.quota.check(self.open.heap() + self.of_tables.heap(), OPEN)
+                self.to.quota.check(self.open.heap(), OPEN)
             }
             (_, Step::Middle) => Ok(()),
             (_, Step::End) => self.end(&own),
@@ -311,34 +242,12 @@ impl<'a> Walk<'a> {
     fn end(&mut self, own: &Waiting) -> Result<(), Error> {
         let innermost = self.open.innermost().map(|open| open.held.place);
         let begin = self.open.end(own.name);
-        let is_same = own.kind != spans::PAIR || self.end_of_tables(own, begin)?;
         let Some(begin) = begin else { return Ok(()) };
         self.has_crossings |= innermost != Some(begin.held.place);
         self.has_strangers |= own.name != 0 && begin.name != own.name;
-        let flags = if is_same { 0 } else { spans::NO_TABLES };
-        let span = between(&begin, (own.time, own.held), flags);
+        let span = between(&begin, (own.time, own.held), 0);
         self.drawn.iter_mut().for_each(|drawn| drawn.pair(&span));
         self.to.push(span)
-    }
-
-    /// Ends a pair for tables; false if that is another one than that of the other verbs, which begins with `begin`.
-    fn end_of_tables(&mut self, own: &Waiting, begin: Option<Waiting>) -> Result<bool, Error> {
-        let name = (own.name != 0).then_some(own.name);
-        let cat = (own.cat != 0).then_some(u64::from(own.cat) + 2);
-        let Some(of_tables) = self.of_tables.end(name, cat) else {
-            self.pairs.lone_ends += 1;
-            return Ok(begin.is_none());
-        };
-        self.pairs.unended -= 1;
-        if begin.is_some_and(|begin| begin.held.place == of_tables.held.place) {
-            return Ok(true);
-        }
-        let begin = Waiting { kind: spans::TABLE_PAIR, ..of_tables };
-        let span = between(&begin, (own.time, own.held), 0);
-        if span.level() > self.to.floor.load(Relaxed) {
-            self.to.of_tables.extend(&[span])?;
-        }
-        Ok(false)
     }
 
     fn end_flow(&mut self) -> Result<(), Error> {
@@ -350,7 +259,6 @@ impl<'a> Walk<'a> {
     /// What is open here never ends.
     fn end_key(&mut self) -> Result<(), Error> {
         self.end_flow()?;
-        self.of_tables = DevtoolsBegins::default();
         let open = std::mem::take(&mut self.open);
         for begin in open.values().chain(self.counter.take()) {
             self.to.push(between(&begin, (i64::MAX, begin.held), spans::OPEN))?;

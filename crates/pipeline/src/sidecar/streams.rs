@@ -19,9 +19,7 @@ use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_index::{PageBuilder, Writer, id, streams};
-use tracemill_profile::{
-    ChunkIds, Detail, IdReader, ProfileParts, Role, Router, Skim, StreamIds, StreamKey, is_far,
-};
+use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey, is_far};
 use tracemill_tokenizer::Event;
 
 /// Rows of a page of streams.
@@ -82,9 +80,6 @@ impl Record for Member {
 pub(super) struct PartStreams {
     router: Router,
     members: Vec<Member>,
-    /// Of each chunk its stream, and what its ids are.
-    ids: Vec<(u32, Option<ChunkIds>)>,
-    reader: IdReader,
 }
 
 impl PartStreams {
@@ -95,9 +90,6 @@ impl PartStreams {
         let time = event.ts().map_or(0, |ts| ts.floor);
         let len = event.bytes.len() as u64;
         self.members.push(Member { place, len, stream, sum, time, skim: None });
-        if role == Role::Chunk {
-            self.ids.push((stream, self.reader.read(event)));
-        }
         // what is not quick to read was decoded for its times
         self.router.kept.clear();
     }
@@ -119,16 +111,7 @@ struct Track {
     last: Option<Entry>,
     /// Whether its times are more than those of its events and the steps of its chunks, one after the other.
     is_unknown: bool,
-    heads: u64,
-    ids: StreamIds,
-    /// Chunks that are not such as V8 writes those with samples.
-    others: u64,
-    /// Whether samples follow from more than those around them ([`streams::SAMPLES`]), beside heads and ids.
-    is_entangled: bool,
 }
-
-/// Samples of a chunk that all readers take at once.
-const SAMPLES: u64 = 1 << 16;
 
 impl Track {
     fn append(&mut self, parts: &ProfileParts) {
@@ -136,9 +119,6 @@ impl Track {
         for head in &parts.heads {
             self.event(head.entry);
             self.start = Some(head.entry.time);
-            self.heads += 1;
-            // sums of whole microseconds are exact in any grouping, also as doubles
-            self.is_entangled |= head.entry.time % 1000 != 0 || !says_all(head.entry.place.rank());
         }
         for (chunk, skim) in skimmed(parts) {
             self.event(chunk);
@@ -162,8 +142,6 @@ impl Track {
         };
         let in_order = self.last.replace(chunk).is_none_or(follows);
         self.is_unknown |= !in_order || !skim.is_even();
-        self.is_entangled |= skim.samples() > SAMPLES;
-        self.others += u64::from(skim.is_other());
         if skim.samples() > 0 {
             widen(&mut self.of_samples, skim.times(self.elapsed));
         }
@@ -187,12 +165,9 @@ impl Track {
 impl Track {
     /// What of it is known, for who has `room` for what there is of chunks.
     fn known(&self, has_room: bool) -> u64 {
-        let says_more = self.is_entangled || self.others > self.ids.ends();
-        let is_regular = self.heads == 1 && !says_more && self.ids.are_regular();
         match self.times() {
             None => 0,
             Some(_) if !has_room => streams::TIMES,
-            Some(_) if is_regular => streams::TIMES | streams::CHUNKS | streams::SAMPLES,
             Some(_) => streams::TIMES | streams::CHUNKS,
         }
     }
@@ -240,9 +215,6 @@ impl AllStreams {
             }
             self.all[number as usize].append(&parts);
             numbers.push(number);
-        }
-        for (stream, ids) in part.ids {
-            self.all[numbers[stream as usize] as usize].ids.append(ids);
         }
         for member in &mut part.members {
             member.stream = numbers[member.stream as usize];

@@ -55,19 +55,13 @@ pub(super) fn keys<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Resul
     rows.end_page(to)
 }
 
-/// Threads; `spans` are the rows of SPANS of each.
-pub(super) fn threads<W: io::Write>(
-    built: &Built,
-    spans: &[u64],
-    to: &mut Writer<W>,
-) -> io::Result<()> {
+pub(super) fn threads<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
     to.section(id::section(id::LANES))?;
-    let mut rows = Rows::new(3);
+    let mut rows = Rows::new(0);
     for (number, thread) in built.threads.entries().enumerate() {
         let (pid, tid) = ids_of_key(thread.key);
         let times = built.times.get(number).copied().flatten();
         let (least, greatest) = times.unwrap_or((0, 0));
-        let records = built.recorded.threads.get(number).copied().unwrap_or_default();
         let row = [
             thread.usage.events,
             thread.usage.bytes,
@@ -77,9 +71,6 @@ pub(super) fn threads<W: io::Write>(
             u64::from(times.is_some()),
             pid.len() as u64,
             tid.len() as u64,
-            spans.get(number).copied().unwrap_or(0),
-            records.count,
-            records.first.map_or(0, |place| place + 1),
         ];
         rows.push(row, &[pid, tid], to)?;
     }

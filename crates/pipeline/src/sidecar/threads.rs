@@ -37,16 +37,6 @@ pub(super) fn threads(index: &Index<'_>) -> Result<Option<IndexedThreads>, Index
     Ok(Some(IndexedThreads { all, is_plain }))
 }
 
-/// Of each thread how many I, X and B with a time it has, and the place of the first of these and of E, plus 1, or 0.
-pub(super) fn records(index: &Index<'_>) -> Result<Vec<(u64, u64)>, IndexError> {
-    let mut all = Vec::new();
-    for entry in index.section(id::LANES).into_iter().flat_map(|section| &section.pages) {
-        let page = index.page(entry)?;
-        all.extend(page.numbers(10)?.into_iter().zip(page.numbers(11)?));
-    }
-    Ok(all)
-}
-
 /// Without quotes.
 fn content(id: &[u8]) -> &[u8] {
     match id {

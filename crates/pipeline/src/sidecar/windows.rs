@@ -19,7 +19,7 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
-use super::chunks::{self, NO_PROFILES, Need};
+use super::chunks::{self, NO_PROFILES};
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
 use crate::pieces::Pieces;
@@ -92,8 +92,7 @@ fn known(
     };
     let (mut streams, mut chunks, mut beside) = (HashSet::default(), None, Vec::new());
     if of_windows.has_profiles {
-        let wanted =
-            chunks::wanted((lookup, bytes), Need::Windows(&windows, job.edges), BASE, config)?;
+        let wanted = chunks::wanted((lookup, bytes), (&windows, job.edges), BASE, config)?;
         let Some(wanted) = wanted else { return Ok(Plan::Cannot(NO_PROFILES)) };
         (streams, chunks, beside) = (wanted.first, Some(wanted.known), wanted.likely);
         events.extend(wanted.events);

@@ -187,9 +187,7 @@ fn attempt(
     }
     sections.append(granules, &mut to)?;
     if keeps(id::LANES) {
-        let counts =
-            spans.zip(look_back).map(|(all, level)| all.by_thread(level, built.times.len()));
-        tables::threads(built, &counts.unwrap_or_default(), &mut to)?;
+        tables::threads(built, &mut to)?;
     }
     behind.into_iter().try_for_each(|set| sections.append(set, &mut to))?;
     let bytes = to.file_len();
@@ -252,12 +250,7 @@ fn meta(
         has_crossing: groups.is_some_and(Groups::has_crossing),
         bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
     });
-    let tables = built
-        .spans
-        .as_ref()
-        .zip(look_back)
-        .map(|(spans, level)| built.recorded.meta(&spans.pairs, spans.table_level(level)));
     let mut meta = Meta::of(level, left_out, input, info);
-    (meta.windows, meta.tables) = (windows, tables);
+    meta.windows = windows;
     Ok(meta)
 }

@@ -158,48 +158,41 @@ impl Trace {
     }
 }
 
-/// Rows of SPANS with their depths, and T.
-fn read(index: &Index<'_>, text: &[u8]) -> (Vec<(Made, u64)>, u64) {
+/// Returns the rows of SPANS, and T.
+fn read(index: &Index<'_>, text: &[u8]) -> (Vec<Made>, u64) {
     let meta = index.joined(index.section(id::META).expect("there is one"), 1 << 20);
     let meta: serde_json::Value = serde_json::from_slice(&meta.expect("sound")).expect("JSON");
     let level = meta["windows"]["level"].as_u64().expect("a number");
     let section = index.section(id::SPANS).expect("it has room");
     let lanes = index.section(id::LANES).expect("it has room");
-    let mut by_lane = Vec::new();
     let mut tids = Vec::new();
     for entry in &lanes.pages {
         let page = index.page(entry).expect("sound");
-        by_lane.extend(page.numbers(9).expect("numbers"));
         let ids = String::from_utf8(page.bytes(8).expect("bytes").to_vec()).expect("text");
         // pids and tids of one digit, without anything between
         tids.extend(ids.as_bytes().chunks(2).map(|pair| u64::from(pair[1] - b'0')));
     }
-    let (mut rows, mut lane_of_row) = (Vec::new(), Vec::new());
-    for (lane, count) in by_lane.iter().enumerate() {
-        (0..*count).for_each(|_| lane_of_row.push(lane as u64));
-    }
+    let mut rows = Vec::new();
     let sum_of = |place: usize| {
         let end = place + text[place..].iter().position(|byte| *byte == b'}').expect("an end") + 1;
         u64::from(event_sum(place as u64, &text[place..end]))
     };
     for entry in &section.pages {
         let page = index.page(entry).expect("sound");
-        let columns: Vec<Vec<u64>> = (0..10).map(|at| page.numbers(at).expect("numbers")).collect();
+        let columns: Vec<Vec<u64>> = (0..9).map(|at| page.numbers(at).expect("numbers")).collect();
         (0..page.rows()).for_each(|row| {
-            let [kind, flags, lane, start, dur, depth, begin, rest, sum, last] =
+            let [kind, flags, lane, start, dur, begin, rest, sum, last] =
                 std::array::from_fn(|at| columns[at][row]);
-            assert_eq!(lane, lane_of_row[rows.len()]);
             let places = (begin as usize, (begin + rest) as usize);
             assert_eq!(sum, sum_of(places.0));
             assert_eq!(last, if rest == 0 { 0 } else { sum_of(places.1) });
             let is_open = flags & u64::from(spans::OPEN) != 0;
             let end = (!is_open).then_some((start + dur) / 1000);
             let (kind, start) = (kind as u8, start / 1000);
-            rows.push((Made { kind, thread: tids[lane as usize], start, end, places }, depth));
+            rows.push(Made { kind, thread: tids[lane as usize], start, end, places });
             assert!((entry.first..=entry.last).contains(&(start * 1000)));
         });
     }
-    assert_eq!(rows.len(), lane_of_row.len());
     (rows, 1 << level)
 }
 
@@ -215,22 +208,10 @@ fn what_is_longer_than_t_is_listed_with_the_places_of_its_ends() {
         let is_long = |own: &&Made| own.end.is_none_or(|end| (end - own.start) * 1000 > look_back);
         let expected: BTreeSet<Made> = all.iter().filter(is_long).cloned().collect();
         assert!(expected.len() > 500 && expected.len() < all.len() / 2, "{}", expected.len());
-        assert_eq!(rows.iter().map(|(own, _)| own.clone()).collect::<BTreeSet<_>>(), expected);
+        assert_eq!(rows.iter().cloned().collect::<BTreeSet<_>>(), expected);
         let by_start = |own: &Made| (own.thread, own.start);
-        for (own, depth) in rows.iter().step_by(17) {
-            let nests = |own: &Made| matches!(own.kind, spans::COMPLETE | spans::PAIR);
-            let around = |other: &&Made| {
-                nests(own)
-                    && nests(other)
-                    && other != &own
-                    && other.thread == own.thread
-                    && other.start <= own.start
-                    && other.end >= own.end
-            };
-            assert_eq!(*depth, all.iter().filter(around).count() as u64, "{own:?}");
-        }
-        let threads: Vec<u64> = rows.iter().map(|(own, _)| own.thread).collect();
-        let mut starts: Vec<_> = rows.iter().map(|(own, _)| by_start(own)).collect();
+        let threads: Vec<u64> = rows.iter().map(|own| own.thread).collect();
+        let mut starts: Vec<_> = rows.iter().map(by_start).collect();
         let groups = threads.chunk_by(|a, b| a == b).count();
         assert_eq!(groups, threads.iter().collect::<BTreeSet<_>>().len());
         starts.chunk_by_mut(|a, b| a.0 == b.0).for_each(|own| assert!(own.is_sorted()));

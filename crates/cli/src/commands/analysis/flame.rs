@@ -12,7 +12,7 @@ use tracemill_pipeline::{Config, plural};
 /// Draws what was asked for.
 pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Result<Exit, Failure> {
     let (form, per, rules, change) = (args.form()?, args.per()?, args.rules(), args.change()?);
-    let FlameArgs { input, index, part, picks, times, output, limits, messages: said, .. } = args;
+    let FlameArgs { input, part, picks, times, output, limits, messages: said, .. } = args;
     let shape = if rules.order == Order::Time { Shape::Log } else { Shape::CallTree };
     if shape == Shape::Log && picks.is_in_pieces() {
         return Err(Failure::usage(
@@ -21,7 +21,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
         ));
     }
     let flags = Flags { verb: "flame", input, limits, messages: said };
-    let picked = Picked { part, picks, by: args.group_by, index, times };
+    let picked = Picked { part, picks, by: args.group_by, times };
     let job = Job::picked(flags, output, picked, messages)?;
     let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
     note_dropped(&parts, messages);

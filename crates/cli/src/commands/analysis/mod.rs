@@ -23,11 +23,11 @@ pub(super) use perfetto::perfetto;
 pub(super) use report::report;
 
 use crate::args::{
-    Asked, Form, Grouping, IndexFlag, JsonForm, OutputArgs, PartArgs, PickArgs, SortKey, TimeSpan,
-    TimesFlag, TopArgs, TreeArgs,
+    Asked, Form, Grouping, JsonForm, OutputArgs, PartArgs, PickArgs, SortKey, TimesFlag, TopArgs,
+    TreeArgs,
 };
 use crate::commands::reporting::Reporting;
-use crate::commands::running::{Flags, Running, of_index};
+use crate::commands::running::{Flags, Running};
 use crate::commands::unmatched;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
@@ -38,9 +38,7 @@ use answer::{Answer, Shown};
 use data::{Json, csv};
 use terminal::has_colours;
 use text::{PageStyle, write_page};
-use tracemill_analysis::{
-    IndexRole, Part, Query, ReadRules, Refusal, RowLimit, RowThreshold, Scope, Shape, Trace,
-};
+use tracemill_analysis::{Part, Query, ReadRules, Refusal, RowLimit, RowThreshold, Shape, Trace};
 use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning, plural};
 
 /// A run of one of these verbs, which has read its inputs.
@@ -49,13 +47,12 @@ struct Job<'a> {
     trace: Trace,
 }
 
-/// Which part of the inputs is looked at, and what says where that lies.
+/// The flags that choose what counts.
 #[derive(Clone, Copy)]
 struct Picked<'a> {
     part: &'a PartArgs,
     picks: &'a PickArgs,
     by: Grouping,
-    index: &'a IndexFlag,
     times: &'a TimesFlag,
 }
 
@@ -66,16 +63,6 @@ impl<'a> Job<'a> {
         (rules, part): (ReadRules, Option<&PartArgs>),
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
-        Job::read_by(flags, output, (rules, part, None), messages).map(|(job, _)| job)
-    }
-
-    /// The same; of what is picked as far as an index says where it lies.
-    fn read_by(
-        flags: Flags<'a>,
-        output: &OutputArgs,
-        (rules, part, picked): (ReadRules, Option<&PartArgs>, Option<Picked<'_>>),
-        messages: &'a Messages,
-    ) -> Result<(Self, IndexRole), Failure> {
         let mut reporting = Reporting::new(flags, output, messages)?;
         let running = &mut reporting.running;
         // as merge does if it is not told otherwise
@@ -84,26 +71,16 @@ impl<'a> Job<'a> {
         running.announce();
         let maps = part.map(PartArgs::source_maps).transpose()?.unwrap_or_default();
         let entities = part.map(PartArgs::entities).transpose()?.unwrap_or_default();
-        let read = |sources: &[Source], config: &Config| {
-            let Some(Picked { part, picks, .. }) = picked else {
-                let read = Trace::read_mapped(sources, rules, &maps, config);
-                return read.map(|trace| (trace, IndexRole::default()));
-            };
-            let windows = |bounds: (f64, f64)| picks.times(part, TimeSpan::written(bounds));
-            let scope = Scope { windows: &windows, threads: &part.choice() };
-            Trace::read_within(sources, rules, &maps, &scope, config)
-        };
-        if let Some(picked) = picked {
-            running.config.index = picked.index.index.clone();
-        }
-        let (mut trace, role) = running.watch(read).map_err(stored::named)?;
+        let read =
+            |sources: &[Source], config: &Config| Trace::read_mapped(sources, rules, &maps, config);
+        let mut trace = running.watch(read).map_err(stored::named)?;
         maps::tell(&maps, &trace.mapped, messages);
         if let Some(part) = part {
             trace.ignore_list = part.ignore_list();
             trace.entities = entities;
             unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));
         }
-        Ok((Job { reporting, trace }, role))
+        Ok(Job { reporting, trace })
     }
 
     /// The flags of verbs that choose what counts, and group it.
@@ -115,12 +92,8 @@ impl<'a> Job<'a> {
     ) -> Result<Self, Failure> {
         let Picked { part, picks, by, times, .. } = picked;
         let rules = ReadRules { times: times.times(part)?, ..picks.read_rules(part, by) };
-        let (job, IndexRole { used, unused }) =
-            Job::read_by(flags, output, (rules, Some(part), Some(picked)), messages)?;
+        let job = Job::read(flags, output, (rules, Some(part)), messages)?;
         let is_whole = !part.has_window() && !picks.has_window();
-        let unused = unused.filter(|_| !is_whole);
-        let note = of_index(used.as_ref(), unused, &job.trace.inputs);
-        note.iter().for_each(|text| messages.note(text));
         samples_behind(&job.trace)
             .filter(|_| is_whole)
             .iter()
@@ -231,10 +204,10 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
 
 /// Functions and events by self time.
 pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let TopArgs { input, index, part, picks, times, output, limits, messages: said, .. } = args;
+    let TopArgs { input, part, picks, times, output, limits, messages: said, .. } = args;
     args.refuse_export()?;
     let flags = Flags { verb: "top", input, limits, messages: said };
-    let picked = Picked { part, picks, by: args.group_by, index, times };
+    let picked = Picked { part, picks, by: args.group_by, times };
     let job = Job::picked(flags, output, picked, messages)?;
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
@@ -259,10 +232,10 @@ fn is_empty(parts: &[Part]) -> bool {
 
 /// Call tree, bottom-up, log, or an excerpt.
 pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let TreeArgs { input, index, part, picks, times, output, limits, messages: said, .. } = args;
+    let TreeArgs { input, part, picks, times, output, limits, messages: said, .. } = args;
     let export = args.export()?;
     let flags = Flags { verb: "tree", input, limits, messages: said };
-    let picked = Picked { part, picks, by: args.group_by, index, times };
+    let picked = Picked { part, picks, by: args.group_by, times };
     let job = Job::picked(flags, output, picked, messages)?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
