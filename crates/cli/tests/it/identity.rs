@@ -226,5 +226,4 @@ fn a_dry_run_prints_the_manifest_of_the_merge_and_writes_nothing_else() {
     folder.run("merge a.json b.json -o out.json --write-manifest out.manifest").ends(0);
     assert_eq!(plan, folder.read("out.manifest"));
     assert!(!files.contains(&"out.json".to_owned()), "{files:?}");
-    folder.run("merge a.json --dry-run --index a.json.tmi").ends(2).says(&["--index"]);
 }
