@@ -20,12 +20,6 @@ pub const SPANS: u16 = 7;
 pub const STREAMS: u16 = 8;
 /// Events of CPU profile streams, by place.
 pub const STREAM_EVENTS: u16 = 9;
-/// Which threads have events in which granule.
-pub const GRANULE_LANES: u16 = 10;
-/// Groups of one id that last, or are of several threads.
-pub const GROUPS: u16 = 11;
-/// Events of the groups, by place.
-pub const GROUP_EVENTS: u16 = 12;
 /// Where unpacking may begin, of a packed trace.
 pub const PACK: u16 = 13;
 /// Text before those places, to which it may refer.
@@ -41,7 +35,7 @@ pub const GRANULE_NAMES: u16 = 18;
 /// What pages of events of CPU profile streams have of each stream.
 pub const STREAM_RUNS: u16 = 19;
 /// All sections, by ascending id.
-pub const ALL: [Section; 19] = [
+pub const ALL: [Section; 16] = [
     section(META),
     section(DOCUMENTS),
     section(KEYS),
@@ -51,9 +45,6 @@ pub const ALL: [Section; 19] = [
     section(SPANS),
     section(STREAMS),
     section(STREAM_EVENTS),
-    section(GRANULE_LANES),
-    section(GROUPS),
-    section(GROUP_EVENTS),
     section(PACK),
     section(WINDOWS),
     section(NAMES),
@@ -72,7 +63,7 @@ pub const fn section(id: u16) -> Section {
     let critical =
         matches!(id, META | DOCUMENTS | KEYS | GRANULES | LANES | PLACES | SPANS | PACK | WINDOWS);
     let version = match id {
-        META | GRANULES | LANES | SPANS | STREAM_EVENTS | GROUPS | GROUP_EVENTS => 2,
+        META | GRANULES | LANES | SPANS | STREAM_EVENTS => 2,
         _ => 1,
     };
     Section { id, critical, version }
@@ -90,9 +81,6 @@ pub fn name(id: u16) -> Option<&'static str> {
         SPANS => "SPANS",
         STREAMS => "STREAMS",
         STREAM_EVENTS => "STREAM_EVENTS",
-        GRANULE_LANES => "GRANULE_LANES",
-        GROUPS => "GROUPS",
-        GROUP_EVENTS => "GROUP_EVENTS",
         PACK => "PACK",
         WINDOWS => "WINDOWS",
         NAMES => "NAMES",

@@ -43,8 +43,6 @@
 //! |---|--:|---|
 //! | 0 | 8 | `TMIX\r\n\x1a\n` |
 //! | 8 | 2 | major version: [`MAJOR`]; another one is refused |
-//! | 10 | 2 | minor version: [`MINOR`]; any |
-//! | 12 | 4 | flags: none yet |
 //! | 16 | 8 | bytes of the input's file |
 //! | 24 | 8 | when it was last written to, in ns since 1970, signed |
 //! | 32 | 16 | its [`Fingerprint`] |
@@ -81,14 +79,11 @@
 //! | 2 | [`id::DOCUMENTS`] | documents, in their order | form (0 array, 1 object, 2 one event per line, 3 no events) · number of the first event · events |
 //! | 3 | [`id::KEYS`] | keys beside the events, by document | number of the document · place of the value · its bytes · bytes of the key · bytes: all keys as they are spelled |
 //! | 4 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events · bytes of the events alone |
-//! | 5 | [`id::LANES`] | threads, in the order of their first events | events · bytes · sum of durations · least time · greatest less least · whether there is a time · bytes of pid · of tid · bytes: all pids and tids as they are spelled |
+//! | 5 | [`id::LANES`] | threads, in the order of their first events | bytes of pid · of tid · bytes: all pids and tids as they are spelled |
 //! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
 //! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) · row in TRACKS, of an operation · number of the name, or [`bins::NO_NAME`] |
 //! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | events · bytes of those · what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
 //! | 9 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if streams have [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
-//! | 10 | [`id::GRANULE_LANES`] | threads of granules, by granule | row in GRANULES · row in LANES |
-//! | 11 | [`id::GROUPS`] | groups of one id that are not whole in what is read around one of their events | see [`groups`] · least time · greatest less least (all times: −2⁶³ and 2⁶⁴ − 1) |
-//! | 12 | [`id::GROUP_EVENTS`] | events of those, by place | place · bytes · row in GROUPS · its [`event_sum`] |
 //! | 13 | [`id::PACK`] | places of a packed trace where unpacking may begin, the first of them at its begin | place · offset in the file · how many bits before that a block of gzip begins (8: a zstd frame or a gzip member begins here) |
 //! | 14 | [`id::WINDOWS`] | text before those where a block begins, to which it may refer | place of the block · bytes · bytes: all texts, each ending before its place |
 //! | 15 | [`id::NAMES`] | names, the first that came: as shown, so cut to 200 bytes | intervals and moments · sum of their times · the longest · bytes of the name · bytes: all names |
@@ -115,9 +110,6 @@
 //! the sum less the greatest as signed numbers whose sign is the lowest bit. The times of a stream are
 //! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, all its events have a time, and no time is farther than 2⁶¹ ns from 0.
 //!
-//! **Groups**: events of the phases b n e S T p F (one class), s t f, and N O D that have the class, category, scope and id in common, of s t f
-//! the name too, of a local id the process: `5` is not `"5"`, escapes and spellings of numbers are resolved. GROUPS has all that last longer than a bound, or have an event
-//! with a time and one without, unless META says that these have no room; and all that have events of several threads, unless META says the same of those.
 //! Pages of GRANULES have 8192 rows, but for the last.
 //!
 //! **Bins** are for who draws: META has the k of their length, 2ᵏ ns, and whether NAMES has all names. The longest that begins in a bin may be
@@ -131,7 +123,6 @@ pub mod bins;
 mod columns;
 mod error;
 mod fingerprint;
-pub mod groups;
 pub mod id;
 pub mod kinds;
 mod page;

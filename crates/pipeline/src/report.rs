@@ -6,7 +6,6 @@ use crate::rows;
 use crate::warning::{AnnotationDrop, Warning};
 use serde::{Serialize, Serializer};
 use std::fmt;
-use std::path::PathBuf;
 use tracemill_core::losses::InputReport;
 use tracemill_core::target::{Format, Style};
 use tracemill_tokenizer::Tier;
@@ -293,11 +292,6 @@ pub struct FilterReport {
     pub threshold_ns: Option<i64>,
     /// Bytes of the index spilled to disk.
     pub spilled_bytes: u64,
-    /// The index that said what to read, if not all of the trace was read, and how many bytes of events it said.
-    #[serde(serialize_with = "crate::rows::numbered_path")]
-    pub index: Option<(PathBuf, u64)>,
-    /// Why an index there is could not say that.
-    pub index_unused: Option<&'static str>,
 }
 
 impl FilterReport {

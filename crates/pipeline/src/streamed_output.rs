@@ -140,11 +140,6 @@ impl<'c> StreamPolicy<'c> {
         StreamPolicy { config, output, layout: Box::new(layout), state }
     }
 
-    /// For who writes nothing before all is read.
-    pub(crate) fn never(output: &'c OutputConfig, config: &'c Config) -> Self {
-        StreamPolicy { config, output, layout: Box::new(|_| None), state: State::Never }
-    }
-
     /// Whether events are wanted as soon as they are found.
     pub(crate) fn hurries(&self) -> bool {
         !matches!(self.state, State::Never)

@@ -116,7 +116,7 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     };
     let times = |rows: &[[u64; 8]]| (rows[0][3], rows.last().unwrap()[3] + step * 2);
     section(&mut to, id::GRANULES, granules - 1, granule, times);
-    copied(&old, &mut to, id::LANES, (8, true, 0));
+    copied(&old, &mut to, id::LANES, (2, true, 0));
     copied(&old, &mut to, id::PLACES, (4, false, 0));
     // as many as an index has room for
     let long = events / 64;

@@ -1,6 +1,5 @@
 //! Flags of `filter`.
 
-use super::index::IndexFlag;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::size;
 use clap::Args;
@@ -53,20 +52,13 @@ Examples:
     tracemill filter --shrink-to devtools --for devtools huge.json -o fits.json
 
   All but network and GPU, one event per line:
-    tracemill filter --drop network,gpu --format ndjson trace.json | head
-
-  One thread of a large trace, and another, without reading the rest of it:
-    tracemill index trace.json
-    tracemill filter trace.json --tid 4711 -o one.json
-    tracemill filter trace.json --tid 4715 -o other.json";
+    tracemill filter --drop network,gpu --format ndjson trace.json | head";
 
 /// Flags of `filter`.
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) index: IndexFlag,
     #[command(flatten)]
     pub(crate) criteria: CriteriaArgs,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `tracemill filter`.
 
-use super::running::{Flags, of_index};
+use super::running::Flags;
 use super::unmatched;
 use super::writing::{TraceFlags, Writing};
 use crate::args::FilterArgs;
@@ -15,8 +15,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     let FilterArgs { input, criteria, output, trace, viewer, limits, messages: said, .. } = args;
     let flags = Flags { verb: "filter", input, limits, messages: said };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
-    let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
-    writing.running.config.index = args.index.index.clone();
+    let (writing, output) = Writing::one(flags, given, &[], messages)?;
     let running = &writing.running;
     running.announce();
     let wanted = criteria.filter();
@@ -24,8 +23,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     let sentences = unmatched::sentences(&report, criteria, &running.sources, &running.config);
     report.run.warnings.extend(sentences.into_iter().map(Warning::Said));
 
-    let by_index = of_index(report.index.as_ref(), report.index_unused, &report.run.inputs);
-    writing.tell_decisions(&report.run, &Vec::from_iter(by_index));
+    writing.tell_decisions(&report.run, &[]);
     writing.tell_disk(report.spilled_bytes, &report.run);
     dropped(&report).iter().for_each(|text| messages.note(text));
     writing.tell_outcome(&report.run, &[]);

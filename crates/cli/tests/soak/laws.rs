@@ -170,7 +170,7 @@ impl Laws<'_> {
         let [input] = &given[..] else { return };
         let is_file = self.world.path("one").join(input).is_file();
         let step = &self.chain[number];
-        if !is_file || !matches!(&*step.words[0], "slice" | "filter") {
+        if !is_file || step.words[0] != "slice" {
             return;
         }
         let words = ["index", input, "-f", "-o", INDEX].map(str::to_owned);

@@ -16,7 +16,6 @@ use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
 use crate::report::Unmatched;
 use crate::warning::Warning;
 use regex::bytes::Regex;
-use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::json::content;
 use tracemill_core::metadata::Names;
@@ -114,7 +113,7 @@ impl Criteria {
         self.asked.unmatched(&self.filter, threads, names)
     }
 
-    pub(crate) fn inverts(&self) -> bool {
+    pub(super) fn inverts(&self) -> bool {
         self.filter.invert
     }
 
@@ -142,34 +141,6 @@ impl Criteria {
             (true, PASSES) => INVERTED,
             (true, _) => PASSES,
         }
-    }
-
-    /// Whether all that goes goes because of its thread's ids before anything else is asked.
-    pub(crate) fn has_ids(&self) -> bool {
-        self.filter.pid.is_some() || self.filter.tid.is_some()
-    }
-
-    /// Times that are asked for, if nothing else is but a size, where the trace starts then.
-    pub(crate) fn only_times(&self, start: i64) -> Option<Range<i64>> {
-        let Filter { min_dur, max_dur, from, to, drop, ph, .. } = &self.filter;
-        let patterns = [&self.process, &self.thread, &self.cat, &self.name];
-        let only = !self.has_ids()
-            && !self.inverts()
-            && patterns.into_iter().all(Option::is_none)
-            && ph.is_empty()
-            && drop.is_empty()
-            && min_dur.is_none()
-            && max_dur.is_none()
-            && (from.is_some() || to.is_some());
-        let at = |point: &TimePoint| absolute(point, start);
-        let from = from.as_ref().map_or(i64::MIN, at);
-        only.then(|| from..to.as_ref().map_or(i64::MAX, at))
-    }
-
-    /// Whether a thread, as it is spelled, may have events that stay.
-    pub(crate) fn takes_thread(&self, pid: &[u8], tid: &[u8]) -> bool {
-        let (mut own, mut other) = (Vec::new(), Vec::new());
-        self.judge_ids(content(pid, &mut own), content(tid, &mut other)) == PASSES
     }
 
     /// Why a thread's events go by its ids alone.

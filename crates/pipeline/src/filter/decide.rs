@@ -12,14 +12,12 @@
 
 use super::Selection;
 use super::criteria::Criteria;
-use super::narrowed::Narrowed;
 use super::overlapped::Overlapped;
 use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::threads::Thread;
 use super::undecided::{Role, Undecided};
 use crate::config::Config;
 use crate::config::OPEN;
-use crate::slice::narrowed::{close_in, open_in};
 use crate::warning::Warning;
 use std::path::Path;
 use tracemill_core::entry::Entry;
@@ -50,8 +48,6 @@ struct UndecidedEvents<'w, 's, 'p> {
     threads: Vec<Reason>,
     /// Where the trace starts, in nanoseconds.
     start: i64,
-    /// An end with a name closes no begin of another one.
-    only_by_name: bool,
     late: SpilledVec<Undecided>,
     bound: SortedRecords<Undecided>,
     order: Order<'s, 'p>,
@@ -74,10 +70,7 @@ impl Selection<'_> {
         written: Option<&Overlapped>,
         len: impl Fn(u64, u64) -> u64,
     ) -> Result<Decision, Error> {
-        let known = self.known.as_deref();
-        let start = known.map(|known| known.start);
-        let start = start.or_else(|| Some(self.times.bounds()?.start)).unwrap_or(0);
-        let only_by_name = known.is_some_and(Narrowed::only_by_name);
+        let start = self.times.bounds().map_or(0, |bounds| bounds.start);
         let Selection { criteria, tallies, mut late, bound, .. } = self;
         let (kept, late, bound) = (kept.finish()?, late.take()?, bound.finish(order)?);
         let share = config.shares().index / 4;
@@ -92,7 +85,6 @@ impl Selection<'_> {
             },
             criteria: &criteria,
             start,
-            only_by_name,
             late,
             bound,
             order,
@@ -173,7 +165,7 @@ fn by_place(place: Place) -> Undecided {
     let place = place.without_rank();
     let entry = Entry { time: i64::MIN, place };
     let (key, role) = (place.offset(), Role::Single);
-    Undecided { key, entry, name: 0, thread: 0, reason: PASSES, role, is_apart: false }
+    Undecided { key, entry, name: 0, thread: 0, reason: PASSES, role }
 }
 
 /// Puts places that were kept at once between those that were decided later.
@@ -294,13 +286,10 @@ impl UndecidedEvents<'_, '_, '_> {
             }
             match record.role {
                 Role::Begin => {
-                    open_in(&mut open, record.name, record.is_apart, record);
+                    open.begin(record.name, record);
                     self.quota.check(open.heap(), OPEN)?;
                 }
-                Role::End => {
-                    let by_name = record.is_apart || self.only_by_name && record.name != 0;
-                    self.end(&record, close_in(&mut open, record.name, by_name), visit)?;
-                }
+                Role::End => self.end(&record, open.end(record.name), visit)?,
                 _ => group.push(record, self.judge_event(&record))?,
             }
         }

@@ -2,14 +2,11 @@
 
 use super::criteria::{Criteria, Scratch};
 use super::membership::{key_of, role_of};
-use super::narrowed::{By, Counts, Narrowed};
 use super::reason::{PASSES, Tallies};
 use super::thread_numbers::ThreadNumbers;
 use super::threads::plain_id;
 use super::undecided::{Role, Undecided};
-use crate::essential::{is_essential, may_be_special};
 use crate::key_hash::name_key;
-use std::sync::Arc;
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::metadata::Names;
@@ -20,7 +17,6 @@ use tracemill_tokenizer::Event;
 /// Decides on the events of one chunk. The index keeps those that stay for certain.
 pub(super) struct FilterLook {
     criteria: Criteria,
-    known: Option<Arc<Narrowed>>,
     pub(super) found: Findings,
 }
 
@@ -38,7 +34,6 @@ pub(super) struct Findings {
     pub(super) times: Times,
     pub(super) threads: ThreadNumbers,
     pub(super) names: Names,
-    pub(super) seen: ReadCounts,
     scratch: Scratch,
     /// What was asked for and not found yet: see [`super::queries`].
     open: Vec<usize>,
@@ -48,35 +43,26 @@ pub(super) struct Findings {
 
 impl FilterLook {
     /// Creates the look of a chunk.
-    pub(super) fn new(criteria: Criteria, known: Option<Arc<Narrowed>>) -> Self {
+    pub(super) fn new(criteria: Criteria) -> Self {
         let found = Findings { open: criteria.asked.of_events(), ..Findings::default() };
-        FilterLook { criteria, known, found }
+        FilterLook { criteria, found }
     }
 }
 
 impl Look for FilterLook {
     #[inline]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
-        self.found.event(event, at, &self.criteria, self.known.as_deref())
+        self.found.event(event, at, &self.criteria)
     }
 }
 
 impl Findings {
     /// Notes an event. Returns whether it stays for certain.
     #[inline]
-    fn event(
-        &mut self,
-        event: &Event<'_>,
-        at: &EventRef,
-        criteria: &Criteria,
-        known: Option<&Narrowed>,
-    ) -> bool {
+    fn event(&mut self, event: &Event<'_>, at: &EventRef, criteria: &Criteria) -> bool {
         let len = event.bytes.len();
         if !self.open.is_empty() {
             criteria.asked.note(event, &mut self.open, &mut self.key);
-        }
-        if let Some(known) = known {
-            self.seen.note(event, criteria, known);
         }
         if event.is_metadata() {
             if criteria.needs.names {
@@ -119,19 +105,9 @@ impl Findings {
             Role::Begin | Role::End => name_key(event),
             _ => 0,
         };
-        let mut record = Undecided { key, entry, name, thread, reason, role, is_apart: false };
-        match role {
-            Role::Single => return self.single(record, len as u64, criteria),
-            Role::Begin | Role::End => {
-                if let Some(known) = known {
-                    self.seen.is_odd |= time == i64::MIN || is_essential_too(event);
-                    if let Some(side) = known.take(&mut record, event.offset) {
-                        self.tallies.add(side.reason(), len as u64);
-                        return false;
-                    }
-                }
-            }
-            _ => {}
+        let record = Undecided { key, entry, name, thread, reason, role };
+        if role == Role::Single {
+            return self.single(record, len as u64, criteria);
         }
         self.bound.push(record);
         false
@@ -156,53 +132,4 @@ impl Findings {
         }
         reason == PASSES
     }
-}
-
-/// What was read of an input of which all is known.
-#[derive(Default)]
-pub(super) struct ReadCounts {
-    /// What stands in granules of each side that were not read but for this.
-    pub(super) beside: [Counts; 2],
-    /// Threads, with what of each was read.
-    pub(super) threads: ThreadNumbers,
-    pub(super) of_threads: Vec<Counts>,
-    /// Whether there are begins or ends that pairs of an index leave out.
-    pub(super) is_odd: bool,
-}
-
-impl ReadCounts {
-    fn note(&mut self, event: &Event<'_>, criteria: &Criteria, known: &Narrowed) {
-        let own = Counts { events: 1, bytes: event.bytes.len() as u64 };
-        match &known.by {
-            By::Times(times) => {
-                if let Some(&side) = times.beside.get(&event.offset) {
-                    self.beside[side as usize].add(own);
-                }
-            }
-            By::Threads(_) => {
-                let thread = self.threads.number(event, criteria) as usize;
-                if thread >= self.of_threads.len() {
-                    self.of_threads.resize(thread + 1, Counts::default());
-                }
-                self.of_threads[thread].add(own);
-            }
-        }
-    }
-
-    /// Takes in a later part.
-    pub(super) fn append(&mut self, later: ReadCounts) {
-        for (own, more) in self.beside.iter_mut().zip(later.beside) {
-            own.add(more);
-        }
-        let numbers = self.threads.append(&later.threads);
-        self.of_threads.resize(self.threads.len(), Counts::default());
-        for (number, more) in numbers.into_iter().zip(later.of_threads) {
-            self.of_threads[number as usize].add(more);
-        }
-        self.is_odd |= later.is_odd;
-    }
-}
-
-fn is_essential_too(event: &Event<'_>) -> bool {
-    may_be_special(event) && is_essential(event)
 }

@@ -35,13 +35,6 @@ fn has_id(event: &Event<'_>) -> bool {
     event.field_and_rest(Field::Id).or(event.field_and_rest(Field::Id2)).is_some()
 }
 
-/// The number of the group of an event that shares an id with others, for who must know all groups.
-#[inline]
-pub(crate) fn group_of(event: &Event<'_>) -> Option<u64> {
-    let is_member = is_of_groups(event.phase()) && role_of(event, true) == Role::Member;
-    is_member.then(|| key_of(event, Role::Member))
-}
-
 /// A number for what the events of a pair's thread, a group or a stream have in common.
 ///
 /// 64 bits of a hash: of ten million groups some two are taken for one with a probability of 1 in 100,000, and then they

@@ -19,7 +19,6 @@ mod criteria;
 mod decide;
 mod look;
 mod membership;
-pub(crate) mod narrowed;
 mod options;
 mod overlapped;
 mod queries;
@@ -27,25 +26,19 @@ mod reason;
 mod thread_numbers;
 mod threads;
 mod undecided;
-mod unread;
 
-use crate::annotations::{NAMED, name_events};
 use crate::config::{Config, THREADS};
 use crate::in_order_writer::{InOrderWriter, ReadInputs, WritePlan};
 use crate::inputs::scan;
 use crate::layout::Layout;
 use crate::overlapped_copy;
-use crate::pieces::PieceOutcome;
 use crate::report::{FilterReport, Present, Unmatched};
 use crate::streamed_output::{StreamPolicy, StreamedOutput};
-pub(crate) use criteria::Criteria;
-use look::{FilterLook, Findings, ReadCounts};
-pub(crate) use membership::group_of;
-use narrowed::Narrowed;
+use criteria::Criteria;
+use look::{FilterLook, Findings};
 pub use options::Filter;
 use overlapped::Overlapped;
 use reason::Tallies;
-use std::sync::Arc;
 use thread_numbers::ThreadNumbers;
 use tracemill_core::bounds::Times;
 use tracemill_core::error::Error;
@@ -87,32 +80,6 @@ pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport
     let may_begin = sources.len() == 1 && overlapped_copy::is_possible(output, config);
     selection.may_begin = (may_begin && !selection.criteria.needs.late).then_some((output, config));
     write(job, scan(sources, config, keep(config), selection)?, config)
-}
-
-/// As `filter`, for a trace of which everything is known.
-pub(crate) fn filter_known(
-    job: FilterRun<'_>,
-    source: &Source,
-    known: Narrowed,
-    config: &Config,
-) -> Result<PieceOutcome<FilterReport>, Error> {
-    let known = Arc::new(known);
-    let criteria = Criteria::of(job.filter)?;
-    let selection = Selection::new(criteria, config, StreamPolicy::never(job.output, config));
-    let selection = Selection { known: Some(Arc::clone(&known)), ..selection };
-    let Some(mut scanned) = known.pieces.read(source, keep(config), selection, config)? else {
-        return Ok(PieceOutcome::Wrong);
-    };
-    match scanned.observed.count_rest(&known) {
-        PieceOutcome::Done(()) => {}
-        PieceOutcome::Cannot(why) => return Ok(PieceOutcome::Cannot(why)),
-        PieceOutcome::Wrong => return Ok(PieceOutcome::Wrong),
-        PieceOutcome::Missing(ranges) => return Ok(PieceOutcome::Missing(ranges)),
-    }
-    if name_events(&scanned.index.documents, &scanned.inputs) {
-        return Ok(PieceOutcome::Cannot(NAMED));
-    }
-    write(job, scanned, config).map(PieceOutcome::Done)
 }
 
 /// Creates the index of events that stay for certain.
@@ -165,8 +132,6 @@ fn write(
         present,
         threshold_ns: decision.threshold,
         spilled_bytes: decision.spilled,
-        index: None,
-        index_unused: None,
     })
 }
 
@@ -188,9 +153,6 @@ struct Selection<'c> {
     threads: ThreadNumbers,
     quota: Quota,
     names: Names,
-    /// What is known, if not all is read, and what was read of it.
-    known: Option<Arc<Narrowed>>,
-    seen: ReadCounts,
 }
 
 impl<'c> Selection<'c> {
@@ -210,8 +172,6 @@ impl<'c> Selection<'c> {
             threads: ThreadNumbers::default(),
             quota: config.table_quota(),
             names: Names::default(),
-            known: None,
-            seen: ReadCounts::default(),
         }
     }
 }
@@ -245,8 +205,8 @@ impl Observer for Selection<'_> {
     }
 
     fn starter(&self) -> Starter<FilterLook> {
-        let (criteria, known) = (self.criteria.clone(), self.known.clone());
-        Box::new(move |_| FilterLook::new(criteria.clone(), known.clone()))
+        let criteria = self.criteria.clone();
+        Box::new(move |_| FilterLook::new(criteria.clone()))
     }
 
     fn merge(&mut self, part: FilterLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
@@ -262,7 +222,6 @@ impl Observer for Selection<'_> {
         found.bound.iter_mut().for_each(renumber);
         self.names.append(found.names);
         self.quota.check(self.threads.heap() + self.names.heap(), THREADS)?;
-        self.seen.append(found.seen);
         self.metadata += found.metadata;
         self.tallies.append(&found.tallies);
         self.times = self.times.unite(found.times);

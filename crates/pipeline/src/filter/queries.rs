@@ -89,12 +89,6 @@ impl Queries {
         (0..self.0.len()).filter(|&number| self.0[number].is_of_events()).collect()
     }
 
-    /// Whether all that is looked for in events was found.
-    pub(super) fn is_all_found(&self) -> bool {
-        let mut of_events = self.0.iter().filter(|asked| asked.is_of_events());
-        of_events.all(|asked| asked.found.load(Ordering::Relaxed))
-    }
-
     /// Looks at an event; `open` are the numbers of what this worker did not find yet.
     #[cold]
     pub(super) fn note(&self, event: &Event<'_>, open: &mut Vec<usize>, scratch: &mut Vec<u8>) {

@@ -46,13 +46,6 @@ impl Tallies {
         *all += bytes;
     }
 
-    /// Adds several.
-    pub(super) fn add_all(&mut self, reason: Reason, counts: Counts) {
-        let (events, bytes) = &mut self.0[usize::from(reason)];
-        *events = events.saturating_add(counts.events);
-        *bytes = bytes.saturating_add(counts.bytes);
-    }
-
     pub(super) fn append(&mut self, later: &Tallies) {
         for (own, more) in self.0.iter_mut().zip(later.0) {
             own.0 += more.0;
@@ -63,24 +56,5 @@ impl Tallies {
     pub(super) fn report(&self) -> Vec<Dropped> {
         let named = NAMES.iter().zip(self.0).filter(|(_, (events, _))| *events > 0);
         named.map(|(reason, (events, bytes))| Dropped { reason, events, bytes }).collect()
-    }
-}
-
-/// Events and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) events: u64,
-    pub(crate) bytes: u64,
-}
-
-impl Counts {
-    pub(crate) fn add(&mut self, other: Counts) {
-        self.events = self.events.saturating_add(other.events);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-    }
-
-    pub(crate) fn less(self, other: Counts) -> Option<Counts> {
-        let events = self.events.checked_sub(other.events)?;
-        Some(Counts { events, bytes: self.bytes.checked_sub(other.bytes)? })
     }
 }

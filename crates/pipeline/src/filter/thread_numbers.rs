@@ -19,12 +19,6 @@ impl ThreadNumbers {
     #[inline]
     pub(super) fn number(&mut self, event: &Event<'_>, criteria: &Criteria) -> u32 {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
-        self.of(pid, tid, criteria)
-    }
-
-    /// The number of a thread as it is spelled.
-    #[inline]
-    pub(super) fn of(&mut self, pid: &[u8], tid: &[u8], criteria: &Criteria) -> u32 {
         let number = self.table.number(pid, tid);
         if number == self.by_ids.len() {
             self.by_ids.push(criteria.judge_ids(pid, tid));
@@ -38,14 +32,9 @@ impl ThreadNumbers {
         self.by_ids[number as usize]
     }
 
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
-        self.by_ids.len()
-    }
-
     /// All threads, in the order of their numbers.
     pub(super) fn all(&self) -> impl Iterator<Item = Thread> {
-        let ids = (0..self.len()).map(|number| self.table.ids(number));
+        let ids = (0..self.by_ids.len()).map(|number| self.table.ids(number));
         ids.map(|(pid, tid)| Thread { pid: plain_id(pid), tid: plain_id(tid) })
     }
 

@@ -42,8 +42,6 @@ pub(super) struct Undecided {
     /// What its own fields and its thread's ids are judged.
     pub(super) reason: Reason,
     pub(super) role: Role,
-    /// The name is the number of its pair, whose other part is apart too.
-    pub(super) is_apart: bool,
 }
 
 impl Undecided {
@@ -61,12 +59,12 @@ impl Record for Undecided {
         self.entry.encode(&mut bytes[8..24]);
         bytes[24..32].copy_from_slice(&self.name.to_le_bytes());
         bytes[32..36].copy_from_slice(&self.thread.to_le_bytes());
-        bytes[36..].copy_from_slice(&[self.reason, self.role as u8, u8::from(self.is_apart), 0]);
+        bytes[36..].copy_from_slice(&[self.reason, self.role as u8, 0, 0]);
     }
 
     fn decode(bytes: &[u8]) -> Self {
         let last = word(bytes, 32);
-        let [.., reason, role, apart, _] = last.to_le_bytes();
+        let [.., reason, role, _, _] = last.to_le_bytes();
         Undecided {
             key: word(bytes, 0),
             entry: Entry::decode(&bytes[8..24]),
@@ -74,7 +72,6 @@ impl Record for Undecided {
             thread: last as u32,
             reason,
             role: Role::ALL[usize::from(role) % Role::ALL.len()],
-            is_apart: apart != 0,
         }
     }
 }

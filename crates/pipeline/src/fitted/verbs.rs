@@ -3,10 +3,10 @@
 use super::{draft, fit, plain};
 use crate::config::{CheckFor, Config};
 use crate::convert::convert as convert_plain;
-use crate::filter::{Filter, FilterRun, filter as filter_all};
+use crate::filter::{Filter, FilterRun, filter as filter_plain};
 use crate::merge::merge;
 use crate::report::{AnnotationReport, ConvertReport, FilterReport, MergeReport, RunReport};
-use crate::sidecar::{filter as filter_plain, slice as slice_plain};
+use crate::sidecar::slice as slice_plain;
 use crate::slice::{SliceReport, SliceRun};
 use crate::warning::Warning;
 use std::io;
@@ -214,7 +214,7 @@ fn shrink(
         let wanted = Filter { shrink_to: Some(goal), ..Filter::default() };
         let (sources, filter) = (std::slice::from_ref(all), &wanted);
         let write = |output: &OutputConfig, plain: &Config| {
-            filter_all(FilterRun { sources, filter, output }, plain)
+            filter_plain(FilterRun { sources, filter, output }, plain)
         };
         let (mut report, kept) = draft(KEPT, output, config, write)?;
         let len = fit(kept.clone(), &measured, config)?.run.bytes;

@@ -1,9 +1,7 @@
 //! All parts of an input put together.
 
 use super::drawn::{AllDrawn, Drawn, Numbers, PartDrawn};
-use super::granule_threads::{AllThreads, GranuleThreads};
 use super::granules::{AllGranules, Granules};
-use super::groups::{AllGroups, Groups};
 use super::lasting::Lasting;
 use super::look::{IndexLook, Listed};
 use super::packed::{Packed, Packing, RATIO};
@@ -37,37 +35,27 @@ pub(super) struct Built {
     pub(super) report: InfoReport,
     pub(super) granules: Granules,
     pub(super) threads: Table,
-    /// Least and greatest time of each thread.
-    pub(super) times: Vec<Option<(i64, i64)>>,
     pub(super) documents: Vec<Document>,
     pub(super) places: SpilledVec<Listed>,
     /// None of what is packed and can only be read as a whole.
     pub(super) spans: Option<Spans>,
     /// As `spans`.
     pub(super) streams: Option<Streams>,
-    /// None without `spans`.
-    pub(super) groups: Option<Groups>,
-    pub(super) granule_threads: GranuleThreads,
     /// Of plain text.
     pub(super) drawn: Option<Drawn>,
     /// Of events that are no metadata.
     pub(super) bounds: Option<Bounds>,
     pub(super) has_profiles: bool,
     pub(super) has_lapses: bool,
-    pub(super) has_other_durs: bool,
-    pub(super) has_other_names: bool,
     pub(super) packed: Option<Packed>,
 }
 
 struct Build {
     info: InfoAccumulator,
     granules: AllGranules,
-    times: Vec<Option<(i64, i64)>>,
     places: SpillVec<Listed>,
     spans: AllSpans,
     streams: AllStreams,
-    groups: AllGroups,
-    granule_threads: AllThreads,
     drawn: Option<AllDrawn>,
     /// Whoever looks on.
     seen: Option<Arc<Seen>>,
@@ -78,8 +66,6 @@ struct Build {
     packed: Option<Packed>,
     has_profiles: bool,
     has_lapses: bool,
-    has_other_durs: bool,
-    has_other_names: bool,
 }
 
 /// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
@@ -129,12 +115,9 @@ impl Build {
         Build {
             info: InfoAccumulator::new(wanted, config),
             granules: AllGranules::new(SpillVec::new(&config.tmp_dir, share)),
-            times: Vec::new(),
             places: SpillVec::new(&config.tmp_dir, share),
             spans: AllSpans::new(text, share, config, config.open_quota()),
             streams: AllStreams::new(SpillVec::new(&config.tmp_dir, share)),
-            groups: AllGroups::new(text, share, config),
-            granule_threads: AllThreads::new(SpillVec::new(&config.tmp_dir, share)),
             drawn,
             seen: None,
             bounds: Times::NONE,
@@ -143,8 +126,6 @@ impl Build {
             packed,
             has_profiles: false,
             has_lapses: false,
-            has_other_durs: false,
-            has_other_names: false,
         }
     }
 
@@ -156,57 +137,38 @@ impl Build {
         threads: usize,
     ) -> Result<Built, Error> {
         let text = inputs.reports.iter().map(|input| input.bytes).sum();
-        let Build { has_parts, spans, streams, groups, info, mut drawn, mut places, .. } = self;
+        let Build { has_parts, spans, streams, info, mut drawn, mut places, .. } = self;
         let pair = || {
             let store = inputs.store().with_long(&long_events);
             has_parts.then(|| spans.finish(Order(&store), drawn.as_mut())).transpose()
         };
         let count = || {
             let report = info.report(inputs, &documents)?;
-            let groups = has_parts.then(|| groups.finish()).transpose()?;
             let streams = has_parts.then(|| streams.finish()).transpose()?;
-            Ok::<_, Error>((report, groups, streams))
+            Ok::<_, Error>((report, streams))
         };
         let (spans, counted) = both(threads, pair, count);
-        let (spans, ((report, threads), groups, streams)) = (spans?, counted?);
+        let (spans, ((report, threads), streams)) = (spans?, counted?);
         Ok(Built {
             report,
             granules: self.granules.finish(text)?,
             threads,
-            times: self.times,
             documents,
             places: places.take()?,
             spans,
             streams,
-            groups,
-            granule_threads: self.granule_threads.finish()?,
             drawn: drawn.filter(|_| has_parts).map(AllDrawn::finish).transpose()?,
             bounds: self.bounds.bounds(),
             has_profiles: self.has_profiles,
             has_lapses: self.has_lapses,
-            has_other_durs: self.has_other_durs,
-            has_other_names: self.has_other_names,
             packed: self.packed,
         })
     }
 
     /// Returns the rows of the threads of a part.
-    fn append_times(&mut self, part: &IndexLook) -> Vec<u32> {
-        let mut rows = Vec::new();
-        for (number, own) in part.info.threads.entries().enumerate() {
-            // also of those without times, so that threads stay in the order in which they came
-            let row = self.info.threads.row(own.key);
-            rows.push(u32::try_from(row).unwrap_or(NO_THREAD));
-            let Some((least, greatest)) = part.times.get(number).copied().flatten() else {
-                continue;
-            };
-            if row >= self.times.len() {
-                self.times.resize(row + 1, None);
-            }
-            let (low, high) = self.times[row].unwrap_or((least, greatest));
-            self.times[row] = Some((low.min(least), high.max(greatest)));
-        }
-        rows
+    fn rows_of(&mut self, part: &IndexLook) -> Vec<u32> {
+        let mut row = |key| u32::try_from(self.info.threads.row(key)).unwrap_or(NO_THREAD);
+        part.info.threads.entries().map(|thread| row(thread.key)).collect()
     }
 
     /// Takes what lasts in a part, whose threads stand in these rows.
@@ -219,8 +181,6 @@ impl Build {
         self.bounds = self.bounds.unite(lasting.times);
         self.has_profiles |= lasting.has_profiles;
         self.has_lapses |= lasting.has_lapses;
-        self.has_other_durs |= lasting.has_other_durs;
-        self.has_other_names |= lasting.has_other_names;
         if !self.has_parts {
             return Ok(());
         }
@@ -267,13 +227,8 @@ impl Observer for Build {
         let granules = std::mem::replace(&mut part.granules, super::granules::PartGranules::new());
         self.granules.append(granules)?;
         self.places.extend(&part.places)?;
-        let rows = self.append_times(&part);
+        let rows = self.rows_of(&part);
         self.streams.append(std::mem::take(&mut part.streams))?;
-        self.granule_threads.append(std::mem::take(&mut part.threads), &rows)?;
-        for member in &mut part.members {
-            member.thread = rows.get(member.thread as usize).copied().unwrap_or_default();
-        }
-        self.groups.append(&part.members)?;
         if let (Some(seen), Some(own)) = (&self.seen, &part.drawn) {
             own.show(&part.info.threads, &part.lasting, seen);
         }

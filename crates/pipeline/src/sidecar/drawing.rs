@@ -317,9 +317,9 @@ impl DrawnIndex {
             id::LANES,
             |_| true,
             |page| {
-                let lens = [page.numbers(6)?, page.numbers(7)?];
+                let lens = [page.numbers(0)?, page.numbers(1)?];
                 let kinds = vec![0; page.rows()];
-                add_lanes(&kinds, &lens, page.bytes(8)?, &mut all);
+                add_lanes(&kinds, &lens, page.bytes(2)?, &mut all);
                 Ok(())
             },
         )?;

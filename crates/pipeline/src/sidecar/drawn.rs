@@ -1,7 +1,7 @@
 //! What is drawn of a trace: names and sums of them, lanes that are no threads, and bins of what is short.
 
 use super::bins::{AllBins, Bin, PartBins};
-use super::granule_threads::{AllThreads, PartThreads};
+use super::granule_names::{AllNames, PartNames};
 use super::lasting::{Lasting, LastingEvent};
 use super::pages::Rows;
 use super::span::Span;
@@ -62,7 +62,7 @@ pub(super) struct PartDrawn {
     labels: Labels,
     sums: Vec<Sum>,
     bins: PartBins,
-    names: PartThreads,
+    names: PartNames,
 }
 
 impl PartDrawn {
@@ -71,7 +71,7 @@ impl PartDrawn {
             labels: Labels::default(),
             sums: Vec::new(),
             bins: PartBins::new(floor.load(Relaxed)),
-            names: PartThreads::default(),
+            names: PartNames::default(),
         }
     }
 
@@ -175,12 +175,12 @@ pub(super) struct AllDrawn {
     pub(super) is_complete: bool,
     others: LaneTable,
     bins: AllBins,
-    granules: AllThreads,
+    granules: AllNames,
 }
 
 impl AllDrawn {
     /// Nothing yet, of a text of about so many bytes.
-    pub(super) fn new(text: u64, granules: SpillVec<super::granule_threads::ThreadPlace>) -> Self {
+    pub(super) fn new(text: u64, granules: SpillVec<super::granule_names::NamePlace>) -> Self {
         AllDrawn {
             names: Names::default(),
             text: 0,
@@ -188,7 +188,7 @@ impl AllDrawn {
             is_complete: true,
             others: LaneTable::default(),
             bins: AllBins::new((text / EACH).clamp(BINS_LEAST, BINS_MOST) as usize),
-            granules: AllThreads::new(granules),
+            granules: AllNames::new(granules),
         }
     }
 
@@ -281,7 +281,7 @@ pub(super) struct Drawn {
     pub(super) is_complete: bool,
     others: LaneTable,
     bins: AllBins,
-    pub(super) granules: super::granule_threads::GranuleThreads,
+    pub(super) granules: super::granule_names::GranuleNames,
 }
 
 impl Drawn {
@@ -307,7 +307,7 @@ impl Drawn {
         to: &mut Writer<W>,
     ) -> io::Result<()> {
         to.section(id::section(id::NAMES))?;
-        let mut rows = Rows::new(0);
+        let mut rows = Rows::new();
         for number in 0..self.names.len() {
             let Sum { count, total, longest } = self.sums.get(number).copied().unwrap_or_default();
             let text = self.names.bytes_of(number as u32);
@@ -315,7 +315,7 @@ impl Drawn {
         }
         rows.end_page(to)?;
         to.section(id::section(id::TRACKS))?;
-        let mut rows = Rows::new(0);
+        let mut rows = Rows::new();
         for key in self.others.all() {
             let kind = LaneKind::OF_EVENTS.iter().position(|kind| *kind == key.kind);
             let row = [kind.unwrap_or_default() as u64, key.pid.len() as u64, key.own.len() as u64];

@@ -111,7 +111,7 @@ impl DrawnIndex {
                     _ => {}
                 }
             })?;
-            lookup.chosen(Some(&seen), |row| row.touches(&seen), events, |_, _| ())
+            lookup.chosen(&seen, |row| row.touches(&seen), events)
         })?;
         self.read(granules, UNPACKED, config, observer)
     }
@@ -138,7 +138,7 @@ impl DrawnIndex {
                 }
             }
             let nothing = i64::MIN..i64::MIN;
-            Ok((lookup.chosen(Some(&nothing), |_| false, events, |_, _| ())?, places))
+            Ok((lookup.chosen(&nothing, |_| false, events)?, places))
         })?;
         let most = UNPACKED.max(self.report.bytes / 2);
         let scanned = self.read(granules, most, config, observer)?;
@@ -222,8 +222,7 @@ impl DrawnIndex {
         let times = stretches.iter().map(|own| own.times);
         let times = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default();
         let seen = times.0..times.1.saturating_add(1);
-        let granules =
-            self.asked(|lookup| lookup.chosen(Some(&seen), is_one, Vec::new(), |_, _| ()))?;
+        let granules = self.asked(|lookup| lookup.chosen(&seen, is_one, Vec::new()))?;
         self.read(granules, UNPACKED, config, observer)
     }
 

@@ -2,7 +2,7 @@
 
 use super::span::{Span, SummedPlace};
 use crate::slice::keys::{self, PairEvent};
-use crate::slice::kinds::{Kind, Phase};
+use crate::slice::kinds::Phase;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -12,7 +12,7 @@ use tracemill_core::order::{Keyed, Order};
 use tracemill_core::place::Place;
 use tracemill_core::spill::Record;
 use tracemill_index::spans;
-use tracemill_tokenizer::{Event, Field, Nanos, Tier, Validator};
+use tracemill_tokenizer::{Event, Nanos, Tier, Validator};
 
 /// A part of something that lasts, with the thread it stands on and its checksum.
 #[derive(Clone, Copy)]
@@ -71,10 +71,6 @@ pub(super) struct Lasting {
     pub(super) has_profiles: bool,
     /// Whether something is not JSON to the letter.
     pub(super) has_lapses: bool,
-    /// Whether an event has a duration that is no X, B or E.
-    pub(super) has_other_durs: bool,
-    /// Whether a B or E has a name that is no string.
-    pub(super) has_other_names: bool,
 }
 
 /// An event with what was found out about it.
@@ -104,8 +100,6 @@ impl Lasting {
             times: Times::NONE,
             has_profiles: false,
             has_lapses: false,
-            has_other_durs: false,
-            has_other_names: false,
         }
     }
 
@@ -123,13 +117,6 @@ impl Lasting {
         let phase = Phase::of_letter(known.letter);
         let Some(ts) = known.ts.filter(|_| phase != Phase::Metadata) else { return };
         self.times.note(event, ts, end);
-        match phase {
-            Phase::Complete | Phase::Metadata => {}
-            Phase::Part(Kind::Slice, _) => self.has_other_names |= has_other_name(event),
-            Phase::Part(..) | Phase::Moment => {
-                self.has_other_durs |= dur.is_some_and(|dur| dur.floor > 0);
-            }
-        }
         if known.is_special {
             return;
         }
@@ -163,9 +150,4 @@ impl Lasting {
             self.complete.push(span);
         }
     }
-}
-
-fn has_other_name(event: &Event<'_>) -> bool {
-    let name = event.field_and_rest(Field::Name);
-    name.is_some_and(|name| !matches!(name, [b'"', ..] | [b'n', b'u', b'l', b'l', ..]))
 }

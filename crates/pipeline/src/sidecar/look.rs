@@ -1,13 +1,10 @@
 //! What one worker finds in one chunk for an index: what `info` counts, and where what lies.
 
 use super::drawn::PartDrawn;
-use super::granule_threads::PartThreads;
 use super::granules::{GranuleEvent, PartGranules, TIMED};
-use super::groups::Member;
 use super::lasting::{Lasting, PlacedEvent};
 use super::streams::PartStreams;
 use crate::essential::{is_essential, may_be_special};
-use crate::filter::group_of;
 use crate::info::{self, LastEvent};
 use crate::slice::kinds::{Phase, end_of};
 use tracemill_core::envelope::ChunkStats;
@@ -21,15 +18,11 @@ use tracemill_tokenizer::{Damage, Event, Member as Value};
 pub(super) struct IndexLook {
     pub(super) info: info::InfoLook,
     pub(super) granules: PartGranules,
-    /// Least and greatest time by thread, in the order of those of `info`.
-    pub(super) times: Vec<Option<(i64, i64)>>,
     pub(super) places: Vec<Listed>,
     pub(super) lasting: Lasting,
     pub(super) streams: PartStreams,
-    pub(super) threads: PartThreads,
     /// None of what is not drawn by its index.
     pub(super) drawn: Option<PartDrawn>,
-    pub(super) members: Vec<Member>,
 }
 
 impl IndexLook {
@@ -37,23 +30,11 @@ impl IndexLook {
         IndexLook {
             info,
             granules: PartGranules::new(),
-            times: Vec::new(),
             places: Vec::new(),
             lasting,
             streams: PartStreams::default(),
-            threads: PartThreads::default(),
             drawn,
-            members: Vec::new(),
         }
-    }
-
-    #[inline]
-    fn note_time(&mut self, thread: usize, time: i64) {
-        if thread >= self.times.len() {
-            self.times.resize(thread + 1, None);
-        }
-        let (least, greatest) = self.times[thread].unwrap_or((time, time));
-        self.times[thread] = Some((least.min(time), greatest.max(time)));
     }
 }
 
@@ -112,9 +93,6 @@ impl Look for IndexLook {
         let Some(last) = self.info.last else { return true };
         let (place, len) = (event.offset, event.bytes.len() as u64);
         let (kinds, time) = kinds_of(event, &last);
-        if let Some(time) = time {
-            self.note_time(last.thread, time);
-        }
         let sum = event_sum(place, event.bytes);
         if kinds & (kinds::METADATA | kinds::UNTIMED | kinds::ESSENTIAL) != 0 {
             self.places.push(Listed { place, len, kinds, sum });
@@ -139,13 +117,6 @@ impl Look for IndexLook {
         let known =
             PlacedEvent { letter, ts, dur, end, place, thread, sum, track, name, is_special };
         self.lasting.note(event, &known);
-        if kinds & kinds::METADATA == 0
-            && let Some(group) = group_of(event)
-        {
-            let time = time.unwrap_or(i64::MIN);
-            self.members.push(Member { group, time, place, len, thread, sum });
-        }
-        self.threads.note(place, thread, granules);
         true
     }
 
@@ -160,7 +131,6 @@ impl Look for IndexLook {
     fn seal(&mut self, stats: &mut ChunkStats) {
         self.info.seal(stats);
         self.granules.seal();
-        self.threads.seal(&self.granules);
         self.drawn.iter_mut().for_each(|drawn| drawn.seal(&self.granules));
     }
 }

@@ -164,51 +164,37 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(is_known.then_some(events))
     }
 
-    /// All that is to be read: granules that touch `seen`, the last one, these events, and those that count wherever they stand.
+    /// Returns what is to be read: the granules that touch `seen`, the last granule, `events`, and the
+    /// events in PLACES.
     pub(super) fn pieces(
         &self,
         seen: &Range<i64>,
-        events: Vec<Single>,
-    ) -> Result<Granules, IndexError> {
-        self.pieces_of(Some(seen), |row| row.touches(seen), events, |_, _| ())
-    }
-
-    /// As [`Lookup::pieces`], of granules that are `wanted`; those whose pages are beside `seen` are not looked at. `rest` is given those that
-    /// are not read as a whole, each with the single events that are read of it.
-    pub(super) fn pieces_of(
-        &self,
-        seen: Option<&Range<i64>>,
-        mut wanted: impl FnMut(&Row) -> bool,
         mut events: Vec<Single>,
-        rest: impl FnMut(&Row, &[Single]),
     ) -> Result<Granules, IndexError> {
         for entry in &self.places.pages {
-            let page = self.index.page(entry)?;
-            events.extend(listed(&page)?);
+            events.extend(listed(&self.index.page(entry)?)?);
         }
-        self.chosen(seen, |row| row.place == self.last || wanted(row), events, rest)
+        self.chosen(seen, |row| row.place == self.last || row.touches(seen), events)
     }
 
-    /// As [`Lookup::pieces_of`], of these granules and events alone.
+    /// Returns the granules that are `wanted`, and `events`. Pages that do not touch `seen` are not looked at.
     pub(super) fn chosen(
         &self,
-        seen: Option<&Range<i64>>,
+        seen: &Range<i64>,
         mut wanted: impl FnMut(&Row) -> bool,
         mut events: Vec<Single>,
-        mut rest: impl FnMut(&Row, &[Single]),
     ) -> Result<Granules, IndexError> {
         events.sort_unstable();
         events.dedup_by_key(|event| event.place);
         let mut all = Granules::default();
         let mut left = &events[..];
-        self.each_granule(seen, |row| {
+        self.each_granule(Some(seen), |row| {
             let (before, others) = left.split_at(left.partition_point(|e| e.place < row.place));
             let (own, behind) = others.split_at(others.partition_point(|e| e.place < row.end()));
             before.iter().for_each(|event| all.event(*event));
             left = behind;
             if !wanted(row) {
-                own.iter().for_each(|event| all.event(*event));
-                return rest(row, own);
+                return own.iter().for_each(|event| all.event(*event));
             }
             // what stands behind the last one shows when it is read on
             let end = if row.place == self.last { u64::MAX } else { row.end() };

@@ -39,14 +39,6 @@ pub(super) struct WindowsMeta {
     pub(super) has_profiles: bool,
     /// Whether something is not JSON to the letter.
     pub(super) has_lapses: bool,
-    /// Whether an event has a duration that is no X, B or E.
-    pub(super) has_other_durs: bool,
-    /// Whether a B or E has a name that is no string.
-    pub(super) has_other_names: bool,
-    /// Groups that last longer than 2 to the power of this, in nanoseconds, stand in GROUPS; None if they have no room.
-    pub(super) group_level: Option<u32>,
-    /// Whether groups of several threads stand there.
-    pub(super) has_crossing: bool,
     /// Start, first, last and end, in nanoseconds; None without times.
     pub(super) bounds: Option<[i64; 4]>,
 }

@@ -113,14 +113,14 @@ impl Packed {
     /// Writes PACK and WINDOWS.
     pub(super) fn write<W: io::Write>(&self, to: &mut Writer<W>) -> io::Result<()> {
         to.section(id::section(id::PACK))?;
-        let mut rows = Rows::<3>::new(0);
+        let mut rows = Rows::<3>::new();
         for Restart { text, packed, bits } in &self.restarts {
             rows.push([*text, *packed, bits.map_or(NO_BITS, u64::from)], &[], to)?;
         }
         rows.end_page(to)?;
         let Some(windows) = &self.windows else { return Ok(()) };
         to.section(id::section(id::WINDOWS))?;
-        let (mut rows, mut at) = (Rows::<2>::new(0), 0);
+        let (mut rows, mut at) = (Rows::<2>::new(), 0);
         for (restart, len) in self.restarts.iter().zip(&self.lens).filter(|(_, len)| **len > 0) {
             let window = windows.get(at..at + len).unwrap_or_default();
             rows.push([restart.text, window.len() as u64], &[window], to)?;

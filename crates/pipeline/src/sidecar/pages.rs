@@ -13,14 +13,11 @@ pub(super) const TEXT_MOST: usize = 512 << 10;
 pub(super) struct Rows<const N: usize> {
     columns: [Vec<u64>; N],
     text: Vec<u8>,
-    /// Columns behind the text.
-    behind: usize,
 }
 
 impl<const N: usize> Rows<N> {
-    /// None yet; the last `behind` columns stand behind the text.
-    pub(super) fn new(behind: usize) -> Self {
-        Rows { columns: std::array::from_fn(|_| Vec::new()), text: Vec::new(), behind }
+    pub(super) fn new() -> Self {
+        Rows { columns: std::array::from_fn(|_| Vec::new()), text: Vec::new() }
     }
 
     pub(super) fn push<W: io::Write>(
@@ -46,13 +43,11 @@ impl<const N: usize> Rows<N> {
         let (Some(&first), Some(&last)) = (self.columns[0].first(), self.columns[0].last()) else {
             return Ok(());
         };
-        let (before, behind) = self.columns.split_at(N - self.behind);
         to.page(rows, (first, last), |page: &mut PageBuilder| {
-            before.iter().for_each(|column| _ = page.numbers(column));
+            self.columns.iter().for_each(|column| _ = page.numbers(column));
             page.bytes(&self.text);
-            behind.iter().for_each(|column| _ = page.numbers(column));
         })?;
-        *self = Rows::new(self.behind);
+        *self = Rows::new();
         Ok(())
     }
 }

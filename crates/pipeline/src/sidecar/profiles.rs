@@ -42,7 +42,7 @@ fn pieces(
 ) -> Result<Plan<Pieces>, String> {
     let mut events = Vec::new();
     if of_windows.has_profiles {
-        let profiles = lookup.profiles(|_, _| true).map_err(|error| error.to_string())?;
+        let profiles = lookup.profiles().map_err(|error| error.to_string())?;
         let Some(profiles) = profiles else { return Ok(Plan::Cannot(NO_PROFILES)) };
         events = profiles;
     }

@@ -17,7 +17,7 @@ use std::path::Path;
 use tracemill_core::hash::HashMap;
 use tracemill_core::os::Temporary;
 use tracemill_core::threads::try_each;
-use tracemill_index::{Sections, Writer, id};
+use tracemill_index::{Sections, Writer};
 use tracemill_tokenizer::Mapped;
 
 /// What is made of a text, and how coarse.
@@ -30,8 +30,6 @@ pub(super) enum SectionSet {
     Spans(u32),
     /// Whether there is room for what stands of chunks.
     Streams(bool),
-    GranuleThreads(u32),
-    Groups(u32),
     Packed,
     /// NAMES, TRACKS and BINS.
     Drawn(u32),
@@ -51,19 +49,12 @@ impl SectionSet {
             SectionSet::Streams(has_room) => {
                 built.streams.as_ref().map_or(Ok(()), |streams| streams.write(has_room, to))
             }
-            SectionSet::GranuleThreads(level) => built.granule_threads.write(
-                id::section(id::GRANULE_LANES),
-                (&built.granules, level),
-                to,
-            ),
-            SectionSet::Groups(level) => {
-                built.groups.as_ref().map_or(Ok(()), |groups| groups.write(level, to))
-            }
             SectionSet::Packed => built.packed.as_ref().map_or(Ok(()), |packed| packed.write(to)),
             SectionSet::Drawn(level) => drawn(built, level, to),
-            SectionSet::GranuleNames(level) => built.drawn.as_ref().map_or(Ok(()), |drawn| {
-                drawn.granules.write(id::section(id::GRANULE_NAMES), (&built.granules, level), to)
-            }),
+            SectionSet::GranuleNames(level) => built
+                .drawn
+                .as_ref()
+                .map_or(Ok(()), |drawn| drawn.granules.write((&built.granules, level), to)),
             SectionSet::StreamRuns => {
                 let runs = |streams: &Streams| stream_runs::write(streams.pages(), to);
                 built.streams.as_ref().map_or(Ok(()), runs)

@@ -30,7 +30,7 @@ pub(super) fn threads_fit(built: &Built) -> bool {
 
 pub(super) fn documents<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
     to.section(id::section(id::DOCUMENTS))?;
-    let mut rows = Rows::new(0);
+    let mut rows = Rows::new();
     for document in &built.documents {
         let form = match document.form {
             Form::Array => 0,
@@ -45,7 +45,7 @@ pub(super) fn documents<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::
 
 pub(super) fn keys<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
     to.section(id::section(id::KEYS))?;
-    let mut rows = Rows::new(0);
+    let mut rows = Rows::new();
     for (number, document) in built.documents.iter().enumerate() {
         for key in &document.keys {
             let row = [number as u64, key.offset, key.len, key.key.len() as u64];
@@ -57,29 +57,17 @@ pub(super) fn keys<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Resul
 
 pub(super) fn threads<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
     to.section(id::section(id::LANES))?;
-    let mut rows = Rows::new(0);
-    for (number, thread) in built.threads.entries().enumerate() {
+    let mut rows = Rows::new();
+    for thread in built.threads.entries() {
         let (pid, tid) = ids_of_key(thread.key);
-        let times = built.times.get(number).copied().flatten();
-        let (least, greatest) = times.unwrap_or((0, 0));
-        let row = [
-            thread.usage.events,
-            thread.usage.bytes,
-            thread.usage.time_ns,
-            least as u64,
-            greatest.abs_diff(least),
-            u64::from(times.is_some()),
-            pid.len() as u64,
-            tid.len() as u64,
-        ];
-        rows.push(row, &[pid, tid], to)?;
+        rows.push([pid.len() as u64, tid.len() as u64], &[pid, tid], to)?;
     }
     rows.end_page(to)
 }
 
 pub(super) fn places<W: io::Write>(built: &Built, to: &mut Writer<W>) -> io::Result<()> {
     to.section(id::section(id::PLACES))?;
-    let mut rows = Rows::new(0);
+    let mut rows = Rows::new();
     for Listed { place, len, kinds, sum } in built.places.iter() {
         rows.push([place, len, kinds, u64::from(sum)], &[], to)?;
     }

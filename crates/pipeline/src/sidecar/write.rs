@@ -2,7 +2,6 @@
 
 use super::build::{Built, TOP};
 use super::drawn::Drawn;
-use super::groups::Groups;
 use super::meta::{DrawnMeta, Meta, WindowsMeta};
 use super::sections::{AllSections, SectionSet};
 use super::tables;
@@ -43,15 +42,15 @@ impl Made {
 struct Step(u32);
 
 impl Step {
-    const LAST: Step = Step(13);
+    const LAST: Step = Step(12);
 
     /// How much coarser granules are than they have to be.
     fn coarser(self) -> u32 {
         match self.0 {
-            0..=3 => 0,
-            4 => 1,
-            5 | 6 => 2,
-            7 => 3,
+            0..=2 => 0,
+            3 => 1,
+            4 | 5 => 2,
+            6 => 3,
             _ if self.0 == Self::LAST.0 => 63,
             _ => 4,
         }
@@ -59,18 +58,17 @@ impl Step {
 
     /// Whether there is no room for what stands of chunks of CPU profiles.
     fn joins_chunks(self) -> bool {
-        self.0 >= 6
+        self.0 >= 5
     }
 
     fn leaves_out(self, id: u16) -> bool {
         let from = match id {
             id::GRANULE_NAMES => 1,
             id::BINS => 2,
-            id::GRANULE_LANES | id::GROUPS => 3,
-            id::PLACES | id::SPANS | id::STREAMS => 9,
-            id::LANES => 10,
-            id::DOCUMENTS | id::KEYS => 11,
-            id::META => 12,
+            id::PLACES | id::SPANS | id::STREAMS => 8,
+            id::LANES => 9,
+            id::DOCUMENTS | id::KEYS => 10,
+            id::META => 11,
             _ => u32::MAX,
         };
         self.0 >= from
@@ -107,15 +105,13 @@ pub(super) fn make(
 }
 
 /// Sections without which an index still is one.
-const MAY_GO: [u16; 10] = [
+const MAY_GO: [u16; 8] = [
     id::DOCUMENTS,
     id::KEYS,
     id::LANES,
     id::PLACES,
     id::SPANS,
     id::STREAMS,
-    id::GRANULE_LANES,
-    id::GROUPS,
     id::BINS,
     id::GRANULE_NAMES,
 ];
@@ -125,10 +121,9 @@ fn fits(built: &Built, id: u16) -> bool {
     let has_spans = || built.spans.as_ref().is_some_and(|spans| spans.is_complete);
     match id {
         id::DOCUMENTS | id::KEYS => tables::documents_fit(built),
-        id::LANES | id::GRANULE_LANES => tables::threads_fit(built),
+        id::LANES => tables::threads_fit(built),
         id::STREAMS => built.has_profiles && built.streams.is_some(),
         id::SPANS => has_spans(),
-        id::GROUPS => built.groups.is_some(),
         id::BINS | id::GRANULE_NAMES => {
             built.drawn.as_ref().is_some_and(Drawn::fits)
                 && has_spans()
@@ -159,7 +154,6 @@ fn attempt(
     let left_out = MAY_GO.into_iter().filter(|&id| is_there(built, id) && !keeps(id));
     let left_out: Vec<String> = left_out.filter_map(id::name).map(str::to_owned).collect();
     let spans = built.spans.as_ref().filter(|_| keeps(id::SPANS));
-    let groups = built.groups.as_ref().filter(|_| keeps(id::GROUPS));
     let drawn = built.drawn.as_ref().filter(|_| keeps(id::BINS) && keeps(id::LANES));
     let look_back = spans.map(|spans| (spans.level + step.coarser()).min(64));
     let behind = wanted(built, (level, look_back), keeps, !step.joins_chunks());
@@ -172,8 +166,7 @@ fn attempt(
     let file = tempfile::tempfile_in(sections.tmp_dir)?;
     let mut to = Writer::new(BufWriter::new(file));
     to.section(id::section(id::META))?;
-    let with_groups = (keeps(id::META), groups);
-    let mut meta = meta(built, (level, look_back), with_groups, left_out.clone())?;
+    let mut meta = meta(built, (level, look_back), keeps(id::META), left_out.clone())?;
     let of_drawn =
         |drawn: &Drawn| DrawnMeta { level: drawn.level(), has_all_names: drawn.is_complete };
     meta.drawn = drawn.map(of_drawn);
@@ -215,8 +208,6 @@ fn wanted(
         keeps(id::PLACES).then_some(SectionSet::Places),
         of_spans(SectionSet::Spans),
         has_streams.then_some(SectionSet::Streams(has_chunks)),
-        keeps(id::GRANULE_LANES).then_some(SectionSet::GranuleThreads(level)),
-        of_spans(SectionSet::Groups).filter(|_| keeps(id::GROUPS)),
         of_spans(|_| SectionSet::Packed).filter(|_| built.packed.is_some()),
         of_spans(SectionSet::Drawn).filter(|_| is_drawn),
         (is_drawn && keeps(id::GRANULE_NAMES)).then_some(SectionSet::GranuleNames(level)),
@@ -228,7 +219,7 @@ fn wanted(
 fn meta(
     built: &Built,
     (level, look_back): (u32, Option<u32>),
-    (with_info, groups): (bool, Option<&Groups>),
+    with_info: bool,
     left_out: Vec<String>,
 ) -> io::Result<Meta> {
     let [input] = &built.report.inputs[..] else {
@@ -244,10 +235,6 @@ fn meta(
         has_strangers: spans.has_strangers,
         has_profiles: built.has_profiles,
         has_lapses: built.has_lapses,
-        has_other_durs: built.has_other_durs,
-        has_other_names: built.has_other_names,
-        group_level: groups.and_then(|groups| groups.bound(level)),
-        has_crossing: groups.is_some_and(Groups::has_crossing),
         bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
     });
     let mut meta = Meta::of(level, left_out, input, info);

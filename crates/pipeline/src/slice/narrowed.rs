@@ -62,27 +62,17 @@ impl Narrowed {
 impl PairEvent {
     /// Opens it.
     pub(super) fn open_in<T: Copy>(&self, open: &mut Begins<T>, value: T) {
-        open_in(open, self.name, self.is_apart, value);
+        match self.is_apart {
+            true => open.begin_apart(self.name, value),
+            false => open.begin(self.name, value),
+        }
     }
 
     /// What it closes; `only_by_name`: see [`Narrowed`].
     pub(super) fn close_in<T: Copy>(&self, open: &mut Begins<T>, only_by_name: bool) -> Option<T> {
-        close_in(open, self.name, self.is_apart || only_by_name && self.name != 0)
-    }
-}
-
-/// Opens a begin, apart from others if its pair is known.
-pub(crate) fn open_in<T: Copy>(open: &mut Begins<T>, name: u64, is_apart: bool, value: T) {
-    match is_apart {
-        true => open.begin_apart(name, value),
-        false => open.begin(name, value),
-    }
-}
-
-/// What an end closes, which may be one of its name alone.
-pub(crate) fn close_in<T: Copy>(open: &mut Begins<T>, name: u64, by_name: bool) -> Option<T> {
-    match by_name {
-        true => open.end_named(name),
-        false => open.end(name),
+        match self.is_apart || only_by_name && self.name != 0 {
+            true => open.end_named(self.name),
+            false => open.end(self.name),
+        }
     }
 }

@@ -210,7 +210,7 @@ fn traces_of_every_kind_are_indexed_within_bounds() {
                 assert!(report.bytes <= (scanned.inputs[0].bytes / 128).max(64 << 10), "{what}");
                 let is_packed = scanned.inputs[0].encoding.is_some();
                 let may_be = |name: &String| match name.as_str() {
-                    "SPANS" | "STREAMS" | "GROUPS" => is_packed,
+                    "SPANS" | "STREAMS" => is_packed,
                     // these go first where there is little room
                     "BINS" | "GRANULE_NAMES" => !is_packed,
                     name => name == "DOCUMENTS" || name == "KEYS",
@@ -251,7 +251,7 @@ fn what_is_not_right_is_not_used_and_one_warning_says_so() {
         ("flipped in META", flipped(70)),
         ("flipped in the directory", flipped(good.len() - 20)),
         ("of another version", newer),
-        ("with groups by an older rule", older(&good, id::GROUPS)),
+        ("with intervals by an older rule", older(&good, id::SPANS)),
         ("of another trace", made(&other, PLAIN)),
         ("no index", b"[]".to_vec()),
     ] {
@@ -391,8 +391,7 @@ fn what_was_made_is_left_alone_compared_and_made_anew() {
     assert!(!report.is_fresh && reach.median <= reach.worst && reach.worst > 0);
     let names: Vec<&str> = report.sections.iter().map(|section| section.name).collect();
     let tables = ["META", "DOCUMENTS", "KEYS", "GRANULES", "LANES", "PLACES", "SPANS"];
-    let others =
-        ["GRANULE_LANES", "GROUPS", "GROUP_EVENTS", "NAMES", "TRACKS", "BINS", "GRANULE_NAMES"];
+    let others = ["NAMES", "TRACKS", "BINS", "GRANULE_NAMES"];
     assert_eq!(names, [&tables[..], &others].concat());
     assert_eq!(std::fs::read(beside(&path)).expect("it was made"), good);
     // one of a trace that was cut since

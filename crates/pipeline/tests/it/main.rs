@@ -15,7 +15,6 @@ mod fuzzed;
 mod identity;
 mod index;
 mod indexed_chunks;
-mod indexed_filters;
 mod indexed_packed;
 mod indexed_profiles;
 mod indexed_slices;

@@ -168,7 +168,7 @@ fn read(index: &Index<'_>, text: &[u8]) -> (Vec<Made>, u64) {
     let mut tids = Vec::new();
     for entry in &lanes.pages {
         let page = index.page(entry).expect("sound");
-        let ids = String::from_utf8(page.bytes(8).expect("bytes").to_vec()).expect("text");
+        let ids = String::from_utf8(page.bytes(2).expect("bytes").to_vec()).expect("text");
         // pids and tids of one digit, without anything between
         tids.extend(ids.as_bytes().chunks(2).map(|pair| u64::from(pair[1] - b'0')));
     }

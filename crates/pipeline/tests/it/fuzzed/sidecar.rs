@@ -6,8 +6,8 @@ use arbitrary::Unstructured;
 use std::path::Path;
 use tracemill_index::{Index, PageBuilder, Section, SectionEntry, Writer, id};
 use tracemill_pipeline::{
-    Config, Edges, Error, ErrorClass, Filter, IndexConfig, IndexUse, InfoConfig, Moment, Source,
-    TimePoint, TimeWindow, filter, index, info, slice,
+    Config, Edges, Error, ErrorClass, IndexConfig, IndexUse, InfoConfig, Moment, Source,
+    TimeWindow, index, info, slice,
 };
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{ProfileShape, TraceShape, profile_trace, trace};
@@ -19,7 +19,7 @@ use tracemill_testkit::mutate::mutated;
 pub(crate) fn sidecar(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let seed: u64 = bytes.arbitrary().unwrap_or(0);
-    let (kind, how, verb) = (below(&mut bytes, 3), below(&mut bytes, 5), below(&mut bytes, 6));
+    let (kind, how, verb) = (below(&mut bytes, 3), below(&mut bytes, 5), below(&mut bytes, 4));
     let rng = &mut Rng::new(seed);
     let folder = Folder::new();
     let path = folder.file("a.json", &any_trace(seed, kind, rng));
@@ -90,25 +90,6 @@ fn answer(
             let mut report = info(&sources, &wanted, config)?;
             (report.index, report.warnings) = (None, Vec::new());
             Ok((format!("{report:?}"), Vec::new()))
-        }
-        4 | 5 => {
-            let target = folder.path("out");
-            let from = rng.below(100_000) as i64;
-            let wanted = match verb {
-                4 => Filter { tid: rng.below(8).to_string().parse().ok(), ..Filter::default() },
-                _ => Filter {
-                    from: Some(TimePoint::Relative(from)),
-                    to: Some(TimePoint::Relative(from + 20_000)),
-                    ..Filter::default()
-                },
-            };
-            let report = filter(&sources, &wanted, &output_to(&target, None), config);
-            let written = std::fs::read(&target).unwrap_or_default();
-            _ = std::fs::remove_file(&target);
-            let mut report = report?;
-            (report.index, report.index_unused, report.spilled_bytes) = (None, None, 0);
-            report.run.warnings.clear();
-            Ok((format!("{report:?}"), written))
         }
         _ => {
             let target = folder.path("out");

@@ -1,0 +1,143 @@
+//! Collects the names of the events that begin in each granule.
+//!
+//! A worker notes the first place of each name in each of its granules. Granules are joined later: the
+//! first place of a name in a joined granule is one of the places noted.
+
+use super::granules::{Granules, PartGranules};
+use std::io;
+use tracemill_core::error::Error;
+use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
+use tracemill_index::{Writer, id};
+
+/// Rows of a page.
+const ROWS: usize = 8192;
+
+/// The place of an event with a name.
+#[derive(Clone, Copy)]
+pub(super) struct NamePlace {
+    place: u64,
+    /// Among the names of the chunk, then among all.
+    pub(super) name: u32,
+}
+
+impl Record for NamePlace {
+    const BYTES: usize = 16;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        bytes[..8].copy_from_slice(&self.place.to_le_bytes());
+        bytes[8..].copy_from_slice(&u64::from(self.name).to_le_bytes());
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        NamePlace { place: word(bytes, 0), name: word(bytes, 8) as u32 }
+    }
+}
+
+/// Finds the first event of a name in a granule.
+#[derive(Default)]
+struct Marks(Vec<u64>);
+
+impl Marks {
+    #[inline]
+    fn is_first(&mut self, name: u32, granule: u64) -> bool {
+        let name = name as usize;
+        if name >= self.0.len() {
+            self.0.resize(name + 1, u64::MAX);
+        }
+        std::mem::replace(&mut self.0[name], granule) != granule
+    }
+}
+
+/// Those of one part of the text.
+#[derive(Default)]
+pub(super) struct PartNames {
+    pub(super) all: Vec<NamePlace>,
+    marks: Marks,
+}
+
+impl PartNames {
+    /// An event of the last granule so far, which has this number.
+    #[inline]
+    pub(super) fn note(&mut self, place: u64, name: u32, granule: usize) {
+        if self.marks.is_first(name, granule as u64) {
+            self.all.push(NamePlace { place, name });
+        }
+    }
+
+    /// Forgets what joined granules have twice.
+    pub(super) fn seal(&mut self, granules: &PartGranules) {
+        let mut marks = Marks::default();
+        let mut places = granules.places().peekable();
+        let mut number = 0;
+        self.all.retain(|found| {
+            while places.next_if(|place| *place <= found.place).is_some() {
+                number += 1;
+            }
+            marks.is_first(found.name, number)
+        });
+    }
+}
+
+/// Those of the whole text.
+pub(super) struct AllNames(SpillVec<NamePlace>);
+
+impl AllNames {
+    pub(super) fn new(all: SpillVec<NamePlace>) -> Self {
+        AllNames(all)
+    }
+
+    /// Takes the next part, whose names have the numbers `rows`. Names without a number are dropped.
+    pub(super) fn append(&mut self, mut part: PartNames, rows: &[u32]) -> Result<(), Error> {
+        for found in &mut part.all {
+            found.name = rows.get(found.name as usize).copied().unwrap_or_default();
+        }
+        part.all.retain(|found| found.name != u32::MAX);
+        self.0.extend(&part.all)
+    }
+
+    pub(super) fn finish(mut self) -> Result<GranuleNames, Error> {
+        Ok(GranuleNames(self.0.take()?))
+    }
+}
+
+/// The names of all granules.
+pub(super) struct GranuleNames(SpilledVec<NamePlace>);
+
+impl GranuleNames {
+    /// Writes their section, for granules cut at this level.
+    pub(super) fn write<W: io::Write>(
+        &self,
+        (granules, level): (&Granules, u32),
+        to: &mut Writer<W>,
+    ) -> io::Result<()> {
+        to.section(id::section(id::GRANULE_NAMES))?;
+        let mut all = self.0.iter().peekable();
+        let mut marks = Marks::default();
+        let (mut numbers, mut names) = (Vec::new(), Vec::new());
+        for (number, granule) in granules.cut(level).enumerate() {
+            let number = number as u64;
+            let begin = names.len();
+            while let Some(found) = all.next_if(|found| found.place < granule.end) {
+                if marks.is_first(found.name, number) {
+                    names.push(u64::from(found.name));
+                }
+            }
+            names[begin..].sort_unstable();
+            numbers.resize(names.len(), number);
+            while numbers.len() >= ROWS {
+                page(&numbers[..ROWS], &names[..ROWS], to)?;
+                numbers.drain(..ROWS);
+                names.drain(..ROWS);
+            }
+        }
+        page(&numbers, &names, to)
+    }
+}
+
+fn page<W: io::Write>(numbers: &[u64], names: &[u64], to: &mut Writer<W>) -> io::Result<()> {
+    let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else { return Ok(()) };
+    to.page(numbers.len(), (first, last), |to| {
+        to.numbers(numbers);
+        to.numbers(names);
+    })
+}
