@@ -7,9 +7,8 @@
 //!   made           ████████                ███████████       a file of holes, with what is asked for at its place
 //! ```
 //!
-//! zstd begins anew at each frame, gzip at each member. Between blocks of a member unpacking may begin too, if the 32 KiB of text before it are
-//! known, to which the block may refer: its window. What was made is a map like that of a plain file, so whoever reads a part of a packed file
-//! reads it as if it were not packed.
+//! Unpacking can begin at each frame of zstd, and at each member of gzip. The result is a map like that of a plain
+//! file, so a reader of a part of a packed file reads it as if it were not packed.
 //!
 //! ```
 //! use flate2::{Compression, write::GzEncoder};
@@ -28,11 +27,7 @@
 //! }
 //! let file = Arc::new(file.map()?.expect("it has bytes"));
 //!
-//! let mut restarts = Vec::new();
-//! members(&file, |restart, _window| {
-//!     restarts.push(restart);
-//!     Ok(())
-//! })?;
+//! let restarts = members(&file).expect("it is gzip");
 //! let wanted = [1_500_000..1_500_010];
 //! let (stretches, len, kept) = (stretches(&restarts, &wanted, text.len() as u64), text.len() as u64, KeptText::default());
 //! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
@@ -43,36 +38,29 @@
 //! ```
 
 use crate::error::Error;
-use crate::input::inflate::{Inflate, WINDOW};
 use crate::input::{self, seek_table};
 use crate::limits::Limits;
 use crate::os::{Sparse, SparseMap};
 use crate::threads::try_each;
+use flate2::bufread::GzDecoder;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_tokenizer::{Cursor as JsonCursor, Mapped};
 
-/// A place where unpacking may begin.
+/// The begin of a frame or member, where unpacking can begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restart {
     /// Offset in the text.
     pub text: u64,
     /// Offset in the file.
     pub packed: u64,
-    /// None if a frame or member begins here. Else a block of gzip that begins so many bits before, and has a window.
-    pub bits: Option<u8>,
 }
 
 /// Whether the text of this file is packed.
 pub fn is_packed(file: &[u8]) -> bool {
     input::is_packed(file)
-}
-
-/// Whether it is packed by gzip.
-pub fn is_gzip(file: &[u8]) -> bool {
-    input::is_gzip(file)
 }
 
 /// Places that are noted at most, give or take those within [`STEP`] of text.
@@ -98,7 +86,7 @@ impl Restarts {
             self.all.push(self.at);
         }
         let text = self.at.text.checked_add(text)?;
-        self.at = Restart { text, packed: self.at.packed.checked_add(packed)?, bits: None };
+        self.at = Restart { text, packed: self.at.packed.checked_add(packed)? };
         if self.all.len() > 2 * MOST && self.step < STEP {
             self.step = (text / MOST as u64).min(STEP);
             self.thin();
@@ -137,49 +125,41 @@ pub fn frames(file: &[u8]) -> Option<(Vec<Restart>, u64)> {
     Some((found.all, found.at.text))
 }
 
-/// Text between windows that are noted, at least: as many bytes as a window takes in an index are a few thousandths of it.
-const WINDOW_STEP: u64 = 8 << 20;
+/// The longest text of a first member that [`has_members`] unpacks.
+const FIRST_MOST: u64 = 64 << 20;
 
-/// Gives `note` places of a gzip file where unpacking may begin, and their windows; none for what is not gzip. A window is empty where nothing
-/// behind the place refers to what stands before it.
+/// Returns whether a file is gzip of several members, the first of which has less than 64 MiB of text.
 ///
-/// Cost: unpacks it all, on one thread.
-///
-/// # Errors
-/// If what is packed is damaged; the first of `note`.
-pub fn members(
-    file: &[u8],
-    mut note: impl FnMut(Restart, &[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    if !is_gzip(file) {
-        return Ok(());
-    }
-    let mut next = [0, WINDOW_STEP];
-    Inflate::new(file).each_block(|text, packed, bits, before| {
-        if text < next[usize::from(bits.is_some())] {
-            return Ok(());
-        }
-        next = [text + STEP, text + WINDOW_STEP];
-        let window = bits.map_or(Ok(Vec::new()), |bits| {
-            let window = before.window(text);
-            let alone = stands_alone(file, (packed, bits), &window)?;
-            Ok::<_, io::Error>(if alone { Vec::new() } else { window })
-        });
-        note(Restart { text, packed, bits }, &window?)
-    })
+/// Cost: unpacks the first member, up to that length.
+pub fn has_members(file: &[u8]) -> bool {
+    input::is_gzip(file)
+        && after_member(file, FIRST_MOST)
+            .is_some_and(|(_, behind)| behind.iter().any(|byte| *byte != 0))
 }
 
-/// Whether from this block on the text is what it is also without its window: it is if that holds as far as blocks look back.
-fn stands_alone(file: &[u8], (packed, bits): (u64, u8), window: &[u8]) -> io::Result<bool> {
-    let packed = packed as usize;
-    let Some((before, rest)) = file.split_at_checked(packed) else { return Ok(false) };
-    let byte = before.last().copied().unwrap_or_default();
-    let begin = |window: &[u8]| {
-        let mut text = Vec::with_capacity(WINDOW);
-        let read = Inflate::resume(rest, (bits, byte), window).take(WINDOW as u64);
-        { read }.read_to_end(&mut text).map(|_| text)
-    };
-    Ok(begin(window)? == begin(&[])?)
+/// Returns the places of the members of a gzip file that are at least 1 MiB of text apart; `None` if the
+/// file is damaged.
+///
+/// Cost: unpacks the file, on one thread.
+pub fn members(file: &[u8]) -> Option<Vec<Restart>> {
+    let mut found = Restarts { step: STEP, ..Restarts::default() };
+    let mut rest = file;
+    // there may be zeros between members
+    while let Some(zeros) = rest.iter().position(|byte| *byte != 0) {
+        found.at.packed += zeros as u64;
+        let (text, behind) = after_member(&rest[zeros..], u64::MAX)?;
+        found.take((rest.len() - zeros - behind.len()) as u64, text)?;
+        rest = behind;
+    }
+    Some(found.all)
+}
+
+/// Returns the length of the text of the member at the start of `file`, and the bytes after the member;
+/// `None` if the member is damaged, or its text has `most` bytes or more.
+fn after_member(file: &[u8], most: u64) -> Option<(u64, &[u8])> {
+    let mut member = GzDecoder::new(file).take(most);
+    let text = io::copy(&mut member, &mut io::sink()).ok()?;
+    (text < most).then(|| (text, member.into_inner().into_inner()))
 }
 
 /// A stretch of text that is wanted.
@@ -187,8 +167,6 @@ fn stands_alone(file: &[u8], (packed, bits): (u64, u8), window: &[u8]) -> io::Re
 pub struct Stretch {
     /// Where unpacking begins, before it.
     pub from: Restart,
-    /// The text before that, if it takes one: see [`Restart::bits`].
-    pub window: Vec<u8>,
     /// Offset in the text behind its last byte.
     pub end: u64,
     /// The last event that begins in it, if its length is not known: it is unpacked to its end, wherever that is.
@@ -247,7 +225,7 @@ pub fn unpack(
     };
     let one = |number: usize| {
         config.cancel.check()?;
-        let Stretch { from, ref window, end, open } = stretches[number];
+        let Stretch { from, end, open } = stretches[number];
         let end = end.min(len);
         if let Some(&own) = ranges.get(&from.text).filter(|own| **own >= end)
             && (own == len
@@ -255,8 +233,7 @@ pub fn unpack(
         {
             return Ok((from.text, own));
         }
-        let block = from.bits.map(|bits| (bits, &window[..]));
-        let reader = input::unpacked(file, from.packed, block);
+        let reader = input::unpacked(file, from.packed);
         let reader = reader.map_err(|e| Error::read(name, e))?;
         let mut text = Text { reader, at: from.text, sparse: &sparse, name, config };
         text.copy_to(end)?;
@@ -320,7 +297,7 @@ impl Text<'_> {
 /// ```
 /// use tracemill_core::packed::{Restart, stretches};
 ///
-/// let frames = [(0, 0), (1000, 90), (2000, 170), (3000, 260)].map(|(text, packed)| Restart { text, packed, bits: None });
+/// let frames = [(0, 0), (1000, 90), (2000, 170), (3000, 260)].map(|(text, packed)| Restart { text, packed });
 /// let found = stretches(&frames, &[1200..1300, 1400..1450, 3500..3500], 4000);
 /// let read: Vec<_> = found.iter().map(|own| (own.from.packed, own.end, own.open)).collect();
 /// assert_eq!(read, [(90, 1450, None), (260, 3501, Some(3500))]); // the last event's length is not known
@@ -335,12 +312,8 @@ pub fn stretches(restarts: &[Restart], wanted: &[Range<u64>], len: u64) -> Vec<S
             let Some(&restart) = restarts.get(number) else { return Vec::new() };
             let next = restarts.get(number + 1).map_or(len, |next| next.text);
             let to = end.min(next);
-            let own = all.entry(number).or_insert_with(|| Stretch {
-                from: restart,
-                window: Vec::new(),
-                end: to,
-                open: None,
-            });
+            let own =
+                all.entry(number).or_insert_with(|| Stretch { from: restart, end: to, open: None });
             own.end = own.end.max(to);
             // what is behind an event shows where that ends
             own.open = is_open.then_some(range.start).or(own.open.filter(|open| *open >= from));
@@ -353,12 +326,15 @@ pub fn stretches(restarts: &[Restart], wanted: &[Range<u64>], len: u64) -> Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
 
     #[test]
     fn many_small_frames_are_thinned_evenly() {
         let mut found = Restarts::default();
         (0..1_000_000).for_each(|_| found.take(10, 100).expect("few"));
-        assert_eq!(found.at, Restart { text: 100_000_000, packed: 10_000_000, bits: None });
+        assert_eq!(found.at, Restart { text: 100_000_000, packed: 10_000_000 });
         let all = found.all;
         assert!((MOST / 2..=2 * MOST).contains(&all.len()), "{}", all.len());
         assert!(all.iter().all(|own| own.text == 10 * own.packed));
@@ -367,13 +343,26 @@ mod tests {
     }
 
     #[test]
-    fn stretches_hold_what_is_wanted() {
-        let restarts: Vec<_> =
-            (0..10).map(|n| Restart { text: n * 100, packed: n * 7, bits: None }).collect();
-        let stretch = |number: usize, end, open| {
-            let window = Vec::new();
-            Stretch { from: restarts[number], window, end, open }
+    fn members_after_zeros_are_found() {
+        let member = |text: &[u8]| {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+            packed.write_all(text).expect("memory takes it");
+            packed.finish().expect("memory takes it")
         };
+        let first = [member(&[b'a'; STEP as usize]), vec![0; 300]].concat();
+        let file = [&first[..], &member(b"b"), &[0; 9]].concat();
+        let second = Restart { text: STEP, packed: first.len() as u64 };
+        assert_eq!(members(&file), Some(vec![Restart::default(), second]));
+        assert_eq!(members(&file[..file.len() - 12]), None, "the last member is cut");
+        assert!(has_members(&file) && !has_members(&first) && !has_members(b"[]"));
+        let long = member(&vec![b'a'; FIRST_MOST as usize]);
+        assert!(!has_members(&[&long[..], &file].concat()), "its first member is too long");
+    }
+
+    #[test]
+    fn stretches_hold_what_is_wanted() {
+        let restarts: Vec<_> = (0..10).map(|n| Restart { text: n * 100, packed: n * 7 }).collect();
+        let stretch = |number: usize, end, open| Stretch { from: restarts[number], end, open };
         let wanted =
             [0..10, 50..50, 60..70, 99..101, 250..250, 399..620, 410..500, 420..420, 950..u64::MAX];
         let expected = [

@@ -20,10 +20,8 @@ pub const SPANS: u16 = 7;
 pub const STREAMS: u16 = 8;
 /// Events of CPU profile streams, by place.
 pub const STREAM_EVENTS: u16 = 9;
-/// Where unpacking may begin, of a packed trace.
+/// The frames or members of a packed trace, where unpacking can begin.
 pub const PACK: u16 = 13;
-/// Text before those places, to which it may refer.
-pub const WINDOWS: u16 = 14;
 /// Names of what is drawn.
 pub const NAMES: u16 = 15;
 /// Lanes that are no threads.
@@ -35,7 +33,7 @@ pub const GRANULE_NAMES: u16 = 18;
 /// What pages of events of CPU profile streams have of each stream.
 pub const STREAM_RUNS: u16 = 19;
 /// All sections, by ascending id.
-pub const ALL: [Section; 16] = [
+pub const ALL: [Section; 15] = [
     section(META),
     section(DOCUMENTS),
     section(KEYS),
@@ -46,7 +44,6 @@ pub const ALL: [Section; 16] = [
     section(STREAMS),
     section(STREAM_EVENTS),
     section(PACK),
-    section(WINDOWS),
     section(NAMES),
     section(TRACKS),
     section(BINS),
@@ -57,13 +54,12 @@ pub const ALL: [Section; 16] = [
 /// The section of this id as it is written and read here.
 ///
 /// Sections that are not critical are for some questions only, which a reader without them answers from the trace. The version counts up when
-/// readers of the one before would be wrong. So it is 2 of META; of LANES and SPANS, which no longer have what tables needed; of the granules, whose times are without those of CPU profiles, and of the groups, where
+/// readers of the one before would be wrong. So it is 2 of META; of LANES, SPANS and PACK, which have fewer columns; of the granules, whose times are without those of CPU profiles, and of the groups, where
 /// an id `5` is not `"5"`; and of the events of streams, of which [`STREAM_RUNS`] tells.
 pub const fn section(id: u16) -> Section {
-    let critical =
-        matches!(id, META | DOCUMENTS | KEYS | GRANULES | LANES | PLACES | SPANS | PACK | WINDOWS);
+    let critical = matches!(id, META | DOCUMENTS | KEYS | GRANULES | LANES | PLACES | SPANS | PACK);
     let version = match id {
-        META | GRANULES | LANES | SPANS | STREAM_EVENTS => 2,
+        META | GRANULES | LANES | SPANS | STREAM_EVENTS | PACK => 2,
         _ => 1,
     };
     Section { id, critical, version }
@@ -82,7 +78,6 @@ pub fn name(id: u16) -> Option<&'static str> {
         STREAMS => "STREAMS",
         STREAM_EVENTS => "STREAM_EVENTS",
         PACK => "PACK",
-        WINDOWS => "WINDOWS",
         NAMES => "NAMES",
         TRACKS => "TRACKS",
         BINS => "BINS",

@@ -224,10 +224,9 @@ impl fmt::Display for Warning {
                 f,
                 "the index of {trace} is not kept, and will be made again the next time: {why}"
             ),
-            Warning::OnlyAsAWhole { trace } => write!(
-                f,
-                "{trace} can only be unpacked as a whole: its index does not say where in it which times are"
-            ),
+            Warning::OnlyAsAWhole { trace } => {
+                write!(f, "{trace} is not seekable, so its index cannot locate times in it")
+            }
             Warning::Said(text) => f.write_str(text),
             _ => self.of_clocks(f),
         }

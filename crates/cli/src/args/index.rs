@@ -19,8 +19,8 @@ so; `tracemill index` makes a new one. In traces of more than 16 MiB only both e
 compared, along with the time of the last change: so a copy with another time is read in full, unless --index names \
 its index.
 
-Of gzip, and of zstd in several frames (as -z zst writes them), the index also says where unpacking may begin, so that \
-parts are read without the rest.
+Of zstd in several frames (as -z zst writes them) and gzip of several members, parts are unpacked without the rest. \
+Any other packed trace is read as a whole: convert it once with -z zst.
 
 A pipe cannot have an index (status 2). A damaged trace gets one, and its losses are reported (status 1).";
 

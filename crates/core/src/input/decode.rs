@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that are unpacked at a time.
-pub(super) const BUFFER: usize = 256 * 1024;
+const BUFFER: usize = 256 * 1024;
 
 /// Whether anything stands behind the first member of a gzip file, which few programs but gzip itself read. It is known when that was read.
 #[derive(Clone, Debug, Default)]
@@ -101,7 +101,7 @@ impl Gzip {
 }
 
 /// Skips the zeros between members; the byte behind them, unless it all ends there.
-pub(super) fn skip_zeros(packed: &mut impl BufRead) -> io::Result<Option<u8>> {
+fn skip_zeros(packed: &mut impl BufRead) -> io::Result<Option<u8>> {
     loop {
         let bytes = packed.fill_buf()?;
         if bytes.is_empty() {

@@ -27,7 +27,6 @@
 //! ```
 
 mod decode;
-pub(crate) mod inflate;
 mod original;
 mod pump;
 pub(crate) mod seek_table;
@@ -43,7 +42,7 @@ use original::MappedBytes;
 pub use original::{LOST, Original};
 use sniff::Packing;
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
@@ -261,25 +260,14 @@ pub(crate) fn is_gzip(file: &[u8]) -> bool {
     sniff::packing(file) == Packing::Gzip
 }
 
-/// What is packed in a file from a place on where that may begin: a frame or member, or, of gzip, so many bits before it, where a
-/// block begins that may refer to the text before it.
+/// Returns a reader of the text that is packed from offset `from` of a file on, where a frame or member begins.
 ///
 /// # Errors
 /// If this build cannot unpack it.
-pub(crate) fn unpacked(
-    file: &Arc<Mapped>,
-    from: u64,
-    block: Option<(u8, &[u8])>,
-) -> io::Result<Box<dyn Read + Send>> {
+pub(crate) fn unpacked(file: &Arc<Mapped>, from: u64) -> io::Result<Box<dyn Read + Send>> {
     let mut bytes = Cursor::new(MappedBytes(Arc::clone(file)));
     bytes.set_position(from);
-    let Some((bits, window)) = block else {
-        return decode::reader(sniff::packing(file), Box::new(bytes), &Beyond::default());
-    };
-    let before = from.checked_sub(1).and_then(|before| file.get(before as usize));
-    let before = (bits, before.copied().unwrap_or_default());
-    let packed = BufReader::with_capacity(decode::BUFFER, bytes);
-    Ok(Box::new(inflate::Inflate::resume(packed, before, window)))
+    decode::reader(sniff::packing(file), Box::new(bytes), &Beyond::default())
 }
 
 /// Refuses what begins as no JSON can, by what it is: a user who named the wrong file is told which it is.

@@ -23,8 +23,6 @@ pub(super) trait Format: Sized + Send + 'static {
     const BLOCK: usize;
     /// How many of the bytes before it a block may refer to.
     const WINDOW: usize;
-    /// Each block with a number that this divides refers to nothing before it.
-    const ANEW: usize;
     /// What packs: each thread has its own.
     type Packer: Send + 'static;
     /// What the tail has to know of a block.
@@ -136,9 +134,7 @@ impl<F: Format> Blocks<F> {
 
     /// Gives a full block to whoever packs, and begins the next one with its window. Waits while all are busy.
     fn hand_over(&mut self, is_last: bool) -> io::Result<()> {
-        let is_next_anew = (self.number + 1).is_multiple_of(F::ANEW);
-        let tail = if is_next_anew { 0 } else { F::WINDOW };
-        let tail = self.bytes[self.bytes.len().saturating_sub(tail)..].to_vec();
+        let tail = self.bytes[self.bytes.len().saturating_sub(F::WINDOW)..].to_vec();
         let window = std::mem::replace(&mut self.window, tail.len());
         let bytes = std::mem::take(&mut self.bytes);
         let block = Block { number: self.number, bytes, window, is_last };
@@ -258,7 +254,6 @@ pub(super) mod tests {
     impl Format for Slow {
         const BLOCK: usize = 16;
         const WINDOW: usize = 0;
-        const ANEW: usize = 1;
         type Packer = Slow;
         type Sum = ();
 

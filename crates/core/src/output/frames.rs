@@ -27,7 +27,6 @@ impl Frames {
 impl Format for Frames {
     const BLOCK: usize = 2 << 20;
     const WINDOW: usize = 0;
-    const ANEW: usize = 1;
     type Packer = (Compressor<'static>, Vec<u8>);
     type Sum = u32;
 

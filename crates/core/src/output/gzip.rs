@@ -1,8 +1,7 @@
 //! gzip: one member, as DevTools needs it, of blocks of 512 KiB.
 //!
 //! Each block is raw deflate that ends on a byte and begins with the 32 KiB before it as its dictionary, so the blocks
-//! one after the other are one stream and cost next to nothing over packing in one go (0.1 % at level 6). Every sixteenth begins without a dictionary, so who has an index unpacks from
-//! there without knowing what stands before.
+//! one after the other are one stream and cost next to nothing over packing in one go (0.1 % at level 6).
 
 use super::blocks::{Block, Format};
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
@@ -27,7 +26,6 @@ impl Format for Gzip {
     const BLOCK: usize = 512 << 10;
     // how far deflate looks back
     const WINDOW: usize = 32 << 10;
-    const ANEW: usize = 16;
     type Packer = u32;
     type Sum = Crc;
 
@@ -78,8 +76,6 @@ impl Format for Gzip {
 mod tests {
     use super::super::blocks::tests::{fails, packed};
     use super::*;
-    use crate::input::inflate::Inflate;
-    use crate::packed::{Restart, members};
     use std::io::{Read, Write};
 
     const BLOCK: usize = Gzip::BLOCK;
@@ -112,39 +108,6 @@ mod tests {
         let whole = whole.finish().unwrap().len();
         let blocks = packed(Gzip::new(6), &text, BLOCK, 2).len();
         assert!(blocks < whole + whole / 50 + 200, "{blocks} against {whole}");
-    }
-
-    #[test]
-    fn every_sixteenth_block_begins_anew() {
-        const ANEW: usize = Gzip::ANEW * BLOCK;
-        let text: Vec<u8> = (0..3_000_000u32)
-            .flat_map(|i| format!("{},", i.wrapping_mul(i) % 99_991).into_bytes())
-            .collect();
-        assert!(text.len() > 2 * ANEW);
-        let windows = |file: &[u8]| {
-            let mut all = Vec::new();
-            let note = |at: Restart, window: &[u8]| {
-                all.push((at.text as usize, window.len()));
-                let (before, rest) = file.split_at(at.packed as usize);
-                let mut read = Vec::new();
-                let byte = before.last().copied().unwrap_or_default();
-                let mut inflate = match at.bits {
-                    Some(bits) => Inflate::resume(rest, (bits, byte), window),
-                    None => Inflate::new(rest),
-                };
-                inflate.read_to_end(&mut read)?;
-                assert!(read == text[at.text as usize..], "from {} on", at.text);
-                Ok(())
-            };
-            members(file, note).expect("gzip");
-            all
-        };
-        let own = packed(Gzip::new(1), &text, 1 << 20, 2);
-        assert_eq!(windows(&own), [(0, 0), (ANEW, 0), (2 * ANEW, 0)]);
-        let mut foreign = flate2::write::GzEncoder::new(Vec::new(), Compression::new(6));
-        foreign.write_all(&text).unwrap();
-        let foreign = windows(&foreign.finish().unwrap());
-        assert!(foreign.len() == 3 && foreign[1..].iter().all(|(_, len)| *len == Gzip::WINDOW));
     }
 
     #[test]

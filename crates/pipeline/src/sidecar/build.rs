@@ -79,11 +79,15 @@ pub(super) fn build(
     let (unknown, mut build) = match packing(source) {
         Packing::Plain => (None, Build::new(file_bytes, (None, true), config)),
         Packing::Frames(restarts, text) => {
-            let packed = Packed::of_frames(restarts);
+            let packed = Packed::of(restarts);
             let has_parts = packed.is_some();
             (None, Build::new(text, (packed, has_parts), config))
         }
-        Packing::Unknown(file) => {
+        Packing::Whole => {
+            let text = file_bytes.saturating_mul(RATIO);
+            (None, Build::new(text, (None, false), config))
+        }
+        Packing::Members(file) => {
             let text = file_bytes.saturating_mul(RATIO);
             (Some(file), Build::new(text, (None, true), config))
         }
@@ -96,11 +100,11 @@ pub(super) fn build(
         inputs.check_unchanged()?;
         return build.finish(&inputs, index, config.threads);
     };
-    // while the input is read, another thread finds where unpacking may begin in it
+    // another thread finds the members while the input is read
     let read = || scan(sources, config, Elsewhere, build);
-    let (scanned, restarts) = both(2, read, || Packed::of_members(&file, &config.tmp_dir));
+    let (scanned, restarts) = both(2, read, || Packed::of_members(&file));
     let Scanned { inputs, index, observed: mut build } = scanned?;
-    build.packed = restarts.map_err(|e| Error::scratch(&config.tmp_dir, e))?;
+    build.packed = restarts;
     build.has_parts = build.packed.is_some();
     inputs.check_unchanged()?;
     build.finish(&inputs, index, config.threads)

@@ -6,7 +6,7 @@
 use super::drawing::DrawnIndex;
 use super::fresh::map;
 use super::lookup::{Granules, Row, Single};
-use super::plan::prepare;
+use super::plan::text_of;
 use crate::config::Config;
 use crate::input_set::InputSet;
 use crate::pieces::Pieces;
@@ -247,7 +247,7 @@ impl DrawnIndex {
             if place >= end {
                 return Ok(None);
             }
-            let unpacking = self.unpacking(&[Piece::Stretch(place..end)], UNPACKED, config)?;
+            let unpacking = self.unpacking(&[Piece::Stretch(place..end)], UNPACKED)?;
             let mut unpacking = unpacking.ok_or_else(|| self.one_piece())?;
             unpacking.kept = kept.take().unwrap_or_default();
             kept = Some(unpacking.kept.clone());
@@ -270,17 +270,11 @@ impl DrawnIndex {
     }
 
     /// What is to be unpacked for pieces; nothing if that has too many bytes.
-    fn unpacking(
-        &self,
-        pieces: &[Piece],
-        most: u64,
-        config: &Config,
-    ) -> Result<Option<Unpacking>, Error> {
+    fn unpacking(&self, pieces: &[Piece], most: u64) -> Result<Option<Unpacking>, Error> {
         self.asked(|lookup| {
             let Some(packed) = &lookup.packed else { return Ok(None) };
-            let mut unpacking = packed.unpacking(pieces, &[], self.report.bytes);
-            let refused = prepare(&mut unpacking, most, lookup, config)?;
-            Ok(refused.is_none().then_some(unpacking))
+            let unpacking = packed.unpacking(pieces, &[], self.report.bytes);
+            Ok((text_of(&unpacking) <= most).then_some(unpacking))
         })
     }
 
@@ -297,7 +291,7 @@ impl DrawnIndex {
         let Granules { pieces, read, .. } = granules;
         let unpacked = match self.is_packed() {
             false => None,
-            true => match self.unpacking(&pieces, most, config)? {
+            true => match self.unpacking(&pieces, most)? {
                 None => return Ok(None),
                 unpacked => unpacked,
             },

@@ -15,13 +15,10 @@ use tracemill_core::losses::InputReport;
 use tracemill_core::packed::{Stretch, Unpacking};
 use tracemill_core::pieces::Chosen;
 use tracemill_core::source::Source;
-use tracemill_index::IndexError;
 use tracemill_tokenizer::Mapped;
 
 /// Bytes of heap for each event that is read by itself.
 const EVENT: u64 = 64;
-/// Bytes of heap for the window of a stretch.
-const WINDOW: u64 = 32 << 10;
 /// Bytes of heap that there are for those however small the budget is.
 const LEAST: u64 = 8 << 20;
 
@@ -132,7 +129,6 @@ pub(super) fn pieces_of(
     lookup: &Lookup<'_, '_>,
     granules: Granules,
     report: InputReport,
-    config: &Config,
 ) -> Result<Plan<Pieces>, String> {
     if !granules.are_in_order() {
         return Err("its places are not in order".to_owned());
@@ -142,34 +138,17 @@ pub(super) fn pieces_of(
         return Ok(Plan::Cannot("most of the trace is wanted"));
     }
     let packed = lookup.packed.as_ref();
-    let mut unpacked = packed.map(|packed| packed.unpacking(&pieces, &beside, report.bytes));
-    if let Some(unpacking) = &mut unpacked {
-        let most = report.bytes / 2;
-        let prepared = prepare(unpacking, most, lookup, config);
-        if let Some(why) = prepared.map_err(|error| error.to_string())? {
-            return Ok(Plan::Cannot(why));
-        }
+    let unpacked = packed.map(|packed| packed.unpacking(&pieces, &beside, report.bytes));
+    if unpacked.as_ref().is_some_and(|own| text_of(own) > report.bytes / 2) {
+        return Ok(Plan::Cannot("most of the trace would have to be unpacked"));
     }
     let chosen = Chosen { pieces, unpacked };
     Ok(Plan::Known(Pieces { chosen, read, report }, bytes))
 }
 
-/// Gives what is to be unpacked the text before it; or says why it is too much, more than `most` bytes, say.
-pub(super) fn prepare(
-    Unpacking { stretches: own, .. }: &mut Unpacking,
-    most: u64,
-    lookup: &Lookup<'_, '_>,
-    config: &Config,
-) -> Result<Option<&'static str>, IndexError> {
-    if own.iter().map(Stretch::bytes).sum::<u64>() > most {
-        return Ok(Some("most of the trace would have to be unpacked"));
-    }
-    let windows = own.iter().filter(|own| own.from.bits.is_some()).count();
-    if windows as u64 * WINDOW > room(config) {
-        return Ok(Some("what is known of its blocks has no room in memory"));
-    }
-    packed::add_windows(lookup.index, own)?;
-    Ok(None)
+/// Returns the number of bytes of text that are unpacked.
+pub(super) fn text_of(unpacking: &Unpacking) -> u64 {
+    unpacking.stretches.iter().map(Stretch::bytes).sum()
 }
 
 /// Asks an index what is to be read; an error says why it is none of the trace.

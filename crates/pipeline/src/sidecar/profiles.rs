@@ -52,5 +52,5 @@ fn pieces(
     // no granule: events of profiles and names stand by themselves
     let nothing = i64::MIN..i64::MIN;
     let granules = lookup.pieces(&nothing, events).map_err(|error| error.to_string())?;
-    pieces_of(lookup, granules, input.clone(), config)
+    pieces_of(lookup, granules, input.clone())
 }

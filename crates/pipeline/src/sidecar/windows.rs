@@ -104,7 +104,7 @@ fn known(
     granules.beside = beside;
     let report = InputReport { span: Some((first, last)), ..input };
     let only_by_name = of_windows.has_crossings;
-    let known = pieces_of(lookup, granules, report, config)?;
+    let known = pieces_of(lookup, granules, report)?;
     Ok(known.map(|pieces| Narrowed {
         chunks: chunks.map(|chunks| Arc::new(within(chunks, &pieces))),
         bounds,
