@@ -13,7 +13,7 @@ use tracemill_core::read::Inputs;
 use tracemill_core::store::Store;
 
 /// Observes the facts by which inputs are joined. All verbs decide by the same facts, with
-/// [`decide_names`](crate::identity::decide_names) and [`Clocks`](crate::clock::Clocks).
+/// [`decide_names`](crate::identity::decide_names) and [`Clocks`].
 pub(crate) type InputWatch = (Option<ClockWatch>, Option<IdentityWatch>, StreamWatch);
 
 /// Creates the observers of `several` inputs, or of one.
