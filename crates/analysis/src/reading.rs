@@ -65,6 +65,10 @@ impl Observer for Reading<'_> {
     }
 
     fn merge(&mut self, found: Facts, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        // an input that is left out has no report that its number could name
+        if chunk.stats.events == 0 {
+            return Ok(());
+        }
         let position = ChunkPosition { input: chunk.input, first: self.events };
         self.events += chunk.stats.events;
         self.facts.append(found, position, (&mut self.sorting, &mut self.devices))?;

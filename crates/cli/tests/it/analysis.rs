@@ -626,3 +626,23 @@ fn calls_can_be_one_row_by_what_they_have_in_common() {
     assert_eq!(labels("--key function"), ["f"]);
     assert_eq!(labels("--key url"), ["a.js"]);
 }
+
+#[test]
+fn files_of_a_folder_that_are_no_traces_are_left_out_wherever_they_are() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("in")).expect("a folder");
+    let folder = folder
+        .with("in/1.json", TRACE)
+        .with("in/2.json", r#"{"compile":"commands"}"#)
+        .with("in/3.json", TRACE)
+        .with("in/4.json", "hello");
+    for verb in ["top --csv", "tree --csv"] {
+        let traces = folder.run(&format!("{verb} in/1.json in/3.json")).ends(0).stdout;
+        let run = folder.run(&format!("{verb} in")).ends(0);
+        assert_eq!(run.stdout, traces, "{verb}");
+        assert!(run.stderr.contains("left out: in/2.json"), "{}", run.stderr);
+    }
+    folder.run("report in").ends(0);
+    folder.run("flame in -o in.svg").ends(0);
+    folder.run("merge in -o all.json").ends(0);
+}

@@ -39,6 +39,9 @@ pub trait Observer {
 
     /// Merges what was found in a chunk. Chunks arrive in input order.
     ///
+    /// A file of a folder may be left out because it is no trace. Its chunks, which have no events, are
+    /// merged before that is known; the next input then has its number and its base.
+    ///
     /// # Errors
     /// Any error ends the scan, which returns it.
     fn merge(&mut self, found: Self::Chunk, chunk: &SealedChunk<'_>) -> Result<(), Error>;
