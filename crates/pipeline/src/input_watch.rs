@@ -24,7 +24,8 @@ pub(crate) fn input_watch(config: &Config, several: bool, quota: &Arc<Quota>) ->
 }
 
 /// Returns the facts about each input that has chunks.
-pub(crate) fn facts_of((clocks, identities, streams): InputWatch) -> Vec<UnitFacts> {
+pub(crate) fn facts_of(watch: InputWatch) -> Vec<UnitFacts> {
+    let (clocks, identities, streams) = watch;
     let mut clocks = clocks.into_iter().flat_map(ClockWatch::into_samples).peekable();
     let mut identities = identities.into_iter().flat_map(IdentityWatch::into_processes).peekable();
     let facts = streams.into_streams().map(|(base, streams)| UnitFacts {

@@ -83,11 +83,37 @@ impl Look for ProfileLook {
     }
 }
 
+/// Looks at events of CPU profiles, and decodes them.
+impl Look for Router {
+    #[inline(always)]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        self.note(event, at.offset);
+        true
+    }
+}
+
+/// Observes events of CPU profiles: decodes them on the workers, and routes them to their streams.
+impl Observer for Streams {
+    type Chunk = Router;
+
+    fn needs(&self) -> Needs {
+        Needs { input_bytes: true, synthetic_bytes: true, ..Needs::NONE }
+    }
+
+    fn starter(&self) -> Starter<Router> {
+        Box::new(|_| Router::default())
+    }
+
+    fn merge(&mut self, found: Router, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        self.append(found, chunk.base)
+    }
+}
+
 impl Observer for Collector {
     type Chunk = ProfileLook;
 
     fn needs(&self) -> Needs {
-        Needs { input_bytes: true, synthetic_bytes: true, ..Needs::NONE }
+        self.streams.needs()
     }
 
     fn starter(&self) -> Starter<ProfileLook> {
@@ -95,7 +121,7 @@ impl Observer for Collector {
     }
 
     fn merge(&mut self, found: ProfileLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
-        self.streams.append(found.streams, chunk.base)?;
+        self.streams.merge(found.streams, chunk)?;
         self.names.append(found.names);
         self.quota.check(self.names.heap(), "names of processes and threads")
     }

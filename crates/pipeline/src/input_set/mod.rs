@@ -13,7 +13,6 @@
 mod cpuprofiles;
 mod first_error;
 mod place;
-mod profile_watch;
 mod profiles;
 mod recorded_only;
 
@@ -30,7 +29,6 @@ use cpuprofiles::CpuprofileInput;
 pub(crate) use cpuprofiles::CpuprofileInputs;
 use first_error::FirstError;
 use place::places_of;
-use profile_watch::ProfileWatch;
 use recorded_only::RecordedOnly;
 use std::sync::Arc;
 use tracemill_core::envelope::{Document, values_of};
@@ -40,12 +38,12 @@ use tracemill_core::observe::{Nothing, Observer, Scan, Scanned, TimesOnly};
 use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
-use tracemill_profile::Streams;
+use tracemill_profile::{Room, Streams};
 use tracemill_tokenizer::{Cursor, Form, validate_value};
 
 /// What a scan for an input set observes besides the caller's observer. The places of inputs need
 /// [`InputWatch`] only if there are several.
-pub(crate) type SetObservers<O> = RecordedOnly<(ProfileWatch, Option<InputWatch>, O)>;
+pub(crate) type SetObservers<O> = RecordedOnly<(Streams, Option<InputWatch>, O)>;
 
 /// The inputs of an analysis, after they were read: reports, bytes, CPU profiles, places.
 pub struct InputSet {
@@ -114,7 +112,7 @@ impl InputSet {
         wholes: CpuprofileInputs,
         config: &Config,
     ) -> Result<InputSet, Error> {
-        let (ProfileWatch(mut streams), watch, _) = observed.observer;
+        let (mut streams, watch, _) = observed.observer;
         streams.finish()?;
         inputs.check_unchanged()?;
         let facts = watch.map(facts_of).unwrap_or_default();
@@ -133,7 +131,9 @@ pub(crate) fn observers<O: Observer>(
 ) -> SetObservers<O> {
     let quota = Arc::new(config.table_quota());
     let watch = may_be_several(sources).then(|| input_watch(config, true, &quota));
-    RecordedOnly::new((ProfileWatch::new(config), watch, observer))
+    let share = config.shares().index;
+    let streams = Streams::new(Room { decoded: share / 4, places: share / 8 }, config);
+    RecordedOnly::new((streams, watch, observer))
 }
 
 impl InputSet {
