@@ -61,7 +61,6 @@
 //! inputs, `input_set` the inputs of an analysis. `patcher` and `event_rewriter` change events as they are written, `emit` and
 //! `whole_trace` write them; `in_order` is the second half of verbs that keep the order of their inputs. `sidecar` has the indexes beside
 //! traces, `keys` the top-level keys, `annotations` those of DevTools.
-#![forbid(unsafe_code)]
 
 mod annotation_drop;
 mod annotations;

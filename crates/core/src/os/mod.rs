@@ -60,18 +60,6 @@ use std::path::Path;
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
-/// Maps an input, which this process opens for reading only.
-///
-/// # Errors
-/// As [`Mapped::new`].
-pub fn map_input(file: &File) -> io::Result<Mapped> {
-    // SAFETY: this process opens inputs for reading only and refuses an output that is an input. Another process may
-    // change the bytes of an input, which readers of maps bear: the scanner decides by bytes read once or looks again
-    // under bounds checks, text and numbers are copied before they are decoded (`to_text`, `parse`), and a run whose
-    // input was written to fails.
-    unsafe { Mapped::new(file) }
-}
-
 /// A file without a name whose handle never leaves this module: nobody else reads it or writes to it.
 #[derive(Debug)]
 struct OwnFile(File);
@@ -293,7 +281,8 @@ mod tests {
         let path = folder.join(bytes.len().to_string());
         std::fs::write(&path, bytes).expect("the folder takes files");
         let file = File::options().read(true).write(true).open(&path).expect("it was written");
-        let mapped = map_input(&file).expect("a plain file maps");
+        // SAFETY: one test shortens the file, which a map bears; none writes to it while the map is there.
+        let mapped = unsafe { Mapped::new(&file) }.expect("a plain file maps");
         (file, mapped)
     }
 

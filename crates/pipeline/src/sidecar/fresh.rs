@@ -4,7 +4,6 @@ use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
-use tracemill_core::os;
 use tracemill_index::{Fingerprint, Index, IndexError, Input, id};
 use tracemill_tokenizer::Mapped;
 
@@ -52,6 +51,7 @@ pub(super) fn fit(of: &Input, now: &Input) -> Fit {
 }
 
 /// The bytes of an index; `None` if there is no such file.
+#[expect(unsafe_code, reason = "an index is read where it lies")]
 pub(super) fn map(path: &Path) -> io::Result<Option<Mapped>> {
     let file = match File::open(path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -63,7 +63,9 @@ pub(super) fn map(path: &Path) -> io::Result<Option<Mapped>> {
     if !metadata.is_file() || metadata.len() == 0 {
         return Err(io::Error::new(ErrorKind::InvalidData, IndexError::NotAnIndex));
     }
-    os::map_input(&file).map(Some)
+    // SAFETY: this process opens an index for reading only, and writes one under a new name. Another process may change the bytes, which
+    // `Index` bears: it copies what it reads and checks each place against the bounds.
+    unsafe { Mapped::new(&file) }.map(Some)
 }
 
 /// Opens the bytes of an index that this version knows all of.
