@@ -159,9 +159,6 @@ pub enum Align {
     BaseTime,
     /// By the events of this name.
     Marker(String),
-    /// By the events whose name this regular expression matches: those whose first group, or whole match, is the same
-    /// text belong together.
-    Series(String),
     /// By clock-sync events of one id.
     ClockSync,
 }
@@ -177,26 +174,14 @@ impl FromStr for Align {
             "base-time" => Align::BaseTime,
             "clock-sync" => Align::ClockSync,
             _ => match text.strip_prefix("marker:").filter(|name| !name.is_empty()) {
-                Some(name) => match series(name) {
-                    Some(pattern) => {
-                        pattern.parse::<Pattern>()?;
-                        Align::Series(pattern.to_owned())
-                    }
-                    None => Align::Marker(name.to_owned()),
-                },
+                Some(name) => Align::Marker(name.to_owned()),
                 None => {
-                    let all =
-                        "auto, none, start, base-time, marker:NAME, marker:/REGEX/ or clock-sync";
+                    let all = "auto, none, start, base-time, marker:NAME or clock-sync";
                     return Err(format!("expected {all}: {text}"));
                 }
             },
         })
     }
-}
-
-/// The regular expression between two slashes.
-fn series(name: &str) -> Option<&str> {
-    name.strip_prefix('/')?.strip_suffix('/').filter(|pattern| !pattern.is_empty())
 }
 
 /// What a merge does about clocks that differ. Inputs are named by path or file name.

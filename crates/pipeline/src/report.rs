@@ -47,8 +47,6 @@ pub enum ClockMethod {
     BaseTime,
     /// By events of this name.
     Marker(String),
-    /// By events whose names this regular expression matches.
-    Series(String),
     /// By clock-sync events.
     ClockSync,
     /// It was given.
@@ -61,7 +59,6 @@ impl fmt::Display for ClockMethod {
             ClockMethod::Start => f.write_str("start"),
             ClockMethod::BaseTime => f.write_str("base-time"),
             ClockMethod::Marker(name) => write!(f, "marker:{name}"),
-            ClockMethod::Series(pattern) => write!(f, "marker:/{pattern}/"),
             ClockMethod::ClockSync => f.write_str("clock-sync"),
             ClockMethod::Given => f.write_str("given"),
         }

@@ -16,8 +16,7 @@ pub(crate) struct ClockArgs {
     ///
     /// auto: by what the inputs state (base-time, else clock-sync), else not at all; a warning says if the times cannot be of one clock. start: their first events are at one time. base-time: by the moment since 1970 that PyTorch and VizTracer
     /// (baseTimeNanoseconds) and clang (beginningOfTime) state beside the events. marker:NAME: by the events of that name,
-    /// the i-th of each onto the i-th of the first: the median counts. marker:/REGEX/: by events whose name matches, as in
-    /// marker:/ProfilerStep#([0-9]+)/: those with the same text in the first group belong together. clock-sync: by events of phase c with the same sync_id.
+    /// the i-th of each onto the i-th of the first: the median counts. clock-sync: by events of phase c with the same sync_id.
     /// -v and --report say how well it fits.
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = align)]
     pub(crate) align: Align,

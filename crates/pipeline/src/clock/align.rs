@@ -8,7 +8,6 @@
 //! | `start` | its first event that is no metadata | the first event |
 //! | `base-time` | its base, stated beside its events | the same moment since 1970 |
 //! | `marker` | its i-th event of the name, in time | the i-th |
-//! | series of markers | its first event of a key | the event of that key; over third inputs where two share none |
 //! | `clock-sync` | its event of a sync id | the event of that id; over third inputs where two share none |
 //!
 //! Several pairs: the median of their distances is the offset (the earlier of two in the middle), and the *residual* is how
@@ -68,20 +67,11 @@ pub(super) fn align(
         Align::Start => by_start(inputs),
         Align::BaseTime => by_base(inputs, true, &mut warnings),
         Align::Marker(name) => by_marker(inputs, name, &mut warnings),
-        Align::Series(pattern) => {
-            let by = KeyedBy {
-                method: ClockMethod::Series(pattern.clone()),
-                none: format!("no input has an event that matches /{pattern}/"),
-                lacks: format!("has no event that matches /{pattern}/"),
-                shares: format!("shares no key of /{pattern}/ with the inputs before it"),
-            };
-            by_sync(inputs, &by, &mut warnings)
-        }
-        Align::ClockSync => by_sync(inputs, &KeyedBy::sync(), &mut warnings),
+        Align::ClockSync => by_sync(inputs, &mut warnings),
         Align::Auto => {
             let based = inputs.iter().filter(|input| input.stated.base.is_some()).count();
             match based {
-                0 | 1 => by_sync(inputs, &KeyedBy::sync(), &mut Vec::new()),
+                0 | 1 => by_sync(inputs, &mut Vec::new()),
                 _ => by_base(inputs, false, &mut warnings),
             }
         }
@@ -253,48 +243,27 @@ fn drift(pairs: &[(i64, i64)]) -> Option<i64> {
     i64::try_from(parts).ok().filter(|&parts| parts != 0)
 }
 
-/// Moments that inputs share by a key, and what to say where they do not.
-struct KeyedBy {
-    method: ClockMethod,
-    none: String,
-    lacks: String,
-    shares: String,
-}
-
-impl KeyedBy {
-    /// Clock-sync events.
-    fn sync() -> Self {
-        KeyedBy {
-            method: ClockMethod::ClockSync,
-            none: "no input has clock-sync events (ph c with a sync_id)".to_owned(),
-            lacks: "has no clock-sync events".to_owned(),
-            shares: "shares no sync_id with the inputs before it".to_owned(),
-        }
-    }
-}
-
-fn by_sync(
-    inputs: &[InputClockFacts],
-    by: &KeyedBy,
-    warnings: &mut Vec<Warning>,
-) -> Vec<Alignment> {
+fn by_sync(inputs: &[InputClockFacts], warnings: &mut Vec<Warning>) -> Vec<Alignment> {
+    let method = Some(ClockMethod::ClockSync);
     let mut all = vec![Alignment::default(); inputs.len()];
     let has_syncs = |input: &InputClockFacts| !input.samples.syncs.is_empty();
     let Some(first) = inputs.iter().position(has_syncs) else {
-        warnings.push(Warning::NothingToAlignBy(by.none.clone()));
+        warnings.push(Warning::NothingToAlignBy(
+            "no input has clock-sync events (ph c with a sync_id)".to_owned(),
+        ));
         return all;
     };
     // moments of the reference's time by sync id, as far as inputs are put on it
     let mut placed: BTreeMap<&[u8], Moment> = BTreeMap::new();
     let mut waiting: Vec<usize> =
         (first..inputs.len()).filter(|&i| has_syncs(&inputs[i])).collect();
-    all[first].method = Some(by.method.clone());
+    all[first].method = method.clone();
     let mut next = Some(0);
     while let Some(at) = next {
         let number = waiting.remove(at);
         let syncs = &inputs[number].samples.syncs;
         if number != first {
-            all[number] = Alignment { method: Some(by.method.clone()), ..sync(syncs, &placed) };
+            all[number] = Alignment { method: method.clone(), ..sync(syncs, &placed) };
         }
         let found = &all[number];
         for (id, moment) in syncs {
@@ -308,11 +277,11 @@ fn by_sync(
         next = waiting.iter().position(shares);
     }
     for &number in &waiting {
-        warnings.push(left(&inputs[number], &by.shares));
+        warnings.push(left(&inputs[number], "shares no sync_id with the inputs before it"));
     }
     for input in inputs {
         if !has_syncs(input) && input.span.is_some() && input.given.is_none() {
-            warnings.push(left(input, &by.lacks));
+            warnings.push(left(input, "has no clock-sync events"));
         }
     }
     if all.iter().filter(|found| found.method.is_some()).count() == 1 {

@@ -1,11 +1,10 @@
 //! What the scan notes for clocks: marker events and clock-sync events, a few of them, whatever the input's size.
 
-use regex::bytes::Regex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_core::json::member;
 use tracemill_core::shift::{Kind, Shift};
-use tracemill_tokenizer::{Event, Field, nanos, number_text, unescape};
+use tracemill_tokenizer::{Event, Field, nanos, number_text};
 
 /// Markers kept of an input: the first ones in time.
 pub(super) const MARKERS: usize = 1024;
@@ -15,19 +14,10 @@ const SYNCS: usize = 256;
 /// The events that tell about clocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClockSignals {
-    /// Markers.
-    pub(super) marker: Option<Marker>,
+    /// The name of markers: the i-th of one input belongs to the i-th of another.
+    pub(super) marker: Option<Vec<u8>>,
     /// Clock-sync events.
     pub(super) syncs: bool,
-}
-
-/// Events that inputs have in common.
-#[derive(Clone, Debug)]
-pub(super) enum Marker {
-    /// Events of this name: the i-th of one input belongs to the i-th of another.
-    Name(Vec<u8>),
-    /// Events whose name this matches: the first group, or the whole match, says which belong together.
-    Series(Regex),
 }
 
 /// A moment in the time of an input, and how far off it may be, in nanoseconds.
@@ -45,7 +35,7 @@ pub(crate) struct ClockSamples {
     markers: Vec<i64>,
     /// All markers there are.
     pub(super) seen: u64,
-    /// By sync id, as it is written, or by the key of a series.
+    /// By sync id, as it is written.
     pub(super) syncs: BTreeMap<Vec<u8>, Moment>,
 }
 
@@ -57,35 +47,17 @@ impl ClockSamples {
     /// Looks at an event that is no metadata and has a time; `shift` is what is known of the input's clock.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, time: i64, shift: Option<&Shift>) {
-        match &self.signals.marker {
-            Some(Marker::Name(name)) if event.is_string(Field::Name, name) && !is_end(event) => {
-                self.seen += 1;
-                self.markers.push(time);
-                if self.markers.len() >= 2 * MARKERS {
-                    self.keep_first();
-                }
+        let marker = self.signals.marker.as_ref();
+        if marker.is_some_and(|name| event.is_string(Field::Name, name) && !is_end(event)) {
+            self.seen += 1;
+            self.markers.push(time);
+            if self.markers.len() >= 2 * MARKERS {
+                self.keep_first();
             }
-            Some(Marker::Series(_)) => self.note_series(event, time),
-            _ => {}
         }
         if self.signals.syncs && event.phase() == b'c' {
             self.note_sync(event, time, shift);
         }
-    }
-
-    #[cold]
-    fn note_series(&mut self, event: &Event<'_>, time: i64) {
-        let signals = Arc::clone(&self.signals);
-        let Some(Marker::Series(regex)) = &signals.marker else { return };
-        let mut name = Vec::new();
-        match event.field(Field::Name) {
-            Some([b'"', content @ .., b'"']) => unescape(content, &mut name),
-            _ => return,
-        }
-        let Some(found) = regex.captures(&name).filter(|_| !is_end(event)) else { return };
-        let Some(key) = found.get(1).or(found.get(0)) else { return };
-        self.seen += 1;
-        self.note_moment(key.as_bytes().to_vec(), Moment { time, uncertainty: 0 });
     }
 
     /// `args.issue_ts` is when the other side was asked, `ts` when its answer came: it was there in between.
@@ -159,8 +131,7 @@ mod tests {
     use tracemill_tokenizer::fields_of;
 
     fn samples(events: &[(&str, i64)], parts: usize) -> ClockSamples {
-        let watch =
-            Arc::new(ClockSignals { marker: Some(Marker::Name(b"m".to_vec())), syncs: true });
+        let watch = Arc::new(ClockSignals { marker: Some(b"m".to_vec()), syncs: true });
         let mut all = ClockSamples::default();
         for part in events.chunks(events.len().div_ceil(parts)) {
             let mut own = ClockSamples::new(Arc::clone(&watch));

@@ -43,8 +43,6 @@ pub(crate) use describe::push_clocks;
 pub(crate) use fields::each_moved;
 pub(crate) use markers::ClockSamples;
 use markers::ClockSignals;
-use markers::Marker;
-use regex::bytes::Regex;
 use tracemill_core::remedy::Remedy;
 pub(crate) use watch::ClockWatch;
 
@@ -87,9 +85,7 @@ impl ClockRules {
     /// Returns the events that the scan of `several` inputs, or of one, looks for.
     fn signals(&self, several: bool) -> Option<Arc<ClockSignals>> {
         let marker = match &self.align {
-            Align::Marker(name) => Some(Marker::Name(name.clone().into_bytes())),
-            // whoever made the rules has checked that it compiles
-            Align::Series(pattern) => Regex::new(pattern).ok().map(Marker::Series),
+            Align::Marker(name) => Some(name.clone().into_bytes()),
             _ => None,
         };
         let syncs = self.align == Align::ClockSync || self.align == Align::Auto && several;
@@ -120,15 +116,11 @@ impl ClockRules {
 
 /// A marker that nobody has is a typing error: what was asked for cannot be done for any input.
 fn check_markers(align: &Align, known: &[InputClockFacts]) -> Result<(), Error> {
-    let what = match align {
-        Align::Marker(name) => format!("named {name}"),
-        Align::Series(pattern) => format!("whose name matches /{pattern}/"),
-        _ => return Ok(()),
-    };
+    let Align::Marker(name) = align else { return Ok(()) };
     if known.iter().any(|input| input.samples.seen > 0) {
         return Ok(());
     }
-    let problem = format!("no input has an event {what} to align their clocks by");
+    let problem = format!("no input has an event named {name} to align their clocks by");
     Err(Error::usage(problem, Some(Remedy::ListNames)))
 }
 
