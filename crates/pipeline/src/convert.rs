@@ -146,7 +146,7 @@ impl Observer for WhileRead<'_> {
         }
         self.breaks |= breaks;
         if self.stream_policy.hurries() {
-            self.stream_policy.push(chunk.documents, chunk.kept, &chunk.input_store())?;
+            self.stream_policy.push(chunk)?;
         }
         Ok(())
     }

@@ -25,6 +25,7 @@ use crate::warning::Warning;
 use memchr::memmem;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
+use tracemill_core::observe::SealedChunk;
 use tracemill_core::output::{Length, Output};
 use tracemill_core::place::Place;
 use tracemill_core::read::Inputs;
@@ -145,21 +146,17 @@ impl<'c> StreamPolicy<'c> {
         !matches!(self.state, State::Never)
     }
 
-    /// Writes the events of a part, which stand behind all others; `documents` are those that began so far.
-    pub(crate) fn push(
-        &mut self,
-        documents: &[Document],
-        places: &[Place],
-        store: &Store<'_>,
-    ) -> Result<(), Error> {
-        if matches!(self.state, State::Waiting) && !places.is_empty() {
-            self.state = match self.begin(documents, store)? {
+    /// Writes the events that were kept of a chunk, which stand behind all others.
+    pub(crate) fn push(&mut self, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        if matches!(self.state, State::Waiting) && !chunk.kept.is_empty() {
+            // of synthetic events the documents lie elsewhere than the events
+            self.state = match self.begin(chunk.documents, &chunk.store())? {
                 Some(begun) => State::StreamedOutput(Box::new(begun)),
                 None => State::Never,
             };
         }
         match &mut self.state {
-            State::StreamedOutput(begun) => begun.push(places, store),
+            State::StreamedOutput(begun) => begun.push(chunk.kept, &chunk.input_store()),
             State::Waiting | State::Never => Ok(()),
         }
     }

@@ -179,3 +179,14 @@ fn keys_that_come_too_late_are_counted() {
         }
     }
 }
+
+/// The events of a profile are made when the input has ended: the keys of a document beside it lie elsewhere than they do.
+#[test]
+fn a_profile_in_a_pipe_has_another_document_beside_it() {
+    let text = r#"{"nodes":[{"id":1}],"samples":[1]}{"x":[]}"#;
+    let folder = Folder::new();
+    for verb in ["convert", "redact", "filter --pid 10000000"] {
+        let piped = folder.pipe(&format!("{verb} -"), text).ends(1).stdout;
+        assert!(piped.trim_end().ends_with("],\n\"x\":[]}"), "{verb}: {piped}");
+    }
+}

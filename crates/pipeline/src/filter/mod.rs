@@ -228,7 +228,7 @@ impl Observer for Selection<'_> {
         if !found.late.is_empty() || !found.bound.is_empty() {
             self.begun = self.stream_policy.take().or(self.begun.take());
         } else if self.stream_policy.hurries() {
-            self.stream_policy.push(chunk.documents, chunk.kept, &chunk.input_store())?;
+            self.stream_policy.push(chunk)?;
         }
         self.late.extend(&found.late)?;
         self.bound.extend(&found.bound);
