@@ -7,17 +7,17 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::{fs, io};
 
 /// The program that signals are for; 0 if there is none.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
 
-/// Folders that go with this process.
-static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Files and folders that go with this process.
+static SCRATCH: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Starts the thread that waits for signals. It does its work as ordinary code: nothing runs inside a handler.
 ///
@@ -38,8 +38,8 @@ pub(crate) fn watch() -> io::Result<()> {
                 continue;
             }
             let _removed = tracemill_pipeline::remove_scratch();
-            for folder in FOLDERS.lock().unwrap_or_else(|e| e.into_inner()).iter() {
-                let _removed = std::fs::remove_dir_all(folder);
+            for path in SCRATCH.lock().unwrap_or_else(|e| e.into_inner()).iter() {
+                let _removed = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
             }
             crate::progress::clear();
             process::exit(exit(signal).code().into());
@@ -51,9 +51,9 @@ pub(crate) fn watch() -> io::Result<()> {
     Ok(())
 }
 
-/// A folder that is removed if a signal ends this process.
-pub(crate) fn remove_at_end(folder: &Path) {
-    FOLDERS.lock().unwrap_or_else(|e| e.into_inner()).push(folder.to_owned());
+/// A file or folder that is removed if a signal ends this process.
+pub(crate) fn remove_at_end(path: &Path) {
+    SCRATCH.lock().unwrap_or_else(|e| e.into_inner()).push(path.to_owned());
 }
 
 /// While this lives a program runs that signals are for.

@@ -19,6 +19,23 @@ pub struct Ask<'a> {
     pub is_own: bool,
 }
 
+impl<'a> Ask<'a> {
+    /// Returns the path and the query of the target.
+    fn parts(&self) -> (&'a str, &'a str) {
+        self.target.split_once('?').unwrap_or((self.target, ""))
+    }
+
+    /// Returns the first part of the path, which is to be the token, and the route below it.
+    fn token_and_route(&self) -> Option<(&'a str, &'a str)> {
+        self.parts().0.strip_prefix('/')?.split_once('/')
+    }
+
+    /// Returns the route, whether or not the token is the right one; empty if there is none.
+    pub(crate) fn route(&self) -> &'a str {
+        self.token_and_route().map_or("", |(_, route)| route)
+    }
+}
+
 /// The first part of every path, and the names under which the server is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Door {
@@ -38,9 +55,9 @@ impl Door {
             // a name of someone else that leads here: a page of theirs is asking
             return Err(Reply::error(421, "this server has another name", hint));
         }
-        let (path, query) = ask.target.split_once('?').unwrap_or((ask.target, ""));
-        let inside = path.strip_prefix('/').and_then(|path| path.split_once('/'));
-        let inside = inside.filter(|(own, _)| is_same(own.as_bytes(), self.token.as_bytes()));
+        let (_, query) = ask.parts();
+        let inside =
+            ask.token_and_route().filter(|(own, _)| is_same(own.as_bytes(), self.token.as_bytes()));
         // a page of another origin that knows the address all the same
         let is_same_origin = ask.origin.map(|origin| {
             origin.strip_prefix("http://").is_some_and(|host| Some(host) == ask.host)
@@ -150,6 +167,16 @@ fn decoded(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn routes_end_before_the_query() {
+        let route =
+            |target| Ask { method: "GET", target, host: None, origin: None, is_own: false }.route();
+        assert_eq!(route("/token/slice.json?from=/api/progress"), "slice.json");
+        assert_eq!(route("/token/api/progress"), "api/progress");
+        assert_eq!(route("/api/progress"), "progress");
+        assert_eq!(route("?/token/api/progress"), "");
+    }
 
     #[test]
     fn queries_are_decoded() {

@@ -15,11 +15,12 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener as StdListener};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::task::AbortHandle;
 use tracemill_pipeline::Cancel;
 
 /// Requests at work at one time.
@@ -128,9 +129,10 @@ async fn serve(
     };
     let asked =
         Arc::new(Asked { start: Instant::now(), last: AtomicU64::new(0), open: AtomicU64::new(0) });
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut connections = Connections::default();
     let (work, unread) = (Arc::new(Semaphore::new(AT_WORK)), Arc::new(Unread::default()));
-    let service = Service { site: Arc::clone(site), work, unread, asked: Arc::clone(&asked) };
+    let (site, asked_by_all) = (Arc::clone(site), Arc::clone(&asked));
+    let service = Service { site, work, unread, asked: asked_by_all, busy: Arc::default() };
     loop {
         let accepted = tokio::time::timeout(Duration::from_millis(500), accept()).await;
         let Ok(stream) = accepted else {
@@ -144,11 +146,14 @@ async fn serve(
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else { continue };
-        let own = service.clone();
+        if !connections.has_room() {
+            continue;
+        }
+        let busy = Arc::new(AtomicUsize::new(0));
+        let own = Service { busy: Arc::clone(&busy), ..service.clone() };
         // small answers are not held back
         let _as_is = stream.set_nodelay(true);
-        tokio::spawn(async move {
+        let served = tokio::spawn(async move {
             let stream = Patient::new(stream, Arc::clone(&own.unread));
             let service = service_fn(move |request| {
                 let own = own.clone();
@@ -158,8 +163,48 @@ async fn serve(
             http.timer(TokioTimer::new()).header_read_timeout(HEAD);
             // a client that goes, or speaks something else, is no concern of others
             let _gone = http.serve_connection(TokioIo::new(stream), service).await;
-            drop(permit);
         });
+        connections.0.push(Connection { task: served.abort_handle(), busy });
+    }
+}
+
+/// Connections that are open, the oldest first.
+#[derive(Default)]
+struct Connections(Vec<Connection>);
+
+struct Connection {
+    task: AbortHandle,
+    /// Number of its requests that are being answered.
+    busy: Arc<AtomicUsize>,
+}
+
+impl Connections {
+    /// Whether there is room for one more: if need be, the oldest one that asks for nothing is closed.
+    fn has_room(&mut self) -> bool {
+        self.0.retain(|connection| !connection.task.is_finished());
+        if self.0.len() < CONNECTIONS {
+            return true;
+        }
+        let is_idle = |connection: &Connection| connection.busy.load(Ordering::Relaxed) == 0;
+        let Some(idle) = self.0.iter().position(is_idle) else { return false };
+        self.0.remove(idle).task.abort();
+        true
+    }
+}
+
+/// Marks a connection as busy while a request of it is being answered.
+struct Busy(Arc<AtomicUsize>);
+
+impl Busy {
+    fn new(requests: Arc<AtomicUsize>) -> Self {
+        requests.fetch_add(1, Ordering::Relaxed);
+        Busy(requests)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -216,11 +261,13 @@ struct Service {
     work: Arc<Semaphore>,
     unread: Arc<Unread>,
     asked: Arc<Asked>,
+    /// Requests of one connection that are being answered.
+    busy: Arc<AtomicUsize>,
 }
 
 async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent> {
-    let Service { site, work, unread, asked } = service;
-    let open = Open::new(asked);
+    let Service { site, work, unread, asked, busy } = service;
+    let open = (Open::new(asked), Busy::new(busy));
     let header = |name: &str| {
         let value = request.headers().get(name).and_then(|value| value.to_str().ok());
         value.map(ToOwned::to_owned)
@@ -271,7 +318,7 @@ async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent>
 fn response(
     reply: Reply,
     site: &Arc<Site>,
-    (open, room): (Open, Option<OwnedSemaphorePermit>),
+    ((open, busy), room): ((Open, Busy), Option<OwnedSemaphorePermit>),
 ) -> Response<Sent> {
     let Reply { status, kind, content, headers } = reply;
     let body = match content {
@@ -282,7 +329,7 @@ fn response(
     };
     // a page that only shows progress may be forgotten
     let open = (!matches!(body, What::Lines(_))).then_some(open);
-    let mut response = Response::new(Sent { what: body, _open: open, _room: room });
+    let mut response = Response::new(Sent { what: body, _open: open, _busy: busy, _room: room });
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let all = response.headers_mut();
@@ -328,6 +375,7 @@ enum What {
 struct Sent {
     what: What,
     _open: Option<Open>,
+    _busy: Busy,
     _room: Option<OwnedSemaphorePermit>,
 }
 

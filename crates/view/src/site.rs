@@ -12,10 +12,12 @@ use crate::tile::{EXACT, overview, tile};
 use crate::tracks::Grid;
 use crate::viewers::Viewers;
 use serde_json::json;
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use tempfile::TempPath;
 use tracemill_pipeline::drawing::Seen;
 use tracemill_pipeline::{
     Cancel, Config, Error, InputReport, Progress, Source, Warning, shell_word,
@@ -64,6 +66,8 @@ pub struct Site {
     perfetto: Option<String>,
     /// Why there are no calls of CPU profiles.
     no_calls: OnceLock<String>,
+    /// What led a browser here, which goes when the page is there.
+    redirect: Mutex<Option<TempPath>>,
 }
 
 impl Site {
@@ -86,6 +90,7 @@ impl Site {
             speedscope: None,
             perfetto: None,
             no_calls: OnceLock::new(),
+            redirect: Mutex::default(),
         }
     }
 
@@ -125,6 +130,25 @@ impl Site {
             host => host,
         };
         format!("http://{}/{}/", SocketAddr::new(host, self.door.port), self.door.token)
+    }
+
+    /// Writes a page that leads to [`Site::address`] and that only this user can read: so the arguments of the program that opens it do not
+    /// show the token to other users. The file is removed when a browser has followed it, and with the site.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn redirect(&self) -> io::Result<PathBuf> {
+        let mut named = tempfile::Builder::new();
+        let named = named.prefix("tracemill-").suffix(".html");
+        let mut file = named.tempfile_in(&self.config.tmp_dir)?;
+        let address = self.address();
+        writeln!(
+            file,
+            r#"<!doctype html><meta http-equiv="refresh" content="0; url={address}"><a href="{address}">{address}</a>"#
+        )?;
+        let (path, file) = (file.path().to_owned(), file.into_temp_path());
+        *self.redirect.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        Ok(path)
     }
 
     /// Reads the inputs; until then what needs them is answered with 503.
@@ -236,15 +260,18 @@ impl Site {
 
     /// Whether answering takes no time worth a thread.
     pub(crate) fn is_quick(ask: &Ask<'_>) -> bool {
-        let takes = ["/api/", "/slice", "/speedscope/", "/open"];
-        !takes.iter().any(|part| ask.target.contains(part)) || ask.target.contains("/api/progress")
+        let (route, takes_long) = (ask.route(), ["api/", "slice", "speedscope/", "open"]);
+        route == "api/progress" || !takes_long.iter().any(|begin| route.starts_with(begin))
     }
 
     /// Answers a request. What takes long ends early, with any answer, when `cancel` says so.
     pub fn answer(&self, ask: &Ask<'_>, cancel: &Cancel) -> Reply {
         let answered = self.door.open(ask).and_then(|(path, query)| match path {
             "" | "index.html" => Ok(Reply::fixed("text/html; charset=utf-8", PAGE)),
-            "app.js" => Ok(Reply::fixed("text/javascript; charset=utf-8", SCRIPT)),
+            "app.js" => {
+                drop(self.redirect.lock().unwrap_or_else(PoisonError::into_inner).take());
+                Ok(Reply::fixed("text/javascript; charset=utf-8", SCRIPT))
+            }
             "app.css" => Ok(Reply::fixed("text/css; charset=utf-8", STYLE)),
             "api/progress" => {
                 let (kind, content) = ("text/event-stream", Content::Progress);

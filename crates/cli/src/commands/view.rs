@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
 use crate::remedies;
 use crate::report;
+use crate::signal;
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -51,7 +52,7 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
             args.host
         ));
     }
-    if !args.no_open && open::that_detached(&address).is_err() {
+    if !args.no_open && open_browser(&site).is_err() {
         messages.warning("no browser can be started: open the address by hand (--no-open)");
     }
     let read = running.watch(|_, _| site.read());
@@ -112,6 +113,13 @@ fn is_readable(path: &Path) -> io::Result<bool> {
         false => return Ok(false),
     }
     Ok(true)
+}
+
+/// Opens the page in the user's browser.
+fn open_browser(site: &Site) -> io::Result<()> {
+    let page = site.redirect()?;
+    signal::remove_at_end(&page);
+    open::that_detached(page)
 }
 
 fn tell(address: &str) -> Result<(), Failure> {

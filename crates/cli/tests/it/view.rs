@@ -53,6 +53,49 @@ fn a_trace_is_served_until_it_is_interrupted() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
 }
 
+/// The arguments of a process are for all users of a machine to read.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_browser_is_not_given_the_token_as_an_argument() {
+    use std::os::unix::fs::PermissionsExt;
+    let opener = "#!/bin/sh\necho \"$1\" > args.tmp; cat \"$1\" > page.html; stat -c %a \"$1\" > mode; mv args.tmp args\n";
+    let folder = Folder::new().with("xdg-open", opener).with("a.json", "[]");
+    let script = folder.path("xdg-open");
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("it is ours");
+    let path = std::env::var("PATH").expect("there is one");
+    let path = format!("{}:{path}", script.parent().expect("a folder").display());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tracemill"))
+        .args(["view", "a.json", "-T", "."])
+        .current_dir(script.parent().expect("a folder"))
+        .env("PATH", path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut address = String::new();
+    let out = child.stdout.as_mut().expect("it is piped");
+    BufReader::new(out).read_line(&mut address).expect("the address");
+    let (address, args) = (address.trim(), folder.path("args"));
+    while !args.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let token = parts(address).1.trim_end_matches('/');
+    let (opened, page) = (folder.read("args"), folder.read("page.html"));
+    assert!(opened.trim().ends_with(".html") && !opened.contains(token), "{opened}");
+    assert!(page.contains(address), "{page}");
+    assert_eq!(folder.read("mode").trim(), "600");
+    let opened = folder.path(opened.trim());
+    assert!(opened.exists());
+    get(address, "app.js");
+    assert!(!opened.exists(), "it was used");
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&child),
+        rustix::process::Signal::INT,
+    )
+    .expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+}
+
 #[test]
 fn it_ends_when_nobody_asks() {
     let folder = Folder::new();

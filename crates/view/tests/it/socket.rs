@@ -1,7 +1,7 @@
 //! The same over a socket: headers, many clients, clients that go.
 
 use crate::support::TOKEN;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,5 +78,36 @@ fn sockets_are_answered_until_nobody_asks() {
         .find(|answer| answer.starts_with("HTTP/1.1 200"))
         .expect("a slice is sent");
     assert!(sent.matches("\"ph\":\"X\"").count() > 49_000, "it is whole");
+    server.join().unwrap().unwrap();
+}
+
+/// Connections that ask for nothing give way to those that do.
+#[test]
+fn heads_that_never_end_hold_up_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    std::fs::write(&path, r#"[{"ph":"X","name":"n","pid":1,"tid":1,"ts":1,"dur":1}]"#).unwrap();
+    let bound = Bound::new(LOCALHOST, 0).unwrap();
+    let port = bound.port().unwrap();
+    let config = Config::new(2, 64 << 20, std::env::temp_dir());
+    let site = Arc::new(Site::new(vec![Source::Path(path)], config, TOKEN.into(), port));
+    site.read().unwrap();
+    let served = Arc::clone(&site);
+    let server = std::thread::spawn(move || bound.serve(&served, Some(Duration::from_secs(2))));
+    let mut idle = Vec::new();
+    for _ in 0..600 {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.write_all(b"GET /").unwrap();
+        idle.push(stream);
+    }
+    let answer = ask(port, &format!("127.0.0.1:{port}"), "api/trace");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let closed = |stream: &mut TcpStream| {
+        stream.set_nonblocking(true).unwrap();
+        !matches!(stream.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    };
+    let [oldest, newest] = [0, 599].map(|at: usize| closed(&mut idle[at]));
+    assert!(oldest && !newest, "the oldest ones are closed: {oldest} {newest}");
+    drop(idle);
     server.join().unwrap().unwrap();
 }
