@@ -55,6 +55,7 @@ use clap::Parser;
 use exit::{Exit, Failure};
 use messages::Messages;
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use tracemill_pipeline::{Error, InputReport, Limits, Source, TimeWindow};
 
 /// The flags of all verbs, for what is made of them: documentation, functions of other languages.
@@ -71,13 +72,14 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => return messages::usage(&error, &words).code(),
     };
     tracemill_pipeline::survive_lost_pages();
+    silence_lost_temporary();
     cli.verb.take_regions();
     let messages = Messages::new(cli.verb.messages());
     if let Err(error) = signal::watch() {
         // temporary files without a name vanish all the same
         messages.warning(&format!("cannot watch for signals: {error}"));
     }
-    let exit = match commands::run(&cli.verb, &messages) {
+    let exit = match run(&cli.verb, &messages) {
         Ok(exit) => exit,
         Err(failure) => {
             let exit = Exit::of(&failure);
@@ -88,6 +90,23 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     exit.code()
+}
+
+/// Runs a verb. Whatever it ends with, a result or an error that blames an input or a panic, comes of zeros if a temporary file is lost: then only that is told.
+fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
+    let ended = catch_unwind(AssertUnwindSafe(|| commands::run(verb, messages)));
+    tracemill_pipeline::check_temporary()?;
+    ended.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Has panics that come of a lost temporary file say nothing: [`run`] tells why.
+fn silence_lost_temporary() {
+    let say = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !tracemill_pipeline::temporary_lost() {
+            say(panic);
+        }
+    }));
 }
 
 /// Runs a verb with these words, the first of which is the verb, on the threads of this process.
@@ -102,7 +121,7 @@ pub fn call(words: impl IntoIterator<Item = OsString>, caller: &Caller) -> Resul
     let mut verb = verb(words)?;
     tracemill_pipeline::survive_lost_pages();
     verb.take_regions();
-    let exit = commands::run(&verb, &Messages::to(caller))?;
+    let exit = run(&verb, &Messages::to(caller))?;
     Ok(caller.answer(exit.code()))
 }
 

@@ -159,6 +159,7 @@ pub use tracemill_core::error::{Error, ErrorClass, ErrorKind};
 pub use tracemill_core::flaws::{Flaw, FlawKind, Flaws};
 pub use tracemill_core::limits::{Cancel, Limits, Progress, Shares};
 pub use tracemill_core::losses::{Example, InputReport, Lapses, Losses, Tally};
+pub use tracemill_core::os::check_temporary;
 pub use tracemill_core::os::{stdin, stdout};
 pub use tracemill_core::output::{
     ScratchRemoved, check as check_output, check_not_input, remove_scratch, write_file,
@@ -171,6 +172,6 @@ pub use tracemill_core::time::{Duration, TimePoint, parse_time};
 pub use tracemill_core::windows::{Edges, Moment, TimeWindow};
 pub use tracemill_core::words::{grouped, plural, shell_word};
 pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource};
-pub use tracemill_tokenizer::survive_lost_pages;
 pub use tracemill_tokenizer::{DamageKind, Lapse, Tier};
+pub use tracemill_tokenizer::{survive_lost_pages, temporary_lost};
 pub use warning::{AnnotationDrop, DEVTOOLS_TEXT_MAX, TimeSpan, Warning};

@@ -92,7 +92,7 @@ pub use field::Field;
 pub use find::{FieldFinder, FieldSpans, fields_of};
 pub use grammar::{Defect, Validator, lapses, validate, validate_value};
 pub use lapse::Lapse;
-pub use mapped::{Mapped, survive_lost_pages};
+pub use mapped::{Mapped, MappedMut, survive_lost_pages, temporary_lost};
 pub use mend::mend;
 pub use number::{Nanos, Number, canonical, compare, nanos, number_text};
 pub use restyle::compact;

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use tempfile::TempPath;
 use tracemill_pipeline::drawing::Seen;
 use tracemill_pipeline::{
-    Cancel, Config, Error, InputReport, Progress, Source, Warning, shell_word,
+    Cancel, Config, Error, InputReport, Progress, Source, Warning, check_temporary, shell_word,
 };
 
 /// The page, as it was built.
@@ -281,7 +281,11 @@ impl Site {
                 let px = Query(query).number::<u32>("px")?.clamp(1, PX_MOST);
                 Ok(Reply::json(&so_far(&self.seen, px as usize)))
             }
-            _ => self.of_model(path, &Query(query), cancel),
+            _ => self.of_model(path, &Query(query), cancel).and_then(|reply| {
+                // rows lie in temporary files
+                check_temporary().map_err(|error| Reply::failed(&error))?;
+                Ok(reply)
+            }),
         });
         let mut reply = answered.unwrap_or_else(|refused| refused);
         if reply.status != 403 && ask.origin == Some(devtools::ORIGIN) {

@@ -23,5 +23,6 @@ mod full;
 mod kills;
 mod places;
 mod streams;
+mod temporary;
 mod threads;
 mod world;

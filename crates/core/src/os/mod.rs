@@ -48,17 +48,17 @@ mod kernel;
 #[path = "any_kernel.rs"]
 mod kernel;
 
+use crate::error::Error;
 pub use files::{
     FileId, enlarge_pipe, private_folder, read_exact_at, stdin, stdin_metadata, stdout,
     stdout_metadata, write_all_at,
 };
 pub use kernel::{give_name, huge_pages, nameless, reserve};
-use memmap2::MmapMut;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
-use std::sync::Arc;
-use tracemill_tokenizer::Mapped;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use tracemill_tokenizer::{Mapped, MappedMut, temporary_lost};
 
 /// A file without a name whose handle never leaves this module: nobody else reads it or writes to it.
 #[derive(Debug)]
@@ -66,16 +66,42 @@ struct OwnFile(File);
 
 impl OwnFile {
     fn new(folder: &Path) -> io::Result<Self> {
-        tempfile::tempfile_in(folder).map(OwnFile)
+        nameless_temporary(folder).map(OwnFile)
     }
 
-    /// Maps it. Bytes in a map are never written again: [`Temporary`] appends only, and [`Sparse`] ends with its map:
+    /// Maps its `len` bytes. Bytes in a map are never written again: [`Temporary`] appends only, and [`Sparse`] ends with its map:
     /// it is there again when that is gone.
-    fn map(&self) -> io::Result<Mapped> {
+    fn map(&self, len: u64) -> io::Result<Mapped> {
         // SAFETY: the file has no name and its handle never leaves this module, which neither shortens it nor writes to what
         // is mapped, so the bytes of a map never change.
-        unsafe { Mapped::new(&self.0) }
+        let mapped = unsafe { Mapped::temporary(&self.0) }?;
+        if mapped.len() as u64 == len { Ok(mapped) } else { Err(lost()) }
     }
+}
+
+/// The folder of the first temporary file of this process.
+static TEMPORARY_FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Fails if a page of a temporary file of this process could not be read back, ever. Such a page reads as zeros, and what came of them is wrong: so ask
+/// before a result counts, or an error blames an input.
+///
+/// # Errors
+/// [`ErrorKind::Scratch`](crate::ErrorKind::Scratch)
+pub fn check_temporary() -> Result<(), Error> {
+    if !temporary_lost() {
+        return Ok(());
+    }
+    let folder = TEMPORARY_FOLDER.get().cloned().unwrap_or_default();
+    Err(Error::scratch(&folder, lost()))
+}
+
+fn lost() -> io::Error {
+    io::Error::other("a temporary file is lost: what was written to it cannot be read back")
+}
+
+fn nameless_temporary(folder: &Path) -> io::Result<File> {
+    TEMPORARY_FOLDER.get_or_init(|| folder.to_owned());
+    tempfile::tempfile_in(folder)
 }
 
 /// A temporary file without a name that grows at its end and can be mapped. Nobody else holds it, and what is written never
@@ -100,14 +126,17 @@ impl Temporary {
     /// # Errors
     /// As [`Mapped::new`].
     pub fn map(&self) -> io::Result<Option<Mapped>> {
-        (self.len > 0).then(|| self.file.map()).transpose()
+        (self.len > 0).then(|| self.file.map(self.len)).transpose()
     }
 }
 
 /// A temporary file without a name, of a length that is known, whose bytes are written anywhere and are zeros elsewhere: a
 /// file system that can leaves those out. Nobody else holds it.
 #[derive(Debug)]
-pub struct Sparse(OwnFile);
+pub struct Sparse {
+    file: OwnFile,
+    len: u64,
+}
 
 impl Sparse {
     /// A file of zeros in `folder`.
@@ -117,7 +146,7 @@ impl Sparse {
     pub fn new(folder: &Path, len: u64) -> io::Result<Self> {
         let file = OwnFile::new(folder)?;
         file.0.set_len(len)?;
-        Ok(Sparse(file))
+        Ok(Sparse { file, len })
     }
 
     /// Writes at a place.
@@ -125,7 +154,7 @@ impl Sparse {
     /// # Errors
     /// As [`write_all_at()`].
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        write_all_at(&self.0.0, bytes, offset)
+        write_all_at(&self.file.0, bytes, offset)
     }
 
     /// Reads from a place.
@@ -133,7 +162,7 @@ impl Sparse {
     /// # Errors
     /// As [`read_exact_at()`].
     pub fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-        read_exact_at(&self.0.0, bytes, offset)
+        read_exact_at(&self.file.0, bytes, offset)
     }
 
     /// Maps it; nothing is written as long as the map is there.
@@ -141,7 +170,7 @@ impl Sparse {
     /// # Errors
     /// As [`Mapped::new`].
     pub fn into_map(self) -> io::Result<SparseMap> {
-        Ok(SparseMap { map: Arc::new(self.0.map()?), file: self.0 })
+        Ok(SparseMap { map: Arc::new(self.file.map(self.len)?), file: self })
     }
 }
 
@@ -149,7 +178,7 @@ impl Sparse {
 #[derive(Debug)]
 pub struct SparseMap {
     map: Arc<Mapped>,
-    file: OwnFile,
+    file: Sparse,
 }
 
 impl SparseMap {
@@ -160,7 +189,7 @@ impl SparseMap {
 
     /// The file, to write more; `None` if somebody still has the map.
     pub fn into_file(self) -> Option<Sparse> {
-        Arc::into_inner(self.map).map(|_| Sparse(self.file))
+        Arc::into_inner(self.map).map(|_| self.file)
     }
 }
 
@@ -168,7 +197,7 @@ impl SparseMap {
 #[derive(Debug)]
 pub struct Pages {
     file: File,
-    map: Option<MmapMut>,
+    map: Option<MappedMut>,
 }
 
 impl Pages {
@@ -177,7 +206,7 @@ impl Pages {
     /// # Errors
     /// What the file system says.
     pub fn new(folder: &Path) -> io::Result<Self> {
-        Ok(Pages { file: tempfile::tempfile_in(folder)?, map: None })
+        Ok(Pages { file: nameless_temporary(folder)?, map: None })
     }
 
     /// The bytes.
@@ -202,11 +231,16 @@ impl Pages {
             self.file.write_all(&ZEROS[..some])?;
             missing -= some;
         }
+        let len = self.bytes().len() + more;
         // a file has one map at a time
         self.map = None;
         // SAFETY: the file has no name and its handle never leaves this value, which never shortens it and writes to it only
         // behind what is mapped, while no map is there. So nothing but this map, which is borrowed with the value, changes its bytes.
-        self.map = Some(unsafe { MmapMut::map_mut(&self.file) }?);
+        let map = unsafe { MappedMut::new(&self.file) }?;
+        if map.len() != len {
+            return Err(lost());
+        }
+        self.map = Some(map);
         Ok(())
     }
 }

@@ -127,8 +127,9 @@ impl AtomicFile {
         Ok(AtomicFile { file, target, folder, replace, sync, named })
     }
 
-    /// Gives the bytes the target's name, once they are on disk if that is asked for.
+    /// Gives the bytes the target's name, once they are on disk if that is asked for; unless a temporary file, of which they may have been made, is lost.
     pub(super) fn commit(mut self) -> Result<(), Error> {
+        os::check_temporary()?;
         let failed = |e: io::Error| Error::write(self.target.display(), e);
         if self.sync {
             self.file.sync_all().map_err(failed)?;

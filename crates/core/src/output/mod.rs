@@ -334,7 +334,7 @@ impl Output {
                 let InTurn { writer, atomic, .. } =
                     state.into_inner().unwrap_or_else(|e| e.into_inner());
                 writer.finish().map_err(|e| Error::write(&self.name, e))?;
-                atomic.map_or(Ok(()), AtomicFile::commit)
+                atomic.map_or_else(os::check_temporary, AtomicFile::commit)
             }
         }
     }

@@ -208,11 +208,13 @@ impl Trace {
         &self.limits
     }
 
-    /// Whether every file is still what it was when it was opened: ask this when all is read, before results count.
+    /// Whether every file is still what it was when it was opened, and so are the temporary ones: ask this when all is read, before results count.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`](crate::error::ErrorKind::Changed) for the first that is not.
+    /// [`ErrorKind::Changed`](crate::error::ErrorKind::Changed) for the first that is not; [`ErrorKind::Scratch`](crate::error::ErrorKind::Scratch) if a
+    /// temporary file is lost.
     pub fn check_unchanged(&self) -> Result<(), Error> {
+        crate::os::check_temporary()?;
         self.inputs.check_unchanged()
     }
 }

@@ -11,6 +11,7 @@
 //! A handler may take no lock and allocate nothing: so it goes over the list by atomics alone. Slots live for ever, since a handler may look at one while its map
 //! is dropped; there are as many as there were maps at one time. Cost of a signal: a step a slot; after that the map has no page left to lose behind it.
 
+use super::Content;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
@@ -20,8 +21,8 @@ use std::sync::{Mutex, Once, OnceLock};
 pub(super) struct Watched(&'static Slot);
 
 impl Watched {
-    pub(super) fn new(start: usize, len: usize) -> Self {
-        Watched(Slot::claim(start, len))
+    pub(super) fn new(bytes: &[u8], content: Content) -> Self {
+        Watched(Slot::claim(bytes, content))
     }
 
     pub(super) fn is_intact(&self) -> bool {
@@ -49,6 +50,8 @@ struct Slot {
     len: AtomicUsize,
     /// Whether a page of it was lost.
     broken: AtomicBool,
+    /// Whether it is a map of a temporary file of this process.
+    is_temporary: AtomicBool,
     next: OnceLock<&'static Slot>,
 }
 
@@ -73,13 +76,14 @@ impl Slots {
 }
 
 impl Slot {
-    fn claim(start: usize, len: usize) -> &'static Slot {
+    fn claim(bytes: &[u8], content: Content) -> &'static Slot {
         let mut slots = SLOTS.lock().unwrap_or_else(|e| e.into_inner());
         let slot = slots.free.pop();
         let slot = slot.unwrap_or_else(|| slots.grow());
         drop(slots);
         slot.broken.store(false, Ordering::SeqCst);
-        slot.set(start, len);
+        slot.is_temporary.store(content == Content::Temporary, Ordering::SeqCst);
+        slot.set(bytes.as_ptr() as usize, bytes.len());
         slot
     }
 
@@ -130,6 +134,15 @@ impl Slot {
     }
 }
 
+/// Whether a page of any temporary file was lost.
+static TEMPORARY_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether a page of a temporary file that this process had mapped ([`Mapped::temporary`](super::Mapped::temporary),
+/// [`MappedMut`](super::MappedMut)) could not be read back, ever: what came of its zeros is wrong. Always false without [`survive_lost_pages`].
+pub fn temporary_lost() -> bool {
+    TEMPORARY_LOST.load(Ordering::SeqCst)
+}
+
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// Has pages that a mapped file loses read as zeros from now on, in all maps of this process, instead of ending it.
@@ -161,15 +174,19 @@ extern "C" fn on_sigbus(signal: i32, info: *mut libc::siginfo_t, _context: *mut 
     let address = unsafe { (*info).si_addr() } as usize;
     if let Some((slot, range)) = Slot::holding(address) {
         slot.broken.store(true, Ordering::SeqCst);
+        let is_temporary = slot.is_temporary.load(Ordering::SeqCst);
+        TEMPORARY_LOST.fetch_or(is_temporary, Ordering::SeqCst);
+        // an input is read only
+        let writable = if is_temporary { libc::PROT_WRITE } else { 0 };
         let from = address - (address - range.start) % PAGES;
         // SAFETY: [from, end) lies in a map that `Mapped` owns, which lives while this handler runs since the thread that was
-        // interrupted reads it; `from` is the start of a page, as the map's is; nobody has pointers into it but as
-        // read-only bytes, and replacing it by anonymous zero pages keeps every such pointer valid.
+        // interrupted reads it; `from` is the start of a page, as the map's is; whoever has pointers into it reads or writes plain
+        // bytes, and replacing it by anonymous zero pages that may be read and written as before keeps every such pointer valid.
         let mapped = unsafe {
             libc::mmap(
                 from as *mut libc::c_void,
                 range.end - from,
-                libc::PROT_READ,
+                libc::PROT_READ | writable,
                 libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED,
                 -1,
                 0,

@@ -21,11 +21,20 @@ mod lost_pages;
 mod lost_pages;
 
 use lost_pages::Watched;
-pub use lost_pages::survive_lost_pages;
-use memmap2::Mmap;
+pub use lost_pages::{survive_lost_pages, temporary_lost};
+use memmap2::{Mmap, MmapMut};
 use std::fs::File;
 use std::io;
-use std::ops::{Deref, Range};
+use std::ops::{Deref, DerefMut, Range};
+
+/// What a mapped file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// An input, or its index. Whoever reads it asks [`Mapped::is_intact`].
+    Input,
+    /// What this process wrote. A lost page is noted for all such files at once: [`temporary_lost`].
+    Temporary,
+}
 
 /// Bytes of a file that lie in memory: a `[u8]` that takes no heap.
 ///
@@ -65,9 +74,28 @@ impl Mapped {
     ///   again: no `str` and no other type with rules for its bytes may be made from it (copy first), no index taken from
     ///   it may be used without a check of its bounds.
     pub unsafe fn new(file: &File) -> io::Result<Self> {
+        // SAFETY: the caller promises what `of` asks for.
+        unsafe { Self::of(file, Content::Input) }
+    }
+
+    /// Maps a temporary file of this process for reading. A page that cannot be read back shows in [`temporary_lost`].
+    ///
+    /// # Errors
+    /// As [`Mapped::new`].
+    ///
+    /// # Safety
+    /// As [`Mapped::new`].
+    pub unsafe fn temporary(file: &File) -> io::Result<Self> {
+        // SAFETY: the caller promises what `of` asks for.
+        unsafe { Self::of(file, Content::Temporary) }
+    }
+
+    /// # Safety
+    /// As [`Mapped::new`].
+    unsafe fn of(file: &File, content: Content) -> io::Result<Self> {
         // SAFETY: nobody changes the bytes, or whoever reads them bears it; the caller promises one of the two.
         let map = unsafe { Mmap::map(file)? };
-        let watched = Watched::new(map.as_ptr() as usize, map.len());
+        let watched = Watched::new(&map, content);
         Ok(Mapped { watched, map })
     }
 
@@ -97,6 +125,43 @@ impl Deref for Mapped {
 
     fn deref(&self) -> &[u8] {
         &self.map
+    }
+}
+
+/// Bytes of a temporary file of this process that lie in memory and may be changed. A page that cannot be read back shows in [`temporary_lost`].
+#[derive(Debug)]
+pub struct MappedMut {
+    /// Dropped before `map`, as in [`Mapped`].
+    _watched: Watched,
+    map: MmapMut,
+}
+
+impl MappedMut {
+    /// Maps a temporary file for reading and writing.
+    ///
+    /// # Errors
+    /// As [`Mapped::new`].
+    ///
+    /// # Safety
+    /// As long as the map lives nobody writes to the file, shortens it or maps it, but by this map.
+    pub unsafe fn new(file: &File) -> io::Result<Self> {
+        // SAFETY: only this map, which lends its bytes as any owner does, changes the bytes; the caller promises it.
+        let map = unsafe { MmapMut::map_mut(file)? };
+        Ok(MappedMut { _watched: Watched::new(&map, Content::Temporary), map })
+    }
+}
+
+impl Deref for MappedMut {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+impl DerefMut for MappedMut {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.map
     }
 }
 
