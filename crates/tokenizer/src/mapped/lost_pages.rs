@@ -11,7 +11,7 @@
 //! A handler may take no lock and allocate nothing: so it goes over the list by atomics alone. Slots live for ever, since a handler may look at one while its map
 //! is dropped; there are as many as there were maps at one time. Cost of a signal: a step a slot; after that the map has no page left to lose behind it.
 
-use super::Content;
+use super::content::Content;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};

@@ -14,27 +14,20 @@
 //! once, which is a quarter faster than faulting page by page.
 #![expect(unsafe_code, reason = "mmap, and the signal handler that repairs a map")]
 
+mod content;
 #[cfg(all(unix, not(feature = "portable")))]
 mod lost_pages;
 #[cfg(not(all(unix, not(feature = "portable"))))]
 #[path = "unwatched.rs"]
 mod lost_pages;
 
+use content::Content;
 use lost_pages::Watched;
 pub use lost_pages::{survive_lost_pages, temporary_lost};
 use memmap2::{Mmap, MmapMut};
 use std::fs::File;
 use std::io;
 use std::ops::{Deref, DerefMut, Range};
-
-/// What a mapped file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
-    /// An input, or its index. Whoever reads it asks [`Mapped::is_intact`].
-    Input,
-    /// What this process wrote. A lost page is noted for all such files at once: [`temporary_lost`].
-    Temporary,
-}
 
 /// Bytes of a file that lie in memory: a `[u8]` that takes no heap.
 ///

@@ -1,6 +1,6 @@
 //! Maps without a watch: where no signal tells that a page went away, or none is to be handled.
 
-use super::Content;
+use super::content::Content;
 
 /// Nothing is known of a map here.
 #[derive(Debug)]
