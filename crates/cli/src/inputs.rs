@@ -16,7 +16,7 @@ pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Sour
                 "standard input is both an input and the list of --files-from: give one of them as a file",
             ));
         }
-        sources.extend(parse_list(&read_list(list)?).into_iter().map(source));
+        sources.extend(listed(&read_list(list)?).into_iter().map(source));
         if sources.is_empty() {
             let name = list.display();
             return Err(Failure::usage(format!(
@@ -60,7 +60,7 @@ fn read_list(list: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// One name a line, or between NULs if there is any (as `find -print0` writes them); empty names are skipped.
-fn parse_list(bytes: &[u8]) -> Vec<PathBuf> {
+pub(crate) fn listed(bytes: &[u8]) -> Vec<PathBuf> {
     let nul = bytes.contains(&0);
     let names = bytes.split(|&byte| byte == if nul { 0 } else { b'\n' });
     // lists made on Windows; a name that really ends so can be told in a list with NULs
@@ -73,23 +73,23 @@ fn parse_list(bytes: &[u8]) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn listed(bytes: &[u8]) -> Vec<String> {
-        parse_list(bytes).iter().map(|path| path.to_string_lossy().into_owned()).collect()
+    fn names(bytes: &[u8]) -> Vec<String> {
+        listed(bytes).iter().map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
     #[test]
     fn lists_have_lines_or_nuls() {
-        assert_eq!(listed(b""), [""; 0]);
-        assert_eq!(listed(b"\n\n"), [""; 0]);
-        assert_eq!(listed(b"a.json\nb c.json"), ["a.json", "b c.json"]);
-        assert_eq!(listed(b"a.json\r\n\r\nb.json\r\n"), ["a.json", "b.json"]);
-        assert_eq!(listed(b"a\nb\0c\r\0"), ["a\nb", "c\r"]);
-        assert_eq!(listed(b"one\0"), ["one"]);
+        assert_eq!(names(b""), [""; 0]);
+        assert_eq!(names(b"\n\n"), [""; 0]);
+        assert_eq!(names(b"a.json\nb c.json"), ["a.json", "b c.json"]);
+        assert_eq!(names(b"a.json\r\n\r\nb.json\r\n"), ["a.json", "b.json"]);
+        assert_eq!(names(b"a\nb\0c\r\0"), ["a\nb", "c\r"]);
+        assert_eq!(names(b"one\0"), ["one"]);
     }
 
     #[test]
     fn names_need_not_be_utf8() {
-        let paths = parse_list(b"\xff.json\n");
+        let paths = listed(b"\xff.json\n");
         assert_eq!(paths[0].as_os_str().as_encoded_bytes(), b"\xff.json");
     }
 

@@ -27,6 +27,7 @@ mod args;
 mod caller;
 mod commands;
 mod exit;
+mod files;
 mod hints;
 mod inputs;
 mod manifest;
@@ -51,8 +52,9 @@ pub use progress::Stage;
 pub use tracemill_pipeline::{Cancel, ErrorClass, Progress};
 
 use args::{Cli, Verb};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use exit::{Exit, Failure};
+use files::RunFiles;
 use messages::Messages;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -67,19 +69,18 @@ pub fn flags() -> clap::Command {
 /// signals, which may end the process.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
-    let mut cli = match Cli::try_parse_from(&words) {
-        Ok(cli) => cli,
+    let command = match parse(&words) {
+        Ok(command) => command,
         Err(error) => return messages::usage(&error, &words).code(),
     };
     tracemill_pipeline::survive_lost_pages();
     silence_lost_temporary();
-    cli.verb.take_regions();
-    let messages = Messages::new(cli.verb.messages());
+    let messages = Messages::new(command.verb.messages());
     if let Err(error) = signal::watch() {
         // temporary files without a name vanish all the same
         messages.warning(&format!("cannot watch for signals: {error}"));
     }
-    let exit = match run(&cli.verb, &messages) {
+    let exit = match run(&command, &messages) {
         Ok(exit) => exit,
         Err(failure) => {
             let exit = Exit::of(&failure);
@@ -92,9 +93,24 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     exit.code()
 }
 
+/// A command line: what to do, and the files that it names.
+struct ParsedCommand {
+    verb: Verb,
+    files: RunFiles,
+}
+
+fn parse(words: &[OsString]) -> Result<ParsedCommand, clap::Error> {
+    let mut matches = Cli::command().try_get_matches_from(words)?;
+    let files = RunFiles::of(&matches);
+    let mut verb = Cli::from_arg_matches_mut(&mut matches)?.verb;
+    verb.take_regions();
+    Ok(ParsedCommand { verb, files })
+}
+
 /// Runs a verb. Whatever it ends with, a result or an error that blames an input or a panic, comes of zeros if a temporary file is lost: then only that is told.
-fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
-    let ended = catch_unwind(AssertUnwindSafe(|| commands::run(verb, messages)));
+fn run(command: &ParsedCommand, messages: &Messages) -> Result<Exit, Failure> {
+    command.files.check()?;
+    let ended = catch_unwind(AssertUnwindSafe(|| commands::run(&command.verb, messages)));
     tracemill_pipeline::check_temporary()?;
     ended.unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -118,10 +134,9 @@ fn silence_lost_temporary() {
 /// # Errors
 /// What the command would have said, and the class that its status tells.
 pub fn call(words: impl IntoIterator<Item = OsString>, caller: &Caller) -> Result<Answer, Refusal> {
-    let mut verb = verb(words)?;
+    let command = command(words)?;
     tracemill_pipeline::survive_lost_pages();
-    verb.take_regions();
-    let exit = run(&verb, &Messages::to(caller))?;
+    let exit = run(&command, &Messages::to(caller))?;
     Ok(caller.answer(exit.code()))
 }
 
@@ -144,7 +159,7 @@ pub fn reading(
     words: impl IntoIterator<Item = OsString>,
     caller: &Caller,
 ) -> Result<Reading, Refusal> {
-    let Verb::Slice(args) = verb(words)? else {
+    let Verb::Slice(args) = command(words)?.verb else {
         return Err(Failure::usage("only slice says what is read").into());
     };
     tracemill_pipeline::survive_lost_pages();
@@ -159,17 +174,16 @@ pub fn losses(inputs: &[InputReport]) -> Vec<String> {
     messages::loss_texts(inputs)
 }
 
-/// The verb of a command line that begins with it.
-fn verb(words: impl IntoIterator<Item = OsString>) -> Result<Verb, Refusal> {
+/// A command line that begins with its verb.
+fn command(words: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand, Refusal> {
     let words: Vec<OsString> = [OsString::from("tracemill")].into_iter().chain(words).collect();
-    let cli = Cli::try_parse_from(&words).map_err(|error| {
+    parse(&words).map_err(|error| {
         let text = messages::usage_text(&error, &words);
         // a function has no --help
         let lines = text.lines().take_while(|line| !line.starts_with("For more information"));
         let text = lines.collect::<Vec<_>>().join("\n").trim_end().to_owned();
         Refusal { class: ErrorClass::Usage, text }
-    })?;
-    Ok(cli.verb)
+    })
 }
 
 impl From<Failure> for Refusal {

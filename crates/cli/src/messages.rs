@@ -137,9 +137,16 @@ impl Messages {
 pub(crate) fn usage(error: &clap::Error, words: &[OsString]) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // who closed the pipe has seen enough
-            let _ = error.print();
-            Exit::Complete
+            let printed = error.print().and_then(|()| io::stdout().flush());
+            let path = "standard output".to_owned();
+            let Err(source) = printed.map_err(|source| Failure::Write { path, source }) else {
+                return Exit::Complete;
+            };
+            let exit = Exit::of(&source);
+            if exit != Exit::Complete {
+                say(&lines(Level::Error, &source.to_string(), false));
+            }
+            exit
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();

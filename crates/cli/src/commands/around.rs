@@ -7,7 +7,6 @@ use crate::size::human;
 use crate::whole_file::Place;
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
-use std::path::Path;
 use tracemill_pipeline::{Compression, Config, Format, Source, Tier, plural};
 
 /// What the run may take, and who decided it, for `-v`.
@@ -67,26 +66,6 @@ pub(super) fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<
     }
 }
 
-/// That another run over an input folder would read what this one writes to `folder`, which is the folder of the current path if it
-/// is empty.
-pub(super) fn note_in_folder(folder: &Path, sources: &[Source], messages: &Messages) {
-    let real = |path: &Path| {
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        path.canonicalize().ok()
-    };
-    let Some(output) = real(folder) else { return };
-    let mut inputs = sources.iter().filter_map(|source| match source {
-        Source::Path(path) => Some(path),
-        Source::Stdin | Source::Reader(_) => None,
-    });
-    if let Some(input) = inputs.find(|path| path.is_dir() && real(path).as_ref() == Some(&output)) {
-        messages.warning(&format!(
-            "the output goes to the input folder {0}, so the next run over {0} would read it too: another folder is safer",
-            input.display()
-        ));
-    }
-}
-
 /// Files that are given more than once, under whatever names: their events are in the output as often.
 pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
     let mut seen = HashMap::new();
@@ -114,30 +93,13 @@ pub(super) fn report_place(
 ) -> Result<Option<Place>, Failure> {
     let Some(path) = &args.report else { return Ok(None) };
     let place = messages.place(path);
-    match (&place, output.file()) {
-        (Place::Stdout, None) => {
-            return Err(Failure::usage(
-                "--report - would mix with the output on standard output: name a file, or give -o",
-            ));
-        }
-        (Place::File(report), Some(output)) if same_name(report, output) => {
-            return Err(Failure::usage(format!(
-                "--report and the output are the same file, {}: choose another name",
-                report.display()
-            )));
-        }
-        _ => {}
+    if place.is_stdout() && output.file().is_none() {
+        return Err(Failure::usage(
+            "--report - would mix with the output on standard output: name a file, or give -o",
+        ));
     }
     place.check("the report", sources, output.force)?;
     Ok(Some(place))
-}
-
-/// Whether two paths name one file, which need not exist.
-pub(super) fn same_name(a: &Path, b: &Path) -> bool {
-    let resolved = |path: &Path| {
-        path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.into())
-    };
-    resolved(a) == resolved(b)
 }
 
 /// What went to disk besides the output, for `-v`.

@@ -1,6 +1,6 @@
 //! `tracemill merge --dry-run`.
 
-use super::around::{report_place, same_name};
+use super::around::report_place;
 use super::clocks;
 use super::merge_told::{decisions, renamed, unused};
 use super::running::{Flags, Running};
@@ -58,13 +58,6 @@ fn places(
     // what is said, or the manifest, goes to standard output
     let stdout = OutputArgs { output: None, force };
     let report = report_place((&args.messages, messages), &stdout, sources)?;
-    if let (Some(report), Some(manifest)) = (&args.messages.report, manifest)
-        && same_name(report, manifest)
-    {
-        return Err(Failure::usage(
-            "--report and --write-manifest are the same file: choose another name",
-        ));
-    }
     let manifest = manifest.map(Place::of);
     if let Some(manifest) = &manifest {
         manifest.check("the manifest", sources, force)?;

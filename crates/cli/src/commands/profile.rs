@@ -1,6 +1,6 @@
 //! `tracemill profile list` and `tracemill profile extract`.
 
-use super::around::{note_in_folder, report_place};
+use super::around::report_place;
 use super::info::{duration_text, micros};
 use super::reporting::Reporting;
 use super::running::{Flags, Running, of_index};
@@ -12,8 +12,8 @@ use crate::report;
 use crate::table::{self, ColumnAlignment, Layout};
 use crate::wrap::columns_of;
 use tracemill_pipeline::{
-    ChunkOrder, Config, ProfileInfo, ProfileTarget, ProfilesReport, extract_profiles, grouped,
-    list_profiles, plural,
+    ChunkOrder, Config, ProfileInfo, ProfilesReport, extract_profiles, grouped, list_profiles,
+    plural,
 };
 
 /// Runs one of the two.
@@ -61,9 +61,6 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
     let report =
         running.watch(|sources, config| extract_profiles(sources, &choice, &target, config))?;
 
-    if let ProfileTarget::Folder { dir, .. } = &target {
-        note_in_folder(dir, &running.sources, messages);
-    }
     for profile in &report.profiles {
         if let Some(file) = &profile.file {
             let samples = plural(profile.samples, "sample");

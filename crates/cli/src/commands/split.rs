@@ -1,6 +1,6 @@
 //! `tracemill split`.
 
-use super::around::{report_place, same_name};
+use super::around::report_place;
 use super::running::{Flags, Running};
 use super::writing::Writing;
 use crate::args::SplitArgs;
@@ -24,15 +24,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
         manifest.check("the manifest", &running.sources, args.output.force)?;
     }
     let report_place = report_place((said, messages), &args.plain(), &running.sources)?;
-    if let (Some(report), Some(manifest)) = (&said.report, &args.output.manifest)
-        && same_name(report, manifest)
-    {
-        return Err(Failure::usage(
-            "--report and --manifest are the same file: choose another name",
-        ));
-    }
     let mut writing = Writing::of(running, (trace, parts.compression), report_place);
-    writing.folder = (!args.dry_run).then(|| parts.dir.clone());
     let running = &writing.running;
     running.announce();
     let report = running.watch(|sources, config| split(sources, &parts, config))?;

@@ -1,6 +1,6 @@
 //! The frame of verbs that write traces: what is refused before anything is read, and what is told behind it.
 
-use super::around::{note_disk, note_form, note_in_folder, refuse_pouring, report_place};
+use super::around::{note_disk, note_form, refuse_pouring, report_place};
 use super::index::say;
 use super::running::{Flags, Running};
 use super::viewer::changed;
@@ -11,7 +11,7 @@ use crate::remedies;
 use crate::report::{Object, Run};
 use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tracemill_pipeline::{
     Compression, IndexConfig, OutputConfig, RunReport, Source, index, index_path,
 };
@@ -31,8 +31,6 @@ pub(super) struct Writing<'a> {
     trace: &'a TraceArgs,
     compression: Compression,
     report: Option<Place>,
-    /// Where the output goes, if that is a file or a folder.
-    pub(super) folder: Option<PathBuf>,
     /// Traces that get an index when they are written.
     pub(super) indexed: Vec<PathBuf>,
 }
@@ -52,10 +50,8 @@ impl<'a> Writing<'a> {
         }
         refuse_pouring(given.output, &running.sources)?;
         let report = report_place((flags.messages, messages), given.output, &running.sources)?;
-        let folder = given.output.file().and_then(|path| path.parent());
         let indexed = to_index(given, &running.sources)?;
         let mut writing = Self::of(running, (given.trace, output.compression), report);
-        writing.folder = folder.map(Path::to_owned);
         writing.indexed = indexed;
         Ok((writing, output))
     }
@@ -67,7 +63,7 @@ impl<'a> Writing<'a> {
         report: Option<Place>,
     ) -> Self {
         running.config.repair = trace.repair;
-        Writing { running, trace, compression, report, folder: None, indexed: Vec::new() }
+        Writing { running, trace, compression, report, indexed: Vec::new() }
     }
 
     /// What the inputs are and what was decided, for `-v`.
@@ -91,9 +87,6 @@ impl<'a> Writing<'a> {
         done.iter().for_each(|text| messages.say(text));
         changed(&run.viewer).iter().for_each(|text| messages.say(text));
         messages.losses(&run.inputs);
-        if let Some(folder) = &self.folder {
-            note_in_folder(folder, &self.running.sources, messages);
-        }
         // of a selection the verb says why nothing matches
         if run.warnings.is_empty() && run.inputs.iter().all(|input| input.events == 0) {
             messages.warning("the input has no events, so the output has none either");

@@ -18,11 +18,12 @@ fn a_folder_does_not_swallow_its_output() {
     std::fs::create_dir(folder.path("sub")).expect("a folder");
     std::fs::copy(folder.path("a.json"), folder.path("sub/a.json")).expect("a copy");
     std::os::unix::fs::symlink("sub", folder.path("link")).expect("a link");
-    folder.run("merge sub -o sub/all.json").ends(0).says(&["the next run over sub would read it"]);
-    let whole = folder.read("sub/all.json");
+    let whole = trace([7]);
+    std::fs::write(folder.path("sub/all.json"), &whole).expect("it is ours");
     for words in [
         "merge sub -f -o sub/all.json",
         "merge sub -o sub/all.json",
+        "merge sub -o sub/more/../all.json",
         "merge sub/. -f -o link/all.json",
         "merge link -f -o sub/../sub/all.json",
         "merge --files-from list -f -o sub/all.json",
@@ -31,13 +32,67 @@ fn a_folder_does_not_swallow_its_output() {
         "merge sub -f -o other.json --report sub/all.json",
         "split sub -f -d sub -O all.json --by events=10",
     ] {
-        folder.run(words).ends(2).says(&["in the input folder", "all.json"]);
+        folder.run(words).ends(2).says(&["in the input folder"]);
         assert_eq!(folder.read("sub/all.json"), whole, "{words}");
     }
     folder.run("merge sub -o all.json").ends(0);
     folder.run("merge sub -f -o all.json").ends(0);
-    let note = "the next run over link would read it";
-    folder.run("split link -d sub --by events=10").ends(0).says(&[note]);
+    folder.run("split link -d sub --by events=10").ends(2).says(&["in the input folder link"]);
+    folder.run("merge sub -o sub/new.json").ends(2).says(&["in the input folder sub"]);
+    folder.run("index sub").ends(0);
+}
+
+/// No output of a run replaces another one or what the run reads, by whatever names.
+#[test]
+fn outputs_replace_neither_each_other_nor_what_is_read() {
+    let files = ["a.json", "b.json", "base.svg", "list", "ids", "o.json.tmi"];
+    let folder = files.iter().fold(Folder::new(), |folder, name| folder.with(name, trace([1])));
+    let folder = folder.with("list", "a.json\nb.json\n");
+    std::fs::create_dir(folder.path("sub")).expect("a folder");
+    std::os::unix::fs::symlink("sub", folder.path("link")).expect("a link");
+    std::fs::hard_link(folder.path("ids"), folder.path("hard")).expect("a link");
+    let before: Vec<String> = folder.names();
+    for words in [
+        "merge a.json -o x.json --write-manifest x.json",
+        "merge a.json -o x.json --report none/../x.json",
+        "merge a.json -o sub/x.json --report link/x.json",
+        "merge a.json -o x.json --write-manifest m --report ./m",
+        "merge a.json -f -o o.json --write-index --report o.json.tmi",
+        "merge a.json -f --write-manifest o.json.tmi -o o.json --write-index",
+        "merge a.json -f --manifest ids -o hard",
+        "merge --files-from list -f -o list",
+        "merge --files-from list -f -o x.json --report b.json",
+        "split a.json --by pid -d sub --manifest sub/m --report link/m",
+        "profile extract a.json -f -o sub/../b.json --report b.json",
+        "top a.json -f --entities ids -o ids",
+        "top a.json -f --source-maps ids --report hard",
+        "info a.json -f --index o.json.tmi -o o.json.tmi",
+        "flame a.json --diff base.svg -o base.svg -f",
+        "diff a.json b.json -f --report ./b.json",
+        "index a.json -f -o a.json",
+    ] {
+        let run = folder.run(words).ends(2);
+        let is_said = ["are the same file", "is one of the inputs"];
+        assert!(is_said.iter().any(|said| run.stderr.contains(said)), "{words}: {}", run.stderr);
+        assert_eq!(folder.names(), before, "{words}");
+        assert!(files.iter().all(|name| !folder.read(name).is_empty()), "{words}");
+        assert_eq!(folder.read("ids"), trace([1]), "{words}");
+    }
+    // a device is no file that anything replaces
+    folder.run("merge a.json -o /dev/null --report /dev/null").ends(0);
+}
+
+/// A write that fails is no success, whatever is written.
+#[test]
+fn help_that_cannot_be_written_fails() {
+    for words in ["--help", "--version", "merge --help", "help top"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let mut command = std::process::Command::new(crate::support::binary());
+        let run = command.args(words.split(' ')).stdout(full).output().expect("it runs");
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert_eq!(run.status.code(), Some(4), "{words}: {said}");
+        assert!(said.contains("cannot write standard output"), "{words}: {said}");
+    }
 }
 
 #[test]

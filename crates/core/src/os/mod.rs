@@ -9,6 +9,7 @@
 //! | [`write_all_at`], [`read_exact_at`] | Unix: one call | a lock around seek and write |
 //! | [`FileId`] | Unix: device and inode | the path without links |
 //! | [`Temporary`], [`Sparse`], [`Pages`] | every system: a file without a name, mapped | the same |
+//! | [`keep_group`] | Unix: `fchown` | nothing |
 //! | [`stdin_metadata`], [`stdout_metadata`] | Unix: the file behind the stream | unknown |
 //! | [`stdin`], [`stdout`] | Unix: the file, and `poll` where it does not wait | Rust's buffered stream |
 //!
@@ -50,7 +51,7 @@ mod kernel;
 
 use crate::error::Error;
 pub use files::{
-    FileId, enlarge_pipe, private_folder, read_exact_at, stdin, stdin_metadata, stdout,
+    FileId, enlarge_pipe, keep_group, private_folder, read_exact_at, stdin, stdin_metadata, stdout,
     stdout_metadata, write_all_at,
 };
 pub use kernel::{give_name, huge_pages, nameless, reserve};

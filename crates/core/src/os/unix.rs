@@ -34,6 +34,11 @@ pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<(
     file.read_exact_at(bytes, offset)
 }
 
+/// Gives a file the group of another one, where the system lets this user.
+pub fn keep_group(file: &File, of: &Metadata) {
+    let _is_allowed = std::os::unix::fs::fchown(file, None, Some(of.gid()));
+}
+
 /// Makes a folder that nobody else can look into, and those around it, unless it is there.
 ///
 /// # Errors

@@ -121,7 +121,8 @@ impl AtomicFile {
             }
         };
         if let Some(existing) = existing {
-            // a failure leaves the usual permissions
+            // a failure leaves the usual group and permissions; a change of the group takes some permissions away
+            os::keep_group(&file, existing);
             let _ = file.set_permissions(existing.permissions());
         }
         Ok(AtomicFile { file, target, folder, replace, sync, named })
