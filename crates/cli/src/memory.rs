@@ -1,10 +1,12 @@
 //! How much memory there is: the default of `-m`.
 //!
-//! A quarter of the machine's, or of what its control group allows if that is less; 256 MiB at least. Where neither
-//! can be read, 1 GiB.
+//! A quarter of the least of the machine's memory, the limits of the control groups, and those of the process (RLIMIT_AS, RLIMIT_DATA); 256 MiB
+//! at least, but an eighth of that memory is left over for what is not counted. Where none of them can be read, 1 GiB.
 
+use rustix::process::{Resource, getrlimit};
 use std::fs;
 use std::path::Path;
+use tracemill_pipeline::Limits;
 
 /// The smallest default, in bytes.
 const LEAST: u64 = 256 << 20;
@@ -16,14 +18,15 @@ pub(crate) fn default_budget() -> u64 {
     let total = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let read = |path: &Path| fs::read_to_string(path).ok();
-    budget(total, group_limit(&groups, read))
+    let limits = [Resource::As, Resource::Data].map(|what| getrlimit(what).current);
+    let all = [total, group_limit(&groups, read)].into_iter().chain(limits);
+    budget(all.flatten().min())
 }
 
-fn budget(total: Option<u64>, limit: Option<u64>) -> u64 {
-    match total.into_iter().chain(limit).min() {
-        Some(memory) => (memory / 4).max(LEAST),
-        None => UNKNOWN,
-    }
+/// The budget where there is so much memory; the least that everything works within at least.
+fn budget(memory: Option<u64>) -> u64 {
+    let Some(memory) = memory else { return UNKNOWN };
+    (memory / 4).max(LEAST).min(memory - memory / 8).max(Limits::MEMORY_MIN)
 }
 
 /// `MemTotal` of `/proc/meminfo`, in bytes.
@@ -94,14 +97,15 @@ mod tests {
 
     #[test]
     fn a_quarter_but_not_too_little() {
-        assert_eq!(budget(Some(16 << 30), None), 4 << 30);
-        assert_eq!(budget(Some(16 << 30), Some(8 << 30)), 2 << 30);
-        assert_eq!(budget(Some(16 << 30), Some(1 << 20)), 256 << 20);
-        assert_eq!(budget(None, None), 1 << 30);
+        assert_eq!(budget(Some(16 << 30)), 4 << 30);
+        assert_eq!(budget(Some(512 << 20)), 256 << 20);
+        assert_eq!(budget(Some(128 << 20)), 112 << 20);
+        assert_eq!(budget(Some(1 << 20)), Limits::MEMORY_MIN);
+        assert_eq!(budget(None), 1 << 30);
     }
 
     #[test]
     fn this_machine_has_some() {
-        assert!(default_budget() >= LEAST);
+        assert!(default_budget() >= Limits::MEMORY_MIN);
     }
 }

@@ -63,6 +63,7 @@ pub(crate) struct LimitArgs {
     pub(crate) threads: Option<u16>,
     /// The most heap memory to use, such as 64M or 1.5G [default: a quarter of the memory]
     ///
+    /// The memory is that of the machine, or what its container (cgroup) or ulimit (-v, -d) allows if that is less; of little memory more than a quarter is taken, up to 256M, and an eighth is left over.
     /// Input files are mapped and do not count. What does not fit goes to the folder of -T. K, M and G are powers of 1024.
     #[arg(short, long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) memory: Option<u64>,
