@@ -43,7 +43,7 @@ impl AnnotationDrop {
             AnnotationDrop::Parts => "of entries that may miss some of their events",
             AnnotationDrop::Call => "of calls in CPU profiles that DevTools might no longer find",
             AnnotationDrop::Breadcrumb => {
-                "that are breadcrumbs of other inputs, or outside of the output"
+                "that are breadcrumbs of other inputs, outside of the output, or more than 100 deep"
             }
         }
     }

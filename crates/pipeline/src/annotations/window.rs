@@ -62,16 +62,21 @@ pub(super) fn moved(range: &[u8], shift: Option<&Shift>) -> Vec<u8> {
     }
 }
 
+/// Breadcrumbs that are read at most, more than a person makes: to find one costs a pass over those within it.
+const MOST: usize = 100;
+
 /// Breadcrumbs, the outermost first, each a window within the one before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Breadcrumbs {
     spans: Vec<Span>,
     /// Whether they are written as DevTools needs them: to the last, whose `child` is `null`.
     sound: bool,
+    /// Whether there are more than [`MOST`]: those within the last are left out.
+    has_more: bool,
 }
 
 impl Breadcrumbs {
-    /// Reads a JSON value, as far as it has breadcrumbs.
+    /// Reads a JSON value, as far as it has breadcrumbs, and [`MOST`] of them.
     pub(super) fn of(initial: &[u8]) -> Self {
         let (mut crumbs, mut next) = (Breadcrumbs::default(), Some(initial));
         while let Some(crumb) = next.take()
@@ -81,12 +86,20 @@ impl Breadcrumbs {
             let child = member(crumb, b"child");
             crumbs.sound = child == Some(b"null");
             next = child.filter(|child| child.starts_with(b"{"));
+            if crumbs.spans.len() == MOST {
+                crumbs.has_more = next.take().is_some();
+            }
         }
         crumbs
     }
 
-    /// How many breadcrumbs there are after the first.
+    /// How many breadcrumbs there are after the first; what is left out counts as one.
     pub(super) fn inner(&self) -> u64 {
+        self.inner_read() + u64::from(self.has_more)
+    }
+
+    /// How many breadcrumbs after the first were read.
+    pub(super) fn inner_read(&self) -> u64 {
         self.spans.len().saturating_sub(1) as u64
     }
 
@@ -149,6 +162,23 @@ mod tests {
         let later = Shift::new(1_000_000, None);
         let moved = crumbs.within(None, later.as_ref()).text(Some(old.as_bytes()));
         assert!(String::from_utf8(moved).unwrap().contains(r#""min":1005,"max":1030.5,"#));
+    }
+
+    #[test]
+    fn breadcrumbs_beyond_the_most_count_as_one() {
+        let of = |levels: usize| {
+            let level = r#"{"window":{"min":1,"max":2,"range":1},"child":"#;
+            let text = level.repeat(levels) + "null" + &"}".repeat(levels);
+            let crumbs = Breadcrumbs::of(text.as_bytes());
+            (
+                crumbs.inner(),
+                crumbs.inner_read(),
+                crumbs.text(Some(text.as_bytes())).len() / level.len(),
+            )
+        };
+        assert_eq!(of(MOST), (99, 99, 102));
+        assert_eq!(of(MOST + 1), (100, 99, 102));
+        assert_eq!(of(10 * MOST), (100, 99, 102));
     }
 
     #[test]

@@ -364,7 +364,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let within = first.crumbs.clone().within(self.bounds.as_ref(), shift);
         let before: u64 = documents.iter().map(Annotated::count).sum();
         for number in 0..all {
-            let is_within = number < within.inner();
+            let is_within = number < within.inner_read();
             let outcome = if is_within { Ok(()) } else { Err(AnnotationDrop::Breadcrumb) };
             outcomes.push((before + number) as u32, outcome);
         }
