@@ -15,7 +15,7 @@
 //! use std::io::Write;
 //! use std::sync::Arc;
 //! use tracemill_core::os::Temporary;
-//! use tracemill_core::packed::{KeptText, Unpacking, members, stretches, unpack};
+//! use tracemill_core::packed::{Unpacking, members, stretches, unpack};
 //! use tracemill_core::Limits;
 //!
 //! let text: Vec<u8> = (0..250_000).flat_map(|number| format!("{number:09},").into_bytes()).collect();
@@ -29,9 +29,9 @@
 //!
 //! let restarts = members(&file).expect("it is gzip");
 //! let wanted = [1_500_000..1_500_010];
-//! let (stretches, len, kept) = (stretches(&restarts, &wanted, text.len() as u64), text.len() as u64, KeptText::default());
+//! let (stretches, len) = (stretches(&restarts, &wanted, text.len() as u64), text.len() as u64);
 //! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-//! let map = unpack("a.json.gz", &file, &Unpacking { stretches, len, kept }, &limits)?;
+//! let map = unpack("a.json.gz", &file, &Unpacking { stretches, len }, &limits)?;
 //! assert_eq!((map.len(), &map[1_500_000..1_500_010]), (text.len(), &text[1_500_000..1_500_010]));
 //! assert_eq!(&map[..9], [0; 9]); // the first member was not unpacked
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -40,13 +40,13 @@
 use crate::error::Error;
 use crate::input::{self, seek_table};
 use crate::limits::Limits;
-use crate::os::{Sparse, SparseMap};
+use crate::os::Sparse;
 use crate::threads::try_each;
 use flate2::bufread::GzDecoder;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tracemill_tokenizer::{Cursor as JsonCursor, Mapped};
 
 /// The begin of a frame or member, where unpacking can begin.
@@ -187,19 +187,6 @@ pub struct Unpacking {
     pub stretches: Vec<Stretch>,
     /// Bytes of all of its text.
     pub len: u64,
-    /// What was unpacked already.
-    pub kept: KeptText,
-}
-
-/// What was unpacked of a file, for who finds that more of it is needed: that is not unpacked again.
-#[derive(Clone, Debug, Default)]
-pub struct KeptText(Arc<Mutex<Option<Unpacked>>>);
-
-#[derive(Debug)]
-struct Unpacked {
-    map: SparseMap,
-    /// What of the map is text: where stretches begin and end.
-    ranges: BTreeMap<u64, u64>,
 }
 
 /// Unpacks stretches of a file; elsewhere the map has zeros, which take no room on disk.
@@ -214,29 +201,16 @@ pub fn unpack(
     unpacking: &Unpacking,
     config: &Limits,
 ) -> Result<Arc<Mapped>, Error> {
-    let Unpacking { stretches, len, kept } = unpacking;
-    let len = *len;
-    let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let &Unpacking { ref stretches, len } = unpacking;
     let failed = |e| Error::scratch(&config.tmp_dir, e);
-    let before = kept.take().and_then(|own| Some((own.map.into_file()?, own.ranges)));
-    let (sparse, mut ranges) = match before {
-        Some(before) => before,
-        None => (Sparse::new(&config.tmp_dir, len).map_err(failed)?, BTreeMap::new()),
-    };
+    let sparse = Sparse::new(&config.tmp_dir, len).map_err(failed)?;
     let one = |number: usize| {
         config.cancel.check()?;
         let Stretch { from, end, open } = stretches[number];
-        let end = end.min(len);
-        if let Some(&own) = ranges.get(&from.text).filter(|own| **own >= end)
-            && (own == len
-                || open.map_or(Ok(true), |open| holds(&sparse, open..own)).map_err(failed)?)
-        {
-            return Ok((from.text, own));
-        }
         let reader = input::unpacked(file, from.packed);
         let reader = reader.map_err(|e| Error::read(name, e))?;
         let mut text = Text { reader, at: from.text, sparse: &sparse, name, config };
-        text.copy_to(end)?;
+        text.copy_to(end.min(len))?;
         // twice as much each time, so that a long event is looked at few times
         while let Some(open) = open.filter(|_| text.at < len)
             && !holds(&sparse, open..text.at).map_err(failed)?
@@ -244,14 +218,10 @@ pub fn unpack(
             let more = (text.at - open).max(COPIED as u64);
             text.copy_to(text.at.saturating_add(more).min(len))?;
         }
-        Ok::<_, Error>((from.text, text.at))
+        Ok::<_, Error>(())
     };
-    let done = try_each(config.threads, stretches.len(), one)?;
-    ranges.extend(done);
-    let map = sparse.into_map().map_err(failed)?;
-    let text = Arc::clone(map.map());
-    *kept = Some(Unpacked { map, ranges });
-    Ok(text)
+    try_each(config.threads, stretches.len(), one)?;
+    Ok(Arc::new(sparse.into_map().map_err(failed)?))
 }
 
 /// Whether the event at the begin of a stretch ends within it, before what comes next.

@@ -30,10 +30,8 @@ pub const TRACKS: u16 = 16;
 pub const BINS: u16 = 17;
 /// Names of granules.
 pub const GRANULE_NAMES: u16 = 18;
-/// What pages of events of CPU profile streams have of each stream.
-pub const STREAM_RUNS: u16 = 19;
 /// All sections, by ascending id.
-pub const ALL: [Section; 15] = [
+pub const ALL: [Section; 14] = [
     section(META),
     section(DOCUMENTS),
     section(KEYS),
@@ -48,18 +46,18 @@ pub const ALL: [Section; 15] = [
     section(TRACKS),
     section(BINS),
     section(GRANULE_NAMES),
-    section(STREAM_RUNS),
 ];
 
 /// The section of this id as it is written and read here.
 ///
 /// Sections that are not critical are for some questions only, which a reader without them answers from the trace. The version counts up when
 /// readers of the one before would be wrong. So it is 2 of META; of LANES, SPANS and PACK, which have fewer columns; of the granules, whose times are without those of CPU profiles, and of the groups, where
-/// an id `5` is not `"5"`; and of the events of streams, of which [`STREAM_RUNS`] tells.
+/// an id `5` is not `"5"`; and of streams and their events, of which less is said.
 pub const fn section(id: u16) -> Section {
     let critical = matches!(id, META | DOCUMENTS | KEYS | GRANULES | LANES | PLACES | SPANS | PACK);
     let version = match id {
-        META | GRANULES | LANES | SPANS | STREAM_EVENTS | PACK => 2,
+        META | GRANULES | LANES | SPANS | STREAMS | PACK => 2,
+        STREAM_EVENTS => 3,
         _ => 1,
     };
     Section { id, critical, version }
@@ -82,7 +80,6 @@ pub fn name(id: u16) -> Option<&'static str> {
         TRACKS => "TRACKS",
         BINS => "BINS",
         GRANULE_NAMES => "GRANULE_NAMES",
-        STREAM_RUNS => "STREAM_RUNS",
         _ => return None,
     })
 }

@@ -82,14 +82,13 @@
 //! | 5 | [`id::LANES`] | threads, in the order of their first events | bytes of pid · of tid · bytes: all pids and tids as they are spelled |
 //! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
 //! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) · row in TRACKS, of an operation · number of the name, or [`bins::NO_NAME`] |
-//! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | events · bytes of those · what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
+//! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
 //! | 9 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if streams have [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
 //! | 13 | [`id::PACK`] | frames of zstd or members of gzip of a packed trace, where unpacking can begin; the first is at its begin | place · offset in the file |
 //! | 15 | [`id::NAMES`] | names, the first that came: as shown, so cut to 200 bytes | intervals and moments · sum of their times · the longest · bytes of the name · bytes: all names |
 //! | 16 | [`id::TRACKS`] | lanes that are no threads | what it shows, see [`bins`] · bytes of pid · of the rest · bytes: all pids and categories (of counters name, 0xFF and series) as they are spelled |
 //! | 17 | [`id::BINS`] | stretches of time of lanes, by lane and time | lane: row in LANES, or behind those row in TRACKS · begin divided by the length · intervals and moments that begin in it and are not in SPANS · sum of their times (counters: bits of the least value) · the longest (of the greatest) · number of its name |
 //! | 18 | [`id::GRANULE_NAMES`] | names of granules: of what begins in them, by granule | row in GRANULES · row in NAMES |
-//! | 19 | [`id::STREAM_RUNS`] | streams of pages of STREAM_EVENTS: a run each, by page, then by stream | number of the page · row in STREAMS · events · chunks among them · bytes of the longest · least time of an event · greatest less least · and of its chunks, as if they were one: what it is · samples · sum of the steps · least time of a sample · the sum less the greatest such · least id of a node · ids from that to the greatest, as there |
 //!
 //! Kinds are the bits of [`kinds`]. Times of granules, and jumps of time that cut them, are those of events that have one and are no metadata, but for
 //! events of CPU profiles of the phase P, which STREAM_EVENTS has. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
@@ -104,9 +103,7 @@
 //! parents. Without room for that nothing stands behind the checksums, and no stream has the bit. Of those columns times, and ids where there
 //! are any, stand as signed numbers whose sign is the lowest bit, times in the unit that [`streams::MICROS`] says; the first less
 //! the time of the event before of the stream in the same page (0 if there is none) and the sum of the own steps; the least id less the one behind
-//! the greatest of the chunk with nodes before it there (0). Pages of STREAM_EVENTS have 1024 rows, but for the last; what a run says of its chunks
-//! tells which pages are of use for a window without a look at the others. There times are nanoseconds, the sum of the steps, the least time of a sample and
-//! the sum less the greatest as signed numbers whose sign is the lowest bit. The times of a stream are
+//! the greatest of the chunk with nodes before it there (0). The times of a stream are
 //! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, all its events have a time, and no time is farther than 2⁶¹ ns from 0.
 //!
 //! Pages of GRANULES have 8192 rows, but for the last.

@@ -2,7 +2,6 @@
 
 use crate::config::Config;
 use crate::inputs;
-use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
 use tracemill_core::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
@@ -19,20 +18,6 @@ pub(crate) enum PieceOutcome<T> {
     Cannot(&'static str),
     /// What is known of the input proved wrong. Nothing was written.
     Wrong,
-    /// The input is packed, and these ranges of its text have to be unpacked too. Nothing was written.
-    Missing(Vec<Range<u64>>),
-}
-
-impl<T> PieceOutcome<T> {
-    /// Turns the answer into another; other outcomes stay.
-    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> PieceOutcome<U> {
-        match self {
-            PieceOutcome::Done(answer) => PieceOutcome::Done(make(answer)),
-            PieceOutcome::Cannot(why) => PieceOutcome::Cannot(why),
-            PieceOutcome::Wrong => PieceOutcome::Wrong,
-            PieceOutcome::Missing(ranges) => PieceOutcome::Missing(ranges),
-        }
-    }
 }
 
 /// Events that were read, and the sum of their checksums modulo 2³².

@@ -10,9 +10,7 @@
 
 use super::chunk::{Chunk, Node};
 use super::decoded_chunks::{ChunkRef, DecodedChunks};
-use super::indexed::IndexedStreams;
 use tracemill_core::entry::Entry;
-use tracemill_core::hash::HashSet;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of};
 
@@ -26,20 +24,12 @@ pub struct Contents<'k, 's, 'p> {
     last: (usize, usize),
     /// What was asked for last: decoded, or its numbers made wide.
     scratch: Chunk,
-    /// Places of those that were checked.
-    checked: HashSet<u64>,
 }
 
 impl<'k, 's, 'p> Contents<'k, 's, 'p> {
     /// The contents of chunks: of those in `kept`, which are in the order of the inputs, as they were decoded; others are decoded again.
     pub fn new(kept: &'k [DecodedChunks], store: &'s Store<'p>) -> Self {
-        Contents {
-            kept,
-            store,
-            last: (0, 0),
-            scratch: Chunk::default(),
-            checked: HashSet::default(),
-        }
+        Contents { kept, store, last: (0, 0), scratch: Chunk::default() }
     }
 
     /// What the event holds, which is one of a profile. Never fails: what cannot be decoded is a flaw of what comes back.
@@ -54,15 +44,8 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
         self.scratch.view()
     }
 
-    /// As [`Contents::get_checked`], of a chunk with plain lists of samples, without these: what it is of the tree.
-    pub(crate) fn nodes_checked(
-        &mut self,
-        entry: Entry,
-        known: Option<(&IndexedStreams, u32)>,
-    ) -> &[Node] {
-        if !self.is_right(entry, known) {
-            return &[];
-        }
+    /// As [`Contents::get`], of a chunk with plain lists of samples, without these: what it is of the tree.
+    pub(crate) fn nodes(&mut self, entry: Entry) -> &[Node] {
         if self.find(entry.place.offset()).is_some() {
             return self.get(entry).nodes;
         }
@@ -70,29 +53,10 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
         &self.scratch.nodes
     }
 
-    /// As [`Contents::get`], of a chunk that may not have been read, but has a known checksum: nothing if it is another one, or cannot be read.
-    pub(crate) fn get_checked(
-        &mut self,
-        entry: Entry,
-        known: Option<(&IndexedStreams, u32)>,
-    ) -> ChunkRef<'_> {
-        if self.is_right(entry, known) {
-            return self.get(entry);
-        }
+    /// What an event without data holds.
+    pub(crate) fn nothing(&mut self) -> ChunkRef<'_> {
         self.scratch.clear();
         self.scratch.view()
-    }
-
-    /// Whether a chunk with a known checksum is the one that is known, and can be read.
-    fn is_right(&mut self, entry: Entry, known: Option<(&IndexedStreams, u32)>) -> bool {
-        let Some((known, sum)) = known else { return true };
-        let place = entry.place.offset();
-        let is_right = !known.is_wrong()
-            && (self.checked.contains(&place) || known.check(entry, sum, self.store));
-        if is_right {
-            self.checked.insert(place);
-        }
-        is_right
     }
 
     /// Where a chunk is kept: its stretch, and its number there.

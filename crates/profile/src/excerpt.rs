@@ -11,26 +11,23 @@
 //! (`skim`). Definitions of one id are all found, wherever they stand, and come in the order of the stream: so the
 //! excerpt means what the whole does. What is wrong with parts that nobody needs is not looked for.
 //!
-//! Chunks that an index knows come in runs. A run is passed over as one chunk with the times and ids of all, unless a sample of it may lie in a
-//! window, be in force where one begins, or name a node that is needed: then it is *opened*, and its chunks are gone through one by one. A stream
-//! without an index is one open run.
+//! Of chunks that an index knows (`known`) only those that are decoded are read at all.
 //!
 //! A parent stands before its children for the most part, so one walk from the end on finds all ancestors; it is done again as long as it
 //! finds something, since a node may be defined again, below another one.
 //!
-//! Cost: a look at each chunk's times, twice that at its ids, or at each run's; decoding, twice, of the chunks needed, without the samples of those that are
-//! needed for their nodes, and of runs that are opened. Heap: some 50 bytes for each
+//! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed, without the samples of those that are
+//! needed for their nodes. Heap: some 50 bytes for each
 //! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
 
 use super::assemble::{Assembler, Assembly};
 use super::chunk::{Chunk, NO_ID, Node};
 use super::collect::{PlacedProfile, start_at};
 use super::contents::{Contents, decode, decode_nodes};
+use super::decoded_chunks::ChunkRef;
 use super::in_force::InForce;
-use super::indexed::IndexedStreams;
 use super::order::{ChunkOrder, is_sorted};
-use super::pieces::{Located, Piece, Pieces};
-use super::skim::is_far;
+use super::skim::{Skim, is_far};
 use super::source::ProfileSource;
 use super::streams::Group;
 use std::collections::BTreeSet;
@@ -47,7 +44,6 @@ use tracemill_core::windows::Windows;
 /// ancestors (`find_parents`); then cut, chunk by chunk (`cut`).
 struct Excerpt<'c, 's, 'p> {
     group: Group<'c>,
-    pieces: Pieces<'c>,
     contents: Contents<'c, 's, 'p>,
     store: &'s Store<'p>,
     windows: &'c Windows,
@@ -74,6 +70,24 @@ struct Excerpt<'c, 's, 'p> {
     source: Option<ProfileSource>,
 }
 
+/// A chunk on its way into the excerpt: what is known without a look at its bytes.
+#[derive(Clone, Copy)]
+struct Piece {
+    /// Among the chunks of the stream.
+    number: usize,
+    entry: Entry,
+    skim: Skim,
+    /// Nanoseconds: the time of the last sample before it.
+    before: i64,
+}
+
+impl Piece {
+    /// The least and the greatest time of a sample, if it was skimmed.
+    fn times(&self) -> (i64, i64) {
+        self.skim.times(self.before)
+    }
+}
+
 /// Puts together what the windows need of a profile; `None` if all of it must be put together instead, since its chunks
 /// are not in order, say odd things, or lie in the windows for the most part.
 ///
@@ -88,13 +102,13 @@ pub(crate) fn excerpt<'s, 'p>(
 ) -> Result<Option<PlacedProfile<'s, 'p>>, Error> {
     let Some(mut excerpt) = Excerpt::of(group, windows, store) else { return Ok(None) };
     excerpt.find_needed();
-    if group.known.is_some_and(|known| known.all.is_in_vain()) {
+    if group.known.is_some_and(|known| known.is_wrong()) {
         return Ok(None);
     }
     let counts = (excerpt.samples, excerpt.samples);
     let mut assembler = Assembler::new(store, counts, Assembly::All { memory }, &config.tmp_dir);
     excerpt.cut_all(|chunk, offset| assembler.add(chunk.view(), offset))?;
-    let first = group.first_chunk();
+    let first = group.chunks().first();
     let mut whole = group.finish(assembler, ChunkOrder::Both, first, store)?;
     let end = whole.profile.end.map_or(excerpt.last, |end| end.max(excerpt.last));
     (whole.bounds.end, whole.last) = (end, excerpt.last);
@@ -121,7 +135,6 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         let start = start_at(group.own.heads.last()?.entry, store)?.0;
         let mut excerpt = Excerpt {
             group,
-            pieces: Pieces::new(group, start),
             contents: Contents::new(group.kept, store),
             store,
             windows,
@@ -136,44 +149,40 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             positions: [false; 2],
             source: None,
         };
-        excerpt.measure_all()?;
-        excerpt.find_in_force();
+        excerpt.pieces().try_for_each(|piece| excerpt.measure(piece))?;
+        excerpt.in_force = excerpt.latest();
         // who needs half of a profile needs most of its nodes
         let some = excerpt.samples <= group.counts().0 / 2;
         (some && excerpt.needs_root()).then_some(excerpt)
     }
 
-    /// Opens runs of which something may be needed.
-    fn open_where(&mut self, is_needed: fn(&Self, Piece) -> bool) {
-        for run in self.pieces.runs() {
-            if self.pieces.unopened(run).is_some_and(|piece| is_needed(self, piece)) {
-                self.pieces.open(run);
-            }
-        }
+    /// Its chunks, in their order.
+    fn pieces(&self) -> impl Iterator<Item = Piece> + use<'c> {
+        let both = self.group.chunks().iter().zip(self.group.skims().iter());
+        let mut time = self.start;
+        (0..).zip(both).map(move |(number, (entry, skim))| {
+            let before = time;
+            time = time.saturating_add(skim.duration());
+            Piece { number, entry, skim, before }
+        })
     }
 
-    /// Goes over all chunks, and opens runs that reach into windows; `None` if one says odd things.
-    fn measure_all(&mut self) -> Option<()> {
-        self.open_where(Self::is_inside);
-        self.pieces
-            .runs()
-            .try_for_each(|run| self.pieces.of(run).try_for_each(|piece| self.measure(piece)))
+    /// As [`Excerpt::pieces`], from the last to the first.
+    fn backwards(&self) -> impl Iterator<Item = Piece> + use<'c> {
+        let (chunks, skims) = (self.group.chunks(), self.group.skims());
+        let numbers = (0..chunks.count() as usize).rev();
+        let both = chunks.iter().rev().zip(skims.iter().rev());
+        let mut end = self.end;
+        numbers.zip(both).map(move |(number, (entry, skim))| {
+            end = end.saturating_sub(skim.duration());
+            Piece { number, entry, skim, before: end }
+        })
     }
 
-    /// Finds chunks with samples in force where windows begin, and opens their runs.
-    fn find_in_force(&mut self) {
-        self.in_force = self.latest();
-        // which of its chunks has the sample shows when the run is opened: no other one that is not has as late a sample
-        self.open_where(Self::is_in_force);
-        if self.group.known.is_some() {
-            self.in_force = self.latest();
-        }
-    }
-
-    /// Pieces with the latest samples before windows, by the greatest time of each.
+    /// Chunks with the latest samples before windows, by the greatest time of each.
     fn latest(&self) -> BTreeSet<(usize, usize)> {
         let mut before = InForce::new(self.windows);
-        for piece in self.pieces.runs().flat_map(|run| self.pieces.of(run)) {
+        for piece in self.pieces() {
             // a chunk that reaches over a window's start lies inside, so of the others the latest sample is enough
             if !piece.skim.is_other() && piece.skim.samples() > 0 {
                 before.note(piece.times().1, (piece.number, 0));
@@ -182,9 +191,14 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         before.finish(i64::MAX).into_iter().flatten().collect()
     }
 
-    /// What is known of a chunk that may not have been read.
-    fn known(&self, chunk: Located) -> Option<(&'c IndexedStreams, u32)> {
-        Some((self.group.known?.all, chunk.sum?))
+    /// Whether a chunk is what is known of it, if it may not have been read.
+    fn is_right(&self, piece: Piece) -> bool {
+        self.group.known.is_none_or(|known| known.check(piece.number, self.store))
+    }
+
+    /// What a chunk holds; nothing if it is another one than is known.
+    fn get(&mut self, piece: Piece) -> ChunkRef<'_> {
+        if self.is_right(piece) { self.contents.get(piece.entry) } else { self.contents.nothing() }
     }
 
     /// Whether a sample may lie in a window.
@@ -195,13 +209,8 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// Whether a sample in it may be in force where a window begins.
     fn is_in_force(&self, piece: Piece) -> bool {
-        let end = piece.number + piece.chunks;
-        // nearly all stand before the first, or behind the last
-        let ends = (self.in_force.first(), self.in_force.last());
-        let (Some(first), Some(last)) = ends else { return false };
-        first.0 < end
-            && piece.number <= last.0
-            && self.in_force.range((piece.number, 0)..(end, 0)).next().is_some()
+        let own = (piece.number, 0)..(piece.number + 1, 0);
+        self.in_force.range(own).next().is_some()
     }
 
     /// Notes what there is in a chunk; `None` if it says odd things.
@@ -227,22 +236,20 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             }
             return Some(());
         }
-        let located = piece.chunk?;
-        let known = self.known(located);
-        let chunk = self.contents.get_checked(located.entry, known);
+        let chunk = self.get(piece);
         if chunk.nodes.iter().any(|node| node.children.is_some()) {
             return None;
         }
-        let mut time = piece.before;
+        let (mut time, mut last) = (piece.before, i64::MIN);
         for delta in chunk.deltas {
             time = time.saturating_add(*delta);
-            self.last = self.last.max(time);
+            last = last.max(time);
         }
-        for (has, numbers) in self.positions.iter_mut().zip([chunk.lines, chunk.columns]) {
-            *has |= numbers.is_some();
-        }
-        self.source = chunk.source.or(self.source);
-        let nodes = nodes_of(chunk.nodes);
+        let positions = [chunk.lines.is_some(), chunk.columns.is_some()];
+        let (source, nodes) = (chunk.source, nodes_of(chunk.nodes));
+        self.last = self.last.max(last);
+        self.positions.iter_mut().zip(positions).for_each(|(has, own)| *has |= own);
+        self.source = source.or(self.source);
         self.note_nodes(piece.number, &nodes);
         Some(())
     }
@@ -265,43 +272,23 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         }
     }
 
-    /// The first chunk with nodes, whose run is opened.
-    fn first_with_nodes(&mut self) -> Option<Located> {
-        for run in self.pieces.runs() {
-            if self.pieces.unopened(run).is_some_and(|piece| piece.skim.has_nodes()) {
-                self.pieces.open(run);
-            }
-            let has_nodes = |piece: &Piece| {
-                piece.skim.has_nodes() || self.looked_at.contains_key(&piece.number)
-            };
-            if let Some(found) = self.pieces.of(run).find(has_nodes) {
-                return found.chunk;
-            }
-        }
-        None
-    }
-
     /// Notes that the first node is needed, which the others are below; false if it is none that others can be below.
     fn needs_root(&mut self) -> bool {
-        let Some(first) = self.first_with_nodes() else { return true };
-        let known = self.known(first);
-        match self.contents.get_checked(first.entry, known).nodes.first() {
-            Some(root) if root.parent == NO_ID => {
-                self.needed.insert(root.id);
-                true
-            }
-            _ => false,
-        }
+        let has_nodes =
+            |piece: &Piece| piece.skim.has_nodes() || self.looked_at.contains_key(&piece.number);
+        let Some(first) = self.pieces().find(has_nodes) else { return true };
+        let root = self.get(first).nodes.first().map(|root| (root.id, root.parent));
+        let root = root.filter(|(_, parent)| *parent == NO_ID);
+        self.needed.extend(root.map(|(id, _)| id));
+        root.is_some()
     }
 
     /// Finds the nodes that are needed, and the chunks that have them.
     fn find_needed(&mut self) {
         let mut in_force = InForce::new(self.windows);
-        for run in self.pieces.runs() {
-            for piece in self.pieces.of(run) {
-                if self.is_inside(piece) || self.is_in_force(piece) {
-                    self.take_needed(piece, &mut in_force);
-                }
+        for piece in self.pieces() {
+            if self.is_inside(piece) || self.is_in_force(piece) {
+                self.take_needed(piece, &mut in_force);
             }
         }
         let (ids, places): (Vec<_>, BTreeSet<_>) =
@@ -318,45 +305,39 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// Notes what the samples of a chunk need that lie in windows, and which are in force.
     fn take_needed(&mut self, piece: Piece, in_force: &mut InForce<'_, (u64, (usize, usize))>) {
-        let Some(located) = piece.chunk else { return };
-        let known = self.known(located);
-        let chunk = self.contents.get_checked(located.entry, known);
-        let mut time = piece.before;
+        let windows = self.windows;
+        let chunk = self.get(piece);
+        let (mut time, mut needed) = (piece.before, Vec::new());
         for (at, (&id, delta)) in chunk.samples.iter().zip(chunk.deltas).enumerate() {
             time = time.saturating_add(*delta);
             in_force.note(time, (id, (piece.number, at)));
-            if self.windows.at(time).is_some() {
-                self.needed.insert(id);
+            if windows.at(time).is_some() {
+                needed.push(id);
             }
         }
-        self.needed.extend(chunk.trace_ids.iter().map(|entry| entry.node));
+        needed.extend(chunk.trace_ids.iter().map(|entry| entry.node));
         let nodes = nodes_of(chunk.nodes);
+        self.needed.extend(needed);
         self.note_nodes(piece.number, &nodes);
     }
 
     /// Walks from the end on over the chunks that were not looked at, and looks at those that may have nodes that are needed; whether there was one.
     fn find_parents(&mut self) -> bool {
-        let known = self.looked_at.len();
-        for run in self.pieces.runs().rev() {
-            if self.pieces.unopened(run).is_some_and(|piece| self.may_define(piece)) {
-                self.pieces.open(run);
+        let before = self.looked_at.len();
+        for piece in self.backwards() {
+            let is_new = !self.looked_at.contains_key(&piece.number);
+            if !is_new || !self.may_define(piece) || !self.is_right(piece) {
+                continue;
             }
-            for piece in self.pieces.backwards(run, self.end) {
-                let Some(located) = piece.chunk else { continue };
-                if !self.may_define(piece) || self.looked_at.contains_key(&piece.number) {
-                    continue;
-                }
-                let known = self.known(located);
-                let nodes = nodes_of(self.contents.nodes_checked(located.entry, known));
-                self.note_nodes(piece.number, &nodes);
-                for &(id, parent) in nodes.iter().rev() {
-                    if parent != NO_ID && self.needed.contains(&id) {
-                        self.need(parent);
-                    }
+            let nodes = nodes_of(self.contents.nodes(piece.entry));
+            self.note_nodes(piece.number, &nodes);
+            for &(id, parent) in nodes.iter().rev() {
+                if parent != NO_ID && self.needed.contains(&id) {
+                    self.need(parent);
                 }
             }
         }
-        self.looked_at.len() > known
+        self.looked_at.len() > before
     }
 
     /// Whether it may have nodes that are needed.
@@ -367,8 +348,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// Gives what is needed of each chunk, and where that stands.
     fn cut_all(&self, mut each: impl FnMut(Chunk, u64) -> Result<(), Error>) -> Result<(), Error> {
         let mut pending = 0;
-        let pieces = self.pieces.runs().flat_map(|run| self.pieces.of(run));
-        pieces
+        self.pieces()
             .filter_map(|piece| self.cut(piece, &mut pending))
             .try_for_each(|(chunk, offset)| each(chunk, offset))
     }
@@ -386,10 +366,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// A chunk with what is needed of it, and where it stands; `None` if that is nothing. `pending` is the time of the last sample taken, as
     /// far as no sample has it.
     fn cut(&self, piece: Piece, pending: &mut i64) -> Option<(Chunk, u64)> {
-        let Some(Located { entry, .. }) = piece.chunk else {
-            *pending = pending.saturating_add(piece.skim.duration());
-            return None;
-        };
+        let entry = piece.entry;
         let offset = entry.place.offset();
         let mut nodes = self.looked_at.get(&piece.number).into_iter().flatten();
         let has_nodes = nodes.any(|id| self.needed.contains(id));

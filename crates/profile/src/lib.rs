@@ -54,7 +54,7 @@
 //! and `profile_parts` (all streams, and the profiles in them), `order`
 //! (chunks in stream order; `time_order` tells where a merge must look), `tree` and `assemble` (chunks to one profile, `assembled`), `write` (profile to `.cpuprofile`), `events` and
 //! `identity` (`.cpuprofile` to events); `profiles` is the door to all of that; `skim`, `excerpt`,
-//! `window` and `rebase` serve slices, `indexed` those by an index, `around` and `regular` tables by one.
+//! `window` and `rebase` serve slices, `known` those by an index.
 #![forbid(unsafe_code)]
 
 mod assemble;
@@ -69,12 +69,11 @@ mod events;
 mod excerpt;
 mod identity;
 mod in_force;
-mod indexed;
 mod inputs;
 mod key;
+mod known;
 mod nested;
 mod order;
-mod pieces;
 mod profile_parts;
 mod profiles;
 mod rebase;
@@ -98,9 +97,9 @@ pub use contents::{Contents, decode_into};
 pub use decoded_chunks::{ChunkRef, DecodedChunks};
 pub use events::content;
 pub use identity::{Identities, Identity, ProfileInputs};
-pub use indexed::{ChunkSource, IndexedChunk, IndexedRun, IndexedStreams, PageChunks};
 pub use inputs::ProfileReader;
 pub use key::{StreamKey, StreamNumbers, push_canonical, stream_key};
+pub use known::{KnownChunk, KnownChunks};
 pub use order::ChunkOrder;
 pub use order::{SortSpace, order_chunks};
 pub use profile_parts::ProfileParts;

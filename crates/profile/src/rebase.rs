@@ -241,7 +241,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     /// `,"cat":…,"id":…,"name":"ProfileChunk","ph":"P","pid":…,"tid":…,"ts":`
     fn envelope(&self) -> Vec<u8> {
         let head = || self.group.own.heads.last().map(|head| head.entry);
-        let Some(first) = self.group.first_chunk().or_else(head) else { return Vec::new() };
+        let Some(first) = self.group.chunks().first().or_else(head) else { return Vec::new() };
         let bytes = self.store.event(first.place);
         let spans = fields_of(bytes);
         let mut tail = Vec::new();

@@ -17,8 +17,8 @@
 //! decoded is kept within another share; the rest is decoded again when its profile is put together.
 
 use super::decoded_chunks::DecodedChunks;
-use super::indexed::{IndexedStream, IndexedStreams, LoadedChunks};
 use super::key::StreamKey;
+use super::known::{KnownChunks, KnownGroup};
 use super::profile_parts::{Owner, ProfileParts};
 use super::router::{OddLengths, Router};
 use super::skim::Skim;
@@ -48,8 +48,6 @@ struct Stream {
     profiles: Vec<ProfileParts>,
     /// Where the input of the last events begins.
     input: u64,
-    /// Where its first event stands, if its chunks are known and few of them were read.
-    known: Option<u64>,
 }
 
 impl Stream {
@@ -135,7 +133,7 @@ pub struct Streams {
     file: Option<Mapped>,
     /// Chunks of odd lengths.
     pub odd: OddLengths,
-    known: Option<Arc<IndexedStreams>>,
+    known: Option<Arc<KnownChunks>>,
     /// For the streams themselves, which stay in memory.
     quota: Quota,
 }
@@ -195,7 +193,7 @@ impl Streams {
         self.quota.take(heap_of(&key, &owner), "CPU profiles")?;
         self.numbers.insert(key.clone(), self.all.len());
         let profiles = vec![ProfileParts::default()];
-        self.all.push((key, Stream { owner, profiles, input, known: None }));
+        self.all.push((key, Stream { owner, profiles, input }));
         Ok(self.all.len() - 1)
     }
 
@@ -224,17 +222,13 @@ impl Streams {
     }
 
     /// Gives streams of the one input the chunks that are known of them, in place of those that were read. Only behind [`Streams::finish`].
-    pub fn complete(&mut self, known: &Arc<IndexedStreams>) {
-        let file = self.file.as_deref().unwrap_or_default();
-        for (_, stream) in &mut self.all {
-            stream.known = stream.first(file).filter(|first| known.has(*first));
-        }
+    pub fn complete(&mut self, known: &Arc<KnownChunks>) {
         self.known = Some(Arc::clone(known));
     }
 
-    /// Whether a chunk that was known proved to be another one, or cannot be read.
-    pub(crate) fn is_in_vain(&self) -> bool {
-        self.known.as_ref().is_some_and(|known| known.is_in_vain())
+    /// Whether a chunk that was known proved to be another one.
+    pub(crate) fn is_wrong(&self) -> bool {
+        self.known.as_ref().is_some_and(|known| known.is_wrong())
     }
 
     /// All profiles, in the order in which their streams and they begin in the inputs. Cost: a few dozen bytes a profile; nothing is read.
@@ -249,10 +243,9 @@ impl Streams {
     ) -> impl Iterator<Item = Group<'c>> {
         let file = self.file.as_deref().unwrap_or_default();
         let (owner, kept) = (&stream.owner, &*self.kept);
-        let known = self.known.as_ref().zip(stream.known);
+        let known = self.known.as_ref().zip(stream.first(file));
         let known = known.and_then(|(known, first)| known.stream(first));
-        let loaded = None;
-        stream.profiles.iter().map(move |own| Group { key, owner, own, kept, file, known, loaded })
+        stream.profiles.iter().map(move |own| Group { key, owner, own, kept, file, known })
     }
 
     /// Streams whose chunks may not stand in time order (see `time_order`): a look at the time of each chunk, none at their bytes.
@@ -285,10 +278,8 @@ pub struct Group<'c> {
     pub kept: &'c [DecodedChunks],
     /// What went to disk.
     file: &'c [u8],
-    /// What an index knows of its chunks, if few of them were read.
-    pub(crate) known: Option<IndexedStream<'c>>,
-    /// All of these, where all are needed.
-    pub(crate) loaded: Option<&'c LoadedChunks>,
+    /// Its chunks, if an index knows them and few of them were read.
+    pub(crate) known: Option<KnownGroup<'c>>,
 }
 
 impl<'c> Group<'c> {
@@ -302,30 +293,14 @@ impl<'c> Group<'c> {
         self.kept
     }
 
-    /// Its chunks in input order, or the event that it is. Of a stream that an index knows only those that were read, unless all were asked for.
+    /// Its chunks in input order, or the event that it is.
     pub fn chunks(self) -> Records<'c, Entry> {
-        match self.loaded {
-            Some(loaded) => loaded.entries(),
-            None => self.own.chunks.records(self.file),
-        }
+        self.known.map_or_else(|| self.own.chunks.records(self.file), KnownGroup::chunks)
     }
 
-    /// The same with all chunks, where few of them were read.
-    pub(crate) fn with_all(self, loaded: Option<&'c LoadedChunks>) -> Self {
-        Group { loaded, ..self }
-    }
-
-    /// The first of its chunks, or the event that it is.
-    pub fn first_chunk(self) -> Option<Entry> {
-        match self.known {
-            Some(known) => known.first_chunk(),
-            None => self.chunks().first(),
-        }
-    }
-
-    /// What was skimmed of each chunk that was read, where that was asked for ([`Detail::Times`](crate::Detail)); else there are none.
+    /// What was skimmed of each chunk, where that was asked for ([`Detail::Times`](crate::Detail)); else there are none.
     pub fn skims(self) -> Records<'c, Skim> {
-        self.own.skims.records(self.file)
+        self.known.map_or_else(|| self.own.skims.records(self.file), KnownGroup::skims)
     }
 
     /// Samples, and steps of time, in all of its chunks.
@@ -337,17 +312,14 @@ impl<'c> Group<'c> {
         }
     }
 
-    /// Its events, heads first; both in input order. Chunks as [`Group::chunks`].
+    /// Its events, heads first; both in input order.
     pub fn events(self) -> impl Iterator<Item = Entry> + 'c {
         self.own.heads.iter().map(|head| head.entry).chain(self.chunks().iter())
     }
 
-    /// Times of events, in nanoseconds ([`i64::MIN`] of one without): of all, or the least and the greatest of stretches of chunks that an index knows.
+    /// Times of events, in nanoseconds ([`i64::MIN`] of one without).
     pub(crate) fn times(self) -> impl Iterator<Item = i64> + 'c {
-        let heads = self.own.heads.iter().map(|head| head.entry.time);
-        let own = self.known.is_none().then(|| self.chunks().iter().map(|chunk| chunk.time));
-        let known = self.known.map(IndexedStream::times);
-        heads.chain(own.into_iter().flatten()).chain(known.into_iter().flatten())
+        self.events().map(|event| event.time)
     }
 
     /// The thread that the profile is of, as written: that of the last `Profile` event, which counts in DevTools; else
@@ -360,7 +332,7 @@ impl<'c> Group<'c> {
     /// that event has no time.
     pub fn first_time(self) -> i64 {
         let head = self.own.heads.last().map(|head| head.entry);
-        head.or_else(|| self.first_chunk()).map_or(0, |entry| entry.time)
+        head.or_else(|| self.chunks().first()).map_or(0, |entry| entry.time)
     }
 }
 

@@ -71,7 +71,7 @@ enum StreamOutcome {
 }
 
 /// Decides on every profile of `streams`; events of those re-based go to `emit`, each as the text of one JSON object. Nothing of that
-/// counts if a chunk that was known proved to be another one, or cannot be read (see [`IndexedStreams`](crate::IndexedStreams)).
+/// counts if a chunk that was known proved to be another one (see [`KnownChunks`](crate::KnownChunks)).
 ///
 /// With [`Edges::Clip`] profiles whose chunks were taken with [`Detail::Times`](crate::Detail), which says when their samples are, are put together as
 /// far as windows need them, all others as a whole.
@@ -131,23 +131,15 @@ pub fn cut_streams(
             };
             let whole = match part {
                 Some(part) => part,
-                None => {
-                    let mut loaded = None;
-                    if let Some(known) = group.known {
-                        loaded = known.load(store, config)?;
-                        if loaded.is_none() {
-                            return Ok(None);
-                        }
-                    }
-                    let all = group.with_all(loaded.as_ref());
-                    all.assemble(store, Assembly::All { memory }, config)?
+                None if group.known.is_some_and(|known| !known.check_all(store)) => {
+                    return Ok(None);
                 }
+                None => group.assemble(store, Assembly::All { memory }, config)?,
             };
             Ok::<_, Error>(Some((outcome(group, &whole, windows, edges)?, whole)))
         })?;
-        if streams.is_in_vain() {
-            // others may ask in vain too: so all that is missing is known
-            continue;
+        if streams.is_wrong() {
+            break;
         }
         for (&group, (outcome, whole)) in some.iter().zip(found.into_iter().flatten()) {
             if matches!(outcome, StreamOutcome::Rebased) {

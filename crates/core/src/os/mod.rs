@@ -31,7 +31,7 @@
 //! let sparse = Sparse::new(&std::env::temp_dir(), 1 << 20)?;
 //! sparse.write_all_at(b"x", 1 << 19)?;
 //! let map = sparse.into_map()?;
-//! assert_eq!((map.map().len(), map.map()[1 << 19], map.map()[7]), (1 << 20, b'x', 0));
+//! assert_eq!((map.len(), map[1 << 19], map[7]), (1 << 20, b'x', 0));
 //! # Ok::<(), std::io::Error>(())
 //! ```
 #![expect(unsafe_code, reason = "maps of files")]
@@ -58,7 +58,7 @@ pub use kernel::{give_name, huge_pages, nameless, reserve};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use tracemill_tokenizer::{Mapped, MappedMut, temporary_lost};
 
 /// A file without a name whose handle never leaves this module: nobody else reads it or writes to it.
@@ -166,31 +166,12 @@ impl Sparse {
         read_exact_at(&self.file.0, bytes, offset)
     }
 
-    /// Maps it; nothing is written as long as the map is there.
+    /// Maps it; nothing is written any more.
     ///
     /// # Errors
     /// As [`Mapped::new`].
-    pub fn into_map(self) -> io::Result<SparseMap> {
-        Ok(SparseMap { map: Arc::new(self.file.map(self.len)?), file: self })
-    }
-}
-
-/// A map of a [`Sparse`] file.
-#[derive(Debug)]
-pub struct SparseMap {
-    map: Arc<Mapped>,
-    file: Sparse,
-}
-
-impl SparseMap {
-    /// The map.
-    pub fn map(&self) -> &Arc<Mapped> {
-        &self.map
-    }
-
-    /// The file, to write more; `None` if somebody still has the map.
-    pub fn into_file(self) -> Option<Sparse> {
-        Arc::into_inner(self.map).map(|_| self.file)
+    pub fn into_map(self) -> io::Result<Mapped> {
+        self.file.map(self.len)
     }
 }
 

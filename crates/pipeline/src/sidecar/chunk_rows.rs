@@ -47,7 +47,7 @@ impl Expected {
 }
 
 /// Numbers of a chunk that are times.
-pub(super) const TIMES: [usize; 3] = [2, 3, 4];
+const TIMES: [usize; 3] = [2, 3, 4];
 
 /// Adds the columns of a page.
 pub(super) fn fill(rows: impl Iterator<Item = ChunkRow>, to: &mut PageBuilder) {

@@ -11,7 +11,7 @@ use super::chosen::Candidate;
 use super::fresh::{input_of, open};
 use super::lookup::Lookup;
 use super::meta::{Meta, WindowsMeta};
-use super::packed::{Packing, Rounds, restarts};
+use super::packed::{Packing, restarts};
 use super::place::index_path;
 use super::plan::ONE_PIECE;
 use super::whole::make_or_hold;
@@ -280,8 +280,7 @@ impl DrawnIndex {
         ask: impl FnOnce(&Lookup<'_, '_>) -> Result<T, IndexError>,
     ) -> Result<T, String> {
         let index: Index<'_> = open(&self.bytes).map_err(told)?;
-        let packed = self.restarts.clone().map(|restarts| (restarts, Rounds::default()));
-        let lookup = Lookup::new(&index, self.report.bytes, packed).map_err(told)?;
+        let lookup = Lookup::new(&index, self.report.bytes, self.restarts.clone()).map_err(told)?;
         let lookup = lookup.ok_or("it does not say where the events begin and end")?;
         ask(&lookup).map_err(told)
     }

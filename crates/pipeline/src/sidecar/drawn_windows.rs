@@ -241,16 +241,13 @@ impl DrawnIndex {
         let path = &self.candidate.trace;
         let file = map(path).map_err(|e| Error::read(path.display(), e))?;
         let file = Arc::new(file.ok_or_else(|| self.candidate.changed())?);
-        let mut kept = None;
         for len in ENDS {
             let end = place.saturating_add(len).min(self.report.bytes);
             if place >= end {
                 return Ok(None);
             }
             let unpacking = self.unpacking(&[Piece::Stretch(place..end)], UNPACKED)?;
-            let mut unpacking = unpacking.ok_or_else(|| self.one_piece())?;
-            unpacking.kept = kept.take().unwrap_or_default();
-            kept = Some(unpacking.kept.clone());
+            let unpacking = unpacking.ok_or_else(|| self.one_piece())?;
             let text = unpack(&self.source.to_string(), &file, &unpacking, config)?;
             let event = text.get(place as usize..end as usize).unwrap_or_default();
             if event.first() != Some(&b'{') {
@@ -273,7 +270,7 @@ impl DrawnIndex {
     fn unpacking(&self, pieces: &[Piece], most: u64) -> Result<Option<Unpacking>, Error> {
         self.asked(|lookup| {
             let Some(packed) = &lookup.packed else { return Ok(None) };
-            let unpacking = packed.unpacking(pieces, &[], self.report.bytes);
+            let unpacking = packed.unpacking(pieces, self.report.bytes);
             Ok((text_of(&unpacking) <= most).then_some(unpacking))
         })
     }

@@ -1,7 +1,7 @@
 //! What of a trace a stretch of time needs, by the sections of its index.
 
 use super::granules::ROWS;
-use super::packed::{PackedText, Rounds};
+use super::packed::PackedText;
 use crate::pieces::Read;
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,8 +54,6 @@ pub(super) struct Granules {
     pub(super) read: Read,
     /// Bytes of granules, and of profiles.
     pub(super) bytes: u64,
-    /// Ranges that may be needed too, as shows when the pieces are read. Of a packed trace they are unpacked with these.
-    pub(super) beside: Vec<Range<u64>>,
     /// That of the granule behind the last one.
     row: u64,
 }
@@ -80,7 +78,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
     pub(super) fn new(
         index: &'i Index<'b>,
         text: u64,
-        packed: Option<(Arc<[Restart]>, Rounds)>,
+        restarts: Option<Arc<[Restart]>>,
     ) -> Result<Option<Self>, IndexError> {
         let sections = [id::DOCUMENTS, id::KEYS, id::GRANULES, id::PLACES, id::SPANS];
         let [Some(documents), Some(keys), Some(granules), Some(places), Some(spans)] =
@@ -101,7 +99,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
             }
         }
         let head = lens.first().map_or(first, |len| first.saturating_add(*len));
-        let packed = packed.map(|(restarts, rounds)| PackedText { head, restarts, rounds });
+        let packed = restarts.map(|restarts| PackedText { head, restarts });
         let lookup = Lookup { index, granules, places, spans, last, text, packed };
         Ok((documents.rows == 1 && first <= last && last < text).then_some(lookup))
     }

@@ -6,16 +6,12 @@
 //!
 //! These places are the frames of zstd and the members of gzip. A file of one frame or member has no PACK, and is
 //! read as a whole.
-//!
-//! Which chunks of CPU profiles a window needs shows when others are read. What is missing then is unpacked too, and the run begins anew,
-//! with what was unpacked before: each round goes one step up from calls to their callers, as far as these stand in other stretches.
 
 use super::pages::Rows;
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::packed::{
-    KeptText, Restart, Unpacking, frames, has_members, is_packed, members, stretches,
+    Restart, Unpacking, frames, has_members, is_packed, members, stretches,
 };
 use tracemill_core::pieces::Piece;
 use tracemill_index::{Index, IndexError, Writer, id};
@@ -57,19 +53,10 @@ impl Packing {
     }
 }
 
-/// What of a packed trace was found to be needed so far, and unpacked.
-#[derive(Clone, Default)]
-pub(super) struct Rounds {
-    /// Beside what an index says in any case.
-    pub(super) missing: Vec<Range<u64>>,
-    pub(super) kept: KeptText,
-}
-
-/// Of a packed trace: where the first granule ends, where unpacking may begin, and what else is unpacked.
+/// Of a packed trace: where the first granule ends, and where unpacking may begin.
 pub(super) struct PackedText {
     pub(super) head: u64,
     pub(super) restarts: Arc<[Restart]>,
-    pub(super) rounds: Rounds,
 }
 
 /// Where unpacking may begin: at two places at least.
@@ -118,24 +105,16 @@ pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Arc<[Restart]>>, Inde
 }
 
 impl PackedText {
-    /// What is unpacked for pieces of a text of so many bytes, for its head, and for what is wanted beside these.
-    pub(super) fn unpacking(&self, pieces: &[Piece], beside: &[Range<u64>], len: u64) -> Unpacking {
+    /// What is unpacked for pieces of a text of so many bytes, and for its head.
+    pub(super) fn unpacking(&self, pieces: &[Piece], len: u64) -> Unpacking {
         let wanted = pieces.iter().map(|piece| match piece {
             Piece::Event(place, bytes) => *place..place.saturating_add(*bytes),
             Piece::Stretch(range) => range.clone(),
         });
         let head = std::iter::once(0..self.head.saturating_add(HEAD));
-        let beside = beside.iter().chain(&self.rounds.missing);
-        let beside = beside.map(|range| to_restart(&self.restarts, range, len));
-        let mut wanted: Vec<_> = head.chain(wanted).chain(beside).collect();
+        let mut wanted: Vec<_> = head.chain(wanted).collect();
         wanted.sort_by_key(|range| range.start);
         let stretches = stretches(&self.restarts, &wanted, len);
-        Unpacking { stretches, len, kept: self.rounds.kept.clone() }
+        Unpacking { stretches, len }
     }
-}
-
-/// A range on to where unpacking begins anew: what is wanted next is mostly near, and need not be unpacked by itself then.
-fn to_restart(restarts: &[Restart], range: &Range<u64>, text: u64) -> Range<u64> {
-    let next = restarts.partition_point(|own| own.text < range.end);
-    range.start..restarts.get(next).map_or(text, |next| next.text)
 }

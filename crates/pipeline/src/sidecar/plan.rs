@@ -3,19 +3,17 @@
 use super::chosen::{Candidate, unused_of_several};
 use super::lookup::{Granules, Lookup};
 use super::meta::WindowsMeta;
-use super::packed::{self, Rounds};
+use super::packed;
 use crate::config::Config;
 use crate::pieces::{PieceOutcome, Pieces};
 use crate::warning::Warning;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
 use tracemill_core::packed::{Stretch, Unpacking};
 use tracemill_core::pieces::Chosen;
 use tracemill_core::source::Source;
-use tracemill_tokenizer::Mapped;
 
 /// Bytes of heap for each event that is read by itself.
 const EVENT: u64 = 64;
@@ -61,11 +59,8 @@ impl<T> Asked<T> {
     }
 }
 
-/// Times that what proved needed of a packed trace is unpacked at most.
-const ROUNDS: u32 = 64;
 /// Why nothing of a packed trace is read by itself.
 pub(super) const ONE_PIECE: &str = "the trace is packed so that it can only be unpacked as a whole";
-const BIT_BY_BIT: &str = "what its CPU profiles need shows too little at a time";
 
 /// A run over `sources` that reads what their index says is needed, or all of it.
 ///
@@ -74,37 +69,30 @@ const BIT_BY_BIT: &str = "what its CPU profiles need shows too little at a time"
 pub(super) fn run<P, T>(
     sources: &[Source],
     config: &Config,
-    mut ask: impl FnMut(Opened<'_, '_, '_>) -> Result<Plan<P>, String>,
-    mut of_pieces: impl FnMut(&Source, P) -> Result<PieceOutcome<T>, Error>,
+    ask: impl FnOnce(Opened<'_, '_, '_>) -> Result<Plan<P>, String>,
+    of_pieces: impl FnOnce(&Source, P) -> Result<PieceOutcome<T>, Error>,
     of_all: impl FnOnce() -> Result<T, Error>,
 ) -> Result<Asked<T>, Error> {
     let (Some(candidate), [source]) = (Candidate::of(sources, config)?, sources) else {
         return of_all().map(|answer| Asked::of_all(answer, unused_of_several(sources, config)));
     };
     let unused = |of_all: T, why| Ok(Asked::of_all(of_all, why));
-    let (mut rounds, mut left) = (Rounds::default(), ROUNDS);
-    let problem = loop {
-        let (known, bytes) = match plan(&candidate, config, &rounds, &mut ask) {
-            Ok(Plan::None) => return unused(of_all()?, None),
-            Ok(Plan::Cannot(why)) => return unused(of_all()?, Some(why)),
-            Ok(Plan::Known(known, bytes)) => (known, bytes),
-            Err(problem) => break problem,
-        };
-        let tried = of_pieces(source, known)?;
-        if let PieceOutcome::Done(answer) = tried {
-            let used = Some((candidate.index, bytes));
-            return Ok(Asked { answer, used, unused: None, warning: None });
-        }
-        config.progress.bytes_scanned.store(0, Ordering::Relaxed);
-        match tried {
-            PieceOutcome::Cannot(why) => return unused(of_all()?, Some(why)),
-            PieceOutcome::Missing(_) if left == 0 => return unused(of_all()?, Some(BIT_BY_BIT)),
-            PieceOutcome::Missing(missing) => rounds.missing.extend(missing),
-            PieceOutcome::Done(_) | PieceOutcome::Wrong => {
-                break "the trace holds something else than the index says".to_owned();
+    let problem = match plan(&candidate, config, ask) {
+        Ok(Plan::None) => return unused(of_all()?, None),
+        Ok(Plan::Cannot(why)) => return unused(of_all()?, Some(why)),
+        Err(problem) => problem,
+        Ok(Plan::Known(known, bytes)) => {
+            let tried = of_pieces(source, known)?;
+            if let PieceOutcome::Done(answer) = tried {
+                let used = Some((candidate.index, bytes));
+                return Ok(Asked { answer, used, unused: None, warning: None });
             }
+            config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+            if let PieceOutcome::Cannot(why) = tried {
+                return unused(of_all()?, Some(why));
+            }
+            "the trace holds something else than the index says".to_owned()
         }
-        left -= 1;
     };
     if candidate.is_named {
         return Err(candidate.refused(problem));
@@ -116,8 +104,6 @@ pub(super) fn run<P, T>(
 
 /// What an index says of a trace that may be read in pieces.
 pub(super) struct Opened<'l, 'i, 'b> {
-    /// Its bytes, for who reads pages later.
-    pub(super) bytes: &'l Arc<Mapped>,
     pub(super) lookup: &'l Lookup<'i, 'b>,
     pub(super) of_windows: &'l WindowsMeta,
     /// The report of the trace, as if all was read.
@@ -133,12 +119,12 @@ pub(super) fn pieces_of(
     if !granules.are_in_order() {
         return Err("its places are not in order".to_owned());
     }
-    let Granules { pieces, read, bytes, beside, .. } = granules;
+    let Granules { pieces, read, bytes, .. } = granules;
     if bytes > report.bytes / 2 {
         return Ok(Plan::Cannot("most of the trace is wanted"));
     }
     let packed = lookup.packed.as_ref();
-    let unpacked = packed.map(|packed| packed.unpacking(&pieces, &beside, report.bytes));
+    let unpacked = packed.map(|packed| packed.unpacking(&pieces, report.bytes));
     if unpacked.as_ref().is_some_and(|own| text_of(own) > report.bytes / 2) {
         return Ok(Plan::Cannot("most of the trace would have to be unpacked"));
     }
@@ -155,7 +141,6 @@ pub(super) fn text_of(unpacking: &Unpacking) -> u64 {
 fn plan<T>(
     candidate: &Candidate,
     config: &Config,
-    rounds: &Rounds,
     ask: impl FnOnce(Opened<'_, '_, '_>) -> Result<Plan<T>, String>,
 ) -> Result<Plan<T>, String> {
     if config.strict {
@@ -167,7 +152,7 @@ fn plan<T>(
             Plan::None
         });
     }
-    let Some(bytes) = candidate.map()?.map(Arc::new) else { return Ok(Plan::None) };
+    let Some(bytes) = candidate.map()? else { return Ok(Plan::None) };
     let Some((index, meta)) = candidate.open(&bytes)? else {
         return Ok(Plan::Cannot("the trace was written to since, or is a copy"));
     };
@@ -182,12 +167,11 @@ fn plan<T>(
     if input.lost() > 0 || of_windows.has_lapses {
         return Ok(Plan::Cannot("the trace is damaged, or not JSON to the letter"));
     }
-    let packed = restarts.map(|restarts| (restarts, rounds.clone()));
-    let lookup = Lookup::new(&index, input.bytes, packed).map_err(|error| error.to_string())?;
+    let lookup = Lookup::new(&index, input.bytes, restarts).map_err(|error| error.to_string())?;
     let Some(lookup) = &lookup else {
         return Ok(Plan::Cannot("it does not say where the events begin and end"));
     };
-    ask(Opened { bytes: &bytes, lookup, of_windows, input })
+    ask(Opened { lookup, of_windows, input })
 }
 
 /// Why so many events are not read by themselves.

@@ -9,8 +9,6 @@
 use super::build::Built;
 use super::rows;
 use super::span::Span;
-use super::stream_runs;
-use super::streams::Streams;
 use super::tables;
 use std::io::{self, BufWriter};
 use std::path::Path;
@@ -34,8 +32,6 @@ pub(super) enum SectionSet {
     /// NAMES, TRACKS and BINS.
     Drawn(u32),
     GranuleNames(u32),
-    /// Of streams with room for what stands of chunks.
-    StreamRuns,
 }
 
 impl SectionSet {
@@ -55,10 +51,6 @@ impl SectionSet {
                 .drawn
                 .as_ref()
                 .map_or(Ok(()), |drawn| drawn.granules.write((&built.granules, level), to)),
-            SectionSet::StreamRuns => {
-                let runs = |streams: &Streams| stream_runs::write(streams.pages(), to);
-                built.streams.as_ref().map_or(Ok(()), runs)
-            }
         }
     }
 }

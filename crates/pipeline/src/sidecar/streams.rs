@@ -8,7 +8,7 @@
 //!
 //! What a chunk means depends on those before it: times count from sample to sample, and nodes are defined where they come first. So of a
 //! stream that windows touch all is needed, unless of each chunk there is what a quick look at it finds: then chunks are read that have
-//! samples in windows, and those that define what these name (`tracemill_profile`, `known`). Nothing is needed if no event and no sample
+//! samples in windows, and those that define what these name (`tracemill_profile::KnownChunks`). Nothing is needed if no event and no sample
 //! of the stream lies near; where that cannot be told from one look at each chunk, the times are unknown, and the stream is always read.
 
 use super::chunk_rows::{self, ChunkRow};
@@ -22,21 +22,20 @@ use tracemill_index::{PageBuilder, Writer, id, streams};
 use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey, is_far};
 use tracemill_tokenizer::Event;
 
-/// Rows of a page of streams.
+/// Rows of a page of streams, and of one of events.
 const ROWS: usize = 8192;
-/// Rows of a page of events: so few that one is read for the sake of one of them.
 const EVENTS: usize = 1024;
 
 /// An event of a stream.
 #[derive(Clone, Copy)]
 pub(super) struct Member {
     place: u64,
-    pub(super) len: u64,
-    pub(super) stream: u32,
+    len: u64,
+    stream: u32,
     sum: u32,
-    pub(super) time: i64,
+    time: i64,
     /// Of a chunk.
-    pub(super) skim: Option<Skim>,
+    skim: Option<Skim>,
 }
 
 impl Member {
@@ -98,8 +97,6 @@ impl PartStreams {
 /// A stream as far as it is known.
 #[derive(Default)]
 struct Track {
-    events: u64,
-    bytes: u64,
     /// Times of its events.
     of_events: Option<(i64, i64)>,
     /// Times of its samples, from its start on.
@@ -127,7 +124,6 @@ impl Track {
     }
 
     fn event(&mut self, entry: Entry) {
-        self.events += 1;
         match entry.time {
             i64::MIN => self.is_unknown = true,
             time => widen(&mut self.of_events, (time, time)),
@@ -218,7 +214,6 @@ impl AllStreams {
         }
         for member in &mut part.members {
             member.stream = numbers[member.stream as usize];
-            self.all[member.stream as usize].bytes += member.len;
         }
         self.members.extend(&part.members)
     }
@@ -242,31 +237,21 @@ impl Streams {
             to.page(page.len(), (0, 0), |to| fill_streams(page, has_room, to))?;
         }
         to.section(id::section(id::STREAM_EVENTS))?;
-        for page in self.pages() {
-            let (first, last) = (page[0].place, page[page.len() - 1].place);
-            to.page(page.len(), (first, last), |to| {
+        let mut members = self.members.iter();
+        loop {
+            let page: Vec<Member> = members.by_ref().take(EVENTS).collect();
+            let (Some(first), Some(last)) = (page.first(), page.last()) else { return Ok(()) };
+            to.page(page.len(), (first.place, last.place), |to| {
                 fill_members(&page, to);
                 if has_room {
                     chunk_rows::fill(page.iter().map(Member::row), to);
                 }
             })?;
         }
-        Ok(())
-    }
-
-    /// Events of the pages of their section, none of which is empty.
-    pub(super) fn pages(&self) -> impl Iterator<Item = Vec<Member>> {
-        let mut members = self.members.iter();
-        std::iter::from_fn(move || {
-            let page: Vec<Member> = members.by_ref().take(EVENTS).collect();
-            (!page.is_empty()).then_some(page)
-        })
     }
 }
 
 fn fill_streams(page: &[Track], has_room: bool, to: &mut PageBuilder) {
-    to.numbers(&page.iter().map(|track| track.events).collect::<Vec<_>>());
-    to.numbers(&page.iter().map(|track| track.bytes).collect::<Vec<_>>());
     to.numbers(&page.iter().map(|track| track.known(has_room)).collect::<Vec<_>>());
     fill_times(page.iter().map(Track::times), to);
     fill_times(page.iter().map(|track| track.of_events), to);

@@ -22,7 +22,6 @@
 use super::chunks::{self, NO_PROFILES};
 use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
 use crate::config::Config;
-use crate::pieces::Pieces;
 use crate::slice::narrowed::{BASE, Narrowed};
 use crate::slice::{self, SliceReport, SliceRun};
 use std::sync::Arc;
@@ -30,9 +29,7 @@ use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::losses::InputReport;
-use tracemill_core::packed::Unpacking;
 use tracemill_core::windows::{Edges, Windows};
-use tracemill_profile::IndexedStreams;
 
 /// See [`crate::slice()`]; for no viewer.
 pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, Error> {
@@ -60,7 +57,7 @@ pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, E
 
 /// What is to be read; an error says why the index is none of the trace.
 fn known(
-    Opened { bytes, lookup, of_windows, input, .. }: Opened<'_, '_, '_>,
+    Opened { lookup, of_windows, input }: Opened<'_, '_, '_>,
     job: &SliceRun<'_>,
     config: &Config,
 ) -> Result<Plan<Narrowed>, String> {
@@ -90,23 +87,22 @@ fn known(
     let Some(mut events) = events else {
         return Ok(Plan::Cannot("flows with several steps stay whole"));
     };
-    let (mut streams, mut chunks, mut beside) = (HashSet::default(), None, Vec::new());
+    let (mut streams, mut chunks) = (HashSet::default(), None);
     if of_windows.has_profiles {
-        let wanted = chunks::wanted((lookup, bytes), (&windows, job.edges), BASE, config)?;
+        let wanted = chunks::wanted(lookup, (&windows, job.edges), BASE, config)?;
         let Some(wanted) = wanted else { return Ok(Plan::Cannot(NO_PROFILES)) };
-        (streams, chunks, beside) = (wanted.first, Some(wanted.known), wanted.likely);
+        (streams, chunks) = (wanted.first, Some(Arc::new(wanted.known)));
         events.extend(wanted.events);
     }
     if let Some(why) = too_many(events.len(), config) {
         return Ok(Plan::Cannot(why));
     }
-    let mut granules = lookup.pieces(&seen, events).map_err(|error| error.to_string())?;
-    granules.beside = beside;
+    let granules = lookup.pieces(&seen, events).map_err(|error| error.to_string())?;
     let report = InputReport { span: Some((first, last)), ..input };
     let only_by_name = of_windows.has_crossings;
     let known = pieces_of(lookup, granules, report)?;
     Ok(known.map(|pieces| Narrowed {
-        chunks: chunks.map(|chunks| Arc::new(within(chunks, &pieces))),
+        chunks,
         bounds,
         windows,
         pieces,
@@ -115,12 +111,4 @@ fn known(
         streams,
         only_by_name,
     }))
-}
-
-/// Chunks of which those can be read that are unpacked, if the trace is packed.
-fn within(mut chunks: IndexedStreams, pieces: &Pieces) -> IndexedStreams {
-    if let Some(Unpacking { stretches, .. }) = &pieces.chosen.unpacked {
-        chunks.read_only_in(stretches.iter().map(|own| own.from.text..own.end).collect());
-    }
-    chunks
 }

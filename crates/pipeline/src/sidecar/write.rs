@@ -211,7 +211,6 @@ fn wanted(
         of_spans(|_| SectionSet::Packed).filter(|_| built.packed.is_some()),
         of_spans(SectionSet::Drawn).filter(|_| is_drawn),
         (is_drawn && keeps(id::GRANULE_NAMES)).then_some(SectionSet::GranuleNames(level)),
-        (has_streams && has_chunks).then_some(SectionSet::StreamRuns),
     ];
     all.into_iter().flatten().collect()
 }

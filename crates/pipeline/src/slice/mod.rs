@@ -44,7 +44,6 @@ use crate::pieces::PieceOutcome;
 use judge::Judge;
 use narrowed::{BASE, Narrowed};
 use selection::{Plan, WindowSelection, keep};
-use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -84,8 +83,8 @@ pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, E
     job.check(config)?;
     let SliceRun { sources, windows, edges, .. } = job;
     let read = read(sources, windows, edges, config)?;
-    let Ok(report) = write(job, read, || Ok::<_, Infallible>(()), config)?;
-    Ok(report)
+    let written = write(job, read, config)?;
+    Ok(written.unwrap_or_else(|| unreachable!("a scan reads all chunks")))
 }
 
 /// As `slice`, for a trace of which everything is known.
@@ -104,17 +103,15 @@ pub(crate) fn slice_known(
     if name_events(&read.index.documents, &read.inputs) {
         return Ok(PieceOutcome::Cannot(NAMED));
     }
-    let written = write(job, read, || known.verdict(), config)?;
-    Ok(written.map_or_else(|against| against.map(|never| match never {}), PieceOutcome::Done))
+    Ok(write(job, read, config)?.map_or(PieceOutcome::Wrong, PieceOutcome::Done))
 }
 
-/// Writes what was read, unless the `verdict` is against it once it is clear what is to be written.
-fn write<E>(
+/// Writes what was read; nothing if a chunk of a CPU profile proved to be another one than is known.
+fn write(
     SliceRun { windows, edges, output, .. }: SliceRun<'_>,
     Scanned { inputs, index, observed: selection }: Scanned<Sorted, WindowSelection>,
-    verdict: impl FnOnce() -> Result<(), E>,
     config: &Config,
-) -> Result<Result<SliceReport, E>, Error> {
+) -> Result<Option<SliceReport>, Error> {
     let EventIndex { kept: plain, long_events, documents, .. } = index;
     let found = selection.bounds();
     let bounds = found.unwrap_or(Bounds { start: 0, first: 0, last: 0, end: 0 });
@@ -140,8 +137,8 @@ fn write<E>(
     let mut made = SyntheticEvents::new(BASE, &config.tmp_dir, lists, watched);
     let chosen =
         judge.choose((plain.into_entries(), selection), &inputs, &mut made, &mut report)?;
-    if let Err(against) = verdict() {
-        return Ok(Err(against));
+    if chunks.as_ref().is_some_and(|chunks| chunks.is_wrong()) {
+        return Ok(None);
     }
 
     let made = made.finish()?;
@@ -156,7 +153,7 @@ fn write<E>(
     };
     chosen.write(written, output, config, &mut report)?;
     report.end(inputs, found);
-    Ok(Ok(report))
+    Ok(Some(report))
 }
 
 /// Reads everything; once more if the trace does not begin where it was thought to.

@@ -1,15 +1,14 @@
 //! What is known of a trace before it is read, so that little of it need be read.
 
 use super::keys::PairEvent;
-use crate::pieces::{PieceOutcome, Pieces};
-use std::convert::Infallible;
+use crate::pieces::Pieces;
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::pairing::Begins;
 use tracemill_core::windows::Windows;
-use tracemill_profile::IndexedStreams;
+use tracemill_profile::KnownChunks;
 
 /// Where the one input stands: what is made for an edge comes before what stands there, so its place does too.
 pub(crate) const BASE: u64 = 1 << 36;
@@ -29,22 +28,12 @@ pub(crate) struct Narrowed {
     /// Where the first events of the CPU profiles stand that windows may need. Of others some events may be read.
     pub(crate) streams: HashSet<u64>,
     /// The chunks of those whose events are not all read.
-    pub(crate) chunks: Option<Arc<IndexedStreams>>,
+    pub(crate) chunks: Option<Arc<KnownChunks>>,
     /// An end with a name closes no begin of another one.
     pub(crate) only_by_name: bool,
 }
 
 impl Narrowed {
-    /// What is against writing: a chunk of a CPU profile is not what is known of it, or was not unpacked.
-    pub(super) fn verdict(&self) -> Result<(), PieceOutcome<Infallible>> {
-        let Some(chunks) = &self.chunks else { return Ok(()) };
-        if chunks.is_wrong() {
-            return Err(PieceOutcome::Wrong);
-        }
-        let missing = chunks.missing();
-        if missing.is_empty() { Ok(()) } else { Err(PieceOutcome::Missing(missing)) }
-    }
-
     /// Takes a part that matters as it belongs here; false if it does not matter.
     #[inline]
     pub(super) fn take(&self, part: &mut PairEvent, place: u64) -> bool {

@@ -28,7 +28,7 @@ use tracemill_core::observe::{EventRef, Look, Needs, Observer, SealedChunk, Sort
 use tracemill_core::order::{ExternalSorter, Order, Sorter};
 use tracemill_core::windows::Edges;
 use tracemill_core::windows::{Start, TimeWindow, Windows};
-use tracemill_profile::{Detail, IndexedStreams, Role, Room, Router, Streams};
+use tracemill_profile::{Detail, KnownChunks, Role, Room, Router, Streams};
 use tracemill_tokenizer::{Event, Nanos};
 
 /// Nanoseconds that a trace may begin before the first events seen of it: events are written when they end, and by
@@ -306,7 +306,7 @@ impl WindowSelection {
     }
 
     /// CPU profile chunks that need not be read, if there is an index that has them.
-    pub(super) fn chunks(&self) -> Option<Arc<IndexedStreams>> {
+    pub(super) fn chunks(&self) -> Option<Arc<KnownChunks>> {
         self.plan.all.as_ref()?.chunks.clone()
     }
 
