@@ -8,9 +8,9 @@ use std::fmt;
 pub enum IndexError {
     /// It begins with something else.
     NotAnIndex,
-    /// Its major version is a later one, or a section's is, or it has a critical section that is not known here.
+    /// Its version is a later one.
     Newer,
-    /// Its major version is an earlier one, or a section's is.
+    /// Its version is an earlier one.
     Older,
     /// It ends early, or goes on too long.
     Truncated,

@@ -12,7 +12,7 @@
 //! let input = Input { length: trace.len() as u64, modified_ns: 0, fingerprint };
 //!
 //! let mut writer = Writer::new(Vec::new()); // anything that is `Write`
-//! writer.section(id::section(id::GRANULES))?;
+//! writer.section(id::GRANULES)?;
 //! writer.page(2, (7, 9), |page| {
 //!     page.numbers(&[7, 9]);
 //!     page.bytes(b"any bytes");
@@ -20,12 +20,12 @@
 //! let (body, head) = writer.finish(&input)?;
 //! let file = [&head[..], &body].concat();
 //!
-//! let index = Index::open(&file, &[id::section(id::GRANULES)])?;
+//! let index = Index::open(&file)?;
 //! assert!(index.input().fingerprint == fingerprint);
 //! let granules = index.section(id::GRANULES).expect("it was written");
 //! let page = index.page(&granules.pages[0])?;
 //! assert_eq!((page.numbers(0)?, page.bytes(1)?), (vec![7, 9], &b"any bytes"[..]));
-//! assert!(Index::open(&file[..file.len() - 1], &[]).is_err()); // what is cut, or changed, is refused
+//! assert!(Index::open(&file[..file.len() - 1]).is_err()); // what is cut, or changed, is refused
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -42,7 +42,7 @@
 //! | head | bytes | |
 //! |---|--:|---|
 //! | 0 | 8 | `TMIX\r\n\x1a\n` |
-//! | 8 | 2 | major version: [`MAJOR`]; another one is refused |
+//! | 8 | 2 | [`VERSION`]; another one is refused |
 //! | 16 | 8 | bytes of the input's file |
 //! | 24 | 8 | when it was last written to, in ns since 1970, signed |
 //! | 32 | 16 | its [`Fingerprint`] |
@@ -50,8 +50,8 @@
 //! | 56 | 4 | bytes of the directory |
 //! | 60 | 4 | the low half of the XXH3-64 of the 60 bytes before |
 //!
-//! **Directory**: the number of sections, 4 bytes; then of each section, by ascending id: id 2, flags 2 (1: critical), version 2,
-//! nothing 2, rows 8, pages 4; and of each of its pages: bytes in the file 4, bytes unpacked 4, first key 8, last key 8, XXH3-64
+//! **Directory**: the number of sections, 4 bytes; then of each section, by ascending id: id 4,
+//! rows 8, pages 4; and of each of its pages: bytes in the file 4, bytes unpacked 4, first key 8, last key 8, XXH3-64
 //! of its bytes in the file 8. At the end the XXH3-64 of the directory before it, 8 bytes.
 //!
 //! **Page**: at most [`PAGE_MOST`] bytes. One that takes fewer bytes in the file than unpacked is a zstd frame, else it stands as it
@@ -64,9 +64,7 @@
 //! | 2 | numbers, each less the one before (the first less 0) modulo 2⁶⁴, as a signed number whose sign is the lowest bit, as LEB128 |
 //! | 3 | runs: number and how often it comes, both as LEB128 |
 //!
-//! So one page is read without the others, and what a reader does not know at the end of a page it leaves alone. A reader
-//! that does not know a critical section refuses the file; others it skips. A section in another version than the one it knows ([`id::section`])
-//! was made by another rule, and so the file is refused too.
+//! So one page is read without the others, and what a reader does not know at the end of a page, or in another section, it leaves alone.
 //!
 //! # Sections
 //!
@@ -76,19 +74,16 @@
 //! | id | name | rows | columns |
 //! |--:|---|---|---|
 //! | 1 | [`id::META`] | 1 | bytes: JSON, continued by the pages behind |
-//! | 2 | [`id::DOCUMENTS`] | documents, in their order | form (0 array, 1 object, 2 one event per line, 3 no events) · number of the first event · events |
-//! | 3 | [`id::KEYS`] | keys beside the events, by document | number of the document · place of the value · its bytes · bytes of the key · bytes: all keys as they are spelled |
-//! | 4 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events · bytes of the events alone |
-//! | 5 | [`id::LANES`] | threads, in the order of their first events | bytes of pid · of tid · bytes: all pids and tids as they are spelled |
-//! | 6 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
-//! | 7 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row in LANES (2³² − 1: none) · start · greatest end less start, rounded up · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) · row in TRACKS, of an operation · number of the name, or [`bins::NO_NAME`] |
-//! | 8 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
-//! | 9 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if streams have [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
-//! | 13 | [`id::PACK`] | frames of zstd or members of gzip of a packed trace, where unpacking can begin; the first is at its begin | place · offset in the file |
-//! | 15 | [`id::NAMES`] | names, the first that came: as shown, so cut to 200 bytes | intervals and moments · sum of their times · the longest · bytes of the name · bytes: all names |
-//! | 16 | [`id::TRACKS`] | lanes that are no threads | what it shows, see [`bins`] · bytes of pid · of the rest · bytes: all pids and categories (of counters name, 0xFF and series) as they are spelled |
-//! | 17 | [`id::BINS`] | stretches of time of lanes, by lane and time | lane: row in LANES, or behind those row in TRACKS · begin divided by the length · intervals and moments that begin in it and are not in SPANS · sum of their times (counters: bits of the least value) · the longest (of the greatest) · number of its name |
-//! | 18 | [`id::GRANULE_NAMES`] | names of granules: of what begins in them, by granule | row in GRANULES · row in NAMES |
+//! | 2 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events · bytes of the events alone |
+//! | 3 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
+//! | 4 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row of its thread in LANES (2³² − 1: none) · start · greatest end less start, rounded up · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) · row in LANES behind the threads, of an operation · number of the name, or [`bins::NO_NAME`] |
+//! | 5 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
+//! | 6 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if streams have [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
+//! | 7 | [`id::PACK`] | frames of zstd or members of gzip of a packed trace, where unpacking can begin; the first is at its begin | place · offset in the file |
+//! | 8 | [`id::NAMES`] | names, the first that came: as shown, so cut to 200 bytes | intervals and moments · sum of their times · the longest · bytes of the name · bytes: all names |
+//! | 9 | [`id::LANES`] | threads, in the order of their first events, then lanes that are none | what it shows, see [`bins`] · bytes of pid · of the rest · bytes: all pids, each with its tid or category (of counters name, 0xFF and series), as they are spelled |
+//! | 10 | [`id::BINS`] | stretches of time of lanes, by lane and time | row in LANES · begin divided by the length · intervals and moments that begin in it and are not in SPANS · sum of their times (counters: bits of the least value) · the longest (of the greatest) · number of its name |
+//! | 11 | [`id::GRANULE_NAMES`] | names of granules: of what begins in them, by granule | row in GRANULES · row in NAMES |
 //!
 //! Kinds are the bits of [`kinds`]. Times of granules, and jumps of time that cut them, are those of events that have one and are no metadata, but for
 //! events of CPU profiles of the phase P, which STREAM_EVENTS has. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
@@ -132,13 +127,11 @@ pub use error::IndexError;
 pub use fingerprint::{Fingerprint, Input, event_sum};
 pub use page::{PAGE_MOST, Page, PageBuilder, ROWS_MOST};
 pub use read::{Index, PageEntry, SectionEntry};
-pub use write::{Section, Sections, Writer};
+pub use write::{Sections, Writer};
 
 /// What every file begins with: not a text, and broken by whoever changes line ends.
 pub const MAGIC: [u8; 8] = *b"TMIX\r\n\x1a\n";
 /// Counts up when readers of the one before would be wrong.
-pub const MAJOR: u16 = 1;
-/// Counts up when there is something new.
-pub const MINOR: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Bytes of the head.
 pub const HEAD: usize = 64;

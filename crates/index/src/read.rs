@@ -3,7 +3,7 @@
 use crate::error::IndexError;
 use crate::fingerprint::{Fingerprint, Input, checksum};
 use crate::page::{PAGE_MOST, Page};
-use crate::{HEAD, MAGIC, MAJOR, Section};
+use crate::{HEAD, MAGIC, VERSION};
 use std::cmp::Ordering;
 
 /// An index that was opened: its head and directory are sound.
@@ -18,10 +18,6 @@ pub struct Index<'a> {
 pub struct SectionEntry {
     /// Its number: see [`crate::id`].
     pub id: u16,
-    /// Whether a reader that does not know it refuses the file.
-    pub critical: bool,
-    /// The version of its columns.
-    pub version: u16,
     /// Rows of all pages.
     pub rows: u64,
     /// In their order.
@@ -67,14 +63,13 @@ impl PageEntry {
 }
 
 impl<'a> Index<'a> {
-    /// Opens the bytes of a file, for a reader that knows the sections `known`: of those in another version, and of critical ones that it does not
-    /// know, the file is refused. Without any `known` it is opened whatever its sections are.
+    /// Opens the bytes of a file.
     ///
     /// Cost: the directory, 32 bytes a page, is read and kept.
     ///
     /// # Errors
     /// Whatever bytes these are: see [`IndexError`].
-    pub fn open(bytes: &'a [u8], known: &[Section]) -> Result<Self, IndexError> {
+    pub fn open(bytes: &'a [u8]) -> Result<Self, IndexError> {
         if !bytes.starts_with(&MAGIC) {
             return Err(IndexError::NotAnIndex);
         }
@@ -83,32 +78,27 @@ impl<'a> Index<'a> {
         let damaged = |what| IndexError::damaged(0, what);
         let fields = || -> Option<_> {
             head.take::<8>()?;
-            let major = head.u16()?;
-            head.take::<6>()?;
+            let version = head.u64()? as u16;
             let (length, modified_ns) = (head.u64()?, head.u64()? as i64);
             let fingerprint = Fingerprint(u128::from_le_bytes(head.take()?));
             let place = (head.u64()?, head.u32()?);
-            Some((major, Input { length, modified_ns, fingerprint }, place, head.u32()?))
+            Some((version, Input { length, modified_ns, fingerprint }, place, head.u32()?))
         }();
-        let (major, input, (start, len), own) = fields.ok_or(IndexError::Truncated)?;
+        let (version, input, (start, len), own) = fields.ok_or(IndexError::Truncated)?;
         if own != sum {
             return Err(damaged("the checksum of the head"));
         }
-        same_version(major, MAJOR)?;
+        match version.cmp(&VERSION) {
+            Ordering::Less => return Err(IndexError::Older),
+            Ordering::Greater => return Err(IndexError::Newer),
+            Ordering::Equal => {}
+        }
         let end = start.checked_add(u64::from(len));
         if end != Some(bytes.len() as u64) || start < HEAD as u64 || len < 12 {
             return Err(IndexError::Truncated);
         }
         let directory = &bytes[start as usize..];
-        let sections = sections(directory, start)?;
-        for own in sections.iter().filter(|_| !known.is_empty()) {
-            match known.iter().find(|known| known.id == own.id) {
-                Some(known) => same_version(own.version, known.version)?,
-                None if own.critical => return Err(IndexError::Newer),
-                None => {}
-            }
-        }
-        Ok(Index { bytes, input, sections })
+        Ok(Index { bytes, input, sections: sections(directory, start)? })
     }
 
     /// The file that it is of.
@@ -176,8 +166,7 @@ fn sections(directory: &[u8], start: u64) -> Result<Vec<SectionEntry>, IndexErro
 }
 
 fn section(fields: &mut Fields<'_>, offset: &mut u64) -> Option<SectionEntry> {
-    let (id, flags, version) = (fields.u16()?, fields.u16()?, fields.u16()?);
-    fields.u16()?;
+    let id = u16::try_from(fields.u32()?).ok()?;
     let (rows, count) = (fields.u64()?, fields.u32()?);
     let mut pages = Vec::new();
     for _ in 0..count {
@@ -189,15 +178,7 @@ fn section(fields: &mut Fields<'_>, offset: &mut u64) -> Option<SectionEntry> {
         pages.push(PageEntry { offset: *offset, packed, raw, first, last, checksum });
         *offset += u64::from(packed);
     }
-    Some(SectionEntry { id, critical: flags & 1 != 0, version, rows, pages })
-}
-
-fn same_version(own: u16, known: u16) -> Result<(), IndexError> {
-    match own.cmp(&known) {
-        Ordering::Less => Err(IndexError::Older),
-        Ordering::Equal => Ok(()),
-        Ordering::Greater => Err(IndexError::Newer),
-    }
+    Some(SectionEntry { id, rows, pages })
 }
 
 /// Takes numbers off bytes.
@@ -208,10 +189,6 @@ impl Fields<'_> {
         let (own, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*own)
-    }
-
-    fn u16(&mut self) -> Option<u16> {
-        self.take().map(u16::from_le_bytes)
     }
 
     fn u32(&mut self) -> Option<u32> {

@@ -2,19 +2,8 @@
 
 use crate::fingerprint::{Input, checksum};
 use crate::page::PageBuilder;
-use crate::{HEAD, MAGIC, MAJOR, MINOR};
+use crate::{HEAD, MAGIC, VERSION};
 use std::io::{self, Read, Write};
-
-/// What a section is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// Its number: see [`crate::id`].
-    pub id: u16,
-    /// Whether a reader that does not know it is to refuse the file.
-    pub critical: bool,
-    /// The version of its columns.
-    pub version: u16,
-}
 
 /// Writes everything behind the head, which is known when all is written.
 pub struct Writer<W> {
@@ -25,7 +14,7 @@ pub struct Writer<W> {
     sections: u32,
     ids: Option<(u16, u16)>,
     /// The section at hand, its rows, and its pages as they stand in the directory.
-    section: Option<(Section, u64, Vec<u8>)>,
+    section: Option<(u16, u64, Vec<u8>)>,
 }
 
 /// Sections that were written by themselves: what the directory says of them. Their pages are what their writer wrote.
@@ -53,14 +42,14 @@ impl<W: Write> Writer<W> {
         Writer { out, len: 0, directory: Vec::new(), sections: 0, ids: None, section: None }
     }
 
-    /// Begins a section.
+    /// Begins the section of this id.
     ///
     /// # Errors
     /// If its id is not above that of the one before.
-    pub fn section(&mut self, section: Section) -> io::Result<()> {
-        self.note_ids((section.id, section.id))?;
+    pub fn section(&mut self, id: u16) -> io::Result<()> {
+        self.note_ids((id, id))?;
         self.end_section();
-        self.section = Some((section, 0, Vec::new()));
+        self.section = Some((id, 0, Vec::new()));
         Ok(())
     }
 
@@ -97,11 +86,9 @@ impl<W: Write> Writer<W> {
     }
 
     fn end_section(&mut self) {
-        let Some((section, rows, pages)) = self.section.take() else { return };
+        let Some((id, rows, pages)) = self.section.take() else { return };
         self.sections += 1;
-        for number in [section.id, u16::from(section.critical), section.version, 0] {
-            self.directory.extend_from_slice(&number.to_le_bytes());
-        }
+        self.directory.extend_from_slice(&u32::from(id).to_le_bytes());
         self.directory.extend_from_slice(&rows.to_le_bytes());
         self.directory.extend_from_slice(&((pages.len() / ENTRY) as u32).to_le_bytes());
         self.directory.extend_from_slice(&pages);
@@ -135,7 +122,7 @@ impl<W: Write> Writer<W> {
 
     /// Bytes that the whole file would have if it ended here.
     pub fn file_len(&self) -> u64 {
-        let at_hand = self.section.as_ref().map_or(0, |(.., pages)| 20 + pages.len());
+        let at_hand = self.section.as_ref().map_or(0, |(.., pages)| 16 + pages.len());
         HEAD as u64 + self.len + 4 + (self.directory.len() + at_hand) as u64 + 8
     }
 
@@ -152,9 +139,7 @@ impl<W: Write> Writer<W> {
         let len = u32::try_from(directory.len()).map_err(|_| invalid("too many pages"))?;
         let mut head = Vec::with_capacity(HEAD);
         head.extend_from_slice(&MAGIC);
-        head.extend_from_slice(&MAJOR.to_le_bytes());
-        head.extend_from_slice(&MINOR.to_le_bytes());
-        head.extend_from_slice(&0_u32.to_le_bytes());
+        head.extend_from_slice(&u64::from(VERSION).to_le_bytes());
         head.extend_from_slice(&input.length.to_le_bytes());
         head.extend_from_slice(&input.modified_ns.to_le_bytes());
         head.extend_from_slice(&input.fingerprint.0.to_le_bytes());

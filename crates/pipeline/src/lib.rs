@@ -149,7 +149,7 @@ pub use report::{
 pub use rows::WrittenId;
 pub use sidecar::{
     DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch, IndexConfig,
-    IndexReport, IndexSection, Reach, has_index, index, index_path, info, info_with,
+    IndexReport, IndexSection, Reach, Unused, has_index, index, index_path, info, info_with,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

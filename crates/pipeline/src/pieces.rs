@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::inputs;
+use crate::sidecar::Unused;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
 use tracemill_core::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
@@ -15,7 +16,7 @@ pub(crate) enum PieceOutcome<T> {
     /// The answer, which is that of a run over everything.
     Done(T),
     /// All must be read, for this reason. Nothing was written.
-    Cannot(&'static str),
+    Cannot(Unused),
     /// What is known of the input proved wrong. Nothing was written.
     Wrong,
 }

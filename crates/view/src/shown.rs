@@ -19,7 +19,8 @@ use serde_json::Value;
 use std::sync::Arc;
 use tracemill_pipeline::drawing::Seen;
 use tracemill_pipeline::{
-    Cancel, Config, DrawnIndex, DrawnState, Error, ErrorClass, ErrorKind, IndexUse, Source, Warning,
+    Cancel, Config, DrawnIndex, DrawnState, Error, ErrorClass, ErrorKind, IndexUse, Source, Unused,
+    Warning,
 };
 
 /// Bytes of a trace that is worth an index: a smaller one is read as soon as an index would be.
@@ -166,7 +167,7 @@ enum ToShow {
 fn indexed(sources: &[Source], seen: &Arc<Seen>, config: &Config) -> Result<ToShow, Error> {
     let all = |why: &str| Ok(ToShow::All(why.to_owned(), None));
     let [source] = sources else {
-        return all("there are several inputs, and an index is of one");
+        return all(Unused::Several.text());
     };
     if config.index == IndexUse::Never {
         return all("no index was to be asked");
@@ -175,7 +176,7 @@ fn indexed(sources: &[Source], seen: &Arc<Seen>, config: &Config) -> Result<ToSh
     let is_missing = matches!(found.0, DrawnState::Missing) && config.index == IndexUse::Auto;
     let bytes = if is_missing { DrawnIndex::may_be_made(source) } else { None };
     if is_missing && bytes.is_none() {
-        return all("it can only be unpacked as a whole");
+        return all(Unused::Packed.text());
     }
     if bytes.is_some_and(|bytes| bytes >= WORTH) {
         found = match DrawnIndex::make(source, seen, config) {
@@ -195,7 +196,7 @@ fn indexed(sources: &[Source], seen: &Arc<Seen>, config: &Config) -> Result<ToSh
             Some(index) => Ok(ToShow::Index(Box::new(index), warning)),
             None => all("its index does not say enough of it"),
         },
-        (DrawnState::Cannot(why), _) => all(why),
+        (DrawnState::Cannot(why), _) => all(why.text()),
         (DrawnState::Missing, _) => all("it has no index"),
     }
 }

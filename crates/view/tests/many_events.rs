@@ -49,7 +49,7 @@ fn section<const COLUMNS: usize>(
     row: impl Fn(u64) -> [u64; COLUMNS],
     keys: impl Fn(&[[u64; COLUMNS]]) -> (u64, u64),
 ) {
-    to.section(id::section(section)).unwrap();
+    to.section(section).unwrap();
     for first in (0..count).step_by(ROWS as usize) {
         let rows: Vec<_> = (first..count.min(first + ROWS)).map(&row).collect();
         to.page(rows.len(), keys(&rows), |page| {
@@ -65,7 +65,7 @@ fn section<const COLUMNS: usize>(
 fn copied(of: &Index<'_>, to: &mut Writer<Vec<u8>>, id: u16, columns: (usize, bool, usize)) {
     let (before, has_bytes, behind) = columns;
     let Some(own) = of.section(id) else { return };
-    to.section(tracemill_index::id::section(id)).unwrap();
+    to.section(id).unwrap();
     for entry in &own.pages {
         let page = of.page(entry).unwrap();
         let numbers = |from: &Page, column: usize, page: &mut PageBuilder| {
@@ -86,7 +86,7 @@ fn copied(of: &Index<'_>, to: &mut Writer<Vec<u8>>, id: u16, columns: (usize, bo
 fn write_index(trace: &Path, events: u64) -> u64 {
     let path = index_path(trace);
     let old = std::fs::read(&path).unwrap();
-    let old = Index::open(&old, &id::ALL).unwrap();
+    let old = Index::open(&old).unwrap();
     let few = std::fs::metadata(trace).unwrap().len();
     let length = events * EVENT;
     let mut file = File::options().read(true).write(true).open(trace).unwrap();
@@ -103,10 +103,8 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     (meta["info"], meta["windows"]["level"]) = (Value::Null, json!(LONG));
     (meta["windows"]["bounds"], meta["drawn"]["level"]) = (json!([0, 0, RANGE, RANGE]), json!(BIN));
     let mut to = Writer::new(Vec::new());
-    to.section(id::section(id::META)).unwrap();
+    to.section(id::META).unwrap();
     to.page(1, (0, 0), |page| _ = page.bytes(meta.to_string().as_bytes())).unwrap();
-    copied(&old, &mut to, id::DOCUMENTS, (3, false, 0));
-    copied(&old, &mut to, id::KEYS, (4, true, 0));
     let granules = (length - few) / GRANULE;
     let step = RANGE as u64 / granules;
     let granule = |at: u64| {
@@ -116,7 +114,6 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     };
     let times = |rows: &[[u64; 8]]| (rows[0][3], rows.last().unwrap()[3] + step * 2);
     section(&mut to, id::GRANULES, granules - 1, granule, times);
-    copied(&old, &mut to, id::LANES, (2, true, 0));
     copied(&old, &mut to, id::PLACES, (4, false, 0));
     // as many as an index has room for
     let long = events / 64;
@@ -139,7 +136,7 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     };
     section(&mut to, id::SPANS, long, span, reach);
     copied(&old, &mut to, id::NAMES, (4, true, 0));
-    copied(&old, &mut to, id::TRACKS, (3, true, 0));
+    copied(&old, &mut to, id::LANES, (3, true, 0));
     let bins = RANGE as u64 >> BIN;
     let bin = |at: u64| {
         let count = events / (bins * THREADS);

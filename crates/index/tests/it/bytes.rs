@@ -1,9 +1,7 @@
 //! What is written is read; what is changed is refused.
 
 use super::naive::{self, INPUT, Raw, numbers, read_all};
-use tracemill_index::{
-    Fingerprint, Index, IndexError, Input, PAGE_MOST, ROWS_MOST, Section, Writer,
-};
+use tracemill_index::{Fingerprint, Index, IndexError, Input, PAGE_MOST, ROWS_MOST, Writer};
 use tracemill_testkit::mutate::mutated;
 use tracemill_testkit::{Rng, seeds};
 
@@ -20,12 +18,11 @@ type Page = (usize, (u64, u64), Vec<Column>);
 const INPUT_OF: Input =
     Input { length: INPUT.0, modified_ns: INPUT.1, fingerprint: Fingerprint(INPUT.2) };
 
-fn content(rng: &mut Rng) -> Vec<(Section, Vec<Page>)> {
+fn content(rng: &mut Rng) -> Vec<(u16, Vec<Page>)> {
     let mut id = 0;
     let sections = (0..rng.index(4)).map(|_| {
         id += 1 + rng.below(3) as u16;
-        let section = Section { id, critical: rng.chance(50), version: rng.below(9) as u16 };
-        (section, (0..rng.index(4)).map(|_| page(rng)).collect())
+        (id, (0..rng.index(4)).map(|_| page(rng)).collect())
     });
     sections.collect()
 }
@@ -40,7 +37,7 @@ fn page(rng: &mut Rng) -> Page {
     (rows, (rng.bits(), rng.bits()), columns)
 }
 
-fn written(content: &[(Section, Vec<Page>)]) -> Vec<u8> {
+fn written(content: &[(u16, Vec<Page>)]) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new());
     for (section, pages) in content {
         writer.section(*section).unwrap();
@@ -67,12 +64,11 @@ fn what_is_written_is_read() {
     for seed in seeds(0, 300) {
         let content = content(&mut Rng::new(seed));
         let bytes = written(&content);
-        let index = Index::open(&bytes, &[]).unwrap();
+        let index = Index::open(&bytes).unwrap();
         assert_eq!(*index.input(), INPUT_OF);
         assert_eq!(index.sections().len(), content.len());
         for (section, pages) in &content {
-            let own = index.section(section.id).unwrap();
-            assert_eq!((own.critical, own.version), (section.critical, section.version));
+            let own = index.section(*section).unwrap();
             assert_eq!(own.rows, pages.iter().map(|page| page.0 as u64).sum::<u64>());
             assert_eq!(own.pages.len(), pages.len());
             for (entry, (rows, keys, columns)) in own.pages.iter().zip(pages) {
@@ -103,7 +99,6 @@ fn the_bytes_are_those_of_the_specification() {
         Column::Numbers(vec![9, 9, 9]),
         Column::Bytes(b"x".to_vec()),
     ];
-    let section = Section { id: 4, critical: true, version: 2 };
     let bytes = naive::page(
         3,
         &[
@@ -114,8 +109,8 @@ fn the_bytes_are_those_of_the_specification() {
         ],
     );
     let raw = bytes.len() as u32;
-    let own = vec![(4, 1, 2, 3, vec![Raw { bytes, raw, keys: (7, 8) }])];
-    assert_eq!(written(&[(section, vec![(3, (7, 8), columns)])]), naive::file(1, &own));
+    let own = vec![(4, 3, vec![Raw { bytes, raw, keys: (7, 8) }])];
+    assert_eq!(written(&[(4, vec![(3, (7, 8), columns)])]), naive::file(2, &own));
 }
 
 #[test]
@@ -149,34 +144,19 @@ fn changed_bytes_are_refused_or_as_they_were() {
 
 #[test]
 fn other_versions_are_told_from_what_is_damaged() {
-    let section = |id, critical, version| Section { id, critical, version };
-    let known = section(1, true, 3);
-    let opened = |own: Section, other: Section| {
-        let bytes = written(&[(own, Vec::new()), (other, Vec::new())]);
-        assert!(Index::open(&bytes, &[]).is_ok());
-        Index::open(&bytes, &[known]).err()
-    };
-    assert_eq!(opened(known, section(900, false, 1)), None);
-    assert_eq!(opened(known, section(900, true, 1)), Some(IndexError::Newer));
-    for critical in [true, false] {
-        let other = section(900, false, 1);
-        assert_eq!(opened(section(1, critical, 3), other), None);
-        assert_eq!(opened(section(1, critical, 4), other), Some(IndexError::Newer));
-        assert_eq!(opened(section(1, critical, 2), other), Some(IndexError::Older));
-    }
-    assert_eq!(read_all(&naive::file(2, &[])), Err(IndexError::Newer));
-    assert_eq!(read_all(&naive::file(0, &[])), Err(IndexError::Older));
+    assert_eq!(read_all(&naive::file(2, &[])), Ok(0));
+    assert_eq!(read_all(&naive::file(3, &[])), Err(IndexError::Newer));
+    assert_eq!(read_all(&naive::file(1, &[])), Err(IndexError::Older));
     assert_eq!(read_all(b""), Err(IndexError::NotAnIndex));
-    assert_eq!(read_all(&naive::file(1, &[])[..20]), Err(IndexError::Truncated));
+    assert_eq!(read_all(&naive::file(2, &[])[..20]), Err(IndexError::Truncated));
 }
 
 #[test]
 fn what_the_format_has_no_room_for_is_not_written() {
-    let section = |id| Section { id, critical: false, version: 1 };
     let mut writer = Writer::new(Vec::new());
     assert!(writer.page(0, (0, 0), |_| ()).is_err(), "of no section");
-    writer.section(section(2)).unwrap();
-    assert!(writer.section(section(2)).is_err() && writer.section(section(1)).is_err());
+    writer.section(2).unwrap();
+    assert!(writer.section(2).is_err() && writer.section(1).is_err());
     let large = vec![7; PAGE_MOST];
     assert!(writer.page(0, (0, 0), |page| _ = page.bytes(&large)).is_err());
     assert!(writer.page(ROWS_MOST + 1, (0, 0), |_| ()).is_err());

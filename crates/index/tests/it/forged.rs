@@ -6,7 +6,7 @@ use tracemill_testkit::mutate::mutated;
 use tracemill_testkit::{Rng, seeds};
 
 fn of(bytes: Vec<u8>, raw: u32) -> Vec<u8> {
-    file(1, &[(4, 1, 1, 3, vec![Raw { bytes, raw, keys: (0, 0) }])])
+    file(2, &[(4, 3, vec![Raw { bytes, raw, keys: (0, 0) }])])
 }
 
 fn plain(bytes: Vec<u8>) -> Vec<u8> {
@@ -57,7 +57,7 @@ fn rows_that_would_fill_the_memory() {
 fn numbers_of_more_than_64_bits() {
     let of = |bytes: &[u8]| {
         let bytes = plain(page(1, &[(1, bytes.to_vec())]));
-        let index = Index::open(&bytes, &[]).unwrap();
+        let index = Index::open(&bytes).unwrap();
         let page = index.page(&index.sections()[0].pages[0]).unwrap();
         page.numbers(0).ok()
     };
@@ -94,10 +94,10 @@ fn directories_that_do_not_fit_their_pages() {
     let good = page(0, &[]);
     let raw = |bytes: &[u8], raw| Raw { bytes: bytes.to_vec(), raw, keys: (0, 0) };
     let len = good.len() as u32;
-    assert!(read_all(&file(1, &[(4, 1, 1, 0, vec![raw(&good, len), raw(&good, len)])])).is_ok());
-    assert!(read_all(&file(1, &[(4, 1, 1, 0, vec![raw(&good, len - 1)])])).is_err());
-    let twice = [(4, 1, 1, 0, vec![]), (4, 1, 1, 0, vec![])];
-    assert!(read_all(&file(1, &twice)).is_err());
-    let falling = [(5, 1, 1, 0, vec![]), (4, 1, 1, 0, vec![])];
-    assert!(read_all(&file(1, &falling)).is_err());
+    assert!(read_all(&file(2, &[(4, 0, vec![raw(&good, len), raw(&good, len)])])).is_ok());
+    assert!(read_all(&file(2, &[(4, 0, vec![raw(&good, len - 1)])])).is_err());
+    let twice = [(4, 0, vec![]), (4, 0, vec![])];
+    assert!(read_all(&file(2, &twice)).is_err());
+    let falling = [(5, 0, vec![]), (4, 0, vec![])];
+    assert!(read_all(&file(2, &falling)).is_err());
 }

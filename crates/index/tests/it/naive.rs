@@ -11,18 +11,16 @@ pub(crate) struct Raw {
     pub(crate) keys: (u64, u64),
 }
 
-/// A section: id, flags, version, rows, pages.
-pub(crate) type Part = (u16, u16, u16, u64, Vec<Raw>);
+/// A section: id, rows, pages.
+pub(crate) type Part = (u32, u64, Vec<Raw>);
 
-/// The head's fields: major version, and what it says of the input.
+/// The head's fields: what it says of the input.
 pub(crate) const INPUT: (u64, i64, u128) = (77, -5, 0x1234_5678_9abc_def0_1122);
 
-pub(crate) fn file(major: u16, parts: &[Part]) -> Vec<u8> {
+pub(crate) fn file(version: u16, parts: &[Part]) -> Vec<u8> {
     let (mut pages, mut directory) = (Vec::new(), (parts.len() as u32).to_le_bytes().to_vec());
-    for (id, flags, version, rows, own) in parts {
-        for number in [*id, *flags, *version, 0] {
-            directory.extend(number.to_le_bytes());
-        }
+    for (id, rows, own) in parts {
+        directory.extend(id.to_le_bytes());
         directory.extend(rows.to_le_bytes());
         directory.extend((own.len() as u32).to_le_bytes());
         for page in own {
@@ -36,9 +34,8 @@ pub(crate) fn file(major: u16, parts: &[Part]) -> Vec<u8> {
     }
     directory.extend(XxHash3_64::oneshot(&directory).to_le_bytes());
     let mut head = b"TMIX\r\n\x1a\n".to_vec();
-    head.extend(major.to_le_bytes());
-    // the minor version, and flags
-    head.extend([1, 0, 0, 0, 0, 0]);
+    head.extend(version.to_le_bytes());
+    head.extend([0; 6]);
     head.extend(INPUT.0.to_le_bytes());
     head.extend(INPUT.1.to_le_bytes());
     head.extend(INPUT.2.to_le_bytes());
@@ -73,7 +70,7 @@ pub(crate) fn leb128(number: u64) -> Vec<u8> {
 
 /// Reads everything that a file has; how many numbers and bytes that were.
 pub(crate) fn read_all(bytes: &[u8]) -> Result<usize, IndexError> {
-    let index = Index::open(bytes, &[])?;
+    let index = Index::open(bytes)?;
     let mut read = 0;
     for entry in index.sections().iter().flat_map(|section| &section.pages) {
         read += read_page(&index.page(entry)?)?;

@@ -51,9 +51,6 @@ use tracemill_core::limits::Quota;
 use tracemill_core::read::Inputs;
 use tracemill_core::store::Store;
 
-/// Why who does not read all events cannot keep annotations.
-pub(crate) const NAMED: &str = "the trace has DevTools annotations, which name events by number";
-
 /// Whether events are named by their numbers.
 pub(crate) fn name_events(documents: &[Document], inputs: &Inputs) -> bool {
     let store = inputs.store();

@@ -2,6 +2,7 @@
 
 use super::build::TOP;
 use super::chosen::{Candidate, unused_of_several};
+use super::unused::Unused;
 use crate::config::Config;
 use crate::info::{self, InfoConfig, InfoReport, TopList, Unended, Usage};
 use tracemill_core::error::Error;
@@ -50,7 +51,7 @@ pub fn info_with(
     config.check()?;
     let Some(candidate) = Candidate::of(sources, config)? else {
         let mut report = info::info(sources, wanted, config, look)?;
-        report.index_unused = unused_of_several(sources, config);
+        report.index_unused = unused_of_several(sources, config).map(Unused::text);
         return Ok(report);
     };
     let answer = match can_be_asked(wanted, config) {

@@ -223,7 +223,7 @@ impl AllBins {
                 bin.name = NO_NAME;
             }
         }
-        to.section(id::section(id::BINS))?;
+        to.section(id::BINS)?;
         rows.chunks(ROWS).try_for_each(|page| {
             to.page(page.len(), (page[0].0, page[page.len() - 1].0), |to| fill(page, to))
         })

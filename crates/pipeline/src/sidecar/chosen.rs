@@ -1,8 +1,9 @@
 //! Which index is asked about the one input of a run.
 
-use super::fresh::{Fit, fit, input_of, map, open};
+use super::fresh::{Fit, fit, input_of, map};
 use super::meta::Meta;
 use super::place::{has_index, place_of};
+use super::unused::Unused;
 use crate::config::{Config, IndexUse};
 use crate::warning::Warning;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ impl Candidate {
 
     /// Opens those, with META; `None` if nobody knows whether it is that of the trace as it is now.
     pub(super) fn open<'b>(&self, bytes: &'b [u8]) -> Result<Option<(Index<'b>, Meta)>, String> {
-        let opened = open(bytes).map_err(|error| error.to_string())?;
+        let opened = Index::open(bytes).map_err(|error| error.to_string())?;
         match input_of(&self.trace) {
             Ok(now) => self.judge(opened, &now),
             Err(_) => Ok(None),
@@ -108,13 +109,13 @@ impl Candidate {
 }
 
 /// Why indexes are not asked in a run over several inputs, if any of these has one.
-pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<&'static str> {
+pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<Unused> {
     if config.index != IndexUse::Auto {
         return None;
     }
     let inputs = input::expand(sources).ok()?;
     let any = inputs.len() > 1 && inputs.iter().any(|input| has_index(&input.source));
-    any.then_some("there are several inputs, and what begins in one may end in another")
+    any.then_some(Unused::Several)
 }
 
 /// Not a pipe, and no file of /proc, whose length says nothing.

@@ -16,9 +16,6 @@ use tracemill_core::windows::{Edges, Windows};
 use tracemill_index::{IndexError, Page, PageEntry, SectionEntry, event_sum, id, streams};
 use tracemill_profile::{KnownChunk, KnownChunks};
 
-/// Why profiles cannot be asked for.
-pub(super) const NO_PROFILES: &str = "it has no list of the CPU profiles";
-
 /// What windows may need of CPU profiles.
 pub(super) struct WantedStreams {
     /// Places of the first events of their streams.

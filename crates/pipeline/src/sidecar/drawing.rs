@@ -8,12 +8,12 @@
 //! What was read must have the checksums of the index, which else is none of the trace.
 
 use super::chosen::Candidate;
-use super::fresh::{input_of, open};
+use super::fresh::input_of;
 use super::lookup::Lookup;
 use super::meta::{Meta, WindowsMeta};
 use super::packed::{Packing, restarts};
 use super::place::index_path;
-use super::plan::ONE_PIECE;
+use super::unused::Unused;
 use super::whole::make_or_hold;
 use crate::config::Config;
 use crate::drawing::{LaneKey, LaneKind, Seen};
@@ -35,7 +35,7 @@ pub enum DrawnState {
     /// There is none, or none of the trace as it is; one can be made.
     Missing,
     /// None can, for this reason.
-    Cannot(&'static str),
+    Cannot(Unused),
 }
 
 /// An interval longer than T, or without an end.
@@ -96,7 +96,7 @@ pub struct DrawnIndex {
     bounds: Bounds,
     bins: u32,
     has_all_names: bool,
-    threads: u64,
+    threads: u32,
     /// Where unpacking may begin, if the trace is packed.
     restarts: Option<Arc<[Restart]>>,
 }
@@ -113,7 +113,7 @@ impl DrawnIndex {
     pub fn open(source: &Source, config: &Config) -> Result<DrawnState, Error> {
         let sources = std::slice::from_ref(source);
         let Some(candidate) = Candidate::of(sources, config)? else {
-            return Ok(DrawnState::Cannot("only a file has an index"));
+            return Ok(DrawnState::Cannot(Unused::Packed));
         };
         match Self::opened(source, candidate, config) {
             Ok(state) => Ok(state),
@@ -128,7 +128,7 @@ impl DrawnIndex {
         config: &Config,
     ) -> Result<DrawnState, (Candidate, String)> {
         if config.strict {
-            return Ok(DrawnState::Cannot("a strict run looks at every byte"));
+            return Ok(DrawnState::Cannot(Unused::Strict));
         }
         let bytes = match candidate.map() {
             Ok(Some(bytes)) => bytes,
@@ -158,7 +158,7 @@ impl DrawnIndex {
             return Ok(DrawnState::Missing);
         };
         let Some([start, first, last, end]) = windows.bounds else {
-            return Ok(DrawnState::Cannot("the trace has no times"));
+            return Ok(DrawnState::Cannot(Unused::Most));
         };
         if first > last || last > end || start < first || windows.level > 64 || drawn.level > 63 {
             return Err((candidate, "its times are impossible".to_owned()));
@@ -174,21 +174,20 @@ impl DrawnIndex {
             bounds: Bounds { start, first, last, end },
             bins: drawn.level,
             has_all_names: drawn.has_all_names,
-            threads: 0,
+            threads: drawn.threads,
             restarts: None,
         };
         let known = opened.with(|lookup| {
-            let sections = [id::LANES, id::NAMES, id::TRACKS, id::BINS];
-            let all = sections.map(|id| lookup.index.section(id));
-            Ok(all.iter().all(Option::is_some).then(|| all[0].map_or(0, |lanes| lanes.rows)))
+            let sections = [id::NAMES, id::LANES, id::BINS];
+            Ok(sections.iter().all(|id| lookup.index.section(*id).is_some()))
         });
         match known {
-            Ok(Some(threads)) if threads < u64::from(u32::MAX) => opened.threads = threads,
-            Ok(_) => return Ok(DrawnState::Cannot("it does not say what is drawn")),
+            Ok(true) => {}
+            Ok(false) => return Ok(DrawnState::Cannot(Unused::NoRoom)),
             Err(problem) => return Err((opened.candidate, problem)),
         }
         match opened.with(|lookup| restarts(lookup.index)) {
-            Ok(None) if opened.is_packed() => return Ok(DrawnState::Cannot(ONE_PIECE)),
+            Ok(None) if opened.is_packed() => return Ok(DrawnState::Cannot(Unused::Packed)),
             Ok(restarts) => opened.restarts = restarts,
             Err(problem) => return Err((opened.candidate, problem)),
         }
@@ -279,9 +278,9 @@ impl DrawnIndex {
         &self,
         ask: impl FnOnce(&Lookup<'_, '_>) -> Result<T, IndexError>,
     ) -> Result<T, String> {
-        let index: Index<'_> = open(&self.bytes).map_err(told)?;
+        let index: Index<'_> = Index::open(&self.bytes).map_err(told)?;
         let lookup = Lookup::new(&index, self.report.bytes, self.restarts.clone()).map_err(told)?;
-        let lookup = lookup.ok_or("it does not say where the events begin and end")?;
+        let lookup = lookup.ok_or("it has no lists of events")?;
         ask(&lookup).map_err(told)
     }
 
@@ -314,16 +313,6 @@ impl DrawnIndex {
         let mut all = Vec::new();
         self.pages(
             id::LANES,
-            |_| true,
-            |page| {
-                let lens = [page.numbers(0)?, page.numbers(1)?];
-                let kinds = vec![0; page.rows()];
-                add_lanes(&kinds, &lens, page.bytes(2)?, &mut all);
-                Ok(())
-            },
-        )?;
-        self.pages(
-            id::TRACKS,
             |_| true,
             |page| {
                 let lens = [page.numbers(1)?, page.numbers(2)?];
@@ -368,7 +357,7 @@ impl DrawnIndex {
         seen: Option<(i64, i64)>,
         mut visit: impl FnMut(DrawnSpan) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let threads = self.threads;
+        let threads = u64::from(self.threads);
         let mut said = Ok(());
         let (from, to) = seen.unwrap_or((i64::MIN, i64::MAX));
         // keys are the least start and the greatest end
@@ -451,17 +440,17 @@ impl DrawnIndex {
 }
 
 /// What is against reading windows of a trace.
-fn against(meta: &Meta, report: &InputReport) -> Option<&'static str> {
+fn against(meta: &Meta, report: &InputReport) -> Option<Unused> {
     let windows = match &meta.windows {
-        None if report.encoding.is_some() => return Some(ONE_PIECE),
-        None => return Some("its list of long events is missing"),
+        None if report.encoding.is_some() => return Some(Unused::Packed),
+        None => return Some(Unused::NoRoom),
         Some(windows) => windows,
     };
-    if windows.has_crossings && windows.has_strangers {
-        return Some("some E events end B events of other names");
+    if windows.has_crossings && windows.has_strangers || !windows.is_one_list {
+        return Some(Unused::Tied);
     }
     let has_no_room = meta.left_out.iter().any(|name| Some(&**name) == id::name(id::BINS));
-    (meta.drawn.is_none() && has_no_room).then_some("what is drawn has no room in it")
+    (meta.drawn.is_none() && has_no_room).then_some(Unused::NoRoom)
 }
 
 fn name_of(number: u64) -> Option<u32> {

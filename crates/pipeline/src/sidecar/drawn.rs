@@ -3,7 +3,7 @@
 use super::bins::{AllBins, Bin, PartBins};
 use super::granule_names::{AllNames, PartNames};
 use super::lasting::{Lasting, LastingEvent};
-use super::pages::Rows;
+use super::pages::{Rows, TEXT_MOST as TEXT_OF_ROW};
 use super::span::Span;
 use crate::drawing::{Labels, LaneKind, LaneTable, NAME_MOST, Seen, Shape, cut};
 use crate::info::Table;
@@ -285,12 +285,13 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Whether bins and lanes are few enough.
-    pub(super) fn fits(&self) -> bool {
+    /// Whether bins and lanes are few enough, with those of threads.
+    pub(super) fn fits(&self, threads: &Table) -> bool {
         let has_room = |key: &crate::drawing::LaneKey| key.pid.len() + key.own.len() < 64 << 10;
         self.bins.fits()
             && self.others.all().len() <= LANES_MOST
             && self.others.all().iter().all(has_room)
+            && threads.entries().all(|thread| thread.key.len() <= TEXT_OF_ROW)
     }
 
     /// Bins are 2 to the power of it long.
@@ -298,15 +299,15 @@ impl Drawn {
         self.bins.level
     }
 
-    /// Writes the sections of names, of lanes and of bins; `threads` are the lanes before those, and `listed` gives what is longer than 2 to the
+    /// Writes the sections of names, of lanes and of bins; `threads` are the first lanes, and `listed` gives what is longer than 2 to the
     /// power of a level.
     pub(super) fn write<W: io::Write>(
         &self,
-        threads: u64,
+        threads: &Table,
         (level, listed): (u32, impl FnOnce(&mut dyn FnMut(&Span)) -> io::Result<()>),
         to: &mut Writer<W>,
     ) -> io::Result<()> {
-        to.section(id::section(id::NAMES))?;
+        to.section(id::NAMES)?;
         let mut rows = Rows::new();
         for number in 0..self.names.len() {
             let Sum { count, total, longest } = self.sums.get(number).copied().unwrap_or_default();
@@ -314,8 +315,13 @@ impl Drawn {
             rows.push([count, total as u64, longest as u64, text.len() as u64], &[text], to)?;
         }
         rows.end_page(to)?;
-        to.section(id::section(id::TRACKS))?;
-        let mut rows = Rows::new();
+        to.section(id::LANES)?;
+        let (mut rows, mut count) = (Rows::new(), 0);
+        for thread in threads.entries() {
+            let (pid, tid) = ids_of_key(thread.key);
+            rows.push([0, pid.len() as u64, tid.len() as u64], &[pid, tid], to)?;
+            count += 1;
+        }
         for key in self.others.all() {
             let kind = LaneKind::OF_EVENTS.iter().position(|kind| *kind == key.kind);
             let row = [kind.unwrap_or_default() as u64, key.pid.len() as u64, key.own.len() as u64];
@@ -324,7 +330,7 @@ impl Drawn {
         rows.end_page(to)?;
         let number_of = |lane: u32| match lane & OTHER {
             0 => u64::from(lane),
-            _ => threads + u64::from(lane & !OTHER),
+            _ => count + u64::from(lane & !OTHER),
         };
         let drawn = |take: &mut dyn FnMut(u32, i64, i64)| {
             listed(&mut |span: &Span| {

@@ -4,7 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
-use tracemill_index::{Fingerprint, Index, IndexError, Input, id};
+use tracemill_index::{Fingerprint, IndexError, Input};
 use tracemill_tokenizer::Mapped;
 
 /// Files of at most so many bytes are compared as a whole by their fingerprint.
@@ -66,9 +66,4 @@ pub(super) fn map(path: &Path) -> io::Result<Option<Mapped>> {
     // SAFETY: this process opens an index for reading only, and writes one under a new name. Another process may change the bytes, which
     // `Index` bears: it copies what it reads and checks each place against the bounds.
     unsafe { Mapped::new(&file) }.map(Some)
-}
-
-/// Opens the bytes of an index that this version knows all of.
-pub(super) fn open(bytes: &[u8]) -> Result<Index<'_>, IndexError> {
-    Index::open(bytes, &id::ALL)
 }

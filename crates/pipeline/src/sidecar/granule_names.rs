@@ -110,7 +110,7 @@ impl GranuleNames {
         (granules, level): (&Granules, u32),
         to: &mut Writer<W>,
     ) -> io::Result<()> {
-        to.section(id::section(id::GRANULE_NAMES))?;
+        to.section(id::GRANULE_NAMES)?;
         let mut all = self.0.iter().peekable();
         let mut marks = Marks::default();
         let (mut numbers, mut names) = (Vec::new(), Vec::new());

@@ -14,6 +14,7 @@
 //! J are among those of a lesser one, so joining granules at the end gives what cutting with J would have given.
 
 use std::io;
+use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
 use tracemill_index::{PageBuilder, Writer, id, kinds};
@@ -137,9 +138,9 @@ fn level_of_range(range: u64) -> u32 {
 
 /// Times as far as they are known.
 #[derive(Clone, Copy)]
-struct Range(Option<(i64, i64)>);
+struct TimeRange(Option<(i64, i64)>);
 
-impl Range {
+impl TimeRange {
     #[inline]
     fn add(&mut self, least: i64, greatest: i64) {
         if least <= greatest {
@@ -164,7 +165,7 @@ pub(super) struct PartGranules {
     last_time: Option<i64>,
     /// Where the last event begins.
     last_place: u64,
-    range: Range,
+    range: TimeRange,
     /// Something was lost before the first event.
     damage_before: bool,
 }
@@ -178,7 +179,7 @@ impl PartGranules {
             begins_timed: false,
             last_time: None,
             last_place: 0,
-            range: Range(None),
+            range: TimeRange(None),
             damage_before: false,
         }
     }
@@ -255,13 +256,13 @@ pub(super) struct AllGranules {
     last_place: u64,
     /// Cuts by level; those below the bound are not all there.
     cuts: [u64; 65],
-    range: Range,
+    range: TimeRange,
 }
 
 impl AllGranules {
     pub(super) fn new(done: SpillVec<Granule>) -> Self {
         let (last, last_time, last_place) = (None, None, 0);
-        AllGranules { done, last, last_time, last_place, cuts: [0; 65], range: Range(None) }
+        AllGranules { done, last, last_time, last_place, cuts: [0; 65], range: TimeRange(None) }
     }
 
     /// The next part.
@@ -288,7 +289,7 @@ impl AllGranules {
             self.last_place = part.last_place;
         }
         self.last_time = part.last_time.or(self.last_time);
-        if let Range(Some((least, greatest))) = part.range {
+        if let TimeRange(Some((least, greatest))) = part.range {
             self.range.add(least, greatest);
         }
         let level_least = self.range.level();
@@ -308,6 +309,7 @@ impl AllGranules {
 
     /// All of them; `text` is how long the text is.
     pub(super) fn finish(mut self, text: u64) -> Result<Granules, Error> {
+        let last = self.last.map_or(0, |last| last.place);
         self.done.extend(self.last.as_slice())?;
         let most = text / EACH + 1;
         let above = |k: u32| self.cuts[k as usize + 1..].iter().sum::<u64>();
@@ -315,7 +317,7 @@ impl AllGranules {
         while level < 63 && above(level) > most {
             level += 1;
         }
-        Ok(Granules { all: self.done.take()?, level })
+        Ok(Granules { all: self.done.take()?, level, last })
     }
 }
 
@@ -324,9 +326,16 @@ pub(super) struct Granules {
     all: SpilledVec<Granule>,
     /// J is 2 to the power of it.
     pub(super) level: u32,
+    /// Where the last one begins.
+    last: u64,
 }
 
 impl Granules {
+    /// From where the first one begins to where the last one does.
+    pub(super) fn reach(&self) -> Range<u64> {
+        self.all.get(0).map_or(0, |first| first.place)..self.last
+    }
+
     /// Those of a J, in their order.
     pub(super) fn cut(&self, level_least: u32) -> impl Iterator<Item = Granule> {
         let mut all = self.all.iter().peekable();
@@ -343,7 +352,7 @@ impl Granules {
 
     /// Writes their section.
     pub(super) fn write<W: io::Write>(&self, level: u32, to: &mut Writer<W>) -> io::Result<()> {
-        to.section(id::section(id::GRANULES))?;
+        to.section(id::GRANULES)?;
         let mut granules = self.cut(level);
         loop {
             let page: Vec<Granule> = granules.by_ref().take(ROWS).collect();

@@ -74,15 +74,14 @@ pub(super) struct Row {
 }
 
 impl<'i, 'b> Lookup<'i, 'b> {
-    /// `None` if sections are not there, or pieces of the one document do not say what stands beside its events.
+    /// `None` if sections are not there.
     pub(super) fn new(
         index: &'i Index<'b>,
         text: u64,
         restarts: Option<Arc<[Restart]>>,
     ) -> Result<Option<Self>, IndexError> {
-        let sections = [id::DOCUMENTS, id::KEYS, id::GRANULES, id::PLACES, id::SPANS];
-        let [Some(documents), Some(keys), Some(granules), Some(places), Some(spans)] =
-            sections.map(|id| index.section(id))
+        let sections = [id::GRANULES, id::PLACES, id::SPANS];
+        let [Some(granules), Some(places), Some(spans)] = sections.map(|id| index.section(id))
         else {
             return Ok(None);
         };
@@ -93,15 +92,10 @@ impl<'i, 'b> Lookup<'i, 'b> {
         let lens = index.page(head)?.numbers(1)?;
         let (head, tail) = (places_of(head)?, places_of(tail)?);
         let (Some(&first), Some(&last)) = (head.first(), tail.last()) else { return Ok(None) };
-        for entry in &keys.pages {
-            if places_of_keys(index, entry)?.iter().any(|key| (first..last).contains(key)) {
-                return Ok(None);
-            }
-        }
         let head = lens.first().map_or(first, |len| first.saturating_add(*len));
         let packed = restarts.map(|restarts| PackedText { head, restarts });
         let lookup = Lookup { index, granules, places, spans, last, text, packed };
-        Ok((documents.rows == 1 && first <= last && last < text).then_some(lookup))
+        Ok((first <= last && last < text).then_some(lookup))
     }
 
     /// Intervals longer than T that reach into `seen`.
@@ -317,8 +311,4 @@ fn pages_of<'s>(
 
 fn touches(entry: &PageEntry, seen: &Range<i64>) -> bool {
     (entry.first as i64) < seen.end && entry.last as i64 >= seen.start
-}
-
-fn places_of_keys(index: &Index<'_>, entry: &PageEntry) -> Result<Vec<u64>, IndexError> {
-    index.page(entry)?.numbers(1)
 }

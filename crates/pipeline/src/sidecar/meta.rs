@@ -39,6 +39,8 @@ pub(super) struct WindowsMeta {
     pub(super) has_profiles: bool,
     /// Whether something is not JSON to the letter.
     pub(super) has_lapses: bool,
+    /// Whether there is one document, with nothing but events from the first to the last.
+    pub(super) is_one_list: bool,
     /// Start, first, last and end, in nanoseconds; None without times.
     pub(super) bounds: Option<[i64; 4]>,
 }
@@ -57,6 +59,8 @@ pub(super) struct DrawnMeta {
     pub(super) level: u32,
     /// Whether NAMES has all names.
     pub(super) has_all_names: bool,
+    /// Lanes that are threads.
+    pub(super) threads: u32,
 }
 
 /// What there is to say of the input.

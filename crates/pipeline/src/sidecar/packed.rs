@@ -77,7 +77,7 @@ impl Packed {
 
     /// Writes PACK.
     pub(super) fn write<W: io::Write>(&self, to: &mut Writer<W>) -> io::Result<()> {
-        to.section(id::section(id::PACK))?;
+        to.section(id::PACK)?;
         let mut rows = Rows::<2>::new();
         for Restart { text, packed } in &self.restarts {
             rows.push([*text, *packed], &[], to)?;

@@ -1,13 +1,13 @@
 //! Where indexes stand: beside their traces; in a folder of their own where a trace's folder cannot be written.
 
-use super::fresh::{Fit, fit, input_of, map, open};
+use super::fresh::{Fit, fit, input_of, map};
 use crate::config::Config;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
 use tracemill_core::os;
 use tracemill_core::source::Source;
-use tracemill_index::Input;
+use tracemill_index::{Index, Input};
 
 /// Where the index of a file stands: beside it, `X.tmi` of `X`.
 ///
@@ -74,7 +74,7 @@ pub(super) fn place_for(
 /// Whether there is an index of a file as it is now.
 fn is_that_of(index: &Path, now: &Input) -> bool {
     let bytes = map(index).ok().flatten();
-    let opened = bytes.as_ref().and_then(|bytes| open(bytes).ok());
+    let opened = bytes.as_ref().and_then(|bytes| Index::open(bytes).ok());
     opened.is_some_and(|index| fit(index.input(), now) == Fit::Same)
 }
 

@@ -4,6 +4,7 @@ use super::chosen::{Candidate, unused_of_several};
 use super::lookup::{Granules, Lookup};
 use super::meta::WindowsMeta;
 use super::packed;
+use super::unused::Unused;
 use crate::config::Config;
 use crate::pieces::{PieceOutcome, Pieces};
 use crate::warning::Warning;
@@ -25,7 +26,7 @@ pub(super) enum Plan<T> {
     /// There is no index.
     None,
     /// It does not know enough, for this reason.
-    Cannot(&'static str),
+    Cannot(Unused),
     /// This, which has so many bytes of events.
     Known(T, u64),
 }
@@ -54,13 +55,10 @@ pub(crate) struct Asked<T> {
 
 impl<T> Asked<T> {
     /// Of who read all of it.
-    fn of_all(answer: T, unused: Option<&'static str>) -> Self {
-        Asked { answer, used: None, unused, warning: None }
+    fn of_all(answer: T, unused: Option<Unused>) -> Self {
+        Asked { answer, used: None, unused: unused.map(Unused::text), warning: None }
     }
 }
-
-/// Why nothing of a packed trace is read by itself.
-pub(super) const ONE_PIECE: &str = "the trace is packed so that it can only be unpacked as a whole";
 
 /// A run over `sources` that reads what their index says is needed, or all of it.
 ///
@@ -121,12 +119,12 @@ pub(super) fn pieces_of(
     }
     let Granules { pieces, read, bytes, .. } = granules;
     if bytes > report.bytes / 2 {
-        return Ok(Plan::Cannot("most of the trace is wanted"));
+        return Ok(Plan::Cannot(Unused::Most));
     }
     let packed = lookup.packed.as_ref();
     let unpacked = packed.map(|packed| packed.unpacking(&pieces, report.bytes));
     if unpacked.as_ref().is_some_and(|own| text_of(own) > report.bytes / 2) {
-        return Ok(Plan::Cannot("most of the trace would have to be unpacked"));
+        return Ok(Plan::Cannot(Unused::Most));
     }
     let chosen = Chosen { pieces, unpacked };
     Ok(Plan::Known(Pieces { chosen, read, report }, bytes))
@@ -146,41 +144,32 @@ fn plan<T>(
     if config.strict {
         candidate.check()?;
         let there = candidate.index.is_file();
-        return Ok(if there {
-            Plan::Cannot("a strict run looks at every byte")
-        } else {
-            Plan::None
-        });
+        return Ok(if there { Plan::Cannot(Unused::Strict) } else { Plan::None });
     }
     let Some(bytes) = candidate.map()? else { return Ok(Plan::None) };
     let Some((index, meta)) = candidate.open(&bytes)? else {
-        return Ok(Plan::Cannot("the trace was written to since, or is a copy"));
+        return Ok(Plan::Cannot(Unused::Copied));
     };
     let Some(input) = meta.input("") else { return Ok(Plan::None) };
     let restarts = packed::restarts(&index).map_err(|error| error.to_string())?;
     if input.encoding.is_some() && restarts.is_none() {
-        return Ok(Plan::Cannot(ONE_PIECE));
+        return Ok(Plan::Cannot(Unused::Packed));
     }
     let Some(of_windows) = &meta.windows else {
-        return Ok(Plan::Cannot("its list of long events is missing"));
+        return Ok(Plan::Cannot(Unused::NoRoom));
     };
+    if !of_windows.is_one_list {
+        return Ok(Plan::Cannot(Unused::Tied));
+    }
     if input.lost() > 0 || of_windows.has_lapses {
-        return Ok(Plan::Cannot("the trace is damaged, or not JSON to the letter"));
+        return Ok(Plan::Cannot(Unused::Damaged));
     }
     let lookup = Lookup::new(&index, input.bytes, restarts).map_err(|error| error.to_string())?;
-    let Some(lookup) = &lookup else {
-        return Ok(Plan::Cannot("it does not say where the events begin and end"));
-    };
+    let Some(lookup) = &lookup else { return Ok(Plan::Cannot(Unused::NoRoom)) };
     ask(Opened { lookup, of_windows, input })
 }
 
-/// Why so many events are not read by themselves.
-pub(super) fn too_many(events: usize, config: &Config) -> Option<&'static str> {
-    let exceeds = events as u64 * EVENT > room(config);
-    exceeds.then_some("what is read event by event has no room in memory")
-}
-
-/// Bytes of heap for what is read of the index.
-fn room(config: &Config) -> u64 {
-    (config.memory / 8).max(LEAST)
+/// Whether so many events are too many to be read by themselves.
+pub(super) fn are_too_many(events: usize, config: &Config) -> bool {
+    events as u64 * EVENT > (config.memory / 8).max(LEAST)
 }

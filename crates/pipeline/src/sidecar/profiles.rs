@@ -8,8 +8,8 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
-use super::chunks::NO_PROFILES;
-use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
+use super::plan::{Asked, Opened, Plan, are_too_many, pieces_of, run};
+use super::unused::Unused;
 use crate::config::Config;
 use crate::inputs::scan;
 use crate::pieces::{PieceOutcome, Pieces};
@@ -43,11 +43,11 @@ fn pieces(
     let mut events = Vec::new();
     if of_windows.has_profiles {
         let profiles = lookup.profiles().map_err(|error| error.to_string())?;
-        let Some(profiles) = profiles else { return Ok(Plan::Cannot(NO_PROFILES)) };
+        let Some(profiles) = profiles else { return Ok(Plan::Cannot(Unused::NoRoom)) };
         events = profiles;
     }
-    if let Some(why) = too_many(events.len(), config) {
-        return Ok(Plan::Cannot(why));
+    if are_too_many(events.len(), config) {
+        return Ok(Plan::Cannot(Unused::NoRoom));
     }
     // no granule: events of profiles and names stand by themselves
     let nothing = i64::MIN..i64::MIN;

@@ -1,5 +1,7 @@
-//! Writes the section of intervals, by thread, then by start.
+//! Writes the sections of intervals, by thread, then by start, and of events that count wherever they stand.
 
+use super::look::Listed;
+use super::pages::Rows;
 use super::span::Span;
 use super::spans::Spans;
 use std::io;
@@ -8,9 +10,22 @@ use tracemill_index::{PageBuilder, Writer, id, spans};
 /// Rows of a page.
 const ROWS: usize = 8192;
 
+/// Writes PLACES.
+pub(super) fn places<W: io::Write>(
+    all: impl Iterator<Item = Listed>,
+    to: &mut Writer<W>,
+) -> io::Result<()> {
+    to.section(id::PLACES)?;
+    let mut rows = Rows::new();
+    for Listed { place, len, kinds, sum } in all {
+        rows.push([place, len, kinds, u64::from(sum)], &[], to)?;
+    }
+    rows.end_page(to)
+}
+
 /// Writes those longer than 2 to the power of a level.
 pub(super) fn write<W: io::Write>(all: &Spans, level: u32, to: &mut Writer<W>) -> io::Result<()> {
-    to.section(id::section(id::SPANS))?;
+    to.section(id::SPANS)?;
     let mut page: Vec<Span> = Vec::new();
     all.each(level, |span| {
         page.push(span);

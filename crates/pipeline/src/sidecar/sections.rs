@@ -9,7 +9,6 @@
 use super::build::Built;
 use super::rows;
 use super::span::Span;
-use super::tables;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use tracemill_core::hash::HashMap;
@@ -29,7 +28,7 @@ pub(super) enum SectionSet {
     /// Whether there is room for what stands of chunks.
     Streams(bool),
     Packed,
-    /// NAMES, TRACKS and BINS.
+    /// NAMES, LANES and BINS.
     Drawn(u32),
     GranuleNames(u32),
 }
@@ -38,7 +37,7 @@ impl SectionSet {
     fn write<W: io::Write>(self, built: &Built, to: &mut Writer<W>) -> io::Result<()> {
         match self {
             SectionSet::Granules(level) => built.granules.write(level, to),
-            SectionSet::Places => tables::places(built, to),
+            SectionSet::Places => rows::places(built.places.iter(), to),
             SectionSet::Spans(level) => {
                 built.spans.as_ref().map_or(Ok(()), |spans| rows::write(spans, level, to))
             }
@@ -63,7 +62,7 @@ fn drawn<W: io::Write>(built: &Built, level: u32, to: &mut Writer<W>) -> io::Res
             Ok(())
         })
     };
-    drawn.write(built.threads.entries().count() as u64, (level, listed), to)
+    drawn.write(&built.threads, (level, listed), to)
 }
 
 /// One that was made.

@@ -232,11 +232,11 @@ pub(super) struct Streams {
 impl Streams {
     /// Writes their sections, with what there is of chunks if that `has_room`.
     pub(super) fn write<W: io::Write>(&self, has_room: bool, to: &mut Writer<W>) -> io::Result<()> {
-        to.section(id::section(id::STREAMS))?;
+        to.section(id::STREAMS)?;
         for page in self.all.chunks(ROWS) {
             to.page(page.len(), (0, 0), |to| fill_streams(page, has_room, to))?;
         }
-        to.section(id::section(id::STREAM_EVENTS))?;
+        to.section(id::STREAM_EVENTS)?;
         let mut members = self.members.iter();
         loop {
             let page: Vec<Member> = members.by_ref().take(EVENTS).collect();

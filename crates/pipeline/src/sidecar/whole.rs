@@ -6,7 +6,7 @@
 //! that an index may take.
 
 use super::build::{Built, build};
-use super::fresh::{Fit, fit, input_of, map, open};
+use super::fresh::{Fit, fit, input_of, map};
 use super::meta::Meta;
 use super::place::{place_for, place_of};
 use super::write::{Made, make};
@@ -153,7 +153,7 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     if let Ok(Some(bytes)) = &before
         && !wanted.replace
         && !wanted.verify
-        && let Ok(index) = open(bytes)
+        && let Ok(index) = Index::open(bytes)
         && let Some(input) = fresh_input(&index, &now, &source.to_string())
     {
         let mut report = IndexReport {
@@ -241,7 +241,7 @@ pub(super) fn make_or_hold(
 /// An error if what stands at a path, as [`map`] has it, is no index: an index must not replace it.
 fn check_is_index(path: &Path, found: &io::Result<Option<Mapped>>) -> Result<(), Error> {
     let is_other = match found {
-        Ok(Some(bytes)) => matches!(open(bytes), Err(IndexError::NotAnIndex)),
+        Ok(Some(bytes)) => matches!(Index::open(bytes), Err(IndexError::NotAnIndex)),
         Ok(None) => false,
         Err(_) => true,
     };
@@ -301,7 +301,7 @@ fn describe(report: &mut IndexReport, wanted: &IndexConfig) -> Result<(), Error>
     let damaged = |e: IndexError| Error::read(report.path.display(), io::Error::other(e));
     let missing = || failed(io::ErrorKind::NotFound.into());
     let bytes = map(&report.path).map_err(failed)?.ok_or_else(missing)?;
-    let index = open(&bytes).map_err(damaged)?;
+    let index = Index::open(&bytes).map_err(damaged)?;
     let sections = index.sections().iter().map(|section| IndexSection {
         name: id::name(section.id).unwrap_or("unknown"),
         rows: section.rows,

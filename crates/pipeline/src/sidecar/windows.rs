@@ -19,8 +19,9 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
-use super::chunks::{self, NO_PROFILES};
-use super::plan::{Asked, Opened, Plan, pieces_of, run, too_many};
+use super::chunks;
+use super::plan::{Asked, Opened, Plan, are_too_many, pieces_of, run};
+use super::unused::Unused;
 use crate::config::Config;
 use crate::slice::narrowed::{BASE, Narrowed};
 use crate::slice::{self, SliceReport, SliceRun};
@@ -62,11 +63,10 @@ fn known(
     config: &Config,
 ) -> Result<Plan<Narrowed>, String> {
     if of_windows.has_crossings && of_windows.has_strangers {
-        let why = "some E events end B events of other names";
-        return Ok(Plan::Cannot(why));
+        return Ok(Plan::Cannot(Unused::Tied));
     }
     let Some([start, first, last, end]) = of_windows.bounds else {
-        return Ok(Plan::Cannot("the trace has no times"));
+        return Ok(Plan::Cannot(Unused::Most));
     };
     let bounds = Bounds { start, first, last, end };
     if first > last || last > end || start < first {
@@ -74,10 +74,10 @@ fn known(
     }
     // who reads all of it tells what is wrong with them
     let Ok(windows) = Windows::of(job.windows, bounds) else {
-        return Ok(Plan::Cannot("no window was given"));
+        return Ok(Plan::Cannot(Unused::Most));
     };
     if windows.hold(bounds) {
-        return Ok(Plan::Cannot("all of the trace is wanted"));
+        return Ok(Plan::Cannot(Unused::Most));
     }
     let look = of_windows.look_back();
     let behind = if job.edges == Edges::Clip { 0 } else { look };
@@ -85,17 +85,17 @@ fn known(
     let mut apart = HashMap::default();
     let events = lookup.spans(&seen, job.edges, &mut apart).map_err(|error| error.to_string())?;
     let Some(mut events) = events else {
-        return Ok(Plan::Cannot("flows with several steps stay whole"));
+        return Ok(Plan::Cannot(Unused::Tied));
     };
     let (mut streams, mut chunks) = (HashSet::default(), None);
     if of_windows.has_profiles {
         let wanted = chunks::wanted(lookup, (&windows, job.edges), BASE, config)?;
-        let Some(wanted) = wanted else { return Ok(Plan::Cannot(NO_PROFILES)) };
+        let Some(wanted) = wanted else { return Ok(Plan::Cannot(Unused::NoRoom)) };
         (streams, chunks) = (wanted.first, Some(Arc::new(wanted.known)));
         events.extend(wanted.events);
     }
-    if let Some(why) = too_many(events.len(), config) {
-        return Ok(Plan::Cannot(why));
+    if are_too_many(events.len(), config) {
+        return Ok(Plan::Cannot(Unused::NoRoom));
     }
     let granules = lookup.pieces(&seen, events).map_err(|error| error.to_string())?;
     let report = InputReport { span: Some((first, last)), ..input };

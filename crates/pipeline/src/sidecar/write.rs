@@ -4,11 +4,11 @@ use super::build::{Built, TOP};
 use super::drawn::Drawn;
 use super::meta::{DrawnMeta, Meta, WindowsMeta};
 use super::sections::{AllSections, SectionSet};
-use super::tables;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 use tracemill_core::bounds::Bounds;
+use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_index::{HEAD, Input, Writer, id};
 
@@ -42,7 +42,7 @@ impl Made {
 struct Step(u32);
 
 impl Step {
-    const LAST: Step = Step(12);
+    const LAST: Step = Step(10);
 
     /// How much coarser granules are than they have to be.
     fn coarser(self) -> u32 {
@@ -66,9 +66,7 @@ impl Step {
             id::GRANULE_NAMES => 1,
             id::BINS => 2,
             id::PLACES | id::SPANS | id::STREAMS => 8,
-            id::LANES => 9,
-            id::DOCUMENTS | id::KEYS => 10,
-            id::META => 11,
+            id::META => 9,
             _ => u32::MAX,
         };
         self.0 >= from
@@ -105,29 +103,16 @@ pub(super) fn make(
 }
 
 /// Sections without which an index still is one.
-const MAY_GO: [u16; 8] = [
-    id::DOCUMENTS,
-    id::KEYS,
-    id::LANES,
-    id::PLACES,
-    id::SPANS,
-    id::STREAMS,
-    id::BINS,
-    id::GRANULE_NAMES,
-];
+const MAY_GO: [u16; 5] = [id::PLACES, id::SPANS, id::STREAMS, id::BINS, id::GRANULE_NAMES];
 
 /// Whether a section can say everything.
 fn fits(built: &Built, id: u16) -> bool {
     let has_spans = || built.spans.as_ref().is_some_and(|spans| spans.is_complete);
     match id {
-        id::DOCUMENTS | id::KEYS => tables::documents_fit(built),
-        id::LANES => tables::threads_fit(built),
         id::STREAMS => built.has_profiles && built.streams.is_some(),
         id::SPANS => has_spans(),
         id::BINS | id::GRANULE_NAMES => {
-            built.drawn.as_ref().is_some_and(Drawn::fits)
-                && has_spans()
-                && tables::threads_fit(built)
+            built.drawn.as_ref().is_some_and(|drawn| drawn.fits(&built.threads)) && has_spans()
         }
         _ => true,
     }
@@ -154,7 +139,7 @@ fn attempt(
     let left_out = MAY_GO.into_iter().filter(|&id| is_there(built, id) && !keeps(id));
     let left_out: Vec<String> = left_out.filter_map(id::name).map(str::to_owned).collect();
     let spans = built.spans.as_ref().filter(|_| keeps(id::SPANS));
-    let drawn = built.drawn.as_ref().filter(|_| keeps(id::BINS) && keeps(id::LANES));
+    let drawn = built.drawn.as_ref().filter(|_| keeps(id::BINS));
     let look_back = spans.map(|spans| (spans.level + step.coarser()).min(64));
     let behind = wanted(built, (level, look_back), keeps, !step.joins_chunks());
     let granules = SectionSet::Granules(level);
@@ -165,23 +150,20 @@ fn attempt(
 
     let file = tempfile::tempfile_in(sections.tmp_dir)?;
     let mut to = Writer::new(BufWriter::new(file));
-    to.section(id::section(id::META))?;
+    to.section(id::META)?;
     let mut meta = meta(built, (level, look_back), keeps(id::META), left_out.clone())?;
-    let of_drawn =
-        |drawn: &Drawn| DrawnMeta { level: drawn.level(), has_all_names: drawn.is_complete };
+    let threads = built.threads.entries().count() as u32;
+    let of_drawn = |drawn: &Drawn| DrawnMeta {
+        level: drawn.level(),
+        has_all_names: drawn.is_complete,
+        threads,
+    };
     meta.drawn = drawn.map(of_drawn);
     let meta = serde_json::to_vec(&meta)?;
     for part in meta.chunks(PAGE) {
         to.page(1, (0, 0), |page| _ = page.bytes(part))?;
     }
-    if keeps(id::DOCUMENTS) {
-        tables::documents(built, &mut to)?;
-        tables::keys(built, &mut to)?;
-    }
     sections.append(granules, &mut to)?;
-    if keeps(id::LANES) {
-        tables::threads(built, &mut to)?;
-    }
     behind.into_iter().try_for_each(|set| sections.append(set, &mut to))?;
     let bytes = to.file_len();
     if bytes > most {
@@ -194,7 +176,7 @@ fn attempt(
     Ok(Some(Made { head, body, bytes, level, left_out }))
 }
 
-/// What stands behind LANES, in its order, for a J and a T of these levels.
+/// What stands behind GRANULES, in its order, for a J and a T of these levels.
 fn wanted(
     built: &Built,
     (level, look_back): (u32, Option<u32>),
@@ -203,7 +185,7 @@ fn wanted(
 ) -> Vec<SectionSet> {
     let of_spans = |set: fn(u32) -> SectionSet| look_back.map(set);
     let has_streams = built.streams.is_some() && keeps(id::STREAMS);
-    let is_drawn = built.drawn.is_some() && keeps(id::BINS) && keeps(id::LANES);
+    let is_drawn = built.drawn.is_some() && keeps(id::BINS);
     let all = [
         keeps(id::PLACES).then_some(SectionSet::Places),
         of_spans(SectionSet::Spans),
@@ -213,6 +195,14 @@ fn wanted(
         (is_drawn && keeps(id::GRANULE_NAMES)).then_some(SectionSet::GranuleNames(level)),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// Whether there is one document, with nothing but events from the first to the last.
+fn is_one_list(built: &Built) -> bool {
+    let reach = built.granules.reach();
+    let is_within =
+        |document: &Document| document.keys.iter().any(|key| reach.contains(&key.offset));
+    matches!(&built.documents[..], [own] if own.alike == 0 && !is_within(own))
 }
 
 fn meta(
@@ -234,6 +224,7 @@ fn meta(
         has_strangers: spans.has_strangers,
         has_profiles: built.has_profiles,
         has_lapses: built.has_lapses,
+        is_one_list: is_one_list(built),
         bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
     });
     let mut meta = Meta::of(level, left_out, input, info);

@@ -37,10 +37,11 @@ mod write;
 
 pub use report::SliceReport;
 
-use crate::annotations::{Annotations, NAMED, name_events};
+use crate::annotations::{Annotations, name_events};
 use crate::config::Config;
 use crate::inputs::{of_inputs, scan};
 use crate::pieces::PieceOutcome;
+use crate::sidecar::Unused;
 use judge::Judge;
 use narrowed::{BASE, Narrowed};
 use selection::{Plan, WindowSelection, keep};
@@ -101,7 +102,7 @@ pub(crate) fn slice_known(
         return Ok(PieceOutcome::Wrong);
     };
     if name_events(&read.index.documents, &read.inputs) {
-        return Ok(PieceOutcome::Cannot(NAMED));
+        return Ok(PieceOutcome::Cannot(Unused::Tied));
     }
     Ok(write(job, read, config)?.map_or(PieceOutcome::Wrong, PieceOutcome::Done))
 }

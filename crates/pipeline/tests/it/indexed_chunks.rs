@@ -222,7 +222,7 @@ fn bounds(text: &str) -> (i64, i64) {
 
 /// Events of streams whose chunks an index tells apart, and of all streams.
 fn told_apart(bytes: &[u8]) -> (usize, usize) {
-    let index = Index::open(bytes, &id::ALL).expect("it was just made");
+    let index = Index::open(bytes).expect("it was just made");
     let column = |id, column| -> Vec<u64> {
         let pages = &index.section(id).expect("there are profiles").pages;
         let numbers = |entry| index.page(entry).and_then(|page| page.numbers(column));

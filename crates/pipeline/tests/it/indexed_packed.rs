@@ -86,7 +86,7 @@ fn what_can_only_be_unpacked_as_a_whole_is_read_as_a_whole() {
     for packed in [one, untold.collect::<Vec<_>>().concat(), gzip(&text, usize::MAX)] {
         let path = folder.file("a.json.packed", &packed);
         let index = made(&path, PLAIN);
-        let index = Index::open(&index, &id::ALL).expect("it was just made");
+        let index = Index::open(&index).expect("it was just made");
         assert!(index.section(id::PACK).is_none() && index.section(id::SPANS).is_none());
         let windows = windows(&mut Rng::new(1), bounds(&String::from_utf8_lossy(&text)));
         assert!(warnings_of(&path).is_empty());
@@ -141,7 +141,7 @@ fn slices_of_gzip_by_an_index_are_those_without() {
         let path = folder.file("a.json.gz", &gzip(text.as_bytes(), member));
         let index = made(&path, PLAIN);
         assert_eq!(index, made(&path, Knobs { threads: 7, ..PLAIN }));
-        let index = Index::open(&index, &id::ALL).expect("it was just made");
+        let index = Index::open(&index).expect("it was just made");
         let rows = |id| index.section(id).map_or(0, |section| section.rows);
         assert!(rows(id::PACK) > 2, "{}", rows(id::PACK));
         for number in 0..4 {

@@ -332,7 +332,7 @@ fn streams_have_the_times_of_their_events_and_samples() {
     let folder = Folder::new();
     let path = folder.file("a.json", text.as_bytes());
     let bytes = made(&path, PLAIN);
-    let index = Index::open(&bytes, &id::ALL).expect("it was just made");
+    let index = Index::open(&bytes).expect("it was just made");
     let rows = |id: u16| -> Vec<Vec<u64>> {
         let entry = &index.section(id).expect("it is there").pages[0];
         let page = index.page(entry).expect("sound");

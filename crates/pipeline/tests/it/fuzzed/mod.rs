@@ -23,7 +23,7 @@ mod story;
 pub(crate) use arguments::arguments;
 pub(crate) use laws::{damaged, verbs};
 pub(crate) use profiles::profiles;
-pub(crate) use sidecar::{rewritten, sidecar};
+pub(crate) use sidecar::sidecar;
 pub(crate) use stories::stories;
 
 use arbitrary::Unstructured;
