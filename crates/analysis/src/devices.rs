@@ -2,11 +2,11 @@
 //! Times are whole nanoseconds: microseconds since 1970 are more than a double holds to the nanosecond.
 
 use crate::record::ChunkPosition;
-use crate::space::{half, put};
 use crate::value::named;
 use std::collections::BTreeMap;
 use tracemill_core::error::Error;
-use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field, nanos, number_text, parse};
 
@@ -22,9 +22,9 @@ pub(crate) enum Role {
     Memory,
 }
 
-impl Role {
-    const ALL: [Role; 4] = [Role::Step, Role::Launch, Role::Kernel, Role::Memory];
+record! { enum Role { Step, Launch, Kernel, Memory } }
 
+impl Role {
     /// Of an event of this category and name.
     pub(crate) fn of(cat: &[u8], name: &[u8]) -> Option<Self> {
         Some(match cat {
@@ -46,49 +46,25 @@ impl Role {
 /// No event has this correlation: it launches nothing, or is not launched.
 pub(crate) const NO_CORRELATION: u64 = u64::MAX;
 
-/// An event of a device, or one that matters to it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct DeviceEvent {
-    pub(crate) role: Role,
-    pub(crate) lane: u32,
-    pub(crate) name: u32,
-    /// Of the device; 0 for events of the host.
-    pub(crate) stream: u32,
-    /// That it stands in: correlations are those of one.
-    pub(crate) input: u32,
-    /// Of the input; parts of one recording may stand in several.
-    pub(crate) recording: u32,
-    /// Nanoseconds.
-    pub(crate) ts: i64,
-    pub(crate) dur: i64,
-    pub(crate) correlation: u64,
-    /// Among all events.
-    pub(crate) number: u64,
-}
-
-impl Record for DeviceEvent {
-    const BYTES: usize = 56;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let words = [self.ts as u64, self.dur as u64, self.correlation, self.number];
-        let halves = [self.lane, self.name, self.stream, self.input, self.recording];
-        put(bytes, &words, &halves);
-        put(&mut bytes[52..], &[], &[self.role as u32]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        DeviceEvent {
-            ts: word(bytes, 0) as i64,
-            dur: word(bytes, 8) as i64,
-            correlation: word(bytes, 16),
-            number: word(bytes, 24),
-            lane: half(bytes, 32),
-            name: half(bytes, 36),
-            stream: half(bytes, 40),
-            input: half(bytes, 44),
-            recording: half(bytes, 48),
-            role: Role::ALL[half(bytes, 52) as usize % Role::ALL.len()],
-        }
+record! {
+    /// An event of a device, or one that matters to it.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct DeviceEvent {
+        pub(crate) role: Role,
+        pub(crate) lane: u32,
+        pub(crate) name: u32,
+        /// Of the device; 0 for events of the host.
+        pub(crate) stream: u32,
+        /// That it stands in: correlations are those of one.
+        pub(crate) input: u32,
+        /// Of the input; parts of one recording may stand in several.
+        pub(crate) recording: u32,
+        /// Nanoseconds.
+        pub(crate) ts: i64,
+        pub(crate) dur: i64,
+        pub(crate) correlation: u64,
+        /// Among all events.
+        pub(crate) number: u64,
     }
 }
 

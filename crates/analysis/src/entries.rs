@@ -2,39 +2,23 @@
 
 use crate::made::Call;
 use crate::record::Record;
-use crate::space::{double, half, put};
 use std::cmp::Ordering;
-use tracemill_core::spill::{Record as Fixed, word};
+use tracemill_core::record;
 
-/// An event or a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Entry {
-    /// Microseconds.
-    pub(crate) ts: f64,
-    /// Microseconds.
-    pub(crate) dur: f64,
-    /// The kind of an event, the node of a call.
-    pub(crate) kind: u32,
-    /// The details of an event, the sample of a call.
-    pub(crate) details: u32,
-    /// The number of an event, the function whose row a call is in; its phase in the lowest byte, [`NO_PLACE`] in the highest bit.
-    number: u64,
-}
-
-impl Fixed for Entry {
-    const BYTES: usize = 32;
-
-    #[inline]
-    fn encode(&self, bytes: &mut [u8]) {
-        let words = [self.ts.to_bits(), self.dur.to_bits(), self.number];
-        put(bytes, &words, &[self.kind, self.details]);
-    }
-
-    #[inline]
-    fn decode(bytes: &[u8]) -> Self {
-        let [ts, dur] = [0, 8].map(|at| double(bytes, at));
-        let [kind, details] = [24, 28].map(|at| half(bytes, at));
-        Entry { ts, dur, kind, details, number: word(bytes, 16) }
+record! {
+    /// An event or a call.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub(crate) struct Entry {
+        /// Microseconds.
+        pub(crate) ts: f64,
+        /// Microseconds.
+        pub(crate) dur: f64,
+        /// The kind of an event, the node of a call.
+        pub(crate) kind: u32,
+        /// The details of an event, the sample of a call.
+        pub(crate) details: u32,
+        /// The number of an event, the function whose row a call is in; its phase in the lowest byte, [`NO_PLACE`] in the highest bit.
+        number: u64,
     }
 }
 

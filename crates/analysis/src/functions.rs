@@ -1,7 +1,7 @@
 //! Functions as nodes of CPU profiles name them, each once: what they are called and where they stand, by numbers of texts. Which of them are
 //! one row of a table, or one call, their texts say; these are put together when they are asked for, since there may be as many functions as nodes.
 
-use crate::space::{Space, half, put};
+use crate::space::Space;
 use crate::value::{content, is_true, member, named, template};
 use foldhash::fast::FixedState;
 use memchr::memchr;
@@ -11,39 +11,26 @@ use std::hash::BuildHasher;
 use std::sync::LazyLock;
 use tracemill_core::error::Error;
 use tracemill_core::names::Names;
-use tracemill_core::spill::{Record, SpillArray, SpillIndex};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillArray, SpillIndex};
 
-/// A function, by numbers of texts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Frame {
-    pub(crate) function: u32,
-    /// `String(scriptId)`, empty where that is no condition.
-    pub(crate) script: u32,
-    pub(crate) url: u32,
-    /// As in a template: `undefined` where it is missing.
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-    /// Whether there is no name at all: rows and classes say `undefined` then, labels do not.
-    pub(crate) is_nameless: bool,
-    /// The first function of the profile that is of the same row.
-    pub(crate) row: u32,
-    /// The first that is of the same call: script, function and line are equal.
-    pub(crate) class: u32,
-}
-
-impl Record for Frame {
-    const BYTES: usize = 32;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let Frame { function, script, url, line, column, is_nameless, row, class } = *self;
-        put(bytes, &[], &[function, script, url, line, column, row, class, u32::from(is_nameless)]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let [function, script, url, line, column, row, class, nameless] =
-            [0, 4, 8, 12, 16, 20, 24, 28].map(|at| half(bytes, at));
-        let is_nameless = nameless != 0;
-        Frame { function, script, url, line, column, is_nameless, row, class }
+record! {
+    /// A function, by numbers of texts.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub(crate) struct Frame {
+        pub(crate) function: u32,
+        /// `String(scriptId)`, empty where that is no condition.
+        pub(crate) script: u32,
+        pub(crate) url: u32,
+        /// As in a template: `undefined` where it is missing.
+        pub(crate) line: u32,
+        pub(crate) column: u32,
+        /// Whether there is no name at all: rows and classes say `undefined` then, labels do not.
+        pub(crate) is_nameless: bool,
+        /// The first function of the profile that is of the same row.
+        pub(crate) row: u32,
+        /// The first that is of the same call: script, function and line are equal.
+        pub(crate) class: u32,
     }
 }
 
@@ -209,6 +196,7 @@ pub(crate) fn native_group(function: &[u8]) -> &'static str {
 mod tests {
     use super::*;
     use tracemill_core::limits::Limits;
+    use tracemill_core::spill::Record;
 
     #[test]
     fn functions_are_one_by_their_texts() {

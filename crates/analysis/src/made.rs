@@ -1,41 +1,29 @@
 //! Calls as they are made of samples: when one begins is known before what it calls, how long it lasts only later. So a call is
 //! written down when it begins and gets its duration when it ends; where it went to disk in between, that stands in a list beside it.
 
-use crate::space::{Space, double, half, put};
+use crate::space::Space;
 use tracemill_core::error::Error;
 use tracemill_core::order::{KeySorter, Keyed, SortedByKey};
-use tracemill_core::spill::{Record, SpillVec, SpilledVec};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 
-/// A call that was made of samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Call {
-    /// Microseconds.
-    pub(crate) ts: f64,
-    /// Microseconds.
-    pub(crate) dur: f64,
-    /// Microseconds that no call below it has, where that is known from the samples.
-    pub(crate) own: f64,
-    pub(crate) node: u32,
-    /// The function whose row it is in.
-    pub(crate) row: u32,
-    /// Number among the sorted samples; `u32::MAX` if it was made for an event.
-    pub(crate) sample: u32,
-    /// Calls that were open when it began, where that is known from the samples.
-    pub(crate) depth: u32,
-}
-
-impl Record for Call {
-    const BYTES: usize = 40;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let Call { ts, dur, own, node, row, sample, depth } = *self;
-        put(bytes, &[ts, dur, own].map(f64::to_bits), &[node, row, sample, depth]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let [ts, dur, own] = [0, 8, 16].map(|at| double(bytes, at));
-        let [node, row, sample, depth] = [24, 28, 32, 36].map(|at| half(bytes, at));
-        Call { ts, dur, own, node, row, sample, depth }
+record! {
+    /// A call that was made of samples.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Call {
+        /// Microseconds.
+        pub(crate) ts: f64,
+        /// Microseconds.
+        pub(crate) dur: f64,
+        /// Microseconds that no call below it has, where that is known from the samples.
+        pub(crate) own: f64,
+        pub(crate) node: u32,
+        /// The function whose row it is in.
+        pub(crate) row: u32,
+        /// Number among the sorted samples; `u32::MAX` if it was made for an event.
+        pub(crate) sample: u32,
+        /// Calls that were open when it began, where that is known from the samples.
+        pub(crate) depth: u32,
     }
 }
 
@@ -49,25 +37,15 @@ pub(crate) struct Begun {
     pub(crate) depth: u32,
 }
 
-/// How long the call of a number lasts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Lasting {
-    pub(crate) number: u32,
-    /// Microseconds.
-    pub(crate) dur: f64,
-    /// Microseconds.
-    pub(crate) own: f64,
-}
-
-impl Record for Lasting {
-    const BYTES: usize = 20;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[self.dur.to_bits(), self.own.to_bits()], &[self.number]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Lasting { number: half(bytes, 16), dur: double(bytes, 0), own: double(bytes, 8) }
+record! {
+    /// How long the call of a number lasts.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Lasting {
+        pub(crate) number: u32,
+        /// Microseconds.
+        pub(crate) dur: f64,
+        /// Microseconds.
+        pub(crate) own: f64,
     }
 }
 

@@ -4,12 +4,12 @@
 //! nanoseconds; a microsecond with up to three decimals is the same double either way.
 
 use crate::functions::{Frame, GC, IDLE, PROGRAM};
-use crate::space::{half, put};
 use crate::value::number;
 use std::ops::Range;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
-use tracemill_core::spill::{Record, SpillArray, SpilledVec, word};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillArray, SpilledVec};
 use tracemill_tokenizer::unescaped_text;
 
 /// No node.
@@ -27,37 +27,24 @@ pub enum Weights {
     Hits,
 }
 
-/// A node of the call tree.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Node {
-    /// As it is written.
-    pub(crate) id: u64,
-    /// [`NONE`] for the root and for nodes that are not below it.
-    pub(crate) parent: u32,
-    /// −1 for the root.
-    pub(crate) depth: i32,
-    /// Its function.
-    pub(crate) frame: u32,
-    /// The next node above that is no function of V8 itself; 0 or [`NONE`] at the top.
-    pub(crate) above: u32,
-    /// Functions of one class are one call; [`NONE`] for those of V8 itself, which are none.
-    pub(crate) class: u32,
-    /// The function whose row it is in.
-    pub(crate) row: u32,
-}
-
-impl Record for Node {
-    const BYTES: usize = 32;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let Node { id, parent, depth, frame, above, class, row } = *self;
-        put(bytes, &[id], &[parent, depth as u32, frame, above, class, row]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let [parent, depth, frame, above, class, row] =
-            [8, 12, 16, 20, 24, 28].map(|at| half(bytes, at));
-        Node { id: word(bytes, 0), parent, depth: depth as i32, frame, above, class, row }
+record! {
+    /// A node of the call tree.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Node {
+        /// As it is written.
+        pub(crate) id: u64,
+        /// [`NONE`] for the root and for nodes that are not below it.
+        pub(crate) parent: u32,
+        /// −1 for the root.
+        pub(crate) depth: i32,
+        /// Its function.
+        pub(crate) frame: u32,
+        /// The next node above that is no function of V8 itself; 0 or [`NONE`] at the top.
+        pub(crate) above: u32,
+        /// Functions of one class are one call; [`NONE`] for those of V8 itself, which are none.
+        pub(crate) class: u32,
+        /// The function whose row it is in.
+        pub(crate) row: u32,
     }
 }
 

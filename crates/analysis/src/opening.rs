@@ -4,28 +4,18 @@ use crate::choose::ThreadChoice;
 use crate::clock::Window;
 use crate::entries::Entry;
 use crate::groups::{GroupBy, Ids};
-use crate::space::{double, put};
 use crate::trace::{Thread, Trace};
 use crate::walk::{js_max, js_min};
-use tracemill_core::spill::{Record, SpilledVec};
+use tracemill_core::record;
+use tracemill_core::spill::SpilledVec;
 use tracemill_pipeline::Error;
 
-/// When an entry begins and how long it lasts, in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Taken {
-    ts: f64,
-    dur: f64,
-}
-
-impl Record for Taken {
-    const BYTES: usize = 16;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[self.ts.to_bits(), self.dur.to_bits()], &[]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Taken { ts: double(bytes, 0), dur: double(bytes, 8) }
+record! {
+    /// When an entry begins and how long it lasts, in microseconds.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Taken {
+        ts: f64,
+        dur: f64,
     }
 }
 

@@ -2,13 +2,14 @@
 
 use crate::functions::{Frame, Functions, NATIVE};
 use crate::model::{Model, NONE, Node};
-use crate::space::{Space, half, put};
+use crate::space::Space;
 use crate::value::{member, string};
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
 use tracemill_core::order::Keyed;
-use tracemill_core::spill::{Record, SpillArray, SpillVec, SpilledVec, word};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillArray, SpillVec, SpilledVec};
 use tracemill_pipeline::{PieceNode, ProfilePiece, ProfileSource};
 
 /// What takes memory here, as messages have it.
@@ -31,15 +32,17 @@ pub(crate) struct Raw {
     space: Space,
 }
 
-/// There may be as many as samples.
-#[derive(Clone, Copy)]
-struct RawNode {
-    id: u64,
-    /// [`NO_ID`] if it names none.
-    parent: u64,
-    /// Where its list of children begins and ends, if it has one; `(NONE, NONE)` if not.
-    children: (u32, u32),
-    frame: u32,
+record! {
+    /// There may be as many as samples.
+    #[derive(Clone, Copy)]
+    struct RawNode {
+        id: u64,
+        /// [`NO_ID`] if it names none.
+        parent: u64,
+        /// Where its list of children begins and ends, if it has one; `(NONE, NONE)` if not.
+        children: (u32, u32),
+        frame: u32,
+    }
 }
 
 const NO_ID: u64 = u64::MAX;
@@ -47,21 +50,6 @@ const NO_ID: u64 = u64::MAX;
 impl RawNode {
     fn has_list(&self) -> bool {
         self.children.0 != NONE
-    }
-}
-
-impl Record for RawNode {
-    const BYTES: usize = 28;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let RawNode { id, parent, children: (from, to), frame } = *self;
-        put(bytes, &[id, parent], &[from, to, frame]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let [id, parent] = [0, 8].map(|at| word(bytes, at));
-        let [from, to, frame] = [16, 20, 24].map(|at| half(bytes, at));
-        RawNode { id, parent, children: (from, to), frame }
     }
 }
 
@@ -175,22 +163,12 @@ pub(crate) struct NodesById {
     pairs: SpilledVec<Pair>,
 }
 
-/// An id and its node.
-#[derive(Clone, Copy)]
-struct Pair {
-    id: u64,
-    node: u32,
-}
-
-impl Record for Pair {
-    const BYTES: usize = 12;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[self.id], &[self.node]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Pair { id: word(bytes, 0), node: half(bytes, 8) }
+record! {
+    /// An id and its node.
+    #[derive(Clone, Copy)]
+    struct Pair {
+        id: u64,
+        node: u32,
     }
 }
 
@@ -307,24 +285,13 @@ impl Edges {
     }
 }
 
-/// Where a node is in the tree; see [`Node`].
-#[derive(Clone, Copy)]
-struct Placed {
-    parent: u32,
-    depth: i32,
-    above: u32,
-}
-
-impl Record for Placed {
-    const BYTES: usize = 12;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[], &[self.parent, self.depth as u32, self.above]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let [parent, depth, above] = [0, 4, 8].map(|at| half(bytes, at));
-        Placed { parent, depth: depth as i32, above }
+record! {
+    /// Where a node is in the tree; see [`Node`].
+    #[derive(Clone, Copy)]
+    struct Placed {
+        parent: u32,
+        depth: i32,
+        above: u32,
     }
 }
 

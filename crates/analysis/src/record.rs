@@ -1,20 +1,21 @@
 //! Of an event stay 32 bytes.
 
-use crate::space::{double, half, put};
-use tracemill_core::spill::{Record as Fixed, word};
+use tracemill_core::record;
 
-/// An event of a thread.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Record {
-    /// Microseconds.
-    pub(crate) ts: f64,
-    /// Microseconds; 0 if missing.
-    pub(crate) dur: f64,
-    pub(crate) kind: u32,
-    /// Number of its details; 0 for none.
-    pub(crate) details: u32,
-    /// Number among all events; 16 bits of nanoseconds that `ts` is too coarse for; its phase in the lowest byte.
-    tagged: u64,
+record! {
+    /// An event of a thread.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Record {
+        /// Microseconds.
+        pub(crate) ts: f64,
+        /// Microseconds; 0 if missing.
+        pub(crate) dur: f64,
+        pub(crate) kind: u32,
+        /// Number of its details; 0 for none.
+        pub(crate) details: u32,
+        /// Number among all events; 16 bits of nanoseconds that `ts` is too coarse for; its phase in the lowest byte.
+        tagged: u64,
+    }
 }
 
 /// From which bit on the rest of its time stands, and its number.
@@ -55,25 +56,6 @@ impl Record {
 
     pub(crate) fn number(&self) -> u64 {
         self.tagged >> NUMBER
-    }
-}
-
-impl Fixed for Record {
-    const BYTES: usize = 32;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let words = [self.ts.to_bits(), self.dur.to_bits(), self.tagged];
-        put(bytes, &words, &[self.kind, self.details]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Record {
-            ts: double(bytes, 0),
-            dur: double(bytes, 8),
-            tagged: word(bytes, 16),
-            kind: half(bytes, 24),
-            details: half(bytes, 28),
-        }
     }
 }
 

@@ -3,53 +3,32 @@
 
 use crate::clock::Clock;
 use crate::model::{Model, NONE, Span, Weights};
-use crate::space::{Space, double, half, put, rank};
+use crate::space::{Space, rank};
 use tracemill_core::error::Error;
 use tracemill_core::order::{KeySorter, Keyed};
-use tracemill_core::spill::{Record as Fixed, SpillVec, SpilledVec, word};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 
-/// A sample.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sample {
-    /// A sum of the trace's clock, milliseconds as DevTools has them.
-    pub(crate) ms: f64,
-    /// [`NONE`] if it names none.
-    pub(crate) node: u32,
-}
-
-impl Fixed for Sample {
-    const BYTES: usize = 12;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[self.ms.to_bits()], &[self.node]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Sample { ms: double(bytes, 0), node: half(bytes, 8) }
+record! {
+    /// A sample.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Sample {
+        /// A sum of the trace's clock, milliseconds as DevTools has them.
+        pub(crate) ms: f64,
+        /// [`NONE`] if it names none.
+        pub(crate) node: u32,
     }
 }
 
-/// A sample before it is sorted.
-#[derive(Clone, Copy)]
-struct Timed {
-    /// Ticks.
-    time: f64,
-    number: u64,
-    /// Of its node, if it names one.
-    id: Option<u64>,
-}
-
-impl Fixed for Timed {
-    const BYTES: usize = 28;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let id = self.id.unwrap_or_default();
-        put(bytes, &[self.time.to_bits(), self.number, id], &[u32::from(self.id.is_some())]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let id = (half(bytes, 24) != 0).then(|| word(bytes, 16));
-        Timed { time: double(bytes, 0), number: word(bytes, 8), id }
+record! {
+    /// A sample before it is sorted.
+    #[derive(Clone, Copy)]
+    struct Timed {
+        /// Ticks.
+        time: f64,
+        number: u64,
+        /// Of its node, if it names one.
+        id: Option<u64>,
     }
 }
 

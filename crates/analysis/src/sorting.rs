@@ -7,33 +7,22 @@
 
 use crate::kinds::{Kind, NO_CAT};
 use crate::record::Record;
-use crate::space::{Space, half, put, rank};
+use crate::space::{Space, rank};
 use std::cmp::Reverse;
 use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::order::{KeySorter, Keyed, SortedByKey};
 use tracemill_core::pairing::DevtoolsBegins;
-use tracemill_core::spill::{Record as Fixed, SpilledVec};
+use tracemill_core::record;
+use tracemill_core::spill::SpilledVec;
 
-/// A record of a lane.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Filed {
-    pub(crate) lane: u32,
-    pub(crate) record: Record,
-}
-
-impl Fixed for Filed {
-    const BYTES: usize = Record::BYTES + 4;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let (record, lane) = bytes.split_at_mut(Record::BYTES);
-        self.record.encode(record);
-        put(lane, &[], &[self.lane]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Filed { lane: half(bytes, Record::BYTES), record: Record::decode(bytes) }
+record! {
+    /// A record of a lane.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Filed {
+        pub(crate) lane: u32,
+        pub(crate) record: Record,
     }
 }
 
@@ -50,17 +39,7 @@ impl Keyed for Filed {
 #[derive(Clone, Copy, Debug)]
 struct AsWritten(Filed);
 
-impl Fixed for AsWritten {
-    const BYTES: usize = Filed::BYTES;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        self.0.encode(bytes);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        AsWritten(Filed::decode(bytes))
-    }
-}
+record! { impl AsWritten { 0: Filed } }
 
 impl Keyed for AsWritten {
     type Key = u64;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use tracemill_core::limits::Limits;
 use tracemill_core::order::{KeySorter, Keyed};
-use tracemill_core::spill::{Record, SpillArray, SpillIndex, SpillVec, word};
+use tracemill_core::spill::{Record, SpillArray, SpillIndex, SpillVec};
 
 /// Room for lists.
 #[derive(Clone, Debug)]
@@ -64,31 +64,6 @@ pub(crate) fn rank(number: f64) -> u64 {
 /// The double of a [`rank`].
 pub(crate) fn of_rank(rank: u64) -> f64 {
     f64::from_bits(if rank >> 63 == 1 { rank ^ 1 << 63 } else { !rank })
-}
-
-/// The double at an offset of a record.
-pub(crate) fn double(bytes: &[u8], offset: usize) -> f64 {
-    f64::from_bits(word(bytes, offset))
-}
-
-/// The number of 32 bits at an offset of a record.
-pub(crate) fn half(bytes: &[u8], offset: usize) -> u32 {
-    u32::from_le_bytes(bytes[offset..].first_chunk().copied().unwrap_or_default())
-}
-
-/// Puts words behind one another.
-pub(crate) fn put(bytes: &mut [u8], words: &[u64], halves: &[u32]) {
-    let mut rest = bytes;
-    for word in words {
-        let (own, others) = rest.split_at_mut(8);
-        own.copy_from_slice(&word.to_le_bytes());
-        rest = others;
-    }
-    for half in halves {
-        let (own, others) = rest.split_at_mut(4);
-        own.copy_from_slice(&half.to_le_bytes());
-        rest = others;
-    }
 }
 
 #[cfg(test)]

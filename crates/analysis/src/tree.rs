@@ -2,21 +2,24 @@
 
 use crate::clock::by_time;
 use crate::entries::Entry;
-use crate::space::{Space, double, half, put};
+use crate::space::Space;
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 use tracemill_core::error::Error;
-use tracemill_core::spill::{Record, SpillArray, SpillIndex, word};
+use tracemill_core::record;
+use tracemill_core::spill::{Record, SpillArray, SpillIndex};
 
 /// No row.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What a row is among those of its parent: the text of its id, and the group that stands behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    pub(crate) id: u32,
-    /// The text of a group, 0 for none.
-    pub(crate) group: u32,
+record! {
+    /// What a row is among those of its parent: the text of its id, and the group that stands behind it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub(crate) struct Key {
+        pub(crate) id: u32,
+        /// The text of a group, 0 for none.
+        pub(crate) group: u32,
+    }
 }
 
 impl Key {
@@ -52,47 +55,10 @@ pub(crate) struct Row<E = Entry> {
     pub(crate) is_gone: bool,
 }
 
-/// Bytes of a row without what made it.
-const OWN: usize = 5 * 8 + 7 * 4;
-
-impl<E: Record> Record for Row<E> {
-    const BYTES: usize = OWN + E::BYTES;
-
-    #[inline]
-    fn encode(&self, bytes: &mut [u8]) {
-        let (own, entry) = bytes.split_at_mut(OWN);
-        let [of_its_own, total, marker, of_requests] =
-            [self.own, self.total, self.marker, self.bytes].map(f64::to_bits);
-        let flags = [self.expandable, self.is_group, self.is_gone];
-        let flags = flags.iter().rev().fold(0, |all, flag| all << 1 | u32::from(*flag));
-        let Row { key: Key { id, group }, parent, first, last, next, count, .. } = *self;
-        let words = [of_its_own, total, marker, of_requests, count];
-        put(own, &words, &[id, group, parent, first, last, next, flags]);
-        self.entry.encode(entry);
-    }
-
-    #[inline]
-    fn decode(bytes: &[u8]) -> Self {
-        let [id, group, parent, first, last, next, flags] =
-            [40, 44, 48, 52, 56, 60, 64].map(|at| half(bytes, at));
-        let [own, total, marker, of_requests] = [0, 8, 16, 24].map(|at| double(bytes, at));
-        let flag = |number: u32| flags >> number & 1 != 0;
-        Row {
-            key: Key { id, group },
-            parent,
-            first,
-            last,
-            next,
-            own,
-            total,
-            marker,
-            count: word(bytes, 32),
-            entry: E::decode(&bytes[OWN..]),
-            bytes: of_requests,
-            expandable: flag(0),
-            is_group: flag(1),
-            is_gone: flag(2),
-        }
+record! {
+    impl<E: Record> Row {
+        key: Key, parent: u32, first: u32, last: u32, next: u32, own: f64, total: f64, marker: f64, count: u64, entry: E, bytes: f64,
+        expandable: bool, is_group: bool, is_gone: bool,
     }
 }
 

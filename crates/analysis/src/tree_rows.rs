@@ -3,13 +3,13 @@
 
 use crate::clock::Clock;
 use crate::rows::{Location, TreeRow};
-use crate::space::{double, half, put};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tracemill_core::error::Error;
 use tracemill_core::limits::{Limits, Quota};
-use tracemill_core::spill::{DiskRuns, RunFile, word};
+use tracemill_core::record;
+use tracemill_core::spill::{DiskRuns, Record, RunFile};
 
 /// Bytes of rows that go to the file at a time: what is looked through for the row of a number.
 const BLOCK: usize = 16 << 10;
@@ -197,7 +197,7 @@ impl<'r> TreeRowsIter<'r> {
             self.bytes = self.rows.bytes(self.block)?;
             self.block += 1;
         }
-        let (own, rest) = self.bytes.split_at_checked(half(self.bytes, LEN) as usize)?;
+        let (own, rest) = self.bytes.split_at_checked(u32::decode(self.bytes) as usize)?;
         self.bytes = rest;
         self.next += 1;
         Some(own)
@@ -308,12 +308,26 @@ impl RowWriter<'_> {
     }
 }
 
-/// Bytes of a row before its texts.
-const HEAD: usize = 7 * 8 + 8 * 4;
-/// Where the bytes of a row say how many they are.
-const LEN: usize = 7 * 8;
-/// The length of a text that is not there.
-const NO_TEXT: u32 = u32::MAX;
+record! {
+    /// A row before its texts, whose lengths it has; none of a text that is not there.
+    #[derive(Clone, Copy)]
+    struct Head {
+        /// Bytes of all of the row.
+        len: u32,
+        depth: u32,
+        texts: [Option<u32>; 4],
+        category: u32,
+        start: f64,
+        own: f64,
+        total: f64,
+        bytes: f64,
+        count: u64,
+        line: Option<i64>,
+        column: Option<i64>,
+        expandable: bool,
+        is_group: bool,
+    }
+}
 
 fn encode(row: &TreeRow, categories: &mut Vec<&'static str>, out: &mut Vec<u8>) {
     let known = categories.iter().position(|own| *own == row.category);
@@ -323,57 +337,50 @@ fn encode(row: &TreeRow, categories: &mut Vec<&'static str>, out: &mut Vec<u8>) 
     });
     let TreeRow { key, label, location, .. } = row;
     let texts = [Some(&row.id), key.as_ref(), label.as_ref(), Some(&location.url)];
-    let lens = texts.map(|text| text.map_or(NO_TEXT, |text| text.len() as u32));
-    let all = HEAD + texts.iter().flatten().map(|text| text.len()).sum::<usize>();
-    let (line, column) = (location.line, location.column);
-    let flags = [row.expandable, row.is_group, line.is_some(), column.is_some()];
-    let flags = flags.iter().rev().fold(0, |all, flag| all << 1 | u32::from(*flag));
-    let words = [
-        row.start.to_bits(),
-        row.own.to_bits(),
-        row.total.to_bits(),
-        row.bytes.to_bits(),
-        row.count,
-        line.unwrap_or(0) as u64,
-        column.unwrap_or(0) as u64,
-    ];
-    let [id, key, label, url] = lens;
-    let halves = [all as u32, row.depth, id, key, label, url, flags, category as u32];
+    let len = Head::BYTES + texts.iter().flatten().map(|text| text.len()).sum::<usize>();
+    let head = Head {
+        len: len as u32,
+        depth: row.depth,
+        texts: texts.map(|text| text.map(|text| text.len() as u32)),
+        category: category as u32,
+        start: row.start,
+        own: row.own,
+        total: row.total,
+        bytes: row.bytes,
+        count: row.count,
+        line: location.line,
+        column: location.column,
+        expandable: row.expandable,
+        is_group: row.is_group,
+    };
     let start = out.len();
-    out.resize(start + HEAD, 0);
-    put(&mut out[start..], &words, &halves);
+    out.resize(start + Head::BYTES, 0);
+    head.encode(&mut out[start..]);
     texts.iter().flatten().for_each(|text| out.extend_from_slice(text.as_bytes()));
 }
 
 fn decode(bytes: &[u8], categories: &[&'static str]) -> TreeRow {
-    let (head, mut texts) = bytes.split_at(HEAD);
-    let [depth, id, key, label, url, flags, category] =
-        [1, 2, 3, 4, 5, 6, 7].map(|at| half(head, LEN + 4 * at));
-    let mut text = |len: u32| {
-        let (own, rest) = texts.split_at_checked(len as usize)?;
+    let (head, mut texts) = bytes.split_at(Head::BYTES);
+    let head = Head::decode(head);
+    let [id, key, label, url] = head.texts.map(|len| {
+        let (own, rest) = texts.split_at_checked(len? as usize)?;
         texts = rest;
         Some(String::from_utf8_lossy(own).into_owned())
-    };
-    let (id, key, label, url) = (text(id), text(key), text(label), text(url));
-    let number = |flag: u32, at: usize| (flags & flag != 0).then(|| word(head, at) as i64);
+    });
     TreeRow {
-        depth,
+        depth: head.depth,
         id: id.unwrap_or_default(),
-        start: double(head, 0),
-        own: double(head, 8),
-        total: double(head, 16),
-        count: word(head, 32),
-        expandable: flags & 1 != 0,
-        bytes: double(head, 24),
+        start: head.start,
+        own: head.own,
+        total: head.total,
+        count: head.count,
+        expandable: head.expandable,
+        bytes: head.bytes,
         key,
         label,
-        is_group: flags & 2 != 0,
-        category: categories.get(category as usize).copied().unwrap_or_default(),
-        location: Location {
-            url: url.unwrap_or_default(),
-            line: number(4, 40),
-            column: number(8, 48),
-        },
+        is_group: head.is_group,
+        category: categories.get(head.category as usize).copied().unwrap_or_default(),
+        location: Location { url: url.unwrap_or_default(), line: head.line, column: head.column },
     }
 }
 

@@ -3,12 +3,13 @@
 use crate::ordered::Table;
 use crate::query::{RowKey, RowLimit, Shape};
 use crate::rows::{Least, TreeRow};
-use crate::space::{Space, half, put};
+use crate::space::Space;
 use crate::tree::{By, Key, Rows};
 use crate::tree_rows::{RowRoom, RowWriter, TreeRows};
 use tracemill_core::error::Error;
 use tracemill_core::order::Keyed;
-use tracemill_core::spill::{Record, SpillArray, SpillIndex, word};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillArray, SpillIndex};
 use tracemill_pipeline::hash_texts;
 
 /// A table and the threads that it is of.
@@ -193,22 +194,12 @@ impl Left<'_> {
     }
 }
 
-/// Where a row stands: in which of several tables, and its number there.
-#[derive(Clone, Copy, Debug, Default)]
-struct Source {
-    table: u32,
-    row: u32,
-}
-
-impl Record for Source {
-    const BYTES: usize = 8;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[], &[self.table, self.row]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Source { table: half(bytes, 0), row: half(bytes, 4) }
+record! {
+    /// Where a row stands: in which of several tables, and its number there.
+    #[derive(Clone, Copy, Debug, Default)]
+    struct Source {
+        table: u32,
+        row: u32,
     }
 }
 
@@ -258,24 +249,14 @@ fn matched(row: &TreeRow, key: RowKey) -> [u64; 2] {
     hash_texts([text.as_bytes(), url.as_bytes(), line, column, &[u8::from(row.is_group)]])
 }
 
-/// An event at the top of a log.
-#[derive(Clone, Copy)]
-struct Started {
-    /// Bits that sort as its start does.
-    start: u64,
-    /// Its table and row.
-    source: Source,
-}
-
-impl Record for Started {
-    const BYTES: usize = 8 + Source::BYTES;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[self.start], &[self.source.table, self.source.row]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Started { start: word(bytes, 0), source: Source::decode(&bytes[8..]) }
+record! {
+    /// An event at the top of a log.
+    #[derive(Clone, Copy)]
+    struct Started {
+        /// Bits that sort as its start does.
+        start: u64,
+        /// Its table and row.
+        source: Source,
     }
 }
 

@@ -19,18 +19,20 @@
 //! ```
 
 use crate::place::Place;
-use crate::spill::Record;
+use crate::record;
 use std::cmp::Ordering;
 use tracemill_tokenizer::Nanos;
 
-/// A timed event in the index. Ordered by time, then by place: right as far as ranks tell ([`says_all`]), and settled by
-/// [`Order::resolve_ties`](crate::order::Order::resolve_ties) beyond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Nanoseconds, rounded down.
-    pub time: i64,
-    /// Where it stands, and how it ranks at that time.
-    pub place: Place,
+record! {
+    /// A timed event in the index. Ordered by time, then by place: right as far as ranks tell ([`says_all`]), and settled by
+    /// [`Order::resolve_ties`](crate::order::Order::resolve_ties) beyond.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Entry {
+        /// Nanoseconds, rounded down.
+        pub time: i64,
+        /// Where it stands, and how it ranks at that time.
+        pub place: Place,
+    }
 }
 
 impl Entry {
@@ -62,22 +64,6 @@ impl Ord for Entry {
 }
 
 const _: () = assert!(size_of::<Entry>() == 16);
-
-impl Record for Entry {
-    const BYTES: usize = 16;
-
-    #[inline]
-    fn encode(&self, bytes: &mut [u8]) {
-        bytes[..8].copy_from_slice(&self.time.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.place.0.to_le_bytes());
-    }
-
-    #[inline]
-    fn decode(bytes: &[u8]) -> Self {
-        let (time, place) = bytes.split_at(8);
-        Entry { time: i64::decode(time), place: Place::decode(place) }
-    }
-}
 
 /// The rank of events whose order 16 bytes cannot hold: a time finer than a nanosecond, a negative duration.
 pub const EXACT: u16 = Place::RANK_MAX;

@@ -8,7 +8,7 @@
 //! assert!(place < Place::new(10, 260, 2), "of one time the longer event comes first");
 //! ```
 
-use crate::spill::Record;
+use crate::record;
 
 /// Bits of a place that hold the offset: 1 TiB of input.
 const OFFSET_BITS: u32 = 40;
@@ -23,6 +23,8 @@ pub const LONG: u64 = (1 << LEN_BITS) - 1;
 /// The order of places is the order of the output at equal times, as far as ranks tell (see [`crate::entry`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place(pub u64);
+
+record! { impl Place { 0: u64 } }
 
 impl Place {
     /// The highest rank: what is left beside offset and length.
@@ -82,20 +84,6 @@ impl Place {
     #[inline]
     pub fn is_long(len: usize) -> bool {
         len as u64 >= LONG
-    }
-}
-
-impl Record for Place {
-    const BYTES: usize = 8;
-
-    #[inline]
-    fn encode(&self, bytes: &mut [u8]) {
-        self.0.encode(bytes);
-    }
-
-    #[inline]
-    fn decode(bytes: &[u8]) -> Self {
-        Place(u64::decode(bytes))
     }
 }
 

@@ -31,30 +31,18 @@ use tracemill_core::hash::HashSet;
 use tracemill_core::json::elements;
 use tracemill_core::order::{ExternalSorter, Gather, Keyed, Order, SortedRecords};
 use tracemill_core::place::Place;
-use tracemill_core::spill::{Record, SpilledVec, word};
+use tracemill_core::record;
+use tracemill_core::spill::SpilledVec;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, fields_of};
 
-/// A stretch of text, by what it is sorted by before its place.
-#[derive(Clone, Copy)]
-struct Text {
-    key: u128,
-    offset: u64,
-    len: u64,
-}
-
-impl Record for Text {
-    const BYTES: usize = 32;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        bytes[..16].copy_from_slice(&self.key.to_le_bytes());
-        bytes[16..24].copy_from_slice(&self.offset.to_le_bytes());
-        bytes[24..].copy_from_slice(&self.len.to_le_bytes());
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let key = u128::from(word(bytes, 8)) << 64 | u128::from(word(bytes, 0));
-        Text { key, offset: word(bytes, 16), len: word(bytes, 24) }
+record! {
+    /// A stretch of text, by what it is sorted by before its place.
+    #[derive(Clone, Copy)]
+    struct Text {
+        key: u128,
+        offset: u64,
+        len: u64,
     }
 }
 

@@ -17,7 +17,7 @@ use super::chunk::Chunk;
 use memchr::{memchr, memmem};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
-use tracemill_core::spill::{Record, word};
+use tracemill_core::record;
 use tracemill_tokenizer::{Event, Field};
 
 /// Nanoseconds (73 years) up to which times, and sums of steps, are summed in any grouping: no sum of two of them overflows.
@@ -28,38 +28,40 @@ pub fn is_far(time: i64) -> bool {
     time.unsigned_abs() > FARTHEST.unsigned_abs()
 }
 
-/// What was found of a chunk, or of several in a row as if they were one ([`Skim::then`]): 48 bytes, in memory and on disk.
-///
-/// ```
-/// use tracemill_profile::Skim;
-/// use tracemill_tokenizer::fields_of;
-///
-/// let skim = |event: &str| Skim::of(&fields_of(event.as_bytes()).of(event.as_bytes()));
-/// let chunk = r#"{"args":{"data":{"cpuProfile":{"nodes":[{"id":4},{"id":9}],"samples":[9,4]},"timeDeltas":[5,-7]}}}"#;
-/// let own = skim(chunk).expect("as V8 writes it");
-/// assert_eq!((own.samples(), own.duration(), own.low, own.high), (2, -2_000, -2_000, 5_000)); // nanoseconds
-/// assert_eq!(own.ids(), 4..=9);
-/// assert_eq!(Skim::of_numbers(own.numbers()), Some(own));
-/// assert_eq!(skim(&chunk.replace(":[5", ": [5")), None); // other white space: to be decoded
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Skim {
-    /// How many samples there are, and the sum of the steps in nanoseconds.
-    count: u64,
-    duration: i64,
-    /// The least and the greatest time of a sample, in nanoseconds since the last sample of the chunk before; 0 if there
-    /// are no samples.
-    pub low: i64,
-    /// See `low`.
-    pub high: i64,
-    /// Ids of all nodes lie between these; the first is greater if there are no nodes. The second may stand for all that
-    /// are greater still.
-    ids: (u32, u32),
-    /// Whether it has lines, and columns.
-    pub positions: [bool; 2],
-    /// Whether it says to be of a trace ([`ProfileSource::Internal`](super::source::ProfileSource)).
-    pub is_internal: bool,
-    form: Form,
+record! {
+    /// What was found of a chunk, or of several in a row as if they were one ([`Skim::then`]): 48 bytes, in memory and on disk.
+    ///
+    /// ```
+    /// use tracemill_profile::Skim;
+    /// use tracemill_tokenizer::fields_of;
+    ///
+    /// let skim = |event: &str| Skim::of(&fields_of(event.as_bytes()).of(event.as_bytes()));
+    /// let chunk = r#"{"args":{"data":{"cpuProfile":{"nodes":[{"id":4},{"id":9}],"samples":[9,4]},"timeDeltas":[5,-7]}}}"#;
+    /// let own = skim(chunk).expect("as V8 writes it");
+    /// assert_eq!((own.samples(), own.duration(), own.low, own.high), (2, -2_000, -2_000, 5_000)); // nanoseconds
+    /// assert_eq!(own.ids(), 4..=9);
+    /// assert_eq!(Skim::of_numbers(own.numbers()), Some(own));
+    /// assert_eq!(skim(&chunk.replace(":[5", ": [5")), None); // other white space: to be decoded
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Skim {
+        /// How many samples there are, and the sum of the steps in nanoseconds.
+        count: u64,
+        duration: i64,
+        /// The least and the greatest time of a sample, in nanoseconds since the last sample of the chunk before; 0 if there
+        /// are no samples.
+        pub low: i64,
+        /// See `low`.
+        pub high: i64,
+        /// Ids of all nodes lie between these; the first is greater if there are no nodes. The second may stand for all that
+        /// are greater still.
+        ids: (u32, u32),
+        /// Whether it has lines, and columns.
+        pub positions: [bool; 2],
+        /// Whether it says to be of a trace ([`ProfileSource::Internal`](super::source::ProfileSource)).
+        pub is_internal: bool,
+        form: Form,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +73,8 @@ enum Form {
     /// Another, with more steps than samples, or fewer.
     Uneven,
 }
+
+record! { enum Form { Plain, Other, Uneven } }
 
 const _: () = assert!(size_of::<Skim>() == 48);
 
@@ -308,42 +312,6 @@ impl Skim {
     }
 }
 
-impl Record for Skim {
-    const BYTES: usize = 48;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let [lines, columns] = self.positions.map(u8::from);
-        bytes[..8].copy_from_slice(&self.count.to_le_bytes());
-        for (at, number) in [(8, self.duration), (16, self.low), (24, self.high)] {
-            bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
-        }
-        for (at, id) in [(32, self.ids.0), (36, self.ids.1)] {
-            bytes[at..at + 4].copy_from_slice(&id.to_le_bytes());
-        }
-        let flags = [lines, columns, self.is_internal.into(), self.form as u8, 0, 0, 0, 0];
-        bytes[40..48].copy_from_slice(&flags);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let narrow = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().unwrap_or(&[0; 4]));
-        let flag = |at: usize| bytes[at] != 0;
-        Skim {
-            count: word(bytes, 0),
-            duration: word(bytes, 8) as i64,
-            low: word(bytes, 16) as i64,
-            high: word(bytes, 24) as i64,
-            ids: (narrow(32), narrow(36)),
-            positions: [flag(40), flag(41)],
-            is_internal: flag(42),
-            form: match bytes[43] {
-                0 => Form::Plain,
-                1 => Form::Other,
-                _ => Form::Uneven,
-            },
-        }
-    }
-}
-
 /// A list from behind its bracket to the next `]`, and what follows.
 pub(super) fn list(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr(b']', rest)?;
@@ -398,6 +366,7 @@ fn ids_of(nodes: &[u8]) -> (u32, u32) {
 mod tests {
     use super::*;
     use crate::contents::decode_into;
+    use tracemill_core::spill::Record;
     use tracemill_tokenizer::fields_of;
 
     /// What V8 writes is read at a glance, and so it is what decoding finds.

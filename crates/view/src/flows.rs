@@ -2,7 +2,8 @@
 
 use crate::record::{Mark, Span};
 use tracemill_core::order::Keyed;
-use tracemill_core::spill::{Record, SpilledVec};
+use tracemill_core::record;
+use tracemill_core::spill::SpilledVec;
 
 /// Points that are looked at for one event.
 const LOOKED_AT: usize = 1000;
@@ -16,17 +17,7 @@ pub(crate) const NEXT: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ByLane(pub(crate) Mark);
 
-impl Record for ByLane {
-    const BYTES: usize = Mark::BYTES;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        self.0.encode(bytes);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        ByLane(Mark::decode(bytes))
-    }
-}
+record! { impl ByLane { 0: Mark } }
 
 impl Keyed for ByLane {
     type Key = (u32, i64, u64);

@@ -12,21 +12,24 @@
 use crate::record::{OPEN, OVERFLOW, Span};
 use std::ops::Range;
 use tracemill_core::error::Error;
-use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 
 /// Intervals of a sum, and sums of the next.
 const FAN: usize = 16;
 
-/// What is known of some intervals that follow each other. Of counters: least and greatest value, as bits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sum {
-    pub(crate) count: u64,
-    /// Nanoseconds in all.
-    pub(crate) busy: i64,
-    /// Of the longest.
-    pub(crate) longest: i64,
-    /// Its name.
-    pub(crate) name: u32,
+record! {
+    /// What is known of some intervals that follow each other. Of counters: least and greatest value, as bits.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Sum {
+        pub(crate) count: u64,
+        /// Nanoseconds in all.
+        pub(crate) busy: i64,
+        /// Of the longest.
+        pub(crate) longest: i64,
+        /// Its name.
+        pub(crate) name: u32,
+    }
 }
 
 impl Sum {
@@ -54,27 +57,6 @@ impl Sum {
 
 fn float(bits: i64) -> f64 {
     f64::from_bits(bits as u64)
-}
-
-impl Record for Sum {
-    const BYTES: usize = 28;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let words = [self.count, self.busy as u64, self.longest as u64];
-        for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
-            to.copy_from_slice(&word.to_le_bytes());
-        }
-        bytes[24..].copy_from_slice(&self.name.to_le_bytes());
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Sum {
-            count: word(bytes, 0),
-            busy: word(bytes, 8) as i64,
-            longest: word(bytes, 16) as i64,
-            name: u32::from_le_bytes(bytes[24..].first_chunk().copied().unwrap_or_default()),
-        }
-    }
 }
 
 /// A row of a lane.

@@ -2,7 +2,7 @@
 
 use super::form::Exported;
 use crate::rows::TreeRow;
-use crate::space::{Space, half, put};
+use crate::space::Space;
 use crate::trace::Trace;
 use crate::united::Part;
 use foldhash::fast::FixedState;
@@ -11,7 +11,8 @@ use std::hash::BuildHasher;
 use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
-use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 
 /// A function or event: a name at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -26,29 +27,17 @@ pub(crate) struct Frame {
     pub(crate) category: &'static str,
 }
 
-/// A row of a tree, depth first.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
-    pub(crate) depth: u32,
-    /// Its number among the frames.
-    pub(crate) frame: u32,
-    /// Nanoseconds of its own; below zero only if that was asked for.
-    pub(crate) own: i64,
-    /// Events.
-    pub(crate) count: u64,
-}
-
-impl Record for Line {
-    const BYTES: usize = 24;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[self.own as u64, self.count], &[self.depth, self.frame]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let [own, count] = [0, 8].map(|at| word(bytes, at));
-        let [depth, frame] = [16, 20].map(|at| half(bytes, at));
-        Line { depth, frame, own: own as i64, count }
+record! {
+    /// A row of a tree, depth first.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Line {
+        pub(crate) depth: u32,
+        /// Its number among the frames.
+        pub(crate) frame: u32,
+        /// Nanoseconds of its own; below zero only if that was asked for.
+        pub(crate) own: i64,
+        /// Events.
+        pub(crate) count: u64,
     }
 }
 

@@ -1,12 +1,12 @@
 //! How long single events of a name last: the median, what one in a hundred exceeds, and the longest.
 
 use crate::clock::Window;
-use crate::space::{double, half, put, rank};
+use crate::space::rank;
 use crate::trace::Trace;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::order::Keyed;
-use tracemill_core::spill::{Record as Fixed, word};
+use tracemill_core::record;
 
 /// Of the events of a name; times are microseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,24 +23,14 @@ pub struct Spread {
     pub most: f64,
 }
 
-/// How long one event lasts.
-#[derive(Clone, Copy)]
-struct Lasted {
-    /// Microseconds.
-    dur: f64,
-    number: u64,
-    name: u32,
-}
-
-impl Fixed for Lasted {
-    const BYTES: usize = 20;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        put(bytes, &[self.dur.to_bits(), self.number], &[self.name]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Lasted { dur: double(bytes, 0), number: word(bytes, 8), name: half(bytes, 16) }
+record! {
+    /// How long one event lasts.
+    #[derive(Clone, Copy)]
+    struct Lasted {
+        /// Microseconds.
+        dur: f64,
+        number: u64,
+        name: u32,
     }
 }
 

@@ -196,20 +196,12 @@ impl<R: Keyed> SortedRecords<R> {
 ///
 /// ```
 /// use tracemill_core::order::{KeySorter, Keyed};
-/// use tracemill_core::spill::Record;
+/// use tracemill_core::record;
 ///
 /// #[derive(Clone, Copy, Debug, PartialEq)]
 /// struct Score(u64);
 ///
-/// impl Record for Score {
-///     const BYTES: usize = 8;
-///     fn encode(&self, bytes: &mut [u8]) {
-///         self.0.encode(bytes);
-///     }
-///     fn decode(bytes: &[u8]) -> Self {
-///         Score(u64::decode(bytes))
-///     }
-/// }
+/// record! { impl Score { 0: u64 } }
 ///
 /// impl Keyed for Score {
 ///     type Key = u64;
@@ -289,7 +281,6 @@ mod tests {
     use super::*;
     use crate::entry::Entry;
     use crate::place::Place;
-    use crate::spill::word;
     use crate::store::Store;
     use tracemill_testkit::Rng;
 
@@ -297,18 +288,7 @@ mod tests {
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Scored(u64, Entry);
 
-    impl Record for Scored {
-        const BYTES: usize = 24;
-
-        fn encode(&self, bytes: &mut [u8]) {
-            bytes[..8].copy_from_slice(&self.0.to_le_bytes());
-            self.1.encode(&mut bytes[8..]);
-        }
-
-        fn decode(bytes: &[u8]) -> Self {
-            Scored(word(bytes, 0), Entry::decode(&bytes[8..]))
-        }
-    }
+    crate::record! { impl Scored { 0: u64, 1: Entry } }
 
     impl Keyed for Scored {
         type Key = (u64, i64);

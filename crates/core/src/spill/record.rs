@@ -1,28 +1,18 @@
 //! Records of fixed size, as they stand on disk: what all lists and sorters are made of.
 
-/// What can be put on disk and read back.
+/// What can be put on disk and read back: numbers, and structs of them that [`record!`](crate::record) declares.
 ///
 /// Files are read by the process that wrote them, so the form is free; by convention numbers are little-endian.
 ///
 /// ```
-/// use tracemill_core::spill::{Record, SpillVec, word};
+/// use tracemill_core::record;
+/// use tracemill_core::spill::SpillVec;
 ///
-/// #[derive(Clone, Copy, Debug, PartialEq)]
-/// struct Interval {
-///     begin: i64,
-///     length: u64,
-/// }
-///
-/// impl Record for Interval {
-///     const BYTES: usize = 16;
-///
-///     fn encode(&self, bytes: &mut [u8]) {
-///         self.begin.encode(&mut bytes[..8]);
-///         self.length.encode(&mut bytes[8..]);
-///     }
-///
-///     fn decode(bytes: &[u8]) -> Self {
-///         Interval { begin: i64::decode(&bytes[..8]), length: word(bytes, 8) }
+/// record! {
+///     #[derive(Clone, Copy, Debug, PartialEq)]
+///     struct Interval {
+///         begin: i64,
+///         length: u64,
 ///     }
 /// }
 ///
@@ -42,8 +32,71 @@ pub trait Record: Copy + Send {
     fn decode(bytes: &[u8]) -> Self;
 }
 
+/// Declares a struct whose fields are [records](crate::spill::Record), and makes it one: its fields stand one behind the other.
+///
+/// `record! { impl Pair { 0: u32, 1: u64 } }` makes a struct a record that is declared elsewhere (`impl<R: Record> Pair { … }` one of a parameter), and `record! { enum Side { Left, Right } }` an enum
+/// without data, by the numbers of its variants in their order.
+#[macro_export]
+macro_rules! record {
+    (impl $(<$parameter:ident: $bound:ident>)? $name:ident { $($field:tt: $type:ty),+ $(,)? }) => {
+        impl $(<$parameter: $bound>)? $crate::spill::Record for $name $(<$parameter>)? {
+            const BYTES: usize = 0 $(+ <$type as $crate::spill::Record>::BYTES)+;
+
+            #[inline]
+            fn encode(&self, bytes: &mut [u8]) {
+                let mut end = 0;
+                $(
+                    let start = end;
+                    end += <$type as $crate::spill::Record>::BYTES;
+                    $crate::spill::Record::encode(&self.$field, &mut bytes[start..end]);
+                )+
+            }
+
+            #[inline]
+            fn decode(bytes: &[u8]) -> Self {
+                let mut end = 0;
+                $name {
+                    $($field: {
+                        let start = end;
+                        end += <$type as $crate::spill::Record>::BYTES;
+                        <$type as $crate::spill::Record>::decode(&bytes[start..end])
+                    }),+
+                }
+            }
+        }
+    };
+    (enum $name:ident { $($variant:ident),+ $(,)? }) => {
+        impl $crate::spill::Record for $name {
+            const BYTES: usize = 1;
+
+            #[inline]
+            fn encode(&self, bytes: &mut [u8]) {
+                bytes[0] = *self as u8;
+            }
+
+            #[inline]
+            fn decode(bytes: &[u8]) -> Self {
+                const ALL: &[$name] = &[$($name::$variant),+];
+                ALL[usize::from(bytes[0]) % ALL.len()]
+            }
+        }
+    };
+    (
+        $(#[$of_struct:meta])*
+        $visibility:vis struct $name:ident {
+            $($(#[$of_field:meta])* $scope:vis $field:ident: $type:ty),+ $(,)?
+        }
+    ) => {
+        $(#[$of_struct])*
+        $visibility struct $name {
+            $($(#[$of_field])* $scope $field: $type),+
+        }
+        $crate::record! { impl $name { $($field: $type),+ } }
+    };
+}
+
 macro_rules! number {
-    ($type:ty) => {
+    ($($type:ty)+) => {$(
         impl Record for $type {
             const BYTES: usize = size_of::<$type>();
 
@@ -57,25 +110,71 @@ macro_rules! number {
                 <$type>::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())
             }
         }
-    };
+    )+};
 }
-number!(u32);
-number!(i64);
-number!(u64);
-number!(f64);
+number!(u8 u16 u32 u64 u128 i32 i64 f64);
 
-impl Record for (u64, u64) {
-    const BYTES: usize = 16;
+impl Record for bool {
+    const BYTES: usize = 1;
 
     #[inline]
     fn encode(&self, bytes: &mut [u8]) {
-        self.0.encode(&mut bytes[..8]);
-        self.1.encode(&mut bytes[8..]);
+        bytes[0] = u8::from(*self);
     }
 
     #[inline]
     fn decode(bytes: &[u8]) -> Self {
-        (word(bytes, 0), word(bytes, 8))
+        bytes[0] != 0
+    }
+}
+
+impl<R: Record> Record for Option<R> {
+    const BYTES: usize = 1 + R::BYTES;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        self.is_some().encode(bytes);
+        match self {
+            Some(own) => own.encode(&mut bytes[1..]),
+            None => bytes[1..].fill(0),
+        }
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        bool::decode(bytes).then(|| R::decode(&bytes[1..]))
+    }
+}
+
+impl<R: Record, const N: usize> Record for [R; N] {
+    const BYTES: usize = N * R::BYTES;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        let all = bytes.chunks_exact_mut(R::BYTES).zip(self);
+        all.for_each(|(bytes, own)| own.encode(bytes));
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        std::array::from_fn(|at| R::decode(&bytes[at * R::BYTES..][..R::BYTES]))
+    }
+}
+
+impl<A: Record, B: Record> Record for (A, B) {
+    const BYTES: usize = A::BYTES + B::BYTES;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        let (first, second) = bytes.split_at_mut(A::BYTES);
+        self.0.encode(first);
+        self.1.encode(second);
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        let (first, second) = bytes.split_at(A::BYTES);
+        (A::decode(first), B::decode(second))
     }
 }
 
@@ -99,11 +198,6 @@ pub(super) fn encode_all<R: Record>(records: &[R], bytes: &mut Vec<u8>) {
     for (record, bytes) in records.iter().zip(bytes.chunks_exact_mut(R::BYTES)) {
         record.encode(bytes);
     }
-}
-
-/// The little-endian number of 64 bits at `offset`: for [`Record::decode`].
-pub fn word(bytes: &[u8], offset: usize) -> u64 {
-    u64::from_le_bytes(bytes[offset..].first_chunk().copied().unwrap_or_default())
 }
 
 /// The records in some bytes.

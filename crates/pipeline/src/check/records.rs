@@ -5,19 +5,22 @@
 //! Events of one group and time never stand in two buckets.
 
 use tracemill_core::error::Error;
-use tracemill_core::spill::{DiskRuns, Record, RunFile, word};
+use tracemill_core::record;
+use tracemill_core::spill::{DiskRuns, Record, RunFile};
 
-/// An event that belongs with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Grouped {
-    /// Hash of the thread or id.
-    pub(super) group: u64,
-    /// Nanoseconds, rounded down.
-    pub(super) time: i64,
-    /// X: duration in nanoseconds. B, E: hash of the name. Others: half a hash of the name above half of one of the pid.
-    pub(super) extra: u64,
-    /// Offset among all inputs, above the phase.
-    place: u64,
+record! {
+    /// An event that belongs with others.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) struct Grouped {
+        /// Hash of the thread or id.
+        pub(super) group: u64,
+        /// Nanoseconds, rounded down.
+        pub(super) time: i64,
+        /// X: duration in nanoseconds. B, E: hash of the name. Others: half a hash of the name above half of one of the pid.
+        pub(super) extra: u64,
+        /// Offset among all inputs, above the phase.
+        place: u64,
+    }
 }
 
 /// Beside the phase: its letters are below.
@@ -55,22 +58,6 @@ impl Grouped {
     fn tie(&self) -> (u64, u64) {
         let shorter = if self.phase() == b'X' { !self.extra } else { u64::MAX };
         (shorter, self.place)
-    }
-}
-
-impl Record for Grouped {
-    const BYTES: usize = 32;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let words = [self.group, self.time as u64, self.extra, self.place];
-        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-            *chunk = word.to_le_bytes();
-        }
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let [group, time, extra, place] = [0, 8, 16, 24].map(|at| word(bytes, at));
-        Grouped { group, time: time as i64, extra, place }
     }
 }
 

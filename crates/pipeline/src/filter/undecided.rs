@@ -4,7 +4,7 @@ use super::reason::Reason;
 use std::cmp::Ordering;
 use tracemill_core::entry::Entry;
 use tracemill_core::order::{Keyed, Order};
-use tracemill_core::spill::{Record, word};
+use tracemill_core::record;
 
 /// What an undecided event is to its pair or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,55 +24,29 @@ pub(super) enum Role {
     Chunk,
 }
 
-impl Role {
-    const ALL: [Role; 6] =
-        [Role::Single, Role::Begin, Role::End, Role::Member, Role::Head, Role::Chunk];
-}
+record! { enum Role { Single, Begin, End, Member, Head, Chunk } }
 
-/// An undecided event.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Undecided {
-    /// What its pair or group has in common; for single events their duration.
-    pub(super) key: u64,
-    /// Time and place; [`i64::MIN`] if it has no time.
-    pub(super) entry: Entry,
-    /// The hash of the name of a `B` or `E`, as pairing looks at it; 0 for all others.
-    pub(super) name: u64,
-    pub(super) thread: u32,
-    /// What its own fields and its thread's ids are judged.
-    pub(super) reason: Reason,
-    pub(super) role: Role,
+record! {
+    /// An undecided event.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Undecided {
+        /// What its pair or group has in common; for single events their duration.
+        pub(super) key: u64,
+        /// Time and place; [`i64::MIN`] if it has no time.
+        pub(super) entry: Entry,
+        /// The hash of the name of a `B` or `E`, as pairing looks at it; 0 for all others.
+        pub(super) name: u64,
+        pub(super) thread: u32,
+        /// What its own fields and its thread's ids are judged.
+        pub(super) reason: Reason,
+        pub(super) role: Role,
+    }
 }
 
 impl Undecided {
     /// Its time, if it has one.
     pub(super) fn time(&self) -> Option<i64> {
         (self.entry.time > i64::MIN).then_some(self.entry.time)
-    }
-}
-
-impl Record for Undecided {
-    const BYTES: usize = 40;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        bytes[..8].copy_from_slice(&self.key.to_le_bytes());
-        self.entry.encode(&mut bytes[8..24]);
-        bytes[24..32].copy_from_slice(&self.name.to_le_bytes());
-        bytes[32..36].copy_from_slice(&self.thread.to_le_bytes());
-        bytes[36..].copy_from_slice(&[self.reason, self.role as u8, 0, 0]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let last = word(bytes, 32);
-        let [.., reason, role, _, _] = last.to_le_bytes();
-        Undecided {
-            key: word(bytes, 0),
-            entry: Entry::decode(&bytes[8..24]),
-            name: word(bytes, 24),
-            thread: last as u32,
-            reason,
-            role: Role::ALL[usize::from(role) % Role::ALL.len()],
-        }
     }
 }
 

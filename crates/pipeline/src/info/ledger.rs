@@ -12,7 +12,8 @@ use std::cmp::Ordering;
 use std::path::Path;
 use tracemill_core::error::Error;
 use tracemill_core::order::LoserTree;
-use tracemill_core::spill::{DiskRuns, RunFile};
+use tracemill_core::record;
+use tracemill_core::spill::{DiskRuns, Record, RunFile};
 
 /// Counts by key, within a limit of memory.
 pub(super) struct Ledger {
@@ -22,32 +23,38 @@ pub(super) struct Ledger {
     file: RunFile,
 }
 
-/// Bytes of an entry on disk, without its key.
-const HEAD: usize = 48;
+record! {
+    /// An entry on disk, without its key.
+    #[derive(Clone, Copy)]
+    struct Head {
+        hash: u64,
+        events: u64,
+        bytes: u64,
+        time_ns: u64,
+        self_ns: u64,
+        key_len: u64,
+    }
+}
 
 fn compare(a: &Entry<'_>, b: &Entry<'_>) -> Ordering {
     a.hash.cmp(&b.hash).then_with(|| a.key.cmp(b.key))
 }
 
-fn encode(entry: &Entry<'_>) -> [u8; HEAD] {
+fn encode(entry: &Entry<'_>) -> [u8; Head::BYTES] {
     let Usage { events, bytes, time_ns, self_ns } = entry.usage;
-    let words = [entry.hash, events, bytes, time_ns, self_ns, entry.key.len() as u64];
-    let mut head = [0; HEAD];
-    for (chunk, word) in head.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-        *chunk = word.to_le_bytes();
-    }
+    let (hash, key_len) = (entry.hash, entry.key.len() as u64);
+    let mut head = [0; Head::BYTES];
+    Head { hash, events, bytes, time_ns, self_ns, key_len }.encode(&mut head);
     head
 }
 
 /// The entries of a run.
 fn decode(mut run: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     std::iter::from_fn(move || {
-        let (head, rest) = run.split_at_checked(HEAD)?;
-        let mut words = head.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
-        let mut word = || words.next().unwrap_or_default();
-        let hash = word();
-        let usage = Usage { events: word(), bytes: word(), time_ns: word(), self_ns: word() };
-        let (key, rest) = rest.split_at_checked(word() as usize)?;
+        let (head, rest) = run.split_at_checked(Head::BYTES)?;
+        let Head { hash, events, bytes, time_ns, self_ns, key_len } = Head::decode(head);
+        let usage = Usage { events, bytes, time_ns, self_ns };
+        let (key, rest) = rest.split_at_checked(key_len as usize)?;
         run = rest;
         Some(Entry { hash, key, usage })
     })

@@ -4,24 +4,25 @@ use std::cmp::Ordering;
 use std::path::Path;
 use tracemill_core::error::Error;
 use tracemill_core::order::LoserTree;
-use tracemill_core::spill::{DiskRuns, RunFile};
+use tracemill_core::record;
+use tracemill_core::spill::{DiskRuns, Record, RunFile};
 
-/// What of an event says how it nests.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slice {
-    /// Hash of its thread.
-    pub(super) thread: u64,
-    /// Nanoseconds, rounded down.
-    pub(super) ts: i64,
-    /// Nanoseconds of an X; 0 for B and E.
-    pub(super) dur: u64,
-    /// Hash of its name; of an E 0 if it has none, or an empty one.
-    pub(super) name: u64,
-    /// Offset among all inputs, above the phase.
-    place: u64,
+record! {
+    /// What of an event says how it nests.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Slice {
+        /// Hash of its thread.
+        pub(super) thread: u64,
+        /// Nanoseconds, rounded down.
+        pub(super) ts: i64,
+        /// Nanoseconds of an X; 0 for B and E.
+        pub(super) dur: u64,
+        /// Hash of its name; of an E 0 if it has none, or an empty one.
+        pub(super) name: u64,
+        /// Offset among all inputs, above the phase.
+        place: u64,
+    }
 }
-
-const SIZE: usize = size_of::<Slice>();
 
 impl Slice {
     pub(super) fn new(
@@ -42,23 +43,6 @@ impl Slice {
     fn compare(&self, other: &Slice) -> Ordering {
         let key = |slice: &Slice| (slice.thread, slice.ts, !slice.dur, slice.place);
         key(self).cmp(&key(other))
-    }
-
-    fn encode(&self) -> [u8; SIZE] {
-        let words = [self.thread, self.ts as u64, self.dur, self.name, self.place];
-        let mut bytes = [0; SIZE];
-        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-            *chunk = word.to_le_bytes();
-        }
-        bytes
-    }
-
-    fn decode(bytes: &[u8; SIZE]) -> Self {
-        let word = |at: usize| {
-            let bytes = bytes[8 * at..].first_chunk::<8>().copied().unwrap_or_default();
-            u64::from_le_bytes(bytes)
-        };
-        Slice { thread: word(0), ts: word(1) as i64, dur: word(2), name: word(3), place: word(4) }
     }
 }
 
@@ -95,7 +79,11 @@ impl Slices {
         self.heap = 0;
         let runs = std::mem::take(&mut self.runs);
         let memory = runs.iter().map(|run| run.iter().copied());
-        each(memory.collect(), |slice| self.file.write(&slice.encode()))?;
+        let mut bytes = [0; Slice::BYTES];
+        each(memory.collect(), |slice| {
+            slice.encode(&mut bytes);
+            self.file.write(&bytes)
+        })?;
         self.file.end_run();
         Ok(())
     }
@@ -118,7 +106,7 @@ pub(super) struct Sorted {
 impl Sorted {
     /// Gives all of them to `visit`, in order.
     pub(super) fn each(&self, visit: impl FnMut(Slice) -> Result<(), Error>) -> Result<(), Error> {
-        let disk = self.disk.iter().map(|run| run.as_chunks::<SIZE>().0.iter().map(Slice::decode));
+        let disk = self.disk.iter().map(|run| run.chunks_exact(Slice::BYTES).map(Slice::decode));
         match self.runs.is_empty() {
             true => each(disk.collect(), visit),
             false => each(self.runs.iter().map(|run| run.iter().copied()).collect(), visit),

@@ -6,30 +6,20 @@
 use super::granules::{Granules, PartGranules};
 use std::io;
 use tracemill_core::error::Error;
-use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_index::{Writer, id};
 
 /// Rows of a page.
 const ROWS: usize = 8192;
 
-/// The place of an event with a name.
-#[derive(Clone, Copy)]
-pub(super) struct NamePlace {
-    place: u64,
-    /// Among the names of the chunk, then among all.
-    pub(super) name: u32,
-}
-
-impl Record for NamePlace {
-    const BYTES: usize = 16;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        bytes[..8].copy_from_slice(&self.place.to_le_bytes());
-        bytes[8..].copy_from_slice(&u64::from(self.name).to_le_bytes());
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        NamePlace { place: word(bytes, 0), name: word(bytes, 8) as u32 }
+record! {
+    /// The place of an event with a name.
+    #[derive(Clone, Copy)]
+    pub(super) struct NamePlace {
+        place: u64,
+        /// Among the names of the chunk, then among all.
+        pub(super) name: u32,
     }
 }
 

@@ -16,7 +16,8 @@
 use std::io;
 use std::ops::Range;
 use tracemill_core::error::Error;
-use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_index::{PageBuilder, Writer, id, kinds};
 
 /// Bytes of text to a granule at least, taken over the whole text.
@@ -31,21 +32,23 @@ pub(super) const TIMED: u64 =
 /// Granules of a page.
 pub(super) const ROWS: usize = 8192;
 
-/// A stretch of events.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Granule {
-    pub(super) place: u64,
-    pub(super) end: u64,
-    pub(super) events: u64,
-    /// Those of its events alone.
-    pub(super) bytes: u64,
-    /// Times of its timed events that are no metadata; greatest below least if it has none.
-    pub(super) least: i64,
-    pub(super) greatest: i64,
-    pub(super) kinds: u64,
-    pub(super) sum: u32,
-    /// By how much time jumps at its first event.
-    jump: u64,
+record! {
+    /// A stretch of events.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Granule {
+        pub(super) place: u64,
+        pub(super) end: u64,
+        pub(super) events: u64,
+        /// Those of its events alone.
+        pub(super) bytes: u64,
+        /// Times of its timed events that are no metadata; greatest below least if it has none.
+        pub(super) least: i64,
+        pub(super) greatest: i64,
+        pub(super) kinds: u64,
+        pub(super) sum: u32,
+        /// By how much time jumps at its first event.
+        jump: u64,
+    }
 }
 
 /// What of an event counts here.
@@ -89,34 +92,6 @@ impl Granule {
         match self.least <= self.greatest {
             true => (self.least as u64, self.greatest.abs_diff(self.least)),
             false => (0, 0),
-        }
-    }
-}
-
-impl Record for Granule {
-    const BYTES: usize = 64;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let meta = self.kinds << 32 | u64::from(self.sum);
-        let Granule { place, end, events, bytes: own, least, greatest, jump, .. } = *self;
-        let words = [place, end, events, least as u64, greatest as u64, meta, jump, own];
-        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-            *chunk = word.to_le_bytes();
-        }
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let word = |at: usize| word(bytes, 8 * at);
-        Granule {
-            place: word(0),
-            end: word(1),
-            events: word(2),
-            least: word(3) as i64,
-            greatest: word(4) as i64,
-            kinds: word(5) >> 32,
-            sum: word(5) as u32,
-            jump: word(6),
-            bytes: word(7),
         }
     }
 }

@@ -10,40 +10,21 @@ use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
 use tracemill_core::order::{Keyed, Order};
 use tracemill_core::place::Place;
-use tracemill_core::spill::Record;
+use tracemill_core::record;
 use tracemill_index::spans;
 use tracemill_tokenizer::{Event, Nanos, Tier, Validator};
 
-/// A part of something that lasts, with the thread it stands on and its checksum.
-#[derive(Clone, Copy)]
-pub(super) struct LastingEvent {
-    pub(super) part: keys::PairEvent,
-    /// Among the threads of the chunk, then among all.
-    pub(super) thread: u32,
-    pub(super) sum: u32,
-    /// As of [`Span`]: of the chunk, then of all.
-    pub(super) track: u32,
-    pub(super) name: u32,
-}
-
-impl Record for LastingEvent {
-    const BYTES: usize = keys::PairEvent::BYTES + 16;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let (part, rest) = bytes.split_at_mut(keys::PairEvent::BYTES);
-        self.part.encode(part);
-        let numbers = [self.thread, self.sum, self.track, self.name];
-        for (to, number) in rest.chunks_exact_mut(4).zip(numbers) {
-            to.copy_from_slice(&number.to_le_bytes());
-        }
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let (part, rest) = bytes.split_at(keys::PairEvent::BYTES);
-        let number =
-            |at: usize| u32::from_le_bytes(rest[at..].first_chunk().copied().unwrap_or_default());
-        let [thread, sum, track, name] = [0, 4, 8, 12].map(number);
-        LastingEvent { part: keys::PairEvent::decode(part), thread, sum, track, name }
+record! {
+    /// A part of something that lasts, with the thread it stands on and its checksum.
+    #[derive(Clone, Copy)]
+    pub(super) struct LastingEvent {
+        pub(super) part: keys::PairEvent,
+        /// Among the threads of the chunk, then among all.
+        pub(super) thread: u32,
+        pub(super) sum: u32,
+        /// As of [`Span`]: of the chunk, then of all.
+        pub(super) track: u32,
+        pub(super) name: u32,
     }
 }
 

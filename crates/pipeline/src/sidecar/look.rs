@@ -9,7 +9,7 @@ use crate::info::{self, LastEvent};
 use crate::slice::kinds::{Phase, end_of};
 use tracemill_core::envelope::ChunkStats;
 use tracemill_core::observe::{EventRef, Look};
-use tracemill_core::spill::{Record, word};
+use tracemill_core::record;
 use tracemill_index::{event_sum, kinds};
 use tracemill_profile::Role;
 use tracemill_tokenizer::{Damage, Event, Member as Value};
@@ -38,28 +38,14 @@ impl IndexLook {
     }
 }
 
-/// An event that counts wherever it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Listed {
-    pub(super) place: u64,
-    pub(super) len: u64,
-    pub(super) kinds: u64,
-    pub(super) sum: u32,
-}
-
-impl Record for Listed {
-    const BYTES: usize = 32;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let words = [self.place, self.len, self.kinds, u64::from(self.sum)];
-        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-            *chunk = word.to_le_bytes();
-        }
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let [place, len, kinds, sum] = std::array::from_fn(|at| word(bytes, 8 * at));
-        Listed { place, len, kinds, sum: sum as u32 }
+record! {
+    /// An event that counts wherever it stands.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) struct Listed {
+        pub(super) place: u64,
+        pub(super) len: u64,
+        pub(super) kinds: u64,
+        pub(super) sum: u32,
     }
 }
 

@@ -17,7 +17,8 @@ use tracemill_core::bounds::widen;
 use tracemill_core::entry::{Entry, says_all};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
-use tracemill_core::spill::{Record, SpillVec, SpilledVec, word};
+use tracemill_core::record;
+use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_index::{PageBuilder, Writer, id, streams};
 use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey, is_far};
 use tracemill_tokenizer::Event;
@@ -26,51 +27,23 @@ use tracemill_tokenizer::Event;
 const ROWS: usize = 8192;
 const EVENTS: usize = 1024;
 
-/// An event of a stream.
-#[derive(Clone, Copy)]
-pub(super) struct Member {
-    place: u64,
-    len: u64,
-    stream: u32,
-    sum: u32,
-    time: i64,
-    /// Of a chunk.
-    skim: Option<Skim>,
+record! {
+    /// An event of a stream.
+    #[derive(Clone, Copy)]
+    pub(super) struct Member {
+        place: u64,
+        len: u64,
+        stream: u32,
+        sum: u32,
+        time: i64,
+        /// Of a chunk.
+        skim: Option<Skim>,
+    }
 }
 
 impl Member {
     fn row(&self) -> ChunkRow {
         ChunkRow { stream: self.stream as usize, time: self.time, skim: self.skim }
-    }
-}
-
-/// Bytes of one without what a look at a chunk finds.
-const OWN: usize = 33;
-
-impl Record for Member {
-    const BYTES: usize = OWN + Skim::BYTES;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let own = u64::from(self.stream) | u64::from(self.sum) << 32;
-        for (chunk, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip([
-            self.place,
-            self.len,
-            own,
-            self.time as u64,
-        ]) {
-            *chunk = word.to_le_bytes();
-        }
-        bytes[OWN - 1] = self.skim.is_some().into();
-        if let Some(skim) = self.skim {
-            skim.encode(&mut bytes[OWN..]);
-        }
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let [place, len, own, time] = std::array::from_fn(|at| word(bytes, 8 * at));
-        let skim = (bytes[OWN - 1] != 0).then(|| Skim::decode(&bytes[OWN..]));
-        let (stream, sum) = (own as u32, (own >> 32) as u32);
-        Member { place, len, stream, sum, time: time as i64, skim }
     }
 }
 

@@ -11,7 +11,7 @@ use tracemill_core::error::Error;
 use tracemill_core::json::push_micros;
 use tracemill_core::order::{Keyed, Order, SortedRecords};
 use tracemill_core::patch::Patches;
-use tracemill_core::spill::Record;
+use tracemill_core::record;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Windows;
 use tracemill_tokenizer::{Field, fields_of};
@@ -30,47 +30,26 @@ pub(super) enum EdgeKind {
     Closed,
 }
 
-impl EdgeKind {
-    const ALL: [EdgeKind; 4] =
-        [EdgeKind::Reopened, EdgeKind::Flow, EdgeKind::ClosedOwn, EdgeKind::Closed];
+record! { enum EdgeKind { Reopened, Flow, ClosedOwn, Closed } }
 
+impl EdgeKind {
     /// Whether the latest comes first.
     fn is_reversed(self) -> bool {
         matches!(self, EdgeKind::ClosedOwn | EdgeKind::Closed)
     }
 }
 
-/// An event to be made.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct EdgeEvent {
-    pub(super) window: u32,
-    pub(super) turn: EdgeKind,
-    pub(super) kind: Kind,
-    /// What it is made of.
-    pub(super) begin: Entry,
-    /// What gives it its place among others: its begin, or of a re-opened flow the first step inside.
-    pub(super) number: Entry,
-}
-
-impl Record for EdgeEvent {
-    const BYTES: usize = 40;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        bytes[..4].copy_from_slice(&self.window.to_le_bytes());
-        bytes[4..8].copy_from_slice(&[self.turn as u8, self.kind as u8, 0, 0]);
-        self.begin.encode(&mut bytes[8..24]);
-        self.number.encode(&mut bytes[24..]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        let &[a, b, c, d, turn, kind, ..] = bytes else { unreachable!("records are long enough") };
-        EdgeEvent {
-            window: u32::from_le_bytes([a, b, c, d]),
-            turn: EdgeKind::ALL[usize::from(turn) % EdgeKind::ALL.len()],
-            kind: Kind::of_number(kind),
-            begin: Entry::decode(&bytes[8..24]),
-            number: Entry::decode(&bytes[24..40]),
-        }
+record! {
+    /// An event to be made.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct EdgeEvent {
+        pub(super) window: u32,
+        pub(super) turn: EdgeKind,
+        pub(super) kind: Kind,
+        /// What it is made of.
+        pub(super) begin: Entry,
+        /// What gives it its place among others: its begin, or of a re-opened flow the first step inside.
+        pub(super) number: Entry,
     }
 }
 

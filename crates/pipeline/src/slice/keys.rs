@@ -14,56 +14,31 @@ use crate::key_hash::{KeyHash, name_key};
 use std::cmp::Ordering;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::order::{Keyed, Order};
-use tracemill_core::spill::{Record, word};
+use tracemill_core::record;
 use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of};
 
-/// A part of something that lasts, with all that pairing asks.
-#[derive(Clone, Copy)]
-pub(crate) struct PairEvent {
-    pub(crate) entry: Entry,
-    /// 0 if it has no id and needs one.
-    key: [u64; 2],
-    /// A hash of its name; 0 if it has none or an empty one, or if the key has the name.
-    pub(crate) name: u64,
-    pub(crate) kind: Kind,
-    pub(crate) step: Step,
-    /// The name is the number of its pair, whose other part is apart too.
-    pub(crate) is_apart: bool,
+record! {
+    /// A part of something that lasts, with all that pairing asks.
+    #[derive(Clone, Copy)]
+    pub(crate) struct PairEvent {
+        pub(crate) entry: Entry,
+        /// 0 if it has no id and needs one.
+        key: [u64; 2],
+        /// A hash of its name; 0 if it has none or an empty one, or if the key has the name.
+        pub(crate) name: u64,
+        pub(crate) kind: Kind,
+        pub(crate) step: Step,
+        /// The name is the number of its pair, whose other part is apart too.
+        pub(crate) is_apart: bool,
+    }
 }
-
-/// Beside the step on disk: see [`PairEvent::is_apart`].
-const APART: u8 = 0x80;
 
 impl PairEvent {
     /// What it belongs to; 0 if it has no id and needs one.
     pub(crate) fn owner(&self) -> u128 {
         let [high, low] = self.key;
         u128::from(high) << 64 | u128::from(low)
-    }
-}
-
-impl Record for PairEvent {
-    const BYTES: usize = 42;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        self.entry.encode(&mut bytes[..16]);
-        for (offset, word) in [(16, self.key[0]), (24, self.key[1]), (32, self.name)] {
-            bytes[offset..offset + 8].copy_from_slice(&word.to_le_bytes());
-        }
-        let apart = if self.is_apart { APART } else { 0 };
-        bytes[40..].copy_from_slice(&[self.kind as u8, self.step as u8 | apart]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        PairEvent {
-            entry: Entry::decode(&bytes[..16]),
-            key: [word(bytes, 16), word(bytes, 24)],
-            name: word(bytes, 32),
-            kind: Kind::of_number(bytes[40]),
-            step: Step::of_number(bytes[41] & !APART),
-            is_apart: bytes[41] & APART != 0,
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an event is to a window: an interval of its own, an end of one, a moment, or something that is always kept.
 
 pub(crate) use crate::essential::{is_essential, is_start, may_be_special};
+use tracemill_core::record;
 use tracemill_tokenizer::{Event, Nanos};
 
 /// A part of something that lasts, by phase.
@@ -19,14 +20,9 @@ pub(crate) enum Kind {
     Counter,
 }
 
+record! { enum Kind { Slice, Async, Legacy, Flow, Counter } }
+
 impl Kind {
-    const ALL: [Kind; 5] = [Kind::Slice, Kind::Async, Kind::Legacy, Kind::Flow, Kind::Counter];
-
-    /// The variant of this number, as it is stored.
-    pub(crate) fn of_number(number: u8) -> Self {
-        Kind::ALL[usize::from(number) % Kind::ALL.len()]
-    }
-
     /// The phase that ends it.
     pub(crate) fn end(self) -> &'static str {
         match self {
@@ -47,14 +43,7 @@ pub(crate) enum Step {
     End,
 }
 
-impl Step {
-    const ALL: [Step; 3] = [Step::Begin, Step::Middle, Step::End];
-
-    /// The variant of this number, as it is stored.
-    pub(crate) fn of_number(number: u8) -> Self {
-        Step::ALL[usize::from(number) % Step::ALL.len()]
-    }
-}
+record! { enum Step { Begin, Middle, End } }
 
 /// What an event is, by its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

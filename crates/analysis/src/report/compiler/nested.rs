@@ -2,14 +2,14 @@
 
 use super::names::collapsed;
 use crate::kinds::Kind;
-use crate::space::{double, half, put, rank};
+use crate::space::rank;
 use crate::trace::Trace;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
 use tracemill_core::order::{Keyed, SortedByKey};
-use tracemill_core::spill::{Record as Fixed, word};
+use tracemill_core::record;
 
 /// A part of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,16 +30,7 @@ pub(super) enum What {
     Function,
 }
 
-const ALL: [What; 8] = [
-    What::Compiler,
-    What::Frontend,
-    What::Backend,
-    What::Source,
-    What::Parse,
-    What::Template,
-    What::Module,
-    What::Function,
-];
+record! { enum What { Compiler, Frontend, Backend, Source, Parse, Template, Module, Function } }
 
 impl What {
     fn of(name: &[u8]) -> Option<Self> {
@@ -57,36 +48,18 @@ impl What {
     }
 }
 
-/// An event of the compiler.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Event {
-    pub(super) thread: u32,
-    pub(super) what: What,
-    /// What it is of; 0 if that is not told.
-    pub(super) text: u32,
-    /// Ticks.
-    pub(super) ts: f64,
-    pub(super) dur: f64,
-    number: u64,
-}
-
-impl Fixed for Event {
-    const BYTES: usize = 36;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let words = [self.ts.to_bits(), self.dur.to_bits(), self.number];
-        put(bytes, &words, &[self.thread, self.text, self.what as u32]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Event {
-            ts: double(bytes, 0),
-            dur: double(bytes, 8),
-            number: word(bytes, 16),
-            thread: half(bytes, 24),
-            text: half(bytes, 28),
-            what: ALL[half(bytes, 32) as usize % ALL.len()],
-        }
+record! {
+    /// An event of the compiler.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(super) struct Event {
+        pub(super) thread: u32,
+        pub(super) what: What,
+        /// What it is of; 0 if that is not told.
+        pub(super) text: u32,
+        /// Ticks.
+        pub(super) ts: f64,
+        pub(super) dur: f64,
+        number: u64,
     }
 }
 

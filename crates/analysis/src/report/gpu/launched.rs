@@ -3,11 +3,10 @@
 use super::super::found::DeviceRules;
 use crate::clock::Window;
 use crate::devices::{DeviceEvent, NO_CORRELATION, Role};
-use crate::space::{half, put};
 use crate::trace::Trace;
 use tracemill_core::hash::HashMap;
 use tracemill_core::order::{Keyed, SortedByKey};
-use tracemill_core::spill::{Record, word};
+use tracemill_core::record;
 use tracemill_pipeline::Error;
 
 /// Nanoseconds as milliseconds.
@@ -15,45 +14,22 @@ pub(super) fn millis(nanos: i128) -> f64 {
     nanos as f64 / 1e6
 }
 
-/// A kernel, or a copy of memory, on a device.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct OnDevice {
-    pub(super) device: u32,
-    /// The number of its thread.
-    pub(super) thread: u32,
-    pub(super) stream: u32,
-    pub(super) name: u32,
-    pub(super) role: Role,
-    /// Nanoseconds.
-    pub(super) ts: i64,
-    pub(super) dur: i64,
-    /// When the call began that launched it, if that is known.
-    pub(super) launched: Option<i64>,
-    number: u64,
-}
-
-impl Record for OnDevice {
-    const BYTES: usize = 52;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        let launched = self.launched.unwrap_or(i64::MIN);
-        let words = [self.ts, self.dur, launched, self.number as i64].map(|own| own as u64);
-        let role = u32::from(self.role == Role::Memory);
-        put(bytes, &words, &[self.device, self.thread, self.stream, self.name, role]);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        OnDevice {
-            ts: word(bytes, 0) as i64,
-            dur: word(bytes, 8) as i64,
-            launched: Some(word(bytes, 16) as i64).filter(|own| *own != i64::MIN),
-            number: word(bytes, 24),
-            device: half(bytes, 32),
-            thread: half(bytes, 36),
-            stream: half(bytes, 40),
-            name: half(bytes, 44),
-            role: if half(bytes, 48) == 1 { Role::Memory } else { Role::Kernel },
-        }
+record! {
+    /// A kernel, or a copy of memory, on a device.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(super) struct OnDevice {
+        pub(super) device: u32,
+        /// The number of its thread.
+        pub(super) thread: u32,
+        pub(super) stream: u32,
+        pub(super) name: u32,
+        pub(super) role: Role,
+        /// Nanoseconds.
+        pub(super) ts: i64,
+        pub(super) dur: i64,
+        /// When the call began that launched it, if that is known.
+        pub(super) launched: Option<i64>,
+        number: u64,
     }
 }
 
@@ -69,17 +45,7 @@ impl Keyed for OnDevice {
 #[derive(Clone, Copy)]
 struct Correlated(DeviceEvent);
 
-impl Record for Correlated {
-    const BYTES: usize = DeviceEvent::BYTES;
-
-    fn encode(&self, bytes: &mut [u8]) {
-        self.0.encode(bytes);
-    }
-
-    fn decode(bytes: &[u8]) -> Self {
-        Correlated(DeviceEvent::decode(bytes))
-    }
-}
+record! { impl Correlated { 0: DeviceEvent } }
 
 impl Keyed for Correlated {
     type Key = (u32, u64, Role, u64);
