@@ -78,7 +78,7 @@
 //! | 3 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
 //! | 4 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row of its thread in LANES (2³² − 1: none) · start · greatest end less start, rounded up · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) · row in LANES behind the threads, of an operation · number of the name, or [`bins::NO_NAME`] |
 //! | 5 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
-//! | 6 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if streams have [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
+//! | 6 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if its stream has [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
 //! | 7 | [`id::PACK`] | frames of zstd or members of gzip of a packed trace, where unpacking can begin; the first is at its begin | place · offset in the file |
 //! | 8 | [`id::NAMES`] | names, the first that came: as shown, so cut to 200 bytes | intervals and moments · sum of their times · the longest · bytes of the name · bytes: all names |
 //! | 9 | [`id::LANES`] | threads, in the order of their first events, then lanes that are none | what it shows, see [`bins`] · bytes of pid · of the rest · bytes: all pids, each with its tid or category (of counters name, 0xFF and series), as they are spelled |
@@ -95,10 +95,10 @@
 //!
 //! **Streams**: what a chunk of a CPU profile means depends on those before it, so who needs one needs all of its stream; or, of a stream with
 //! [`streams::CHUNKS`], the sums of the steps of those before, the chunks whose ids may hold that of a node that is named, and those of its
-//! parents. Without room for that nothing stands behind the checksums, and no stream has the bit. Of those columns times, and ids where there
+//! parents. Without room for that zeros stand behind the checksums, and no stream has the bit. Of those columns times, and ids where there
 //! are any, stand as signed numbers whose sign is the lowest bit, times in the unit that [`streams::MICROS`] says; the first less
-//! the time of the event before of the stream in the same page (0 if there is none) and the sum of the own steps; the least id less the one behind
-//! the greatest of the chunk with nodes before it there (0). The times of a stream are
+//! the time of the event before of the stream (0 if there is none) and the sum of the own steps; the least id less the one behind
+//! the greatest of the chunk with nodes before it (0). The times of a stream are
 //! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, all its events have a time, and no time is farther than 2⁶¹ ns from 0.
 //!
 //! Pages of GRANULES have 8192 rows, but for the last.

@@ -110,6 +110,18 @@ impl Page {
             .ok_or_else(|| IndexError::damaged(self.offset, "a column of other numbers"))
     }
 
+    /// The first columns, all of numbers.
+    ///
+    /// # Errors
+    /// [`IndexError::Damaged`] if there are fewer.
+    pub fn columns<const N: usize>(&self) -> Result<[Vec<u64>; N], IndexError> {
+        let mut all = [const { Vec::new() }; N];
+        for (number, column) in all.iter_mut().enumerate() {
+            *column = self.numbers(number)?;
+        }
+        Ok(all)
+    }
+
     /// A column of bytes.
     ///
     /// # Errors

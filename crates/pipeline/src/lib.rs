@@ -141,6 +141,7 @@ pub use key_path::{FoundKey, find_key};
 pub use merge::{is_plain_name, merge, plan_merge};
 pub use merged_scan::{MergeIndex, PendingMerge, scan_to_merge};
 pub use pattern::{Glob, Pattern, Preset};
+pub use pieces::Unused;
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use report::{
     AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport, IdentityReport,
@@ -149,7 +150,7 @@ pub use report::{
 pub use rows::WrittenId;
 pub use sidecar::{
     DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch, IndexConfig,
-    IndexReport, IndexSection, Reach, Unused, has_index, index, index_path, info, info_with,
+    IndexReport, IndexSection, Reach, has_index, index, index_path, info, info_with,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

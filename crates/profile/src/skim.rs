@@ -29,7 +29,7 @@ pub fn is_far(time: i64) -> bool {
 }
 
 record! {
-    /// What was found of a chunk, or of several in a row as if they were one ([`Skim::then`]): 48 bytes, in memory and on disk.
+    /// What was found of a chunk: 48 bytes in memory, 44 on disk.
     ///
     /// ```
     /// use tracemill_profile::Skim;
@@ -64,7 +64,7 @@ record! {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// As V8 writes it: all of it is known.
     Plain,
@@ -210,30 +210,6 @@ impl Skim {
     /// Number of its samples.
     pub fn samples(&self) -> u64 {
         self.count
-    }
-
-    /// What would be found of both as one chunk, if `later` comes right behind: samples and steps of both, and ids between the least and the
-    /// greatest of either. It is another than those read here if one of them is.
-    ///
-    /// Sums are exact as long as times stay within [`FARTHEST`].
-    pub fn then(self, later: Skim) -> Skim {
-        let behind = later.times(self.duration);
-        let (low, high) = match (self.count, later.count) {
-            (_, 0) => (self.low, self.high),
-            (0, _) => behind,
-            _ => (self.low.min(behind.0), self.high.max(behind.1)),
-        };
-        let has = |which: usize| self.positions[which] || later.positions[which];
-        Skim {
-            count: self.count.saturating_add(later.count),
-            duration: self.duration.saturating_add(later.duration),
-            low,
-            high,
-            ids: (self.ids.0.min(later.ids.0), self.ids.1.max(later.ids.1)),
-            positions: [has(0), has(1)],
-            is_internal: self.is_internal || later.is_internal,
-            form: self.form.max(later.form),
-        }
     }
 
     /// The sum of the steps in nanoseconds: the time of its last sample since the last one of the chunk before.

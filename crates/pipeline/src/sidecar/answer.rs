@@ -2,9 +2,9 @@
 
 use super::build::TOP;
 use super::chosen::{Candidate, unused_of_several};
-use super::unused::Unused;
 use crate::config::Config;
 use crate::info::{self, InfoConfig, InfoReport, TopList, Unended, Usage};
+use crate::pieces::Unused;
 use tracemill_core::error::Error;
 use tracemill_core::source::Source;
 use tracemill_tokenizer::Mapped;

@@ -4,14 +4,12 @@
 //! read; until then bins of a k are kept that grows with what was seen, and that it reaches in any case. Those of a greater k are
 //! sums of those of a lesser one, so what is joined late is what would have been counted at once.
 
+use super::pages::Rows;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::hash::HashMap;
-use tracemill_index::{PageBuilder, Writer, bins::NO_NAME, id};
-
-/// Rows of a page.
-const ROWS: usize = 8192;
+use tracemill_index::{Writer, bins::NO_NAME, id};
 
 /// What begins in a bin.
 #[derive(Clone, Copy, Debug)]
@@ -224,28 +222,17 @@ impl AllBins {
             }
         }
         to.section(id::BINS)?;
-        rows.chunks(ROWS).try_for_each(|page| {
-            to.page(page.len(), (page[0].0, page[page.len() - 1].0), |to| fill(page, to))
-        })
+        let mut pages = Rows::new();
+        for (lane, number, Bin { count, busy, longest, name, .. }) in rows {
+            let row = [lane, number as u64, count, busy as u64, longest as u64, u64::from(name)];
+            pages.push(row, lane, to)?;
+        }
+        pages.end_page(to)
     }
 }
 
 /// Number of the lane, which of its bins, and that.
 type Row = (u64, i64, Bin);
-
-fn fill(page: &[Row], to: &mut PageBuilder) {
-    let columns: [fn(&Row) -> u64; 6] = [
-        |row| row.0,
-        |row| row.1 as u64,
-        |row| row.2.count,
-        |row| row.2.busy as u64,
-        |row| row.2.longest as u64,
-        |row| u64::from(row.2.name),
-    ];
-    for column in columns {
-        to.numbers(&page.iter().map(column).collect::<Vec<_>>());
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,8 +3,8 @@
 use super::fresh::{Fit, fit, input_of, map};
 use super::meta::Meta;
 use super::place::{has_index, place_of};
-use super::unused::Unused;
 use crate::config::{Config, IndexUse};
+use crate::pieces::Unused;
 use crate::warning::Warning;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::{Error, ErrorKind};

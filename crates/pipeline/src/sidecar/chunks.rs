@@ -7,7 +7,7 @@
 //!
 //! Of a packed trace, chunks cannot be read one by one: then all of a stream is.
 
-use super::chunk_rows::{ChunkRows, Expected};
+use super::chunk_rows::Expected;
 use super::lookup::{Lookup, Single};
 use std::ops::Range;
 use tracemill_core::hash::HashSet;
@@ -61,8 +61,7 @@ impl<'i> Lookup<'i, '_> {
 
 /// Returns the events of a page.
 fn members(page: &Page) -> Result<Vec<Member>, IndexError> {
-    let [places, lens, rows, sums] = [0, 1, 2, 3].map(|column| page.numbers(column));
-    let (places, lens, rows, sums) = (places?, lens?, rows?, sums?);
+    let [places, lens, rows, sums] = page.columns()?;
     let member = |row: usize| Member {
         single: Single { place: places[row], sum: sums[row] as u32, bytes: lens[row] },
         stream: usize::try_from(rows[row]).unwrap_or(usize::MAX),
@@ -85,6 +84,7 @@ pub(super) fn wanted(
         wanted: wanted_streams(lookup, streams, (windows, may_part))?,
         first: Vec::new(),
         has_chunk: HashSet::default(),
+        expected: Expected::default(),
         end: 0,
     };
     wanting.first.resize(wanting.wanted.len(), None);
@@ -118,11 +118,8 @@ fn wanted_streams(
     let mut all = Vec::new();
     for entry in &section.pages {
         let page = lookup.index.page(entry).map_err(|error| error.to_string())?;
-        let columns = [0, 1, 2, 3, 4].map(|column| page.numbers(column));
-        let [Ok(known), Ok(leasts), Ok(widths), Ok(event_leasts), Ok(event_widths)] = columns
-        else {
-            return Err("it says less of CPU profiles than it should".to_owned());
-        };
+        let [known, leasts, widths, event_leasts, event_widths] =
+            page.columns().map_err(|error| error.to_string())?;
         let times = times_of(&leasts, &widths).zip(times_of(&event_leasts, &event_widths));
         all.extend(
             known.iter().zip(times).map(|(&known, (own, events))| wanted(known, own, events)),
@@ -147,6 +144,7 @@ struct Wanting<'l, 'i, 'b> {
     first: Vec<Option<u64>>,
     /// Streams whose first chunk was seen.
     has_chunk: HashSet<usize>,
+    expected: Expected,
     /// Where the last event that was taken ends.
     end: u64,
 }
@@ -156,33 +154,31 @@ impl Wanting<'_, '_, '_> {
     fn take_page(&mut self, entry: &PageEntry, to: &mut WantedStreams) -> Result<(), String> {
         let page = self.lookup.index.page(entry).map_err(|error| error.to_string())?;
         let members = members(&page).map_err(|error| error.to_string())?;
-        let (mut rows, mut expected) = (None, Expected::default());
-        if self.wanted.contains(&Wanted::InPart) {
-            rows = Some(ChunkRows::of(&page)?);
-        }
+        let numbers = page.columns::<12>().map_err(|error| error.to_string())?;
         for (row, Member { single, stream }) in members.into_iter().enumerate() {
             let Single { place, sum, bytes: len } = single;
             let end = place.checked_add(len).filter(|end| *end <= self.lookup.text);
             let end = end.filter(|_| self.end <= place).ok_or("its places are not in order")?;
             self.end = end;
             let Some(&wanted) = self.wanted.get(stream) else { continue };
-            let chunk = rows.as_ref().map(|rows| rows.row(row, stream, &mut expected));
             if wanted == Wanted::Not {
                 continue;
             }
             let first = *self.first[stream].get_or_insert(place);
             to.first.insert(first);
-            let chunk = chunk.transpose()?.filter(|_| wanted == Wanted::InPart);
-            let skim = chunk.as_ref().and_then(|chunk| chunk.skim);
+            let (mut time, mut skim) = (0, None);
+            if wanted == Wanted::InPart {
+                let own = std::array::from_fn(|at| numbers[4 + at][row]);
+                let known = self.expected.decode(stream as u64, own);
+                let known = known.filter(|(_, skim)| skim.is_none_or(|own| own.samples() <= len));
+                (time, skim) = known.ok_or("it has impossible chunks of CPU profiles")?;
+            }
             // the first one says how made ones begin
             if skim.is_none() || self.has_chunk.insert(stream) {
                 to.events.push(single);
             }
-            let (Some(chunk), Some(skim)) = (chunk, skim) else { continue };
-            if skim.samples() > len {
-                return Err("it has impossible chunks of CPU profiles".to_owned());
-            }
-            let chunk = KnownChunk { place, len, time: chunk.time, skim, sum };
+            let Some(skim) = skim else { continue };
+            let chunk = KnownChunk { place, len, time, skim, sum };
             to.known.push(first, chunk).map_err(|error| error.to_string())?;
         }
         Ok(())

@@ -13,10 +13,10 @@ use super::lookup::Lookup;
 use super::meta::{Meta, WindowsMeta};
 use super::packed::{Packing, restarts};
 use super::place::index_path;
-use super::unused::Unused;
 use super::whole::make_or_hold;
 use crate::config::Config;
 use crate::drawing::{LaneKey, LaneKind, Seen};
+use crate::pieces::Unused;
 use crate::warning::Warning;
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
@@ -332,9 +332,7 @@ impl DrawnIndex {
             id::NAMES,
             |_| true,
             |page| {
-                let [counts, totals, longest, lens] =
-                    [0, 1, 2, 3].map(|column| page.numbers(column));
-                let (counts, totals, longest, lens) = (counts?, totals?, longest?, lens?);
+                let [counts, totals, longest, lens] = page.columns()?;
                 let mut rest = page.bytes(4)?;
                 for row in 0..page.rows() {
                     let (text, behind) = rest.split_at(within(lens[row], rest));
@@ -363,11 +361,8 @@ impl DrawnIndex {
         // keys are the least start and the greatest end
         let touches = |entry: &PageEntry| (entry.first as i64) < to && entry.last as i64 >= from;
         self.pages(id::SPANS, touches, |page| {
-            let columns = [0, 1, 2, 3, 4, 5, 6, 9, 10].map(|column| page.numbers(column));
-            let [kinds, flags, lanes, starts, durs, places, lasts, tracks, names] = columns;
-            let (kinds, flags, lanes, starts) = (kinds?, flags?, lanes?, starts?);
-            let (durs, places, lasts) = (durs?, places?, lasts?);
-            let (tracks, names) = (tracks?, names?);
+            let [kinds, flags, lanes, starts, durs, places, lasts, _, _, tracks, names] =
+                page.columns()?;
             for row in 0..page.rows() {
                 let lane = match kinds[row] as u8 {
                     spans::COMPLETE | spans::PAIR => lanes[row],
@@ -403,10 +398,7 @@ impl DrawnIndex {
             id::BINS,
             |_| true,
             |page| {
-                let columns = [0, 1, 2, 3, 4, 5].map(|column| page.numbers(column));
-                let [lanes, numbers, counts, busy, longest, names] = columns;
-                let (lanes, numbers, counts) = (lanes?, numbers?, counts?);
-                let (busy, longest, names) = (busy?, longest?, names?);
+                let [lanes, numbers, counts, busy, longest, names] = page.columns()?;
                 for row in 0..page.rows() {
                     let start = (numbers[row] as i64).checked_shl(self.bins).unwrap_or_default();
                     visit(DrawnBin {

@@ -21,7 +21,7 @@ use tracemill_index::{Index, IndexError, PageEntry, id, spans};
 use tracemill_tokenizer::Cursor;
 
 /// Granules of a page of GRANULES: each has an event at least.
-const GRANULES: u64 = super::granules::ROWS as u64;
+const GRANULES: u64 = super::pages::ROWS as u64;
 /// Text that is unpacked for a window at most.
 const UNPACKED: u64 = 512 << 20;
 
@@ -131,7 +131,7 @@ impl DrawnIndex {
             let section = lookup.index.section(id::PLACES);
             for entry in section.iter().flat_map(|section| &section.pages) {
                 let page = lookup.index.page(entry)?;
-                let [own, lens, sums] = [page.numbers(0)?, page.numbers(1)?, page.numbers(3)?];
+                let [own, lens, _, sums] = page.columns()?;
                 places.extend_from_slice(&own);
                 for ((place, bytes), sum) in own.into_iter().zip(lens).zip(sums) {
                     events.push(Single { place, sum: sum as u32, bytes });
@@ -320,7 +320,8 @@ impl<'l, 'b, F: Fn(u32) -> bool> Named<'l, 'b, F> {
 
     fn page(&self, entry: &PageEntry) -> Result<Vec<u64>, IndexError> {
         let page = self.index.page(entry)?;
-        let all = page.numbers(0)?.into_iter().zip(page.numbers(1)?).rev();
+        let [rows, names] = page.columns()?;
+        let all = rows.into_iter().zip(names).rev();
         let own = all.filter(|(_, name)| u32::try_from(*name).is_ok_and(&self.is_wanted));
         Ok(own.map(|(row, _)| row).collect())
     }

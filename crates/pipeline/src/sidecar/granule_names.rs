@@ -4,14 +4,12 @@
 //! first place of a name in a joined granule is one of the places noted.
 
 use super::granules::{Granules, PartGranules};
+use super::pages::Rows;
 use std::io;
 use tracemill_core::error::Error;
 use tracemill_core::record;
 use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_index::{Writer, id};
-
-/// Rows of a page.
-const ROWS: usize = 8192;
 
 record! {
     /// The place of an event with a name.
@@ -103,31 +101,17 @@ impl GranuleNames {
         to.section(id::GRANULE_NAMES)?;
         let mut all = self.0.iter().peekable();
         let mut marks = Marks::default();
-        let (mut numbers, mut names) = (Vec::new(), Vec::new());
-        for (number, granule) in granules.cut(level).enumerate() {
-            let number = number as u64;
-            let begin = names.len();
+        let mut rows = Rows::new();
+        for (number, granule) in (0..).zip(granules.cut(level)) {
+            let mut names = Vec::new();
             while let Some(found) = all.next_if(|found| found.place < granule.end) {
                 if marks.is_first(found.name, number) {
                     names.push(u64::from(found.name));
                 }
             }
-            names[begin..].sort_unstable();
-            numbers.resize(names.len(), number);
-            while numbers.len() >= ROWS {
-                page(&numbers[..ROWS], &names[..ROWS], to)?;
-                numbers.drain(..ROWS);
-                names.drain(..ROWS);
-            }
+            names.sort_unstable();
+            names.into_iter().try_for_each(|name| rows.push([number, name], number, to))?;
         }
-        page(&numbers, &names, to)
+        rows.end_page(to)
     }
-}
-
-fn page<W: io::Write>(numbers: &[u64], names: &[u64], to: &mut Writer<W>) -> io::Result<()> {
-    let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else { return Ok(()) };
-    to.page(numbers.len(), (first, last), |to| {
-        to.numbers(numbers);
-        to.numbers(names);
-    })
 }

@@ -13,12 +13,13 @@
 //! J is known when all is read. Until then a granule is cut at every jump above a bound that J reaches in any case; cuts of a greater
 //! J are among those of a lesser one, so joining granules at the end gives what cutting with J would have given.
 
+use super::pages::Rows;
 use std::io;
 use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::record;
 use tracemill_core::spill::{SpillVec, SpilledVec};
-use tracemill_index::{PageBuilder, Writer, id, kinds};
+use tracemill_index::{Writer, id, kinds};
 
 /// Bytes of text to a granule at least, taken over the whole text.
 const EACH: u64 = 4096;
@@ -29,8 +30,6 @@ const FORCED: u64 = u64::MAX;
 /// Kinds of events that have a time here.
 pub(super) const TIMED: u64 =
     kinds::PLAIN | kinds::PAIRS | kinds::ASYNC | kinds::FLOWS | kinds::COUNTERS;
-/// Granules of a page.
-pub(super) const ROWS: usize = 8192;
 
 record! {
     /// A stretch of events.
@@ -328,32 +327,13 @@ impl Granules {
     /// Writes their section.
     pub(super) fn write<W: io::Write>(&self, level: u32, to: &mut Writer<W>) -> io::Result<()> {
         to.section(id::GRANULES)?;
-        let mut granules = self.cut(level);
-        loop {
-            let page: Vec<Granule> = granules.by_ref().take(ROWS).collect();
-            if page.is_empty() {
-                return Ok(());
-            }
-            let least = page.iter().map(|granule| granule.least).min().unwrap_or_default();
-            let greatest = page.iter().map(|granule| granule.greatest).max().unwrap_or_default();
-            to.page(page.len(), (least as u64, greatest as u64), |to| fill(&page, to))?;
+        let mut rows = Rows::new();
+        for own in self.cut(level) {
+            let Granule { place, end, events, kinds, sum, bytes, .. } = own;
+            let (least, width) = own.times();
+            let row = [place, end - place, events, least, width, kinds, u64::from(sum), bytes];
+            rows.push_all(row, (own.least, own.greatest), &[], to)?;
         }
-    }
-}
-
-/// Writes the columns of a page.
-fn fill(page: &[Granule], to: &mut PageBuilder) {
-    let columns: [fn(&Granule) -> u64; 8] = [
-        |granule| granule.place,
-        |granule| granule.end - granule.place,
-        |granule| granule.events,
-        |granule| granule.times().0,
-        |granule| granule.times().1,
-        |granule| granule.kinds,
-        |granule| u64::from(granule.sum),
-        |granule| granule.bytes,
-    ];
-    for column in columns {
-        to.numbers(&page.iter().map(column).collect::<Vec<_>>());
+        rows.end_page(to)
     }
 }

@@ -1,7 +1,7 @@
 //! What of a trace a stretch of time needs, by the sections of its index.
 
-use super::granules::ROWS;
 use super::packed::PackedText;
+use super::pages::ROWS;
 use crate::pieces::Read;
 use std::ops::Range;
 use std::sync::Arc;
@@ -106,11 +106,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ) -> Result<(), IndexError> {
         for entry in pages_of(self.spans, seen) {
             let page = self.index.page(entry)?;
-            let columns = [0, 1, 3, 4, 5, 6, 7, 8].map(|column| page.numbers(column));
-            let [kinds, flags, starts, durs, begins, rests, sums, last_sums] = columns;
-            let (kinds, flags) = (kinds?, flags?);
-            let (starts, durs) = (starts?, durs?);
-            let (begins, rests, sums, last_sums) = (begins?, rests?, sums?, last_sums?);
+            let [kinds, flags, _, starts, durs, begins, rests, sums, last_sums] = page.columns()?;
             for row in 0..page.rows() {
                 let (flags, start) = (flags[row] as u8, starts[row] as i64);
                 let is_open = flags & spans::OPEN != 0;
@@ -211,10 +207,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 continue;
             }
             let page = self.index.page(entry)?;
-            let columns = [0, 1, 2, 3, 4, 5, 6, 7].map(|column| page.numbers(column));
-            let [places, lens, events, leasts, widths, kinds, sums, bytes] = columns;
-            let (places, lens, events, leasts) = (places?, lens?, events?, leasts?);
-            let (widths, kinds, sums, bytes) = (widths?, kinds?, sums?, bytes?);
+            let [places, lens, events, leasts, widths, kinds, sums, bytes] = page.columns()?;
             for row in 0..page.rows() {
                 let (place, len, least) = (places[row], lens[row], leasts[row] as i64);
                 visit(&Row {
@@ -297,7 +290,8 @@ impl Granules {
 
 /// Returns the events in PLACES.
 fn listed(page: &Page) -> Result<impl Iterator<Item = Single>, IndexError> {
-    let events = page.numbers(0)?.into_iter().zip(page.numbers(3)?);
+    let [places, _, _, sums] = page.columns()?;
+    let events = places.into_iter().zip(sums);
     Ok(events.map(|(place, sum)| Single { place, sum: sum as u32, bytes: 0 }))
 }
 

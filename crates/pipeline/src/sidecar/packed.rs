@@ -78,9 +78,9 @@ impl Packed {
     /// Writes PACK.
     pub(super) fn write<W: io::Write>(&self, to: &mut Writer<W>) -> io::Result<()> {
         to.section(id::PACK)?;
-        let mut rows = Rows::<2>::new();
+        let mut rows = Rows::new();
         for Restart { text, packed } in &self.restarts {
-            rows.push([*text, *packed], &[], to)?;
+            rows.push([*text, *packed], *text, to)?;
         }
         rows.end_page(to)
     }
@@ -94,9 +94,8 @@ pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Arc<[Restart]>>, Inde
     let Some(section) = index.section(id::PACK) else { return Ok(None) };
     let mut all = Vec::new();
     for entry in &section.pages {
-        let page = index.page(entry)?;
-        let places = page.numbers(0)?.into_iter().zip(page.numbers(1)?);
-        all.extend(places.map(|(text, packed)| Restart { text, packed }));
+        let [texts, places] = index.page(entry)?.columns()?;
+        all.extend(texts.into_iter().zip(places).map(|(text, packed)| Restart { text, packed }));
     }
     let ascends =
         all.windows(2).all(|two| two[0].text < two[1].text && two[0].packed < two[1].packed);

@@ -1,10 +1,10 @@
 //! Tables as pages of a section: as many rows as there is room for.
 
 use std::io;
-use tracemill_index::{PageBuilder, Writer};
+use tracemill_index::Writer;
 
-/// Rows of a page, and bytes of text after which one ends.
-const ROWS: usize = 8192;
+/// Rows of a page, but for the last, and bytes of text after which one ends.
+pub(super) const ROWS: usize = 8192;
 const TEXT: usize = 256 << 10;
 /// The longest text that a page has room for.
 pub(super) const TEXT_MOST: usize = 512 << 10;
@@ -12,42 +12,66 @@ pub(super) const TEXT_MOST: usize = 512 << 10;
 /// Collects the rows of a page.
 pub(super) struct Rows<const N: usize> {
     columns: [Vec<u64>; N],
-    text: Vec<u8>,
+    text: Option<Vec<u8>>,
+    /// The least and the greatest key.
+    keys: (i64, i64),
 }
 
 impl<const N: usize> Rows<N> {
+    /// None yet, of a table without text.
     pub(super) fn new() -> Self {
-        Rows { columns: std::array::from_fn(|_| Vec::new()), text: Vec::new() }
+        Rows { columns: [const { Vec::new() }; N], text: None, keys: (i64::MAX, i64::MIN) }
     }
 
+    /// The same with texts behind the columns.
+    pub(super) fn with_text() -> Self {
+        Rows { text: Some(Vec::new()), ..Self::new() }
+    }
+
+    /// Adds a row by its one key.
     pub(super) fn push<W: io::Write>(
         &mut self,
         row: [u64; N],
+        key: u64,
+        to: &mut Writer<W>,
+    ) -> io::Result<()> {
+        self.push_all(row, (key as i64, key as i64), &[], to)
+    }
+
+    /// Adds a row with its least and its greatest key, and its texts.
+    pub(super) fn push_all<W: io::Write>(
+        &mut self,
+        row: [u64; N],
+        keys: (i64, i64),
         texts: &[&[u8]],
         to: &mut Writer<W>,
     ) -> io::Result<()> {
         let own: usize = texts.iter().map(|text| text.len()).sum();
-        if self.columns[0].len() == ROWS || self.text.len() + own > TEXT && !self.text.is_empty() {
+        let held = self.text.as_ref().map_or(0, Vec::len);
+        if held > 0 && held + own > TEXT {
             self.end_page(to)?;
         }
-        for (column, number) in self.columns.iter_mut().zip(row) {
-            column.push(number);
-        }
-        texts.iter().for_each(|text| self.text.extend_from_slice(text));
-        Ok(())
+        self.columns.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
+        self.keys = (self.keys.0.min(keys.0), self.keys.1.max(keys.1));
+        let text = self.text.iter_mut();
+        text.for_each(|all| texts.iter().for_each(|text| all.extend_from_slice(text)));
+        if self.columns[0].len() == ROWS { self.end_page(to) } else { Ok(()) }
     }
 
-    /// Writes what there is; keys are the first column.
+    /// Writes what there is.
     pub(super) fn end_page<W: io::Write>(&mut self, to: &mut Writer<W>) -> io::Result<()> {
         let rows = self.columns[0].len();
-        let (Some(&first), Some(&last)) = (self.columns[0].first(), self.columns[0].last()) else {
+        if rows == 0 {
             return Ok(());
-        };
-        to.page(rows, (first, last), |page: &mut PageBuilder| {
+        }
+        let (least, greatest) = self.keys;
+        to.page(rows, (least as u64, greatest as u64), |page| {
             self.columns.iter().for_each(|column| _ = page.numbers(column));
-            page.bytes(&self.text);
+            self.text.iter().for_each(|text| _ = page.bytes(text));
         })?;
-        *self = Rows::new();
+        self.columns.iter_mut().for_each(Vec::clear);
+        self.text.iter_mut().for_each(Vec::clear);
+        self.keys = (i64::MAX, i64::MIN);
         Ok(())
     }
 }

@@ -9,9 +9,9 @@
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
 use super::plan::{Asked, Opened, Plan, are_too_many, pieces_of, run};
-use super::unused::Unused;
 use crate::config::Config;
 use crate::inputs::scan;
+use crate::pieces::Unused;
 use crate::pieces::{PieceOutcome, Pieces};
 use tracemill_core::error::Error;
 use tracemill_core::observe::{Nothing, Scanned};

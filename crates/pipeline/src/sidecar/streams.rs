@@ -11,7 +11,8 @@
 //! samples in windows, and those that define what these name (`tracemill_profile::KnownChunks`). Nothing is needed if no event and no sample
 //! of the stream lies near; where that cannot be told from one look at each chunk, the times are unknown, and the stream is always read.
 
-use super::chunk_rows::{self, ChunkRow};
+use super::chunk_rows::Expected;
+use super::pages::Rows;
 use std::io;
 use tracemill_core::bounds::widen;
 use tracemill_core::entry::{Entry, says_all};
@@ -19,13 +20,9 @@ use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::record;
 use tracemill_core::spill::{SpillVec, SpilledVec};
-use tracemill_index::{PageBuilder, Writer, id, streams};
+use tracemill_index::{Writer, id, streams};
 use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey, is_far};
 use tracemill_tokenizer::Event;
-
-/// Rows of a page of streams, and of one of events.
-const ROWS: usize = 8192;
-const EVENTS: usize = 1024;
 
 record! {
     /// An event of a stream.
@@ -38,12 +35,6 @@ record! {
         time: i64,
         /// Of a chunk.
         skim: Option<Skim>,
-    }
-}
-
-impl Member {
-    fn row(&self) -> ChunkRow {
-        ChunkRow { stream: self.stream as usize, time: self.time, skim: self.skim }
     }
 }
 
@@ -206,46 +197,29 @@ impl Streams {
     /// Writes their sections, with what there is of chunks if that `has_room`.
     pub(super) fn write<W: io::Write>(&self, has_room: bool, to: &mut Writer<W>) -> io::Result<()> {
         to.section(id::STREAMS)?;
-        for page in self.all.chunks(ROWS) {
-            to.page(page.len(), (0, 0), |to| fill_streams(page, has_room, to))?;
+        let mut rows = Rows::new();
+        let times = |times: Option<(i64, i64)>| {
+            let (least, greatest) = times.unwrap_or_default();
+            (least as u64, greatest.abs_diff(least))
+        };
+        for track in &self.all {
+            let ((least, width), (event_least, event_width)) =
+                (times(track.times()), times(track.of_events));
+            let row = [track.known(has_room), least, width, event_least, event_width];
+            rows.push(row, 0, to)?;
         }
+        rows.end_page(to)?;
         to.section(id::STREAM_EVENTS)?;
-        let mut members = self.members.iter();
-        loop {
-            let page: Vec<Member> = members.by_ref().take(EVENTS).collect();
-            let (Some(first), Some(last)) = (page.first(), page.last()) else { return Ok(()) };
-            to.page(page.len(), (first.place, last.place), |to| {
-                fill_members(&page, to);
-                if has_room {
-                    chunk_rows::fill(page.iter().map(Member::row), to);
-                }
-            })?;
+        let (mut rows, mut expected) = (Rows::new(), Expected::default());
+        for Member { place, len, stream, sum, time, skim } in self.members.iter() {
+            let numbers = has_room.then(|| expected.encode(stream.into(), time, skim));
+            let [later, kind, samples, duration, low, rest, least, ids] =
+                numbers.unwrap_or_default();
+            let (stream, sum) = (u64::from(stream), u64::from(sum));
+            let row =
+                [place, len, stream, sum, later, kind, samples, duration, low, rest, least, ids];
+            rows.push(row, place, to)?;
         }
-    }
-}
-
-fn fill_streams(page: &[Track], has_room: bool, to: &mut PageBuilder) {
-    to.numbers(&page.iter().map(|track| track.known(has_room)).collect::<Vec<_>>());
-    fill_times(page.iter().map(Track::times), to);
-    fill_times(page.iter().map(|track| track.of_events), to);
-}
-
-/// The least ones, and how much greater the greatest are.
-fn fill_times(times: impl Iterator<Item = Option<(i64, i64)>>, to: &mut PageBuilder) {
-    let times = times.map(Option::unwrap_or_default);
-    let columns = times.map(|(least, greatest)| (least as u64, greatest.abs_diff(least)));
-    let (leasts, widths): (Vec<u64>, Vec<u64>) = columns.unzip();
-    to.numbers(&leasts).numbers(&widths);
-}
-
-fn fill_members(page: &[Member], to: &mut PageBuilder) {
-    let columns: [fn(&Member) -> u64; 4] = [
-        |member| member.place,
-        |member| member.len,
-        |member| u64::from(member.stream),
-        |member| u64::from(member.sum),
-    ];
-    for column in columns {
-        to.numbers(&page.iter().map(column).collect::<Vec<_>>());
+        rows.end_page(to)
     }
 }

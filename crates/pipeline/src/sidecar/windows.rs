@@ -21,8 +21,8 @@
 
 use super::chunks;
 use super::plan::{Asked, Opened, Plan, are_too_many, pieces_of, run};
-use super::unused::Unused;
 use crate::config::Config;
+use crate::pieces::Unused;
 use crate::slice::narrowed::{BASE, Narrowed};
 use crate::slice::{self, SliceReport, SliceRun};
 use std::sync::Arc;

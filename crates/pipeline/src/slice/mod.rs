@@ -41,7 +41,7 @@ use crate::annotations::{Annotations, name_events};
 use crate::config::Config;
 use crate::inputs::{of_inputs, scan};
 use crate::pieces::PieceOutcome;
-use crate::sidecar::Unused;
+use crate::pieces::Unused;
 use judge::Judge;
 use narrowed::{BASE, Narrowed};
 use selection::{Plan, WindowSelection, keep};

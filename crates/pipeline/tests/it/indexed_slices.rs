@@ -155,7 +155,7 @@ fn slices_by_an_index_are_those_without() {
         }
     }
     uses.assert_pays(4, 3);
-    assert!(uses.unused.len() > 4, "{uses:?}");
+    assert!(uses.unused.len() >= 4, "{uses:?}");
 }
 
 #[test]

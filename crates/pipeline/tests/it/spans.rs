@@ -168,9 +168,10 @@ fn read(index: &Index<'_>, text: &[u8]) -> (Vec<Made>, u64) {
     let mut tids = Vec::new();
     for entry in &lanes.pages {
         let page = index.page(entry).expect("sound");
+        let threads = page.numbers(0).expect("numbers").iter().filter(|kind| **kind == 0).count();
         let ids = String::from_utf8(page.bytes(3).expect("bytes").to_vec()).expect("text");
         // pids and tids of one digit, without anything between
-        tids.extend(ids.as_bytes().chunks(2).map(|pair| u64::from(pair[1] - b'0')));
+        tids.extend(ids.as_bytes().chunks(2).take(threads).map(|pair| u64::from(pair[1] - b'0')));
     }
     let mut rows = Vec::new();
     let sum_of = |place: usize| {
