@@ -16,7 +16,7 @@
 //! ```
 
 use crate::flaws::Flaws;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use tracemill_tokenizer::{Damage, DamageKind, Lapse};
 
 /// Bytes of an excerpt at most.
@@ -25,7 +25,7 @@ const EXCERPT: usize = 60;
 const EXAMPLES: usize = 3;
 
 /// One place where something was lost. Offsets are those in the input, unpacked, and so count from its first byte.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
     /// Offset of the first lost byte, in the decoded input.
     pub offset: u64,
@@ -38,7 +38,7 @@ pub struct Example {
 }
 
 /// All losses, or lapses, of one kind in one input.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Stretches of bytes, most often an event each.
     pub count: u64,

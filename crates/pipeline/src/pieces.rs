@@ -7,7 +7,7 @@ use tracemill_core::losses::InputReport;
 use tracemill_core::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
 use tracemill_core::pieces::Chosen;
 use tracemill_core::source::Source;
-use tracemill_index::event_sum;
+use tracemill_index::{IndexError, event_sum};
 use tracemill_tokenizer::Event;
 
 /// Why an index there is does not say what to read. The trace is read as a whole then.
@@ -53,14 +53,45 @@ impl Unused {
     }
 }
 
-/// What became of a run over pieces.
-pub(crate) enum PieceOutcome<T> {
-    /// The answer, which is that of a run over everything.
-    Done(T),
-    /// All must be read, for this reason. Nothing was written.
+/// Why a run over pieces does not answer. Nothing was written.
+pub(crate) enum Stop {
+    /// There is no index.
+    Missing,
+    /// All must be read, for this reason.
     Cannot(Unused),
-    /// What is known of the input proved wrong. Nothing was written.
-    Wrong,
+    /// The index is none of the trace: what is wrong with it.
+    Wrong(String),
+}
+
+impl Stop {
+    /// Something else was read than is known.
+    pub(crate) fn changed() -> Self {
+        "the trace holds something else than the index says".into()
+    }
+}
+
+impl From<Unused> for Stop {
+    fn from(why: Unused) -> Self {
+        Stop::Cannot(why)
+    }
+}
+
+impl From<String> for Stop {
+    fn from(problem: String) -> Self {
+        Stop::Wrong(problem)
+    }
+}
+
+impl From<&str> for Stop {
+    fn from(problem: &str) -> Self {
+        Stop::Wrong(problem.to_owned())
+    }
+}
+
+impl From<IndexError> for Stop {
+    fn from(problem: IndexError) -> Self {
+        Stop::Wrong(problem.to_string())
+    }
 }
 
 /// Events that were read, and the sum of their checksums modulo 2³².

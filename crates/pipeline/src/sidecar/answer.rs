@@ -4,7 +4,7 @@ use super::build::TOP;
 use super::chosen::{Candidate, unused_of_several};
 use crate::config::Config;
 use crate::info::{self, InfoConfig, InfoReport, TopList, Unended, Usage};
-use crate::pieces::Unused;
+use crate::pieces::{Stop, Unused};
 use tracemill_core::error::Error;
 use tracemill_core::source::Source;
 use tracemill_tokenizer::Mapped;
@@ -56,25 +56,22 @@ pub fn info_with(
     };
     let answer = match can_be_asked(wanted, config) {
         true => ask(&candidate, wanted),
-        false if candidate.is_named => candidate.check().map(|()| None),
-        false => Ok(None),
+        false if candidate.is_named => candidate.check().and(Err(Stop::Missing)),
+        false => Err(Stop::Missing),
     };
-    match answer {
-        Ok(Some((report, bytes))) => {
+    let stop = match answer {
+        Ok((report, bytes)) => {
             look(&report);
-            match candidate.open(&bytes) {
-                Ok(Some(_)) => Ok(report),
-                _ => Err(candidate.changed()),
-            }
+            return candidate.open(&bytes).map(|_| report).map_err(|_| candidate.changed());
         }
-        Ok(None) => info::info(sources, wanted, config, look),
-        Err(problem) if candidate.is_named => Err(candidate.refused(problem)),
-        Err(problem) => {
-            let mut report = info::info(sources, wanted, config, look)?;
-            report.warnings.push(candidate.unused(problem));
-            Ok(report)
-        }
+        Err(Stop::Wrong(problem)) if candidate.is_named => return Err(candidate.refused(problem)),
+        Err(stop) => stop,
+    };
+    let mut report = info::info(sources, wanted, config, look)?;
+    if let Stop::Wrong(problem) = stop {
+        report.warnings.push(candidate.unused(problem));
     }
+    Ok(report)
 }
 
 /// Whether an index has what is wanted: it knows nothing of args, and has not looked at every byte.
@@ -82,16 +79,15 @@ fn can_be_asked(wanted: &InfoConfig, config: &Config) -> bool {
     !wanted.full && !config.strict && config.profiles.pid_tid.is_empty()
 }
 
-/// What an index says of a file, and the index: `None` if that is not all that is wanted, or there is no index; an error says why
-/// it is none of that file.
-fn ask(candidate: &Candidate, wanted: &InfoConfig) -> Result<Option<(InfoReport, Mapped)>, String> {
-    let Some(bytes) = candidate.map()? else { return Ok(None) };
-    let Some((_, meta)) = candidate.open(&bytes)? else { return Ok(None) };
+/// What an index says of a file, and the index, if that is all that is wanted.
+fn ask(candidate: &Candidate, wanted: &InfoConfig) -> Result<(InfoReport, Mapped), Stop> {
+    let bytes = candidate.map()?;
+    let (_, meta) = candidate.open(&bytes)?;
     let name = candidate.trace.display().to_string();
     let input = meta.input(&name).ok_or("its summary has something unknown")?;
-    let Some(mut report) = meta.info else { return Ok(None) };
+    let mut report = meta.info.ok_or(Stop::Missing)?;
     if !has_rows(&report, wanted.top) {
-        return Ok(None);
+        return Err(Stop::Missing);
     }
     report.inputs = vec![input];
     for event in [&mut report.first, &mut report.last].into_iter().flatten() {
@@ -102,7 +98,7 @@ fn ask(candidate: &Candidate, wanted: &InfoConfig) -> Result<Option<(InfoReport,
     }
     cut(&mut report, wanted.top);
     report.index = Some(candidate.index.clone());
-    Ok(Some((report, bytes)))
+    Ok((report, bytes))
 }
 
 /// Whether all lists have so many rows, if there are so many.

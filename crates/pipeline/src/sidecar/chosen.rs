@@ -4,16 +4,17 @@ use super::fresh::{Fit, fit, input_of, map};
 use super::meta::Meta;
 use super::place::{has_index, place_of};
 use crate::config::{Config, IndexUse};
-use crate::pieces::Unused;
+use crate::pieces::{Stop, Unused};
 use crate::warning::Warning;
 use std::path::{Path, PathBuf};
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::input;
 use tracemill_core::source::Source;
-use tracemill_index::{Index, Input};
+use tracemill_index::Index;
 use tracemill_tokenizer::Mapped;
 
 /// An index that may be asked.
+#[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) trace: PathBuf,
     pub(super) index: PathBuf,
@@ -45,48 +46,40 @@ impl Candidate {
     }
 
     /// For who reads all in any case: one that was named must be that of the trace nevertheless.
-    pub(super) fn check(&self) -> Result<(), String> {
-        match self.map()? {
-            Some(bytes) if self.is_named => self.open(&bytes).map(drop),
-            _ => Ok(()),
+    pub(super) fn check(&self) -> Result<(), Stop> {
+        match self.map() {
+            Ok(bytes) if self.is_named => self.open(&bytes).map(drop),
+            Ok(_) | Err(Stop::Missing) => Ok(()),
+            Err(stop) => Err(stop),
         }
     }
 
-    /// Its bytes; `None` if there is none. An error says what is wrong.
-    pub(super) fn map(&self) -> Result<Option<Mapped>, String> {
+    /// Its bytes.
+    pub(super) fn map(&self) -> Result<Mapped, Stop> {
         match map(&self.index).map_err(|error| error.to_string())? {
-            None if self.is_named => Err("there is no such file".to_owned()),
-            bytes => Ok(bytes),
+            Some(bytes) => Ok(bytes),
+            None if self.is_named => Err("there is no such file".into()),
+            None => Err(Stop::Missing),
         }
     }
 
-    /// Opens those, with META; `None` if nobody knows whether it is that of the trace as it is now.
-    pub(super) fn open<'b>(&self, bytes: &'b [u8]) -> Result<Option<(Index<'b>, Meta)>, String> {
-        let opened = Index::open(bytes).map_err(|error| error.to_string())?;
-        match input_of(&self.trace) {
-            Ok(now) => self.judge(opened, &now),
-            Err(_) => Ok(None),
-        }
-    }
-
-    fn judge<'b>(
-        &self,
-        opened: Index<'b>,
-        now: &Input,
-    ) -> Result<Option<(Index<'b>, Meta)>, String> {
-        match fit(opened.input(), now) {
+    /// Opens those, with META.
+    pub(super) fn open<'b>(&self, bytes: &'b [u8]) -> Result<(Index<'b>, Meta), Stop> {
+        let opened = Index::open(bytes)?;
+        let now = input_of(&self.trace).map_err(|_| Unused::Copied)?;
+        match fit(opened.input(), &now) {
             Fit::Same => {}
             // what lies between the samples may be other than it was, and nothing of the trace will be read that shows it
             Fit::Copied if self.is_named => {}
-            Fit::Copied => return Ok(None),
+            Fit::Copied => return Err(Unused::Copied.into()),
             Fit::Other => {
                 return Err(
-                    "the trace has changed since, or the index belongs to another one".to_owned()
+                    "the trace has changed since, or the index belongs to another one".into()
                 );
             }
         }
         let meta = Meta::read(&opened)?;
-        Ok(Some((opened, meta)))
+        Ok((opened, meta))
     }
 
     /// An index that was named is none.

@@ -9,6 +9,7 @@
 
 use super::chunk_rows::Expected;
 use super::lookup::{Lookup, Single};
+use crate::pieces::{Stop, Unused};
 use std::ops::Range;
 use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Limits;
@@ -69,15 +70,14 @@ fn members(page: &Page) -> Result<Vec<Member>, IndexError> {
     Ok((0..page.rows()).map(member).collect())
 }
 
-/// Finds what windows need of the CPU profiles of an input whose base is `base`. Returns `None` if the
-/// index has no list of CPU profiles. An error says why the index does not belong to the trace.
+/// Finds what windows need of the CPU profiles of an input whose base is `base`.
 pub(super) fn wanted(
     lookup: &Lookup<'_, '_>,
     (windows, edges): (&Windows, Edges),
     base: u64,
     config: &Limits,
-) -> Result<Option<WantedStreams>, String> {
-    let Some((streams, events)) = lookup.streams() else { return Ok(None) };
+) -> Result<WantedStreams, Stop> {
+    let (streams, events) = lookup.streams().ok_or(Unused::NoRoom)?;
     let may_part = edges == Edges::Clip && lookup.packed.is_none();
     let mut wanting = Wanting {
         lookup,
@@ -95,7 +95,7 @@ pub(super) fn wanted(
     };
     events.pages.iter().try_for_each(|entry| wanting.take_page(entry, &mut all))?;
     all.known.finish().map_err(|error| error.to_string())?;
-    Ok(Some(all))
+    Ok(all)
 }
 
 /// How each stream is wanted, by its times and those of its events; in part if it may be.
@@ -103,7 +103,7 @@ fn wanted_streams(
     lookup: &Lookup<'_, '_>,
     section: &SectionEntry,
     (windows, may_part): (&Windows, bool),
-) -> Result<Vec<Wanted>, String> {
+) -> Result<Vec<Wanted>, Stop> {
     let is_outside = |time| windows.at(time).is_none();
     let wanted = |known: u64, own: Range<i64>, of_events: Range<i64>| {
         let has_times = known & streams::TIMES != 0;
@@ -117,9 +117,8 @@ fn wanted_streams(
     };
     let mut all = Vec::new();
     for entry in &section.pages {
-        let page = lookup.index.page(entry).map_err(|error| error.to_string())?;
-        let [known, leasts, widths, event_leasts, event_widths] =
-            page.columns().map_err(|error| error.to_string())?;
+        let page = lookup.index.page(entry)?;
+        let [known, leasts, widths, event_leasts, event_widths] = page.columns()?;
         let times = times_of(&leasts, &widths).zip(times_of(&event_leasts, &event_widths));
         all.extend(
             known.iter().zip(times).map(|(&known, (own, events))| wanted(known, own, events)),
@@ -151,10 +150,10 @@ struct Wanting<'l, 'i, 'b> {
 
 impl Wanting<'_, '_, '_> {
     /// Takes the events of a page.
-    fn take_page(&mut self, entry: &PageEntry, to: &mut WantedStreams) -> Result<(), String> {
-        let page = self.lookup.index.page(entry).map_err(|error| error.to_string())?;
-        let members = members(&page).map_err(|error| error.to_string())?;
-        let numbers = page.columns::<12>().map_err(|error| error.to_string())?;
+    fn take_page(&mut self, entry: &PageEntry, to: &mut WantedStreams) -> Result<(), Stop> {
+        let page = self.lookup.index.page(entry)?;
+        let members = members(&page)?;
+        let numbers = page.columns::<12>()?;
         for (row, Member { single, stream }) in members.into_iter().enumerate() {
             let Single { place, sum, bytes: len } = single;
             let end = place.checked_add(len).filter(|end| *end <= self.lookup.text);

@@ -10,13 +10,14 @@
 use super::chosen::Candidate;
 use super::fresh::input_of;
 use super::lookup::Lookup;
-use super::meta::{Meta, WindowsMeta};
-use super::packed::{Packing, restarts};
+use super::meta::WindowsMeta;
+use super::packed::Packing;
 use super::place::index_path;
+use super::plan::Known;
 use super::whole::make_or_hold;
 use crate::config::Config;
 use crate::drawing::{LaneKey, LaneKind, Seen};
-use crate::pieces::Unused;
+use crate::pieces::{Stop, Unused};
 use crate::warning::Warning;
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
@@ -95,14 +96,9 @@ pub struct DrawnIndex {
     windows: WindowsMeta,
     bounds: Bounds,
     bins: u32,
-    has_all_names: bool,
     threads: u32,
     /// Where unpacking may begin, if the trace is packed.
     restarts: Option<Arc<[Restart]>>,
-}
-
-fn told(error: IndexError) -> String {
-    error.to_string()
 }
 
 impl DrawnIndex {
@@ -111,87 +107,55 @@ impl DrawnIndex {
     /// # Errors
     /// [`crate::ErrorKind::NotATrace`] for an index that was named and is none of the file.
     pub fn open(source: &Source, config: &Config) -> Result<DrawnState, Error> {
-        let sources = std::slice::from_ref(source);
-        let Some(candidate) = Candidate::of(sources, config)? else {
+        let Some(candidate) = Candidate::of(std::slice::from_ref(source), config)? else {
             return Ok(DrawnState::Cannot(Unused::Packed));
         };
-        match Self::opened(source, candidate, config) {
-            Ok(state) => Ok(state),
-            Err((candidate, problem)) if candidate.is_named => Err(candidate.refused(problem)),
-            Err(_) => Ok(DrawnState::Missing),
-        }
-    }
-
-    fn opened(
-        source: &Source,
-        candidate: Candidate,
-        config: &Config,
-    ) -> Result<DrawnState, (Candidate, String)> {
         if config.strict {
             return Ok(DrawnState::Cannot(Unused::Strict));
         }
-        let bytes = match candidate.map() {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Ok(DrawnState::Missing),
-            Err(problem) => return Err((candidate, problem)),
-        };
-        Self::of(source, candidate, bytes)
+        let opened = candidate.map().and_then(|bytes| Self::of(source, &candidate, bytes));
+        match opened {
+            Err(Stop::Wrong(problem)) if candidate.is_named => Err(candidate.refused(problem)),
+            opened => Ok(Self::state(opened)),
+        }
     }
 
-    fn of(
-        source: &Source,
-        candidate: Candidate,
-        bytes: Mapped,
-    ) -> Result<DrawnState, (Candidate, String)> {
-        let meta = match candidate.open(&bytes) {
-            Ok(Some((_, meta))) => meta,
-            Ok(None) => return Ok(DrawnState::Missing),
-            Err(problem) => return Err((candidate, problem)),
-        };
-        let (Some(report), Ok(input)) = (meta.input(""), input_of(&candidate.trace)) else {
-            return Ok(DrawnState::Missing);
-        };
-        if let Some(why) = against(&meta, &report) {
-            return Ok(DrawnState::Cannot(why));
+    fn state(opened: Result<Self, Stop>) -> DrawnState {
+        match opened {
+            Ok(own) => DrawnState::Ready(Box::new(own)),
+            Err(Stop::Cannot(why)) if why != Unused::Copied => DrawnState::Cannot(why),
+            Err(_) => DrawnState::Missing,
         }
-        let (Some(drawn), Some(windows)) = (meta.drawn, meta.windows) else {
-            return Ok(DrawnState::Missing);
-        };
-        let Some([start, first, last, end]) = windows.bounds else {
-            return Ok(DrawnState::Cannot(Unused::Most));
-        };
-        if first > last || last > end || start < first || windows.level > 64 || drawn.level > 63 {
-            return Err((candidate, "its times are impossible".to_owned()));
+    }
+
+    fn of(source: &Source, candidate: &Candidate, bytes: Mapped) -> Result<Self, Stop> {
+        let known = Known::of(candidate, &bytes)?;
+        let (bounds, drawn) = (known.windows.known_bounds()?, known.drawn.ok_or(Unused::NoRoom)?);
+        if drawn.level > 63 {
+            return Err("its bins are impossible".into());
         }
-        let report = InputReport { name: source.to_string(), span: Some((first, last)), ..report };
-        let mut opened = DrawnIndex {
+        let has = |id| known.index.section(id).is_some();
+        let (bytes_of_text, restarts) = (known.input.bytes, known.restarts);
+        let lookup = Lookup::new(&known.index, bytes_of_text, restarts.clone())?;
+        if lookup.is_none() || ![id::NAMES, id::LANES, id::BINS].into_iter().all(has) {
+            return Err(Unused::NoRoom.into());
+        }
+        let input = input_of(&candidate.trace).map_err(|_| Stop::Missing)?;
+        let span = Some((bounds.first, bounds.last));
+        let report = InputReport { name: source.to_string(), span, ..known.input };
+        let windows = known.windows;
+        Ok(DrawnIndex {
             source: source.clone(),
-            candidate,
+            candidate: candidate.clone(),
             bytes,
             input,
             report,
             windows,
-            bounds: Bounds { start, first, last, end },
+            bounds,
             bins: drawn.level,
-            has_all_names: drawn.has_all_names,
             threads: drawn.threads,
-            restarts: None,
-        };
-        let known = opened.with(|lookup| {
-            let sections = [id::NAMES, id::LANES, id::BINS];
-            Ok(sections.iter().all(|id| lookup.index.section(*id).is_some()))
-        });
-        match known {
-            Ok(true) => {}
-            Ok(false) => return Ok(DrawnState::Cannot(Unused::NoRoom)),
-            Err(problem) => return Err((opened.candidate, problem)),
-        }
-        match opened.with(|lookup| restarts(lookup.index)) {
-            Ok(None) if opened.is_packed() => return Ok(DrawnState::Cannot(Unused::Packed)),
-            Ok(restarts) => opened.restarts = restarts,
-            Err(problem) => return Err((opened.candidate, problem)),
-        }
-        Ok(DrawnState::Ready(Box::new(opened)))
+            restarts,
+        })
     }
 
     /// Bytes of text of a file, about, if its index, once it is made, may say how parts of it are read. Cost: of a packed file a look at the
@@ -218,7 +182,7 @@ impl DrawnIndex {
         };
         let trace = source.path().to_owned();
         let candidate = Candidate { index: index_path(&trace), trace, is_named: false };
-        let state = Self::of(source, candidate, bytes).unwrap_or(DrawnState::Missing);
+        let state = Self::state(Self::of(source, &candidate, bytes));
         let (trace, why) = (source.to_string(), error.to_string());
         Ok((state, Some(Warning::IndexNotKept { trace, why })))
     }
@@ -258,11 +222,6 @@ impl DrawnIndex {
         1_i64.checked_shl(self.bins).filter(|width| *width > 0).unwrap_or(i64::MAX)
     }
 
-    /// Whether all names have numbers.
-    pub fn has_all_names(&self) -> bool {
-        self.has_all_names
-    }
-
     /// Whether there are CPU profiles in it.
     pub fn has_profiles(&self) -> bool {
         self.windows.has_profiles
@@ -273,22 +232,22 @@ impl DrawnIndex {
         self.windows.has_crossings
     }
 
-    /// Asks the sections; an error says what is wrong with them.
-    fn with<T>(
-        &self,
-        ask: impl FnOnce(&Lookup<'_, '_>) -> Result<T, IndexError>,
-    ) -> Result<T, String> {
-        let index: Index<'_> = Index::open(&self.bytes).map_err(told)?;
-        let lookup = Lookup::new(&index, self.report.bytes, self.restarts.clone()).map_err(told)?;
-        let lookup = lookup.ok_or("it has no lists of events")?;
-        ask(&lookup).map_err(told)
-    }
-
+    /// Asks the sections.
     pub(super) fn asked<T>(
         &self,
         ask: impl FnOnce(&Lookup<'_, '_>) -> Result<T, IndexError>,
     ) -> Result<T, Error> {
-        self.with(ask).map_err(|problem| self.candidate.refused(problem))
+        let asked = || {
+            let index = Index::open(&self.bytes)?;
+            let lookup = Lookup::new(&index, self.report.bytes, self.restarts.clone())?;
+            lookup.as_ref().map(ask).transpose()
+        };
+        let problem = match asked() {
+            Ok(Some(answer)) => return Ok(answer),
+            Ok(None) => "it has no lists of events".to_owned(),
+            Err(problem) => problem.to_string(),
+        };
+        Err(self.candidate.refused(problem))
     }
 
     fn pages(
@@ -429,20 +388,6 @@ impl DrawnIndex {
             false => Err(self.candidate.changed()),
         }
     }
-}
-
-/// What is against reading windows of a trace.
-fn against(meta: &Meta, report: &InputReport) -> Option<Unused> {
-    let windows = match &meta.windows {
-        None if report.encoding.is_some() => return Some(Unused::Packed),
-        None => return Some(Unused::NoRoom),
-        Some(windows) => windows,
-    };
-    if windows.has_crossings && windows.has_strangers || !windows.is_one_list {
-        return Some(Unused::Tied);
-    }
-    let has_no_room = meta.left_out.iter().any(|name| Some(&**name) == id::name(id::BINS));
-    (meta.drawn.is_none() && has_no_room).then_some(Unused::NoRoom)
 }
 
 fn name_of(number: u64) -> Option<u32> {

@@ -172,7 +172,7 @@ pub(super) struct AllDrawn {
     text: usize,
     sums: Vec<Sum>,
     /// Whether all names have numbers.
-    pub(super) is_complete: bool,
+    is_complete: bool,
     others: LaneTable,
     bins: AllBins,
     granules: AllNames,
@@ -268,9 +268,9 @@ impl AllDrawn {
     }
 
     pub(super) fn finish(self) -> Result<Drawn, Error> {
-        let AllDrawn { names, sums, is_complete, others, bins, granules, .. } = self;
+        let AllDrawn { names, sums, others, bins, granules, .. } = self;
         let granules = granules.finish()?;
-        Ok(Drawn { names, sums, is_complete, others, bins, granules })
+        Ok(Drawn { names, sums, others, bins, granules })
     }
 }
 
@@ -278,7 +278,6 @@ impl AllDrawn {
 pub(super) struct Drawn {
     names: Names,
     sums: Vec<Sum>,
-    pub(super) is_complete: bool,
     others: LaneTable,
     bins: AllBins,
     pub(super) granules: super::granule_names::GranuleNames,

@@ -3,9 +3,11 @@
 use super::granules::length_of;
 use super::sound::is_sound;
 use crate::info::InfoReport;
+use crate::pieces::{Stop, Unused};
 use serde::{Deserialize, Serialize};
+use tracemill_core::bounds::Bounds;
 use tracemill_core::input::MEMBERS;
-use tracemill_core::losses::{Example, InputReport, Losses, Tally};
+use tracemill_core::losses::{InputReport, Losses, Tally};
 use tracemill_index::{Index, id};
 use tracemill_tokenizer::DamageKind;
 
@@ -20,7 +22,6 @@ pub(super) struct Meta {
     /// None without SPANS.
     pub(super) windows: Option<WindowsMeta>,
     /// None without what is drawn.
-    #[serde(default)]
     pub(super) drawn: Option<DrawnMeta>,
     /// None if it would have taken too many bytes.
     pub(super) info: Option<InfoReport>,
@@ -46,6 +47,18 @@ pub(super) struct WindowsMeta {
 }
 
 impl WindowsMeta {
+    /// The first and the last time of the trace, if what pairs in a window pairs in all of it.
+    pub(super) fn known_bounds(&self) -> Result<Bounds, Stop> {
+        if self.has_crossings && self.has_strangers {
+            return Err(Unused::Tied.into());
+        }
+        let [start, first, last, end] = self.bounds.ok_or(Unused::Most)?;
+        match start <= first && first <= last && last <= end && self.level <= 64 {
+            true => Ok(Bounds { start, first, last, end }),
+            false => Err("its times are impossible".into()),
+        }
+    }
+
     /// Intervals that last longer, in nanoseconds, stand in SPANS.
     pub(super) fn look_back(&self) -> i64 {
         length_of(self.level)
@@ -57,8 +70,6 @@ impl WindowsMeta {
 pub(super) struct DrawnMeta {
     /// Bins are 2 to the power of this long, in nanoseconds.
     pub(super) level: u32,
-    /// Whether NAMES has all names.
-    pub(super) has_all_names: bool,
     /// Lanes that are threads.
     pub(super) threads: u32,
 }
@@ -69,18 +80,10 @@ struct InputMeta {
     bytes: u64,
     events: u64,
     encoding: Option<String>,
-    losses: Vec<LossMeta>,
+    /// By the names of their kinds.
+    losses: Vec<(String, Tally)>,
     unclosed: u64,
     odd_separators: u64,
-}
-
-/// Losses of one kind; examples are place, where it was noticed, bytes, and the first of them.
-#[derive(Serialize, Deserialize)]
-struct LossMeta {
-    kind: String,
-    count: u64,
-    bytes: u64,
-    examples: Vec<(u64, u64, u64, String)>,
 }
 
 /// Bytes of META that are read at most.
@@ -97,17 +100,8 @@ impl Meta {
         input: &InputReport,
         info: Option<InfoReport>,
     ) -> Self {
-        let losses = input.losses.iter().map(|(kind, tally)| LossMeta {
-            kind: kind.name().to_owned(),
-            count: tally.count,
-            bytes: tally.bytes,
-            examples: tally
-                .examples
-                .iter()
-                .map(|e| (e.offset, e.noticed, e.bytes, e.excerpt.clone()))
-                .collect(),
-        });
-        let losses = losses.collect();
+        let losses = input.losses.iter();
+        let losses = losses.map(|(kind, tally)| (kind.name().to_owned(), tally.clone())).collect();
         let InputReport { bytes, events, encoding, unclosed, odd_separators, .. } = *input;
         let encoding = encoding.map(str::to_owned);
         let input = InputMeta { bytes, events, encoding, losses, unclosed, odd_separators };
@@ -115,18 +109,16 @@ impl Meta {
     }
 
     /// That of an index, if its numbers can be those of a trace: they are added up without a further look.
-    pub(super) fn read(index: &Index<'_>) -> Result<Meta, String> {
+    pub(super) fn read(index: &Index<'_>) -> Result<Meta, Stop> {
         let section = index.section(id::META).ok_or("its summary is missing")?;
-        let json = index.joined(section, MOST).map_err(|error| error.to_string())?;
+        let json = index.joined(section, MOST)?;
         let meta: Meta = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
-        let is_sound = match (&meta.info, meta.input("")) {
-            (Some(report), Some(input)) => is_sound(report, &input),
-            _ => true,
-        };
-        if !is_sound {
-            return Err("its summary has impossible numbers".to_owned());
+        match (&meta.info, meta.input("")) {
+            (Some(report), Some(input)) if !is_sound(report, &input) => {
+                Err("its summary has impossible numbers".into())
+            }
+            _ => Ok(meta),
         }
-        Ok(meta)
     }
 
     /// The input, under its name; `None` if there is something in it that is not known here.
@@ -136,7 +128,9 @@ impl Meta {
             None => None,
             Some(own) => Some(*ENCODINGS.iter().find(|known| *known == own)?),
         };
-        let tallies: Option<Vec<(DamageKind, Tally)>> = losses.iter().map(tally_of).collect();
+        let kind_of = |name: &String| DamageKind::ALL.into_iter().find(|own| own.name() == *name);
+        let tallies: Option<Vec<(DamageKind, Tally)>> =
+            losses.iter().map(|(name, tally)| Some((kind_of(name)?, tally.clone()))).collect();
         Some(InputReport {
             name: name.to_owned(),
             bytes: *bytes,
@@ -148,16 +142,4 @@ impl Meta {
             ..InputReport::default()
         })
     }
-}
-
-fn tally_of(loss: &LossMeta) -> Option<(DamageKind, Tally)> {
-    let kind = DamageKind::ALL.into_iter().find(|kind| kind.name() == loss.kind)?;
-    let example = |(offset, noticed, bytes, excerpt): &(u64, u64, u64, String)| Example {
-        offset: *offset,
-        noticed: *noticed,
-        bytes: *bytes,
-        excerpt: excerpt.clone(),
-    };
-    let examples = loss.examples.iter().map(example).collect();
-    Some((kind, Tally { count: loss.count, bytes: loss.bytes, examples }))
 }

@@ -8,11 +8,10 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
-use super::plan::{Asked, Opened, Plan, are_too_many, pieces_of, run};
+use super::plan::{Asked, Opened, are_too_many, pieces_of, run};
 use crate::config::Config;
 use crate::inputs::scan;
-use crate::pieces::Unused;
-use crate::pieces::{PieceOutcome, Pieces};
+use crate::pieces::{Pieces, Stop, Unused};
 use tracemill_core::error::Error;
 use tracemill_core::observe::{Nothing, Scanned};
 use tracemill_core::source::Source;
@@ -26,31 +25,28 @@ pub(crate) fn profiles(
     run(
         sources,
         config,
-        |opened| pieces(&opened, config),
+        |opened| pieces(opened, config),
         |source, pieces| {
             let read = pieces.read(source, Nothing, Collector::new(config), config)?;
-            Ok(read.map_or(PieceOutcome::Wrong, PieceOutcome::Done))
+            Ok(read.ok_or_else(Stop::changed))
         },
         || scan(sources, config, Nothing, Collector::new(config)),
     )
 }
 
-/// What is to be read; an error says why the index is none of the trace.
+/// What is to be read, and its bytes of events.
 fn pieces(
-    Opened { lookup, of_windows, input, .. }: &Opened<'_, '_, '_>,
+    Opened { lookup, of_windows, input }: Opened<'_, '_, '_>,
     config: &Config,
-) -> Result<Plan<Pieces>, String> {
+) -> Result<(Pieces, u64), Stop> {
     let mut events = Vec::new();
     if of_windows.has_profiles {
-        let profiles = lookup.profiles().map_err(|error| error.to_string())?;
-        let Some(profiles) = profiles else { return Ok(Plan::Cannot(Unused::NoRoom)) };
-        events = profiles;
+        events = lookup.profiles()?.ok_or(Unused::NoRoom)?;
     }
     if are_too_many(events.len(), config) {
-        return Ok(Plan::Cannot(Unused::NoRoom));
+        return Err(Unused::NoRoom.into());
     }
     // no granule: events of profiles and names stand by themselves
     let nothing = i64::MIN..i64::MIN;
-    let granules = lookup.pieces(&nothing, events).map_err(|error| error.to_string())?;
-    pieces_of(lookup, granules, input.clone())
+    pieces_of(lookup, lookup.pieces(&nothing, events)?, input)
 }

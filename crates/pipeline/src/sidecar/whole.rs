@@ -338,22 +338,13 @@ fn reach(index: &Index<'_>) -> Result<Option<Reach>, IndexError> {
     let windows: Vec<(i128, i128)> = (0..WINDOWS).map(window).collect();
     let mut bytes = vec![0_u64; WINDOWS];
     for entry in &section.pages {
-        let page = index.page(entry)?;
-        let [lens, leasts, widths, kinds] =
-            [1, 3, 4, 5].map(|column| page.numbers(column)).map(Result::unwrap_or_default);
-        for (row, &least) in leasts.iter().enumerate() {
-            let (Some(len), Some(width), Some(kinds)) =
-                (lens.get(row), widths.get(row), kinds.get(row))
-            else {
-                continue;
-            };
-            if kinds & super::granules::TIMED == 0 {
-                continue;
-            }
-            let least = i128::from(least as i64);
-            let greatest = least + i128::from(*width);
+        let [_, lens, _, leasts, widths, kinds] = index.page(entry)?.columns()?;
+        let timed = (0..lens.len()).filter(|row| kinds[*row] & super::granules::TIMED != 0);
+        for row in timed {
+            let least = i128::from(leasts[row] as i64);
+            let greatest = least + i128::from(widths[row]);
             for (own, (from, to)) in bytes.iter_mut().zip(&windows) {
-                *own += if least <= *to && greatest >= *from { *len } else { 0 };
+                *own += if least <= *to && greatest >= *from { lens[row] } else { 0 };
             }
         }
     }

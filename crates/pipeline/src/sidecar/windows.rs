@@ -20,13 +20,12 @@
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
 use super::chunks;
-use super::plan::{Asked, Opened, Plan, are_too_many, pieces_of, run};
+use super::plan::{Asked, Opened, are_too_many, pieces_of, run};
 use crate::config::Config;
-use crate::pieces::Unused;
+use crate::pieces::{Stop, Unused};
 use crate::slice::narrowed::{BASE, Narrowed};
 use crate::slice::{self, SliceReport, SliceRun};
 use std::sync::Arc;
-use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::losses::InputReport;
@@ -56,59 +55,36 @@ pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, E
     Ok(report)
 }
 
-/// What is to be read; an error says why the index is none of the trace.
+/// What is to be read, and its bytes of events.
 fn known(
     Opened { lookup, of_windows, input }: Opened<'_, '_, '_>,
     job: &SliceRun<'_>,
     config: &Config,
-) -> Result<Plan<Narrowed>, String> {
-    if of_windows.has_crossings && of_windows.has_strangers {
-        return Ok(Plan::Cannot(Unused::Tied));
-    }
-    let Some([start, first, last, end]) = of_windows.bounds else {
-        return Ok(Plan::Cannot(Unused::Most));
-    };
-    let bounds = Bounds { start, first, last, end };
-    if first > last || last > end || start < first {
-        return Err("its first and last time are impossible".to_owned());
-    }
+) -> Result<(Narrowed, u64), Stop> {
+    let bounds = of_windows.known_bounds()?;
     // who reads all of it tells what is wrong with them
-    let Ok(windows) = Windows::of(job.windows, bounds) else {
-        return Ok(Plan::Cannot(Unused::Most));
-    };
+    let windows = Windows::of(job.windows, bounds).map_err(|_| Unused::Most)?;
     if windows.hold(bounds) {
-        return Ok(Plan::Cannot(Unused::Most));
+        return Err(Unused::Most.into());
     }
     let look = of_windows.look_back();
     let behind = if job.edges == Edges::Clip { 0 } else { look };
     let seen = windows.begin().saturating_sub(look)..windows.end().saturating_add(behind);
     let mut apart = HashMap::default();
-    let events = lookup.spans(&seen, job.edges, &mut apart).map_err(|error| error.to_string())?;
-    let Some(mut events) = events else {
-        return Ok(Plan::Cannot(Unused::Tied));
-    };
+    let mut events = lookup.spans(&seen, job.edges, &mut apart)?.ok_or(Unused::Tied)?;
     let (mut streams, mut chunks) = (HashSet::default(), None);
     if of_windows.has_profiles {
         let wanted = chunks::wanted(lookup, (&windows, job.edges), BASE, config)?;
-        let Some(wanted) = wanted else { return Ok(Plan::Cannot(Unused::NoRoom)) };
         (streams, chunks) = (wanted.first, Some(Arc::new(wanted.known)));
         events.extend(wanted.events);
     }
     if are_too_many(events.len(), config) {
-        return Ok(Plan::Cannot(Unused::NoRoom));
+        return Err(Unused::NoRoom.into());
     }
-    let granules = lookup.pieces(&seen, events).map_err(|error| error.to_string())?;
-    let report = InputReport { span: Some((first, last)), ..input };
+    let granules = lookup.pieces(&seen, events)?;
+    let report = InputReport { span: Some((bounds.first, bounds.last)), ..input };
     let only_by_name = of_windows.has_crossings;
-    let known = pieces_of(lookup, granules, report)?;
-    Ok(known.map(|pieces| Narrowed {
-        chunks,
-        bounds,
-        windows,
-        pieces,
-        seen,
-        apart,
-        streams,
-        only_by_name,
-    }))
+    let (pieces, bytes) = pieces_of(lookup, granules, report)?;
+    let narrowed = Narrowed { bounds, windows, pieces, seen, apart, streams, chunks, only_by_name };
+    Ok((narrowed, bytes))
 }

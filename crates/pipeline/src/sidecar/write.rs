@@ -1,7 +1,6 @@
 //! The file, within its budget.
 
 use super::build::{Built, TOP};
-use super::drawn::Drawn;
 use super::meta::{DrawnMeta, Meta, WindowsMeta};
 use super::sections::{AllSections, SectionSet};
 use std::fs::File;
@@ -37,39 +36,54 @@ impl Made {
     }
 }
 
-/// What is given up, step by step, until the file is small enough.
-#[derive(Clone, Copy)]
-struct Step(u32);
+/// The last of the steps in which more and more is given up, until the file is small enough.
+const LAST: u32 = 10;
+/// The first step without what `info` says.
+const WITHOUT_INFO: u32 = 9;
 
-impl Step {
-    const LAST: Step = Step(10);
+/// What stands in the file of a step.
+struct Chosen {
+    level: u32,
+    look_back: Option<u32>,
+    /// Behind META, in their order.
+    sets: Vec<SectionSet>,
+    left_out: Vec<String>,
+}
 
-    /// How much coarser granules are than they have to be.
-    fn coarser(self) -> u32 {
-        match self.0 {
-            0..=2 => 0,
-            3 => 1,
-            4 | 5 => 2,
-            6 => 3,
-            _ if self.0 == Self::LAST.0 => 63,
-            _ => 4,
+impl Chosen {
+    fn of(built: &Built, step: u32) -> Self {
+        let coarser = [0, 0, 0, 1, 2, 2, 3, 4, 4, 4, 63][step.min(LAST) as usize];
+        let level = (built.granules.level + coarser).min(63);
+        let spans = built.spans.as_ref().filter(|spans| spans.is_complete && step < 8);
+        let look_back = spans.map(|spans| (spans.level + coarser).min(64));
+        let longer = look_back.unwrap_or_default();
+        let has_spans = look_back.is_some();
+        let is_drawn = built.drawn.as_ref().map(|own| has_spans && own.fits(&built.threads));
+        // each with the step from which on there is no room for it, and whether it can say everything, if there is anything to say
+        let all = [
+            (id::GRANULES, u32::MAX, Some(true), SectionSet::Granules(level)),
+            (id::PLACES, 8, Some(true), SectionSet::Places),
+            (id::SPANS, 8, Some(has_spans), SectionSet::Spans(longer)),
+            (
+                id::STREAMS,
+                8,
+                built.has_profiles.then_some(built.streams.is_some()),
+                // without room for what stands of chunks before it goes as a whole
+                SectionSet::Streams(step < 5),
+            ),
+            (id::PACK, 8, built.packed.as_ref().map(|_| has_spans), SectionSet::Packed),
+            (id::BINS, 2, is_drawn, SectionSet::Drawn(longer)),
+            (id::GRANULE_NAMES, 1, is_drawn, SectionSet::GranuleNames(level)),
+        ];
+        let mut chosen = Chosen { level, look_back, sets: Vec::new(), left_out: Vec::new() };
+        for (id, end, fits, set) in all {
+            match fits {
+                Some(true) if step < end => chosen.sets.push(set),
+                Some(_) => chosen.left_out.extend(id::name(id).map(str::to_owned)),
+                None => {}
+            }
         }
-    }
-
-    /// Whether there is no room for what stands of chunks of CPU profiles.
-    fn joins_chunks(self) -> bool {
-        self.0 >= 5
-    }
-
-    fn leaves_out(self, id: u16) -> bool {
-        let from = match id {
-            id::GRANULE_NAMES => 1,
-            id::BINS => 2,
-            id::PLACES | id::SPANS | id::STREAMS => 8,
-            id::META => 9,
-            _ => u32::MAX,
-        };
-        self.0 >= from
+        chosen
     }
 }
 
@@ -83,14 +97,13 @@ pub(super) fn make(
     let most = (text / PART).max(LEAST);
     let mut sections = AllSections::new(built, tmp_dir, threads);
     let mut attempt = |step, most| {
-        attempt(&mut sections, built, input, (Step(step), most))
-            .map_err(|e| Error::scratch(tmp_dir, e))
+        attempt(&mut sections, built, input, (step, most)).map_err(|e| Error::scratch(tmp_dir, e))
     };
     if let Some(whole) = attempt(0, most)? {
         return Ok(whole);
     }
     // each step takes less than the one before: the first that fits is found in four attempts
-    let (mut low, mut high, mut at_high) = (1, Step::LAST.0, None);
+    let (mut low, mut high, mut at_high) = (1, LAST, None);
     while low < high {
         let middle = low.midpoint(high);
         match attempt(middle, most)? {
@@ -98,33 +111,8 @@ pub(super) fn make(
             made => (high, at_high) = (middle, made),
         }
     }
-    let made = if at_high.is_some() { at_high } else { attempt(Step::LAST.0, u64::MAX)? };
+    let made = if at_high.is_some() { at_high } else { attempt(LAST, u64::MAX)? };
     made.ok_or_else(|| Error::scratch(tmp_dir, io::Error::other("an index has no bounds")))
-}
-
-/// Sections without which an index still is one.
-const MAY_GO: [u16; 5] = [id::PLACES, id::SPANS, id::STREAMS, id::BINS, id::GRANULE_NAMES];
-
-/// Whether a section can say everything.
-fn fits(built: &Built, id: u16) -> bool {
-    let has_spans = || built.spans.as_ref().is_some_and(|spans| spans.is_complete);
-    match id {
-        id::STREAMS => built.has_profiles && built.streams.is_some(),
-        id::SPANS => has_spans(),
-        id::BINS | id::GRANULE_NAMES => {
-            built.drawn.as_ref().is_some_and(|drawn| drawn.fits(&built.threads)) && has_spans()
-        }
-        _ => true,
-    }
-}
-
-/// Whether there is anything that a section would say.
-fn is_there(built: &Built, id: u16) -> bool {
-    match id {
-        id::STREAMS => built.has_profiles,
-        id::BINS | id::GRANULE_NAMES => built.drawn.is_some(),
-        _ => true,
-    }
 }
 
 /// The file of a step; `None` if that takes more than so many bytes.
@@ -132,39 +120,21 @@ fn attempt(
     sections: &mut AllSections<'_>,
     built: &Built,
     input: &Input,
-    (step, most): (Step, u64),
+    (step, most): (u32, u64),
 ) -> io::Result<Option<Made>> {
-    let level = (built.granules.level + step.coarser()).min(63);
-    let keeps = |id: u16| fits(built, id) && !step.leaves_out(id);
-    let left_out = MAY_GO.into_iter().filter(|&id| is_there(built, id) && !keeps(id));
-    let left_out: Vec<String> = left_out.filter_map(id::name).map(str::to_owned).collect();
-    let spans = built.spans.as_ref().filter(|_| keeps(id::SPANS));
-    let drawn = built.drawn.as_ref().filter(|_| keeps(id::BINS));
-    let look_back = spans.map(|spans| (spans.level + step.coarser()).min(64));
-    let behind = wanted(built, (level, look_back), keeps, !step.joins_chunks());
-    let granules = SectionSet::Granules(level);
-    let all: Vec<SectionSet> = behind.iter().copied().chain([granules]).collect();
-    if sections.make(&all)? > most {
+    let chosen = Chosen::of(built, step);
+    if sections.make(&chosen.sets)? > most {
         return Ok(None);
     }
-
     let file = tempfile::tempfile_in(sections.tmp_dir)?;
     let mut to = Writer::new(BufWriter::new(file));
     to.section(id::META)?;
-    let mut meta = meta(built, (level, look_back), keeps(id::META), left_out.clone())?;
-    let threads = built.threads.entries().count() as u32;
-    let of_drawn = |drawn: &Drawn| DrawnMeta {
-        level: drawn.level(),
-        has_all_names: drawn.is_complete,
-        threads,
-    };
-    meta.drawn = drawn.map(of_drawn);
-    let meta = serde_json::to_vec(&meta)?;
+    let meta = serde_json::to_vec(&meta(built, &chosen, step < WITHOUT_INFO)?)?;
     for part in meta.chunks(PAGE) {
         to.page(1, (0, 0), |page| _ = page.bytes(part))?;
     }
-    sections.append(granules, &mut to)?;
-    behind.into_iter().try_for_each(|set| sections.append(set, &mut to))?;
+    let Chosen { level, sets, left_out, .. } = chosen;
+    sets.into_iter().try_for_each(|set| sections.append(set, &mut to))?;
     let bytes = to.file_len();
     if bytes > most {
         return Ok(None);
@@ -176,27 +146,6 @@ fn attempt(
     Ok(Some(Made { head, body, bytes, level, left_out }))
 }
 
-/// What stands behind GRANULES, in its order, for a J and a T of these levels.
-fn wanted(
-    built: &Built,
-    (level, look_back): (u32, Option<u32>),
-    keeps: impl Fn(u16) -> bool,
-    has_chunks: bool,
-) -> Vec<SectionSet> {
-    let of_spans = |set: fn(u32) -> SectionSet| look_back.map(set);
-    let has_streams = built.streams.is_some() && keeps(id::STREAMS);
-    let is_drawn = built.drawn.is_some() && keeps(id::BINS);
-    let all = [
-        keeps(id::PLACES).then_some(SectionSet::Places),
-        of_spans(SectionSet::Spans),
-        has_streams.then_some(SectionSet::Streams(has_chunks)),
-        of_spans(|_| SectionSet::Packed).filter(|_| built.packed.is_some()),
-        of_spans(SectionSet::Drawn).filter(|_| is_drawn),
-        (is_drawn && keeps(id::GRANULE_NAMES)).then_some(SectionSet::GranuleNames(level)),
-    ];
-    all.into_iter().flatten().collect()
-}
-
 /// Whether there is one document, with nothing but events from the first to the last.
 fn is_one_list(built: &Built) -> bool {
     let reach = built.granules.reach();
@@ -205,12 +154,7 @@ fn is_one_list(built: &Built) -> bool {
     matches!(&built.documents[..], [own] if own.alike == 0 && !is_within(own))
 }
 
-fn meta(
-    built: &Built,
-    (level, look_back): (u32, Option<u32>),
-    with_info: bool,
-    left_out: Vec<String>,
-) -> io::Result<Meta> {
+fn meta(built: &Built, chosen: &Chosen, with_info: bool) -> io::Result<Meta> {
     let [input] = &built.report.inputs[..] else {
         return Err(io::Error::other("an index is of one input"));
     };
@@ -218,7 +162,8 @@ fn meta(
     let can_answer = with_info && built.report.warnings.is_empty();
     let info = can_answer.then(|| built.report.clone());
     debug_assert!(built.report.gaps.len() <= TOP);
-    let windows = built.spans.as_ref().zip(look_back).map(|(spans, level)| WindowsMeta {
+    let mut meta = Meta::of(chosen.level, chosen.left_out.clone(), input, info);
+    meta.windows = built.spans.as_ref().zip(chosen.look_back).map(|(spans, level)| WindowsMeta {
         level,
         has_crossings: spans.has_crossings,
         has_strangers: spans.has_strangers,
@@ -227,7 +172,9 @@ fn meta(
         is_one_list: is_one_list(built),
         bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
     });
-    let mut meta = Meta::of(level, left_out, input, info);
-    meta.windows = windows;
+    let is_drawn = chosen.sets.iter().any(|set| matches!(set, SectionSet::Drawn(_)));
+    let threads = built.threads.entries().count() as u32;
+    let drawn = built.drawn.as_ref().filter(|_| is_drawn);
+    meta.drawn = drawn.map(|drawn| DrawnMeta { level: drawn.level(), threads });
     Ok(meta)
 }

@@ -40,8 +40,7 @@ pub use report::SliceReport;
 use crate::annotations::{Annotations, name_events};
 use crate::config::Config;
 use crate::inputs::{of_inputs, scan};
-use crate::pieces::PieceOutcome;
-use crate::pieces::Unused;
+use crate::pieces::{Stop, Unused};
 use judge::Judge;
 use narrowed::{BASE, Narrowed};
 use selection::{Plan, WindowSelection, keep};
@@ -94,17 +93,17 @@ pub(crate) fn slice_known(
     source: &Source,
     known: &Arc<Narrowed>,
     config: &Config,
-) -> Result<PieceOutcome<SliceReport>, Error> {
+) -> Result<Result<SliceReport, Stop>, Error> {
     job.check(config)?;
     let selection = WindowSelection::new(Plan::of_known(known, job.edges), config);
     let read = known.pieces.read(source, keep(config), selection, config)?;
     let Some(read) = read.filter(|read| read.observed.was_known()) else {
-        return Ok(PieceOutcome::Wrong);
+        return Ok(Err(Stop::changed()));
     };
     if name_events(&read.index.documents, &read.inputs) {
-        return Ok(PieceOutcome::Cannot(Unused::Tied));
+        return Ok(Err(Unused::Tied.into()));
     }
-    Ok(write(job, read, config)?.map_or(PieceOutcome::Wrong, PieceOutcome::Done))
+    Ok(write(job, read, config)?.ok_or_else(Stop::changed))
 }
 
 /// Writes what was read; nothing if a chunk of a CPU profile proved to be another one than is known.
