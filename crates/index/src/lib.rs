@@ -74,8 +74,8 @@
 //! | id | name | rows | columns |
 //! |--:|---|---|---|
 //! | 1 | [`id::META`] | 1 | bytes: JSON, continued by the pages behind |
-//! | 2 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · kinds · sum of the events · bytes of the events alone |
-//! | 3 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · kinds · its [`event_sum`] |
+//! | 2 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · sum of the events · bytes of the events alone |
+//! | 3 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · its [`event_sum`] |
 //! | 4 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row of its thread in LANES (2³² − 1: none) · start · greatest end less start, rounded up · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) · row in LANES behind the threads, of an operation · number of the name, or [`bins::NO_NAME`] |
 //! | 5 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
 //! | 6 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if its stream has [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
@@ -85,8 +85,8 @@
 //! | 10 | [`id::BINS`] | stretches of time of lanes, by lane and time | row in LANES · begin divided by the length · intervals and moments that begin in it and are not in SPANS · sum of their times (counters: bits of the least value) · the longest (of the greatest) · number of its name |
 //! | 11 | [`id::GRANULE_NAMES`] | names of granules: of what begins in them, by granule | row in GRANULES · row in NAMES |
 //!
-//! Kinds are the bits of [`kinds`]. Times of granules, and jumps of time that cut them, are those of events that have one and are no metadata, but for
-//! events of CPU profiles of the phase P, which STREAM_EVENTS has. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
+//! Times of granules, and jumps of time that cut them, are those of events that have one and are no metadata, but for
+//! events of CPU profiles of the phase P, which STREAM_EVENTS has; one without any has 2⁶³ − 1 as its least time. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
 //! without a look at the text.
 //!
 //! **Look-back T**: META has its level k, T being 2ᵏ ns. All that lasts longer stands in SPANS, and so does what never ends; so what is open at a
@@ -115,7 +115,6 @@ mod columns;
 mod error;
 mod fingerprint;
 pub mod id;
-pub mod kinds;
 mod page;
 mod read;
 pub mod spans;

@@ -40,28 +40,6 @@ pub struct PageEntry {
     checksum: u64,
 }
 
-impl PageEntry {
-    /// Reads the page from the bytes of its file, for who keeps these and not the [`Index`]. Cost: at most [`PAGE_MOST`] bytes of heap, and what
-    /// unpacking takes.
-    ///
-    /// # Errors
-    /// If it is damaged, not packed as the format says, or these are the bytes of another file.
-    pub fn read(&self, file: &[u8]) -> Result<Page, IndexError> {
-        let damaged = |what| IndexError::damaged(self.offset, what);
-        let end = self.offset.checked_add(u64::from(self.packed));
-        let range = end.and_then(|end| file.get(self.offset as usize..end as usize));
-        let bytes = range.ok_or_else(|| damaged("a page of another file"))?;
-        if checksum(bytes) != self.checksum {
-            return Err(damaged("the checksum of a page"));
-        }
-        let raw = match self.packed < self.raw {
-            true => unpack(bytes, self.raw as usize, self.offset)?,
-            false => bytes.to_vec(),
-        };
-        Page::of(raw, self.offset)
-    }
-}
-
 impl<'a> Index<'a> {
     /// Opens the bytes of a file.
     ///
@@ -116,12 +94,23 @@ impl<'a> Index<'a> {
         self.sections.iter().find(|section| section.id == id)
     }
 
-    /// Reads a page: see [`PageEntry::read`].
+    /// Reads a page. Cost: at most [`PAGE_MOST`] bytes of heap, and what unpacking takes.
     ///
     /// # Errors
     /// If it is damaged, or not packed as the format says.
     pub fn page(&self, entry: &PageEntry) -> Result<Page, IndexError> {
-        entry.read(self.bytes)
+        let damaged = |what| IndexError::damaged(entry.offset, what);
+        let end = entry.offset.checked_add(u64::from(entry.packed));
+        let range = end.and_then(|end| self.bytes.get(entry.offset as usize..end as usize));
+        let bytes = range.ok_or_else(|| damaged("a page of another file"))?;
+        if checksum(bytes) != entry.checksum {
+            return Err(damaged("the checksum of a page"));
+        }
+        let raw = match entry.packed < entry.raw {
+            true => unpack(bytes, entry.raw as usize, entry.offset)?,
+            false => bytes.to_vec(),
+        };
+        Page::of(raw, entry.offset)
     }
 
     /// The bytes in the first column of all pages of a section, one behind the other, if these are at most `most`.

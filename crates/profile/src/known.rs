@@ -64,12 +64,6 @@ pub struct KnownChunks {
     is_wrong: AtomicBool,
 }
 
-impl std::fmt::Debug for KnownChunks {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KnownChunks").field("streams", &self.streams.len()).finish_non_exhaustive()
-    }
-}
-
 impl KnownChunks {
     /// None yet, of the input that begins at `base`, whose events have these checksums. What takes more than `room` bytes goes to `tmp_dir`.
     pub fn new(base: u64, room: u64, tmp_dir: &Path, sum_of: fn(u64, &[u8]) -> u32) -> Self {

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Instant, UNIX_EPOCH};
-use tracemill_index::{Fingerprint, Index, Input, Page, PageBuilder, Writer, id, kinds, spans};
+use tracemill_index::{Fingerprint, Index, Input, Page, PageBuilder, Writer, id, spans};
 use tracemill_pipeline::{Cancel, Config, IndexConfig, IndexUse, Source, index, index_path};
 use tracemill_testkit::heap::own_mib;
 use tracemill_view::{Ask, Content, Site};
@@ -108,13 +108,12 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     let granules = (length - few) / GRANULE;
     let step = RANGE as u64 / granules;
     let granule = |at: u64| {
-        let kind = kinds::PLAIN;
         let place = if at == 0 { 1 } else { few + at * GRANULE };
-        [place, GRANULE - 2, GRANULE / EVENT, at * step, step * 2, kind, 0, GRANULE - 50]
+        [place, GRANULE - 2, GRANULE / EVENT, at * step, step * 2, 0, GRANULE - 50]
     };
-    let times = |rows: &[[u64; 8]]| (rows[0][3], rows.last().unwrap()[3] + step * 2);
+    let times = |rows: &[[u64; 7]]| (rows[0][3], rows.last().unwrap()[3] + step * 2);
     section(&mut to, id::GRANULES, granules - 1, granule, times);
-    copied(&old, &mut to, id::PLACES, (4, false, 0));
+    copied(&old, &mut to, id::PLACES, (3, false, 0));
     // as many as an index has room for
     let long = events / 64;
     let each = long.div_ceil(THREADS);

@@ -4,7 +4,7 @@ use super::drawn::{AllDrawn, Drawn, Numbers, PartDrawn};
 use super::granules::{AllGranules, Granules};
 use super::lasting::Lasting;
 use super::look::{IndexLook, Listed};
-use super::packed::{Packed, Packing, RATIO};
+use super::packed::{Packing, RATIO};
 use super::span::NO_THREAD;
 use super::spans::{AllSpans, Spans};
 use super::streams::{AllStreams, Streams};
@@ -20,6 +20,7 @@ use tracemill_core::observe::{
     Elsewhere, EventIndex, Needs, Observer, Scanned, SealedChunk, Starter,
 };
 use tracemill_core::order::Order;
+use tracemill_core::packed::{Restart, members};
 use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
 use tracemill_core::spill::{SpillVec, SpilledVec};
@@ -47,7 +48,8 @@ pub(super) struct Built {
     pub(super) bounds: Option<Bounds>,
     pub(super) has_profiles: bool,
     pub(super) has_lapses: bool,
-    pub(super) packed: Option<Packed>,
+    /// Where unpacking may begin: at two places at least, or at none.
+    pub(super) restarts: Vec<Restart>,
 }
 
 struct Build {
@@ -63,7 +65,7 @@ struct Build {
     tier: Tier,
     /// Whether parts of the input can be read.
     has_parts: bool,
-    packed: Option<Packed>,
+    restarts: Vec<Restart>,
     has_profiles: bool,
     has_lapses: bool,
 }
@@ -76,43 +78,36 @@ pub(super) fn build(
     (file_bytes, seen): (u64, Option<&Arc<Seen>>),
     config: &Config,
 ) -> Result<Built, Error> {
-    let (unknown, mut build) = match packing(source) {
-        Packing::Plain => (None, Build::new(file_bytes, (None, true), config)),
-        Packing::Frames(restarts, text) => {
-            let packed = Packed::of(restarts);
-            let has_parts = packed.is_some();
-            (None, Build::new(text, (packed, has_parts), config))
-        }
-        Packing::Whole => {
-            let text = file_bytes.saturating_mul(RATIO);
-            (None, Build::new(text, (None, false), config))
-        }
-        Packing::Members(file) => {
-            let text = file_bytes.saturating_mul(RATIO);
-            (Some(file), Build::new(text, (None, true), config))
-        }
+    let packing = packing(source);
+    let packed_text = file_bytes.saturating_mul(RATIO);
+    let (text, restarts, has_parts) = match &packing {
+        Packing::Plain => (file_bytes, &[][..], true),
+        Packing::Frames(restarts, text) => (*text, &restarts[..], restarts.len() > 1),
+        Packing::Whole => (packed_text, &[][..], false),
+        Packing::Members(_) => (packed_text, &[][..], true),
     };
+    let mut build = Build::new(text, (restarts, has_parts), config);
     seen.iter().for_each(|seen| seen.clear());
     build.seen = seen.cloned();
     let sources = std::slice::from_ref(source);
-    let Some(file) = unknown else {
+    let Packing::Members(file) = packing else {
         let Scanned { inputs, index, .. } = scan(sources, config, Elsewhere, &mut build)?;
         inputs.check_unchanged()?;
         return build.finish(&inputs, index, config.threads);
     };
     // another thread finds the members while the input is read
     let read = || scan(sources, config, Elsewhere, build);
-    let (scanned, restarts) = both(2, read, || Packed::of_members(&file));
+    let (scanned, restarts) = both(2, read, || members(&file));
     let Scanned { inputs, index, observed: mut build } = scanned?;
-    build.packed = restarts;
-    build.has_parts = build.packed.is_some();
+    build.restarts = restarts.filter(|all| all.len() > 1).unwrap_or_default();
+    build.has_parts = !build.restarts.is_empty();
     inputs.check_unchanged()?;
     build.finish(&inputs, index, config.threads)
 }
 
 impl Build {
     /// Nothing yet, of a text of about so many bytes, parts of which can be read or not.
-    fn new(text: u64, (packed, has_parts): (Option<Packed>, bool), config: &Config) -> Self {
+    fn new(text: u64, (restarts, has_parts): (&[Restart], bool), config: &Config) -> Self {
         let share = config.shares().index / 16;
         let drawn = has_parts.then(|| AllDrawn::new(text, SpillVec::new(&config.tmp_dir, share)));
         let wanted = InfoConfig { top: TOP, full: false, self_times: true };
@@ -127,7 +122,7 @@ impl Build {
             bounds: Times::NONE,
             tier: config.tier.unwrap_or_else(Tier::best),
             has_parts,
-            packed,
+            restarts: if has_parts { restarts.to_vec() } else { Vec::new() },
             has_profiles: false,
             has_lapses: false,
         }
@@ -165,7 +160,7 @@ impl Build {
             bounds: self.bounds.bounds(),
             has_profiles: self.has_profiles,
             has_lapses: self.has_lapses,
-            packed: self.packed,
+            restarts: self.restarts,
         })
     }
 
@@ -228,8 +223,7 @@ impl Observer for Build {
     }
 
     fn merge(&mut self, mut part: IndexLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
-        let granules = std::mem::replace(&mut part.granules, super::granules::PartGranules::new());
-        self.granules.append(granules)?;
+        self.granules.append(std::mem::take(&mut part.granules))?;
         self.places.extend(&part.places)?;
         let rows = self.rows_of(&part);
         self.streams.append(std::mem::take(&mut part.streams))?;

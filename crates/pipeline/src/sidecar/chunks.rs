@@ -8,13 +8,13 @@
 //! Of a packed trace, chunks cannot be read one by one: then all of a stream is.
 
 use super::chunk_rows::Expected;
-use super::lookup::{Lookup, Single};
+use super::lookup::{Lookup, Single, singles};
 use crate::pieces::{Stop, Unused};
 use std::ops::Range;
 use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Limits;
 use tracemill_core::windows::{Edges, Windows};
-use tracemill_index::{IndexError, Page, PageEntry, SectionEntry, event_sum, id, streams};
+use tracemill_index::{IndexError, PageEntry, SectionEntry, event_sum, id, streams};
 use tracemill_profile::{KnownChunk, KnownChunks};
 
 /// What windows may need of CPU profiles.
@@ -36,20 +36,14 @@ enum Wanted {
     InPart,
 }
 
-/// An event of a stream.
-struct Member {
-    single: Single,
-    /// The row of the stream.
-    stream: usize,
-}
-
 impl<'i> Lookup<'i, '_> {
     /// Returns all events of CPU profiles; `None` if the index has no list of them.
     pub(super) fn profiles(&self) -> Result<Option<Vec<Single>>, IndexError> {
         let Some((_, events)) = self.streams() else { return Ok(None) };
         let mut found = Vec::new();
         for entry in &events.pages {
-            found.extend(members(&self.index.page(entry)?)?.into_iter().map(|own| own.single));
+            let [places, lens, _, sums] = self.index.page(entry)?.columns()?;
+            found.extend(singles(&[places, lens, sums]));
         }
         Ok(Some(found))
     }
@@ -58,16 +52,6 @@ impl<'i> Lookup<'i, '_> {
     fn streams(&self) -> Option<(&'i SectionEntry, &'i SectionEntry)> {
         self.index.section(id::STREAMS).zip(self.index.section(id::STREAM_EVENTS))
     }
-}
-
-/// Returns the events of a page.
-fn members(page: &Page) -> Result<Vec<Member>, IndexError> {
-    let [places, lens, rows, sums] = page.columns()?;
-    let member = |row: usize| Member {
-        single: Single { place: places[row], sum: sums[row] as u32, bytes: lens[row] },
-        stream: usize::try_from(rows[row]).unwrap_or(usize::MAX),
-    };
-    Ok((0..page.rows()).map(member).collect())
 }
 
 /// Finds what windows need of the CPU profiles of an input whose base is `base`.
@@ -152,10 +136,11 @@ impl Wanting<'_, '_, '_> {
     /// Takes the events of a page.
     fn take_page(&mut self, entry: &PageEntry, to: &mut WantedStreams) -> Result<(), Stop> {
         let page = self.lookup.index.page(entry)?;
-        let members = members(&page)?;
         let numbers = page.columns::<12>()?;
-        for (row, Member { single, stream }) in members.into_iter().enumerate() {
-            let Single { place, sum, bytes: len } = single;
+        for row in 0..page.rows() {
+            let [place, len, stream, sum, known @ ..] =
+                numbers.each_ref().map(|column| column[row]);
+            let (stream, sum) = (usize::try_from(stream).unwrap_or(usize::MAX), sum as u32);
             let end = place.checked_add(len).filter(|end| *end <= self.lookup.text);
             let end = end.filter(|_| self.end <= place).ok_or("its places are not in order")?;
             self.end = end;
@@ -167,14 +152,13 @@ impl Wanting<'_, '_, '_> {
             to.first.insert(first);
             let (mut time, mut skim) = (0, None);
             if wanted == Wanted::InPart {
-                let own = std::array::from_fn(|at| numbers[4 + at][row]);
-                let known = self.expected.decode(stream as u64, own);
+                let known = self.expected.decode(stream as u64, known);
                 let known = known.filter(|(_, skim)| skim.is_none_or(|own| own.samples() <= len));
                 (time, skim) = known.ok_or("it has impossible chunks of CPU profiles")?;
             }
             // the first one says how made ones begin
             if skim.is_none() || self.has_chunk.insert(stream) {
-                to.events.push(single);
+                to.events.push(Single { place, sum, bytes: len });
             }
             let Some(skim) = skim else { continue };
             let chunk = KnownChunk { place, len, time, skim, sum };

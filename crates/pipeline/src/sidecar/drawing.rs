@@ -26,7 +26,7 @@ use tracemill_core::losses::InputReport;
 use tracemill_core::packed::Restart;
 use tracemill_core::source::Source;
 use tracemill_index::bins::NO_NAME;
-use tracemill_index::{Index, IndexError, Input, Page, PageEntry, id, spans};
+use tracemill_index::{Index, IndexError, Input, Page, id, spans};
 use tracemill_tokenizer::Mapped;
 
 /// Whether an index can be drawn from.
@@ -253,13 +253,11 @@ impl DrawnIndex {
     fn pages(
         &self,
         id: u16,
-        is_wanted: impl Fn(&PageEntry) -> bool,
         mut visit: impl FnMut(&Page) -> Result<(), IndexError>,
     ) -> Result<(), Error> {
         self.asked(|lookup| {
             let section = lookup.index.section(id);
-            let pages = section.iter().flat_map(|section| &section.pages);
-            let mut pages = pages.filter(|entry| is_wanted(entry));
+            let mut pages = section.iter().flat_map(|section| &section.pages);
             pages.try_for_each(|entry| visit(&lookup.index.page(entry)?))
         })
     }
@@ -270,15 +268,11 @@ impl DrawnIndex {
     /// The index is damaged.
     pub fn lanes(&self) -> Result<Vec<LaneKey>, Error> {
         let mut all = Vec::new();
-        self.pages(
-            id::LANES,
-            |_| true,
-            |page| {
-                let lens = [page.numbers(1)?, page.numbers(2)?];
-                add_lanes(&page.numbers(0)?, &lens, page.bytes(3)?, &mut all);
-                Ok(())
-            },
-        )?;
+        self.pages(id::LANES, |page| {
+            let lens = [page.numbers(1)?, page.numbers(2)?];
+            add_lanes(&page.numbers(0)?, &lens, page.bytes(3)?, &mut all);
+            Ok(())
+        })?;
         Ok(all)
     }
 
@@ -287,22 +281,18 @@ impl DrawnIndex {
     /// # Errors
     /// The index is damaged.
     pub fn names(&self, mut visit: impl FnMut(DrawnName<'_>)) -> Result<(), Error> {
-        self.pages(
-            id::NAMES,
-            |_| true,
-            |page| {
-                let [counts, totals, longest, lens] = page.columns()?;
-                let mut rest = page.bytes(4)?;
-                for row in 0..page.rows() {
-                    let (text, behind) = rest.split_at(within(lens[row], rest));
-                    rest = behind;
-                    let count = counts[row].min(self.report.events);
-                    let (total, longest) = (totals[row] as i64, longest[row] as i64);
-                    visit(DrawnName { text, count, total, longest });
-                }
-                Ok(())
-            },
-        )
+        self.pages(id::NAMES, |page| {
+            let [counts, totals, longest, lens] = page.columns()?;
+            let mut rest = page.bytes(4)?;
+            for row in 0..page.rows() {
+                let (text, behind) = rest.split_at(within(lens[row], rest));
+                rest = behind;
+                let count = counts[row].min(self.report.events);
+                let (total, longest) = (totals[row] as i64, longest[row] as i64);
+                visit(DrawnName { text, count, total, longest });
+            }
+            Ok(())
+        })
     }
 
     /// What is long, by thread and start; only what touches a window, or ends where it begins, if one is given.
@@ -317,33 +307,26 @@ impl DrawnIndex {
         let threads = u64::from(self.threads);
         let mut said = Ok(());
         let (from, to) = seen.unwrap_or((i64::MIN, i64::MAX));
-        // keys are the least start and the greatest end
-        let touches = |entry: &PageEntry| (entry.first as i64) < to && entry.last as i64 >= from;
-        self.pages(id::SPANS, touches, |page| {
-            let [kinds, flags, lanes, starts, durs, places, lasts, _, _, tracks, names] =
-                page.columns()?;
-            for row in 0..page.rows() {
-                let lane = match kinds[row] as u8 {
-                    spans::COMPLETE | spans::PAIR => lanes[row],
-                    spans::ASYNC | spans::LEGACY => threads.saturating_add(tracks[row]),
-                    _ => continue,
+        self.asked(|lookup| {
+            lookup.each_span(&(from..to), |row| {
+                let lane = match row.kind {
+                    spans::COMPLETE | spans::PAIR => row.thread,
+                    spans::ASYNC | spans::LEGACY => threads.saturating_add(row.track),
+                    _ => return,
                 };
-                let is_open = flags[row] as u8 & spans::OPEN != 0;
+                let is_open = row.flags & spans::OPEN != 0;
                 let span = DrawnSpan {
                     lane: lane as u32,
-                    name: name_of(names[row]),
-                    start: starts[row] as i64,
-                    dur: (!is_open).then(|| i64::try_from(durs[row]).unwrap_or(i64::MAX)),
-                    place: places[row],
-                    last: places[row].wrapping_add(lasts[row]),
+                    name: name_of(row.name),
+                    start: row.start,
+                    dur: (!is_open).then(|| row.end.saturating_sub(row.start)),
+                    place: row.begin.place,
+                    last: row.last.place,
                 };
-                let touches = span.start < to
-                    && span.dur.is_none_or(|dur| span.start.saturating_add(dur) >= from);
-                if touches && said.is_ok() {
+                if said.is_ok() {
                     said = visit(span);
                 }
-            }
-            Ok(())
+            })
         })?;
         said
     }
@@ -353,25 +336,21 @@ impl DrawnIndex {
     /// # Errors
     /// The index is damaged.
     pub fn bins(&self, mut visit: impl FnMut(DrawnBin)) -> Result<(), Error> {
-        self.pages(
-            id::BINS,
-            |_| true,
-            |page| {
-                let [lanes, numbers, counts, busy, longest, names] = page.columns()?;
-                for row in 0..page.rows() {
-                    let start = (numbers[row] as i64).checked_shl(self.bins).unwrap_or_default();
-                    visit(DrawnBin {
-                        lane: lanes[row] as u32,
-                        start,
-                        count: counts[row].min(self.report.events),
-                        busy: busy[row] as i64,
-                        longest: longest[row] as i64,
-                        name: name_of(names[row]),
-                    });
-                }
-                Ok(())
-            },
-        )
+        self.pages(id::BINS, |page| {
+            let [lanes, numbers, counts, busy, longest, names] = page.columns()?;
+            for row in 0..page.rows() {
+                let start = (numbers[row] as i64).checked_shl(self.bins).unwrap_or_default();
+                visit(DrawnBin {
+                    lane: lanes[row] as u32,
+                    start,
+                    count: counts[row].min(self.report.events),
+                    busy: busy[row] as i64,
+                    longest: longest[row] as i64,
+                    name: name_of(names[row]),
+                });
+            }
+            Ok(())
+        })
     }
 
     /// Whether the trace still is that of the index.

@@ -1,8 +1,8 @@
 //! What is drawn of a trace: names and sums of them, lanes that are no threads, and bins of what is short.
 
 use super::bins::{AllBins, Bin, PartBins};
-use super::granule_names::{AllNames, PartNames};
-use super::lasting::{Lasting, LastingEvent};
+use super::granule_names::{GranuleNames, NamePlace, PartNames, append};
+use super::lasting::{Lasting, LastingEvent, PlacedEvent};
 use super::pages::{Rows, TEXT_MOST as TEXT_OF_ROW};
 use super::span::Span;
 use crate::drawing::{Labels, LaneKind, LaneTable, NAME_MOST, Seen, Shape, cut};
@@ -75,15 +75,15 @@ impl PartDrawn {
         }
     }
 
-    /// An event of a phase, with its begin and end, of a thread and a name, in the last of so many granules; gives the number of its lane, if that is no thread.
+    /// An event with a time, in the last of so many granules; gives the number of its lane, if that is no thread.
     #[inline]
     pub(super) fn note(
         &mut self,
         event: &Event<'_>,
-        (letter, start, end): (u8, i64, i64),
-        (thread, name): (u32, u32),
-        (place, granules): (u64, usize),
+        &PlacedEvent { letter, ts, end, place, thread, name, .. }: &PlacedEvent,
+        granules: usize,
     ) -> u32 {
+        let start = ts.map_or(0, |ts| ts.floor);
         match Shape::of(letter) {
             Shape::Complete => {
                 let dur = end.saturating_sub(start);
@@ -175,12 +175,12 @@ pub(super) struct AllDrawn {
     is_complete: bool,
     others: LaneTable,
     bins: AllBins,
-    granules: AllNames,
+    granules: SpillVec<NamePlace>,
 }
 
 impl AllDrawn {
     /// Nothing yet, of a text of about so many bytes.
-    pub(super) fn new(text: u64, granules: SpillVec<super::granule_names::NamePlace>) -> Self {
+    pub(super) fn new(text: u64, granules: SpillVec<NamePlace>) -> Self {
         AllDrawn {
             names: Names::default(),
             text: 0,
@@ -188,7 +188,7 @@ impl AllDrawn {
             is_complete: true,
             others: LaneTable::default(),
             bins: AllBins::new((text / EACH).clamp(BINS_LEAST, BINS_MOST) as usize),
-            granules: AllNames::new(granules),
+            granules,
         }
     }
 
@@ -214,7 +214,7 @@ impl AllDrawn {
             _ => numbers.track(own & !OTHER) | OTHER,
         };
         self.bins.append(part.bins, lane, |own| numbers.name(own));
-        self.granules.append(part.names, &numbers.names)?;
+        append(&mut self.granules, part.names, &numbers.names)?;
         Ok(numbers)
     }
 
@@ -269,7 +269,7 @@ impl AllDrawn {
 
     pub(super) fn finish(self) -> Result<Drawn, Error> {
         let AllDrawn { names, sums, others, bins, granules, .. } = self;
-        let granules = granules.finish()?;
+        let granules = GranuleNames(granules.finish()?);
         Ok(Drawn { names, sums, others, bins, granules })
     }
 }
@@ -280,7 +280,7 @@ pub(super) struct Drawn {
     sums: Vec<Sum>,
     others: LaneTable,
     bins: AllBins,
-    pub(super) granules: super::granule_names::GranuleNames,
+    pub(super) granules: GranuleNames,
 }
 
 impl Drawn {

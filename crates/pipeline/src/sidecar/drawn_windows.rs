@@ -5,7 +5,7 @@
 
 use super::drawing::DrawnIndex;
 use super::fresh::map;
-use super::lookup::{Granules, Row, Single};
+use super::lookup::{Granules, Row};
 use super::plan::text_of;
 use crate::config::Config;
 use crate::input_set::InputSet;
@@ -127,16 +127,8 @@ impl DrawnIndex {
         observer: O,
     ) -> Result<Option<(InputSet, Vec<u64>)>, Error> {
         let (granules, places) = self.asked(|lookup| {
-            let (mut events, mut places) = (Vec::new(), Vec::new());
-            let section = lookup.index.section(id::PLACES);
-            for entry in section.iter().flat_map(|section| &section.pages) {
-                let page = lookup.index.page(entry)?;
-                let [own, lens, _, sums] = page.columns()?;
-                places.extend_from_slice(&own);
-                for ((place, bytes), sum) in own.into_iter().zip(lens).zip(sums) {
-                    events.push(Single { place, sum: sum as u32, bytes });
-                }
-            }
+            let events = lookup.listed()?;
+            let places = events.iter().map(|event| event.place).collect();
             let nothing = i64::MIN..i64::MIN;
             Ok((lookup.chosen(&nothing, |_| false, events)?, places))
         })?;

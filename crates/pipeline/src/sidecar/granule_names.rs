@@ -66,30 +66,21 @@ impl PartNames {
     }
 }
 
-/// Those of the whole text.
-pub(super) struct AllNames(SpillVec<NamePlace>);
-
-impl AllNames {
-    pub(super) fn new(all: SpillVec<NamePlace>) -> Self {
-        AllNames(all)
+/// Adds those of the next part, whose names have the numbers `rows`. Names without a number are dropped.
+pub(super) fn append(
+    all: &mut SpillVec<NamePlace>,
+    mut part: PartNames,
+    rows: &[u32],
+) -> Result<(), Error> {
+    for found in &mut part.all {
+        found.name = rows.get(found.name as usize).copied().unwrap_or_default();
     }
-
-    /// Takes the next part, whose names have the numbers `rows`. Names without a number are dropped.
-    pub(super) fn append(&mut self, mut part: PartNames, rows: &[u32]) -> Result<(), Error> {
-        for found in &mut part.all {
-            found.name = rows.get(found.name as usize).copied().unwrap_or_default();
-        }
-        part.all.retain(|found| found.name != u32::MAX);
-        self.0.extend(&part.all)
-    }
-
-    pub(super) fn finish(mut self) -> Result<GranuleNames, Error> {
-        Ok(GranuleNames(self.0.take()?))
-    }
+    part.all.retain(|found| found.name != u32::MAX);
+    all.extend(&part.all)
 }
 
 /// The names of all granules.
-pub(super) struct GranuleNames(SpilledVec<NamePlace>);
+pub(super) struct GranuleNames(pub(super) SpilledVec<NamePlace>);
 
 impl GranuleNames {
     /// Writes their section, for granules cut at this level.

@@ -19,7 +19,7 @@ use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::record;
 use tracemill_core::spill::{SpillVec, SpilledVec};
-use tracemill_index::{Writer, id, kinds};
+use tracemill_index::{Writer, id};
 
 /// Bytes of text to a granule at least, taken over the whole text.
 const EACH: u64 = 4096;
@@ -27,9 +27,6 @@ const EACH: u64 = 4096;
 const BLOCK: u32 = 16;
 /// A cut that stays whatever J is.
 const FORCED: u64 = u64::MAX;
-/// Kinds of events that have a time here.
-pub(super) const TIMED: u64 =
-    kinds::PLAIN | kinds::PAIRS | kinds::ASYNC | kinds::FLOWS | kinds::COUNTERS;
 
 record! {
     /// A stretch of events.
@@ -43,7 +40,6 @@ record! {
         /// Times of its timed events that are no metadata; greatest below least if it has none.
         pub(super) least: i64,
         pub(super) greatest: i64,
-        pub(super) kinds: u64,
         pub(super) sum: u32,
         /// By how much time jumps at its first event.
         jump: u64,
@@ -54,9 +50,8 @@ record! {
 pub(super) struct GranuleEvent {
     pub(super) place: u64,
     pub(super) len: u64,
-    /// Its time, if it is of [`TIMED`].
+    /// Its time, if it has one here.
     pub(super) time: Option<i64>,
-    pub(super) kinds: u64,
     pub(super) sum: u32,
 }
 
@@ -69,7 +64,6 @@ impl Granule {
             bytes: seen.len,
             least: seen.time.unwrap_or(i64::MAX),
             greatest: seen.time.unwrap_or(i64::MIN),
-            kinds: seen.kinds,
             sum: seen.sum,
             jump,
         }
@@ -82,16 +76,12 @@ impl Granule {
         self.bytes += later.bytes;
         self.least = self.least.min(later.least);
         self.greatest = self.greatest.max(later.greatest);
-        self.kinds |= later.kinds;
         self.sum = self.sum.wrapping_add(later.sum);
     }
 
-    /// Least time and length; zeros if it has none.
-    fn times(&self) -> (u64, u64) {
-        match self.least <= self.greatest {
-            true => (self.least as u64, self.greatest.abs_diff(self.least)),
-            false => (0, 0),
-        }
+    /// Least time and length; the last time there is if it has none.
+    fn times(&self) -> (i64, u64) {
+        (self.least, u64::try_from(i128::from(self.greatest) - i128::from(self.least)).unwrap_or(0))
     }
 }
 
@@ -111,7 +101,7 @@ fn level_of_range(range: u64) -> u32 {
 }
 
 /// Times as far as they are known.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct TimeRange(Option<(i64, i64)>);
 
 impl TimeRange {
@@ -129,6 +119,7 @@ impl TimeRange {
 }
 
 /// Those of one part of the text.
+#[derive(Default)]
 pub(super) struct PartGranules {
     all: Vec<Granule>,
     /// The granule that the first timed event begins, unless something else cuts there too.
@@ -140,24 +131,9 @@ pub(super) struct PartGranules {
     /// Where the last event begins.
     last_place: u64,
     range: TimeRange,
-    /// Something was lost before the first event.
-    damage_before: bool,
 }
 
 impl PartGranules {
-    pub(super) fn new() -> Self {
-        PartGranules {
-            all: Vec::new(),
-            first_timed: None,
-            first_time: None,
-            begins_timed: false,
-            last_time: None,
-            last_place: 0,
-            range: TimeRange(None),
-            damage_before: false,
-        }
-    }
-
     /// The next event.
     #[inline]
     pub(super) fn note(&mut self, seen: &GranuleEvent) {
@@ -200,14 +176,6 @@ impl PartGranules {
         self.all.iter().map(|granule| granule.place)
     }
 
-    /// Something was lost behind the last event.
-    pub(super) fn damage(&mut self) {
-        match self.all.last_mut() {
-            Some(last) => last.kinds |= kinds::DAMAGE,
-            None => self.damage_before = true,
-        }
-    }
-
     /// Joins those that no J can keep apart.
     pub(super) fn seal(&mut self) {
         let level_least = self.range.level();
@@ -236,16 +204,18 @@ pub(super) struct AllGranules {
 impl AllGranules {
     pub(super) fn new(done: SpillVec<Granule>) -> Self {
         let (last, last_time, last_place) = (None, None, 0);
-        AllGranules { done, last, last_time, last_place, cuts: [0; 65], range: TimeRange(None) }
+        AllGranules {
+            done,
+            last,
+            last_time,
+            last_place,
+            cuts: [0; 65],
+            range: TimeRange::default(),
+        }
     }
 
     /// The next part.
     pub(super) fn append(&mut self, mut part: PartGranules) -> Result<(), Error> {
-        if part.damage_before
-            && let Some(last) = &mut self.last
-        {
-            last.kinds |= kinds::DAMAGE;
-        }
         let jump_of = |own: Option<i64>, before: Option<i64>| match (own, before) {
             (Some(own), Some(before)) => own.abs_diff(before),
             _ => 0,
@@ -329,9 +299,9 @@ impl Granules {
         to.section(id::GRANULES)?;
         let mut rows = Rows::new();
         for own in self.cut(level) {
-            let Granule { place, end, events, kinds, sum, bytes, .. } = own;
+            let Granule { place, end, events, sum, bytes, .. } = own;
             let (least, width) = own.times();
-            let row = [place, end - place, events, least, width, kinds, u64::from(sum), bytes];
+            let row = [place, end - place, events, least as u64, width, u64::from(sum), bytes];
             rows.push_all(row, (own.least, own.greatest), &[], to)?;
         }
         rows.end_page(to)

@@ -28,6 +28,12 @@ record! {
     }
 }
 
+impl LastingEvent {
+    pub(super) fn place(&self) -> SummedPlace {
+        SummedPlace { place: self.part.entry.place.offset(), sum: self.sum }
+    }
+}
+
 impl Keyed for LastingEvent {
     type Key = (u128, i64);
 

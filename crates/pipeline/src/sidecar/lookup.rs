@@ -9,7 +9,7 @@ use tracemill_core::hash::HashMap;
 use tracemill_core::packed::Restart;
 use tracemill_core::pieces::Piece;
 use tracemill_core::windows::Edges;
-use tracemill_index::{Index, IndexError, Page, PageEntry, SectionEntry, id, spans};
+use tracemill_index::{Index, IndexError, PageEntry, SectionEntry, id, spans};
 
 /// Neighbouring granules are read as one up to so many bytes.
 const STRETCH: u64 = 1 << 20;
@@ -40,6 +40,10 @@ pub(super) struct SpanRow {
     /// One of [`spans`].
     pub(super) kind: u8,
     pub(super) flags: u8,
+    pub(super) thread: u64,
+    /// Of an operation, among the lanes behind threads.
+    pub(super) track: u64,
+    pub(super) name: u64,
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) begin: Single,
@@ -67,7 +71,6 @@ pub(super) struct Row {
     pub(super) events: u64,
     pub(super) least: i64,
     width: u64,
-    kinds: u64,
     sum: u64,
     /// Those of its events.
     pub(super) bytes: u64,
@@ -106,7 +109,20 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ) -> Result<(), IndexError> {
         for entry in pages_of(self.spans, seen) {
             let page = self.index.page(entry)?;
-            let [kinds, flags, _, starts, durs, begins, rests, sums, last_sums] = page.columns()?;
+            let columns = page.columns()?;
+            let [
+                kinds,
+                flags,
+                threads,
+                starts,
+                durs,
+                begins,
+                rests,
+                sums,
+                last_sums,
+                tracks,
+                names,
+            ] = columns;
             for row in 0..page.rows() {
                 let (flags, start) = (flags[row] as u8, starts[row] as i64);
                 let is_open = flags & spans::OPEN != 0;
@@ -117,7 +133,9 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 let single = |place, sum: u64| Single { place, sum: sum as u32, bytes: 0 };
                 let begin = single(begins[row], sums[row]);
                 let last = single(begins[row].wrapping_add(rests[row]), last_sums[row]);
-                visit(&SpanRow { kind: kinds[row] as u8, flags, start, end, begin, last });
+                let (thread, track, name) = (threads[row], tracks[row], names[row]);
+                let kind = kinds[row] as u8;
+                visit(&SpanRow { kind, flags, thread, track, name, start, end, begin, last });
             }
         }
         Ok(())
@@ -152,6 +170,16 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(is_known.then_some(events))
     }
 
+    /// Returns the events in PLACES.
+    pub(super) fn listed(&self) -> Result<Vec<Single>, IndexError> {
+        let mut all = Vec::new();
+        for entry in &self.places.pages {
+            let columns = self.index.page(entry)?.columns()?;
+            all.extend(singles(&columns));
+        }
+        Ok(all)
+    }
+
     /// Returns what is to be read: the granules that touch `seen`, the last granule, `events`, and the
     /// events in PLACES.
     pub(super) fn pieces(
@@ -159,9 +187,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         seen: &Range<i64>,
         mut events: Vec<Single>,
     ) -> Result<Granules, IndexError> {
-        for entry in &self.places.pages {
-            events.extend(listed(&self.index.page(entry)?)?);
-        }
+        events.extend(self.listed()?.into_iter().map(|own| Single { bytes: 0, ..own }));
         self.chosen(seen, |row| row.place == self.last || row.touches(seen), events)
     }
 
@@ -207,7 +233,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 continue;
             }
             let page = self.index.page(entry)?;
-            let [places, lens, events, leasts, widths, kinds, sums, bytes] = page.columns()?;
+            let [places, lens, events, leasts, widths, sums, bytes] = page.columns()?;
             for row in 0..page.rows() {
                 let (place, len, least) = (places[row], lens[row], leasts[row] as i64);
                 visit(&Row {
@@ -218,7 +244,6 @@ impl<'i, 'b> Lookup<'i, 'b> {
                     events: events[row],
                     least,
                     width: widths[row],
-                    kinds: kinds[row],
                     sum: sums[row],
                     bytes: bytes[row],
                 });
@@ -241,9 +266,8 @@ impl Row {
 
     /// Whether any of its times may be one of these.
     pub(super) fn touches(&self, seen: &Range<i64>) -> bool {
-        let is_timed = self.kinds & super::granules::TIMED != 0;
-        let greatest = self.least.saturating_add_unsigned(self.width);
-        is_timed && self.least < seen.end && greatest >= seen.start
+        let (least, greatest) = self.times();
+        least < seen.end && greatest >= seen.start
     }
 }
 
@@ -288,11 +312,10 @@ impl Granules {
     }
 }
 
-/// Returns the events in PLACES.
-fn listed(page: &Page) -> Result<impl Iterator<Item = Single>, IndexError> {
-    let [places, _, _, sums] = page.columns()?;
-    let events = places.into_iter().zip(sums);
-    Ok(events.map(|(place, sum)| Single { place, sum: sum as u32, bytes: 0 }))
+/// Events of these places, lengths and checksums.
+pub(super) fn singles([places, lens, sums]: &[Vec<u64>; 3]) -> impl Iterator<Item = Single> {
+    let rows = places.iter().zip(lens).zip(sums);
+    rows.map(|((&place, &bytes), &sum)| Single { place, sum: sum as u32, bytes })
 }
 
 /// Pages whose keys are a least and a greatest time.

@@ -10,9 +10,7 @@
 use super::pages::Rows;
 use std::io;
 use std::sync::Arc;
-use tracemill_core::packed::{
-    Restart, Unpacking, frames, has_members, is_packed, members, stretches,
-};
+use tracemill_core::packed::{Restart, Unpacking, frames, has_members, is_packed, stretches};
 use tracemill_core::pieces::Piece;
 use tracemill_index::{Index, IndexError, Writer, id};
 use tracemill_tokenizer::Mapped;
@@ -59,31 +57,14 @@ pub(super) struct PackedText {
     pub(super) restarts: Arc<[Restart]>,
 }
 
-/// Where unpacking may begin: at two places at least.
-pub(super) struct Packed {
-    restarts: Vec<Restart>,
-}
-
-impl Packed {
-    /// Returns the places of frames or members, if there are several.
-    pub(super) fn of(restarts: Vec<Restart>) -> Option<Packed> {
-        (restarts.len() > 1).then_some(Packed { restarts })
+/// Writes PACK.
+pub(super) fn write<W: io::Write>(all: &[Restart], to: &mut Writer<W>) -> io::Result<()> {
+    to.section(id::PACK)?;
+    let mut rows = Rows::new();
+    for Restart { text, packed } in all {
+        rows.push([*text, *packed], *text, to)?;
     }
-
-    /// Finds the members of a gzip file; `None` if it is damaged. Cost: unpacks it.
-    pub(super) fn of_members(file: &[u8]) -> Option<Packed> {
-        members(file).and_then(Packed::of)
-    }
-
-    /// Writes PACK.
-    pub(super) fn write<W: io::Write>(&self, to: &mut Writer<W>) -> io::Result<()> {
-        to.section(id::PACK)?;
-        let mut rows = Rows::new();
-        for Restart { text, packed } in &self.restarts {
-            rows.push([*text, *packed], *text, to)?;
-        }
-        rows.end_page(to)
-    }
+    rows.end_page(to)
 }
 
 /// Bytes behind the first granule that are unpacked: what the head is shows behind its first event.

@@ -13,8 +13,8 @@ pub(super) fn places<W: io::Write>(
 ) -> io::Result<()> {
     to.section(id::PLACES)?;
     let mut rows = Rows::new();
-    for Listed { place, len, kinds, sum } in all {
-        rows.push([place, len, kinds, u64::from(sum)], place, to)?;
+    for Listed { place, len, sum } in all {
+        rows.push([place, len, u64::from(sum)], place, to)?;
     }
     rows.end_page(to)
 }

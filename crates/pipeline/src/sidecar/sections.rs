@@ -7,6 +7,7 @@
 //! ```
 
 use super::build::Built;
+use super::packed;
 use super::rows;
 use super::span::Span;
 use std::io::{self, BufWriter};
@@ -44,7 +45,7 @@ impl SectionSet {
             SectionSet::Streams(has_room) => {
                 built.streams.as_ref().map_or(Ok(()), |streams| streams.write(has_room, to))
             }
-            SectionSet::Packed => built.packed.as_ref().map_or(Ok(()), |packed| packed.write(to)),
+            SectionSet::Packed => packed::write(&built.restarts, to),
             SectionSet::Drawn(level) => drawn(built, level, to),
             SectionSet::GranuleNames(level) => built
                 .drawn

@@ -11,7 +11,7 @@
 
 use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
-use super::span::{LEVEL_OPEN, Span, SummedPlace};
+use super::span::{LEVEL_OPEN, Span};
 use crate::config::OPEN;
 use crate::slice::kinds::{Kind, Step};
 use std::sync::Arc;
@@ -149,23 +149,10 @@ impl Spans {
     }
 }
 
-/// A part that waits for another.
-#[derive(Clone, Copy)]
-struct Waiting {
-    kind: u8,
-    thread: u32,
-    track: u32,
-    /// The number of the name.
-    label: u32,
-    time: i64,
-    name: u64,
-    held: SummedPlace,
-}
-
 /// Steps of a flow from its begin.
 struct Chain {
-    begin: Waiting,
-    last: Waiting,
+    begin: LastingEvent,
+    last: LastingEvent,
     steps: u64,
 }
 
@@ -174,9 +161,9 @@ struct Walk<'a> {
     to: &'a mut AllSpans,
     drawn: Option<&'a mut AllDrawn>,
     owner: u128,
-    open: Begins<Waiting>,
+    open: Begins<LastingEvent>,
     flow: Option<Chain>,
-    counter: Option<Waiting>,
+    counter: Option<LastingEvent>,
     has_crossings: bool,
     has_strangers: bool,
 }
@@ -196,7 +183,7 @@ impl<'a> Walk<'a> {
     }
 
     fn take(&mut self, own: &LastingEvent) -> Result<(), Error> {
-        let LastingEvent { part, thread, sum, track, name } = own;
+        let part = own.part;
         if part.owner() != self.owner {
             self.end_key()?;
             self.owner = part.owner();
@@ -204,48 +191,39 @@ impl<'a> Walk<'a> {
         if self.owner == 0 {
             return Ok(());
         }
-        let own = Waiting {
-            kind: number_of(part.kind),
-            thread: *thread,
-            track: *track,
-            label: *name,
-            time: part.entry.time,
-            name: part.name,
-            held: SummedPlace { place: part.entry.place.offset(), sum: *sum },
-        };
         match (part.kind, part.step) {
-            (Kind::Counter, _) => match self.counter.replace(own) {
-                Some(before) => self.to.push(between(&before, (own.time, before.held), 0)),
+            (Kind::Counter, _) => match self.counter.replace(*own) {
+                Some(before) => self.to.push(Span { end: part.entry.time, ..begun(&before) }),
                 None => Ok(()),
             },
             (Kind::Flow, Step::Begin) => {
                 self.end_flow()?;
-                self.flow = Some(Chain { begin: own, last: own, steps: 1 });
+                self.flow = Some(Chain { begin: *own, last: *own, steps: 1 });
                 Ok(())
             }
             (Kind::Flow, step) => {
                 if let Some(flow) = &mut self.flow {
-                    flow.last = own;
+                    flow.last = *own;
                     flow.steps += 1;
                 }
                 if step == Step::End { self.end_flow() } else { Ok(()) }
             }
             (_, Step::Begin) => {
-                self.open.begin(own.name, own);
+                self.open.begin(part.name, *own);
                 self.to.quota.check(self.open.heap(), OPEN)
             }
             (_, Step::Middle) => Ok(()),
-            (_, Step::End) => self.end(&own),
+            (_, Step::End) => self.end(own),
         }
     }
 
-    fn end(&mut self, own: &Waiting) -> Result<(), Error> {
-        let innermost = self.open.innermost().map(|open| open.held.place);
-        let begin = self.open.end(own.name);
+    fn end(&mut self, own: &LastingEvent) -> Result<(), Error> {
+        let innermost = self.open.innermost().map(|open| open.part.entry.place);
+        let begin = self.open.end(own.part.name);
         let Some(begin) = begin else { return Ok(()) };
-        self.has_crossings |= innermost != Some(begin.held.place);
-        self.has_strangers |= own.name != 0 && begin.name != own.name;
-        let span = between(&begin, (own.time, own.held), 0);
+        self.has_crossings |= innermost != Some(begin.part.entry.place);
+        self.has_strangers |= own.part.name != 0 && begin.part.name != own.part.name;
+        let span = between(&begin, own);
         self.drawn.iter_mut().for_each(|drawn| drawn.pair(&span));
         self.to.push(span)
     }
@@ -253,7 +231,7 @@ impl<'a> Walk<'a> {
     fn end_flow(&mut self) -> Result<(), Error> {
         let Some(Chain { begin, last, steps }) = self.flow.take() else { return Ok(()) };
         let flags = if steps > 2 { spans::STEPS } else { 0 };
-        self.to.push(between(&begin, (last.time, last.held), flags))
+        self.to.push(Span { flags, ..between(&begin, &last) })
     }
 
     /// What is open here never ends.
@@ -261,25 +239,23 @@ impl<'a> Walk<'a> {
         self.end_flow()?;
         let open = std::mem::take(&mut self.open);
         for begin in open.values().chain(self.counter.take()) {
-            self.to.push(between(&begin, (i64::MAX, begin.held), spans::OPEN))?;
+            self.to.push(Span { flags: spans::OPEN, ..begun(&begin) })?;
         }
         Ok(())
     }
 }
 
-fn between(begin: &Waiting, (end, last): (i64, SummedPlace), flags: u8) -> Span {
-    let &Waiting { kind, thread, track, label: name, time: start, held, .. } = begin;
+/// What begins with an event, and does not end.
+fn begun(own: &LastingEvent) -> Span {
+    let LastingEvent { part, thread, track, name, .. } = *own;
+    // kinds are numbered in the order of those of `spans`, the first of which is of complete events
+    let (kind, begin) = (part.kind as u8 + spans::PAIR, own.place());
     // all others stand in the track of their thread
     let track = if matches!(kind, spans::ASYNC | spans::LEGACY) { track } else { 0 };
-    Span { kind, flags, thread, track, name, start, end, begin: held, last }
+    let start = part.entry.time;
+    Span { kind, flags: 0, thread, track, name, start, end: i64::MAX, begin, last: begin }
 }
 
-fn number_of(kind: Kind) -> u8 {
-    match kind {
-        Kind::Slice => spans::PAIR,
-        Kind::Async => spans::ASYNC,
-        Kind::Legacy => spans::LEGACY,
-        Kind::Flow => spans::FLOW,
-        Kind::Counter => spans::COUNTER,
-    }
+fn between(begin: &LastingEvent, last: &LastingEvent) -> Span {
+    Span { end: last.part.entry.time, last: last.place(), ..begun(begin) }
 }

@@ -253,7 +253,7 @@ fn check_is_index(path: &Path, found: &io::Result<Option<Mapped>>) -> Result<(),
 
 fn warnings_of(built: &Built) -> Vec<Warning> {
     let is_whole = |input: &&InputReport| input.encoding.is_some() && input.bytes > WORTH_PARTS;
-    let whole = built.report.inputs.iter().filter(|_| built.packed.is_none()).filter(is_whole);
+    let whole = built.report.inputs.iter().filter(|_| built.restarts.is_empty()).filter(is_whole);
     let whole = whole.map(|input| Warning::OnlyAsAWhole { trace: input.name.clone() });
     built.report.warnings.iter().cloned().chain(whole).collect()
 }
@@ -338,9 +338,8 @@ fn reach(index: &Index<'_>) -> Result<Option<Reach>, IndexError> {
     let windows: Vec<(i128, i128)> = (0..WINDOWS).map(window).collect();
     let mut bytes = vec![0_u64; WINDOWS];
     for entry in &section.pages {
-        let [_, lens, _, leasts, widths, kinds] = index.page(entry)?.columns()?;
-        let timed = (0..lens.len()).filter(|row| kinds[*row] & super::granules::TIMED != 0);
-        for row in timed {
+        let [_, lens, _, leasts, widths] = index.page(entry)?.columns()?;
+        for row in 0..lens.len() {
             let least = i128::from(leasts[row] as i64);
             let greatest = least + i128::from(widths[row]);
             for (own, (from, to)) in bytes.iter_mut().zip(&windows) {

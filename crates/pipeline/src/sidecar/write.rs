@@ -71,7 +71,7 @@ impl Chosen {
                 // without room for what stands of chunks before it goes as a whole
                 SectionSet::Streams(step < 5),
             ),
-            (id::PACK, 8, built.packed.as_ref().map(|_| has_spans), SectionSet::Packed),
+            (id::PACK, 8, (!built.restarts.is_empty()).then_some(has_spans), SectionSet::Packed),
             (id::BINS, 2, is_drawn, SectionSet::Drawn(longer)),
             (id::GRANULE_NAMES, 1, is_drawn, SectionSet::GranuleNames(level)),
         ];

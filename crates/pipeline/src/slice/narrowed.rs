@@ -14,7 +14,6 @@ use tracemill_profile::KnownChunks;
 pub(crate) const BASE: u64 = 1 << 36;
 
 /// What an index says of the one input, which is an undamaged document and all JSON.
-#[derive(Debug)]
 pub(crate) struct Narrowed {
     pub(crate) bounds: Bounds,
     pub(crate) windows: Windows,

@@ -36,7 +36,6 @@ use tracemill_tokenizer::{Event, Nanos};
 const SLACK: i64 = 1_000_000_000;
 
 /// What decides which events are left out at once.
-#[derive(Debug)]
 pub(super) struct Plan {
     windows: Vec<TimeWindow>,
     edges: Edges,

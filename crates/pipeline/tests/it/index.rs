@@ -93,13 +93,12 @@ fn granules_of(bytes: &[u8]) -> Vec<(Granule, u64)> {
     let mut all = Vec::new();
     for entry in &section.pages {
         let page = index.page(entry).expect("sound");
-        let columns: Vec<Vec<u64>> = (0..7).map(|at| page.numbers(at).expect("numbers")).collect();
+        let columns: Vec<Vec<u64>> = (0..6).map(|at| page.numbers(at).expect("numbers")).collect();
         (0..page.rows()).for_each(|row| {
             let number = |column: usize| columns[column][row];
-            let [place, len, events, least, width, kinds, sum] = std::array::from_fn(number);
-            let timed = kinds & 0b1_1111 != 0;
+            let [place, len, events, least, width, sum] = std::array::from_fn(number);
             let least = least as i64;
-            let times = timed.then(|| (least, least.wrapping_add_unsigned(width)));
+            let times = (least < i64::MAX).then(|| (least, least.wrapping_add_unsigned(width)));
             let (place, end) = (place as usize, (place + len) as usize);
             all.push((Granule { place, end, events: events as usize, times }, sum));
         });
