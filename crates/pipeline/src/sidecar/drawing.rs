@@ -1,7 +1,7 @@
 //! What an index says for who draws a trace: lanes and names, what is long by itself, sums of the rest, and which events a window needs.
 //!
 //! ```text
-//!   whole trace    LANES, TRACKS, NAMES ─ what there is      SPANS ─ what is long      BINS ─ all else, about
+//!   whole trace    LANES, NAMES ─ what there is      SPANS ─ what is long      BINS ─ all else, about
 //!   window a b     GRANULES that touch [a − T, b + T] ─ all that is short, to the last      SPANS ─ what is long, as above
 //! ```
 //!

@@ -253,7 +253,6 @@ impl AllGranules {
 
     /// All of them; `text` is how long the text is.
     pub(super) fn finish(mut self, text: u64) -> Result<Granules, Error> {
-        let last = self.last.map_or(0, |last| last.place);
         self.done.extend(self.last.as_slice())?;
         let most = text / EACH + 1;
         let above = |k: u32| self.cuts[k as usize + 1..].iter().sum::<u64>();
@@ -261,7 +260,7 @@ impl AllGranules {
         while level < 63 && above(level) > most {
             level += 1;
         }
-        Ok(Granules { all: self.done.take()?, level, last })
+        Ok(Granules { all: self.done.take()?, level })
     }
 }
 
@@ -270,14 +269,13 @@ pub(super) struct Granules {
     all: SpilledVec<Granule>,
     /// J is 2 to the power of it.
     pub(super) level: u32,
-    /// Where the last one begins.
-    last: u64,
 }
 
 impl Granules {
     /// From where the first one begins to where the last one does.
     pub(super) fn reach(&self) -> Range<u64> {
-        self.all.get(0).map_or(0, |first| first.place)..self.last
+        let place = |at: usize| self.all.get(at).map_or(0, |own| own.place);
+        place(0)..place(self.all.len().saturating_sub(1))
     }
 
     /// Those of a J, in their order.

@@ -20,8 +20,6 @@ pub(super) struct Lookup<'i, 'b> {
     granules: &'i SectionEntry,
     places: &'i SectionEntry,
     spans: &'i SectionEntry,
-    /// Where the last granule begins.
-    last: u64,
     pub(super) text: u64,
     pub(super) packed: Option<PackedText>,
 }
@@ -88,17 +86,16 @@ impl<'i, 'b> Lookup<'i, 'b> {
         else {
             return Ok(None);
         };
-        let (Some(head), Some(tail)) = (granules.pages.first(), granules.pages.last()) else {
-            return Ok(None);
-        };
-        let places_of = |entry: &PageEntry| index.page(entry)?.numbers(0);
-        let lens = index.page(head)?.numbers(1)?;
-        let (head, tail) = (places_of(head)?, places_of(tail)?);
-        let (Some(&first), Some(&last)) = (head.first(), tail.last()) else { return Ok(None) };
-        let head = lens.first().map_or(first, |len| first.saturating_add(*len));
+        let Some(first) = granules.pages.first() else { return Ok(None) };
+        let [starts, lens] = index.page(first)?.columns()?;
+        let first = starts.first().zip(lens.first());
+        let head = first.map_or(0, |(start, len)| start.saturating_add(*len));
         let packed = restarts.map(|restarts| PackedText { head, restarts });
-        let lookup = Lookup { index, granules, places, spans, last, text, packed };
-        Ok((first <= last && last < text).then_some(lookup))
+        Ok(Some(Lookup { index, granules, places, spans, text, packed }))
+    }
+
+    fn is_last(&self, row: &Row) -> bool {
+        row.number + 1 == self.granules.rows
     }
 
     /// Intervals longer than T that reach into `seen`.
@@ -188,7 +185,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         mut events: Vec<Single>,
     ) -> Result<Granules, IndexError> {
         events.extend(self.listed()?.into_iter().map(|own| Single { bytes: 0, ..own }));
-        self.chosen(seen, |row| row.place == self.last || row.touches(seen), events)
+        self.chosen(seen, |row| self.is_last(row) || row.touches(seen), events)
     }
 
     /// Returns the granules that are `wanted`, and `events`. Pages that do not touch `seen` are not looked at.
@@ -211,7 +208,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 return own.iter().for_each(|event| all.event(*event));
             }
             // what stands behind the last one shows when it is read on
-            let end = if row.place == self.last { u64::MAX } else { row.end() };
+            let end = if self.is_last(row) { u64::MAX } else { row.end() };
             all.granule(row, end, self.text);
         })?;
         left.iter().for_each(|event| all.event(*event));

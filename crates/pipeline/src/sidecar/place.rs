@@ -41,16 +41,10 @@ fn place_in(folder: &Path, of: &Input) -> PathBuf {
 
 /// Where the index of a file is looked for.
 pub(super) fn place_of(trace: &Path, config: &Config) -> PathBuf {
-    place_among(trace, config).0
-}
-
-/// The same for one of many files, and the file as it is now where that had to be looked at.
-pub(super) fn place_among(trace: &Path, config: &Config) -> (PathBuf, Option<Input>) {
     let folder = config.index_cache.as_deref().filter(|folder| folder.is_dir());
-    let now = folder.and_then(|_| input_of(trace).ok());
-    let elsewhere = folder.zip(now.as_ref()).map(|(folder, now)| place_in(folder, now));
+    let elsewhere = folder.and_then(|folder| Some(place_in(folder, &input_of(trace).ok()?)));
     // one that stands there was made since the other cannot be replaced
-    (elsewhere.filter(|place| place.is_file()).unwrap_or_else(|| index_path(trace)), now)
+    elsewhere.filter(|place| place.is_file()).unwrap_or_else(|| index_path(trace))
 }
 
 /// Where a new index of a file goes, and whether that is not beside it.
