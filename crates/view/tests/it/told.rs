@@ -69,7 +69,10 @@ fn several_inputs_are_told_to_be_read_as_a_whole() {
     let texts = [5, 6].map(|seed| padded(&mixed(&mut Rng::new(seed)), LARGE / 2));
     let opened = open_all(&[&*texts[0], &*texts[1]]);
     let (_, whole) = told(&opened);
-    assert_eq!(whole.unwrap(), "there are several inputs, and an index is of one");
+    assert_eq!(
+        whole.unwrap(),
+        "there are several inputs, and what begins in one may end in another"
+    );
 }
 
 /// Of each process how many events begin in each of so many equal parts of the time, by a look at every event.
