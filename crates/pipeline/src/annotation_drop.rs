@@ -15,6 +15,8 @@ pub enum AnnotationDrop {
     Parts,
     /// It names a call in a CPU profile that DevTools would not find in the output.
     Call,
+    /// The output has some of the events, under other numbers, and follows no annotation to them.
+    Unfollowed,
     /// A breadcrumb of a later input, or one outside of the output.
     Breadcrumb,
 }
@@ -29,6 +31,7 @@ impl AnnotationDrop {
             AnnotationDrop::Gone => "gone",
             AnnotationDrop::Parts => "parts",
             AnnotationDrop::Call => "calls",
+            AnnotationDrop::Unfollowed => "unfollowed",
             AnnotationDrop::Breadcrumb => "breadcrumbs",
         }
     }
@@ -42,6 +45,7 @@ impl AnnotationDrop {
             AnnotationDrop::Gone => "of what is not in the output",
             AnnotationDrop::Parts => "of entries that may miss some of their events",
             AnnotationDrop::Call => "of calls in CPU profiles that DevTools might no longer find",
+            AnnotationDrop::Unfollowed => "that name events by numbers which no longer hold",
             AnnotationDrop::Breadcrumb => {
                 "that are breadcrumbs of other inputs, outside of the output, or more than 100 deep"
             }

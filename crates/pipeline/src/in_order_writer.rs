@@ -1,14 +1,14 @@
-//! The second half of verbs that keep the order of their inputs: unites keys, follows annotations,
-//! writes events, reports.
+//! The second half of verbs that keep the order of their inputs: unites keys, keeps or drops
+//! annotations, writes events, reports.
 
-use crate::annotations::{Annotations, Written};
+use crate::annotations::{Annotations, Written, unfollowed};
 use crate::config::Config;
 use crate::emit::Emit;
-use crate::keys::unite;
+use crate::keys::{unite, unite_without_annotations};
 use crate::layout::Layout;
 use crate::merged_keys::MergedKeys;
 use crate::reordering::Reordering;
-use crate::report::RunReport;
+use crate::report::{AnnotationReport, RunReport};
 use crate::streamed_output::{StreamedOutput, format_in_order, report_in_order, take_late_keys};
 use crate::warning::Warning;
 use tracemill_core::envelope::Document;
@@ -34,7 +34,9 @@ pub(crate) struct InOrderWriter<'w, 'p> {
     config: &'w Config,
     pub(crate) format: Format,
     united: MergedKeys<'p>,
-    annotations: Annotations<'p>,
+    annotations: Option<Annotations<'p>>,
+    /// What became of annotations where they are dropped.
+    dropped: AnnotationReport,
     /// Number of keys that came after output was begun, and a warning about them.
     late: (u64, Option<Warning>),
 }
@@ -45,15 +47,13 @@ pub(crate) struct WritePlan<'a> {
     pub(crate) lists: &'a Lists,
     /// Number of events, and their bytes.
     pub(crate) counts: (u64, u64),
-    /// Whether these are all events of the inputs.
-    pub(crate) is_whole: bool,
     /// A warning about the choice of events.
     pub(crate) warning: Option<Warning>,
 }
 
 impl<'w, 'p> InOrderWriter<'w, 'p> {
     /// Reads keys and annotations of `sources`, which were read. `is_whole` says whether all events will
-    /// be written.
+    /// be written: only then annotations are kept.
     ///
     /// # Errors
     /// [`Exceeded`](tracemill_core::error::ErrorKind::Exceeded) if annotations exceed the memory.
@@ -68,17 +68,35 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
         let is_one = sources.len() == 1;
         let format = output.format.unwrap_or_else(|| format_in_order(documents, is_one));
         let late = take_late_keys(documents, sources, format);
-        let united = unite(documents, store);
-        let place = (store, &config.table_quota());
-        let annotations = Annotations::read(documents, inputs, is_whole, place)?;
-        Ok(InOrderWriter { inputs, store, output, config, format, united, annotations, late })
+        let has_place = format != Format::Array;
+        let (annotations, dropped, united) = match is_whole {
+            true => {
+                let place = (store, &config.table_quota());
+                let annotations = Annotations::read(documents, inputs, true, place)?;
+                (Some(annotations), AnnotationReport::default(), unite(documents, store))
+            }
+            false => {
+                let dropped = has_place.then(|| unfollowed(documents, store));
+                (None, dropped.unwrap_or_default(), unite_without_annotations(documents, store))
+            }
+        };
+        Ok(InOrderWriter {
+            inputs,
+            store,
+            output,
+            config,
+            format,
+            united,
+            annotations,
+            dropped,
+            late,
+        })
     }
 
     /// Returns a function from the number of events and their bytes to the greatest length of the
     /// output.
     pub(crate) fn len(&self, layout: Layout) -> impl Fn(u64, u64) -> u64 + use<> {
         let around = layout.opening(&self.united).len() as u64 + layout.closing_len(&self.united);
-        let around = around + self.annotations.len();
         move |events, bytes| around + layout.events_len(events, bytes)
     }
 
@@ -92,9 +110,9 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
         plan: WritePlan<'_>,
         begun: impl FnOnce(&MergedKeys<'p>) -> Result<Option<Box<StreamedOutput>>, Error>,
     ) -> Result<RunReport, Error> {
-        let InOrderWriter { inputs, store, output, config, format, mut united, annotations, late } =
-            self;
-        let WritePlan { layout, lists, counts, is_whole, warning } = plan;
+        let InOrderWriter { inputs, store, output, config, format, mut united, .. } = self;
+        let (annotations, late) = (self.annotations, self.late);
+        let WritePlan { layout, lists, counts, warning } = plan;
         let mut run = RunReport {
             events: counts.0,
             ..report_in_order(inputs, (&united, format), late, config)
@@ -108,11 +126,11 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
             timed: Timed::Buckets(Buckets::over(std::iter::empty())),
             patchers: Vec::new(),
         };
-        let written = match is_whole {
-            true => Written::whole(&emit, config),
-            false => Written::some(&emit, config),
+        let written = Written::whole(&emit, config);
+        run.annotations = match &annotations {
+            Some(annotations) => annotations.put(&mut united, &written).report(),
+            None => self.dropped,
         };
-        run.annotations = annotations.put(&mut united, &written).report();
         run.warnings.extend(run.annotations.warning());
         let to = (output, begun(&united)?);
         let check = || inputs.check_unchanged();

@@ -5,7 +5,7 @@
 //! | any, of the first document | as it stands, in its place, duplicates too |
 //! | any, equal to one of that name in the first document, to the byte | once |
 //! | `stackFrames` of later ones | united by id; where an id has two meanings, all frames of the later input get new ids ([`crate::identity`]), or are kept apart (see below) and warned of where names are kept |
-//! | `metadata.modifications` (DevTools' annotations) | of all documents united in the first one's `metadata` ([`crate::annotations`]) |
+//! | `metadata.modifications` (DevTools' annotations) | of all documents united in the first one's `metadata` ([`crate::annotations`]); left out by `split` and `filter` |
 //! | `samples` of later ones | appended, with the new names of their processes and frames |
 //! | any other: `displayTimeUnit`, `systemTraceEvents`, `otherData`, Kineto's (`deviceProperties`, `baseTimeNanoseconds`, …) | under `tracemill.inputs`, an entry a document: `{"index":1,"keys":{…}}` |
 //!
@@ -34,7 +34,15 @@ const SAMPLES: &[u8] = b"samples";
 
 /// Unites the keys of all documents.
 pub(crate) fn unite<'p>(documents: &[Document], store: &Store<'p>) -> MergedKeys<'p> {
-    unite_by(documents, store, FrameNames::default())
+    unite_by(documents, store, FrameNames::default(), true)
+}
+
+/// Unites the keys of all documents without the annotations of DevTools.
+pub(crate) fn unite_without_annotations<'p>(
+    documents: &[Document],
+    store: &Store<'p>,
+) -> MergedKeys<'p> {
+    unite_by(documents, store, FrameNames::default(), false)
 }
 
 /// As [`unite`], with new names for stack frames where they clash: those are noted in `rewrite`.
@@ -46,17 +54,18 @@ pub(crate) fn unite_renamed<'p>(
     let keys = documents.iter().flat_map(|document| &document.keys);
     let frames = keys.filter(|key| string_is(&key.key, STACK_FRAMES));
     let all = frames.map(|key| store.slice(key.offset, key.len));
-    unite_by(documents, store, FrameNames::new(rewrite, all))
+    unite_by(documents, store, FrameNames::new(rewrite, all), true)
 }
 
 fn unite_by<'p>(
     documents: &[Document],
     store: &Store<'p>,
     mut names: FrameNames<'_>,
+    annotated: bool,
 ) -> MergedKeys<'p> {
     let value = |key: &KeyValue| store.slice(key.offset, key.len);
     let Some((first, later)) = documents.split_first() else { return MergedKeys::default() };
-    let mut united = MergedKeys::of((first, later), store, &mut names);
+    let mut united = MergedKeys::of((first, later), store, &mut names, annotated);
     let known =
         if later.is_empty() { FirstValues::default() } else { FirstValues::of(first, store) };
     let first_metadata = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
@@ -285,6 +294,7 @@ impl<'p> MergedKeys<'p> {
         (first, later): (&Document, &[Document]),
         store: &Store<'p>,
         names: &mut FrameNames<'_>,
+        annotated: bool,
     ) -> Self {
         let mut united = MergedKeys::default();
         for key in &first.keys {
@@ -295,7 +305,12 @@ impl<'p> MergedKeys<'p> {
             let value = first_value(key, bytes, names);
             united.keys.push(Key { name: key.key.to_vec(), value });
         }
-        united.find_modifications(first, later, store);
+        if annotated {
+            united.find_modifications(first, later, store);
+        } else if let Some((number, metadata, _)) = modifications(first, store) {
+            let left = without(metadata, b"modifications").into_iter().flatten();
+            united.keys[number].value = left.map(Bytes::Input).collect();
+        }
         united.stack_frames = united.position(STACK_FRAMES);
         united.samples = united.position(SAMPLES);
         united

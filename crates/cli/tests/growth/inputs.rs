@@ -168,12 +168,6 @@ fn frames_of_threads(n: usize) -> Vec<String> {
     vec![format!(r#"{{"traceEvents":[{events}],"stackFrames":{{{frames}}}}}"#)]
 }
 
-/// As many threads as annotations.
-fn annotated_threads(n: usize) -> Vec<String> {
-    let labels = list(n, |i| format!(r#"{{"entry":"r-{i}","label":"l"}}"#));
-    modified(&list(n, |i| slice(1, i, i)), "", &labels)
-}
-
 fn two_chains(n: usize) -> Vec<String> {
     let one = |from| {
         let event = slice(1, 1, 1);
@@ -210,7 +204,7 @@ macro_rules! rows {
     };
 }
 
-pub(super) const ROWS: [Row; 57] = rows! {
+pub(super) const ROWS: [Row; 54] = rows! {
     "events at one time" 20_000 one_time "merge";
     "open begins, check" 10_000 open_begins "check";
     "open begins, info" 10_000 open_begins "info" "--full";
@@ -229,9 +223,6 @@ pub(super) const ROWS: [Row; 57] = rows! {
     "documents, merge" 8_000 documents "merge";
     "documents, check" 8_000 documents "check";
     "documents with keys" 4_000 keyed_documents "merge";
-    "annotations" 4_000 annotations "split" "--by" "tid" "--dry-run" "-d" "parts";
-    "annotations and parts" 1_000 annotated_threads "split" "--by" "tid" "--dry-run" "-d" "parts";
-    "annotated calls and parts" 1_000 calls "split" "--by" "tid" "--dry-run" "-d" "parts";
     "annotations, merge" 4_000 annotations "merge";
     "annotated calls" 1_000 calls "slice" "--from" "0";
     "threads and parts" 1_500 halves "split" "--by" "tid" "--max-size" "4K" "--dry-run" "-d" "parts";
@@ -432,7 +423,7 @@ fn processes_once(n: usize) -> Vec<String> {
 }
 
 /// What cannot be on disk, much more of it than the least budget has room for.
-pub(super) const COUNTED: [Row; 28] = rows! {
+pub(super) const COUNTED: [Row; 27] = rows! {
     "open begins, check" 1_000_000 open_begins "check";
     "open begins, info" 1_000_000 open_begins "info" "--full";
     "open begins, filter" 1_000_000 open_begins "filter" "--min-dur" "1";
@@ -460,7 +451,6 @@ pub(super) const COUNTED: [Row; 28] = rows! {
     "documents that differ, check" 400_000 keyed_documents "check";
     "annotations, merge" 200_000 annotations "merge";
     "annotations, slice" 200_000 annotations "slice" "--from" "1ms";
-    "annotations, split" 200_000 annotations "split" "--by" "tid" "--dry-run" "-d" "parts";
 };
 
 fn thread_names(n: usize) -> Vec<String> {

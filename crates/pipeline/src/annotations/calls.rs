@@ -86,11 +86,6 @@ impl Threads {
         Threads { wanted, ..Threads::default() }
     }
 
-    /// Threads that have CPU profiles.
-    pub(super) fn with_profiles(&self) -> impl Iterator<Item = Ids> + '_ {
-        self.heads.values().copied()
-    }
-
     /// Looks at an event of the unit of that number, in which `renamed` gives the names that processes have in the output.
     pub(super) fn note(
         &mut self,

@@ -1,9 +1,9 @@
 //! DevTools' annotations (`metadata.modifications`): kept with the events that they are of.
 //!
 //! They name events by their index, so whatever moves, drops or adds events must rewrite them; and one key that DevTools
-//! cannot resolve makes it discard all hidden entries, or all annotations behind it (devtools-semantics §10). So every
-//! key is read, followed to its event, and written anew, or its annotation is dropped and counted
-//! ([`crate::AnnotationDrop`]):
+//! cannot resolve makes it discard all hidden entries, or all annotations behind it (devtools-semantics §10). So `merge`,
+//! `slice` and `convert` read every key, follow it to its event, and write it anew, or drop its annotation and count it
+//! ([`crate::AnnotationDrop`]); `split` and `filter` drop and count all of them ([`unfollowed`]):
 //!
 //! ```text
 //!   document ─ read ─> index ─ numbers ─> event ─┬─ indices ─> index in the output ─┬─> united ─> metadata
@@ -23,28 +23,21 @@
 //! What does not change keeps its bytes. Inputs without annotations cost nothing but a mark at every 1024th event
 //! ([`tracemill_core::read::Numbers`]).
 
-mod by_target;
 mod calls;
 mod indices;
 mod key;
 mod outcomes;
 mod read;
-mod skeleton;
 mod text;
 mod trace_bounds;
 mod window;
 mod write;
 
-pub(crate) use outcomes::{Outcomes, PartOutcomes};
-pub(crate) use read::modifications;
+pub(crate) use read::{modifications, unfollowed};
 pub(crate) use text::without;
 pub(crate) use write::Written;
 
-use crate::report::AnnotationReport;
-use by_target::AnnotationsByTarget;
 use read::{Annotated, EntryTarget};
-use skeleton::Skeleton;
-use std::sync::OnceLock;
 use tracemill_core::envelope::{Document, count};
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
@@ -63,10 +56,6 @@ pub(crate) struct Annotations<'p> {
     documents: Vec<Annotated<'p>>,
     /// Whether other documents stand beside the one that has them.
     several: bool,
-    /// For outputs that are parts.
-    by_name: OnceLock<AnnotationsByTarget>,
-    /// The text around the lists of the first document that has any.
-    skeleton: OnceLock<Skeleton>,
 }
 
 impl<'p> Annotations<'p> {
@@ -85,7 +74,7 @@ impl<'p> Annotations<'p> {
         let of = |own| Annotated::of(own, &inputs.numbers, whole && !several, store, quota);
         let documents = documents.iter().filter_map(|own| of(own).transpose());
         let documents = documents.collect::<Result<_, _>>()?;
-        Ok(Annotations { documents, several, ..Annotations::default() })
+        Ok(Annotations { documents, several })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -104,41 +93,5 @@ impl<'p> Annotations<'p> {
 
     fn named(&self) -> impl Iterator<Item = &EntryTarget> + '_ {
         self.documents.iter().flat_map(Annotated::named)
-    }
-
-    /// No part was looked at yet.
-    pub(crate) fn of_parts(&self) -> PartOutcomes {
-        PartOutcomes::new(outcomes::elsewhere(&self.documents).len())
-    }
-
-    /// What became of them in all parts.
-    pub(crate) fn report(&self, parts: &PartOutcomes) -> AnnotationReport {
-        parts.report(&outcomes::elsewhere(&self.documents))
-    }
-
-    /// Bytes that every part goes through, whatever it has: what stands around lists, and stretches of time.
-    pub(crate) fn common_len(&self) -> u64 {
-        let Some(first) = self.documents.first() else { return 0 };
-        let elements = self.documents.iter().flat_map(|own| own.lists.iter().flatten().flatten());
-        let ranges = elements.filter(|element| element.names.is_empty());
-        let crumbs: u64 = self.documents.iter().map(|own| own.crumbs.inner()).sum();
-        let ranges: u64 = ranges.map(|range| range.text.len() as u64).sum();
-        const CRUMB: u64 = 64;
-        self.skeleton_of(first).text.len() as u64 + ranges + crumbs * CRUMB
-    }
-
-    fn by_name(&self) -> &AnnotationsByTarget {
-        self.by_name.get_or_init(|| AnnotationsByTarget::of(&self.documents))
-    }
-
-    fn skeleton_of(&self, first: &Annotated<'_>) -> &Skeleton {
-        self.skeleton.get_or_init(|| Skeleton::of(first.text))
-    }
-
-    /// Bytes that they may take at most, beside those of the first document.
-    pub(crate) fn len(&self) -> u64 {
-        const FRAME: u64 = 512;
-        let texts = self.documents.iter().map(|own| 2 * own.text.len() as u64 + FRAME);
-        texts.sum()
     }
 }

@@ -4,6 +4,7 @@ use super::calls::{RequestedThreads, Threads};
 use super::key::{CallKey, EventKey};
 use super::text::{elements, range_in};
 use super::window::{Breadcrumbs, Span, span_of_range};
+use crate::report::AnnotationReport;
 use crate::warning::AnnotationDrop;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,7 +13,7 @@ use tracemill_core::entry::Entry;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
-use tracemill_core::json::member;
+use tracemill_core::json::{array_elements, member};
 use tracemill_core::limits::Quota;
 use tracemill_core::order::Order;
 use tracemill_core::read::{Numbers, Uncertain};
@@ -116,6 +117,28 @@ pub(crate) fn modifications<'p>(
     Some((number, metadata, modifications))
 }
 
+/// Counts the annotations of all documents where they are left out, since the events that stay get other numbers.
+pub(crate) fn unfollowed(documents: &[Document], store: &Store<'_>) -> AnnotationReport {
+    let count = |document| {
+        let Some((_, _, text)) = modifications(document, store) else { return 0 };
+        let arrays = lists_of(text).filter_map(|(_, array)| array);
+        let lists = arrays.map(|array| array_elements(array).map_or(1, Iterator::count) as u64);
+        let crumbs = Breadcrumbs::of(member(text, b"initialBreadcrumb").unwrap_or_default());
+        lists.sum::<u64>() + crumbs.inner()
+    };
+    let count = documents.iter().map(count).sum();
+    let dropped = (count > 0).then_some((AnnotationDrop::Unfollowed, count));
+    AnnotationReport { kept: 0, dropped: dropped.into_iter().collect() }
+}
+
+/// The lists in `modifications`, each with its value if it is there.
+fn lists_of(modifications: &[u8]) -> impl Iterator<Item = (&'static List, Option<&[u8]>)> {
+    GROUPS.into_iter().flat_map(move |(group, lists)| {
+        let group = member(modifications, group).unwrap_or_default();
+        lists.iter().map(move |list| (list, member(group, list.name)))
+    })
+}
+
 /// Bytes of heap that an annotation takes, with what is known of the event that it names and of what becomes of it.
 const ANNOTATION: u64 = 400;
 
@@ -136,14 +159,10 @@ impl<'p> Annotated<'p> {
         let Some((key, _, text)) = modifications(document, store) else { return Ok(None) };
         let mut lists = Vec::with_capacity(LISTS);
         let mut malformed = 0;
-        for (group, of_group) in GROUPS {
-            let group = member(text, group).unwrap_or_default();
-            for list in of_group {
-                let array = member(group, list.name);
-                let own = array.map_or(Some(Vec::new()), elements);
-                malformed += u64::from(own.is_none());
-                lists.push((list, own.unwrap_or_default()));
-            }
+        for (list, array) in lists_of(text) {
+            let own = array.map_or(Some(Vec::new()), elements);
+            malformed += u64::from(own.is_none());
+            lists.push((list, own.unwrap_or_default()));
         }
         let all: usize = lists.iter().map(|(_, all)| all.len()).sum();
         quota.take(all as u64 * ANNOTATION, "DevTools annotations")?;
@@ -175,11 +194,6 @@ impl<'p> Annotated<'p> {
             own.threads = Some(if all { threads } else { Threads::default() });
         }
         Ok(Some(own))
-    }
-
-    /// Annotations, and lists that are none.
-    pub(super) fn count(&self) -> u64 {
-        self.malformed + self.lists.iter().map(|list| list.len() as u64).sum::<u64>()
     }
 
     /// Everything that is named.

@@ -1,14 +1,14 @@
 //! Annotations with the keys that they have in the output.
 
-use super::by_target::{ListedAnnotation, each};
+use super::Annotations;
 use super::calls::{Ids, RequestedThreads, Threads};
 use super::indices::indices;
 use super::key::{CallKey, EventKey};
 use super::outcomes::Outcomes;
-use super::read::{Annotated, Element, EntryNeeds, EntryTarget, LISTS};
+use super::read::{Annotated, Element, EntryNeeds, EntryTarget, GROUPS, LISTS};
+use super::text::{Style, with_member};
 use super::trace_bounds::{Bounds, each_event};
 use super::window::{Breadcrumbs, Span, moved};
-use super::{Annotations, text};
 use crate::clock::Clocks;
 use crate::config::Config;
 use crate::emit::Emit;
@@ -40,8 +40,6 @@ pub(crate) struct Written<'w, 'r, 's, 'p> {
     pub(crate) before: u64,
     /// Chunks of CPU profiles that are written as several events.
     pub(crate) cut_chunks: &'w [CutChunk],
-    /// Whether it is one of many, which have their events as they are: it costs what it has, not what there is.
-    pub(crate) part: bool,
 }
 
 impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
@@ -56,7 +54,6 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
             clocks: None,
             before: 0,
             cut_chunks: &[],
-            part: false,
         }
     }
 
@@ -68,16 +65,6 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
         config: &'w Config,
     ) -> Self {
         Written { whole, rewrite, clocks: Some(clocks), ..Written::whole(emit, config) }
-    }
-
-    /// An output of some of the events as they are.
-    pub(crate) fn some(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
-        Written { whole: false, ..Written::whole(emit, config) }
-    }
-
-    /// One of many outputs of some of the events as they are.
-    pub(crate) fn part(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
-        Written { part: true, ..Written::some(emit, config) }
     }
 
     /// What moves the times of the input at a place.
@@ -117,8 +104,6 @@ impl Annotations<'_> {
 struct Writer<'a, 'w, 'r, 's, 'p> {
     all: &'a Annotations<'p>,
     written: &'a Written<'w, 'r, 's, 'p>,
-    /// Numbers of the annotations that the output may have, where it is one of many.
-    chosen: Option<Vec<u32>>,
     /// By places.
     indices: HashMap<u64, u64>,
     bounds: Option<Span>,
@@ -137,38 +122,32 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let mut writer = Writer {
             all,
             written,
-            chosen: None,
             indices: HashMap::default(),
             bounds: None,
             threads: Threads::default(),
             same: HashMap::default(),
         };
         writer.look(needed && change);
-        if written.part {
-            let ids = writer.threads.with_profiles();
-            writer.chosen = Some(all.by_name().may_have(written.emit, ids));
-        }
         writer.compare_threads();
         writer.find_events();
         writer
     }
 
-    /// Annotations that the output may have.
-    fn each(&self, visit: impl FnMut(u32, usize, ListedAnnotation<'a, 'p>)) {
-        each(&self.all.documents, self.chosen.as_deref(), visit);
+    /// What sound annotations name, each with the document that it stands in.
+    fn named(&self) -> impl Iterator<Item = (&'a Annotated<'p>, &'a EntryTarget)> + use<'a, 'p> {
+        let all = self.all;
+        all.documents.iter().flat_map(|own| own.named().map(move |named| (own, named)))
     }
 
     /// Finds the indices of all events that are named.
     fn find_events(&mut self) {
         let mut wanted = Vec::new();
-        self.each(|_, _, (_, _, element)| {
-            for (_, named) in element.iter().flat_map(|element| &element.names) {
-                if let EntryTarget::Event(entry) | EntryTarget::Synthetic(entry, _) = named {
-                    wanted.push(*entry);
-                    wanted.extend(self.written.made_of(entry));
-                }
+        for (_, named) in self.named() {
+            if let EntryTarget::Event(entry) | EntryTarget::Synthetic(entry, _) = named {
+                wanted.push(*entry);
+                wanted.extend(self.written.made_of(entry));
             }
-        });
+        }
         let Written { emit, before, cut_chunks, .. } = *self.written;
         if !wanted.is_empty() {
             wanted.extend(cut_chunks.iter().map(|chunk| emit.order.entry_at(chunk.offset)));
@@ -191,9 +170,6 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
 
     /// Threads of calls: those that are asked for in the output.
     fn wanted(&self) -> Arc<RequestedThreads> {
-        if self.written.part {
-            return Arc::clone(&self.all.by_name().wanted);
-        }
         let documents = self.all.documents.iter();
         let calls =
             documents.flat_map(|own| own.calls().map(|call| self.renamed(call, own.offset)));
@@ -226,41 +202,41 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     /// Finds out on which threads the output has all that calls are made of.
     fn compare_threads(&mut self) {
         let mut same = HashMap::default();
-        self.each(|_, _, (_, document, element)| {
-            let Some(before) = &document.threads else { return };
-            for (_, named) in element.iter().flat_map(|element| &element.names) {
-                let EntryTarget::Call(call) = *named else { continue };
-                let key = (document.offset, (call.pid, call.tid));
-                if let Some(new) = self.renamed(call, document.offset) {
-                    let new = (new.pid, new.tid);
-                    same.entry(key).or_insert_with(|| before.is_same(key.1, &self.threads, new));
-                }
+        for (document, named) in self.named() {
+            let (Some(before), EntryTarget::Call(call)) = (&document.threads, named) else {
+                continue;
+            };
+            let key = (document.offset, (call.pid, call.tid));
+            if let Some(new) = self.renamed(*call, document.offset) {
+                let new = (new.pid, new.tid);
+                same.entry(key).or_insert_with(|| before.is_same(key.1, &self.threads, new));
             }
-        });
+        }
         self.same = same;
     }
 
     /// The elements of all lists with their new keys.
     fn lists(&self, outcomes: &mut Outcomes) -> OutputLists {
         let mut lists = OutputLists::default();
-        if !self.written.part {
-            let malformed: u64 = self.all.documents.iter().map(|own| own.malformed).sum();
-            (0..malformed).for_each(|_| outcomes.push(0, Err(AnnotationDrop::Malformed)));
-        }
+        let documents = &self.all.documents;
         // what two parts of one trace have is one
-        let several = self.all.documents.len() > 1;
+        let several = documents.len() > 1;
         let mut seen: [HashMap<Vec<u8>, usize>; LISTS] = Default::default();
-        self.each(|at, number, (list, document, element)| {
+        for (number, document) in documents.iter().enumerate() {
+            outcomes.0.extend((0..document.malformed).map(|_| Err(AnnotationDrop::Malformed)));
             let shift = self.written.shift_at(document.offset);
-            let new = element.as_ref().map_err(|&reason| reason);
-            let new = new.and_then(|element| self.renewed(element, document, shift));
-            outcomes.push(at, new.as_ref().map(|_| ()).map_err(|&reason| reason));
-            let Ok(new) = new else { return };
-            let is_new = !several || *seen[list].entry(new.clone()).or_insert(number) == number;
-            if is_new {
-                lists[list].push(new);
+            for (list, elements) in document.lists.iter().enumerate() {
+                for element in elements {
+                    let new = element.as_ref().map_err(|&reason| reason);
+                    let new = new.and_then(|element| self.renewed(element, document, shift));
+                    outcomes.0.push(new.as_ref().map(|_| ()).map_err(|&reason| reason));
+                    let Ok(new) = new else { continue };
+                    if !several || *seen[list].entry(new.clone()).or_insert(number) == number {
+                        lists[list].push(new);
+                    }
+                }
             }
-        });
+        }
         lists
     }
 
@@ -337,11 +313,11 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let documents = &self.all.documents;
         let first = &documents[0];
         let applied = documents.iter().any(|own| own.applied);
-        let mut out = self.all.skeleton_of(first).with(lists, applied);
+        let mut out = with_lists(first.text, lists, applied);
         let crumbs = self.breadcrumbs(outcomes);
         let old = member(&out, b"initialBreadcrumb");
         if let Some(crumbs) = crumbs.filter(|_| applied || old.is_some()) {
-            out = text::with_member(&out, b"initialBreadcrumb", &crumbs);
+            out = with_member(&out, b"initialBreadcrumb", &crumbs);
         }
         out
     }
@@ -362,14 +338,35 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let all: u64 = documents.iter().map(|own| own.crumbs.inner()).sum();
         let shift = self.written.shift_at(first.offset);
         let within = first.crumbs.clone().within(self.bounds.as_ref(), shift);
-        let before: u64 = documents.iter().map(Annotated::count).sum();
-        for number in 0..all {
-            let is_within = number < within.inner_read();
-            let outcome = if is_within { Ok(()) } else { Err(AnnotationDrop::Breadcrumb) };
-            outcomes.push((before + number) as u32, outcome);
-        }
+        outcomes.0.extend((0..all).map(|number| match number < within.inner_read() {
+            true => Ok(()),
+            false => Err(AnnotationDrop::Breadcrumb),
+        }));
         Some(within.text(first.breadcrumb))
     }
+}
+
+/// `modifications` with other lists. Lists that it does not have are added if they hold anything, or if DevTools applies
+/// the annotations.
+fn with_lists(modifications: &[u8], lists: OutputLists, applied: bool) -> Vec<u8> {
+    let mut text = modifications.to_vec();
+    let mut lists = lists.into_iter();
+    for (group, of_group) in GROUPS {
+        let old = member(modifications, group).filter(|group| group.starts_with(b"{"));
+        let mut object = old.unwrap_or(b"{}").to_vec();
+        for (list, elements) in of_group.iter().zip(&mut lists) {
+            let style = member(&object, list.name).filter(|list| list.starts_with(b"["));
+            let style = style.map(Style::of);
+            if style.is_some() || applied || !elements.is_empty() {
+                let list_text = style.unwrap_or(Style::PLAIN).list(&elements);
+                object = with_member(&object, list.name, &list_text);
+            }
+        }
+        if (applied || object != b"{}") && old != Some(&*object) {
+            text = with_member(&text, group, &object);
+        }
+    }
+    text
 }
 
 /// The name in the output of a process of the input at a place; `None` if that is no number.

@@ -114,7 +114,6 @@ fn write(
         layout,
         lists: &decision.lists,
         counts: (decision.events, decision.bytes),
-        is_whole: dropped.is_empty(),
         warning: decision.warning,
     };
     let overlapped = overlapped.filter(|_| decision.is_as_written);

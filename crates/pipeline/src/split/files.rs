@@ -107,18 +107,6 @@ impl SplitRun<'_, '_> {
         )))
     }
 
-    /// Refuses parts for each of which so many bytes of annotations would be gone through, if that would take minutes.
-    pub(super) fn refuse_search(&self, parts: usize, bytes: u64) -> Result<(), Error> {
-        /// Bytes in all. Annotations take some 50 ns a byte.
-        const MOST: u64 = 2 << 30;
-        if (parts as u64).saturating_mul(bytes) <= MOST {
-            return Ok(());
-        }
-        Err(refusal(format!(
-            "the annotations have {bytes} bytes of time ranges, which would be searched for each of {parts} parts: choose larger parts"
-        )))
-    }
-
     /// What there is to say of each part.
     pub(super) fn described(
         &self,

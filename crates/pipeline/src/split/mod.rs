@@ -40,13 +40,13 @@ mod plan;
 mod scan;
 mod write;
 
-use crate::annotations::Annotations;
+use crate::annotations::unfollowed;
 use crate::clock::far_apart;
 use crate::config::Config;
 use crate::file_names::unknown_placeholder;
 use crate::inputs::of_inputs;
 use crate::inputs::scan;
-use crate::keys::unite;
+use crate::keys::unite_without_annotations;
 use crate::layout::Layout;
 use crate::layout::default_format;
 use crate::merge::warn;
@@ -197,7 +197,7 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 ///
 /// # Errors
 /// See [`ErrorKind`]; [`ErrorKind::Budget`] if a part is for a viewer and there are less than 64 MiB; [`ErrorKind::Parts`] if two parts would have one name, there are too many, they would take more than
-/// a GiB and 32 times what was read, or annotations would have to be gone through for minutes. Nothing is written
+/// a GiB and 32 times what was read. Nothing is written
 /// unless all inputs could be read and no file is in the way. Each file appears when it is complete: a run that fails
 /// while it writes leaves those that were. Damaged input is no error (unless [`crate::Limits::strict`]).
 pub fn split(
@@ -263,9 +263,7 @@ impl<'w> SplitRun<'w, '_> {
     /// The second half of a split: parts and files.
     fn write<M: Mode>(&self, owners: &[(u32, u32)]) -> Result<SplitReport, Error> {
         let SplitRun { found, runs, store, split, config, .. } = *self;
-        let united = unite(&found.documents, store);
-        let place = (store, &config.table_quota());
-        let annotations = Annotations::read(&found.documents, self.inputs, false, place)?;
+        let united = unite_without_annotations(&found.documents, store);
         let has_begins = found.partitions.iter().any(|partition| partition.kind == Kind::Begins);
         let (usual, viewer) = (default_format(&found.documents), config.viewer.viewer);
         let mut format = self.format(usual, has_begins);
@@ -285,7 +283,6 @@ impl<'w> SplitRun<'w, '_> {
             states,
             overhead: layout.opening(&united).len() as u64
                 + layout.closing_len(&united)
-                + annotations.len()
                 + if states { PartStatement::MOST + numbers } else { 0 }
                 + pages.bytes(),
         };
@@ -305,6 +302,9 @@ impl<'w> SplitRun<'w, '_> {
             let repeats = M::CUT && has_begins && parts.len() > 1;
             report.run.warnings.extend(repeats.then_some(Warning::BeginsNotRepeated));
             report.run.keys_lost = united.keys.len() as u64;
+        } else {
+            report.run.annotations = unfollowed(&found.documents, store);
+            report.run.warnings.extend(report.run.annotations.warning());
         }
         let job = WriteContext {
             planner: &planner,
@@ -313,7 +313,6 @@ impl<'w> SplitRun<'w, '_> {
             frames,
             statement: self.statement(parts.len(), format, usual),
             metadata: planner.all_metadata(),
-            annotations: &annotations,
             lists: &Lists::default(),
             delays: &delays,
             layout,
@@ -322,8 +321,11 @@ impl<'w> SplitRun<'w, '_> {
             config,
         };
         let files = self.files(&parts, &groups, format)?;
-        let lens = self.known(&job, &parts, &mut report)?;
-        report.run.warnings.extend(report.run.annotations.warning());
+        if !split.dry_run {
+            // the stack frames of a part cost a pass over it
+            self.refuse_repetition(&parts.iter().map(|part| part.bytes).collect::<Vec<_>>())?;
+        }
+        let lens: Vec<u64> = parts.iter().map(|part| job.len(part)).collect();
         if split.dry_run {
             self.warn_of_sizes(&lens, &mut report.run.warnings);
             report.parts = self.described(&parts, &groups, files, &lens);
@@ -364,33 +366,6 @@ impl<'w> SplitRun<'w, '_> {
             self.warn_of_sizes(&lens, &mut report.run.warnings);
         }
         Ok(())
-    }
-
-    /// How long parts become; and what becomes of annotations.
-    fn known(
-        &self,
-        job: &WriteContext<'_, '_, '_>,
-        parts: &[OutputPart],
-        report: &mut SplitReport,
-    ) -> Result<Vec<u64>, Error> {
-        // what becomes of annotations costs a pass over each part: 17,000 parts of 12 MB took minutes, and were refused then
-        let least: Vec<u64> = parts.iter().map(|part| part.bytes).collect();
-        let refusal = self
-            .refuse_repetition(&least)
-            .and_then(|()| self.refuse_search(parts.len(), job.annotations.common_len()));
-        if self.split.dry_run && refusal.is_err() {
-            return Ok(parts.iter().map(|part| job.rough_len(part)).collect());
-        }
-        refusal?;
-        let mut all = job.annotations.of_parts();
-        let mut len = |part: &OutputPart| {
-            let (len, outcomes) = job.len(part);
-            all.add(&outcomes);
-            len
-        };
-        let lens = parts.iter().map(&mut len).collect();
-        report.run.annotations = job.annotations.report(&all);
-        Ok(lens)
     }
 
     /// Chunks of CPU profiles that time order would tear.

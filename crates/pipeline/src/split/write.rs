@@ -11,7 +11,6 @@
 use super::frames::Frames;
 use super::group::Group;
 use super::plan::{OutputPart, Planner};
-use crate::annotations::{Annotations, Outcomes, Written};
 use crate::config::Config;
 use crate::emit::Emit;
 use crate::fitted::{draft, fit};
@@ -45,7 +44,6 @@ pub(super) struct WriteContext<'j, 's, 'p> {
     pub(super) statement: Option<PartStatement>,
     /// Where the metadata events of the whole stand, ascending, if that is told.
     pub(super) metadata: Option<Vec<u64>>,
-    pub(super) annotations: &'j Annotations<'p>,
     /// Metadata and untimed events: none, since they are in order with all others.
     pub(super) lists: &'j Lists,
     pub(super) delays: &'j Reordering,
@@ -74,25 +72,12 @@ impl<'p> WriteContext<'_, '_, 'p> {
         Emit { order, layout: self.layout, delays, lists: self.lists, timed, patchers: Vec::new() }
     }
 
-    /// The keys beside the events of a part, and what became of annotations.
-    fn keys(&self, part: &OutputPart, sequence: &Sequence<'_>) -> (MergedKeys<'p>, Outcomes) {
-        let store = self.order().0;
-        let frames = self.frames.as_ref();
-        let frames = frames.map(|own| (own.key, own.value(sequence, part.number == 0, store)));
-        let mut united = self.keys_with(part, frames);
-        let emit = self.emit(part, sequence);
-        let written = Written::part(&emit, self.config);
-        let outcomes = self.annotations.put(&mut united, &written);
-        (united, outcomes)
-    }
-
-    /// The keys beside the events of a part, but for annotations: `frames` are the number of their key, its value, and
-    /// which they are.
-    fn keys_with(
-        &self,
-        part: &OutputPart,
-        frames: Option<(usize, (Vec<u8>, Numbers))>,
-    ) -> MergedKeys<'p> {
+    /// The keys beside the events of a part.
+    fn keys(&self, part: &OutputPart) -> MergedKeys<'p> {
+        let frames = self.frames.as_ref().map(|own| {
+            let sequence = self.planner.sequence(part, self.groups);
+            (own.key, own.value(&sequence, part.number == 0, self.order().0))
+        });
         let named = frames.as_ref().map(|(_, (_, numbers))| numbers.clone());
         let frames = frames.map(|(key, (value, _))| (key, value));
         let mut united = self.united.for_part(frames);
@@ -132,25 +117,12 @@ impl<'p> WriteContext<'_, '_, 'p> {
         Some(value)
     }
 
-    /// Bytes of a part before packing, as if NDJSON kept line breaks within events; and what becomes of annotations in it.
-    pub(super) fn len(&self, part: &OutputPart) -> (u64, Outcomes) {
-        if self.frames.is_none() && self.annotations.is_empty() {
-            // its events need not be gone through, nor the threads that it shares with other parts
-            return (self.len_with(part, &self.keys_with(part, None)), Outcomes::default());
-        }
-        let (keys, outcomes) = self.keys(part, &self.planner.sequence(part, self.groups));
-        (self.len_with(part, &keys), outcomes)
-    }
-
-    /// As [`WriteContext::len`], without what only the events of the part tell.
-    pub(super) fn rough_len(&self, part: &OutputPart) -> u64 {
-        self.len_with(part, self.united)
-    }
-
-    fn len_with(&self, part: &OutputPart, keys: &MergedKeys<'_>) -> u64 {
-        self.layout.opening(keys).len() as u64
+    /// Bytes of a part before packing, as if NDJSON kept line breaks within events.
+    pub(super) fn len(&self, part: &OutputPart) -> u64 {
+        let keys = self.keys(part);
+        self.layout.opening(&keys).len() as u64
             + self.layout.events_len(part.events, part.bytes)
-            + self.layout.closing_len(keys)
+            + self.layout.closing_len(&keys)
     }
 
     /// Writes all parts.
@@ -233,7 +205,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
         config: &Config,
     ) -> Result<WrittenPart, Error> {
         let sequence = self.planner.sequence(part, self.groups);
-        let (keys, _) = self.keys(part, &sequence);
+        let keys = self.keys(part);
         let emit = self.emit(part, &sequence);
         let mut said = Vec::new();
         let size = (part.events, part.bytes);

@@ -1,6 +1,8 @@
-//! DevTools' annotations name the same events after every verb as before, whatever the knobs; and no key is ever bad.
+//! DevTools' annotations name the same events after each verb that keeps them as before, whatever the knobs; and no key is
+//! ever bad.
 
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
+use crate::split::settings;
 use crate::trace::{assert_same, without_annotations};
 use std::collections::HashSet;
 use tracemill_pipeline::{
@@ -315,32 +317,6 @@ fn converted() {
 }
 
 #[test]
-fn filtered() {
-    let mut kept = 0;
-    for seed in seeds(2000, 30) {
-        let mut rng = Rng::new(seed);
-        let inputs = inputs(&mut rng, seed, true);
-        let mut wanted = Filter::default();
-        match rng.below(4) {
-            0 => wanted.pid = Some("1,2".parse().expect("ids")),
-            1 => wanted.ph = vec!["X".into(), "b".into()],
-            2 => wanted.min_dur = Some(tracemill_pipeline::Duration(5000)),
-            _ => wanted.name = vec!["a".parse().expect("sound")],
-        }
-        let corner = knobs(seed as usize);
-        let mut lossy = true;
-        let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
-            let report = filter(sources, &wanted, output, config).expect("sound");
-            lossy = !report.dropped.is_empty();
-            report.run.annotations
-        });
-        kept +=
-            check((seed, &format!("seed {seed} {corner:?}")), &inputs, &[output], &report, lossy);
-    }
-    assert!(kept > 80, "{kept}");
-}
-
-#[test]
 fn sliced() {
     let (mut kept, mut lossy_runs) = (0, 0);
     for seed in seeds(3000, 40) {
@@ -390,42 +366,41 @@ fn sliced() {
     assert!(kept > 80 && lossy_runs > 15, "{kept}, {lossy_runs}");
 }
 
+/// Outputs of some of the events have none, and the report counts all.
 #[test]
-fn split_in_parts() {
-    let mut kept = 0;
+fn dropped_by_filter_and_split() {
+    let mut dropped = 0;
     for seed in seeds(4000, 24) {
         let mut rng = Rng::new(seed);
         let inputs = inputs(&mut rng, seed, true);
-        let by =
-            [SplitBy::Pid, SplitBy::Tid, SplitBy::Cat, SplitBy::Events(7), SplitBy::Size(3000)]
-                [seed as usize % 5];
-        let corner = knobs(seed as usize);
-        let mut parts = Vec::new();
-        let folder = Folder::new();
-        let settings = SplitConfig {
-            by,
-            max_size: None,
-            dir: folder.path("parts"),
-            template: Some("{part}".into()),
-            replace: false,
-            reserved: Vec::new(),
-            format: Some(Format::Object),
-            compression: tracemill_pipeline::Compression::None,
-            dry_run: false,
+        let (folder, corner) = (Folder::new(), knobs(seed as usize));
+        let (outputs, report) = if seed.is_multiple_of(2) {
+            let wanted = Filter { ph: vec!["X".into(), "b".into()], ..Filter::default() };
+            let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
+                filter(sources, &wanted, output, config).expect("sound").run.annotations
+            });
+            (vec![output], report)
+        } else {
+            let dir = folder.path("parts");
+            let settings =
+                SplitConfig { dir, ..settings(SplitBy::Tid, None, Some(Format::Object)) };
+            let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+            let report =
+                over(&inputs, corner, |sources| split(sources, &settings, &config(corner)));
+            let report = report.expect("sound");
+            let parts = report.parts.iter().map(|part| read(&part.file)).collect();
+            (parts, report.run.annotations)
         };
-        let files = inputs.iter().enumerate();
-        let files = files.map(|(i, bytes)| Source::Path(folder.file(&format!("in{i}"), bytes)));
-        let report = split(&files.collect::<Vec<_>>(), &settings, &config(corner)).expect("sound");
-        parts.extend(report.parts.iter().map(|part| read(&part.file)));
-        kept += check(
-            (seed, &format!("seed {seed} {by:?}")),
-            &inputs,
-            &parts,
-            &report.run.annotations,
-            true,
-        );
+        for output in &outputs {
+            assert_eq!(reference::annotations(output).expect("sound"), [], "seed {seed}");
+        }
+        let before = inputs.iter().flat_map(|input| reference::annotations(input).expect("sound"));
+        let all: usize = before.flat_map(|own| own.lists).map(|list| list.len()).sum();
+        let told = (all > 0).then_some((AnnotationDrop::Unfollowed, all as u64));
+        assert_eq!((report.kept, report.dropped), (0, Vec::from_iter(told)), "seed {seed}");
+        dropped += all;
     }
-    assert!(kept > 80, "{kept}");
+    assert!(dropped > 200, "{dropped}");
 }
 
 /// Found by the soak: the walk to an event behind damage left its input, and took the next document for an event.
@@ -439,7 +414,7 @@ fn an_event_behind_damage_is_not_looked_for_in_the_next_input() {
     let sound = format!("{{\"traceEvents\":[{events}]}}");
     let inputs = [broken.to_vec(), sound.into_bytes()];
     let (_, report) = run_verb(&inputs, PLAIN, |sources, output, config| {
-        filter(sources, &Filter::default(), output, config).expect("sound").run.annotations
+        convert(sources, Style::Keep, output, config).expect("sound").run.annotations
     });
     assert_eq!(report.dropped, [(AnnotationDrop::Damaged, 2)]);
     assert_eq!(report.kept, 1);

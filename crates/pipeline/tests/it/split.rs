@@ -241,36 +241,6 @@ fn parts_that_would_fill_a_disk_are_refused() {
     assert_eq!(parts(SplitBy::Events(400), false).expect("few parts").parts.len(), 10);
 }
 
-/// 40,000 labels, to be gone through for each of 3,000 parts.
-#[test]
-fn parts_that_would_be_searched_for_minutes_are_refused() {
-    let list = |n: usize, of: fn(usize) -> String| (0..n).map(of).collect::<Vec<_>>().join(",");
-    let events = list(3000, |ts| format!(r#"{{"ph":"X","ts":{ts},"pid":1,"tid":1}}"#));
-    let labels = list(40_000, |i| format!(r#"{{"entry":"r-{}","label":"l"}}"#, i % 3000));
-    let ranges =
-        list(40_000, |i| format!(r#"{{"bounds":{{"min":{i},"max":{i},"range":0}},"label":"l"}}"#));
-    let with = |list: &str, of: &str| {
-        format!(
-            r#"{{"traceEvents":[{events}],"metadata":{{"modifications":{{"annotations":{{"{list}":[{of}]}}}}}}}}"#
-        )
-    };
-    let labelled = with("entryLabels", &labels);
-    let input = with("labelledTimeRanges", &ranges);
-    let parts = |input: &str, by, dry_run| {
-        let folder = Folder::new();
-        let dir = folder.path("parts");
-        let settings = SplitConfig { dir, dry_run, ..settings(by, None, None) };
-        over(&[input.as_bytes()], PLAIN, |sources| split(sources, &settings, &config(PLAIN)))
-    };
-    let refused = parts(&input, SplitBy::Events(1), false).expect_err("a search of minutes");
-    assert!(refused.to_string().contains("for each of 3000 parts"), "{refused}");
-    assert_eq!(parts(&input, SplitBy::Events(1), true).expect("a rough plan").parts.len(), 3000);
-    assert_eq!(parts(&input, SplitBy::Events(1500), false).expect("few parts").parts.len(), 2);
-    // labels of events are looked for where those are
-    let report = parts(&labelled, SplitBy::Events(1), true).expect("a look at each event");
-    assert_eq!((report.parts.len(), report.run.annotations.kept), (3000, 40_000));
-}
-
 #[test]
 fn parts_hold_each_event_once() {
     for seed in seeds(2000, 100) {
