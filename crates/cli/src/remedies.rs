@@ -42,7 +42,6 @@ pub(crate) fn of(remedy: Remedy) -> String {
 pub(crate) fn warning(warning: &Warning) -> String {
     match warning {
         Warning::InPart(file, one) => format!("{}: {}", file.display(), self::warning(one)),
-        Warning::BeginsNotRepeated => format!("{warning} (--format object has one)"),
         Warning::IndexUnused { trace, .. } => {
             format!("{warning}; tracemill index {trace} makes a new one")
         }

@@ -1,12 +1,14 @@
-//! Metadata events that are equal to the byte, written once.
+//! Metadata events that are equal to the byte, written once: those that several parts of one trace have, or all.
 //!
 //! Parts of a trace repeat its metadata, so that merged they may be most of what there is: hashes and places are sorted, on
-//! disk beyond their share, and what comes after an equal one is taken out of the list in a second walk.
+//! disk beyond their share, and what comes after an equal one is taken out of the list in a second walk. Each part has all
+//! equal ones of the whole, so those of the first part that has any stay.
 
 use crate::config::Config;
 use crate::event_rewriter::EventRewriter;
 use crate::identity::Rewrite;
 use crate::numbered_metadata::Listed;
+use crate::parts::Parts;
 use std::hash::BuildHasher;
 use tracemill_core::error::Error;
 use tracemill_core::order::METADATA;
@@ -23,14 +25,19 @@ pub(crate) struct Deduplicated {
     pub(crate) bytes: u64,
 }
 
-/// Leaves out metadata events that are written with the bytes of an earlier one.
+/// Leaves out metadata events that are written with the bytes of an earlier one: of an earlier part of their trace, or of any
+/// if that is asked for.
 pub(crate) fn deduplicate(
     lists: Lists,
     store: &Store<'_>,
     rewrite: &Rewrite,
+    parts: &Parts,
     config: &Config,
 ) -> Result<Deduplicated, Error> {
-    let order = Order(store);
+    let (all, order) = (config.identity.dedup_metadata, Order(store));
+    if !all && parts.is_empty() {
+        return Ok(Deduplicated { lists, events: 0, bytes: 0 });
+    }
     let sorter = || ExternalSorter::new(&config.tmp_dir, config.shares().index / 8, config.threads);
     let tier = config.tier.unwrap_or_else(Tier::best);
     let mut patched = EventRewriter::new(&[rewrite], tier);
@@ -39,7 +46,11 @@ pub(crate) fn deduplicate(
     let hasher = std::hash::RandomState::new();
     let mut by_hash = sorter();
     for (number, place) in (0..).zip(lists.of(METADATA)) {
-        let key = hasher.hash_one(written(place));
+        let whole = parts.whole_at(place.offset()).filter(|_| !all);
+        if !all && whole.is_none() {
+            continue;
+        }
+        let key = hasher.hash_one((whole, written(place)));
         by_hash.push(Listed { key, number, place }, order)?;
     }
     let by_hash: SortedRecords<Listed> = by_hash.finish(order)?;
@@ -53,11 +64,17 @@ pub(crate) fn deduplicate(
             different.clear();
         }
         if !different.is_empty() {
-            let event = written(listed.place);
-            if different.iter().any(|&earlier| written(earlier) == event) {
-                result.events += 1;
-                result.bytes += store.len(listed.place);
-                by_number.push(Listed { key: listed.number, ..listed }, order)?;
+            let (event, offset) = (written(listed.place), listed.place.offset());
+            let is_same = |earlier: &&Place| {
+                let whole = || parts.whole_at(earlier.offset()) == parts.whole_at(offset);
+                (all || whole()) && written(**earlier) == event
+            };
+            if let Some(first) = different.iter().find(is_same) {
+                if all || parts.number(first.offset()) != parts.number(offset) {
+                    result.events += 1;
+                    result.bytes += store.len(listed.place);
+                    by_number.push(Listed { key: listed.number, ..listed }, order)?;
+                }
                 continue;
             }
         }

@@ -389,13 +389,6 @@ impl<'p> MergedKeys<'p> {
         MergedKeys { warnings: Vec::new(), keys, ..*self }
     }
 
-    /// The value of `stackFrames`, if there is one, becomes this.
-    pub(crate) fn set_stack_frames(&mut self, value: Vec<u8>) {
-        if let Some(at) = self.position(STACK_FRAMES) {
-            self.keys[at].value = vec![Bytes::Made(value)];
-        }
-    }
-
     fn position(&self, name: &[u8]) -> Option<usize> {
         self.keys.iter().rposition(|key| string_is(&key.name, name))
     }

@@ -50,8 +50,6 @@ pub enum Warning {
     },
     /// DevTools will hide the CPU profiles beside a browser's trace.
     HiddenProfiles,
-    /// B events that are open at a cut are not repeated, for want of a place to say so.
-    BeginsNotRepeated,
     /// Parts that are larger than asked for.
     PartsTooLarge {
         /// How many.
@@ -168,9 +166,7 @@ impl Warning {
     /// What can be done about it, if anything can.
     pub fn remedy(&self) -> Option<Remedy> {
         Some(match self {
-            Warning::KeysLost(_) | Warning::KeysTooLate(_) | Warning::BeginsNotRepeated => {
-                Remedy::ObjectForm
-            }
+            Warning::KeysLost(_) | Warning::KeysTooLate(_) => Remedy::ObjectForm,
             Warning::HiddenProfiles => Remedy::ForDevtools,
             Warning::FarApart { .. } | Warning::ClocksDiffer(_) => Remedy::Align,
             Warning::TooLarge { bytes, lasts } => {
@@ -204,8 +200,7 @@ impl fmt::Display for Warning {
             Warning::KeysLost(_)
             | Warning::KeysTooLate(_)
             | Warning::FramesKeptApart { .. }
-            | Warning::BreaksEscaped(_)
-            | Warning::BeginsNotRepeated => self.of_form(f),
+            | Warning::BreaksEscaped(_) => self.of_form(f),
             Warning::AnnotationsDropped(_) | Warning::TooLarge { .. } | Warning::HiddenProfiles => {
                 self.of_viewer(f)
             }
@@ -257,9 +252,7 @@ impl Warning {
                 "{} inside strings: written as escapes, so that each event is one line",
                 plural(*count, "raw line break")
             ),
-            _ => f.write_str(
-                "B events that are open at a cut are not repeated: an array has no place to say so",
-            ),
+            _ => Ok(()),
         }
     }
 

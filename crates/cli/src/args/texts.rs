@@ -28,7 +28,7 @@ Events keep the bytes they were read with. Metadata events (ph M) come first, in
 ts, then all others by ts; at equal ts the longer one first, then in input order. Keys beside traceEvents survive. \
 The output does not depend on threads, memory, or whether an input is a file or a pipe.
 
-Parts that split made become their trace again: what they repeat is left out, and counted.
+Of parts that split made, each event is written once: what they repeat is left out, and counted.
 
 If several inputs use the same pids or ids, the later ones get new numbers, so that a viewer does not join \
 processes, flows, async operations or stack frames that have nothing to do with each other. Rotated logs and other \

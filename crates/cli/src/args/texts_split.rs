@@ -9,9 +9,9 @@ with the thread they belong to, whichever thread wrote them. Every other event i
 
 Events by which DevTools knows pages and workers are in each part that has one of their processes. Where a part follows another in time, it begins with the B events that are open at the cut; a CPU profile is in the part in which it begins.
 
-Each part says in its key tracemill which trace it comes from and what it repeats, so that merge can make the same \
-trace of the parts again. Parts of an array therefore become objects; with --format array they stay arrays, and \
-repeat nothing.
+Repeated events are marked, and each part says in its key tracemill which trace it comes from, so that a merge of all \
+parts has each event once. Parts of an array therefore become objects, unless --format array is given. DevTools \
+annotations are left out.
 
 Files appear when they are complete. Nothing is written unless all inputs can be read and no file is in the way.";
 

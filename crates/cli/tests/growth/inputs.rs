@@ -176,11 +176,11 @@ fn two_chains(n: usize) -> Vec<String> {
     vec![one(0), one(n)]
 }
 
-/// A part and another that repeats all of its events, as `of` has them, in a list of copies.
+/// A part and another that repeats all of its events, as `of` has them.
 fn copies(n: usize, of: impl Fn(usize) -> String) -> Vec<String> {
     let events = list(n, of);
-    let (first, second) = (format!("[{events}]"), format!(r#"{{"traceEvents":[{events}]"#));
-    vec![first, format!(r#"{second},"tracemill":{{"copies":[{events}]}}}}"#)]
+    let marked = events.replace('}', r#","tracemill.repeated":true}"#);
+    vec![format!("[{events}]"), format!("[{marked}]")]
 }
 
 fn copies_at_one_time(n: usize) -> Vec<String> {

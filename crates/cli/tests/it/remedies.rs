@@ -174,7 +174,8 @@ fn verbs_for_a_viewer_are_merges_of_what_they_write() {
             folder.run(&format!("merge {plain} --for {viewer} -f -o merged.json")).ends(0);
             // what is changed for a viewer is no part of a whole any more, and does not say so
             let merged = folder.read("merged.json");
-            let (events, _) = merged.split_once("\n],\n\"tracemill\":{\"part\":").expect("a part");
+            let (events, _) =
+                merged.split_once("\n],\n\"tracemill\":{\"part_of\":").expect("a part");
             assert_eq!(format!("{events}\n]}}\n"), folder.read(file), "{file} {viewer}");
             assert_eq!(part["bytes"], folder.read(file).len(), "{file}");
             let written: Value = serde_json::from_str(&folder.read(file)).expect("JSON");

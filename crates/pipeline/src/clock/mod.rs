@@ -49,7 +49,6 @@ pub(crate) use watch::ClockWatch;
 use crate::config::{Align, ClockRules};
 use crate::report::{ClockMethod, InputClock};
 use align::{Alignment, InputClockFacts, SINCE_1970, align};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_core::decimal::Factor;
@@ -59,7 +58,6 @@ use tracemill_core::read::Inputs;
 use tracemill_core::shift::{Shift, Shifts};
 use tracemill_core::store::Store;
 use tracemill_profile::FOR_DEVTOOLS;
-use tracemill_tokenizer::Event;
 
 /// Nanoseconds of a year.
 const YEAR: i64 = 31_557_600_000_000_000;
@@ -214,14 +212,6 @@ impl Clocks {
     /// A time of an input, with its factor, in the time of the output.
     fn moved(&self, input: usize, time: i64) -> i64 {
         self.by_input[input].as_ref().map_or(time, |shift| shift.moved(time))
-    }
-
-    /// The times at which an event stands in the index, in nanoseconds, before any offset is added: there is one for each
-    /// factor that an input has.
-    pub(crate) fn times_read(&self, event: &Event<'_>) -> BTreeSet<i64> {
-        let plain = event.ts().map(|ts| ts.floor);
-        let scaled = self.factors.iter().filter_map(|factor| factor.times(event));
-        plain.into_iter().chain(scaled.map(|(ts, _)| ts.floor)).collect()
     }
 
     /// Whether any time changes.

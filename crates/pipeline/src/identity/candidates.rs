@@ -107,9 +107,10 @@ impl<'u> Candidates<'u> {
     pub(super) fn of(&mut self, unit: &'u InputUnit) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         for (pid, process) in &unit.processes.by_pid {
-            if unit.is_part || !self.with_parts.is_empty() {
+            let is_part = unit.part_of.is_some();
+            if is_part || !self.with_parts.is_empty() {
                 let sharing = self.by_pid.get(pid).into_iter().flatten();
-                found.extend(sharing.filter(|&n| unit.is_part || self.with_parts.contains(n)));
+                found.extend(sharing.filter(|&n| is_part || self.with_parts.contains(n)));
             }
             if let Some(name) = &process.name {
                 let (threads, times) = (self.number_of(process), process.times.bulk());

@@ -66,8 +66,6 @@ impl RecordingThreads {
 
 #[derive(Debug, Default)]
 struct Recording {
-    /// Whether an input says that it is a part of something larger.
-    has_parts: bool,
     /// What those are parts of, where they say so.
     part_of: Option<Vec<u8>>,
     processes: HashMap<Key, MergedProcess>,
@@ -143,7 +141,7 @@ fn find<'u>(
 impl Recording {
     /// Whether a unit is a part of this: it shares a pid, and each that it shares is one process in both.
     fn has(&self, unit: &InputUnit, bulks: &[TypicalRange]) -> bool {
-        let is_part = unit.is_part || self.has_parts;
+        let is_part = unit.part_of.is_some() || self.part_of.is_some();
         if self.part_of.is_some() && unit.part_of.is_some() && self.part_of != unit.part_of {
             return false;
         }
@@ -176,11 +174,10 @@ impl Recording {
     }
 
     fn signs(&self) -> (bool, Option<&Begin>) {
-        (self.has_parts, self.begin.as_ref())
+        (self.part_of.is_some(), self.begin.as_ref())
     }
 
     fn admit(&mut self, unit: &InputUnit, number: usize, pids: &mut Pids) {
-        self.has_parts |= unit.is_part;
         if self.part_of.is_none() {
             self.part_of.clone_from(&unit.part_of);
         }
@@ -316,14 +313,19 @@ mod tests {
     /// What `split` repeats at a cut stands at the time of the part before.
     #[test]
     fn parts_are_one_recording_unless_names_differ() {
-        let marked = |name: &str, is_part: bool| InputUnit { is_part, ..named("7", name, 0..100) };
+        let part = |name: &str, of: &str| InputUnit {
+            part_of: (!of.is_empty()).then(|| of.as_bytes().to_vec()),
+            ..named("7", name, 0..100)
+        };
         for (first, second, name, recording) in [
-            (false, true, "a", 0),
-            (true, false, "a", 0),
-            (false, false, "a", 1),
-            (true, true, "b", 1),
+            ("", "{}", "a", 0),
+            ("{}", "", "a", 0),
+            ("", "", "a", 1),
+            ("", "{}", "b", 1),
+            ("{}", "{}", "a", 0),
+            ("{}", "{\"events\":1}", "a", 1),
         ] {
-            let units = [marked("a", first), marked(name, second)];
+            let units = [part("a", first), part(name, second)];
             let found = pids(&units, PidPolicy::Auto)[1].0;
             assert_eq!(found, recording, "{first} {second} {name}");
         }
@@ -396,7 +398,7 @@ mod tests {
         }
         let events: Vec<_> = events.iter().map(|(event, time)| (&**event, *time)).collect();
         let mut unit = unit(&events);
-        unit.is_part = rng.chance(10);
+        unit.part_of = rng.chance(10).then(|| b"{}".to_vec());
         if rng.chance(20) {
             let begin = rng.chance(50).then(|| rng.below(3) as i64);
             unit.streams.insert(vec![b'0' + rng.below(3) as u8], begin);

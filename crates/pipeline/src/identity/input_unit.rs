@@ -16,9 +16,7 @@ pub(crate) struct InputUnit {
     pub(crate) input: usize,
     /// Made of a `.cpuprofile`, or for one: it has its identity already.
     pub(crate) made: bool,
-    /// Says of itself that `split` made it of something larger.
-    pub(crate) is_part: bool,
-    /// What that was, if it says so ([`crate::parts`]).
+    /// What the whole was, if `split` made it of something larger ([`crate::parts`]).
     pub(crate) part_of: Option<Vec<u8>>,
     pub(crate) processes: Processes,
     /// CPU profile streams, and when each began, where it says so.

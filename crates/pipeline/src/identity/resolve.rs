@@ -8,7 +8,7 @@ use super::rename::{RenamedUnit, Renames, Rewrite};
 use super::spelling::IdRanges;
 use crate::clock::{ClockSamples, Clocks};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy};
-use crate::parts::Sign;
+use crate::parts::Parts;
 use crate::report::InputIdentity;
 use memmap2::MmapMut;
 use std::path::Path;
@@ -60,10 +60,10 @@ pub(crate) struct DecidedNames {
 
 /// Decides on names; the streams of all units come back as those of one trace.
 ///
-/// `signs` are places in inputs that say that they are parts of something larger, ascending.
+/// `split_parts` says which inputs are parts of something larger.
 pub(crate) fn decide_names(
     parts: Vec<UnitFacts>,
-    signs: &[Sign],
+    split_parts: &Parts,
     inputs: &Inputs,
     rules: &IdentityRules,
     clocks: &Clocks,
@@ -82,15 +82,12 @@ pub(crate) fn decide_names(
         }
         let name = Path::new(&inputs.reports[held.input].name);
         let end = held.base + held.payload.len();
-        let first = signs.partition_point(|sign| sign.0 < held.base);
-        let sign = signs.get(first).filter(|sign| sign.0 < end);
         let begins = part.streams.begins().map(|(key, begin)| (key.clone(), begin));
         units.push(InputUnit {
             base: part.base,
             input: held.input,
             made: held.synthetic,
-            is_part: sign.is_some(),
-            part_of: sign.and_then(|sign| sign.1.clone()),
+            part_of: split_parts.first_between(held.base, end).map(<[u8]>::to_vec),
             processes: part.processes,
             streams: begins.collect(),
             stated: stated.get(name).copied().cloned(),

@@ -4,7 +4,7 @@
 use crate::config::Config;
 use crate::identity::{UnitFacts, decide_names, key_of};
 use crate::input_watch::decide_clocks;
-use crate::parts::signs_of_parts;
+use crate::parts::Parts;
 use crate::warning::Warning;
 use std::sync::Arc;
 use tracemill_core::envelope::Document;
@@ -78,8 +78,8 @@ pub(super) fn places_of(
     }
     let store = inputs.store();
     let (clocks, warnings) = decide_clocks(&mut facts, documents, inputs, &store, &config.clocks)?;
-    let signs = signs_of_parts(documents, &store);
-    let (decided, _) = decide_names(facts, &signs, inputs, &config.identity, &clocks);
+    let parts = Parts::of(documents, inputs);
+    let (decided, _) = decide_names(facts, &parts, inputs, &config.identity, &clocks);
     for (number, place) in places.iter_mut().enumerate() {
         place.offset = clocks.shift(number).map_or(0, |shift| shift.offset());
     }

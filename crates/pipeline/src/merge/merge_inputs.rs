@@ -4,6 +4,7 @@ use super::browser_watch::BrowserWatch;
 use crate::config::Config;
 use crate::identity::UnitFacts;
 use crate::input_watch::{InputWatch, facts_of, input_watch};
+use crate::repeated::RepeatWatch;
 use crate::viewer::ViewerScan;
 use std::sync::Arc;
 use tracemill_core::envelope::Document;
@@ -12,14 +13,15 @@ use tracemill_core::observe::{EventIndex, Factors, Sorted};
 use tracemill_core::order::Sorter;
 
 /// The observers of a merge.
-pub(crate) type MergeObservers = (InputWatch, Option<ViewerScan>, BrowserWatch);
+pub(crate) type MergeObservers = (InputWatch, Option<ViewerScan>, BrowserWatch, RepeatWatch);
 
 /// Creates the observers of a merge of `several` inputs, or of one. Without `viewer` the inputs are
 /// read as for no viewer.
 pub(super) fn observers(config: &Config, several: bool, viewer: bool) -> MergeObservers {
     let quota = Arc::new(config.table_quota());
     let viewer = viewer.then(|| ViewerScan::new(config, &quota)).flatten();
-    (input_watch(config, several, &quota), viewer, BrowserWatch::default())
+    let repeated = RepeatWatch::new(config);
+    (input_watch(config, several, &quota), viewer, BrowserWatch::default(), repeated)
 }
 
 /// Creates the index of a merge; a part of its memory goes to `others`.
@@ -57,6 +59,8 @@ pub(crate) struct MergeInputs {
     pub(super) facts: Vec<UnitFacts>,
     /// Whether any input is the trace of a browser.
     pub(super) browser: bool,
+    /// Events that are marked as repeated.
+    pub(super) repeated: RepeatWatch,
     /// What the viewer needs, if the merge is for one.
     pub(super) viewer: Option<ViewerScan>,
 }
@@ -66,10 +70,20 @@ impl MergeInputs {
     pub(crate) fn new<K>(
         index: EventIndex<K>,
         entries: impl FnOnce(K) -> Sorter,
-        (inputs, viewer, browser): MergeObservers,
+        (inputs, viewer, browser, repeated): MergeObservers,
     ) -> Self {
         let EventIndex { kept, long_events, documents, events, bytes } = index;
         let (entries, facts, browser) = (entries(kept), facts_of(inputs), browser.found);
-        MergeInputs { entries, long_events, events, bytes, documents, facts, browser, viewer }
+        MergeInputs {
+            entries,
+            long_events,
+            events,
+            bytes,
+            documents,
+            facts,
+            browser,
+            repeated,
+            viewer,
+        }
     }
 }

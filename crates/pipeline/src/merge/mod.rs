@@ -16,7 +16,6 @@ use crate::annotations::{Annotations, Written};
 use crate::clock::{Clocks, shift_runs};
 use crate::config::CheckFor;
 use crate::config::Config;
-use crate::copies::{Copies, RemovedCopies};
 use crate::dedup::deduplicate;
 use crate::emit::Emit;
 use crate::identity::{
@@ -24,26 +23,26 @@ use crate::identity::{
 };
 use crate::input_watch::decide_clocks;
 use crate::inputs::{of_inputs, scan};
-use crate::keys::{Bytes, Key, MergedKeys, free_name, unite_renamed};
+use crate::keys::{MergedKeys, unite_renamed};
 use crate::layout::{Layout, default_format};
-use crate::parts::signs_of_parts;
+use crate::parts::Parts;
 use crate::patcher::Patcher;
 use crate::reordering::Reordering;
-use crate::report::{IdentityReport, InputClock, InputIdentity, MergeReport, RunReport};
+use crate::repeated::LeftOut;
+use crate::report::{IdentityReport, MergeReport, RunReport};
 use crate::viewer::{self, Changes, MergeContext, ViewerFacts, ViewerFixups};
 use crate::warning::Warning;
 pub use browser_watch::is_plain_name;
 pub(crate) use merge_inputs::{MergeInputs, MergeObservers};
 use merge_inputs::{Others, keep, observers};
 pub use plan::plan_merge;
-use std::borrow::Cow;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::long_events::LongEvents;
 use tracemill_core::observe::{EventIndex, Scanned, Sorted};
 use tracemill_core::order::METADATA;
-use tracemill_core::order::{ExternalSorter, Lists, Order, Runs};
+use tracemill_core::order::{Lists, Order, Runs};
 use tracemill_core::output;
 use tracemill_core::read::{Current, InputBytes, Inputs};
 use tracemill_core::source::Source;
@@ -61,8 +60,8 @@ use tracemill_tokenizer::Event;
 /// See [`crate::ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
 /// [`crate::Limits::strict`]): what was lost is in the report.
 ///
-/// Parts that [`crate::split()`] made of one trace give it back: what several of them have is taken out and counted, metadata and
-/// stack frames come in the order of the whole, and so does an array. Events of one ts and dur come in the order of the parts.
+/// Parts that [`crate::split()`] made of one trace give each of its events once: events that they repeat, and metadata events
+/// that several of them have, are left out and counted.
 pub fn merge(
     sources: &[Source],
     output: &OutputConfig,
@@ -90,21 +89,22 @@ impl MergeInputs {
         config: &Config,
     ) -> Result<MergeReport, Error> {
         let (clocks, warnings) = self.decide_offsets(&inputs, config)?;
-        let (mut decided, streams, labels) = self.decide_names(&inputs, &clocks, config)?;
+        let parts = Parts::of(&self.documents, &inputs);
+        let (mut decided, streams, labels) = self.decide_names(&inputs, &parts, &clocks, config)?;
         let long = std::mem::take(&mut self.long_events);
         let mut long_made = LongEvents::default();
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let labels = labels.iter().map(|labels| (labels.base, &labels.payload));
         let store = Store::new(payloads.chain(labels)).with_long(&long);
         let mut store = store.with_shifts(clocks.shifts());
-        let (mut runs, mut lists, known, mut taken_out) =
-            self.end_on_one_line(&clocks, &store, config)?;
+        let (mut runs, lists, known, mut left_out) =
+            self.end_on_one_line(&parts, &clocks, &store, config)?;
         let made;
-        let (copies, mut changes) = (taken_out.events, Changes::default());
+        let (copies, mut changes) = (left_out.events, Changes::default());
         if let Some(known) = &known {
             let before =
                 MergeContext { store: &store, rewrite: &decided.rewrite, inputs: &inputs, config };
-            made = known.make(&mut taken_out, before, &mut changes)?;
+            made = known.make(&mut left_out, before, &mut changes)?;
             let added = (&made, &mut long_made, store);
             (store, runs) = self.add_made(added, runs, &mut decided.rewrite, &inputs, config)?;
         }
@@ -114,14 +114,13 @@ impl MergeInputs {
         let annotations =
             Annotations::read(&self.documents, &inputs, true, (store, &config.table_quota()))?;
         let mut united = unite_renamed(&self.documents, store, &mut decided.rewrite);
-        let mut identity = identity_report(&decided, &inputs, config);
-        lists = self.rejoin(&mut taken_out, lists, store, (&mut united, &mut identity), config)?;
-        lists = self.deduplicate(lists, store, &decided.rewrite, &mut identity, config)?;
-        let said = config.identity.provenance.then_some((&*identity.inputs, &*clocks.inputs));
-        let own = add_own_keys(&mut united, taken_out.still_said, said);
-        let size = (self.events - taken_out.events, self.bytes - taken_out.bytes);
+        let kept = deduplicate(lists, store, &decided.rewrite, &parts, config)?;
+        let identity = identity_report(&decided, kept.events, &inputs, config);
+        let own = note_provenance(&mut united, &identity, &clocks, config);
+        let events = self.events - left_out.events - kept.events;
+        let size = (events, self.bytes - left_out.bytes - kept.bytes);
         let format = self.format(output.format, own, known.is_some().then_some(size.0));
-        delays.leave_out(taken_out.offsets);
+        delays.leave_out(left_out.offsets);
         let mut report = MergeReport {
             run: begin_run(&inputs, (&united, format), warnings, config),
             spilled_runs: runs.spilled(),
@@ -137,7 +136,7 @@ impl MergeInputs {
         let patchers = rewrite.map(|rewrite| rewrite as &dyn Patcher).into_iter().collect();
         let (layout, timed) = (Layout::of(format), runs.timed(order));
         let fixups;
-        let mut emit = Emit { order, layout, delays, lists: &lists, timed, patchers };
+        let mut emit = Emit { order, layout, delays, lists: &kept.lists, timed, patchers };
         let fix = |known| ViewerFixups::new(known, (&emit, rewrite), changes, config);
         let made = known.as_ref().map(fix);
         fixups = made.transpose()?;
@@ -184,45 +183,6 @@ impl MergeInputs {
         viewer.map_or(format, |events| viewer::form(format, events))
     }
 
-    /// Metadata and stack frames of parts of one trace as that had them.
-    fn rejoin(
-        &mut self,
-        taken_out: &mut RemovedCopies<'_>,
-        lists: Lists,
-        store: &Store<'_>,
-        (united, identity): (&mut MergedKeys<'_>, &mut IdentityReport),
-        config: &Config,
-    ) -> Result<Lists, Error> {
-        let Some(mut rejoined) = taken_out.rejoined.take() else { return Ok(lists) };
-        rejoined.take_frames().into_iter().for_each(|own| united.set_stack_frames(own));
-        let share = config.shares().index / 8;
-        let sorter = ExternalSorter::new(&config.tmp_dir, share, config.threads);
-        let left = rejoined.metadata(lists, store, sorter, &config.tmp_dir)?;
-        self.events -= left.events;
-        self.bytes -= left.bytes;
-        identity.metadata_dropped += left.events;
-        Ok(left.lists)
-    }
-
-    /// Leaves out metadata that is there already, if that is asked for.
-    fn deduplicate(
-        &mut self,
-        lists: Lists,
-        store: &Store<'_>,
-        rewrite: &Rewrite,
-        identity: &mut IdentityReport,
-        config: &Config,
-    ) -> Result<Lists, Error> {
-        if !config.identity.dedup_metadata {
-            return Ok(lists);
-        }
-        let kept = deduplicate(lists, store, rewrite, config)?;
-        self.events -= kept.events;
-        self.bytes -= kept.bytes;
-        identity.metadata_dropped += kept.events;
-        Ok(kept.lists)
-    }
-
     /// What there is to say of the inputs.
     fn warn(&self, inputs: &Inputs, config: &Config, warnings: &mut Vec<Warning>) {
         let profiles = inputs.reports.iter().any(|input| input.profiles > 0);
@@ -259,13 +219,13 @@ impl MergeInputs {
     fn decide_names(
         &mut self,
         inputs: &Inputs,
+        parts: &Parts,
         clocks: &Clocks,
         config: &Config,
     ) -> Result<(DecidedNames, StreamOrders, Option<Labels>), Error> {
         let rules = &config.identity;
-        let signs = signs_of_parts(&self.documents, &inputs.store());
         let facts = std::mem::take(&mut self.facts);
-        let (mut decided, streams) = decide_names(facts, &signs, inputs, rules, clocks);
+        let (mut decided, streams) = decide_names(facts, parts, inputs, rules, clocks);
         let end = inputs.payloads.iter().map(|held| held.base + held.payload.len()).max();
         let labels = decided.labels(inputs, rules, end.unwrap_or(0))?;
         if let Some(labels) = &labels {
@@ -277,65 +237,59 @@ impl MergeInputs {
         Ok((decided, streams, labels))
     }
 
-    /// Ends the index, with all times as the output has them, and takes copies out.
+    /// Ends the index, with all times as the output has them, and decides which repeated events are left out.
     fn end_on_one_line<'p>(
         &mut self,
+        parts: &Parts,
         clocks: &Clocks,
         store: &Store<'p>,
         config: &Config,
-    ) -> Result<(Runs, Lists, Option<ViewerFacts>, RemovedCopies<'p>), Error> {
+    ) -> Result<(Runs, Lists, Option<ViewerFacts>, LeftOut), Error> {
         let (mut runs, lists) = self.entries.finish(store)?;
         let mut known = self.viewer.take().map(|found| found.finish(store)).transpose()?;
         let special = |time| known.iter().flat_map(move |known| known.at(time));
-        let copies = Copies::take_lists(&mut self.documents, store, config)?;
-        // copies are told by the times that they have in the inputs
-        let taken_out = copies.take_out(
-            store,
-            config,
-            |event| clocks.times_read(event),
-            |time, each| runs.at(time).chain(special(time)).try_for_each(each),
-        )?;
+        // equal events have equal times in the inputs
+        let left_out = self.repeated.decide(parts, store, config, |time, each| {
+            runs.at(time).chain(special(time)).for_each(each);
+        })?;
         if clocks.change() {
             shift_runs(&mut runs, clocks, store, &config.tmp_dir)?;
             if let Some(known) = &mut known {
                 known.shift(clocks, store, config)?;
             }
         }
-        Ok((runs, lists, known, taken_out))
+        Ok((runs, lists, known, left_out))
     }
 }
 
-/// Describes the decisions about ids, before any metadata is dropped.
-fn identity_report(decided: &DecidedNames, inputs: &Inputs, config: &Config) -> IdentityReport {
+/// Describes the decisions about ids, and tells how many metadata events are dropped.
+fn identity_report(
+    decided: &DecidedNames,
+    metadata_dropped: u64,
+    inputs: &Inputs,
+    config: &Config,
+) -> IdentityReport {
     IdentityReport {
         inputs: decided.describe(inputs, &config.identity),
-        metadata_dropped: 0,
+        metadata_dropped,
         args_keys_absent: decided.args_keys_absent(&config.identity),
     }
 }
 
-/// Adds what the merge itself has to say: which parts it is of, copies that other parts repeat, what was renamed and moved; whether that is
-/// anything.
-fn add_own_keys<'p>(
-    united: &mut MergedKeys<'p>,
-    still_said: Option<Vec<Cow<'p, [u8]>>>,
-    done: Option<(&[InputIdentity], &[InputClock])>,
+/// Notes among the keys what was renamed and moved, if that is asked for; returns whether it is.
+fn note_provenance(
+    united: &mut MergedKeys<'_>,
+    identity: &IdentityReport,
+    clocks: &Clocks,
+    config: &Config,
 ) -> bool {
-    let own = still_said.is_some() || done.is_some();
-    if let Some(list) = still_said {
-        let piece = |piece| match piece {
-            Cow::Borrowed(bytes) => Bytes::Input(bytes),
-            Cow::Owned(bytes) => Bytes::Made(bytes),
-        };
-        let value = list.into_iter().map(piece).collect();
-        united.keys.push(Key { name: free_name(united), value });
-    }
-    if let Some((inputs, clocks)) = done {
+    let wanted = config.identity.provenance;
+    if wanted {
         let mut said = Vec::new();
-        push_provenance(inputs, clocks, &mut said);
+        push_provenance(&identity.inputs, &clocks.inputs, &mut said);
         united.note(said);
     }
-    own
+    wanted
 }
 
 /// Reads the streams again that time order may tear.

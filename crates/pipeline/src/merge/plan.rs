@@ -2,12 +2,12 @@
 //! nothing.
 
 use super::merge_inputs::{factors, observers};
-use super::{MergeInputs, add_own_keys, begin_run, identity_report, warn};
+use super::{MergeInputs, begin_run, identity_report, note_provenance, warn};
 use crate::config::Config;
-use crate::copies::Copies;
 use crate::identity::may_be_several;
 use crate::inputs::scan;
 use crate::keys::unite_renamed;
+use crate::parts::Parts;
 use crate::reordering::Reordering;
 use crate::report::MergeReport;
 use tracemill_core::error::Error;
@@ -62,15 +62,12 @@ impl MergeInputs {
         config: &Config,
     ) -> Result<MergeReport, Error> {
         let (clocks, warnings) = self.decide_offsets(&inputs, config)?;
-        let (mut decided, ..) = self.decide_names(&inputs, &clocks, config)?;
+        let parts = Parts::of(&self.documents, &inputs);
+        let (mut decided, ..) = self.decide_names(&inputs, &parts, &clocks, config)?;
         let store = inputs.store();
-        let mut stay = Copies::take_lists(&mut self.documents, &store, config)?.all_stay();
         let mut united = unite_renamed(&self.documents, &store, &mut decided.rewrite);
-        let frames = stay.rejoined.as_mut().and_then(|rejoined| rejoined.take_frames());
-        frames.into_iter().for_each(|own| united.set_stack_frames(own));
-        let identity = identity_report(&decided, &inputs, config);
-        let said = config.identity.provenance.then_some((&*identity.inputs, &*clocks.inputs));
-        let own = add_own_keys(&mut united, stay.still_said, said);
+        let identity = identity_report(&decided, 0, &inputs, config);
+        let own = note_provenance(&mut united, &identity, &clocks, config);
         let events = config.viewer.viewer.map(|_| self.events);
         let format = self.format(format, own, events);
         let mut report = MergeReport {

@@ -12,6 +12,7 @@
 use super::by::SplitBy;
 use super::look::{TIMED, UNTIMED};
 use crate::key_hash::name_key;
+use crate::repeated::MARK;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use tracemill_core::entry::Entry;
@@ -136,8 +137,7 @@ pub(super) struct Cutter<'c, 'r, 's, 'p> {
     pub(super) start: i64,
     /// Bytes of every part beside its events.
     pub(super) overhead: u64,
-    /// `None` where begins are not repeated.
-    pub(super) opens: Option<&'c mut OpenPairs<'r>>,
+    pub(super) opens: &'c mut OpenPairs<'r>,
 }
 
 /// The stretches so far, and what decides the next cut.
@@ -240,15 +240,11 @@ impl Cutter<'_, '_, '_, '_> {
 
     /// Begins a stretch at `entry`.
     fn begin(&mut self, state: &mut State, entry: Entry) -> Result<(), Error> {
-        let (mut copies, mut open) = (Vec::new(), Vec::new());
-        if let Some(opens) = &mut self.opens {
-            opens.advance(&entry, self.order);
-            (copies, open) = opens.open(self.order);
-        }
-        let bytes = copies.iter().map(|copy| self.order.0.len(copy.place)).sum();
+        self.opens.advance(&entry, self.order);
+        let (copies, open) = self.opens.open(self.order);
+        let bytes: u64 = copies.iter().map(|copy| self.order.0.len(copy.place)).sum();
         let count = copies.len() as u64;
-        // they stand among the events and once more beside them
-        state.size = self.overhead + 2 * (bytes + count * SEPARATOR);
+        state.size = self.overhead + bytes + count * (SEPARATOR + MARK);
         let next =
             Stretch { from: Some(entry), events: count, bytes, copies, open, ..Stretch::default() };
         state.done.push(std::mem::replace(&mut state.now, next));

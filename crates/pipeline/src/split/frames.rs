@@ -1,12 +1,11 @@
-//! Of `stackFrames` what a part needs: the frames that its events name, with their parents. Those that no event names are
-//! in the first part, so that parts have all.
+//! Of `stackFrames` what a part needs: the frames that its events name, with their parents. Those that no event names are in
+//! no part.
 //!
 //! Events name frames by `sf` and `esf`, or `stack` and `estack`, which may be lists; samples beside the events by `sf`,
 //! and since every part has all samples, every part has their frames. Values are an id, a number or a string. Only where a
-//! trace has this key are its events read again: for the frames that nobody names, and by whoever writes them.
+//! trace has this key are its events read again.
 
 use crate::keys::{Bytes, MergedKeys};
-use crate::parts::{Numbers, frames_of};
 use std::ops::Range;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::json::elements;
@@ -23,13 +22,11 @@ pub(super) struct Frames {
     /// The number of the key.
     pub(super) key: usize,
     text: Vec<u8>,
-    /// Members with the white space around them, and their frames, in the text.
+    /// Members, and their frames, in the text.
     members: Vec<(Range<usize>, Range<usize>)>,
     numbers: HashMap<Vec<u8>, usize>,
     /// Frames that every part needs.
     always: HashSet<usize>,
-    /// Frames that no part needs.
-    unnamed: Vec<usize>,
 }
 
 impl Frames {
@@ -43,13 +40,12 @@ impl Frames {
         };
         let numbers = members(&text).enumerate().map(|(number, (id, _))| (id_of(id), number));
         let numbers = numbers.collect();
-        let frames = members(&text).map(|(_, frame)| range(frame));
-        let members: Vec<_> = frames_of(&text).into_iter().map(range).zip(frames).collect();
+        let member = |(id, frame)| (range(id).start..range(frame).end, range(frame));
+        let members: Vec<_> = members(&text).map(member).collect();
         if members.is_empty() {
             return None;
         }
-        let (always, unnamed) = (HashSet::default(), Vec::new());
-        let mut frames = Frames { key, text, members, numbers, always, unnamed };
+        let mut frames = Frames { key, text, members, numbers, always: HashSet::default() };
         let mut always = HashSet::default();
         for key in united.keys.iter().filter(|key| string_is(&key.name, b"samples")) {
             elements(&text_of(&key.value)?).for_each(|sample| frames.note(sample, &mut always));
@@ -58,46 +54,15 @@ impl Frames {
         Some(frames)
     }
 
-    /// How many.
-    pub(super) fn count(&self) -> u64 {
-        self.members.len() as u64
-    }
-
-    /// Looks for those that no event of all `parts` names.
-    pub(super) fn find_unnamed<'r>(
-        &mut self,
-        parts: impl Iterator<Item = Sequence<'r>>,
-        store: &Store<'_>,
-    ) {
+    /// The value of the key for a part.
+    pub(super) fn value(&self, part: &Sequence<'_>, store: &Store<'_>) -> Vec<u8> {
         let mut used = self.always.clone();
-        for part in parts {
-            part.iter().for_each(|entry| self.note(store.event(entry.place), &mut used));
-        }
-        self.unnamed = (0..self.members.len()).filter(|number| !used.contains(number)).collect();
-    }
-
-    /// The value of the key for a part, and which frames it has.
-    pub(super) fn value(
-        &self,
-        part: &Sequence<'_>,
-        is_first: bool,
-        store: &Store<'_>,
-    ) -> (Vec<u8>, Numbers) {
-        let mut used = self.always.clone();
-        used.extend(self.unnamed.iter().filter(|_| is_first));
-        for entry in part.iter() {
-            self.note(store.event(entry.place), &mut used);
-        }
+        part.iter().for_each(|entry| self.note(store.event(entry.place), &mut used));
         // as many as are written: there may be as many parts as frames
         let mut used: Vec<usize> = used.into_iter().collect();
         used.sort_unstable();
-        let mut value = b"{".to_vec();
-        for &number in &used {
-            value.extend_from_slice(if value.len() > 1 { b"," } else { b"" });
-            value.extend_from_slice(&self.text[self.members[number].0.clone()]);
-        }
-        value.push(b'}');
-        (value, Numbers::of(used.into_iter().map(|number| number as u64)))
+        let used = used.into_iter().map(|number| &self.text[self.members[number].0.clone()]);
+        [b"{", &*used.collect::<Vec<_>>().join(&b','), b"}"].concat()
     }
 
     /// Adds the frames that an event or a sample names.

@@ -192,7 +192,7 @@ impl<M: Mode> SplitLook<M> {
         if M::CUT && time.is_some() {
             self.edge(event, entry);
         }
-        if may_be_special(event) && is_essential(event) {
+        if time.is_some() && may_be_special(event) && is_essential(event) {
             let ids = Ids { tid: b"", cat: b"", ..self.ids(event) };
             let partition = self.partitions.partition(Kind::Pages, ids);
             self.push(partition, entry, len);

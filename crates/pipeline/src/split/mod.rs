@@ -17,15 +17,15 @@
 //! | an event | to one part, that of its thread, process, first category, or stretch |
 //! | metadata (ph M) | to every part with the thread (`thread_…`) or process (all other names) that it is of; if there is none, to the first part that has the process, else to the first |
 //! | a CPU profile stream | whole, to the part of its last `Profile` event; without one, of its first chunk |
-//! | keys beside the events | to every part; of `stackFrames` the frames that its events name, and to the first part those that no event names |
+//! | keys beside the events | to every part; of `stackFrames` the frames that its events name |
 //! | events by which DevTools knows pages and workers (`crate::essential`) | once more to each part that has a process that they are of or name, unless it ends before; the first 1024 in order |
-//! | B events open at a cut | repeated at the start of the next part, and listed in its key `tracemill` |
+//! | B events open at a cut | repeated at the start of the next part |
 //!
 //! Parts of a cut have the metadata of threads that live in them: whose first and last event are not both before or behind.
 //! Begins are matched with ends as a stack for each thread, in time order; of a thread at most 1024 are repeated.
-//! The key `tracemill` of a part says of which whole it is, and what others have too, so that [`crate::merge()`] makes that
-//! of them again (`parts`). The array form has no place for it: parts of an array are objects, unless arrays
-//! are asked for; then nothing is repeated.
+//! Of events that are repeated the last member says so (`repeated`), and the key `tracemill` of a part says of which whole it is
+//! (`parts`), so that [`crate::merge()`] writes each event once. The array form has no place for that key: parts of an
+//! array are objects, unless arrays are asked for.
 
 mod by;
 mod cut;
@@ -46,20 +46,18 @@ use crate::config::Config;
 use crate::file_names::unknown_placeholder;
 use crate::inputs::of_inputs;
 use crate::inputs::scan;
-use crate::keys::unite_without_annotations;
+use crate::keys::{Bytes, Key, free_name, unite_without_annotations};
 use crate::layout::Layout;
 use crate::layout::default_format;
 use crate::merge::warn;
-use crate::parts::{Numbers, PartStatement};
+use crate::parts::statement;
 use crate::reordering::Reordering;
 use crate::report::RunReport;
-use crate::warning::Warning;
 pub use by::SplitBy;
 use frames::Frames;
 use look::{Categories, CutThreads, Mode, Threads, WholeTraceCut};
 use pages::Pages;
-use partition::Kind;
-use plan::{NUMBER, OutputPart, Planner, owners};
+use plan::{OutputPart, Planner, owners};
 use scan::{SplitInputs, SplitScan};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -263,27 +261,26 @@ impl<'w> SplitRun<'w, '_> {
     /// The second half of a split: parts and files.
     fn write<M: Mode>(&self, owners: &[(u32, u32)]) -> Result<SplitReport, Error> {
         let SplitRun { found, runs, store, split, config, .. } = *self;
-        let united = unite_without_annotations(&found.documents, store);
-        let has_begins = found.partitions.iter().any(|partition| partition.kind == Kind::Begins);
+        let mut united = unite_without_annotations(&found.documents, store);
         let (usual, viewer) = (default_format(&found.documents), config.viewer.viewer);
-        let mut format = self.format(usual, has_begins);
+        let mut format = self.format(usual);
         let layout = Layout::of(format);
+        let frames = Frames::of(&united);
+        let keys = united.keys.len();
         // what is changed for a viewer is no part of a whole
-        let states = format != Format::Array && viewer.is_none();
-        let mut frames = Frames::of(&united);
-        let numbers = NUMBER * frames.as_ref().map_or(0, Frames::count);
-        let pages = Pages::of(found, runs, Order(store), split.by).for_format(format);
+        if format != Format::Array && viewer.is_none() {
+            let value = vec![Bytes::Made(statement(&self.whole()))];
+            united.keys.push(Key { name: free_name(&united), value });
+        }
+        let pages = Pages::of(found, runs, Order(store), split.by);
         let planner = Planner {
             found,
             runs,
             order: Order(store),
             by: split.by,
             max_size: split.max_size,
-            repeats: M::CUT && format != Format::Array,
-            states,
             overhead: layout.opening(&united).len() as u64
                 + layout.closing_len(&united)
-                + if states { PartStatement::MOST + numbers } else { 0 }
                 + pages.bytes(),
         };
         let groups = planner.groups(owners);
@@ -293,14 +290,13 @@ impl<'w> SplitRun<'w, '_> {
             format = usual;
         }
         let layout = Layout::of(format);
-        let sequences = parts.iter().map(|part| planner.sequence(part, &groups));
-        frames.iter_mut().for_each(|frames| frames.find_unnamed(sequences.clone(), store));
+        if parts.len() == 1 {
+            united.keys.truncate(keys);
+        }
         let delays = self.delays(&planner)?;
         let mut report = self.report(format, &delays);
         warn(&united, &delays, &format, &mut report.run.warnings);
         if format == Format::Array {
-            let repeats = M::CUT && has_begins && parts.len() > 1;
-            report.run.warnings.extend(repeats.then_some(Warning::BeginsNotRepeated));
             report.run.keys_lost = united.keys.len() as u64;
         } else {
             report.run.annotations = unfollowed(&found.documents, store);
@@ -311,8 +307,6 @@ impl<'w> SplitRun<'w, '_> {
             groups: &groups,
             united: &united,
             frames,
-            statement: self.statement(parts.len(), format, usual),
-            metadata: planner.all_metadata(),
             lists: &Lists::default(),
             delays: &delays,
             layout,
@@ -380,43 +374,28 @@ impl<'w> SplitRun<'w, '_> {
     }
 
     /// The form of several parts of a trace that has the `usual` one.
-    fn format(&self, usual: Format, has_begins: bool) -> Format {
+    fn format(&self, usual: Format) -> Format {
         let viewer = self.config.viewer.viewer;
         self.split.format.unwrap_or(match usual {
-            // only here is a place to say what is repeated, and of what this is a part
-            Format::Array if viewer.is_none() || has_begins => Format::Object,
+            // only here is a place to say of what this is a part
+            Format::Array if viewer.is_none() => Format::Object,
             // which no viewer reads
             Format::Ndjson if viewer.is_some() => Format::Object,
             format => format,
         })
     }
 
-    /// What parts in a form say of the whole, if there are several and it has a place for that.
-    fn statement(&self, parts: usize, format: Format, usual: Format) -> Option<PartStatement> {
-        if parts < 2 || format == Format::Array || self.config.viewer.viewer.is_some() {
-            return None;
-        }
-        let partitions = || self.found.partitions.iter();
-        let bytes: u64 = partitions()
-            .filter(|partition| !partition.is_copy())
-            .map(|partition| partition.bytes)
-            .sum();
-        let spans = partitions()
-            .filter(|partition| partition.kind == Kind::Thread)
-            .filter_map(|partition| partition.span);
+    /// What parts say of the whole: a JSON object.
+    fn whole(&self) -> String {
+        let own = self.found.partitions.iter().filter(|partition| !partition.is_copy());
+        let bytes: u64 = own.map(|partition| partition.bytes).sum();
+        let threads = self.found.partitions.iter();
+        let spans = threads.filter_map(|partition| partition.span);
         let span = spans.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
         let span = span.map_or_else(String::new, |(first, last)| {
             format!(",\"first_ns\":{first},\"last_ns\":{last}")
         });
-        Some(PartStatement {
-            of: format!("{{\"events\":{},\"bytes\":{bytes}{span}}}", self.found.events)
-                .into_bytes(),
-            parts: parts as u64,
-            array: self.split.format.is_none() && usual == Format::Array,
-            numbers: Numbers::default(),
-            metadata: None,
-            frames: None,
-        })
+        format!("{{\"events\":{},\"bytes\":{bytes}{span}}}", self.found.events)
     }
 
     fn report(&self, format: Format, delays: &Reordering) -> SplitReport {

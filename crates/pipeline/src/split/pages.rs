@@ -5,16 +5,17 @@
 
 use super::by::SplitBy;
 use super::cut::SEPARATOR;
+
 use super::group::Group;
 use super::partition::{Ids, Kind, category_of};
 use super::plan::{OutputPart, Planner, partitions_of};
 use super::scan::SplitInputs;
 use crate::identity::each_process_id;
+use crate::repeated::MARK;
 use std::cmp::Ordering;
 use tracemill_core::entry::Entry;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::order::{Order, PartitionRuns, Sequence};
-use tracemill_core::target::Format;
 use tracemill_profile::push_canonical;
 use tracemill_tokenizer::{Field, fields_of};
 
@@ -74,14 +75,9 @@ impl Pages {
         Pages(entries.into_iter().map(page).collect())
     }
 
-    /// What a form has a place for: an array cannot say that an event is a copy.
-    pub(super) fn for_format(self, format: Format) -> Self {
-        if format == Format::Array { Pages::default() } else { self }
-    }
-
-    /// Bytes that they add to a part at most: among its events and beside them.
+    /// Bytes that they add to a part at most.
     pub(super) fn bytes(&self) -> u64 {
-        self.0.iter().map(|page| 2 * (page.bytes + SEPARATOR)).sum()
+        self.0.iter().map(|page| page.bytes + SEPARATOR + MARK).sum()
     }
 
     /// Adds to each part what it needs.

@@ -14,12 +14,6 @@ use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::order::{Order, PartitionRuns, Run, Sequence};
 use tracemill_profile::StreamKey;
 
-/// Bytes that the number of a metadata event or of a frame takes at most where a part says which it has.
-pub(super) const NUMBER: u64 = 8;
-
-/// Metadata events that are numbered at most, so that a list of them fits into the smallest budget.
-const NUMBERED: usize = 1 << 19;
-
 /// A part: a file to be written.
 pub(super) struct OutputPart {
     /// Its own, from 0 on.
@@ -61,10 +55,6 @@ pub(super) struct Planner<'f, 's, 'p> {
     pub(super) order: Order<'s, 'p>,
     pub(super) by: SplitBy,
     pub(super) max_size: Option<u64>,
-    /// Whether begins are repeated.
-    pub(super) repeats: bool,
-    /// Whether parts say of which whole they are.
-    pub(super) states: bool,
     /// Bytes around the events of every part.
     pub(super) overhead: u64,
 }
@@ -107,8 +97,7 @@ impl<'f> Planner<'f, '_, '_> {
             let metadata = named(&group.threads);
             if self.is_cut() {
                 let weights = metadata.iter().map(|&partition| self.weight(partition));
-                let each = SEPARATOR + if self.states { NUMBER } else { 0 };
-                let bytes = weights.map(|(events, bytes)| bytes + events * each).sum();
+                let bytes = weights.map(|(events, bytes)| bytes + events * SEPARATOR).sum();
                 for mut part in self.cut(number, group, (bytes, &halves))? {
                     part.metadata = named(&part.threads);
                     parts.push(part);
@@ -228,13 +217,13 @@ impl<'f> Planner<'f, '_, '_> {
     ) -> Result<Vec<OutputPart>, Error> {
         let sequence = Sequence(self.runs_of(&group.plain).collect());
         let anchors = self.anchors(&group.chunks);
-        let mut opens = self.repeats.then(|| self.opens(group, halves));
+        let mut opens = self.opens(group, halves);
         let mut cutter = Cutter {
             order: self.order,
             by: self.max_size.map_or(self.by, SplitBy::Size),
             start: self.found.times.bounds().map_or(0, |bounds| bounds.start),
             overhead: self.overhead + metadata,
-            opens: opens.as_mut(),
+            opens: &mut opens,
         };
         let stretches = cutter.cut(&sequence, &anchors)?;
         let ends = stretches.iter().skip(1).map(|stretch| stretch.from);
@@ -319,7 +308,7 @@ impl<'f> Planner<'f, '_, '_> {
     /// The partitions of begins and of ends.
     fn halves(&self) -> Halves {
         let mut halves = Halves::default();
-        for kind in [Kind::Begins, Kind::Ends].into_iter().filter(|_| self.repeats) {
+        for kind in [Kind::Begins, Kind::Ends] {
             for partition in partitions_of(self.found, kind) {
                 let key = self.found.partitions[partition as usize].thread_key();
                 halves.entry(key).or_default().push((partition, kind == Kind::Begins));
@@ -386,29 +375,6 @@ impl<'f> Planner<'f, '_, '_> {
             sequence.0.push(Run::Memory(&part.copies));
         }
         sequence
-    }
-
-    /// Where the metadata events of a part stand, ascending.
-    pub(super) fn metadata_of(&self, part: &OutputPart) -> Vec<u64> {
-        let entries = Sequence(self.runs_of(&part.metadata).collect()).into_entries();
-        let mut offsets: Vec<u64> = entries.map(|entry| entry.place.offset()).collect();
-        offsets.sort_unstable();
-        offsets
-    }
-
-    /// Where all metadata events stand, ascending; `None` if they are too many to be numbered.
-    pub(super) fn all_metadata(&self) -> Option<Vec<u64>> {
-        let kinds = [Kind::ThreadMetadata, Kind::ProcessMetadata];
-        let partitions: Vec<u32> =
-            kinds.into_iter().flat_map(|kind| partitions_of(self.found, kind)).collect();
-        let count: u64 = partitions.iter().map(|&partition| self.weight(partition).0).sum();
-        if count > NUMBERED as u64 {
-            return None;
-        }
-        let entries = Sequence(self.runs_of(&partitions).collect()).into_entries();
-        let mut offsets: Vec<u64> = entries.map(|entry| entry.place.offset()).collect();
-        offsets.sort_unstable();
-        Some(offsets)
     }
 
     /// Entries of all streams among `suspects`.

@@ -14,10 +14,10 @@ use super::plan::{OutputPart, Planner};
 use crate::config::Config;
 use crate::emit::Emit;
 use crate::fitted::{draft, fit};
-use crate::keys::{Bytes, Key, MergedKeys, free_name};
+use crate::keys::MergedKeys;
 use crate::layout::Layout;
-use crate::parts::{Numbers, PartStatement};
 use crate::reordering::Reordering;
+use crate::repeated::{MARK, Marks};
 use crate::report::ViewerReport;
 use crate::warning::Warning;
 use std::cmp::Reverse;
@@ -40,10 +40,6 @@ pub(super) struct WriteContext<'j, 's, 'p> {
     pub(super) groups: &'j [Group],
     pub(super) united: &'j MergedKeys<'p>,
     pub(super) frames: Option<Frames>,
-    /// What parts say of the whole, if there are several and they can.
-    pub(super) statement: Option<PartStatement>,
-    /// Where the metadata events of the whole stand, ascending, if that is told.
-    pub(super) metadata: Option<Vec<u64>>,
     /// Metadata and untimed events: none, since they are in order with all others.
     pub(super) lists: &'j Lists,
     pub(super) delays: &'j Reordering,
@@ -76,52 +72,25 @@ impl<'p> WriteContext<'_, '_, 'p> {
     fn keys(&self, part: &OutputPart) -> MergedKeys<'p> {
         let frames = self.frames.as_ref().map(|own| {
             let sequence = self.planner.sequence(part, self.groups);
-            (own.key, own.value(&sequence, part.number == 0, self.order().0))
+            (own.key, own.value(&sequence, self.order().0))
         });
-        let named = frames.as_ref().map(|(_, (_, numbers))| numbers.clone());
-        let frames = frames.map(|(key, (value, _))| (key, value));
-        let mut united = self.united.for_part(frames);
-        if let Some(value) = self.own_key(part, named) {
-            united.keys.push(Key { name: free_name(&united), value });
-        }
-        united
+        self.united.for_part(frames)
     }
 
-    /// What a part says of itself, if it has anything to say.
-    fn own_key(&self, part: &OutputPart, frames: Option<Numbers>) -> Option<Vec<Bytes<'p>>> {
-        let store = self.order().0;
-        let mut opening = b"{".to_vec();
-        if let Some(statement) = &self.statement {
-            let offsets = || self.planner.metadata_of(part);
-            let metadata = self.metadata.as_ref().map(|all| {
-                let number = |offset| all.partition_point(|&other| other < offset) as u64;
-                Numbers::of(offsets().into_iter().map(number))
-            });
-            let numbers = Numbers::of([part.number as u64 + 1]);
-            let own = PartStatement { numbers, metadata, frames, ..statement.clone() };
-            own.push(&mut opening);
-        }
-        // for a viewer they are joined with their ends, and no merge finds them again
-        if part.copies.is_empty() || self.config.viewer.viewer.is_some() {
-            opening.push(b'}');
-            return self.statement.is_some().then(|| vec![Bytes::Made(opening)]);
-        }
-        opening.extend_from_slice(if opening.len() > 1 { b"," } else { b"" });
-        opening.extend_from_slice(b"\"copies\":[");
-        let mut value = Vec::new();
-        for copy in &part.copies {
-            value.push(Bytes::Made(std::mem::replace(&mut opening, b",".to_vec())));
-            value.push(Bytes::Input(store.event(copy.place)));
-        }
-        value.push(Bytes::Made(b"]}".to_vec()));
-        Some(value)
+    /// The marks of what a part repeats. For a viewer it is joined with its ends, and no merge finds it again.
+    fn marks(&self, part: &OutputPart) -> Marks {
+        let repeated = part.copies.iter().filter(|_| self.config.viewer.viewer.is_none());
+        let mut offsets: Vec<u64> = repeated.map(|copy| copy.place.offset()).collect();
+        offsets.sort_unstable();
+        Marks(offsets)
     }
 
     /// Bytes of a part before packing, as if NDJSON kept line breaks within events.
     pub(super) fn len(&self, part: &OutputPart) -> u64 {
         let keys = self.keys(part);
+        let bytes = part.bytes + MARK * self.marks(part).0.len() as u64;
         self.layout.opening(&keys).len() as u64
-            + self.layout.events_len(part.events, part.bytes)
+            + self.layout.events_len(part.events, bytes)
             + self.layout.closing_len(&keys)
     }
 
@@ -206,7 +175,11 @@ impl<'p> WriteContext<'_, '_, 'p> {
     ) -> Result<WrittenPart, Error> {
         let sequence = self.planner.sequence(part, self.groups);
         let keys = self.keys(part);
-        let emit = self.emit(part, &sequence);
+        let mut emit = self.emit(part, &sequence);
+        let marks = self.marks(part);
+        if !marks.0.is_empty() {
+            emit.patchers.push(&marks);
+        }
         let mut said = Vec::new();
         let size = (part.events, part.bytes);
         let check = || self.inputs.check_unchanged();

@@ -8,9 +8,9 @@ use super::pairs::Pairs;
 use super::scan::ViewerFacts;
 use crate::config::CheckFor;
 use crate::config::Config;
-use crate::copies::RemovedCopies;
 use crate::event_rewriter::EventRewriter;
 use crate::identity::Rewrite;
+use crate::repeated::LeftOut;
 use std::sync::Arc;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
@@ -47,23 +47,23 @@ impl EventList {
 }
 
 impl ViewerFacts {
-    /// Makes events of those that are not in the index: a trace, in the array form. Copies among those are no longer to be
-    /// taken out.
+    /// Makes events of those that are not in the index: a trace, in the array form. Repeated ones among those are no longer
+    /// to be left out.
     pub(crate) fn make(
         &self,
-        copies: &mut RemovedCopies<'_>,
+        left_out: &mut LeftOut,
         before: MergeContext<'_, '_>,
         changes: &mut Changes,
     ) -> Result<Payload, Error> {
-        make(self, copies, before, changes)
+        make(self, left_out, before, changes)
     }
 }
 
-/// Makes what DevTools needs of the events that the scan took out: a trace, in the array form. Copies among those events are
-/// no longer to be taken out.
+/// Makes what DevTools needs of the events that the scan took out: a trace, in the array form. Repeated ones among those
+/// events are no longer to be left out.
 fn make(
     known: &ViewerFacts,
-    copies: &mut RemovedCopies<'_>,
+    left_out: &mut LeftOut,
     before: MergeContext<'_, '_>,
     changes: &mut Changes,
 ) -> Result<Payload, Error> {
@@ -84,9 +84,9 @@ fn make(
     };
     let (mut pairs, mut starts) = (Pairs::new(config.open_quota()), Vec::new());
     known.special.each_in_order(Order(store), |entry| {
-        if copies.has(entry.place) {
-            copies.events -= 1;
-            copies.bytes -= store.len(entry.place);
+        if left_out.has(entry.place) {
+            left_out.events -= 1;
+            left_out.bytes -= store.len(entry.place);
             return Ok(());
         }
         let bytes = read(entry);

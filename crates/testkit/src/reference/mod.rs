@@ -5,7 +5,6 @@
 
 mod annotations;
 mod check;
-mod copies;
 mod cpuprofile;
 mod decimal;
 mod filter;
@@ -19,6 +18,7 @@ mod pairing;
 mod profile;
 mod read;
 mod rename;
+mod repeated;
 mod slice;
 mod split;
 mod start;
@@ -61,7 +61,7 @@ pub struct Notes {
     pub inconsistent_profiles: usize,
     /// Profile chunks written after later events because they follow a later chunk.
     pub delayed_chunks: usize,
-    /// Events taken out because a split had repeated them.
+    /// Events left out because a split had repeated them.
     pub copies: usize,
     /// Top-level keys, as JSON strings, that an array has no room for.
     pub lost_keys: Vec<String>,
@@ -89,24 +89,12 @@ pub fn merge_with_notes(
     for (index, input) in inputs.iter().enumerate() {
         sources.extend(read::sources(input).map_err(|e| format!("input {index}: {e}"))?);
     }
-    let rejoined = copies::take_out(&mut sources);
-    let format = format.unwrap_or_else(|| match default_format(&sources) {
-        Format::Array if rejoined.still_said.is_some() => Format::Object,
-        format => format,
-    });
+    let copies = repeated::leave_out(&mut sources);
+    let format = format.unwrap_or_else(|| default_format(&sources));
     let events: Vec<&str> = sources.iter().flat_map(|s| s.events.iter().copied()).collect();
     let order = order::output_order(&events);
     let sorted: Vec<&str> = order.events.iter().map(|&i| events[i]).collect();
     let mut keys = keys::unite(&sources);
-    if let Some(frames) = rejoined.frames {
-        keys.iter_mut()
-            .rfind(|(key, _)| read::is_string(key, "stackFrames"))
-            .into_iter()
-            .for_each(|own| own.1.clone_from(&frames));
-    }
-    if let Some(said) = rejoined.still_said {
-        keys.push((keys::free_name(&keys), said));
-    }
     let mut lost_keys = Vec::new();
     if format == Format::Array {
         lost_keys = keys.drain(..).map(|(key, _)| key).collect();
@@ -118,7 +106,7 @@ pub fn merge_with_notes(
         events: sorted.len(),
         inconsistent_profiles: order.inconsistent_profiles,
         delayed_chunks: order.delayed_chunks,
-        copies: rejoined.copies,
+        copies,
         lost_keys,
     };
     Ok((output, notes))

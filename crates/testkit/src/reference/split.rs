@@ -5,9 +5,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::order::{SortKey, output_order};
 use super::profile::{StreamKey, Value, stream_key};
 use super::read::{self, Fields, Source, elements, is_string, unescape};
+use super::repeated::{MARK, marked};
 use super::start::start_of_fields;
-use super::used::{frames, unnamed_frames, with_used_frames};
-use super::{Format, copies, default_format, keys, pairing, time, write};
+use super::used::with_used_frames;
+use super::{Format, default_format, keys, pairing, time, write};
 
 /// What makes a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,12 +73,7 @@ struct Splitter<'a> {
     by: SplitBy,
     /// That of the trace, in nanoseconds.
     start: i64,
-    repeats: bool,
-    /// Whether parts say what they are of.
-    states: bool,
     overhead: u64,
-    /// Frames that no event names.
-    unnamed: BTreeSet<usize>,
     /// Events by which DevTools knows pages and workers.
     pages: Vec<usize>,
 }
@@ -118,16 +114,16 @@ pub fn split(
         order,
         by: max_size.map_or(by, SplitBy::Size),
         start: start_of_fields(known.iter().map(|known| &known.fields)).unwrap_or(0),
-        repeats: cut && format != Format::Array,
-        states: format != Format::Array,
-        overhead: overhead(format, &united),
-        unnamed: BTreeSet::new(),
+        overhead: 0,
         pages: Vec::new(),
         known,
     };
+    let plain = united.clone();
     if format != Format::Array {
-        splitter.find_pages();
+        united.push((keys::free_name(&united), format!("{{\"part_of\":{}}}", splitter.whole())));
     }
+    splitter.overhead = overhead(format, &united);
+    splitter.find_pages();
     splitter.find_streams();
     let mut stretches = Vec::new();
     for group in splitter.groups(by) {
@@ -135,20 +131,15 @@ pub fn split(
     }
     splitter.place_metadata(&mut stretches);
     splitter.repeat_pages(&mut stretches);
-    if stretches.len() == 1 && asked.is_none() {
-        format = usual;
+    if stretches.len() == 1 {
+        united = plain;
+        format = if asked.is_none() { usual } else { format };
     }
-    let texts: Vec<&str> = splitter.known.iter().map(|known| known.text).collect();
-    splitter.unnamed = unnamed_frames(&united, &texts);
-    let whole = splitter.whole(stretches.len(), asked.is_none() && usual == Format::Array);
-    let whole = whole.filter(|_| stretches.len() > 1 && format != Format::Array);
-    let parts = stretches.iter().enumerate();
-    Ok(parts.map(|(n, s)| splitter.part((n, s), format, &united, whole.as_ref())).collect())
+    Ok(stretches.iter().map(|stretch| splitter.part(stretch, format, &united)).collect())
 }
 
 /// Bytes that every part has beside its events, as the size is reckoned.
 fn overhead(format: Format, keys: &[(String, String)]) -> u64 {
-    let named = 8 * frames(keys).map_or(0, |frames| frames.len());
     let keys: usize = match format {
         Format::Array => 0,
         Format::Object => keys.iter().map(|(k, v)| k.len() + v.len() + 3).sum(),
@@ -163,11 +154,7 @@ fn overhead(format: Format, keys: &[(String, String)]) -> u64 {
         Format::Array => "[".len() + "\n]\n".len(),
         Format::Ndjson => 1,
     };
-    let said = match format {
-        Format::Array => 0,
-        _ => 256 + named,
-    };
-    (keys + around + said) as u64
+    (keys + around) as u64
 }
 
 fn phase(known: &Known<'_>, ph: &str) -> bool {
@@ -292,8 +279,7 @@ impl<'a> Splitter<'a> {
     /// Stretches of steps, each with the begins that are open before it.
     fn cut<'s>(&self, group: &[Thread], steps: &'s [Step]) -> Vec<(&'s [Step], Vec<usize>)> {
         let metadata = self.metadata_of(&group.iter().cloned().collect());
-        let each = if self.states { 10 } else { 2 };
-        let metadata: usize = metadata.iter().map(|&i| self.known[i].text.len() + each).sum();
+        let metadata: usize = metadata.iter().map(|&i| self.known[i].text.len() + 2).sum();
         let overhead = self.overhead + metadata as u64;
         let weight = |step: &Step| {
             let bytes: usize = step.1.iter().map(|&i| self.known[i].text.len() + 2).sum();
@@ -316,8 +302,7 @@ impl<'a> Splitter<'a> {
             if full && at > from {
                 let open = self.open_before(&steps[..at]);
                 pieces.push((&steps[from..at], std::mem::replace(&mut copies, open)));
-                let repeated: usize = copies.iter().map(|&i| self.known[i].text.len() + 2).sum();
-                (from, used, count) = (at, overhead + 2 * repeated as u64, 0);
+                (from, used, count) = (at, overhead + self.repeated_bytes(&copies), 0);
             }
             used += bytes;
             count += events;
@@ -326,12 +311,14 @@ impl<'a> Splitter<'a> {
         pieces
     }
 
+    /// Bytes of events that are repeated.
+    fn repeated_bytes(&self, events: &[usize]) -> u64 {
+        events.iter().map(|&i| (self.known[i].text.len() + MARK.len() + 2) as u64).sum()
+    }
+
     /// Begins that are open behind `steps`.
     fn open_before(&self, steps: &[Step]) -> Vec<usize> {
         let mut stacks: HashMap<&Thread, Vec<usize>> = HashMap::new();
-        if !self.repeats {
-            return Vec::new();
-        }
         for &(event, _) in steps {
             let known = &self.known[event];
             if known.time.is_none() || known.stream.is_some() {
@@ -380,11 +367,11 @@ impl<'a> Splitter<'a> {
     fn find_pages(&mut self) {
         let is_page = |&event: &usize| {
             let name = self.known[event].fields.get("name").unwrap_or_default();
-            super::slice::ESSENTIAL.iter().any(|own| is_string(name, own))
+            let is_named = super::slice::ESSENTIAL.iter().any(|own| is_string(name, own));
+            is_named && self.known[event].time.is_some()
         };
         self.pages = self.order.iter().copied().filter(is_page).take(1024).collect();
-        let bytes: usize = self.pages.iter().map(|&i| 2 * (self.known[i].text.len() + 2)).sum();
-        self.overhead += bytes as u64;
+        self.overhead += self.repeated_bytes(&self.pages);
     }
 
     /// What stretches need of others so that DevTools shows them.
@@ -448,7 +435,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// What the parts say of the whole.
-    fn whole(&self, parts: usize, array: bool) -> Option<(String, usize, bool)> {
+    fn whole(&self) -> String {
         let bytes: usize = self.known.iter().map(|known| known.text.len()).sum();
         let own = || self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);
         let times = || own().filter_map(|k| k.time);
@@ -456,42 +443,23 @@ impl<'a> Splitter<'a> {
             format!(",\"first_ns\":{first},\"last_ns\":{last}")
         });
         let events = self.known.len();
-        Some((format!("{{\"events\":{events},\"bytes\":{bytes}{span}}}"), parts, array))
+        format!("{{\"events\":{events},\"bytes\":{bytes}{span}}}")
     }
 
-    fn part(
-        &self,
-        (number, stretch): (usize, &Stretch),
-        format: Format,
-        united: &[(String, String)],
-        whole: Option<&(String, usize, bool)>,
-    ) -> SplitPart {
+    fn part(&self, stretch: &Stretch, format: Format, united: &[(String, String)]) -> SplitPart {
         let all = stretch.events.iter().chain(&stretch.copies).chain(&stretch.metadata);
         let in_input_order: BTreeSet<usize> = all.copied().collect();
-        let texts: Vec<&str> = in_input_order.iter().map(|&i| self.known[i].text).collect();
+        let numbers: Vec<usize> = in_input_order.into_iter().collect();
+        let texts: Vec<&str> = numbers.iter().map(|&i| self.known[i].text).collect();
         let order = output_order(&texts);
-        let events: Vec<&str> = order.events.iter().map(|&i| texts[i]).collect();
-        let first = BTreeSet::new();
-        let unnamed = if number == 0 { &self.unnamed } else { &first };
-        let (mut keys, frames) = with_used_frames(united, &events, unnamed);
-        let mut said = Vec::new();
-        if let Some((of, parts, array)) = whole {
-            let all: Vec<usize> =
-                (0..self.known.len()).filter(|&i| self.known[i].is_metadata).collect();
-            let number_of = |event: &usize| all.binary_search(event).expect("metadata");
-            let metadata: Vec<usize> = stretch.metadata.iter().map(number_of).collect();
-            let whole = (of.as_str(), *parts, *array);
-            said.push(copies::statement(whole, &[number + 1], Some(&metadata), frames.as_deref()));
-        }
-        if !stretch.copies.is_empty() {
-            let copies: Vec<&str> = stretch.copies.iter().map(|&i| self.known[i].text).collect();
-            said.push(format!("\"copies\":[{}]", copies.join(",")));
-        }
-        if !said.is_empty() {
-            keys.push((keys::free_name(&keys), format!("{{{}}}", said.join(","))));
-        }
+        let written = |&i: &usize| match stretch.copies.contains(&numbers[i]) {
+            true => marked(texts[i]),
+            false => texts[i].to_owned(),
+        };
+        let events: Vec<String> = order.events.iter().map(written).collect();
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
         SplitPart {
-            bytes: write::trace(format, &events, &keys),
+            bytes: write::trace(format, &events, &with_used_frames(united, &events)),
             events: events.len(),
             metadata: stretch.metadata.len(),
             copies: stretch.copies.len(),

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::copies;
 use super::read::{Fields, elements, is_string, unescape};
 
 /// The value of `stackFrames`, if it has members.
@@ -12,7 +11,7 @@ fn stack_frames(keys: &[(String, String)]) -> Option<&str> {
 }
 
 /// Its members.
-pub(super) fn frames(keys: &[(String, String)]) -> Option<Vec<(&str, &str)>> {
+fn frames(keys: &[(String, String)]) -> Option<Vec<(&str, &str)>> {
     Some(Fields::parse(stack_frames(keys)?)?.0).filter(|frames| !frames.is_empty())
 }
 
@@ -42,27 +41,18 @@ fn used_frames(keys: &[(String, String)], events: &[&str]) -> BTreeSet<usize> {
     used
 }
 
-/// Numbers of the frames that none of all events names.
-pub(super) fn unnamed_frames(keys: &[(String, String)], events: &[&str]) -> BTreeSet<usize> {
-    let used = used_frames(keys, events);
-    (0..frames(keys).map_or(0, |frames| frames.len())).filter(|n| !used.contains(n)).collect()
-}
-
-/// The keys, of `stackFrames` only what `events` and samples name, and the `unnamed` ones; and which frames those are.
+/// The keys, of `stackFrames` only what `events` and samples name.
 pub(super) fn with_used_frames(
     keys: &[(String, String)],
     events: &[&str],
-    unnamed: &BTreeSet<usize>,
-) -> (Vec<(String, String)>, Option<Vec<usize>>) {
+) -> Vec<(String, String)> {
     let mut part = keys.to_vec();
-    let Some(value) = stack_frames(keys).filter(|_| frames(keys).is_some()) else {
-        return (part, None);
-    };
-    let mut used = used_frames(keys, events);
-    used.extend(unnamed);
-    let all = copies::frames_of(value);
-    let kept: Vec<&str> = used.iter().map(|&number| all[number]).collect();
+    let (Some(value), Some(all)) = (stack_frames(keys), frames(keys)) else { return part };
+    let at = |part: &str| part.as_ptr() as usize - value.as_ptr() as usize;
+    let text = |(id, frame): (&str, &str)| &value[at(id)..at(frame) + frame.len()];
+    let used = used_frames(keys, events);
+    let kept: Vec<&str> = used.iter().map(|&number| text(all[number])).collect();
     let own = part.iter_mut().rfind(|(k, _)| is_string(k, "stackFrames")).expect("it is there");
     own.1 = format!("{{{}}}", kept.join(","));
-    (part, Some(used.into_iter().collect()))
+    part
 }

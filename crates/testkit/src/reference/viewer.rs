@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::profile::Value;
 use super::read::{Fields, is_string, sources, unescape};
 use super::slice::number::{Time, micros};
-use super::{copies, order, time};
+use super::{order, repeated, time};
 
 /// An event of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub fn for_devtools(inputs: &[&[u8]]) -> Result<Vec<ViewerEvent>, String> {
     for input in inputs {
         all.extend(sources(input)?);
     }
-    copies::take_out(&mut all);
+    repeated::leave_out(&mut all);
     let (mut halves, mut events) = (Vec::new(), Vec::new());
     for text in all.iter().flat_map(|source| &source.events) {
         let fields = Fields::parse(text).ok_or("an event is no object")?;

@@ -1,0 +1,213 @@
+//! Events that parts of a trace repeat: `split` marks them, and `merge` leaves them out.
+//!
+//! Of a repeated event the last member is `"tracemill.repeated":true`. In a merge it goes if another document has the same event
+//! without the mark, or an earlier one with it. So parts put together have each event as often as the whole had it,
+//! and where the part with the event itself is missing, one of the repeated ones stays, with its mark: parts can be put
+//! together some now and some later.
+
+use crate::config::Config;
+use crate::parts::Parts;
+use crate::patcher::{EventPatcher, Patcher, WrittenAt};
+use tracemill_core::entry::Entry;
+use tracemill_core::envelope::ChunkStats;
+use tracemill_core::error::Error;
+use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
+use tracemill_core::observe::{EventRef, Look, Observer, SealedChunk, Starter};
+use tracemill_core::order::{Gather, Order, Sorter};
+use tracemill_core::patch::Patches;
+use tracemill_core::place::Place;
+use tracemill_core::spill::SpilledVec;
+use tracemill_core::store::Store;
+use tracemill_tokenizer::{Event, Tier};
+
+/// How a repeated event ends.
+const END: &[u8] = b",\"tracemill.repeated\":true}";
+
+/// Bytes by which the mark makes an event longer.
+pub(crate) const MARK: u64 = END.len() as u64 - 1;
+
+/// Returns the bytes that an event and what repeats it have in common.
+fn common(event: &[u8]) -> &[u8] {
+    event.strip_suffix(END).unwrap_or(&event[..event.len().saturating_sub(1)])
+}
+
+/// Marks events of a part, given by their places, ascending.
+pub(crate) struct Marks(pub(crate) Vec<u64>);
+
+impl Patcher for Marks {
+    fn start(&self, _: Tier) -> Box<dyn EventPatcher + '_> {
+        Box::new(&self.0[..])
+    }
+}
+
+impl EventPatcher for &[u64] {
+    fn patch(&mut self, event: &[u8], at: WrittenAt, patches: &mut Patches) {
+        if self.binary_search(&at.offset).is_ok() && !event.ends_with(END) {
+            patches.insert_at(event.len() - 1, &END[..END.len() - 1]);
+        }
+    }
+}
+
+/// Observes marked events that have a time.
+pub(crate) struct RepeatWatch(Sorter);
+
+impl RepeatWatch {
+    pub(crate) fn new(config: &Config) -> Self {
+        RepeatWatch(Sorter::new(config.shares().index / 16, &config.tmp_dir))
+    }
+
+    /// Decides which of them are left out. `at` shows all events of a time, in no particular order.
+    ///
+    /// Cost: a look at all events of each time at which a marked one stands. Heap: some 100 bytes for each marked event of
+    /// one time.
+    ///
+    /// # Errors
+    /// [`Exceeded`](tracemill_core::error::ErrorKind::Exceeded) if too many marked events stand at one time.
+    pub(crate) fn decide(
+        &mut self,
+        parts: &Parts,
+        store: &Store<'_>,
+        config: &Config,
+        at: impl Fn(i64, &mut dyn FnMut(Entry)),
+    ) -> Result<LeftOut, Error> {
+        let order = Order(store);
+        let (found, _) = self.0.finish(store)?;
+        let mut decision = Decision {
+            parts,
+            store,
+            quota: config.table_quota(),
+            offsets: Gather::new(config.shares().index / 16, &config.tmp_dir, order),
+            left_out: LeftOut::default(),
+        };
+        let mut of_one_time: Vec<Entry> = Vec::new();
+        found.each_in_order(order, |entry| {
+            if of_one_time.last().is_some_and(|last| last.time != entry.time) {
+                decision.decide(&of_one_time, &at)?;
+                of_one_time.clear();
+            }
+            of_one_time.push(entry);
+            Ok(())
+        })?;
+        decision.decide(&of_one_time, &at)?;
+        let Decision { offsets, mut left_out, .. } = decision;
+        left_out.offsets = SpilledVec::sorted(offsets.finish()?, order, &config.tmp_dir)?;
+        Ok(left_out)
+    }
+}
+
+/// The marked events of one time after the other.
+struct Decision<'d, 'p> {
+    parts: &'d Parts,
+    store: &'d Store<'p>,
+    quota: Quota,
+    offsets: Gather<'d, 'p>,
+    left_out: LeftOut,
+}
+
+impl Decision<'_, '_> {
+    fn decide(
+        &mut self,
+        marked: &[Entry],
+        at: impl Fn(i64, &mut dyn FnMut(Entry)),
+    ) -> Result<(), Error> {
+        /// Bytes of heap for each.
+        const EACH: u64 = 100;
+        let Decision { parts, store, .. } = *self;
+        let Some(time) = marked.first().map(|entry| entry.time) else { return Ok(()) };
+        self.quota.check(marked.len() as u64 * EACH, "events that parts repeat at one time")?;
+        let document = |entry: &Entry| parts.number(entry.place.offset());
+        let mut all: HashMap<&[u8], Documents> = HashMap::default();
+        for entry in marked {
+            let first = Documents { marked: document(entry), unmarked: None };
+            all.entry(common(store.event(entry.place))).or_insert(first);
+        }
+        at(time, &mut |entry| {
+            let event = store.event(entry.place);
+            if !event.ends_with(END)
+                && let Some(own) = all.get_mut(common(event))
+            {
+                let (own, number) = (&mut own.unmarked, document(&entry));
+                let (least, most) = own.unwrap_or((number, number));
+                *own = Some((least.min(number), most.max(number)));
+            }
+        });
+        for entry in marked {
+            let event = store.event(entry.place);
+            if all[common(event)].have(document(entry)) {
+                let offset = entry.place.offset();
+                let place = Place::new(offset, 0, 0);
+                self.offsets.push(Entry { time: offset as i64, place })?;
+                self.left_out.events += 1;
+                self.left_out.bytes += event.len() as u64;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The documents that have an event.
+struct Documents {
+    /// The first that has it marked.
+    marked: usize,
+    /// The first and the last that have it without the mark.
+    unmarked: Option<(usize, usize)>,
+}
+
+impl Documents {
+    /// Returns whether one of them has what the document of this number has marked.
+    fn have(&self, number: usize) -> bool {
+        self.marked != number || self.unmarked.is_some_and(|own| own != (number, number))
+    }
+}
+
+/// The repeated events that are left out.
+#[derive(Default)]
+pub(crate) struct LeftOut {
+    /// Where they stand, as times.
+    pub(crate) offsets: SpilledVec<Entry>,
+    pub(crate) events: u64,
+    pub(crate) bytes: u64,
+}
+
+impl LeftOut {
+    /// Returns whether the event at a place is left out.
+    pub(crate) fn has(&self, place: Place) -> bool {
+        self.offsets.at_time(place.offset() as i64).next().is_some()
+    }
+}
+
+/// Observes marked events of one chunk.
+#[derive(Default)]
+pub(crate) struct RepeatLook(Vec<Entry>);
+
+impl Look for RepeatLook {
+    #[inline(always)]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        if event.bytes.ends_with(END) && at.times.is_some() && !at.is_metadata {
+            self.0.push(at.entry());
+        }
+        true
+    }
+
+    fn seal(&mut self, _: &mut ChunkStats) {
+        self.0.sort_unstable();
+    }
+}
+
+impl Observer for RepeatWatch {
+    type Chunk = RepeatLook;
+
+    fn starter(&self) -> Starter<RepeatLook> {
+        Box::new(|_| RepeatLook::default())
+    }
+
+    fn ignores_plain_events(&self) -> bool {
+        true
+    }
+
+    fn merge(&mut self, found: RepeatLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        self.0.push(found.0);
+        if self.0.is_full() { self.0.spill(Order(&chunk.store())) } else { Ok(()) }
+    }
+}
