@@ -135,11 +135,6 @@ impl Times {
         Times { first, last, end, at_zero: AtZero::Nothing }
     }
 
-    /// The least time that is not 0, in nanoseconds; `None` if there is none.
-    pub fn first_but_zero(self) -> Option<i64> {
-        (self.first < i64::MAX).then_some(self.first)
-    }
-
     /// The bounds of all these events; `None` if there are none.
     ///
     /// A trace starts at the least time of its events. Producers whose clock began long before the trace write 0 for a time that

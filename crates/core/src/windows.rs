@@ -84,6 +84,12 @@ impl FromStr for Moment {
 }
 
 impl TimeWindow {
+    /// Returns whether its times are those of the trace, whatever its bounds are.
+    pub fn is_absolute(&self) -> bool {
+        let mut moments = [self.from, self.to].into_iter().flatten();
+        moments.all(|moment| matches!(moment, Moment::At(_)))
+    }
+
     /// Whether it is known before any trace is read that nothing can lie in it.
     fn is_empty(&self) -> bool {
         match (self.from, self.to) {
@@ -109,15 +115,6 @@ pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
     Err(ErrorKind::Window { found }.into())
 }
 
-/// What is known of the start of a trace while it is read: it lies neither behind `most` nor before `least`.
-#[derive(Clone, Copy, Debug)]
-pub struct Start {
-    /// The trace begins here or later, if that is known.
-    pub least: Option<i64>,
-    /// The trace begins here or earlier.
-    pub most: i64,
-}
-
 /// A stretch of time from the first to before the second nanosecond.
 pub type Span = (i64, i64);
 
@@ -126,22 +123,9 @@ pub type Span = (i64, i64);
 pub struct Windows(pub Vec<Span>);
 
 impl Windows {
-    /// Windows that hold all that those asked for can hold in a trace that begins there.
-    pub fn around(windows: &[TimeWindow], start: Start) -> Self {
-        let from = |moment| match moment {
-            Moment::FromStart(after) => {
-                start.least.map_or(i64::MIN, |least| least.saturating_add(after))
-            }
-            Moment::BeforeEnd(_) => i64::MIN,
-            Moment::At(time) => time,
-        };
-        let to = |moment| match moment {
-            Moment::FromStart(after) => start.most.saturating_add(after),
-            Moment::BeforeEnd(_) => i64::MAX,
-            Moment::At(time) => time,
-        };
-        let spans = windows.iter().map(|window| span(window, from, to));
-        Windows::united(spans.filter(|(from, to)| from < to).collect())
+    /// One window that holds every time.
+    pub fn all() -> Self {
+        Windows(vec![(i64::MIN, i64::MAX)])
     }
 
     /// Windows on a trace with these bounds.
@@ -156,7 +140,9 @@ impl Windows {
         };
         let mut spans = Vec::with_capacity(windows.len());
         for window in windows {
-            let (from, to) = span(window, time, time);
+            // found by the soak: one that begins behind all times still has the last nanosecond, or ends before, the first
+            let from = window.from.map_or(i64::MIN, time).min(i64::MAX - 1);
+            let to = window.to.map_or(i64::MAX, time).max(i64::MIN + 1);
             if from >= to {
                 let mut text = Vec::new();
                 crate::json::push_micros(from, &mut text);
@@ -218,14 +204,6 @@ impl Windows {
     }
 }
 
-/// A window as a stretch, where it is known what its moments are. One that begins behind all times, or ends before, still has
-/// the last or first nanosecond.
-fn span(window: &TimeWindow, from: impl Fn(Moment) -> i64, to: impl Fn(Moment) -> i64) -> Span {
-    let from = window.from.map_or(i64::MIN, from).min(i64::MAX - 1);
-    let to = window.to.map_or(i64::MAX, to).max(i64::MIN + 1);
-    (from, to)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,19 +231,11 @@ mod tests {
     }
 
     #[test]
-    fn windows_around_hold_all_that_windows_can() {
-        let from_start =
-            TimeWindow { from: Some(Moment::FromStart(50)), to: Some(Moment::FromStart(60)) };
-        let to_end = TimeWindow { from: Some(Moment::At(7)), to: Some(Moment::BeforeEnd(1)) };
-        let around =
-            |windows: &[TimeWindow], least| Windows::around(windows, Start { least, most: 1000 }).0;
-        assert_eq!(around(&[from_start], Some(900)), [(950, 1060)]);
-        assert_eq!(around(&[from_start], None), [(i64::MIN, 1060)]);
-        assert_eq!(around(&[to_end], Some(900)), [(7, i64::MAX)]);
-        assert_eq!(around(&[to_end, from_start], Some(900)), [(7, i64::MAX)]);
-        // found by the soak: this one was missing, and with it the events of the last nanosecond
+    fn windows_behind_all_times_have_the_last_nanosecond() {
         let behind = TimeWindow { from: Some(Moment::FromStart(i64::MAX - 1)), to: None };
-        assert_eq!(around(&[behind], Some(900)), [(i64::MAX - 1, i64::MAX)]);
+        let bounds = Bounds { start: 900, first: 900, last: 900, end: 900 };
+        assert!(!behind.is_absolute());
+        assert_eq!(Windows::of(&[behind], bounds).unwrap().0, [(i64::MAX - 1, i64::MAX)]);
     }
 
     #[test]

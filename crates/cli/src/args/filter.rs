@@ -14,7 +14,7 @@ Things that belong together stay or go together: an E with its B (paired per thr
 object events with all that share their id (one match is enough, and they last from the first to the last of them); \
 a CPU profile with all its chunks, like its Profile event. -v and --report say what was left out, and by which \
 criterion. A pattern, id, category or phase that matches nothing in the trace gets a warning that names what there \
-is. The status is 1 if only metadata is left.
+is. The status is 1 if only metadata is left. DevTools annotations are left out, and counted.
 
 Durations: an event without one lasts 0; a B without an E lasts to the end of the trace. Times: a bare number is \
 microseconds; ns, us, ms, s, m and h may follow. --from and --to count from the start of the trace, which is the \

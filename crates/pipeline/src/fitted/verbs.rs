@@ -30,10 +30,10 @@ fn check(sources: &[Source], output: &OutputConfig, config: &Config) -> Result<(
 ///
 /// Windows that overlap or touch are one. Events are those of a merge; see the module doc for what becomes of each kind.
 ///
-/// Cost: one pass over the inputs; another if windows count from the start of a trace, all inputs are files, and the
-/// trace begins more than a second before its first events. Profile streams are read again where windows need them. Heap:
+/// Cost: one pass over the inputs; one more before it, for the bounds of the trace, if windows count from its start or end and
+/// all inputs are files. Profile streams are read again where windows need them. Heap:
 /// 16 bytes for each event that may lie inside or reach in, and 48 for each part of a pair before the last window's end;
-/// where a window counts from the end, or from the start of what can be read once only, all events before or behind may.
+/// where windows count from the start or end of what can be read once only, any event may.
 /// Of what is made at edges 16 bytes each. All that goes to disk beyond its share of the budget. Beside that 64 bytes for
 /// each B that is open at one time in one thread, and one call tree at a time. Of each chunk of a CPU profile 56 bytes, on
 /// disk beyond another share.

@@ -43,16 +43,17 @@ use crate::inputs::{of_inputs, scan};
 use crate::pieces::{Stop, Unused};
 use judge::Judge;
 use narrowed::{BASE, Narrowed};
-use selection::{Plan, WindowSelection, keep};
+use selection::{BoundsWatch, Plan, WindowSelection, keep};
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use synthetic::SyntheticEvents;
-use tracemill_core::bounds::Bounds;
+use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::error::Error;
 use tracemill_core::input::expand;
 use tracemill_core::long_events::LongEvents;
-use tracemill_core::observe::{EventIndex, Scanned, Sorted};
+use tracemill_core::observe::{EventIndex, Needs, Scanned, Sorted, TimesOnly};
 use tracemill_core::output;
 use tracemill_core::source::Source;
 use tracemill_core::spill::SpillVec;
@@ -114,7 +115,7 @@ fn write(
 ) -> Result<Option<SliceReport>, Error> {
     let EventIndex { kept: plain, long_events, documents, .. } = index;
     let found = selection.bounds();
-    let bounds = found.unwrap_or(Bounds { start: 0, first: 0, last: 0, end: 0 });
+    let bounds = found.unwrap_or(NOWHERE);
     let windows = Windows::of(windows, bounds)?;
     let mut report = SliceReport::new(&windows, edges, config);
     report.written.run.spooled_bytes = inputs.spooled;
@@ -156,26 +157,39 @@ fn write(
     Ok(Some(report))
 }
 
-/// Reads everything; once more if the trace does not begin where it was thought to.
+/// The bounds of a trace in which no event has a time.
+const NOWHERE: Bounds = Bounds { start: 0, first: 0, last: 0, end: 0 };
+
+/// Reads everything, after the bounds of the trace where windows depend on them.
 fn read(
     sources: &[Source],
     windows: &[TimeWindow],
     edges: Edges,
     config: &Config,
 ) -> Result<Scanned<Sorted, WindowSelection>, Error> {
-    let mut first = None;
-    // who reads a file that grows is not misled twice
-    for guesses in [can_be_read_again(sources)?, true, false] {
-        let plan = Plan::new(windows.to_vec(), edges, guesses, first.filter(|_| guesses));
-        let selection = WindowSelection::new(plan, config);
-        let scanned = scan(sources, config, keep(config), selection)?;
-        if scanned.observed.guessed_right() {
-            return Ok(scanned);
-        }
-        first = scanned.observed.bounds().map(|bounds| bounds.start);
-        config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+    let select = |windows| {
+        let selection = WindowSelection::new(Plan::new(windows, edges), config);
+        scan(sources, config, keep(config), selection)
+    };
+    if windows.iter().all(TimeWindow::is_absolute) {
+        return select(Windows::of(windows, NOWHERE)?);
     }
-    unreachable!("what was not guessed is not wrong")
+    if !can_be_read_again(sources)? {
+        return select(Windows::all());
+    }
+    // what is lost to the second pass is lost to this one
+    let times = TimesOnly::default().with_needs(Needs { proof: true, ..Needs::NONE });
+    let first = scan(sources, config, times, BoundsWatch(Times::NONE))?.observed.0;
+    let bounds = first.bounds();
+    let restart = || config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+    restart();
+    let scanned = select(Windows::of(windows, bounds.unwrap_or(NOWHERE))?)?;
+    if scanned.observed.bounds() == bounds {
+        return Ok(scanned);
+    }
+    // a file has changed in between
+    restart();
+    select(Windows::all())
 }
 
 /// Whether every input is a file.

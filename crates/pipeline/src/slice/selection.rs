@@ -1,9 +1,8 @@
 //! Observes which events the windows of a slice may need: 16 bytes per event, in separate stores by what
 //! it takes to decide.
 //!
-//! Where windows count from the start of the trace, the start is guessed: little before the first events seen. If that
-//! proves wrong the inputs are read once more, with the start known. Inputs that can be read once only are not guessed
-//! about: all before the last window is kept until the start is certain.
+//! Where windows count from the start or the end of the trace, a first pass finds its bounds. Of inputs that can be read once
+//! only all events are kept until the bounds are known.
 //!
 //! ```text
 //!   metadata, untimed ──────────> lists          always kept
@@ -19,99 +18,72 @@ use super::kinds::{Kind, Phase, end_of, is_essential, may_be_special};
 use super::narrowed::{BASE, Narrowed};
 use crate::config::Config;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use tracemill_core::bounds::{Bounds, Times, is_zero};
+use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::ChunkStats;
 use tracemill_core::error::Error;
 use tracemill_core::observe::{EventRef, Look, Needs, Observer, SealedChunk, Sorted, Starter};
 use tracemill_core::order::{ExternalSorter, Order, Sorter};
-use tracemill_core::windows::Edges;
-use tracemill_core::windows::{Start, TimeWindow, Windows};
+use tracemill_core::windows::{Edges, Windows};
 use tracemill_profile::{Detail, KnownChunks, Role, Room, Router, Streams};
-use tracemill_tokenizer::{Event, Nanos};
-
-/// Nanoseconds that a trace may begin before the first events seen of it: events are written when they end, and by
-/// threads in turn.
-const SLACK: i64 = 1_000_000_000;
+use tracemill_tokenizer::Event;
 
 /// What decides which events are left out at once.
 pub(super) struct Plan {
-    windows: Vec<TimeWindow>,
+    /// Windows that hold those asked for.
+    windows: Windows,
     edges: Edges,
-    /// Whether where the trace begins may be guessed: then the inputs can be read again.
-    guesses: bool,
-    /// Where the trace starts, if it was read before.
-    known: Option<i64>,
-    /// The least time but 0 that any worker saw: it says nothing certain, and decides nothing but what is looked at later.
-    first: AtomicI64,
-    /// Everything, if that is known: then nothing is guessed, and pieces are read.
+    /// Everything, if that is known: then pieces are read.
     all: Option<Arc<Narrowed>>,
 }
 
 impl Plan {
-    /// `known` is where the trace starts, if it was read before.
-    pub(super) fn new(
-        windows: Vec<TimeWindow>,
-        edges: Edges,
-        guesses: bool,
-        known: Option<i64>,
-    ) -> Self {
-        let first = AtomicI64::new(known.unwrap_or(i64::MAX));
-        Plan { windows, edges, guesses, known, first, all: None }
+    /// Plans to read whole inputs.
+    pub(super) fn new(windows: Windows, edges: Edges) -> Self {
+        Plan { windows, edges, all: None }
     }
 
-    /// For a trace of which everything is known.
+    /// Plans for a trace of which everything is known.
     pub(super) fn of_known(known: &Arc<Narrowed>, edges: Edges) -> Self {
-        Plan { all: Some(Arc::clone(known)), ..Plan::new(Vec::new(), edges, false, None) }
+        Plan { windows: known.windows.clone(), edges, all: Some(Arc::clone(known)) }
     }
 }
 
-/// Windows that hold those asked for, as far as a worker knows them.
-struct Guess {
-    windows: Windows,
-    /// The windows' first and last edge.
-    from: i64,
-    to: i64,
-    /// The trace is thought to begin here or less than [`SLACK`] before.
-    start: i64,
-    /// If it begins before this, events were left out wrongly.
-    trusted: i64,
+/// Observes the bounds of a trace.
+pub(super) struct BoundsWatch(pub(super) Times);
+
+/// Observes the times of one chunk.
+pub(super) struct BoundsLook(Times);
+
+impl Look for BoundsLook {
+    #[inline(always)]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        if let (false, Some((ts, dur))) = (at.is_metadata, at.times) {
+            self.0.note(event, ts, end_of(Phase::of(event), ts, dur));
+        }
+        true
+    }
 }
 
-impl Guess {
-    fn new(plan: &Plan) -> Self {
-        let nothing = Guess {
-            windows: Windows(vec![(i64::MIN, i64::MAX)]),
-            from: i64::MIN,
-            to: i64::MAX,
-            start: i64::MAX,
-            trusted: i64::MIN,
-        };
-        if let Some(known) = &plan.all {
-            let windows = known.windows.clone();
-            let (from, to) = (windows.begin(), windows.end());
-            return Guess { windows, from, to, start: i64::MIN, trusted: i64::MIN };
-        }
-        match plan.first.load(Ordering::Relaxed) {
-            i64::MAX => nothing,
-            first => nothing.at(first, plan),
-        }
+impl Observer for BoundsWatch {
+    type Chunk = BoundsLook;
+
+    fn starter(&self) -> Starter<BoundsLook> {
+        Box::new(|_| BoundsLook(Times::NONE))
     }
 
-    /// For a trace that begins about `start`.
-    fn at(self, start: i64, plan: &Plan) -> Self {
-        let least = plan.guesses.then(|| start.saturating_sub(SLACK));
-        let windows = Windows::around(&plan.windows, Start { least, most: start });
-        let (from, to) = (windows.begin(), windows.end());
-        Guess { windows, from, to, start, trusted: self.trusted.max(least.unwrap_or(i64::MIN)) }
+    fn merge(&mut self, found: BoundsLook, _: &SealedChunk<'_>) -> Result<(), Error> {
+        self.0 = self.0.unite(found.0);
+        Ok(())
     }
 }
 
 /// Selects the events of one chunk that windows may need. The index keeps plain events.
 pub(super) struct SliceLook {
     plan: Arc<Plan>,
-    guess: Guess,
+    /// The windows' first and last edge.
+    from: i64,
+    to: i64,
     times: Times,
     parts: Vec<keys::PairEvent>,
     essential: Vec<Entry>,
@@ -122,20 +94,13 @@ impl SliceLook {
     fn new(plan: &Arc<Plan>) -> Self {
         SliceLook {
             plan: Arc::clone(plan),
-            guess: Guess::new(plan),
+            from: plan.windows.begin(),
+            to: plan.windows.end(),
             times: Times::NONE,
             parts: Vec::new(),
             essential: Vec::new(),
             streams: Router::default(),
         }
-    }
-
-    /// The time at which the trace may begin.
-    #[cold]
-    fn begin(&mut self, time: i64) {
-        let nothing = Guess::new(&self.plan);
-        let guess = std::mem::replace(&mut self.guess, nothing);
-        self.guess = guess.at(time, &self.plan);
     }
 
     /// Whether an event from `first` to `last` may matter, as far as its times tell.
@@ -144,10 +109,10 @@ impl SliceLook {
         let whole_pairs = self.plan.edges != Edges::Clip;
         match phase {
             Phase::Part(Kind::Counter, _) if whole_pairs => {}
-            Phase::Part(..) => return whole_pairs || first < self.guess.to,
+            Phase::Part(..) => return whole_pairs || first < self.to,
             _ => {}
         }
-        first < self.guess.to && last >= self.guess.from && self.guess.windows.touch(first, last)
+        first < self.to && last >= self.from && self.plan.windows.touch(first, last)
     }
 
     /// An event without a time.
@@ -162,23 +127,6 @@ impl SliceLook {
     fn detail(&self) -> Detail {
         if self.plan.edges == Edges::Clip { Detail::Times } else { Detail::All }
     }
-
-    /// Notes the times of an event. Returns its last nanosecond.
-    #[inline]
-    fn note_times(
-        &mut self,
-        event: &Event<'_>,
-        phase: Phase,
-        (ts, dur): (Nanos, Option<Nanos>),
-    ) -> i64 {
-        let end = end_of(phase, ts, dur);
-        self.times.note(event, ts, end);
-        // 0 may be no time at all, and if it is one all is read again
-        if ts.floor < self.guess.start.saturating_sub(SLACK / 4) && !is_zero(ts) {
-            self.begin(ts.floor);
-        }
-        end
-    }
 }
 
 impl Look for SliceLook {
@@ -192,7 +140,8 @@ impl Look for SliceLook {
             self.untimed(event, at.offset);
             return true;
         };
-        let end = self.note_times(event, phase, (ts, dur));
+        let end = end_of(phase, ts, dur);
+        self.times.note(event, ts, end);
         let special = may_be_special(event);
         if !special && !self.may_matter(phase, ts.floor, end) {
             return false;
@@ -234,9 +183,6 @@ impl Look for SliceLook {
         if let Some(bounds) = self.times.bounds() {
             stats.span = Some((bounds.first, bounds.last));
         }
-        if let Some(first) = self.times.first_but_zero() {
-            self.plan.first.fetch_min(first, Ordering::Relaxed);
-        }
     }
 }
 
@@ -245,8 +191,6 @@ impl Look for SliceLook {
 pub(super) struct WindowSelection {
     plan: Arc<Plan>,
     times: Times,
-    /// See [`Guess::trusted`].
-    trusted: i64,
     pub(super) parts: ExternalSorter<keys::PairEvent>,
     pub(super) essential: Sorter,
     pub(super) streams: Streams,
@@ -263,7 +207,6 @@ impl WindowSelection {
         WindowSelection {
             plan: Arc::new(plan),
             times: Times::NONE,
-            trusted: i64::MIN,
             parts: ExternalSorter::new(&config.tmp_dir, quarter / 2, config.threads),
             essential: Sorter::new(quarter / 4, &config.tmp_dir),
             streams: Streams::new(Room { decoded: quarter, places: quarter }, config),
@@ -308,12 +251,6 @@ impl WindowSelection {
     pub(super) fn chunks(&self) -> Option<Arc<KnownChunks>> {
         self.plan.all.as_ref()?.chunks.clone()
     }
-
-    /// Whether the trace begins where it was thought to; if not, events are missing.
-    pub(super) fn guessed_right(&self) -> bool {
-        let known = self.plan.known.unwrap_or(i64::MAX);
-        self.bounds().is_none_or(|bounds| (self.trusted..=known).contains(&bounds.start))
-    }
 }
 
 impl Observer for WindowSelection {
@@ -330,7 +267,6 @@ impl Observer for WindowSelection {
 
     fn merge(&mut self, part: SliceLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
         self.times = self.times.unite(part.times);
-        self.trusted = self.trusted.max(part.guess.trusted);
         self.streams.append(part.streams, chunk.base)?;
         self.parts.extend(&part.parts);
         self.essential.push(part.essential);
