@@ -44,7 +44,6 @@ use crate::pieces::{Stop, Unused};
 use judge::Judge;
 use narrowed::{BASE, Narrowed};
 use selection::{BoundsWatch, Plan, WindowSelection, keep};
-use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
