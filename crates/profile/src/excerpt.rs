@@ -209,8 +209,10 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// Whether a sample in it may be in force where a window begins.
     fn is_in_force(&self, piece: Piece) -> bool {
-        let own = (piece.number, 0)..(piece.number + 1, 0);
-        self.in_force.range(own).next().is_some()
+        // nearly all stand before the first, or behind the last
+        let ends = self.in_force.first().zip(self.in_force.last());
+        ends.is_some_and(|(first, last)| (first.0..=last.0).contains(&piece.number))
+            && self.in_force.range((piece.number, 0)..(piece.number + 1, 0)).next().is_some()
     }
 
     /// Notes what there is in a chunk; `None` if it says odd things.
