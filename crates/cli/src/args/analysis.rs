@@ -1,12 +1,12 @@
 //! Flags of `top`, `tree` and `calls`.
 
-use super::parts::{Grouping, PartArgs, PerArg, TimesFlag};
+use super::choices::choices;
+use super::parts::{GROUPS, PartArgs, TimesFlag, UNITS};
 use super::picks::PickArgs;
 use super::{Export, InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use tracemill_analysis::{ExportForm, Matcher, RowOrder, RowThreshold};
+use tracemill_analysis::{ExportForm, GroupBy, Matcher, Per, RowOrder, RowThreshold};
 
 /// How the answer is written.
 #[derive(Debug, Args)]
@@ -99,14 +99,14 @@ pub(crate) struct TopArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rows: Option<u32>,
     /// How rows are sorted
-    #[arg(long, value_name = "KEY", default_value = "self", help_heading = "Rows")]
-    pub(crate) sort: SortKey,
+    #[arg(long, value_name = "KEY", default_value = "self", value_parser = choices(ORDERS), help_heading = "Rows")]
+    pub(crate) sort: RowOrder,
     /// Group rows
-    #[arg(long, value_name = "KEY", default_value = "none", help_heading = "Rows")]
-    pub(crate) group_by: Grouping,
+    #[arg(long, value_name = "KEY", default_value = "none", value_parser = choices(GROUPS), help_heading = "Rows")]
+    pub(crate) group_by: GroupBy,
     /// Which threads share a table
-    #[arg(long, value_name = "UNIT", default_value = "all", help_heading = "Rows")]
-    pub(crate) per: PerArg,
+    #[arg(long, value_name = "UNIT", default_value = "all", value_parser = choices(UNITS), help_heading = "Rows")]
+    pub(crate) per: Per,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
@@ -118,32 +118,13 @@ pub(crate) struct TopArgs {
 }
 
 /// How rows are sorted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SortKey {
-    /// Self time, the greatest first
-    #[value(name = "self")]
-    Own,
-    /// Total time, the greatest first
-    Total,
-    /// Count, the greatest first
-    Count,
-    /// By name
-    Name,
-    /// By the start of the first event
-    Start,
-}
-
-impl SortKey {
-    pub(crate) fn order(self) -> RowOrder {
-        match self {
-            SortKey::Own => RowOrder::Own,
-            SortKey::Total => RowOrder::Total,
-            SortKey::Count => RowOrder::Count,
-            SortKey::Name => RowOrder::Name,
-            SortKey::Start => RowOrder::Start,
-        }
-    }
-}
+const ORDERS: [(&str, RowOrder, &str); 5] = [
+    ("self", RowOrder::Own, "Self time, the greatest first"),
+    ("total", RowOrder::Total, "Total time, the greatest first"),
+    ("count", RowOrder::Count, "Count, the greatest first"),
+    ("name", RowOrder::Name, "By name"),
+    ("start", RowOrder::Start, "By the start of the first event"),
+];
 
 /// Flags of `tree`.
 #[derive(Debug, Args)]
@@ -175,18 +156,19 @@ pub(crate) struct TreeArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Rows")]
     pub(crate) min: Option<RowThreshold>,
     /// How rows are sorted below each other [default: total; bottom-up self, log start]
-    #[arg(long, value_name = "KEY", help_heading = "Rows", conflicts_with_all = ["peek", "heaviest"])]
-    pub(crate) sort: Option<SortKey>,
+    #[arg(long, value_name = "KEY", value_parser = choices(ORDERS), help_heading = "Rows",
+          conflicts_with_all = ["peek", "heaviest"])]
+    pub(crate) sort: Option<RowOrder>,
     /// At most so many rows in each table
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rows: Option<u32>,
     /// Group rows
-    #[arg(long, value_name = "KEY", default_value = "none", help_heading = "Rows")]
-    pub(crate) group_by: Grouping,
+    #[arg(long, value_name = "KEY", default_value = "none", value_parser = choices(GROUPS), help_heading = "Rows")]
+    pub(crate) group_by: GroupBy,
     /// Which threads share a table
-    #[arg(long, value_name = "UNIT", default_value = "thread", help_heading = "Rows")]
-    pub(crate) per: PerArg,
+    #[arg(long, value_name = "UNIT", default_value = "thread", value_parser = choices(UNITS), help_heading = "Rows")]
+    pub(crate) per: Per,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
@@ -195,18 +177,13 @@ pub(crate) struct TreeArgs {
     ///
     /// folded: one stack per line, for flamegraph.pl, inferno and speedscope; speedscope: its JSON, a profile for each table;
     /// pprof: profile.proto, for go tool pprof and Pyroscope. Self times are whole nanoseconds. --min and -n leave nothing out of it.
-    #[arg(long, value_name = "FORM", help_heading = "Output", value_parser = exports(),
+    #[arg(long, value_name = "FORM", help_heading = "Output", value_parser = choices(ExportForm::ALL.map(|form| (form.name(), form, ""))),
           conflicts_with_all = ["json", "csv", "markdown", "bottom_up", "log", "peek", "heaviest", "min", "rows"])]
     pub(crate) format: Option<ExportForm>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) messages: MessageArgs,
-}
-
-fn exports() -> impl TypedValueParser<Value = ExportForm> {
-    let names = ExportForm::ALL.map(ExportForm::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<ExportForm>())
 }
 
 impl TreeArgs {

@@ -1,8 +1,15 @@
 //! Flags of `check`.
 
+use super::choices::choices;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tracemill_pipeline::CheckFor;
+
+/// Programs with rules of their own.
+const VIEWERS: [(&str, CheckFor, &str); 2] = [
+    ("devtools", CheckFor::Devtools, "The Performance panel of Chrome"),
+    ("perfetto", CheckFor::Perfetto, "The Perfetto UI and trace_processor"),
+];
 
 /// Flags of `check`.
 #[derive(Debug, Args)]
@@ -10,8 +17,8 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     /// Check what this viewer needs too; may be given more than once
-    #[arg(long = "for", value_name = "VIEWER", help_heading = "Rules")]
-    viewers: Vec<CheckViewer>,
+    #[arg(long = "for", value_name = "VIEWER", value_parser = choices(VIEWERS), help_heading = "Rules")]
+    pub(crate) viewers: Vec<CheckFor>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Write JSON: everything, in a stable form
@@ -21,24 +28,4 @@ pub(crate) struct CheckArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) messages: MessageArgs,
-}
-
-/// Programs with rules of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum CheckViewer {
-    /// The Performance panel of Chrome
-    Devtools,
-    /// The Perfetto UI and trace_processor
-    Perfetto,
-}
-
-impl CheckArgs {
-    /// The viewers asked for.
-    pub(crate) fn viewers(&self) -> Vec<CheckFor> {
-        let viewer = |viewer: &CheckViewer| match viewer {
-            CheckViewer::Devtools => CheckFor::Devtools,
-            CheckViewer::Perfetto => CheckFor::Perfetto,
-        };
-        self.viewers.iter().map(viewer).collect()
-    }
 }

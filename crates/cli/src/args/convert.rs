@@ -1,10 +1,11 @@
 //! Flags of `convert`.
 
+use super::choices::choices;
 use super::export::is_perfetto;
 use super::trace::{Form, all_formats};
 use super::{Export, InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tracemill_pipeline::Style;
 
 pub(super) const ABOUT: &str = "\
@@ -48,6 +49,12 @@ Examples:
   The shortest file with the same content:
     tracemill convert --style compact trace.json -o small.json.zst --level 19";
 
+/// White space of the output.
+const STYLES: [(&str, Style, &str); 2] = [
+    ("keep", Style::Keep, "Events as they stand"),
+    ("compact", Style::Compact, "None outside of strings, one event per line"),
+];
+
 /// Flags of `convert`.
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |own| own.value_parser(all_formats()).long_help(FORMS)))]
@@ -61,8 +68,8 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) viewer: ViewerArgs,
     /// White space of the output
-    #[arg(long, value_name = "STYLE", default_value = "keep", help_heading = "Output")]
-    pub(crate) style: StyleArg,
+    #[arg(long, value_name = "STYLE", default_value = "keep", value_parser = choices(STYLES), help_heading = "Output")]
+    pub(crate) style: Style,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
@@ -93,35 +100,12 @@ impl ConvertArgs {
     pub(crate) fn refuse_with_export(&self) -> Result<(), Failure> {
         let TraceArgs { compress, level, repair, write_index, format: _ } = &self.trace;
         let packing = compress.is_some() || level.is_some();
-        if packing
-            || *repair
-            || *write_index
-            || self.viewer.is_asked()
-            || self.style != StyleArg::Keep
+        if packing || *repair || *write_index || self.viewer.is_asked() || self.style != Style::Keep
         {
             return Err(Failure::usage(
                 "forms of other programs have no --style, --repair, --for, --write-index, --compress or --level: a name that ends in .gz packs them",
             ));
         }
         Ok(())
-    }
-}
-
-/// White space of the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StyleArg {
-    /// Events as they stand
-    Keep,
-    /// None outside of strings, one event per line
-    Compact,
-}
-
-impl StyleArg {
-    /// What the pipeline takes.
-    pub(crate) fn style(self) -> Style {
-        match self {
-            StyleArg::Keep => Style::Keep,
-            StyleArg::Compact => Style::Compact,
-        }
     }
 }

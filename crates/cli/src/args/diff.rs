@@ -1,13 +1,14 @@
 //! Flags of `diff`.
 
 use super::analysis::FormArgs;
+use super::choices::choices;
 use super::gate_diff::Gate;
 use super::gate_report::Figure;
-use super::parts::{DevtoolsTimesFlag, PartArgs};
+use super::parts::{PartArgs, TimesFlag};
 use super::picks::PickArgs;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use crate::exit::Failure;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 use tracemill_analysis::{CompareRules, MatchBy, Normalize};
 
@@ -50,6 +51,7 @@ Examples:
 
 /// Flags of `diff`.
 #[derive(Debug, Args)]
+#[command(mut_arg("times", |own| own.default_value("devtools")))]
 pub(crate) struct DiffArgs {
     /// The base and the new side, one run each: files or folders
     #[arg(value_name = "BASE NEW", num_args = 0..=2)]
@@ -68,10 +70,10 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) picks: PickArgs,
     #[command(flatten)]
-    pub(crate) times: DevtoolsTimesFlag,
+    pub(crate) times: TimesFlag,
     /// Which functions count as the same although they differ
-    #[arg(long = "match", value_name = "HOW", default_value = "name", help_heading = "Comparison")]
-    by: MatchArg,
+    #[arg(long = "match", value_name = "HOW", default_value = "name", value_parser = choices(MATCHES), help_heading = "Comparison")]
+    by: MatchBy,
     /// Scale times: none, busy, or event:NAME, so that this takes as long in all runs
     #[arg(long, value_name = "TO", default_value = "none", value_parser = normalize, help_heading = "Comparison")]
     normalize: Normalize,
@@ -99,15 +101,11 @@ pub(crate) struct DiffArgs {
 }
 
 /// Which functions count as the same although they differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MatchArg {
-    /// None: name, URL and line are equal
-    Exact,
-    /// Those with the same name and URL, if each side has only one
-    Line,
-    /// Also those with the same name, if each side has only one
-    Name,
-}
+const MATCHES: [(&str, MatchBy, &str); 3] = [
+    ("exact", MatchBy::Exact, "None: name, URL and line are equal"),
+    ("line", MatchBy::Line, "Those with the same name and URL, if each side has only one"),
+    ("name", MatchBy::Name, "Also those with the same name, if each side has only one"),
+];
 
 fn normalize(text: &str) -> Result<Normalize, String> {
     match (text, text.strip_prefix("event:")) {
@@ -140,12 +138,7 @@ impl DiffArgs {
     }
 
     pub(crate) fn rules(&self) -> CompareRules {
-        let by = match self.by {
-            MatchArg::Exact => MatchBy::Exact,
-            MatchArg::Line => MatchBy::Line,
-            MatchArg::Name => MatchBy::Name,
-        };
-        CompareRules { by, normalize: self.normalize.clone(), least: self.min_delta }
+        CompareRules { by: self.by, normalize: self.normalize.clone(), least: self.min_delta }
     }
 
     /// The figures of reports that limits are of.

@@ -1,9 +1,9 @@
 //! Flags of `filter`.
 
+use super::choices::choices;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::size;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tracemill_pipeline::{Duration, Filter, Glob, IdSet, Pattern, Preset, TimePoint};
 
 pub(super) const ABOUT: &str = "\
@@ -116,7 +116,7 @@ pub(crate) struct CriteriaArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to: Option<TimePoint>,
     /// Leave out events that belong to these
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = presets())]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Preset::ALL.map(|own| (own.name(), own, ""))))]
     pub(crate) drop: Vec<Preset>,
     /// Keep what would be left out and leave out the rest, as grep -v does
     #[arg(long, visible_alias = "invert-match")]
@@ -137,10 +137,6 @@ fn size_to_fit(text: &str) -> Result<u64, String> {
             format!("{wrong}; or devtools or perfetto, for the largest size that these open")
         }),
     }
-}
-
-fn presets() -> impl TypedValueParser<Value = Preset> {
-    PossibleValuesParser::new(Preset::ALL.map(Preset::name)).try_map(|name| name.parse::<Preset>())
 }
 
 impl CriteriaArgs {

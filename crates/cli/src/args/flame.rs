@@ -1,12 +1,13 @@
 //! Flags of `flame`.
 
-use super::parts::{Grouping, PartArgs, PerArg, TimesFlag};
+use super::choices::choices;
+use super::parts::{GROUPS, PartArgs, TimesFlag, UNITS};
 use super::picks::PickArgs;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use tracemill_analysis::{ChangeRules, Order, PictureRules, RowThreshold};
+use tracemill_analysis::{ChangeRules, GroupBy, Order, Per, PictureRules, RowThreshold};
 
 pub(super) const ABOUT: &str = "\
 Draws flame graphs and flame charts of traces and CPU profiles, or of many of them as one picture.
@@ -53,8 +54,8 @@ pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) times: TimesFlag,
     /// How the frames of a caller are ordered
-    #[arg(long, value_name = "ORDER", default_value = "heavy", help_heading = "Picture")]
-    pub(crate) order: OrderArg,
+    #[arg(long, value_name = "ORDER", default_value = "heavy", value_parser = choices(ORDERS), help_heading = "Picture")]
+    pub(crate) order: Order,
     /// Draw callees above their callers
     #[arg(long = "flame", help_heading = "Picture")]
     pub(crate) up: bool,
@@ -87,11 +88,11 @@ pub(crate) struct FlameArgs {
           value_parser = clap::value_parser!(u32).range(2..=200_000))]
     max_frames: u32,
     /// Group frames
-    #[arg(long, value_name = "KEY", default_value = "none", help_heading = "Picture")]
-    pub(crate) group_by: Grouping,
+    #[arg(long, value_name = "KEY", default_value = "none", value_parser = choices(GROUPS), help_heading = "Picture")]
+    pub(crate) group_by: GroupBy,
     /// Which threads are drawn as one [default: thread; of --peek and --diff: all]
-    #[arg(long, value_name = "UNIT", help_heading = "Picture")]
-    per: Option<PerArg>,
+    #[arg(long, value_name = "UNIT", value_parser = choices(UNITS), help_heading = "Picture")]
+    per: Option<Per>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// How the picture is written [default: svg if the name of -o ends in .svg, else text]
@@ -104,15 +105,11 @@ pub(crate) struct FlameArgs {
 }
 
 /// How the frames of a caller are ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OrderArg {
-    /// By total time, the greatest first
-    Heavy,
-    /// By name
-    Name,
-    /// By time, a frame for each event and call: a flame chart
-    Time,
-}
+const ORDERS: [(&str, Order, &str); 3] = [
+    ("heavy", Order::Heavy, "By total time, the greatest first"),
+    ("name", Order::Name, "By name"),
+    ("time", Order::Time, "By time, a frame for each event and call: a flame chart"),
+];
 
 /// How a picture is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -141,13 +138,8 @@ impl FlameArgs {
     }
 
     pub(crate) fn rules(&self) -> PictureRules {
-        let order = match self.order {
-            OrderArg::Heavy => Order::Heavy,
-            OrderArg::Name => Order::Name,
-            OrderArg::Time => Order::Time,
-        };
         let depth = self.depth.map_or(1000, |depth| depth as usize);
-        PictureRules { order, up: self.up, most: self.max_frames as usize, depth }
+        PictureRules { order: self.order, up: self.up, most: self.max_frames as usize, depth }
     }
 
     /// How differences are coloured.
@@ -159,25 +151,24 @@ impl FlameArgs {
     }
 
     /// Which threads are drawn as one.
-    pub(crate) fn per(&self) -> Result<PerArg, Failure> {
-        let by_time = self.order == OrderArg::Time;
-        if by_time
-            && (self.peek.is_some() || self.diff.is_some() || self.group_by != Grouping::None)
+    pub(crate) fn per(&self) -> Result<Per, Failure> {
+        let by_time = self.order == Order::Time;
+        if by_time && (self.peek.is_some() || self.diff.is_some() || self.group_by != GroupBy::None)
         {
             return Err(Failure::usage(
                 "--order time has a frame for each event: --peek, --diff and --group-by add them up, leave those out",
             ));
         }
         match self.per {
-            Some(PerArg::Thread) | None if by_time => Ok(PerArg::Thread),
+            Some(Per::Thread) | None if by_time => Ok(Per::Thread),
             Some(_) if by_time => {
                 Err(Failure::usage("--order time has a band for each thread: leave out --per"))
             }
-            None if self.peek.is_some() || self.diff.is_some() => Ok(PerArg::All),
-            Some(per) if self.diff.is_some() && per != PerArg::All => Err(Failure::usage(
+            None if self.peek.is_some() || self.diff.is_some() => Ok(Per::All),
+            Some(per) if self.diff.is_some() && per != Per::All => Err(Failure::usage(
                 "--diff compares all threads as one: leave out --per, or choose threads with --pid, --tid and --main",
             )),
-            per => Ok(per.unwrap_or(PerArg::Thread)),
+            per => Ok(per.unwrap_or(Per::Thread)),
         }
     }
 }

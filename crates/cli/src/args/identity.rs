@@ -1,8 +1,9 @@
 //! Flags on who is who when inputs are merged.
 
+use super::choices::choices;
 use crate::exit::Failure;
 use crate::manifest::{self, Manifest};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 use tracemill_pipeline::{IdPolicy, IdentityRules, Pattern, PidPolicy};
 
@@ -13,11 +14,11 @@ pub(crate) struct IdentityArgs {
     /// What to do with a pid that several inputs have
     ///
     /// A new pid shows the old one: 4711 becomes 10004711.
-    #[arg(long, value_name = "RULE", default_value = "auto")]
-    pub(crate) pid: Pid,
+    #[arg(long, value_name = "RULE", default_value = "auto", value_parser = choices(PIDS))]
+    pub(crate) pid: PidPolicy,
     /// What to do with ids of async operations and flows that several inputs have
-    #[arg(long, value_name = "RULE", default_value = "auto")]
-    pub(crate) ids: Ids,
+    #[arg(long, value_name = "RULE", default_value = "auto", value_parser = choices(IDS))]
+    pub(crate) ids: IdPolicy,
     /// Treat the values of NAME in args as ids too, such as "External id" and correlation of PyTorch
     ///
     /// May be given more than once; each has ids of its own.
@@ -49,26 +50,34 @@ pub(crate) struct IdentityArgs {
 }
 
 /// Whose processes are whose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Pid {
-    /// One process if the inputs are parts of one recording (rotated logs, parts of a split); else the later one gets a new pid
-    Auto,
-    /// One process
-    Keep,
-    /// Always different ones: pids of the second input grow by a power of ten, of the third by twice that
-    Offset,
-    /// Like auto, but all .cpuprofile inputs are threads of the earliest one
-    One,
-}
+const PIDS: [(&str, PidPolicy, &str); 4] = [
+    (
+        "auto",
+        PidPolicy::Auto,
+        "One process if the inputs are parts of one recording (rotated logs, parts of a split); else the later one gets a new pid",
+    ),
+    ("keep", PidPolicy::Keep, "One process"),
+    (
+        "offset",
+        PidPolicy::Offset,
+        "Always different ones: pids of the second input grow by a power of ten, of the third by twice that",
+    ),
+    (
+        "one",
+        PidPolicy::One,
+        "Like auto, but all .cpuprofile inputs are threads of the earliest one",
+    ),
+];
 
 /// Whose ids are whose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Ids {
-    /// The same within a recording; those of a later recording are renamed if they lie among earlier ones
-    Auto,
-    /// The same
-    Keep,
-}
+const IDS: [(&str, IdPolicy, &str); 2] = [
+    (
+        "auto",
+        IdPolicy::Auto,
+        "The same within a recording; those of a later recording are renamed if they lie among earlier ones",
+    ),
+    ("keep", IdPolicy::Keep, "The same"),
+];
 
 /// `FILE=TEXT`
 fn label(text: &str) -> Result<(PathBuf, String), String> {
@@ -88,16 +97,8 @@ impl IdentityArgs {
         let mut labels = self.label.clone();
         labels.extend(manifest.iter().flat_map(|manifest| manifest.labels.iter().cloned()));
         IdentityRules {
-            pid: match self.pid {
-                Pid::Auto => PidPolicy::Auto,
-                Pid::Keep => PidPolicy::Keep,
-                Pid::Offset => PidPolicy::Offset,
-                Pid::One => PidPolicy::One,
-            },
-            ids: match self.ids {
-                Ids::Auto => IdPolicy::Auto,
-                Ids::Keep => IdPolicy::Keep,
-            },
+            pid: self.pid,
+            ids: self.ids,
             args_keys: self.args_key.clone(),
             labels,
             label_from_name: self.label_from_name.clone(),

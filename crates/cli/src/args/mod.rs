@@ -4,6 +4,7 @@
 
 mod analysis;
 mod check;
+mod choices;
 mod clock;
 mod common;
 mod convert;
@@ -36,7 +37,7 @@ mod trace;
 mod view;
 mod viewer;
 
-pub(crate) use analysis::{CallsArgs, Form, FormArgs, JsonForm, SortKey, TopArgs, TreeArgs};
+pub(crate) use analysis::{CallsArgs, Form, FormArgs, JsonForm, TopArgs, TreeArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use clock::ClockArgs;
 pub(crate) use common::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TerminalChoice};
@@ -52,7 +53,7 @@ pub(crate) use identity::IdentityArgs;
 pub(crate) use index::IndexArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};
-pub(crate) use parts::{Chosen, Grouping, PartArgs, PerArg, TimeSpan, TimesFlag};
+pub(crate) use parts::{Chosen, PartArgs, TimeSpan, TimesFlag};
 pub(crate) use picks::{Asked, PickArgs};
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use record::RecordArgs;

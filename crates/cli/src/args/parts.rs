@@ -1,5 +1,6 @@
 //! Flags of `top`, `tree`, `flame`, `diff`, `report` and `calls`: which part of the inputs, and what is put together.
 
+use super::choices::choices;
 use crate::exit::Failure;
 use crate::times::{GivenMoment, positive};
 use clap::{Args, ValueEnum};
@@ -99,62 +100,25 @@ pub(crate) enum Viewer {
 #[command(next_help_heading = "What counts")]
 pub(crate) struct TimesFlag {
     /// How times are counted
-    #[arg(long, value_name = "CLOCK", default_value = "auto")]
-    times: TimesArg,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TimesArg {
-    /// As DevTools does it in recordings of Chrome and CPU profiles of V8, else exactly
-    Auto,
-    /// In doubles of microseconds and milliseconds, with every rounding of DevTools
-    Devtools,
-    /// In whole nanoseconds from the first event on: sums are exact, also where clocks count from 1970 on
-    Exact,
-}
-
-/// The same for what DevTools tells too, whose numbers are its own unless others are asked for.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "What counts")]
-pub(crate) struct DevtoolsTimesFlag {
-    /// How times are counted
-    #[arg(long, value_name = "CLOCK", default_value = "devtools")]
-    times: TimesArg,
-}
-
-impl DevtoolsTimesFlag {
-    /// The times of a viewer are its own.
-    pub(crate) fn times(&self, part: &PartArgs) -> Result<Times, Failure> {
-        self.times.times(part)
-    }
-
-    /// Words of a command line that has the same times, for a verb that has a [`TimesFlag`].
-    pub(crate) fn words(&self) -> Vec<String> {
-        match self.times {
-            // what is usual is not said
-            TimesArg::Devtools | TimesArg::Auto => Vec::new(),
-            TimesArg::Exact => vec!["--times=exact".to_owned()],
-        }
-    }
+    #[arg(long, value_name = "CLOCK", default_value = "auto", value_parser = choices(TIMES))]
+    times: Times,
 }
 
 impl TimesFlag {
     /// The times of a viewer are its own.
     pub(crate) fn times(&self, part: &PartArgs) -> Result<Times, Failure> {
-        self.times.times(part)
-    }
-}
-
-impl TimesArg {
-    fn times(self, part: &PartArgs) -> Result<Times, Failure> {
-        match (self, part.as_panel()) {
-            (TimesArg::Exact, true) => Err(Failure::usage(
+        match (self.times, part.as_panel()) {
+            (Times::Exact, true) => Err(Failure::usage(
                 "--like panel has the times of DevTools: leave out --times exact, or --like panel",
             )),
-            (_, true) | (TimesArg::Devtools, _) => Ok(Times::Devtools),
-            (TimesArg::Auto, _) => Ok(Times::Auto),
-            (TimesArg::Exact, _) => Ok(Times::Exact),
+            (_, true) => Ok(Times::Devtools),
+            (times, _) => Ok(times),
         }
+    }
+
+    /// Words of a command line with the same times, for a verb that decides by the trace.
+    pub(crate) fn words(&self) -> Vec<String> {
+        (self.times == Times::Exact).then(|| "--times=exact".to_owned()).into_iter().collect()
     }
 }
 
@@ -172,78 +136,51 @@ impl TimeSpan {
     }
 }
 
-/// By what rows are grouped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Grouping {
-    /// Never
-    #[default]
-    None,
-    /// By what DevTools calls an event
-    Activity,
-    /// By what DevTools counts it as: scripting, rendering, …
-    Category,
-    /// By the last two labels of the host of its URL
-    Domain,
-    /// By host
-    Subdomain,
-    /// By URL
-    Url,
-    /// By whose the URL is: companies of --entities, else root domains
-    ThirdParty,
-    /// By frame of the page
-    Frame,
-    /// By package: the innermost of node_modules, or Node itself
-    Package,
-    /// By file: URL or path without query
-    File,
-    /// By process
-    Process,
-    /// By thread
-    Thread,
-}
+const TIMES: [(&str, Times, &str); 3] = [
+    (
+        "auto",
+        Times::Auto,
+        "As DevTools does it in recordings of Chrome and CPU profiles of V8, else exactly",
+    ),
+    (
+        "devtools",
+        Times::Devtools,
+        "In doubles of microseconds and milliseconds, with every rounding of DevTools",
+    ),
+    (
+        "exact",
+        Times::Exact,
+        "In whole nanoseconds from the first event on: sums are exact, also where clocks count from 1970 on",
+    ),
+];
 
-impl Grouping {
-    pub(crate) fn by(self) -> GroupBy {
-        match self {
-            Grouping::None => GroupBy::None,
-            Grouping::Activity => GroupBy::Activity,
-            Grouping::Category => GroupBy::Category,
-            Grouping::Domain => GroupBy::Domain,
-            Grouping::Subdomain => GroupBy::Subdomain,
-            Grouping::Url => GroupBy::Url,
-            Grouping::ThirdParty => GroupBy::ThirdParty,
-            Grouping::Frame => GroupBy::Frame,
-            Grouping::Package => GroupBy::Package,
-            Grouping::File => GroupBy::File,
-            Grouping::Process => GroupBy::Process,
-            Grouping::Thread => GroupBy::Thread,
-        }
-    }
-}
+/// What rows are grouped by.
+pub(super) const GROUPS: [(&str, GroupBy, &str); 12] = [
+    ("none", GroupBy::None, "Never"),
+    ("activity", GroupBy::Activity, "By what DevTools calls an event"),
+    ("category", GroupBy::Category, "By what DevTools counts it as: scripting, rendering, …"),
+    ("domain", GroupBy::Domain, "By the last two labels of the host of its URL"),
+    ("subdomain", GroupBy::Subdomain, "By host"),
+    ("url", GroupBy::Url, "By URL"),
+    (
+        "third-party",
+        GroupBy::ThirdParty,
+        "By whose the URL is: companies of --entities, else root domains",
+    ),
+    ("frame", GroupBy::Frame, "By frame of the page"),
+    ("package", GroupBy::Package, "By package: the innermost of node_modules, or Node itself"),
+    ("file", GroupBy::File, "By file: URL or path without query"),
+    ("process", GroupBy::Process, "By process"),
+    ("thread", GroupBy::Thread, "By thread"),
+];
 
 /// Which threads share a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PerArg {
-    /// Each thread has its own
-    Thread,
-    /// Those of a process share one
-    Process,
-    /// Those of an input share one
-    Input,
-    /// All share one; calls match by function, URL, line and column
-    All,
-}
-
-impl PerArg {
-    pub(crate) fn per(self) -> Per {
-        match self {
-            PerArg::Thread => Per::Thread,
-            PerArg::Process => Per::Process,
-            PerArg::Input => Per::Input,
-            PerArg::All => Per::All,
-        }
-    }
-}
+pub(super) const UNITS: [(&str, Per, &str); 4] = [
+    ("thread", Per::Thread, "Each thread has its own"),
+    ("process", Per::Process, "Those of a process share one"),
+    ("input", Per::Input, "Those of an input share one"),
+    ("all", Per::All, "All share one; calls match by function, URL, line and column"),
+];
 
 /// Threads by which they were asked for: all must hold, and of each list one.
 #[derive(Clone, Copy, Debug)]
@@ -260,11 +197,11 @@ impl PartArgs {
     }
 
     /// How inputs are read.
-    pub(crate) fn read_rules(&self, by: Grouping) -> ReadRules {
-        use Grouping::{Domain, File, Package, Subdomain, ThirdParty, Url};
+    pub(crate) fn read_rules(&self, by: GroupBy) -> ReadRules {
+        use GroupBy::{Domain, File, Package, Subdomain, ThirdParty, Url};
         let urls = matches!(by, Domain | Subdomain | Url | ThirdParty | File | Package);
         let wanted =
-            Wanted { urls, frames: by == Grouping::Frame, titles: true, ..Wanted::default() };
+            Wanted { urls, frames: by == GroupBy::Frame, titles: true, ..Wanted::default() };
         let fold_numbers = self.fold_numbers;
         ReadRules { wanted, fold_numbers, as_devtools: self.as_panel(), ..ReadRules::default() }
     }

@@ -1,10 +1,13 @@
 //! Flags of `top`, `tree`, `flame` and `diff`: what of threads counts, and when.
 
-use super::parts::{Grouping, PartArgs, PerArg, TimeSpan, window_between};
+use super::choices::choices;
+use super::parts::{PartArgs, TimeSpan, window_between};
 use crate::exit::Failure;
 use crate::times::window;
-use clap::{Args, ValueEnum};
-use tracemill_analysis::{Matcher, Picks, Query, ReadRules, RowKey, Shape, Trace, Weights, Window};
+use clap::Args;
+use tracemill_analysis::{
+    GroupBy, Matcher, Per, Picks, Query, ReadRules, RowKey, Shape, Trace, Weights, Window,
+};
 use tracemill_pipeline::TimeWindow;
 
 /// See the module doc.
@@ -38,11 +41,11 @@ pub(crate) struct PickArgs {
     #[arg(long, value_name = "TEXT", value_parser = Matcher::of_text)]
     text: Option<Matcher>,
     /// How long a sample of a CPU profile counts
-    #[arg(long, value_name = "RULE", default_value = "next")]
-    weights: SampleWeight,
+    #[arg(long, value_name = "RULE", default_value = "next", value_parser = choices(WEIGHTS))]
+    weights: Weights,
     /// What calls must have in common to be one row [default: their id in DevTools if the table has one thread, else their place]
-    #[arg(long, value_name = "KEY", help_heading = "Rows")]
-    key: Option<Key>,
+    #[arg(long, value_name = "KEY", value_parser = choices(KEYS), help_heading = "Rows")]
+    key: Option<RowKey>,
 }
 
 /// A window of time.
@@ -65,49 +68,26 @@ fn stretch(text: &str) -> Result<TimeStretch, String> {
 }
 
 /// What calls must have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Key {
-    /// DevTools' id of the row: function, script, line and column
-    Devtools,
-    /// Function, URL, line and column
-    Place,
-    /// Function, URL and line
-    Line,
-    /// The function's name
-    Function,
-    /// The URL: a row for each file
-    Url,
-}
-
-impl Key {
-    fn key(self) -> RowKey {
-        match self {
-            Key::Devtools => RowKey::Devtools,
-            Key::Place => RowKey::Place,
-            Key::Line => RowKey::Line,
-            Key::Function => RowKey::Function,
-            Key::Url => RowKey::Url,
-        }
-    }
-}
+const KEYS: [(&str, RowKey, &str); 5] = [
+    ("devtools", RowKey::Devtools, "DevTools' id of the row: function, script, line and column"),
+    ("place", RowKey::Place, "Function, URL, line and column"),
+    ("line", RowKey::Line, "Function, URL and line"),
+    ("function", RowKey::Function, "The function's name"),
+    ("url", RowKey::Url, "The URL: a row for each file"),
+];
 
 /// For how long a sample counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum SampleWeight {
-    /// Until the next sample, as in DevTools
-    #[default]
-    Next,
-    /// The time since the sample before, as in bun, deno and most scripts
-    Delta,
-    /// All the same, like hit counts
-    Hits,
-}
+const WEIGHTS: [(&str, Weights, &str); 3] = [
+    ("next", Weights::Next, "Until the next sample, as in DevTools"),
+    ("delta", Weights::Delta, "The time since the sample before, as in bun, deno and most scripts"),
+    ("hits", Weights::Hits, "All the same, like hit counts"),
+];
 
 /// What a table is asked for.
 pub(crate) struct Asked {
     pub(crate) shape: Shape,
-    pub(crate) by: Grouping,
-    pub(crate) per: PerArg,
+    pub(crate) by: GroupBy,
+    pub(crate) per: Per,
 }
 
 impl PickArgs {
@@ -125,13 +105,8 @@ impl PickArgs {
     }
 
     /// How inputs are read.
-    pub(crate) fn read_rules(&self, part: &PartArgs, by: Grouping) -> ReadRules {
-        let weights = match self.weights {
-            SampleWeight::Next => Weights::Next,
-            SampleWeight::Delta => Weights::Delta,
-            SampleWeight::Hits => Weights::Hits,
-        };
-        ReadRules { weights, as_stored: self.has_panel(), ..part.read_rules(by) }
+    pub(crate) fn read_rules(&self, part: &PartArgs, by: GroupBy) -> ReadRules {
+        ReadRules { weights: self.weights, as_stored: self.has_panel(), ..part.read_rules(by) }
     }
 
     /// Whether the window that DevTools opens with is asked for.
@@ -188,7 +163,7 @@ impl PickArgs {
             text: self.text.clone(),
         };
         let Asked { shape, by, per } = asked;
-        let (by, per, key) = (by.by(), per.per(), self.key.map(Key::key));
+        let key = self.key;
         Ok((threads, Query { shape, by, rules, per, windows, picks, key }))
     }
 }

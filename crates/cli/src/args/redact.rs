@@ -1,8 +1,8 @@
 //! Flags of `redact`.
 
+use super::choices::choices;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::hash::{BuildHasher, RandomState};
 use tracemill_pipeline::{Pattern, Redaction, Secret};
 
@@ -43,7 +43,7 @@ pub(crate) struct RedactArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     /// What is replaced [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = secrets(), help_heading = "What is replaced")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Secret::ALL.map(|own| (own.name(), own, ""))), help_heading = "What is replaced")]
     what: Vec<Secret>,
     /// Also replace everything that matches; may be given more than once
     #[arg(long, value_name = "REGEX", help_heading = "What is replaced")]
@@ -59,12 +59,6 @@ pub(crate) struct RedactArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) messages: MessageArgs,
-}
-
-fn secrets() -> impl TypedValueParser<Value = Secret> {
-    let of = |name: &str| Secret::ALL.into_iter().find(|secret| secret.name() == name);
-    PossibleValuesParser::new(Secret::ALL.map(Secret::name))
-        .try_map(move |name| of(&name).ok_or("a possible value is one of them"))
 }
 
 impl RedactArgs {

@@ -1,10 +1,10 @@
 //! Flags of `report`.
 
+use super::choices::choices;
 use super::gate_report::Gate;
-use super::parts::{DevtoolsTimesFlag, PartArgs};
+use super::parts::{PartArgs, TimesFlag};
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tracemill_analysis::{DeviceRules, Producer};
 use tracemill_pipeline::Duration;
 
@@ -49,16 +49,17 @@ Examples:
 
 /// Flags of `report`.
 #[derive(Debug, Args)]
+#[command(mut_arg("times", |own| own.default_value("devtools")))]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     /// What wrote the trace [default: what its events tell]
-    #[arg(long = "as", value_name = "PRODUCER", value_parser = producers(), help_heading = "Input")]
+    #[arg(long = "as", value_name = "PRODUCER", value_parser = choices(Producer::ALL.map(|own| (own.name(), own, ""))), help_heading = "Input")]
     pub(crate) producer: Option<Producer>,
     #[command(flatten)]
     pub(crate) part: PartArgs,
     #[command(flatten)]
-    pub(crate) times: DevtoolsTimesFlag,
+    pub(crate) times: TimesFlag,
     /// How many rows a section has
     #[arg(short = 'n', long = "top", value_name = "N", default_value = "5", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -98,12 +99,6 @@ pub(crate) struct ReportFormArgs {
     /// Write tables in Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
-}
-
-fn producers() -> impl TypedValueParser<Value = Producer> {
-    let names = Producer::ALL.map(Producer::name);
-    let of = |name: String| Producer::ALL.into_iter().find(|own| own.name() == name);
-    PossibleValuesParser::new(names).try_map(move |name| of(name).ok_or("expected a producer"))
 }
 
 impl ReportArgs {

@@ -1,10 +1,11 @@
 //! Flags of `slice`.
 
+use super::choices::choices;
 use super::index::IndexFlag;
 use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
 use crate::times::{GivenMoment, positive, window};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 use tracemill_pipeline::{Edges, EventName, Moment, TimeWindow};
 
@@ -117,20 +118,16 @@ pub(crate) struct WindowArgs {
     #[arg(long, value_name = "N", requires = "around", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) nth: Option<u64>,
     /// What to do with events that cross an edge
-    #[arg(long, value_name = "RULE", default_value = "clip")]
-    pub(crate) edges: EdgeRule,
+    #[arg(long, value_name = "RULE", default_value = "clip", value_parser = choices(EDGES))]
+    pub(crate) edges: Edges,
 }
 
 /// What to do with events that cross an edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EdgeRule {
-    /// They are cut there, and closed or opened
-    Clip,
-    /// They are kept, whole and unchanged
-    Keep,
-    /// They are left out
-    Drop,
-}
+const EDGES: [(&str, Edges, &str); 3] = [
+    ("clip", Edges::Clip, "They are cut there, and closed or opened"),
+    ("keep", Edges::Keep, "They are kept, whole and unchanged"),
+    ("drop", Edges::Drop, "They are left out"),
+];
 
 impl SliceArgs {
     /// Takes regions such as `12s-13s` out of the inputs: names that no file has and that are two times.
@@ -199,14 +196,5 @@ impl WindowArgs {
         let number = format!("{}.{:03}", ns / 1000, ns % 1000);
         let number = number.trim_end_matches('0').trim_end_matches('.');
         Some(format!("{flag} {number} is {number} µs; for {units} write {flag} {number}{unit}"))
-    }
-
-    /// What the pipeline takes.
-    pub(crate) fn edges(&self) -> Edges {
-        match self.edges {
-            EdgeRule::Clip => Edges::Clip,
-            EdgeRule::Keep => Edges::Keep,
-            EdgeRule::Drop => Edges::Drop,
-        }
     }
 }

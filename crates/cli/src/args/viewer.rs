@@ -1,7 +1,8 @@
 //! Flags on the viewer that an output is for.
 
+use super::choices::choices;
 use crate::exit::Failure;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tracemill_pipeline::{CheckFor, Format, Overlaps, ViewerRules};
 
 /// What the output is for.
@@ -11,35 +12,36 @@ pub(crate) struct ViewerArgs {
     /// Change what a viewer stumbles over, so that it opens the output and shows it right
     ///
     /// What `check --for` finds of this kind is gone then. A message and --report say what was changed, and how often. The output is in time order, like that of merge.
-    #[arg(long = "for", value_name = "VIEWER")]
-    viewer: Option<Viewer>,
+    #[arg(long = "for", value_name = "VIEWER", value_parser = choices(VIEWERS))]
+    viewer: Option<CheckFor>,
     /// What to do with X events that begin inside another X of their thread and end after it [default: spill for
     /// perfetto, keep for devtools]
-    #[arg(long, value_name = "RULE", requires = "viewer")]
-    overlaps: Option<OverlapRule>,
+    #[arg(long, value_name = "RULE", requires = "viewer", value_parser = choices(OVERLAPS))]
+    overlaps: Option<Overlaps>,
 }
 
 /// Programs that show traces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Viewer {
-    /// The Performance panel of Chrome: B and E of each thread become X; one TracingStartedInBrowser, and a CommitLoad
-    /// for processes that DevTools would hide; i becomes I; name, cat and args are there; large ProfileChunks are cut;
-    /// NaN becomes null. CPU profiles are shown as the main thread of a page and its workers
-    Devtools,
-    /// Perfetto: pids and tids fit into 32 bits; flows have an id that is a number
-    Perfetto,
-}
+const VIEWERS: [(&str, CheckFor, &str); 2] = [
+    (
+        "devtools",
+        CheckFor::Devtools,
+        "The Performance panel of Chrome: B and E of each thread become X; one TracingStartedInBrowser, and a CommitLoad \
+         for processes that DevTools would hide; i becomes I; name, cat and args are there; large ProfileChunks are cut; \
+         NaN becomes null. CPU profiles are shown as the main thread of a page and its workers",
+    ),
+    (
+        "perfetto",
+        CheckFor::Perfetto,
+        "Perfetto: pids and tids fit into 32 bits; flows have an id that is a number",
+    ),
+];
 
 /// What becomes of events that overlap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OverlapRule {
-    /// They stay: viewers drop them, or draw them over each other
-    Keep,
-    /// They move to a track beside their thread, with its name
-    Spill,
-    /// They end with the one in which they begin
-    Clip,
-}
+const OVERLAPS: [(&str, Overlaps, &str); 3] = [
+    ("keep", Overlaps::Keep, "They stay: viewers drop them, or draw them over each other"),
+    ("spill", Overlaps::Spill, "They move to a track beside their thread, with its name"),
+    ("clip", Overlaps::Clip, "They end with the one in which they begin"),
+];
 
 impl ViewerArgs {
     /// Whether the output is for a viewer.
@@ -55,15 +57,11 @@ impl ViewerArgs {
                 "--for writes what a viewer reads, and none reads ndjson: --format object or array",
             ));
         }
-        let (viewer, usual) = match viewer {
-            Viewer::Devtools => (CheckFor::Devtools, OverlapRule::Keep),
-            Viewer::Perfetto => (CheckFor::Perfetto, OverlapRule::Spill),
+        let usual = match viewer {
+            CheckFor::Devtools => Overlaps::Keep,
+            CheckFor::Perfetto => Overlaps::Spill,
         };
-        let overlaps = match self.overlaps.unwrap_or(usual) {
-            OverlapRule::Keep => Overlaps::Keep,
-            OverlapRule::Spill => Overlaps::Spill,
-            OverlapRule::Clip => Overlaps::Clip,
-        };
+        let overlaps = self.overlaps.unwrap_or(usual);
         Ok(ViewerRules { viewer: Some(viewer), overlaps })
     }
 }

@@ -24,11 +24,11 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
     let flags = Flags { verb: "check", input, limits, messages: said };
     let reporting = Reporting::new(flags, &args.output, messages)?;
     let (running, output) = (&reporting.running, &reporting.output);
-    let viewers = args.viewers();
+    let viewers = &args.viewers;
     running.announce();
-    let report = running.watch(|sources, config| check(sources, &viewers, config))?;
+    let report = running.watch(|sources, config| check(sources, viewers, config))?;
 
-    let json = report::check(&report, &viewers, &running.described());
+    let json = report::check(&report, viewers, &running.described());
     // -q leaves the status to say it all, unless a file was asked for
     if !said.quiet || !output.is_stdout() {
         match args.json {
@@ -36,7 +36,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
             false => {
                 let color = output.is_stdout() && colored_stdout(said.color);
                 let columns = columns_of(output);
-                output.write(text(&report, &viewers, color, columns).as_bytes())?;
+                output.write(text(&report, viewers, color, columns).as_bytes())?;
             }
         }
     }

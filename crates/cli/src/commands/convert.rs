@@ -22,9 +22,8 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
     let (writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.announce();
-    let report = writing
-        .running
-        .watch(|sources, config| convert(sources, args.style.style(), &output, config))?;
+    let report =
+        writing.running.watch(|sources, config| convert(sources, args.style, &output, config))?;
 
     writing.tell_decisions(&report.run, &[format!("white space: {}", report.style.name())]);
     writing.tell_disk(report.spilled_bytes, &report.run);

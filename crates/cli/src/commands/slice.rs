@@ -29,9 +29,8 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
         messages.say(&said);
         windows.push(around);
     }
-    let edges = window.edges();
     let report =
-        running.watch(|sources, config| slice(sources, &windows, edges, &output, config))?;
+        running.watch(|sources, config| slice(sources, &windows, window.edges, &output, config))?;
 
     let run = &report.written.run;
     writing.tell_decisions(run, &decisions(&report, &running.config));

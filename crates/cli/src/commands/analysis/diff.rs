@@ -4,7 +4,7 @@ use super::answer::{RULES, self_of};
 use super::report::value;
 use super::stored::{Stored, stored};
 use super::{Asked, Job, warnings};
-use crate::args::{DiffArgs, GateOutcome as Outcome, Grouping, InputArgs, PerArg, TimeSpan};
+use crate::args::{DiffArgs, GateOutcome as Outcome, InputArgs, TimeSpan};
 use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
@@ -12,8 +12,8 @@ use crate::messages::Messages;
 use crate::report::common;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
-    Comparison, DeviceRules, Normalize, ReadRules, ReportRules, Run, Shape, Trace, Wanted,
-    compare_figures, compare_runs,
+    Comparison, DeviceRules, GroupBy, Normalize, Per, ReadRules, ReportRules, Run, Shape, Trace,
+    Wanted, compare_figures, compare_runs,
 };
 use tracemill_pipeline::{InputReport, Warning};
 
@@ -242,12 +242,12 @@ fn run<'a>(
     messages: &'a Messages,
 ) -> Result<(Run, Job<'a>), Failure> {
     let flags = Flags { verb: "diff", input, limits: &args.limits, messages: &args.messages };
-    let rules = args.picks.read_rules(&args.part, Grouping::None);
+    let rules = args.picks.read_rules(&args.part, GroupBy::None);
     let report = rules.wanted.report || !args.figures().is_empty();
     let times = args.times.times(&args.part)?;
     let rules = ReadRules { wanted: Wanted { report, ..rules.wanted }, times, ..rules };
     let job = Job::read(flags, &args.output, (rules, Some(&args.part)), messages)?;
-    let asked = Asked { shape: Shape::CallTree, by: Grouping::None, per: PerArg::All };
+    let asked = Asked { shape: Shape::CallTree, by: GroupBy::None, per: Per::All };
     let (threads, query) = args.picks.query(&args.part, &job.trace, asked)?;
     Ok((Run::of(&job.trace, &threads, &query, single)?, job))
 }

@@ -1,13 +1,15 @@
 //! Call trees in the forms of other programs.
 
-use super::{Asked, Job, is_empty, note_dropped};
-use crate::args::{ConvertArgs, Export, Grouping, PerArg};
+use super::{Job, is_empty, note_dropped};
+use crate::args::{ConvertArgs, Export};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use flate2::{Compression, GzBuilder};
 use std::io::{self, Write};
-use tracemill_analysis::{Part, Query, ReadRules, Shape, TableRules, ThreadChoice, Wanted};
+use tracemill_analysis::{
+    GroupBy, Part, Per, Query, ReadRules, Shape, TableRules, ThreadChoice, Wanted,
+};
 use tracemill_pipeline::plural;
 
 /// How deep stacks are written unless asked for: programs that draw them draw no more.
@@ -25,13 +27,11 @@ pub(in crate::commands) fn convert(
     let wanted = Wanted { titles: true, ..Wanted::default() };
     let rules = ReadRules { wanted, ..ReadRules::default() };
     let job = Job::read(flags, output, (rules, None), messages)?;
-    let Asked { shape, by, per } =
-        Asked { shape: Shape::CallTree, by: Grouping::None, per: PerArg::Thread };
     let query = Query {
-        shape,
-        by: by.by(),
+        shape: Shape::CallTree,
+        by: GroupBy::None,
         rules: TableRules::default(),
-        per: per.per(),
+        per: Per::Thread,
         windows: Vec::new(),
         picks: Default::default(),
         key: None,

@@ -23,8 +23,7 @@ pub(super) use perfetto::perfetto;
 pub(super) use report::report;
 
 use crate::args::{
-    Asked, Form, Grouping, JsonForm, OutputArgs, PartArgs, PickArgs, SortKey, TimesFlag, TopArgs,
-    TreeArgs,
+    Asked, Form, JsonForm, OutputArgs, PartArgs, PickArgs, TimesFlag, TopArgs, TreeArgs,
 };
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running};
@@ -38,7 +37,9 @@ use answer::{Answer, Shown};
 use data::{Json, csv};
 use terminal::has_colours;
 use text::{PageStyle, write_page};
-use tracemill_analysis::{Part, Query, ReadRules, Refusal, RowLimit, RowThreshold, Shape, Trace};
+use tracemill_analysis::{
+    GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape, Trace,
+};
 use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning, plural};
 
 /// A run of one of these verbs, which has read its inputs.
@@ -52,7 +53,7 @@ struct Job<'a> {
 struct Picked<'a> {
     part: &'a PartArgs,
     picks: &'a PickArgs,
-    by: Grouping,
+    by: GroupBy,
     times: &'a TimesFlag,
 }
 
@@ -213,12 +214,12 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     let (threads, query) = picks.query(part, &job.trace, asked)?;
     let default_rows = (!args.form.form().is_data()).then_some(30);
     let shown = Shown { rows: args.rows.map(|rows| rows as usize), default_rows };
-    let rows = if args.sort == SortKey::Own { shown.most() } else { usize::MAX };
+    let rows = if args.sort == RowOrder::Own { shown.most() } else { usize::MAX };
     // of groups only the groups
     let limit = RowLimit { depth: 1, rows, ..RowLimit::default() };
     let mut parts = job.trace.parts_within(&threads, &query, limit)?;
-    if args.sort != SortKey::Own {
-        job.trace.sort(&mut parts, args.sort.order())?;
+    if args.sort != RowOrder::Own {
+        job.trace.sort(&mut parts, args.sort)?;
     }
     note_dropped(&parts, messages);
     job.write(&parts, &query, args.form.form(), shown)?;
@@ -257,7 +258,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
     };
     let mut parts = job.trace.parts_within(&threads, &query, limit)?;
     if let Some(by) = args.sort {
-        job.trace.sort(&mut parts, by.order())?;
+        job.trace.sort(&mut parts, by)?;
     }
     note_dropped(&parts, messages);
     if let Some(export) = export {

@@ -13,7 +13,7 @@ mod web;
 mod write;
 
 use super::Job;
-use crate::args::{Grouping, ReportArgs, TimeSpan};
+use crate::args::{ReportArgs, TimeSpan};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
@@ -24,7 +24,7 @@ use next::{Next, window_words};
 use sections::ReportInputs;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use tracemill_analysis::{ReadRules, Report, ReportRules, Trace, Wanted, Window};
+use tracemill_analysis::{GroupBy, ReadRules, Report, ReportRules, Trace, Wanted, Window};
 use tracemill_pipeline::plural;
 use write::Head;
 
@@ -32,7 +32,7 @@ use write::Head;
 pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Result<Exit, Failure> {
     let ReportArgs { input, part, times, output, limits, messages: said, .. } = args;
     let flags = Flags { verb: "report", input, limits, messages: said };
-    let rules = part.read_rules(Grouping::None);
+    let rules = part.read_rules(GroupBy::None);
     let wanted = Wanted { report: true, urls: true, ..rules.wanted };
     let rules = ReadRules { wanted, times: times.times(part)?, ..rules };
     let job = Job::read(flags, output, (rules, Some(part)), messages)?;
