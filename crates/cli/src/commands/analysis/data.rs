@@ -1,8 +1,8 @@
 //! The answers as JSON and CSV: every bit of every number.
 
 use super::answer::{Answer, RULES, self_of, times_of};
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
-use serde_json::{Map, Value, json};
+use crate::report::Object;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use tracemill_analysis::{Part, TreeRow};
@@ -15,83 +15,48 @@ const COLUMNS: [&str; 13] = [
 
 /// Schema `tracemill.tree/1`: additions keep its number. Lines and columns count from 0, `parent` is the number of a row or null. It is made
 /// while it is written.
-pub(super) struct Json<'a>(pub(super) &'a Answer<'a>);
-
-impl Serialize for Json<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut table = head(self.0);
-        let own = [("schema", json!("tracemill.tree/1")), ("columns", json!(COLUMNS))];
-        table.extend(own.map(|(name, value)| (name.to_owned(), value)));
-        let parts = self.0.parts.iter().map(|part| PartJson(self.0, part)).collect::<Vec<_>>();
-        members_and(&table, ("parts", &parts), to)
-    }
+pub(super) fn table_json<'a>(answer: &'a Answer<'_>) -> Object<'a> {
+    let mut table = head(answer);
+    table.extend([("schema", json!("tracemill.tree/1")), ("columns", json!(COLUMNS))]);
+    table.list("parts", move || {
+        answer.parts.iter().map(move |part| {
+            let mut own = part_head(answer, part);
+            own.list("rows", move || rows_json(answer, part));
+            own
+        })
+    });
+    table
 }
 
-/// Members by name, and among them one that is made while it is written.
-fn members_and<S: Serializer>(
-    all: &Map<String, Value>,
-    (name, value): (&str, &impl Serialize),
-    to: S,
-) -> Result<S::Ok, S::Error> {
-    let mut map = to.serialize_map(Some(all.len() + 1))?;
-    let behind = |own: &String| **own > *name;
-    for (name, value) in all.iter().filter(|own| !behind(own.0)) {
-        map.serialize_entry(name, value)?;
-    }
-    map.serialize_entry(name, value)?;
-    for (name, value) in all.iter().filter(|own| behind(own.0)) {
-        map.serialize_entry(name, value)?;
-    }
-    map.end()
-}
-
-/// A table.
-struct PartJson<'a>(&'a Answer<'a>, &'a Part);
-
-impl Serialize for PartJson<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        members_and(&part_head(self.0, self.1), ("rows", &RowsJson(self.0, self.1)), to)
-    }
-}
-
-/// The rows of a table.
-struct RowsJson<'a>(&'a Answer<'a>, &'a Part);
-
-impl Serialize for RowsJson<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let rows = self.0.shown.of(self.1);
-        let mut list = to.serialize_seq(Some(rows.len()))?;
-        let mut path: Vec<usize> = Vec::new();
-        for (at, row) in rows.enumerate() {
-            path.truncate(row.depth as usize);
-            list.serialize_element(&row_json(&row, path.last().copied()))?;
-            path.push(at);
-        }
-        list.end()
-    }
+/// Returns the rows of a table, each with the number of its parent.
+fn rows_json<'a>(answer: &Answer<'_>, part: &'a Part) -> impl Iterator<Item = Value> + use<'a> {
+    let mut path: Vec<usize> = Vec::new();
+    answer.shown.of(part).enumerate().map(move |(at, row)| {
+        path.truncate(row.depth as usize);
+        let value = row_json(&row, path.last().copied());
+        path.push(at);
+        value
+    })
 }
 
 /// What the numbers are of, and by which rules.
-pub(super) fn head(answer: &Answer<'_>) -> Map<String, Value> {
-    let all = [
-        ("verb", answer.verb),
-        ("view", answer.view()),
-        ("rules", RULES),
-        ("times", times_of(answer.trace)),
-        ("unit", "ms"),
-        ("self", self_of(answer.trace.weights)),
-        ("group_by", answer.query.by.name()),
-    ];
-    let named = |(name, value): (&str, &str)| (name.to_owned(), Value::from(value));
-    let mut head: Map<String, Value> = all.into_iter().map(named).collect();
+pub(super) fn head<'o>(answer: &Answer<'_>) -> Object<'o> {
     let refusals: Value = answer.trace.refusals.iter().map(|own| own.name()).collect();
-    head.insert("devtools_refuses".to_owned(), refusals);
-    head.insert("origin_ns".to_owned(), json!(answer.trace.origin()));
-    head
+    Object::from([
+        ("verb", json!(answer.verb)),
+        ("view", json!(answer.view())),
+        ("rules", json!(RULES)),
+        ("times", json!(times_of(answer.trace))),
+        ("unit", json!("ms")),
+        ("self", json!(self_of(answer.trace.weights))),
+        ("group_by", json!(answer.query.by.name())),
+        ("devtools_refuses", refusals),
+        ("origin_ns", json!(answer.trace.origin())),
+    ])
 }
 
 /// What a table is of.
-pub(super) fn part_head(answer: &Answer<'_>, part: &Part) -> Map<String, Value> {
+pub(super) fn part_head<'o>(answer: &Answer<'_>, part: &Part) -> Object<'o> {
     let threads: Vec<Value> = part
         .threads
         .iter()
@@ -101,7 +66,7 @@ pub(super) fn part_head(answer: &Answer<'_>, part: &Part) -> Map<String, Value> 
         })
         .collect();
     let table = &part.table;
-    let all = [
+    Object::from([
         ("threads", Value::Array(threads)),
         ("window", json!([table.window.from, table.window.to])),
         ("self_ms", json!(table.own)),
@@ -112,8 +77,7 @@ pub(super) fn part_head(answer: &Answer<'_>, part: &Part) -> Map<String, Value> 
         ("ignored", json!(part.ignored)),
         ("hidden", json!(part.hidden)),
         ("dropped", json!(part.dropped)),
-    ];
-    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    ])
 }
 
 fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {

@@ -34,7 +34,7 @@ use crate::report::common;
 use crate::whole_file::Place;
 use crate::wrap::columns_of;
 use answer::{Answer, Shown};
-use data::{Json, csv};
+use data::{csv, table_json};
 use terminal::has_colours;
 use text::{PageStyle, write_page};
 use tracemill_analysis::{
@@ -293,7 +293,7 @@ impl Job<'_> {
         let verb = self.reporting.running.flags.verb;
         let answer = Answer { verb, trace: &self.trace, parts, query, shown };
         match form {
-            Form::Json(JsonForm::Rows) => self.place().write_json(&Json(&answer)),
+            Form::Json(JsonForm::Rows) => self.place().write_json(&table_json(&answer)),
             Form::Json(JsonForm::Nested) => {
                 self.place().write_lines(|out| nested::write(&answer, out))
             }

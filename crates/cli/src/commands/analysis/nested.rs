@@ -2,7 +2,8 @@
 
 use super::answer::Answer;
 use super::data::{head, part_head};
-use serde_json::{Map, Value, json};
+use crate::report::Object;
+use serde_json::json;
 use std::io::{self, Write};
 use tracemill_analysis::{Part, Shape, TreeRow};
 
@@ -16,7 +17,7 @@ const SCHEMA: &str = "tracemill.nested/1";
 pub(super) fn write(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
     let busy = answer.parts.iter().map(Part::busy).sum::<f64>();
     let mut root = head(answer);
-    root.extend([("name".to_owned(), "all".into()), ("value".to_owned(), busy.into())]);
+    root.extend([("name", json!("all")), ("value", json!(busy))]);
     // first, so that what it is can be told from its beginning
     write!(out, "{{\"schema\":\"{SCHEMA}\",")?;
     open_members(&root, out)?;
@@ -28,11 +29,8 @@ pub(super) fn write(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> 
 }
 
 fn write_part(answer: &Answer<'_>, part: &Part, out: &mut dyn Write) -> io::Result<()> {
-    let mut node = Map::from_iter([
-        ("name".to_owned(), answer.trace.title(part).into()),
-        ("value".to_owned(), part.busy().into()),
-    ]);
-    node.extend(part_head(answer, part));
+    let mut node = part_head(answer, part);
+    node.extend([("name", json!(answer.trace.title(part))), ("value", json!(part.busy()))]);
     open(&node, out)?;
     let is_own = matches!(answer.query.shape, Shape::BottomUp { .. });
     // how many nodes are open below the part
@@ -52,20 +50,20 @@ fn write_part(answer: &Answer<'_>, part: &Part, out: &mut dyn Write) -> io::Resu
 }
 
 /// A node's own members, and the beginning of its children.
-fn open(node: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
+fn open(node: &Object<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"{")?;
     open_members(node, out)
 }
 
 /// Writes the members of a node and the beginning of its children; the bracket stands already.
-fn open_members(node: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
+fn open_members(node: &Object<'_>, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_json::to_string(node)?;
     let members = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     write!(out, "{},\"children\":[", members.unwrap_or_default())
 }
 
 /// What rows have as columns, but for depth and parent; places that are not known are left out.
-fn members(row: &TreeRow, is_own: bool) -> Map<String, Value> {
+fn members<'o>(row: &TreeRow, is_own: bool) -> Object<'o> {
     let place = &row.location;
     let url = (!place.url.is_empty()).then_some(&place.url);
     let all = [
@@ -83,6 +81,7 @@ fn members(row: &TreeRow, is_own: bool) -> Map<String, Value> {
         ("column", json!(place.column)),
     ];
     let place = ["key", "url", "line", "column"];
-    let told = all.into_iter().filter(|(name, value)| !value.is_null() || !place.contains(name));
-    told.map(|(name, value)| (name.to_owned(), value)).collect()
+    let mut node = Object::default();
+    node.extend(all.into_iter().filter(|(name, value)| !value.is_null() || !place.contains(name)));
+    node
 }

@@ -1,115 +1,77 @@
 //! The sections of builds by clang.
 
 use super::super::data::percent_of;
-use super::section::{Cell, Column, Section, figure, words};
+use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::{Value, json};
 use tracemill_analysis::{Chain, Compiled, Costly, Header, Stretch};
 use tracemill_pipeline::plural;
 
-const RUNS: &[Column] = &[
-    figure("dur_ms", "ms"),
-    figure("dur_pct", "%"),
-    words("file", "file"),
-    figure("start_ms", ""),
-    words("pid", ""),
-    words("tid", ""),
-];
-
-const COSTLY: &[Column] = &[
-    figure("total_ms", "ms"),
-    figure("count", "count"),
-    figure("avg_ms", "avg ms"),
-    figure("longest_ms", "longest"),
-    words("name", "name"),
-    words("file", "longest in"),
-];
-
-const HEADERS: &[Column] = &[
-    figure("total_ms", "ms"),
-    figure("count", "count"),
-    figure("avg_ms", "avg ms"),
-    figure("longest_ms", "longest"),
-    words("name", "header"),
-    words("chains", "longest by"),
-    words("file", ""),
-];
+/// A run of the compiler, and the file that it compiles.
+type CompilerRun = (Stretch, String);
 
 impl ReportInputs<'_> {
     /// What is parsed and generated, templates, functions and headers.
     pub(super) fn compiler(&self) -> Vec<Section> {
         let Some(own) = &self.report.compiled else { return Vec::new() };
-        let parsed = (own.frontend, "frontend", &*own.parsed);
-        let generated = (own.backend, "backend", &*own.generated);
+        let runs = plural(own.runs, "run");
+        let runs_of = |id, all: f64, what: &str, rows| {
+            self.runs(id, all, rows).with(
+                format!("{what} {all:.2} ms in {runs} of the compiler; the longest"),
+                vec![("runs", Cell::Count(own.runs)), ("total_ms", Cell::Ms(all))],
+            )
+        };
         let sets = "names that differ in arguments of templates only are one";
         let templates = format!("{}, with what they need", plural(own.all_templates, "template"));
         let functions = format!("{} by file, optimized", plural(own.all_functions, "function"));
+        let count = |all| vec![("count", Cell::Count(all))];
         let all = [
-            self.runs("parse", parsed, own),
-            self.runs("codegen", generated, own),
-            self.costly("templates", &templates, Some(own.all_templates), &own.templates),
-            self.costly("template-sets", sets, None, &own.template_sets),
-            self.costly("functions", &functions, Some(own.all_functions), &own.functions),
-            self.costly("function-sets", sets, None, &own.function_sets),
+            runs_of("parse", own.frontend, "frontend", &own.parsed),
+            runs_of("codegen", own.backend, "backend", &own.generated),
+            self.costly("templates", &own.templates).with(templates, count(own.all_templates)),
+            self.costly("template-sets", &own.template_sets).with(sets, Vec::new()),
+            self.costly("functions", &own.functions).with(functions, count(own.all_functions)),
+            self.costly("function-sets", &own.function_sets).with(sets, Vec::new()),
             self.headers(own),
         ];
         all.into_iter().filter(|own| !own.rows.is_empty()).collect()
     }
 
-    fn runs(
-        &self,
-        id: &'static str,
-        (all, what, runs): (f64, &str, &[(Stretch, String)]),
-        own: &Compiled,
-    ) -> Section {
-        let mut section = Section::new(id, RUNS);
-        let of = plural(own.runs, "run");
-        section.head = format!("{what} {all:.2} ms in {of} of the compiler; the longest");
-        section.figures = vec![("runs", Cell::Count(own.runs)), ("total_ms", Cell::Ms(all))];
-        for (stretch, file) in runs {
-            let thread = &self.trace.threads[stretch.thread];
-            let cells = vec![
-                Cell::Ms(stretch.dur / 1000.0),
-                Cell::Percent(percent_of(stretch.dur / 1000.0, all)),
-                Cell::text(file),
-                Cell::Ms(stretch.window.from - self.trace.bounds.0 / 1000.0),
-                Cell::text(thread.pid_text()),
-                Cell::text(thread.tid_text()),
-            ];
-            section.push(cells, self.within(stretch));
-        }
-        section
+    fn runs(&self, id: &'static str, all: f64, runs: &[CompilerRun]) -> Section {
+        let thread = |own: &&CompilerRun| &self.trace.threads[own.0.thread];
+        let columns = Columns::<&CompilerRun>::new()
+            .ms("dur_ms", "ms", |own| own.0.dur / 1000.0)
+            .percent("dur_pct", "%", |own| percent_of(own.0.dur / 1000.0, all))
+            .words("file", "file", |own| Cell::text(&own.1))
+            .ms("start_ms", "", |own| self.after_start(own.0.window.from))
+            .words("pid", "", |own| Cell::text(thread(own).pid_text()))
+            .words("tid", "", |own| Cell::text(thread(own).tid_text()));
+        Section::new(id, columns, runs, |own| self.within(&own.0))
     }
 
-    fn costly(&self, id: &'static str, head: &str, all: Option<u64>, rows: &[Costly]) -> Section {
-        let mut section = Section::new(id, COSTLY);
-        section.head = head.to_owned();
-        section.figures = all.map(|all| ("count", Cell::Count(all))).into_iter().collect();
-        for own in rows {
-            let mut cells = sums(own);
-            cells.extend([Cell::text(&own.name), Cell::text(&own.file)]);
-            section.push(cells, self.within(&own.longest));
-        }
-        section
+    fn costly(&self, id: &'static str, rows: &[Costly]) -> Section {
+        let columns = sums(|own: &&Costly| *own)
+            .words("name", "name", |own| Cell::text(&own.name))
+            .words("file", "longest in", |own| Cell::text(&own.file));
+        Section::new(id, columns, rows, |own| self.within(&own.longest))
     }
 
     fn headers(&self, own: &Compiled) -> Section {
-        let mut section = Section::new("headers", HEADERS);
-        section.head = format!(
-            "{}, with what they include; of those that a source includes itself",
-            plural(own.all_headers, "header")
-        );
-        section.figures = vec![("count", Cell::Count(own.all_headers))];
-        for Header { costly, chains } in &own.headers {
-            let chain = |own: &Chain| json!({"files": own.files, "total_ms": own.total});
-            let all: Value = chains.iter().map(chain).collect();
-            let shown = chains.first().map_or_else(String::new, |own| own.files.join(" > "));
-            let mut cells = sums(costly);
-            let name = Cell::text(&costly.name);
-            cells.extend([name, Cell::Json(all, shown), Cell::text(&costly.file)]);
-            section.push(cells, self.within(&costly.longest));
-        }
-        section
+        let chain = |own: &Chain| json!({"files": own.files, "total_ms": own.total});
+        let chains = |own: &&Header| {
+            let shown = own.chains.first().map_or_else(String::new, |own| own.files.join(" > "));
+            Cell::Json(own.chains.iter().map(chain).collect::<Value>(), shown)
+        };
+        let columns = sums(|own: &&Header| &own.costly)
+            .words("name", "header", |own| Cell::text(&own.costly.name))
+            .words("chains", "longest by", chains)
+            .words("file", "", |own| Cell::text(&own.costly.file));
+        let next = |own: &&Header| self.within(&own.costly.longest);
+        let all = plural(own.all_headers, "header");
+        Section::new("headers", columns, &own.headers, next).with(
+            format!("{all}, with what they include; of those that a source includes itself"),
+            vec![("count", Cell::Count(own.all_headers))],
+        )
     }
 
     /// What went on in a stretch of time.
@@ -118,11 +80,11 @@ impl ReportInputs<'_> {
     }
 }
 
-fn sums(own: &Costly) -> Vec<Cell> {
-    vec![
-        Cell::Ms(own.total),
-        Cell::Count(own.count),
-        Cell::Ms(own.total / own.count.max(1) as f64),
-        Cell::Ms(own.longest.dur / 1000.0),
-    ]
+/// The columns of sums of what takes time more than once.
+fn sums<'c, T>(of: impl Fn(&T) -> &Costly + Copy + 'c) -> Columns<'c, T> {
+    Columns::new()
+        .ms("total_ms", "ms", move |own| of(own).total)
+        .count("count", "count", move |own| of(own).count)
+        .ms("avg_ms", "avg ms", move |own| of(own).total / of(own).count.max(1) as f64)
+        .ms("longest_ms", "longest", move |own| of(own).longest.dur / 1000.0)
 }

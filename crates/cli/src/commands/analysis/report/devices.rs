@@ -1,63 +1,10 @@
 //! The sections of devices of PyTorch.
 
 use super::super::data::percent_of;
-use super::section::{Cell, Column, Section, figure, words};
+use super::section::{Cell, Columns, Section};
 use super::sections::{ReportInputs, escaped};
-use tracemill_analysis::{Device, Devices, Kernel, StreamIdle};
+use tracemill_analysis::{Device, Devices, Kernel, KindTime, StreamIdle};
 use tracemill_pipeline::{grouped, plural};
-
-const DEVICES: &[Column] = &[
-    figure("kernel_ms", "kernel ms"),
-    figure("compute_pct", "compute %"),
-    figure("exposed_communication_pct", "comm %"),
-    figure("exposed_memory_pct", "memory %"),
-    figure("idle_pct", "idle %"),
-    figure("overlap_pct", "overlap %"),
-    figure("kernels", "kernels").spare(),
-    words("device", "device"),
-    figure("compute_ms", ""),
-    figure("communication_ms", ""),
-    figure("memory_ms", ""),
-    figure("overlap_ms", ""),
-    figure("exposed_communication_ms", ""),
-    figure("exposed_memory_ms", ""),
-    figure("idle_ms", ""),
-    figure("launched", ""),
-    words("pid", ""),
-    words("input", ""),
-];
-
-const IDLE: &[Column] = &[
-    figure("idle_ms", "idle ms"),
-    figure("host_wait_pct", "host wait %"),
-    figure("kernel_wait_pct", "kernel wait %"),
-    figure("other_pct", "other %"),
-    figure("kernels", "kernels").spare(),
-    figure("launched_pct", "launch known %").spare(),
-    figure("stream", "stream"),
-    words("device", "device"),
-    figure("host_wait_ms", ""),
-    figure("kernel_wait_ms", ""),
-    figure("other_ms", ""),
-    words("pid", ""),
-    words("tid", ""),
-    words("input", ""),
-];
-
-const KINDS: &[Column] =
-    &[figure("total_ms", "ms"), figure("total_pct", "%"), words("name", "what runs")];
-
-const KERNELS: &[Column] = &[
-    figure("total_ms", "ms"),
-    figure("total_pct", "%"),
-    figure("count", "count"),
-    figure("avg_ms", "avg ms"),
-    figure("std_ms", "std ms").spare(),
-    figure("max_ms", "max ms"),
-    words("type", "type"),
-    words("name", "kernel"),
-    figure("min_ms", ""),
-];
 
 impl ReportInputs<'_> {
     /// What devices did, why they are idle, and what takes their time.
@@ -68,25 +15,51 @@ impl ReportInputs<'_> {
     }
 
     fn each_device(&self, own: &Devices) -> Section {
-        let mut section = Section::new("gpu", DEVICES);
+        let share = |ms: fn(&Device) -> f64| move |own: &&Device| percent_of(ms(own), own.time);
+        let thread = |own: &&Device| &self.trace.threads[own.thread];
+        let columns = Columns::<&Device>::new()
+            .ms("kernel_ms", "kernel ms", |own| own.time)
+            .percent("compute_pct", "compute %", share(|own| own.compute))
+            .percent("exposed_communication_pct", "comm %", share(|own| own.exposed_communication))
+            .percent("exposed_memory_pct", "memory %", share(|own| own.exposed_memory))
+            .percent("idle_pct", "idle %", share(|own| own.idle))
+            .figure("overlap_pct", "overlap %", |own| match own.communication {
+                0.0 => Cell::None,
+                all => Cell::Percent(percent_of(own.overlap, all)),
+            })
+            .count("kernels", "kernels", |own| own.kernels)
+            .spare()
+            .words("device", "device", |own| Cell::text(self.device(own.thread)))
+            .ms("compute_ms", "", |own| own.compute)
+            .ms("communication_ms", "", |own| own.communication)
+            .ms("memory_ms", "", |own| own.memory)
+            .ms("overlap_ms", "", |own| own.overlap)
+            .ms("exposed_communication_ms", "", |own| own.exposed_communication)
+            .ms("exposed_memory_ms", "", |own| own.exposed_memory)
+            .ms("idle_ms", "", |own| own.idle)
+            .count("launched", "", |own| own.launched)
+            .words("pid", "", |own| Cell::text(thread(own).pid_text()))
+            .words("input", "", |own| self.input(own.thread));
+        // in the order of the trace: ranks are compared with each other
+        let rows = own.all.iter().take(self.rows);
+        let next = |own: &&Device| self.next.of_process(&["top"], thread(own));
+        let mut section = Section::new("gpu", columns, rows, next);
         let kernels: u64 = own.all.iter().map(|own| own.kernels).sum();
         let left_out = (own.incomplete > 0)
             .then(|| format!("; {} left out with the last step", grouped(own.incomplete)));
-        section.head = format!(
+        let overlong = percent_of(own.overlong, own.durations);
+        section.why = (overlong > 1.0).then(|| format!(
+            "{overlong:.1} % of the durations of kernels overlap the one before on their stream, where one runs at a time: \
+             they are longer than the kernels ran"
+        ));
+        let sum = |of: fn(&Device) -> f64| Cell::Ms(own.all.iter().map(of).sum());
+        let head = format!(
             "{} on {}; comm: while nothing computes, memory: while neither, overlap: of communication while something computes{}",
             plural(kernels, "kernel"),
             plural(own.all.len() as u64, "device"),
             left_out.unwrap_or_default(),
         );
-        let overlong = percent_of(own.overlong, own.durations);
-        if overlong > 1.0 {
-            section.why = Some(format!(
-                "{overlong:.1} % of the durations of kernels overlap the one before on their stream, where one runs at a time: \
-                 they are longer than the kernels ran"
-            ));
-        }
-        let sum = |of: fn(&Device) -> f64| Cell::Ms(own.all.iter().map(of).sum());
-        section.figures = vec![
+        let figures = vec![
             ("devices", Cell::Count(own.all.len() as u64)),
             ("kernels", Cell::Count(kernels)),
             ("kernel_ms", Cell::Ms(own.kernel_time)),
@@ -96,123 +69,88 @@ impl ReportInputs<'_> {
             ("overlong_ms", Cell::Ms(own.overlong)),
             ("incomplete", Cell::Count(own.incomplete)),
         ];
-        // in the order of the trace: ranks are compared with each other
-        for device in own.all.iter().take(self.rows) {
-            let thread = &self.trace.threads[device.thread];
-            let pid = thread.pid_text();
-            let share = |ms: f64| Cell::Percent(percent_of(ms, device.time));
-            let overlap = match device.communication {
-                0.0 => Cell::None,
-                all => Cell::Percent(percent_of(device.overlap, all)),
-            };
-            let cells = vec![
-                Cell::Ms(device.time),
-                share(device.compute),
-                share(device.exposed_communication),
-                share(device.exposed_memory),
-                share(device.idle),
-                overlap,
-                Cell::Count(device.kernels),
-                Cell::text(self.device(device.thread)),
-                Cell::Ms(device.compute),
-                Cell::Ms(device.communication),
-                Cell::Ms(device.memory),
-                Cell::Ms(device.overlap),
-                Cell::Ms(device.exposed_communication),
-                Cell::Ms(device.exposed_memory),
-                Cell::Ms(device.idle),
-                Cell::Count(device.launched),
-                Cell::text(&pid),
-                self.input(device.thread),
-            ];
-            section.push(cells, self.next.of_process(&["top"], thread));
-        }
-        section
+        section.with(head, figures)
     }
 
     fn kinds(&self, own: &Devices) -> Section {
-        let mut section = Section::new("gpu-types", KINDS);
         let all: f64 = own.kinds.iter().map(|own| own.time).sum();
-        section.head = "what kernels do, all devices together; each moment counts once".to_owned();
-        section.figures = vec![("total_ms", Cell::Ms(all))];
-        for kind in own.kinds.iter().take(self.rows) {
-            let cells = vec![
-                Cell::Ms(kind.time),
-                Cell::Percent(percent_of(kind.time, all)),
-                Cell::text(&kind.name),
-            ];
-            let (_, last) = kind.name.rsplit_once(' ').unwrap_or(("", &kind.name));
-            let names = match last {
-                "communication" => "^(nccl.*Kernel|gloo:)",
-                "memory" => "^(Mem(cpy|set)|dma)",
+        let columns = Columns::<&KindTime>::new()
+            .ms("total_ms", "ms", |own| own.time)
+            .percent("total_pct", "%", |own| percent_of(own.time, all))
+            .words("name", "what runs", |own| Cell::text(&own.name));
+        let next = |kind: &&KindTime| {
+            let names = match kind.name.rsplit(' ').next() {
+                Some("communication") => "^(nccl.*Kernel|gloo:)",
+                Some("memory") => "^(Mem(cpy|set)|dma)",
                 _ => ".",
             };
-            section.push(cells, self.next.of_all(&["top", "--per", "all", "--focus", names]));
-        }
-        section
+            self.next.of_all(&["top", "--per", "all", "--focus", names])
+        };
+        Section::new("gpu-types", columns, own.kinds.iter().take(self.rows), next).with(
+            "what kernels do, all devices together; each moment counts once",
+            vec![("total_ms", Cell::Ms(all))],
+        )
     }
 
     fn idle(&self, own: &Devices) -> Section {
-        let mut section = Section::new("gpu-idle", IDLE);
-        let all: f64 = own.idle.iter().map(|own| own.idle).sum();
-        section.head = format!(
-            "{all:.2} ms between kernels of {}: the host launched late, kernels followed soon, or neither",
-            plural(own.idle.len() as u64, "stream")
-        );
-        section.figures =
-            vec![("streams", Cell::Count(own.idle.len() as u64)), ("idle_ms", Cell::Ms(all))];
-        for &one in own.idle.iter().take(self.rows) {
-            let StreamIdle { device, thread, stream, kernels, launched, .. } = one;
-            let StreamIdle { idle, host_wait, kernel_wait, other, .. } = one;
-            let of = &self.trace.threads[thread];
-            let share = |ms: f64| Cell::Percent(percent_of(ms, idle));
-            let cells = vec![
-                Cell::Ms(idle),
-                share(host_wait),
-                share(kernel_wait),
-                share(other),
-                Cell::Count(kernels),
-                Cell::Percent(percent_of(launched as f64, kernels as f64)),
-                Cell::Count(u64::from(stream)),
-                Cell::text(self.device(device)),
-                Cell::Ms(host_wait),
-                Cell::Ms(kernel_wait),
-                Cell::Ms(other),
-                Cell::text(of.pid_text()),
-                Cell::text(of.tid_text()),
-                self.input(thread),
-            ];
-            section.push(cells, self.next.of_thread(&["tree", "--log"], of));
-        }
-        section
+        let share =
+            |ms: fn(&StreamIdle) -> f64| move |own: &&StreamIdle| percent_of(ms(own), own.idle);
+        let thread = |own: &&StreamIdle| &self.trace.threads[own.thread];
+        let launched = |own: &&StreamIdle| percent_of(own.launched as f64, own.kernels as f64);
+        let columns = Columns::<&StreamIdle>::new()
+            .ms("idle_ms", "idle ms", |own| own.idle)
+            .percent("host_wait_pct", "host wait %", share(|own| own.host_wait))
+            .percent("kernel_wait_pct", "kernel wait %", share(|own| own.kernel_wait))
+            .percent("other_pct", "other %", share(|own| own.other))
+            .count("kernels", "kernels", |own| own.kernels)
+            .spare()
+            .percent("launched_pct", "launch known %", launched)
+            .spare()
+            .count("stream", "stream", |own| u64::from(own.stream))
+            .words("device", "device", |own| Cell::text(self.device(own.device)))
+            .ms("host_wait_ms", "", |own| own.host_wait)
+            .ms("kernel_wait_ms", "", |own| own.kernel_wait)
+            .ms("other_ms", "", |own| own.other)
+            .words("pid", "", |own| Cell::text(thread(own).pid_text()))
+            .words("tid", "", |own| Cell::text(thread(own).tid_text()))
+            .words("input", "", |own| self.input(own.thread));
+        let rows = own.idle.iter().take(self.rows);
+        let next = |own: &&StreamIdle| self.next.of_thread(&["tree", "--log"], thread(own));
+        let (all, streams) =
+            (own.idle.iter().map(|own| own.idle).sum::<f64>(), own.idle.len() as u64);
+        Section::new("gpu-idle", columns, rows, next).with(
+            format!(
+                "{all:.2} ms between kernels of {}: the host launched late, kernels followed soon, or neither",
+                plural(streams, "stream")
+            ),
+            vec![("streams", Cell::Count(streams)), ("idle_ms", Cell::Ms(all))],
+        )
     }
 
     fn kernels(&self, own: &Devices) -> Section {
-        let mut section = Section::new("kernels", KERNELS);
-        section.head = format!(
-            "{}, {:.2} ms together; percent of the time from the first kernel of each device to its last",
-            plural(own.all_kernels, "name"),
-            own.durations
-        );
-        section.figures =
-            vec![("count", Cell::Count(own.all_kernels)), ("total_ms", Cell::Ms(own.durations))];
-        for Kernel { name, class, count, total, mean, deviation, least, most } in &own.kernels {
-            let cells = vec![
-                Cell::Ms(*total),
-                Cell::Percent(percent_of(*total, own.kernel_time)),
-                Cell::Count(*count),
-                Cell::Ms(*mean),
-                Cell::Ms(*deviation),
-                Cell::Ms(*most),
-                Cell::text(*class),
-                Cell::text(name),
-                Cell::Ms(*least),
-            ];
-            let whole = format!("^{}$", escaped(name));
-            let words = ["tree", "--log", "--per", "all", "--focus", &*whole, "-n", "20"];
-            section.push(cells, self.next.of_all(&words));
-        }
-        section
+        let columns = Columns::<&Kernel>::new()
+            .ms("total_ms", "ms", |own| own.total)
+            .percent("total_pct", "%", |kernel| percent_of(kernel.total, own.kernel_time))
+            .count("count", "count", |own| own.count)
+            .ms("avg_ms", "avg ms", |own| own.mean)
+            .ms("std_ms", "std ms", |own| own.deviation)
+            .spare()
+            .ms("max_ms", "max ms", |own| own.most)
+            .words("type", "type", |own| Cell::text(own.class))
+            .words("name", "kernel", |own| Cell::text(&own.name))
+            .ms("min_ms", "", |own| own.least);
+        let next = |own: &&Kernel| {
+            let whole = format!("^{}$", escaped(&own.name));
+            self.next.of_all(&["tree", "--log", "--per", "all", "--focus", &whole, "-n", "20"])
+        };
+        Section::new("kernels", columns, &own.kernels, next).with(
+            format!(
+                "{}, {:.2} ms together; percent of the time from the first kernel of each device to its last",
+                plural(own.all_kernels, "name"),
+                own.durations
+            ),
+            vec![("count", Cell::Count(own.all_kernels)), ("total_ms", Cell::Ms(own.durations))],
+        )
     }
 
     /// What the device of a thread is called: its process, and of several inputs the one that it is of.

@@ -1,21 +1,18 @@
 //! The section of whom pages work for.
 
-use super::section::{Cell, Column, Section, figure, words};
+use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::json;
-use tracemill_analysis::{Party, Window};
+use tracemill_analysis::{Party, Visit, Window};
 use tracemill_pipeline::{grouped, plural};
 
-const PARTIES: &[Column] = &[
-    figure("start_ms", "at ms"),
-    figure("self_ms", "main thread ms"),
-    figure("self_pct", "%"),
-    figure("transfer_bytes", "bytes"),
-    words("party", "party"),
-    words("name", "name"),
-    words("known", ""),
-    words("page", "page"),
-];
+/// A party that a visit of a page works for.
+struct Row<'r> {
+    visit: &'r Visit,
+    party: &'r Party,
+    /// Milliseconds of the main thread, of all parties of the visit.
+    sum: f64,
+}
 
 impl ReportInputs<'_> {
     /// Whom pages work for, by navigation; nothing if none works for anybody.
@@ -23,43 +20,48 @@ impl ReportInputs<'_> {
         let visits = self.report.visits.as_ref()?.as_ref().ok()?;
         let all = || self.report.parties.iter().flatten();
         all().next()?;
-        let mut section = Section::new("third-parties", PARTIES);
-        let third = || all().filter(|own| !own.is_first);
-        let (ms, bytes) = third().fold((0.0, 0.0), |sum, own| (sum.0 + own.own, sum.1 + own.bytes));
-        section.head = format!(
-            "of others than the page: {ms:.2} ms of the main thread, {}{}",
-            plural(bytes as u64, "byte"),
-            if self.trace.entities.is_empty() {
-                "; by root domain, --entities FILE knows companies"
-            } else {
-                ""
-            }
-        );
-        section.figures = vec![
-            ("third_parties", Cell::Count(third().count() as u64)),
-            ("third_ms", Cell::Ms(ms)),
-            ("third_bytes", Cell::Number(bytes)),
-        ];
-        for (visit, parties) in visits.iter().zip(&self.report.parties) {
-            let window = Window { from: visit.bounds.0 / 1000.0, to: visit.bounds.1 / 1000.0 };
+        let rows = visits.iter().zip(&self.report.parties).flat_map(|(visit, parties)| {
             let sum: f64 = parties.iter().map(|own| own.own).sum();
             let mut order: Vec<&Party> = parties.iter().collect();
             order.sort_by(|a, b| b.own.total_cmp(&a.own));
-            for own in order.into_iter().take(self.rows) {
-                let cells = vec![
-                    Cell::Ms((visit.bounds.0 - self.trace.bounds.0) / 1000.0),
-                    Cell::Ms(own.own),
-                    Cell::Percent(if sum > 0.0 { own.own / sum * 100.0 } else { 0.0 }),
-                    Cell::Json(json!(own.bytes), grouped(own.bytes as u64)),
-                    Cell::text(if own.is_first { "1st" } else { "3rd" }),
-                    Cell::text(&own.name),
-                    Cell::Json(serde_json::json!(own.is_known), String::new()),
-                    if visit.url.is_empty() { Cell::None } else { Cell::text(&visit.url) },
-                ];
-                let words = ["tree", "--main", "--bottom-up", "--group-by", "third-party"];
-                section.push(cells, self.next.of_window(&words, window));
-            }
-        }
-        Some(section)
+            order.into_iter().take(self.rows).map(move |party| Row { visit, party, sum })
+        });
+        let share =
+            |own: &Row<'_>| if own.sum > 0.0 { own.party.own / own.sum * 100.0 } else { 0.0 };
+        let bytes =
+            |own: &Row<'_>| Cell::Json(json!(own.party.bytes), grouped(own.party.bytes as u64));
+        let known = |own: &Row<'_>| Cell::Json(json!(own.party.is_known), String::new());
+        let columns = Columns::<Row<'_>>::new()
+            .ms("start_ms", "at ms", |own| (own.visit.bounds.0 - self.trace.bounds.0) / 1000.0)
+            .ms("self_ms", "main thread ms", |own| own.party.own)
+            .percent("self_pct", "%", share)
+            .figure("transfer_bytes", "bytes", bytes)
+            .words("party", "party", |own| {
+                Cell::text(if own.party.is_first { "1st" } else { "3rd" })
+            })
+            .words("name", "name", |own| Cell::text(&own.party.name))
+            .words("known", "", known)
+            .words("page", "page", |own| Cell::optional(Some(&own.visit.url)));
+        let next = |own: &Row<'_>| {
+            let (from, to) = own.visit.bounds;
+            let window = Window { from: from / 1000.0, to: to / 1000.0 };
+            let words = ["tree", "--main", "--bottom-up", "--group-by", "third-party"];
+            self.next.of_window(&words, window)
+        };
+        let third = || all().filter(|own| !own.is_first);
+        let (ms, bytes) = third().fold((0.0, 0.0), |sum, own| (sum.0 + own.own, sum.1 + own.bytes));
+        let by = match self.trace.entities.is_empty() {
+            true => "; by root domain, --entities FILE knows companies",
+            false => "",
+        };
+        let of = plural(bytes as u64, "byte");
+        Some(Section::new("third-parties", columns, rows, next).with(
+            format!("of others than the page: {ms:.2} ms of the main thread, {of}{by}"),
+            vec![
+                ("third_parties", Cell::Count(third().count() as u64)),
+                ("third_ms", Cell::Ms(ms)),
+                ("third_bytes", Cell::Number(bytes)),
+            ],
+        ))
     }
 }

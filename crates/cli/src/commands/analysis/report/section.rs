@@ -28,6 +28,11 @@ impl Cell {
         Cell::Text(text.into())
     }
 
+    /// A text, unless it is missing or empty.
+    pub(super) fn optional(text: Option<&str>) -> Self {
+        text.filter(|text| !text.is_empty()).map_or(Cell::None, Cell::text)
+    }
+
     pub(super) fn of(number: Option<i64>) -> Self {
         number.map_or(Cell::None, |number| Cell::Json(json!(number), number.to_string()))
     }
@@ -54,9 +59,9 @@ impl Cell {
     }
 }
 
-/// A column.
+/// The names and the setting of a column.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
+pub(super) struct Head {
     /// In JSON.
     pub(super) key: &'static str,
     /// In text; empty if it is in JSON only.
@@ -66,21 +71,82 @@ pub(super) struct Column {
     pub(super) is_spare: bool,
 }
 
-impl Column {
-    /// The same, to be left out before others become too narrow to be read.
-    pub(super) const fn spare(self) -> Self {
-        Column { is_spare: true, ..self }
+type ToCell<'c, T> = Box<dyn Fn(&T) -> Cell + 'c>;
+
+/// The columns of a table with a row for each `T`, in their order.
+pub(super) struct Columns<'c, T>(Vec<(Head, ToCell<'c, T>)>);
+
+impl<'c, T> Columns<'c, T> {
+    pub(super) fn new() -> Self {
+        Columns(Vec::new())
     }
-}
 
-/// A column of figures.
-pub(super) const fn figure(key: &'static str, head: &'static str) -> Column {
-    Column { key, head, set: ColumnAlignment::Right, is_spare: false }
-}
+    fn add(
+        mut self,
+        key: &'static str,
+        head: &'static str,
+        set: ColumnAlignment,
+        cell: impl Fn(&T) -> Cell + 'c,
+    ) -> Self {
+        self.0.push((Head { key, head, set, is_spare: false }, Box::new(cell)));
+        self
+    }
 
-/// A column of texts.
-pub(super) const fn words(key: &'static str, head: &'static str) -> Column {
-    Column { key, head, set: ColumnAlignment::Left, is_spare: false }
+    /// The last one is left out before others become too narrow to be read.
+    pub(super) fn spare(mut self) -> Self {
+        self.0.iter_mut().last().into_iter().for_each(|own| own.0.is_spare = true);
+        self
+    }
+
+    /// Adds a column of figures.
+    pub(super) fn figure(
+        self,
+        key: &'static str,
+        head: &'static str,
+        cell: impl Fn(&T) -> Cell + 'c,
+    ) -> Self {
+        self.add(key, head, ColumnAlignment::Right, cell)
+    }
+
+    /// Adds a column of texts, or of anything else that stands to the left.
+    pub(super) fn words(
+        self,
+        key: &'static str,
+        head: &'static str,
+        cell: impl Fn(&T) -> Cell + 'c,
+    ) -> Self {
+        self.add(key, head, ColumnAlignment::Left, cell)
+    }
+
+    /// Adds a column of milliseconds.
+    pub(super) fn ms(
+        self,
+        key: &'static str,
+        head: &'static str,
+        of: impl Fn(&T) -> f64 + 'c,
+    ) -> Self {
+        self.figure(key, head, move |own| Cell::Ms(of(own)))
+    }
+
+    /// Adds a column of percentages.
+    pub(super) fn percent(
+        self,
+        key: &'static str,
+        head: &'static str,
+        of: impl Fn(&T) -> f64 + 'c,
+    ) -> Self {
+        self.figure(key, head, move |own| Cell::Percent(of(own)))
+    }
+
+    /// Adds a column of counts.
+    pub(super) fn count(
+        self,
+        key: &'static str,
+        head: &'static str,
+        of: impl Fn(&T) -> u64 + 'c,
+    ) -> Self {
+        self.figure(key, head, move |own| Cell::Count(of(own)))
+    }
 }
 
 /// A section.
@@ -92,20 +158,31 @@ pub(super) struct Section {
     pub(super) figures: Vec<(&'static str, Cell)>,
     /// Why something cannot be told.
     pub(super) why: Option<String>,
-    pub(super) columns: &'static [Column],
+    pub(super) columns: Vec<Head>,
     pub(super) rows: Vec<Vec<Cell>>,
     /// The command that shows more, for each row.
     pub(super) next: Vec<String>,
 }
 
 impl Section {
-    pub(super) fn new(id: &'static str, columns: &'static [Column]) -> Self {
-        let (head, figures, why) = (String::new(), Vec::new(), None);
-        Section { id, head, figures, why, columns, rows: Vec::new(), next: Vec::new() }
+    /// Returns a section with a table: a row for each of `rows`, and the command that shows more of it.
+    pub(super) fn new<T>(
+        id: &'static str,
+        columns: Columns<'_, T>,
+        rows: impl IntoIterator<Item = T>,
+        next: impl Fn(&T) -> String,
+    ) -> Self {
+        let row = |own: T| {
+            let cells = columns.0.iter().map(|(_, cell)| cell(&own)).collect();
+            (cells, next(&own))
+        };
+        let (rows, next) = rows.into_iter().map(row).unzip();
+        let columns = columns.0.iter().map(|(head, _)| *head).collect();
+        Section { id, head: String::new(), figures: Vec::new(), why: None, columns, rows, next }
     }
 
-    pub(super) fn push(&mut self, row: Vec<Cell>, next: String) {
-        self.rows.push(row);
-        self.next.push(next);
+    /// The same with a sentence and the figures in it.
+    pub(super) fn with(self, head: impl Into<String>, figures: Vec<(&'static str, Cell)>) -> Self {
+        Section { head: head.into(), figures, ..self }
     }
 }

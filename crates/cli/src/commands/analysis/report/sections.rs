@@ -4,9 +4,12 @@ use super::super::data::percent_of;
 use super::super::text::location;
 use super::figures::busy;
 use super::next::Next;
-use super::section::{Cell, Column, Section, figure, words};
+use super::section::{Cell, Columns, Section};
 use serde_json::{Value, json};
-use tracemill_analysis::{Blocks, HotPath, Report, Stretch, Trace, TreeRow};
+use std::borrow::Cow;
+use tracemill_analysis::{
+    Blocks, Counted, HotPath, Report, Spread, Stretch, ThreadSums, Trace, TreeRow,
+};
 use tracemill_pipeline::{grouped, plural};
 
 /// What sections are made of.
@@ -16,68 +19,6 @@ pub(super) struct ReportInputs<'a> {
     pub(super) next: &'a Next,
     pub(super) rows: usize,
 }
-
-const HOT: &[Column] = &[
-    figure("self_ms", "self ms"),
-    figure("self_pct", "%"),
-    figure("total_ms", "total ms"),
-    figure("count", "count"),
-    words("name", "activity"),
-    words("location", "location"),
-    words("id", ""),
-    words("category", ""),
-    words("url", ""),
-    figure("line", ""),
-    figure("column", ""),
-];
-
-const PATH: &[Column] = &[
-    figure("total_ms", "ms"),
-    words("thread", "thread"),
-    words("path", "from the outermost on"),
-    words("pid", ""),
-    words("tid", ""),
-];
-
-const THREADS: &[Column] = &[
-    figure("busy_ms", "busy ms"),
-    figure("busy_pct", "%"),
-    figure("events", "events"),
-    figure("samples", "samples"),
-    figure("gap_ms", "longest gap ms").spare(),
-    words("thread", "thread"),
-    words("categories", "self ms by category"),
-    words("pid", ""),
-    words("tid", ""),
-    words("name", ""),
-    words("input", ""),
-];
-
-const STRETCHES: &[Column] = &[
-    figure("start_ms", "at ms"),
-    figure("dur_ms", "ms"),
-    words("thread", "thread"),
-    words("key", "key"),
-    words("paths", "most self time"),
-    words("pid", ""),
-    words("tid", ""),
-];
-
-const SLICES: &[Column] = &[
-    figure("count", "count"),
-    figure("p50_ms", "p50 ms"),
-    figure("p99_ms", "p99 ms"),
-    figure("max_ms", "max ms"),
-    words("name", "name"),
-];
-
-const COUNTERS: &[Column] = &[
-    figure("count", "count"),
-    figure("max", "max"),
-    words("name", "counter"),
-    words("key", "key"),
-    words("pid", "pid"),
-];
 
 impl ReportInputs<'_> {
     /// All that there are.
@@ -107,95 +48,94 @@ impl ReportInputs<'_> {
     fn hot(&self) -> Option<Section> {
         let part = self.report.hot.as_ref()?;
         let busy = busy(self.report);
-        let mut section = Section::new("hot", HOT);
-        let gc = (self.report.gc > 0.0)
-            .then(|| format!("; garbage collection {:.2} ms", self.report.gc));
-        let idle = (self.report.idle > 0.0)
-            .then(|| format!("; idle {:.2} ms, not counted", self.report.idle));
+        let columns = Columns::<Cow<'_, TreeRow>>::new()
+            .ms("self_ms", "self ms", |row| row.own)
+            .percent("self_pct", "%", |row| percent_of(row.own, busy))
+            .ms("total_ms", "total ms", |row| row.total)
+            .count("count", "count", |row| row.count)
+            .words("name", "activity", |row| Cell::text(row.name()))
+            .words("location", "location", |row| Cell::text(location(row)))
+            .words("id", "", |row| Cell::text(&row.id))
+            .words("category", "", |row| Cell::text(row.category))
+            .words("url", "", |row| Cell::optional(Some(&row.location.url)))
+            .figure("line", "", |row| Cell::of(row.location.line))
+            .figure("column", "", |row| Cell::of(row.location.column));
         let rows = &part.table.rows;
-        section.head = format!(
-            "{busy:.2} ms busy, {}{}{}",
-            plural(rows.len() as u64, "row"),
-            gc.unwrap_or_default(),
-            idle.unwrap_or_default()
-        );
-        section.figures = vec![
-            ("busy_ms", Cell::Ms(busy)),
-            ("idle_ms", Cell::Ms(self.report.idle)),
-            ("gc_ms", Cell::Ms(self.report.gc)),
-            ("rows", Cell::Count(rows.len() as u64)),
-        ];
-        for row in rows.iter().take(self.rows) {
-            let place = &row.location;
-            let url = if place.url.is_empty() { Cell::None } else { Cell::text(&place.url) };
-            let next = self.next.of_all(&["tree", "--per", "all", "--peek", row.name()]);
-            let cells = vec![
-                Cell::Ms(row.own),
-                Cell::Percent(percent_of(row.own, busy)),
-                Cell::Ms(row.total),
-                Cell::Count(row.count),
-                Cell::text(row.name()),
-                Cell::text(location(&row)),
-                Cell::text(&row.id),
-                Cell::text(row.category),
-                url,
-                Cell::of(place.line),
-                Cell::of(place.column),
-            ];
-            section.push(cells, next);
-        }
-        Some(section)
+        let next = |row: &Cow<'_, TreeRow>| {
+            self.next.of_all(&["tree", "--per", "all", "--peek", row.name()])
+        };
+        let Report { gc, idle, .. } = *self.report;
+        let said = |ms: f64, text: String| if ms > 0.0 { text } else { String::new() };
+        let gc_said = said(gc, format!("; garbage collection {gc:.2} ms"));
+        let idle_said = said(idle, format!("; idle {idle:.2} ms, not counted"));
+        let all = rows.len() as u64;
+        Some(Section::new("hot", columns, rows.iter().take(self.rows), next).with(
+            format!("{busy:.2} ms busy, {}{gc_said}{idle_said}", plural(all, "row")),
+            vec![
+                ("busy_ms", Cell::Ms(busy)),
+                ("idle_ms", Cell::Ms(idle)),
+                ("gc_ms", Cell::Ms(gc)),
+                ("rows", Cell::Count(all)),
+            ],
+        ))
     }
 
     fn path(&self) -> Option<Section> {
         let (at, path) = self.report.heaviest.as_ref()?;
-        let thread = &self.trace.threads[*at];
-        let mut section = Section::new("path", PATH);
-        section.head = "the stack on which most time is spent, of the busiest thread".to_owned();
-        let cells = vec![
-            Cell::Ms(path.last()?.total),
-            Cell::text(self.thread(*at)),
-            Cell::Json(path_json(path), path_text(path)),
-            Cell::text(thread.pid_text()),
-            Cell::text(thread.tid_text()),
-        ];
-        section.push(cells, self.next.of_thread(&["tree", "--heaviest"], thread));
-        Some(section)
+        let (thread, total) = (&self.trace.threads[*at], path.last()?.total);
+        let columns = Columns::<()>::new()
+            .ms("total_ms", "ms", |_| total)
+            .words("thread", "thread", |_| Cell::text(self.thread(*at)))
+            .words("path", "from the outermost on", |_| {
+                Cell::Json(path_json(path), path_text(path))
+            })
+            .words("pid", "", |_| Cell::text(thread.pid_text()))
+            .words("tid", "", |_| Cell::text(thread.tid_text()));
+        let next = |_: &()| self.next.of_thread(&["tree", "--heaviest"], thread);
+        let head = "the stack on which most time is spent, of the busiest thread";
+        Some(Section::new("path", columns, [()], next).with(head, Vec::new()))
     }
 
     fn threads(&self) -> Section {
-        let mut section = Section::new("threads", THREADS);
         let all = &self.report.threads;
-        let busy = all.iter().filter(|own| own.busy > 0.0).count() as u64;
-        section.head = format!("{} of {} busy", grouped(busy), plural(all.len() as u64, "thread"));
-        section.figures =
-            vec![("threads", Cell::Count(all.len() as u64)), ("busy_threads", Cell::Count(busy))];
+        let thread = |own: &&ThreadSums| &self.trace.threads[own.thread];
         let length = self.report.window.to - self.report.window.from;
-        for own in all.iter().filter(|own| own.busy > 0.0).take(self.rows) {
-            let thread = &self.trace.threads[own.thread];
-            let optional = |text: &Option<String>| {
-                text.as_ref().filter(|text| !text.is_empty()).map_or(Cell::None, Cell::text)
-            };
-            let categories: Vec<String> =
-                own.categories.iter().map(|(name, ms)| format!("{name} {ms:.1}")).collect();
-            let category = |own: &(&str, f64)| json!({"category": own.0, "self_ms": own.1});
-            let by_name: Value = own.categories.iter().map(category).collect();
-            let cells = vec![
-                Cell::Ms(own.busy),
-                Cell::Percent(percent_of(own.busy, length)),
-                Cell::Count(own.events),
-                Cell::Count(thread.samples()),
-                own.gap.map_or(Cell::None, |gap| Cell::Ms(gap.to - gap.from)),
-                Cell::text(self.thread(own.thread)),
-                Cell::Json(by_name, categories.join(", ")),
-                Cell::text(thread.pid_text()),
-                Cell::text(thread.tid_text()),
-                optional(&thread.name),
-                optional(&thread.input),
-            ];
-            section.push(cells, self.next.of_thread(&["tree"], thread));
-        }
-        section
+        let category = |own: &(&str, f64)| json!({"category": own.0, "self_ms": own.1});
+        let categories = |own: &&ThreadSums| {
+            let shown = own.categories.iter().map(|(name, ms)| format!("{name} {ms:.1}"));
+            let shown = shown.collect::<Vec<_>>().join(", ");
+            Cell::Json(own.categories.iter().map(category).collect::<Value>(), shown)
+        };
+        let gap = |own: &&ThreadSums| own.gap.map_or(Cell::None, |gap| Cell::Ms(gap.to - gap.from));
+        let columns = Columns::<&ThreadSums>::new()
+            .ms("busy_ms", "busy ms", |own| own.busy)
+            .percent("busy_pct", "%", |own| percent_of(own.busy, length))
+            .count("events", "events", |own| own.events)
+            .count("samples", "samples", |own| thread(own).samples())
+            .figure("gap_ms", "longest gap ms", gap)
+            .spare()
+            .words("thread", "thread", |own| Cell::text(self.thread(own.thread)))
+            .words("categories", "self ms by category", categories)
+            .words("pid", "", |own| Cell::text(thread(own).pid_text()))
+            .words("tid", "", |own| Cell::text(thread(own).tid_text()))
+            .words("name", "", |own| Cell::optional(thread(own).name.as_deref()))
+            .words("input", "", |own| Cell::optional(thread(own).input.as_deref()));
+        let is_busy = |own: &&ThreadSums| own.busy > 0.0;
+        let rows = all.iter().filter(is_busy).take(self.rows);
+        let busy = all.iter().filter(is_busy).count() as u64;
+        Section::new("threads", columns, rows, |own| self.next.of_thread(&["tree"], thread(own)))
+            .with(
+                format!("{} of {} busy", grouped(busy), plural(all.len() as u64, "thread")),
+                vec![
+                    ("threads", Cell::Count(all.len() as u64)),
+                    ("busy_threads", Cell::Count(busy)),
+                ],
+            )
+    }
+
+    /// Milliseconds from the start of the trace to a time on its clock.
+    pub(super) fn after_start(&self, ms: f64) -> f64 {
+        ms - self.trace.bounds.0 / 1000.0
     }
 
     /// What a thread is called, in few words.
@@ -209,75 +149,75 @@ impl ReportInputs<'_> {
     }
 
     fn tasks(&self, count: u64, blocking: f64, longest: &[Stretch]) -> Section {
-        let mut section = Section::new("tasks", STRETCHES);
-        section.head = match count {
+        let head = match count {
             0 => "none longer than 50 ms".to_owned(),
             _ => format!("{} longer than 50 ms, {blocking:.2} ms beyond these", grouped(count)),
         };
-        section.figures = vec![("count", Cell::Count(count)), ("blocking_ms", Cell::Ms(blocking))];
-        longest.iter().for_each(|own| self.push_stretch(&mut section, own));
-        section
+        let figures = vec![("count", Cell::Count(count)), ("blocking_ms", Cell::Ms(blocking))];
+        self.stretches("tasks", longest).with(head, figures)
     }
 
     fn blocks(&self, blocks: &Blocks) -> Section {
-        let mut section = Section::new("blocks", STRETCHES);
         let Blocks { count, total, longest, without_idle } = blocks;
-        section.head = match count {
+        let head = match count {
             0 => "never 50 ms without an (idle) sample".to_owned(),
             _ => format!(
                 "{} of 50 ms and more without an (idle) sample, {total:.2} ms",
                 grouped(*count)
             ),
         };
-        if *without_idle > 0 {
-            section.why = Some(format!(
+        let figures = vec![
+            ("count", Cell::Count(*count)),
+            ("total_ms", Cell::Ms(*total)),
+            ("without_idle", Cell::Count(*without_idle)),
+        ];
+        let mut section = self.stretches("blocks", longest).with(head, figures);
+        section.why = (*without_idle > 0).then(|| {
+            format!(
                 "{} no sample is (idle), so whether its thread waited is not in it",
                 match without_idle {
                     1 => "of 1 CPU profile".to_owned(),
                     many => format!("of {} CPU profiles", grouped(*many)),
                 }
-            ));
-        }
-        section.figures = vec![
-            ("count", Cell::Count(*count)),
-            ("total_ms", Cell::Ms(*total)),
-            ("without_idle", Cell::Count(*without_idle)),
-        ];
-        longest.iter().for_each(|own| self.push_stretch(&mut section, own));
+            )
+        });
         section
     }
 
-    fn push_stretch(&self, section: &mut Section, own: &Stretch) {
-        let thread = &self.trace.threads[own.thread];
-        let first = own.paths.first();
-        let shown = first.map_or_else(String::new, |path| {
-            format!("{} ({:.2} ms)", path_text(&path.rows), path.own())
-        });
+    fn stretches(&self, id: &'static str, rows: &[Stretch]) -> Section {
+        let thread = |own: &&Stretch| &self.trace.threads[own.thread];
         let path = |path: &HotPath| json!({"self_ms": path.own(), "path": path_json(&path.rows)});
-        let paths: Vec<Value> = own.paths.iter().map(path).collect();
-        let cells = vec![
-            Cell::Ms(own.window.from - self.trace.bounds.0 / 1000.0),
-            Cell::Ms(own.dur / 1000.0),
-            Cell::text(self.thread(own.thread)),
-            own.key.as_ref().map_or(Cell::None, Cell::text),
-            Cell::Json(paths.into(), shown),
-            Cell::text(thread.pid_text()),
-            Cell::text(thread.tid_text()),
-        ];
-        let next = match &own.key {
-            // no tree has anything of it
-            _ if own.paths.is_empty() => self.next.events_of(thread, own.window),
-            Some(key) => self.next.of_event(&["tree"], key),
-            None => self.next.of_stretch(&["tree"], thread, own.window),
+        let paths = |own: &&Stretch| {
+            let shown = own.paths.first().map_or_else(String::new, |path| {
+                format!("{} ({:.2} ms)", path_text(&path.rows), path.own())
+            });
+            Cell::Json(own.paths.iter().map(path).collect::<Value>(), shown)
         };
-        section.push(cells, next);
+        let columns = Columns::<&Stretch>::new()
+            .ms("start_ms", "at ms", |own| self.after_start(own.window.from))
+            .ms("dur_ms", "ms", |own| own.dur / 1000.0)
+            .words("thread", "thread", |own| Cell::text(self.thread(own.thread)))
+            .words("key", "key", |own| own.key.as_ref().map_or(Cell::None, Cell::text))
+            .words("paths", "most self time", paths)
+            .words("pid", "", |own| Cell::text(thread(own).pid_text()))
+            .words("tid", "", |own| Cell::text(thread(own).tid_text()));
+        Section::new(id, columns, rows, |own| match &own.key {
+            // no tree has anything of it
+            _ if own.paths.is_empty() => self.next.events_of(thread(own), own.window),
+            Some(key) => self.next.of_event(&["tree"], key),
+            None => self.next.of_stretch(&["tree"], thread(own), own.window),
+        })
     }
 
     fn slices(&self) -> Option<Section> {
         let spread = self.report.spread.as_ref().filter(|all| !all.is_empty())?;
-        let mut section = Section::new("slices", SLICES);
-        section.head = "how long single events last, of the names with most self time".to_owned();
-        for own in spread {
+        let columns = Columns::<&Spread>::new()
+            .count("count", "count", |own| own.count)
+            .ms("p50_ms", "p50 ms", |own| own.p50 / 1000.0)
+            .ms("p99_ms", "p99 ms", |own| own.p99 / 1000.0)
+            .ms("max_ms", "max ms", |own| own.most / 1000.0)
+            .words("name", "name", |own| Cell::text(&own.name));
+        let next = |own: &&Spread| {
             let least = format!("{}ns", (own.p99 * 1000.0).floor());
             // trees call it by its label
             let mut rows = self.report.hot.iter().flat_map(|part| &part.table.rows);
@@ -285,16 +225,10 @@ impl ReportInputs<'_> {
             let called = found.as_ref().map_or(&*own.name, |row| row.name());
             let words =
                 ["tree", "--log", "--per", "all", "--text", called, "--min", &*least, "-n", "20"];
-            let cells = vec![
-                Cell::Count(own.count),
-                Cell::Ms(own.p50 / 1000.0),
-                Cell::Ms(own.p99 / 1000.0),
-                Cell::Ms(own.most / 1000.0),
-                Cell::text(&own.name),
-            ];
-            section.push(cells, self.next.of_all(&words));
-        }
-        Some(section)
+            self.next.of_all(&words)
+        };
+        let head = "how long single events last, of the names with most self time";
+        Some(Section::new("slices", columns, spread, next).with(head, Vec::new()))
     }
 
     fn counters(&self) -> Option<Section> {
@@ -302,24 +236,24 @@ impl ReportInputs<'_> {
         if all.is_empty() {
             return None;
         }
-        let mut section = Section::new("counters", COUNTERS);
-        section.head =
-            format!("{}, by how often they were told", plural(all.len() as u64, "value"));
-        section.figures = vec![("values", Cell::Count(all.len() as u64))];
-        let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by_key(|&at| std::cmp::Reverse(all[at].count));
-        for own in order.into_iter().take(self.rows).map(|at| &all[at]) {
+        let columns = Columns::<&Counted>::new()
+            .count("count", "count", |own| own.count)
+            .figure("max", "max", |own| Cell::Number(own.most))
+            .words("name", "counter", |own| Cell::text(&own.name))
+            .words("key", "key", |own| Cell::text(&own.key))
+            .words("pid", "pid", |own| Cell::text(&own.pid));
+        let mut rows: Vec<&Counted> = all.iter().collect();
+        rows.sort_by_key(|own| std::cmp::Reverse(own.count));
+        rows.truncate(self.rows);
+        let next = |own: &&Counted| {
             let name = format!("^{}$", escaped(&own.name));
-            let cells = vec![
-                Cell::Count(own.count),
-                Cell::Number(own.most),
-                Cell::text(&own.name),
-                Cell::text(&own.key),
-                Cell::text(&own.pid),
-            ];
-            section.push(cells, self.next.of_inputs(&["filter", "--ph", "C", "--name", &name]));
-        }
-        Some(section)
+            self.next.of_inputs(&["filter", "--ph", "C", "--name", &name])
+        };
+        let values = all.len() as u64;
+        Some(Section::new("counters", columns, rows, next).with(
+            format!("{}, by how often they were told", plural(values, "value")),
+            vec![("values", Cell::Count(values))],
+        ))
     }
 }
 
