@@ -164,7 +164,7 @@ pub fn reading(
     };
     tracemill_pipeline::survive_lost_pages();
     let sources = args.input.sources_and(&[])?;
-    let mut limits = args.limits.config(&args.input, &caller.progress)?.limits;
+    let mut limits = args.common.limits.config(&args.input, &caller.progress)?.limits;
     limits.cancel = caller.cancel.clone();
     Ok(Reading { sources, limits, windows: args.0.window.window })
 }

@@ -45,11 +45,7 @@ impl Messages {
     /// As the flags have it, if the verb has any.
     pub(crate) fn new(args: Option<&MessageArgs>) -> Self {
         let terminal = io::stderr().is_terminal();
-        let color = match args.map_or(TerminalChoice::Auto, |args| args.color) {
-            TerminalChoice::Always => true,
-            TerminalChoice::Never => false,
-            TerminalChoice::Auto => terminal && environment_has_color(),
-        };
+        let color = is_colored(args.map_or(TerminalChoice::Auto, |args| args.color), terminal);
         let (quiet, verbose) = args.map_or((false, false), |args| (args.quiet, args.verbose));
         Messages { quiet, verbose, terminal, color, caller: None }
     }
@@ -154,7 +150,7 @@ pub(crate) fn usage(error: &clap::Error, words: &[OsString]) -> Exit {
         }
         _ => {
             let text = &usage_text(error, words);
-            let color = io::stderr().is_terminal() && environment_has_color();
+            let color = is_colored(TerminalChoice::Auto, io::stderr().is_terminal());
             say(&lines(Level::Error, text, color));
             Exit::Usage
         }
@@ -186,19 +182,22 @@ pub(crate) fn failure_text(failure: &Failure) -> String {
     text
 }
 
-/// Whether what is printed for people is coloured.
-pub(crate) fn colored_stdout(when: TerminalChoice) -> bool {
+/// Whether what is printed for people to standard output, or to a file, is coloured.
+pub(crate) fn has_colors(when: TerminalChoice, is_stdout: bool) -> bool {
+    is_colored(when, is_stdout && io::stdout().is_terminal())
+}
+
+/// Follows the conventions of <https://no-color.org>, and spares terminals that cannot.
+fn is_colored(when: TerminalChoice, is_terminal: bool) -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match when {
         TerminalChoice::Always => true,
         TerminalChoice::Never => false,
-        TerminalChoice::Auto => io::stdout().is_terminal() && environment_has_color(),
+        TerminalChoice::Auto => {
+            let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+            is_terminal && !is_set("NO_COLOR") && !is_dumb
+        }
     }
-}
-
-/// The conventions of <https://no-color.org>, and terminals that cannot.
-fn environment_has_color() -> bool {
-    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 fn say(text: &str) {

@@ -3,7 +3,7 @@
 use super::choices::choices;
 use super::parts::{GROUPS, PartArgs, TimesFlag, UNITS};
 use super::picks::PickArgs;
-use super::{Export, InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
 use tracemill_analysis::{ExportForm, GroupBy, Matcher, Per, RowOrder, RowThreshold};
@@ -112,9 +112,7 @@ pub(crate) struct TopArgs {
     #[command(flatten)]
     pub(crate) form: FormArgs,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// How rows are sorted.
@@ -181,9 +179,7 @@ pub(crate) struct TreeArgs {
           conflicts_with_all = ["json", "csv", "markdown", "bottom_up", "log", "peek", "heaviest", "min", "rows"])]
     pub(crate) format: Option<ExportForm>,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 impl TreeArgs {
@@ -239,7 +235,5 @@ pub(crate) struct CallsArgs {
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }

@@ -1,7 +1,7 @@
 //! Flags of `check`.
 
 use super::choices::choices;
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
 use tracemill_pipeline::CheckFor;
 
@@ -25,7 +25,5 @@ pub(crate) struct CheckArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }

@@ -104,6 +104,15 @@ pub(crate) struct MessageArgs {
     pub(crate) report: Option<PathBuf>,
 }
 
+/// What a run may take, and what is said of it: the flags of all verbs that read traces.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CommonArgs {
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+}
+
 /// Whether to do what suits a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TerminalChoice {

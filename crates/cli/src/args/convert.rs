@@ -3,7 +3,7 @@
 use super::choices::choices;
 use super::export::is_perfetto;
 use super::trace::{Form, all_formats};
-use super::{Export, InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
+use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
 use clap::Args;
 use tracemill_pipeline::Style;
@@ -71,9 +71,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "STYLE", default_value = "keep", value_parser = choices(STYLES), help_heading = "Output")]
     pub(crate) style: Style,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 impl ConvertArgs {

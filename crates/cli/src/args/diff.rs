@@ -2,11 +2,11 @@
 
 use super::analysis::FormArgs;
 use super::choices::choices;
+use super::gate::Figure;
 use super::gate_diff::Gate;
-use super::gate_report::Figure;
 use super::parts::{PartArgs, TimesFlag};
 use super::picks::PickArgs;
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use super::{CommonArgs, InputArgs, OutputArgs};
 use crate::exit::Failure;
 use clap::Args;
 use std::path::PathBuf;
@@ -95,9 +95,7 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) form: FormArgs,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// Which functions count as the same although they differ.

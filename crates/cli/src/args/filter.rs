@@ -1,7 +1,7 @@
 //! Flags of `filter`.
 
 use super::choices::choices;
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
+use super::{CommonArgs, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::size;
 use clap::Args;
 use tracemill_pipeline::{Duration, Filter, Glob, IdSet, Pattern, Preset, TimePoint};
@@ -68,9 +68,7 @@ pub(crate) struct FilterArgs {
     #[command(flatten)]
     pub(crate) viewer: ViewerArgs,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// Which events stay.

@@ -3,7 +3,7 @@
 use super::choices::choices;
 use super::parts::{GROUPS, PartArgs, TimesFlag, UNITS};
 use super::picks::PickArgs;
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use super::{CommonArgs, InputArgs, OutputArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -99,9 +99,7 @@ pub(crate) struct FlameArgs {
     #[arg(long, value_name = "FORM", help_heading = "Output")]
     format: Option<PictureForm>,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// How the frames of a caller are ordered.

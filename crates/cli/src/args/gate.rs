@@ -1,11 +1,10 @@
 //! Limits that may not be broken, as `diff` and `report` have them: `self>5%&self>2ms`, `total:^run$>10%`, `lcp>2.5s`.
 
-use std::fmt;
 use tracemill_pipeline::Pattern;
 
-/// What the values of a metric are.
+/// What the values of a figure are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(super) enum Unit {
     /// Times: a limit has a unit.
     Time,
     /// Numbers.
@@ -13,13 +12,61 @@ pub(crate) enum Unit {
 }
 
 /// What can be limited.
-pub(crate) trait Metric: Copy + fmt::Debug + 'static {
-    /// Of each its name, itself, its unit, and whether a pattern may choose rows.
-    const ALL: &'static [(&'static str, Self, Unit, bool)];
-    /// Whether a limit may be a share of a base.
-    const HAS_BASE: bool;
-    /// An example, for what is wrong.
-    const EXAMPLE: &'static str;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Figure {
+    /// Of a row of the table of functions and events.
+    Own,
+    Total,
+    Count,
+    /// Of the whole report.
+    Busy,
+    Gc,
+    Tasks,
+    Blocking,
+    LongestTask,
+    Blocks,
+    LongestBlock,
+    Fcp,
+    Lcp,
+    Inp,
+    Cls,
+    Requests,
+    /// Of devices.
+    GpuIdle,
+    GpuOverlap,
+}
+
+/// The names and units of figures.
+const FIGURES: [(&str, Figure, Unit); 17] = [
+    ("self", Figure::Own, Unit::Time),
+    ("total", Figure::Total, Unit::Time),
+    ("count", Figure::Count, Unit::Count),
+    ("busy", Figure::Busy, Unit::Time),
+    ("gc", Figure::Gc, Unit::Time),
+    ("tasks", Figure::Tasks, Unit::Count),
+    ("blocking", Figure::Blocking, Unit::Time),
+    ("longest-task", Figure::LongestTask, Unit::Time),
+    ("blocks", Figure::Blocks, Unit::Count),
+    ("longest-block", Figure::LongestBlock, Unit::Time),
+    ("fcp", Figure::Fcp, Unit::Time),
+    ("lcp", Figure::Lcp, Unit::Time),
+    ("inp", Figure::Inp, Unit::Time),
+    ("cls", Figure::Cls, Unit::Count),
+    ("requests", Figure::Requests, Unit::Count),
+    ("gpu.idle", Figure::GpuIdle, Unit::Time),
+    ("gpu.overlap", Figure::GpuOverlap, Unit::Count),
+];
+
+impl Figure {
+    pub(super) fn is_of_rows(self) -> bool {
+        matches!(self, Figure::Own | Figure::Total | Figure::Count)
+    }
+
+    /// Its name and unit.
+    pub(super) fn named(self) -> (&'static str, Unit) {
+        let found = FIGURES.iter().find(|own| own.1 == self);
+        found.map_or(("", Unit::Count), |own| (own.0, own.2))
+    }
 }
 
 /// On which side of a limit it is broken.
@@ -33,8 +80,8 @@ pub(crate) enum Sign {
 
 /// A limit, or the part of one that stands between `&`.
 #[derive(Clone, Debug)]
-pub(crate) struct Term<M> {
-    pub(crate) metric: M,
+pub(crate) struct Term {
+    pub(crate) metric: Figure,
     pub(crate) pattern: Option<Pattern>,
     pub(crate) sign: Sign,
     pub(crate) value: Value,
@@ -51,28 +98,42 @@ pub(crate) enum Value {
 
 /// Terms that must all be so of one row.
 #[derive(Clone, Debug)]
-pub(crate) struct Terms<M> {
+pub(crate) struct Terms {
     pub(crate) text: String,
-    pub(crate) all: Vec<Term<M>>,
+    pub(crate) all: Vec<Term>,
 }
 
-impl<M: Metric> std::str::FromStr for Terms<M> {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = text.split('&').map(term).collect::<Result<_, _>>()?;
+impl Terms {
+    /// Reads the terms of a limit; `has_base` says whether it may be a share of a base, as in `diff`.
+    ///
+    /// # Errors
+    /// Returns what is expected instead.
+    pub(super) fn parse(text: &str, has_base: bool) -> Result<Self, String> {
+        let all: Vec<Term> =
+            text.split('&').map(|text| term(text, has_base)).collect::<Result<_, _>>()?;
+        let rows = all.iter().filter(|term| term.metric.is_of_rows()).count();
+        if rows > 0 && rows < all.len() {
+            let whole = if has_base { "run" } else { "report" };
+            return Err(format!(
+                "self, total and count are of rows, all else is of the whole {whole}: each has a --fail-on of its own"
+            ));
+        }
         Ok(Terms { text: text.to_owned(), all })
     }
 }
 
-fn term<M: Metric>(text: &str) -> Result<Term<M>, String> {
+fn term(text: &str, has_base: bool) -> Result<Term, String> {
+    let example = match has_base {
+        true => "self>5%, total:^run$>2ms or lcp>10%",
+        false => "lcp>2.5s or self:^run$>50ms",
+    };
     let expected = || {
-        let names: Vec<&str> = M::ALL.iter().map(|own| own.0).collect();
-        let (last, others) = names.split_last().expect("metrics");
+        let names = FIGURES.map(|own| own.0);
+        let (last, others) = names.split_last().expect("figures");
         format!(
             "expected METRIC[:PATTERN]>VALUE, or < for what must not fall, with {} or {last}, such as {}: {text}",
             others.join(", "),
-            M::EXAMPLE
+            example
         )
     };
     let (head, value) = text.rsplit_once(['>', '<']).ok_or_else(expected)?;
@@ -81,12 +142,13 @@ fn term<M: Metric>(text: &str) -> Result<Term<M>, String> {
         Some((name, pattern)) => (name, Some(pattern.parse::<Pattern>()?)),
         None => (head, None),
     };
-    let known = M::ALL.iter().find(|own| own.0 == name.trim() && (own.3 || pattern.is_none()));
-    let &(_, metric, unit, _) = known.ok_or_else(expected)?;
+    let is_known = |own: &&(&str, Figure, Unit)| {
+        own.0 == name.trim() && (own.1.is_of_rows() || pattern.is_none())
+    };
+    let &(_, metric, unit) = FIGURES.iter().find(is_known).ok_or_else(expected)?;
     let value = value.trim();
     let number = |text: &str| text.parse::<f64>().ok().filter(|own| own.is_finite() && *own >= 0.0);
-    if value.ends_with('%') && !M::HAS_BASE {
-        let example = M::EXAMPLE;
+    if value.ends_with('%') && !has_base {
         return Err(format!(
             "a share is of a base, which only diff has; expected a value such as {example}: {text}"
         ));
@@ -106,7 +168,7 @@ fn term<M: Metric>(text: &str) -> Result<Term<M>, String> {
     Ok(Term { metric, pattern, sign, value })
 }
 
-impl<M> Term<M> {
+impl Term {
     /// Whether a row of a name is meant.
     pub(crate) fn means(&self, name: &str) -> bool {
         self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(name))

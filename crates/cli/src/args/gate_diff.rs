@@ -1,29 +1,11 @@
 //! Limits of `diff`: on what a row has become.
 
-use super::gate::{Metric, Sign, Term, Terms, Unit, Value};
-use super::gate_report::Figure;
+use super::gate::{Figure, Sign, Term, Terms, Unit, Value};
 use tracemill_analysis::{Comparison, Difference, Judged, Pair};
 
 /// Terms that must all be so of one row.
 #[derive(Clone, Debug)]
-pub(crate) struct Gate(Terms<Changed>);
-
-/// What of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Changed {
-    Own,
-    Total,
-    Count,
-    Busy,
-    /// Of the report of a run.
-    Of(Figure),
-}
-
-impl Changed {
-    fn is_of_rows(self) -> bool {
-        matches!(self, Changed::Own | Changed::Total | Changed::Count)
-    }
-}
+pub(crate) struct Gate(Terms);
 
 /// What a limit comes to.
 pub(crate) enum Outcome {
@@ -33,44 +15,15 @@ pub(crate) enum Outcome {
     Unsure(String),
 }
 
-impl Metric for Changed {
-    const ALL: &'static [(&'static str, Self, Unit, bool)] = &[
-        ("self", Changed::Own, Unit::Time, true),
-        ("total", Changed::Total, Unit::Time, true),
-        ("count", Changed::Count, Unit::Count, true),
-        ("busy", Changed::Busy, Unit::Time, false),
-        ("gc", Changed::Of(Figure::Gc), Unit::Time, false),
-        ("tasks", Changed::Of(Figure::Tasks), Unit::Count, false),
-        ("blocking", Changed::Of(Figure::Blocking), Unit::Time, false),
-        ("longest-task", Changed::Of(Figure::LongestTask), Unit::Time, false),
-        ("blocks", Changed::Of(Figure::Blocks), Unit::Count, false),
-        ("longest-block", Changed::Of(Figure::LongestBlock), Unit::Time, false),
-        ("fcp", Changed::Of(Figure::Fcp), Unit::Time, false),
-        ("lcp", Changed::Of(Figure::Lcp), Unit::Time, false),
-        ("inp", Changed::Of(Figure::Inp), Unit::Time, false),
-        ("cls", Changed::Of(Figure::Cls), Unit::Count, false),
-        ("requests", Changed::Of(Figure::Requests), Unit::Count, false),
-        ("gpu.idle", Changed::Of(Figure::GpuIdle), Unit::Time, false),
-        ("gpu.overlap", Changed::Of(Figure::GpuOverlap), Unit::Count, false),
-    ];
-    const HAS_BASE: bool = true;
-    const EXAMPLE: &'static str = "self>5%, total:^run$>2ms or lcp>10%";
-}
-
 impl std::str::FromStr for Gate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let terms: Terms<Changed> = text.parse()?;
-        let rows = terms.all.iter().filter(|term| term.metric.is_of_rows()).count();
-        if rows > 0 && rows < terms.all.len() {
-            return Err("self, total and count are of rows, all else is of the whole run: each has a --fail-on of its own".to_owned());
-        }
-        Ok(Gate(terms))
+        Terms::parse(text, true).map(Gate)
     }
 }
 
-fn is_broken(term: &Term<Changed>, name: &str, pair: Pair) -> bool {
+fn is_broken(term: &Term, name: &str, pair: Pair) -> bool {
     let (change, limit) = match term.value {
         Value::Percent(percent) => (pair.percent(), percent),
         Value::Plain(value) => (pair.change(), value),
@@ -85,10 +38,8 @@ fn is_broken(term: &Term<Changed>, name: &str, pair: Pair) -> bool {
 impl Gate {
     /// The figures of reports that it is of.
     pub(crate) fn figures(&self) -> impl Iterator<Item = Figure> + '_ {
-        self.0.all.iter().filter_map(|term| match term.metric {
-            Changed::Of(figure) => Some(figure),
-            _ => None,
-        })
+        let metrics = self.0.all.iter().map(|term| term.metric);
+        metrics.filter(|own| !own.is_of_rows() && *own != Figure::Busy)
     }
 
     /// What it comes to, said in a line; `any` counts what may be chance too. `figure` tells both sides of a figure, or why it cannot.
@@ -101,8 +52,8 @@ impl Gate {
         let Terms { text, all } = &self.0;
         if !all[0].metric.is_of_rows() {
             let change = |metric| match metric {
-                Changed::Of(own) => figure(own),
-                _ => Ok((comparison.busy, comparison.busy_judged)),
+                Figure::Busy => Ok((comparison.busy, comparison.busy_judged)),
+                own => figure(own),
             };
             return of_runs(&self.0, any, change);
         }
@@ -112,7 +63,7 @@ impl Gate {
         };
         let row = comparison.rows.iter().find(breaks)?;
         let metric = all[0].metric;
-        let unit = if metric == Changed::Count { " events" } else { " ms" };
+        let unit = if metric == Figure::Count { " events" } else { " ms" };
         let said = told(&row.name, pair(row, metric), unit);
         Some(Outcome::Broken(format!("{text}: {said}")))
     }
@@ -120,9 +71,9 @@ impl Gate {
 
 /// What a limit on whole runs comes to.
 fn of_runs(
-    Terms { text, all }: &Terms<Changed>,
+    Terms { text, all }: &Terms,
     any: bool,
-    change: impl Fn(Changed) -> Result<(Pair, Option<Judged>), String>,
+    change: impl Fn(Figure) -> Result<(Pair, Option<Judged>), String>,
 ) -> Option<Outcome> {
     let (mut said, mut is_sure) = (Vec::new(), true);
     for term in all {
@@ -138,8 +89,7 @@ fn of_runs(
             return None;
         }
         is_sure &= any || judged.is_some();
-        let named = Changed::ALL.iter().find(|own| own.1 == term.metric);
-        let (name, unit) = named.map_or(("", Unit::Count), |own| (own.0, own.2));
+        let (name, unit) = term.metric.named();
         let unit = if unit == Unit::Time { " ms" } else { "" };
         said.push(told(&format!("{name} of the whole run"), pair, unit));
     }
@@ -147,10 +97,10 @@ fn of_runs(
     Some(if is_sure { Outcome::Broken(said) } else { Outcome::Unsure(said) })
 }
 
-fn pair(row: &Difference, metric: Changed) -> Pair {
+fn pair(row: &Difference, metric: Figure) -> Pair {
     match metric {
-        Changed::Total => row.total,
-        Changed::Count => row.count,
+        Figure::Total => row.total,
+        Figure::Count => row.count,
         _ => row.own,
     }
 }
@@ -171,7 +121,7 @@ mod tests {
     fn limits_are_read() {
         let of = |text: &str| text.parse::<Gate>().map(|gate| gate.0.all);
         let terms = of("self>5%&self>2ms").expect("sound");
-        assert_eq!((terms[0].metric, terms[0].value), (Changed::Own, Value::Percent(5.0)));
+        assert_eq!((terms[0].metric, terms[0].value), (Figure::Own, Value::Percent(5.0)));
         assert_eq!(terms[1].value, Value::Plain(2.0));
         let terms = of("total:^run$>1.5s").expect("sound");
         assert!(is_broken(&terms[0], "run", Pair { base: 1000.0, new: 2600.0 }));

@@ -1,76 +1,16 @@
 //! Limits of `report`: on what a trace is, whatever it was before.
 
-use super::gate::{Metric, Sign, Term, Terms, Unit, Value};
-
-/// What can be limited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Figure {
-    /// Of a row of the table of functions and events.
-    Own,
-    Total,
-    Count,
-    /// Of the whole report.
-    Busy,
-    Gc,
-    Tasks,
-    Blocking,
-    LongestTask,
-    Blocks,
-    LongestBlock,
-    Fcp,
-    Lcp,
-    Inp,
-    Cls,
-    Requests,
-    /// Of devices.
-    GpuIdle,
-    GpuOverlap,
-}
-
-impl Figure {
-    fn is_of_rows(self) -> bool {
-        matches!(self, Figure::Own | Figure::Total | Figure::Count)
-    }
-}
-
-impl Metric for Figure {
-    const ALL: &'static [(&'static str, Self, Unit, bool)] = &[
-        ("self", Figure::Own, Unit::Time, true),
-        ("total", Figure::Total, Unit::Time, true),
-        ("count", Figure::Count, Unit::Count, true),
-        ("busy", Figure::Busy, Unit::Time, false),
-        ("gc", Figure::Gc, Unit::Time, false),
-        ("tasks", Figure::Tasks, Unit::Count, false),
-        ("blocking", Figure::Blocking, Unit::Time, false),
-        ("longest-task", Figure::LongestTask, Unit::Time, false),
-        ("blocks", Figure::Blocks, Unit::Count, false),
-        ("longest-block", Figure::LongestBlock, Unit::Time, false),
-        ("fcp", Figure::Fcp, Unit::Time, false),
-        ("lcp", Figure::Lcp, Unit::Time, false),
-        ("inp", Figure::Inp, Unit::Time, false),
-        ("cls", Figure::Cls, Unit::Count, false),
-        ("requests", Figure::Requests, Unit::Count, false),
-        ("gpu.idle", Figure::GpuIdle, Unit::Time, false),
-        ("gpu.overlap", Figure::GpuOverlap, Unit::Count, false),
-    ];
-    const HAS_BASE: bool = false;
-    const EXAMPLE: &'static str = "lcp>2.5s or self:^run$>50ms";
-}
+use super::gate::{Figure, Sign, Term, Terms, Value};
 
 /// Terms that must all be so, of one row or of the report.
 #[derive(Clone, Debug)]
-pub(crate) struct Gate(Terms<Figure>);
+pub(crate) struct Gate(Terms);
 
 impl std::str::FromStr for Gate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let terms: Terms<Figure> = text.parse()?;
-        let rows = terms.all.iter().filter(|term| term.metric.is_of_rows()).count();
-        if rows > 0 && rows < terms.all.len() {
-            return Err("self, total and count are of rows, all else is of the whole report: each has a --fail-on of its own".to_owned());
-        }
-        Ok(Gate(terms))
+        Terms::parse(text, false).map(Gate)
     }
 }
 
@@ -100,7 +40,7 @@ impl Gate {
         figure: impl Fn(Figure) -> Result<f64, String>,
     ) -> Option<String> {
         let Terms { text, all } = &self.0;
-        let exceeds = |term: &Term<Figure>, value: f64| match (term.value, term.sign) {
+        let exceeds = |term: &Term, value: f64| match (term.value, term.sign) {
             (Value::Plain(most), Sign::Above) => value > most,
             (Value::Plain(least), Sign::Below) => value < least,
             (Value::Percent(_), _) => false,

@@ -1,6 +1,6 @@
 //! Flags of `index`, and the flag by which other verbs are told of indexes.
 
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -56,9 +56,7 @@ pub(crate) struct IndexArgs {
     #[arg(long, help_heading = "Output", conflicts_with = "verify")]
     pub(crate) print: bool,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 impl IndexArgs {

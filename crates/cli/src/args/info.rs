@@ -1,7 +1,7 @@
 //! Flags of `info`, and the longer texts of its help.
 
 use super::index::index_use;
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
 use tracemill_pipeline::{IndexUse, InfoConfig};
 
@@ -86,9 +86,7 @@ pub(crate) struct InfoArgs {
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub(crate) markdown: bool,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 impl InfoArgs {

@@ -40,15 +40,18 @@ mod viewer;
 pub(crate) use analysis::{CallsArgs, Form, FormArgs, JsonForm, TopArgs, TreeArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use clock::ClockArgs;
-pub(crate) use common::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TerminalChoice};
+pub(crate) use common::{
+    CommonArgs, InputArgs, LimitArgs, MessageArgs, OutputArgs, TerminalChoice,
+};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use deferred::Deferred;
 pub(crate) use diff::DiffArgs;
 pub(crate) use export::Export;
 pub(crate) use filter::{CriteriaArgs, FilterArgs};
 pub(crate) use flame::{FlameArgs, PictureForm};
+pub(crate) use gate::Figure;
 pub(crate) use gate_diff::Outcome as GateOutcome;
-pub(crate) use gate_report::{Figure, Row as GateRow};
+pub(crate) use gate_report::Row as GateRow;
 pub(crate) use identity::IdentityArgs;
 pub(crate) use index::IndexArgs;
 pub(crate) use info::InfoArgs;
@@ -176,26 +179,26 @@ impl Verb {
     /// Its flags on what is said, if it has any.
     pub(crate) fn messages(&self) -> Option<&MessageArgs> {
         Some(match self {
-            Verb::Merge(args) => &args.messages,
-            Verb::Info(args) => &args.messages,
-            Verb::Index(args) => &args.messages,
+            Verb::Merge(args) => &args.common.messages,
+            Verb::Info(args) => &args.common.messages,
+            Verb::Index(args) => &args.common.messages,
             #[cfg(feature = "view")]
-            Verb::View(args) => &args.messages,
-            Verb::Top(args) => &args.messages,
-            Verb::Tree(args) => &args.messages,
-            Verb::Calls(args) => &args.messages,
-            Verb::Flame(args) => &args.messages,
-            Verb::Diff(args) => &args.messages,
-            Verb::Report(args) => &args.messages,
-            Verb::Profile(ProfileVerb::List(args)) => &args.messages,
-            Verb::Profile(ProfileVerb::Extract(args)) => &args.messages,
-            Verb::Check(args) => &args.messages,
-            Verb::Convert(args) => &args.messages,
-            Verb::Filter(args) => &args.messages,
-            Verb::Split(args) => &args.messages,
-            Verb::Slice(args) => &args.messages,
-            Verb::Redact(args) => &args.messages,
-            Verb::Record(args) => &args.messages,
+            Verb::View(args) => &args.common.messages,
+            Verb::Top(args) => &args.common.messages,
+            Verb::Tree(args) => &args.common.messages,
+            Verb::Calls(args) => &args.common.messages,
+            Verb::Flame(args) => &args.common.messages,
+            Verb::Diff(args) => &args.common.messages,
+            Verb::Report(args) => &args.common.messages,
+            Verb::Profile(ProfileVerb::List(args)) => &args.common.messages,
+            Verb::Profile(ProfileVerb::Extract(args)) => &args.common.messages,
+            Verb::Check(args) => &args.common.messages,
+            Verb::Convert(args) => &args.common.messages,
+            Verb::Filter(args) => &args.common.messages,
+            Verb::Split(args) => &args.common.messages,
+            Verb::Slice(args) => &args.common.messages,
+            Verb::Redact(args) => &args.common.messages,
+            Verb::Record(args) => &args.common.messages,
             Verb::Completions(_) | Verb::Man(_) => return None,
         })
     }
@@ -223,9 +226,7 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 impl MergeArgs {
@@ -243,7 +244,7 @@ impl MergeArgs {
     /// All that the pipeline takes, without a manifest.
     #[cfg(test)]
     fn config(&self) -> Result<Config, Failure> {
-        let mut config = self.limits.config(&self.input, &Arc::default())?;
+        let mut config = self.common.limits.config(&self.input, &Arc::default())?;
         self.set_rules(&mut config, None)?;
         Ok(config)
     }
@@ -293,7 +294,7 @@ mod tests {
         let config = args.config().unwrap();
         assert_eq!((config.threads, config.memory, config.strict), (3, 64 << 20, true));
         assert_eq!(config.tmp_dir, PathBuf::from("/t"));
-        assert_eq!(merge("-j4").unwrap().limits.threads, Some(4));
+        assert_eq!(merge("-j4").unwrap().common.limits.threads, Some(4));
     }
 
     #[test]
@@ -361,7 +362,7 @@ mod tests {
         }
         let none = merge("--read-size 0").unwrap().config();
         assert!(none.is_err());
-        assert_eq!(merge("--tier scalar").unwrap().limits.tier, Some(Tier::Scalar));
+        assert_eq!(merge("--tier scalar").unwrap().common.limits.tier, Some(Tier::Scalar));
         assert_eq!(output("--format ndjson").unwrap().format, Some(Format::Ndjson));
         assert!(output("--format folded").unwrap_err().contains("convert --format folded"));
     }

@@ -2,7 +2,7 @@
 
 use super::index::IndexFlag;
 use super::texts::{EXTRACT_ABOUT, EXTRACT_EXAMPLES, LIST_ABOUT, LIST_EXAMPLES};
-use super::{Deferred, InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use super::{CommonArgs, Deferred, InputArgs, OutputArgs};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use tracemill_pipeline::{IdSet, ProfileChoice, ProfileTarget, Target, check_template};
@@ -33,9 +33,7 @@ pub(crate) struct ListArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// Flags of `profile extract`.
@@ -50,9 +48,7 @@ pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) output: ExtractOutputArgs,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// Which profiles.

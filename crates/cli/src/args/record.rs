@@ -1,6 +1,6 @@
 //! Flags of `record`.
 
-use super::{LimitArgs, MessageArgs};
+use super::CommonArgs;
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -64,9 +64,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "LIST", default_value = CATEGORIES, help_heading = "What is recorded")]
     pub(crate) categories: String,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// A time between samples, in microseconds.

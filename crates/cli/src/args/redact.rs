@@ -1,7 +1,7 @@
 //! Flags of `redact`.
 
 use super::choices::choices;
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs};
+use super::{CommonArgs, InputArgs, OutputArgs, TraceArgs};
 use clap::Args;
 use std::hash::{BuildHasher, RandomState};
 use tracemill_pipeline::{Pattern, Redaction, Secret};
@@ -56,9 +56,7 @@ pub(crate) struct RedactArgs {
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 impl RedactArgs {

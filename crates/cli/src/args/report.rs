@@ -3,7 +3,7 @@
 use super::choices::choices;
 use super::gate_report::Gate;
 use super::parts::{PartArgs, TimesFlag};
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs};
+use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
 use tracemill_analysis::{DeviceRules, Producer};
 use tracemill_pipeline::Duration;
@@ -84,9 +84,7 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) form: ReportFormArgs,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// How the report is written.

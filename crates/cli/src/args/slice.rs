@@ -2,7 +2,7 @@
 
 use super::choices::choices;
 use super::index::IndexFlag;
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
+use super::{CommonArgs, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
 use crate::times::{GivenMoment, positive, window};
 use clap::Args;
@@ -77,9 +77,7 @@ pub(crate) struct SliceArgs {
     #[command(flatten)]
     pub(crate) viewer: ViewerArgs,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// Which time.

@@ -1,7 +1,7 @@
 //! Flags of `split`.
 
 use super::texts_split::{BY_HELP, TEMPLATE_HELP};
-use super::{InputArgs, LimitArgs, MessageArgs, OutputArgs, TraceArgs, ViewerArgs};
+use super::{CommonArgs, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
 use crate::similar::suggestion;
 use crate::size;
@@ -30,9 +30,7 @@ pub(crate) struct SplitArgs {
     #[command(flatten)]
     pub(crate) viewer: ViewerArgs,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// Where parts go.
@@ -103,7 +101,7 @@ impl SplitArgs {
             force: self.output.force,
         };
         let output = self.trace.config(&named, false)?;
-        let reserved = [&self.output.manifest, &self.messages.report];
+        let reserved = [&self.output.manifest, &self.common.messages.report];
         Ok(SplitConfig {
             by: self.by,
             max_size: self.max_size,

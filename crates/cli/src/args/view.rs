@@ -1,7 +1,7 @@
 //! Flags of `view`.
 
 use super::index::IndexFlag;
-use super::{InputArgs, LimitArgs, MessageArgs};
+use super::{CommonArgs, InputArgs};
 use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -98,9 +98,7 @@ pub(crate) struct ViewArgs {
     #[arg(long, value_name = "DIR", help_heading = "Viewers")]
     pub(crate) viewers: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
+    pub(crate) common: CommonArgs,
 }
 
 /// The address of a page: what a browser takes for nothing else.

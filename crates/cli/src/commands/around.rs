@@ -102,17 +102,16 @@ pub(super) fn report_place(
     Ok(Some(place))
 }
 
-/// What went to disk besides the output, for `-v`.
-pub(super) fn note_disk(messages: &Messages, config: &Config, (spilled, spooled): (u64, u64)) {
+/// What went to disk besides the output, for `-v`: what had no room in memory, and so many bytes of inputs.
+pub(super) fn on_disk(config: &Config, spilled: Option<String>, spooled: u64) -> Vec<String> {
     let tmp_dir = config.tmp_dir.display();
-    if spilled > 0 {
-        let bytes = human(spilled);
-        messages.note(&format!(
-            "{bytes} of sorted events went to {tmp_dir}, because the memory budget (-m) was full"
-        ));
-    }
-    if spooled > 0 {
-        let bytes = human(spooled);
-        messages.note(&format!("{bytes} of pipes and packed inputs went to {tmp_dir}"));
-    }
+    let full = |what| format!("{what} went to {tmp_dir}, because the memory budget (-m) was full");
+    let of_inputs = || format!("{} of pipes and packed inputs went to {tmp_dir}", human(spooled));
+    spilled.map(full).into_iter().chain((spooled > 0).then(of_inputs)).collect()
+}
+
+/// That chunks were delayed, for `-v`.
+pub(super) fn delayed(chunks: u64) -> Option<String> {
+    let text = "of CPU profiles came before the nodes they use and were moved after them";
+    (chunks > 0).then(|| format!("{} {text}", plural(chunks, "chunk")))
 }

@@ -5,7 +5,7 @@ use super::reporting::Reporting;
 use super::running::Flags;
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, colored_stdout, plain};
+use crate::messages::{Messages, has_colors, plain};
 use crate::pointer::pointed;
 use crate::remedies;
 use crate::report;
@@ -20,8 +20,8 @@ use unicode_width::UnicodeWidthStr;
 
 /// Reads, then says what is wrong.
 pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let CheckArgs { input, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "check", input, limits, messages: said };
+    let CheckArgs { input, common, .. } = args;
+    let flags = Flags { verb: "check", input, common };
     let reporting = Reporting::new(flags, &args.output, messages)?;
     let (running, output) = (&reporting.running, &reporting.output);
     let viewers = &args.viewers;
@@ -30,11 +30,11 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
 
     let json = report::check(&report, viewers, &running.described());
     // -q leaves the status to say it all, unless a file was asked for
-    if !said.quiet || !output.is_stdout() {
+    if !common.messages.quiet || !output.is_stdout() {
         match args.json {
             true => output.write_json(&json)?,
             false => {
-                let color = output.is_stdout() && colored_stdout(said.color);
+                let color = has_colors(common.messages.color, output.is_stdout());
                 let columns = columns_of(output);
                 output.write(text(&report, viewers, color, columns).as_bytes())?;
             }

@@ -17,8 +17,8 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
     if let Some(packed) = args.perfetto() {
         return analysis::perfetto(args, packed, messages);
     }
-    let ConvertArgs { input, output, trace, viewer, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "convert", input, limits, messages: said };
+    let ConvertArgs { input, output, trace, viewer, common, .. } = args;
+    let flags = Flags { verb: "convert", input, common };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
     let (writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.announce();

@@ -12,8 +12,8 @@ use tracemill_pipeline::{FilterReport, Warning, filter, plural};
 
 /// Filters, then says how it went.
 pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let FilterArgs { input, criteria, output, trace, viewer, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "filter", input, limits, messages: said };
+    let FilterArgs { input, criteria, output, trace, viewer, common, .. } = args;
+    let flags = Flags { verb: "filter", input, common };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
     let (writing, output) = Writing::one(flags, given, &[], messages)?;
     let running = &writing.running;

@@ -13,15 +13,15 @@ use tracemill_pipeline::{IndexReport, InputReport, grouped, index, plural};
 
 /// Makes indexes, and says what became of each.
 pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let IndexArgs { input, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "index", input, limits, messages: said };
+    let IndexArgs { input, common, .. } = args;
+    let flags = Flags { verb: "index", input, common };
     let running = Running::new(flags, &[], messages)?;
     let output = args.output();
     let sources = &running.sources;
     if output.output.is_some() && (sources.len() != 1 || sources[0].is_folder()) {
         return Err(Failure::usage("-o names one index, so name only one trace"));
     }
-    let place = report_place((said, messages), &output, sources)?;
+    let place = report_place((&common.messages, messages), &output, sources)?;
     running.announce();
     let reports = running.watch(|sources, config| index(sources, &args.wanted(), config))?;
 

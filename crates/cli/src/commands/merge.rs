@@ -18,9 +18,9 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     if args.dry_run {
         return merge_dry::run(args, messages);
     }
-    let MergeArgs { input, viewer, identity, output, trace, limits, messages: said, .. } = args;
+    let MergeArgs { input, viewer, identity, output, trace, common, .. } = args;
     let manifest = identity.manifest()?;
-    let flags = Flags { verb: "merge", input, limits, messages: said };
+    let flags = Flags { verb: "merge", input, common };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
     let listed = manifest.as_ref().map_or(&[][..], |manifest| &manifest.inputs);
     let (mut writing, output) = Writing::one(flags, given, listed, messages)?;

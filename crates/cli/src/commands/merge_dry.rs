@@ -17,9 +17,9 @@ use tracemill_pipeline::{InputClock, MergeReport, plan_merge};
 
 /// Decides, and says what a merge would do; only the manifest is written, if one is wanted.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let MergeArgs { input, viewer, identity, output, trace, limits, messages: said, .. } = args;
+    let MergeArgs { input, viewer, identity, output, trace, common, .. } = args;
     let stated = identity.manifest()?;
-    let flags = Flags { verb: "merge", input, limits, messages: said };
+    let flags = Flags { verb: "merge", input, common };
     let listed = stated.as_ref().map_or(&[][..], |manifest| &manifest.inputs);
     let mut running = Running::new(flags, listed, messages)?;
     // what is packed goes nowhere
@@ -57,7 +57,7 @@ fn places(
     let manifest = args.identity.write_manifest.as_deref();
     // what is said, or the manifest, goes to standard output
     let stdout = OutputArgs { output: None, force };
-    let report = report_place((&args.messages, messages), &stdout, sources)?;
+    let report = report_place((&args.common.messages, messages), &stdout, sources)?;
     let manifest = manifest.map(Place::of);
     if let Some(manifest) = &manifest {
         manifest.check("the manifest", sources, force)?;

@@ -1,10 +1,10 @@
 //! What a merge has to say of names, in words.
 
+use super::around::{delayed, on_disk};
 use super::running::Running;
 use super::unmatched;
 use crate::args::MergeArgs;
 use crate::similar::suggestion;
-use crate::size::human;
 use std::path::Path;
 use tracemill_pipeline::{Config, IdentityReport, InputIdentity, MergeReport, Warning, plural};
 
@@ -81,7 +81,6 @@ fn unused_labels(args: &MergeArgs, identity: &IdentityReport) -> Vec<String> {
 /// What the run decided, for `-v`.
 pub(super) fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
     let mut texts = Vec::new();
-    let tmp_dir = config.tmp_dir.display();
     let given = report.identity.inputs.iter().filter(|input| input.name != "--for devtools");
     let recordings = given.map(|input| input.recording).max();
     if let Some(last) = recordings.filter(|_| report.run.inputs.len() > 1) {
@@ -91,20 +90,10 @@ pub(super) fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
         let events = plural(report.identity.metadata_dropped, "metadata event");
         texts.push(format!("{events} left out, because an equal one was written already"));
     }
-    if report.spilled_runs > 0 {
-        let runs = plural(report.spilled_runs, "sorted run");
-        texts.push(format!("{runs} went to {tmp_dir}, because the memory budget (-m) was full"));
-    }
-    if report.run.spooled_bytes > 0 {
-        let bytes = human(report.run.spooled_bytes);
-        texts.push(format!("{bytes} of pipes and packed inputs went to {tmp_dir}"));
-    }
-    if report.delayed_chunks > 0 {
-        let chunks = plural(report.delayed_chunks, "chunk");
-        texts.push(format!(
-            "{chunks} of CPU profiles came before the nodes they use and were moved after them"
-        ));
-    }
+    let runs = report.spilled_runs;
+    let runs = (runs > 0).then(|| plural(runs, "sorted run"));
+    texts.extend(on_disk(config, runs, report.run.spooled_bytes));
+    texts.extend(delayed(report.delayed_chunks));
     if report.copies > 0 {
         let events = plural(report.copies, "event");
         texts.push(format!("{events} left out that split had repeated at cuts"));

@@ -25,8 +25,8 @@ pub(super) fn run(verb: &ProfileVerb, messages: &Messages) -> Result<Exit, Failu
 }
 
 fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let ListArgs { input, choice, output, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "profile list", input, limits, messages: said };
+    let ListArgs { input, choice, output, common, .. } = args;
+    let flags = Flags { verb: "profile list", input, common };
     let mut reporting = Reporting::new(flags, output, messages)?;
     reporting.running.config.index = args.index.index.clone();
     let running = &reporting.running;
@@ -51,11 +51,12 @@ fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
 }
 
 fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let ExtractArgs { input, index, choice, output, limits, messages: said } = args;
-    let flags = Flags { verb: "profile extract", input, limits, messages: said };
+    let ExtractArgs { input, index, choice, output, common } = args;
+    let flags = Flags { verb: "profile extract", input, common };
     let mut running = Running::new(flags, &[], messages)?;
     running.config.index = index.index.clone();
-    let report_place = report_place((said, messages), &output.plain(), &running.sources)?;
+    let report_place =
+        report_place((&common.messages, messages), &output.plain(), &running.sources)?;
     running.announce();
     let (choice, target) = (choice.choice(), output.target());
     let report =

@@ -10,8 +10,8 @@ use tracemill_pipeline::{RedactReport, grouped, plural, redact};
 
 /// Redacts, then says how often what was replaced.
 pub(super) fn run(args: &RedactArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let RedactArgs { input, output, trace, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "redact", input, limits, messages: said };
+    let RedactArgs { input, output, trace, common, .. } = args;
+    let flags = Flags { verb: "redact", input, common };
     let given = TraceFlags { output, trace, viewer: None };
     let (writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.announce();

@@ -30,7 +30,7 @@ impl<'a> Reporting<'a> {
         let running = Running::new(flags, &[], messages)?;
         let place = messages.place(output.output.as_deref().unwrap_or(Path::new("-")));
         place.check("the output", &running.sources, output.force)?;
-        let report = report_place((flags.messages, messages), output, &running.sources)?;
+        let report = report_place((&flags.common.messages, messages), output, &running.sources)?;
         Ok(Reporting { running, output: place, report })
     }
 

@@ -1,7 +1,7 @@
 //! What every verb does around its work: its limits, what watches it, and how it ends.
 
 use super::around::{note_limits, note_repeated};
-use crate::args::{InputArgs, LimitArgs, MessageArgs};
+use crate::args::{CommonArgs, InputArgs};
 use crate::exit::Failure;
 use crate::messages::Messages;
 use crate::progress::Watch;
@@ -19,8 +19,7 @@ pub(super) struct Flags<'a> {
     /// The verb, as reports and the summary call it.
     pub(super) verb: &'static str,
     pub(super) input: &'a InputArgs,
-    pub(super) limits: &'a LimitArgs,
-    pub(super) messages: &'a MessageArgs,
+    pub(super) common: &'a CommonArgs,
 }
 
 /// A run of a verb.
@@ -41,7 +40,7 @@ impl<'a> Running<'a> {
     ) -> Result<Self, Failure> {
         let start = Instant::now();
         let caller = messages.caller().cloned().unwrap_or_default();
-        let mut config = flags.limits.config(flags.input, &caller.progress)?;
+        let mut config = flags.common.limits.config(flags.input, &caller.progress)?;
         config.cancel = caller.cancel;
         let sources = flags.input.sources_and(listed)?;
         Ok(Running { flags, messages, config, sources, start })
@@ -50,7 +49,7 @@ impl<'a> Running<'a> {
     /// Says, before anything is read, what the run may take, and what is strange about its inputs.
     pub(super) fn announce(&self) {
         note_repeated(&self.sources, self.messages);
-        note_limits(self.flags.limits, &self.config, self.messages);
+        note_limits(&self.flags.common.limits, &self.config, self.messages);
     }
 
     /// Does the work, and shows its progress.
@@ -59,8 +58,9 @@ impl<'a> Running<'a> {
         work: impl FnOnce(&[Source], &Config) -> Result<T, Error>,
     ) -> Result<T, Failure> {
         let is_shown = self.messages.caller().is_none();
-        let watch =
-            is_shown.then(|| Watch::start(self.flags.messages, &self.config.progress)).flatten();
+        let watch = is_shown
+            .then(|| Watch::start(&self.flags.common.messages, &self.config.progress))
+            .flatten();
         let done = work(&self.sources, &self.config);
         drop(watch);
         Ok(done?)

@@ -1,5 +1,6 @@
 //! `tracemill slice`.
 
+use super::around::on_disk;
 use super::info::{duration_text, micros};
 use super::running::{Flags, of_index};
 use super::unmatched::{NAMES, can_be_read_again};
@@ -9,7 +10,6 @@ use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, flaw_text};
 use crate::report;
 use crate::similar::suggestion;
-use crate::size::human;
 use tracemill_pipeline::{
     Config, EventName, InfoConfig, Moment, SliceReport, Source, TimeWindow, find_events, grouped,
     info, plural, slice,
@@ -17,9 +17,9 @@ use tracemill_pipeline::{
 
 /// Slices, then says how it went.
 pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let SliceArgs { input, window, output, trace, viewer, limits, messages: said, .. } = args;
+    let SliceArgs { input, window, output, trace, viewer, common, .. } = args;
     let mut windows = window.windows()?;
-    let flags = Flags { verb: "slice", input, limits, messages: said };
+    let flags = Flags { verb: "slice", input, common };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
     let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.config.index = args.index.index.clone();
@@ -110,14 +110,8 @@ fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
     }
     let inputs = &report.written.run.inputs;
     texts.extend(of_index(report.index.as_ref(), report.index_unused, inputs));
-    let tmp_dir = config.tmp_dir.display();
-    if report.written.spilled_runs > 0 {
-        let runs = plural(report.written.spilled_runs, "sorted run");
-        texts.push(format!("{runs} went to {tmp_dir}, because the memory budget (-m) was full"));
-    }
-    if report.written.run.spooled_bytes > 0 {
-        let bytes = human(report.written.run.spooled_bytes);
-        texts.push(format!("{bytes} of pipes and packed inputs went to {tmp_dir}"));
-    }
+    let runs = report.written.spilled_runs;
+    let runs = (runs > 0).then(|| plural(runs, "sorted run"));
+    texts.extend(on_disk(config, runs, report.written.run.spooled_bytes));
     texts
 }

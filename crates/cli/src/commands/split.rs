@@ -1,6 +1,6 @@
 //! `tracemill split`.
 
-use super::around::report_place;
+use super::around::{delayed, on_disk, report_place};
 use super::running::{Flags, Running};
 use super::writing::Writing;
 use crate::args::SplitArgs;
@@ -14,16 +14,16 @@ use tracemill_pipeline::{Config, SplitReport, grouped, plural, split};
 
 /// Splits, then says how it went.
 pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let SplitArgs { input, trace, viewer, limits, messages: said, .. } = args;
+    let SplitArgs { input, trace, viewer, common, .. } = args;
     let parts = args.config()?;
-    let flags = Flags { verb: "split", input, limits, messages: said };
+    let flags = Flags { verb: "split", input, common };
     let mut running = Running::new(flags, &[], messages)?;
     running.config.viewer = viewer.rules(parts.format)?;
     let manifest = args.output.manifest.as_deref().map(Place::of);
     if let Some(manifest) = &manifest {
         manifest.check("the manifest", &running.sources, args.output.force)?;
     }
-    let report_place = report_place((said, messages), &args.plain(), &running.sources)?;
+    let report_place = report_place((&common.messages, messages), &args.plain(), &running.sources)?;
     let mut writing = Writing::of(running, (trace, parts.compression), report_place);
     let running = &writing.running;
     running.announce();
@@ -71,16 +71,8 @@ fn decisions(report: &SplitReport, config: &Config) -> Vec<String> {
             "sorted events went to {tmp_dir} {times}, because the memory budget (-m) was full"
         ));
     }
-    if report.run.spooled_bytes > 0 {
-        let bytes = human(report.run.spooled_bytes);
-        texts.push(format!("{bytes} of pipes and packed inputs went to {tmp_dir}"));
-    }
-    if report.delayed_chunks > 0 {
-        let chunks = plural(report.delayed_chunks, "chunk");
-        texts.push(format!(
-            "{chunks} of CPU profiles came before the nodes they use and were moved after them"
-        ));
-    }
+    texts.extend(on_disk(config, None, report.run.spooled_bytes));
+    texts.extend(delayed(report.delayed_chunks));
     texts
 }
 

@@ -22,14 +22,17 @@ const LAST_WORD: Duration = Duration::from_millis(700);
 
 /// Serves the page until it is interrupted, or nobody asks any more.
 pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let ViewArgs { input, limits, messages: said, .. } = args;
-    let mut running =
-        Running::new(Flags { verb: "view", input, limits, messages: said }, &[], messages)?;
+    let ViewArgs { input, common, .. } = args;
+    let mut running = Running::new(Flags { verb: "view", input, common }, &[], messages)?;
     running.config.index = args.index.index.clone();
     let sources = &running.sources;
     check(sources)?;
     // the address has standard output
-    let place = report_place((said, messages), &OutputArgs { output: None, force: true }, sources)?;
+    let place = report_place(
+        (&common.messages, messages),
+        &OutputArgs { output: None, force: true },
+        sources,
+    )?;
     let own = |error| not_bound((args.host, args.port), &error);
     if !args.host.is_loopback() && !args.allow_remote {
         return Err(remote(args));

@@ -1,6 +1,6 @@
 //! The frame of verbs that write traces: what is refused before anything is read, and what is told behind it.
 
-use super::around::{note_disk, note_form, refuse_pouring, report_place};
+use super::around::{note_form, on_disk, refuse_pouring, report_place};
 use super::index::say;
 use super::running::{Flags, Running};
 use super::viewer::changed;
@@ -9,6 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::remedies;
 use crate::report::{Object, Run};
+use crate::size::human;
 use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -49,7 +50,8 @@ impl<'a> Writing<'a> {
             running.config.viewer = viewer.rules(output.format)?;
         }
         refuse_pouring(given.output, &running.sources)?;
-        let report = report_place((flags.messages, messages), given.output, &running.sources)?;
+        let report =
+            report_place((&flags.common.messages, messages), given.output, &running.sources)?;
         let indexed = to_index(given, &running.sources)?;
         let mut writing = Self::of(running, (given.trace, output.compression), report);
         writing.indexed = indexed;
@@ -77,7 +79,8 @@ impl<'a> Writing<'a> {
     /// What went to disk, of verbs that keep the order of their input, for `-v`.
     pub(super) fn tell_disk(&self, spilled: u64, run: &RunReport) {
         let Running { messages, config, .. } = &self.running;
-        note_disk(messages, config, (spilled, run.spooled_bytes));
+        let events = (spilled > 0).then(|| format!("{} of sorted events", human(spilled)));
+        on_disk(config, events, run.spooled_bytes).iter().for_each(|text| messages.note(text));
     }
 
     /// Warnings, `done` (what was done without being asked for), and losses.

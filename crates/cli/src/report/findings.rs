@@ -1,6 +1,6 @@
 //! What verbs say that judge or list: `check`, `profile list` and `profile extract`.
 
-use super::head::{Run, common};
+use super::head::{Run, base};
 use super::object::Object;
 use crate::remedies;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub(crate) fn check<'r>(
     run: &Run<'_>,
 ) -> Object<'r> {
     let lost = report.inputs.iter().map(InputReport::lost).sum();
-    let mut all = common("check", &report.inputs, lost, run, []);
+    let mut all = base("check", &report.inputs, lost, run, []);
     all.set("events", json!(report.events));
     all.set("for", json!(viewers));
     all.set("errors", json!(report.count(Severity::Error)));
@@ -36,7 +36,7 @@ fn finding(finding: &Finding) -> Value {
 /// The report of `profile list` and `profile extract`.
 pub(crate) fn profiles<'r>(verb: &str, report: &'r ProfilesReport, run: &Run<'_>) -> Object<'r> {
     let decisions = [("spills", json!(report.spills))];
-    let mut all = common(verb, &report.inputs, report.lost(), run, decisions);
+    let mut all = base(verb, &report.inputs, report.lost(), run, decisions);
     all.list("profiles", || report.profiles.iter().map(profile));
     all.set("warnings", json!(remedies::warnings(&report.warnings)));
     all

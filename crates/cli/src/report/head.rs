@@ -17,7 +17,7 @@ pub(crate) struct Run<'r> {
 }
 
 /// What all reports begin with; `decisions` are those of the verb.
-pub(crate) fn common<'r>(
+pub(crate) fn base<'r>(
     verb: &str,
     inputs: &'r [InputReport],
     lost: u64,

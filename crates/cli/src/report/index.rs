@@ -1,6 +1,6 @@
 //! What `index` made.
 
-use super::head::{Run, common};
+use super::head::{Run, base};
 use super::object::Object;
 use crate::remedies;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ pub(crate) fn index<'r>(
     run: &Run<'_>,
 ) -> Object<'r> {
     let lost = inputs.iter().map(InputReport::lost).sum();
-    let mut all = common("index", inputs, lost, run, []);
+    let mut all = base("index", inputs, lost, run, []);
     all.list("indexes", || reports.iter().filter(|report| report.input.bytes > 0).map(one));
     let warnings = reports.iter().flat_map(|report| &report.warnings);
     all.set("warnings", warnings.map(|one| json!(remedies::warning(one))).collect::<Value>());

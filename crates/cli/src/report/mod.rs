@@ -11,7 +11,7 @@ mod traces;
 mod view;
 
 pub(crate) use findings::{check, profiles};
-pub(crate) use head::{Run, common, id, map};
+pub(crate) use head::{Run, base, id, map};
 pub(crate) use index::index;
 pub(crate) use object::Object;
 pub(crate) use traces::{convert, filter, manifest, merge, redact, slice, split};

@@ -1,6 +1,6 @@
 //! What verbs say that write traces: `merge`, `slice`, `filter`, `convert`, `split`.
 
-use super::head::{Run, common, id};
+use super::head::{Run, base, id};
 use super::object::Object;
 use crate::remedies;
 use serde_json::{Map, Value, json};
@@ -44,7 +44,7 @@ fn of_run<'r, const N: usize>(
 ) -> Object<'r> {
     let spooled = ("spooled_bytes", json!(own.spooled_bytes));
     let decisions = decisions.into_iter().chain([spooled]);
-    let mut all = common(verb, &own.inputs, own.lost(), run, decisions);
+    let mut all = base(verb, &own.inputs, own.lost(), run, decisions);
     all.set("annotations", json!(own.annotations));
     all.set("keys_lost", json!(own.keys_lost));
     all.set("warnings", json!(remedies::warnings(&own.warnings)));

@@ -1,10 +1,10 @@
 //! What `view` shows.
 
-use super::head::{Run, common};
+use super::head::{Run, base};
 use super::object::Object;
 use tracemill_pipeline::InputReport;
 
 /// The report of `view`, when the inputs are read.
 pub(crate) fn view<'r>(inputs: &'r [InputReport], lost: u64, run: &Run<'_>) -> Object<'r> {
-    common("view", inputs, lost, run, [])
+    base("view", inputs, lost, run, [])
 }

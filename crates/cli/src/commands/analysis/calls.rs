@@ -8,7 +8,7 @@ use crate::commands::unmatched;
 use crate::commands::writing::{TraceFlags, Writing};
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use crate::report::common;
+use crate::report::base;
 use serde_json::json;
 use std::io::{self, Write};
 use tracemill_analysis::{ReadRules, Trace, View, Wanted, WrittenCalls};
@@ -20,8 +20,8 @@ pub(in crate::commands) fn calls(args: &CallsArgs, messages: &Messages) -> Resul
 }
 
 fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let CallsArgs { input, output, trace, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "calls", input, limits, messages: said };
+    let CallsArgs { input, output, trace, common, .. } = args;
+    let flags = Flags { verb: "calls", input, common };
     let given = TraceFlags { output, trace, viewer: None };
     let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     let running = &mut writing.running;
@@ -39,7 +39,7 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     messages.say(&format!("{} made of samples", plural(written.calls, "call")));
     let lost = report.lost();
     let exit = writing.finish(&report, (lost, 0), |run| {
-        common(flags.verb, &report.inputs, lost, run, [("calls", json!(written.calls))])
+        base(flags.verb, &report.inputs, lost, run, [("calls", json!(written.calls))])
     })?;
     Ok(exit.unless_empty(written.calls == 0))
 }
@@ -89,8 +89,8 @@ fn make(args: &CallsArgs, running: &Running<'_>) -> Result<Made, Failure> {
 
 /// The flame chart of each thread.
 fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let CallsArgs { input, part, times, output, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "calls", input, limits, messages: said };
+    let CallsArgs { input, part, times, output, common, .. } = args;
+    let flags = Flags { verb: "calls", input, common };
     let rules = ReadRules { times: times.times(part)?, ..part.read_rules(Default::default()) };
     let job = Job::read(flags, output, (rules, Some(part)), messages)?;
     let threads = job.trace.choose(&part.choice());

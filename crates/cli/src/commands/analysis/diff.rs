@@ -9,7 +9,7 @@ use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use crate::report::common;
+use crate::report::base;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
     Comparison, DeviceRules, GroupBy, Normalize, Per, ReadRules, ReportRules, Run, Shape, Trace,
@@ -112,7 +112,7 @@ fn finish(read: &[ReadRun<'_>], messages: &Messages) -> Result<u64, Failure> {
     messages.losses(&inputs);
     let lost = inputs.iter().map(InputReport::lost).sum();
     if let Some(run) = read.first() {
-        run.reporting.end((&inputs, lost), |run| common("diff", &inputs, lost, run, []))?;
+        run.reporting.end((&inputs, lost), |run| base("diff", &inputs, lost, run, []))?;
     }
     Ok(lost)
 }
@@ -241,7 +241,7 @@ fn run<'a>(
     single: bool,
     messages: &'a Messages,
 ) -> Result<(Run, Job<'a>), Failure> {
-    let flags = Flags { verb: "diff", input, limits: &args.limits, messages: &args.messages };
+    let flags = Flags { verb: "diff", input, common: &args.common };
     let rules = args.picks.read_rules(&args.part, GroupBy::None);
     let report = rules.wanted.report || !args.figures().is_empty();
     let times = args.times.times(&args.part)?;

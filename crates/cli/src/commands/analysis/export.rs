@@ -22,8 +22,8 @@ pub(in crate::commands) fn convert(
     messages: &Messages,
 ) -> Result<Exit, Failure> {
     args.refuse_with_export()?;
-    let ConvertArgs { input, output, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "convert", input, limits, messages: said };
+    let ConvertArgs { input, output, common, .. } = args;
+    let flags = Flags { verb: "convert", input, common };
     let wanted = Wanted { titles: true, ..Wanted::default() };
     let rules = ReadRules { wanted, ..ReadRules::default() };
     let job = Job::read(flags, output, (rules, None), messages)?;

@@ -12,7 +12,7 @@ use tracemill_pipeline::{Config, plural};
 /// Draws what was asked for.
 pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Result<Exit, Failure> {
     let (form, per, rules, change) = (args.form()?, args.per()?, args.rules(), args.change()?);
-    let FlameArgs { input, part, picks, times, output, limits, messages: said, .. } = args;
+    let FlameArgs { input, part, picks, times, output, common, .. } = args;
     let shape = if rules.order == Order::Time { Shape::Log } else { Shape::CallTree };
     if shape == Shape::Log && picks.is_in_pieces() {
         return Err(Failure::usage(
@@ -20,7 +20,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
              --focus and --ignore",
         ));
     }
-    let flags = Flags { verb: "flame", input, limits, messages: said };
+    let flags = Flags { verb: "flame", input, common };
     let picked = Picked { part, picks, by: args.group_by, times };
     let job = Job::picked(flags, output, picked, messages)?;
     let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
@@ -87,7 +87,7 @@ fn write(
     match form {
         PictureForm::Svg => job.place().write_lines(|out| picture.write_svg(out))?,
         PictureForm::Text => {
-            let screen = Canvas::of(args.messages.color, args.output.file().is_some());
+            let screen = Canvas::of(args.common.messages.color, args.output.file().is_some());
             job.place().write(draw(picture, &screen).as_bytes())?;
         }
     }

@@ -29,13 +29,12 @@ use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running};
 use crate::commands::unmatched;
 use crate::exit::{Exit, Failure};
-use crate::messages::Messages;
-use crate::report::common;
+use crate::messages::{Messages, has_colors};
+use crate::report::base;
 use crate::whole_file::Place;
 use crate::wrap::columns_of;
 use answer::{Answer, Shown};
 use data::{csv, table_json};
-use terminal::has_colours;
 use text::{PageStyle, write_page};
 use tracemill_analysis::{
     GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape, Trace,
@@ -123,7 +122,7 @@ impl<'a> Job<'a> {
         let all = self.trace.warnings.iter().cloned().chain(own);
         self.reporting.tell(inputs, &Vec::from_iter(all));
         messages.losses(inputs);
-        self.reporting.end((inputs, lost), |run| common(flags.verb, inputs, lost, run, []))?;
+        self.reporting.end((inputs, lost), |run| base(flags.verb, inputs, lost, run, []))?;
         if is_empty {
             let (from, to) = self.trace.bounds;
             let lasts = match to - from {
@@ -205,9 +204,9 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
 
 /// Functions and events by self time.
 pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let TopArgs { input, part, picks, times, output, limits, messages: said, .. } = args;
+    let TopArgs { input, part, picks, times, output, common, .. } = args;
     args.refuse_export()?;
-    let flags = Flags { verb: "top", input, limits, messages: said };
+    let flags = Flags { verb: "top", input, common };
     let picked = Picked { part, picks, by: args.group_by, times };
     let job = Job::picked(flags, output, picked, messages)?;
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
@@ -233,9 +232,9 @@ fn is_empty(parts: &[Part]) -> bool {
 
 /// Call tree, bottom-up, log, or an excerpt.
 pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let TreeArgs { input, part, picks, times, output, limits, messages: said, .. } = args;
+    let TreeArgs { input, part, picks, times, output, common, .. } = args;
     let export = args.export()?;
-    let flags = Flags { verb: "tree", input, limits, messages: said };
+    let flags = Flags { verb: "tree", input, common };
     let picked = Picked { part, picks, by: args.group_by, times };
     let job = Job::picked(flags, output, picked, messages)?;
     let depth = args.depth.map(|depth| depth as usize);
@@ -301,7 +300,7 @@ impl Job<'_> {
             Form::Text { markdown } => {
                 let flags = &self.reporting.running.flags;
                 let place = self.place();
-                let colours = has_colours(flags.messages.color, !place.is_stdout());
+                let colours = has_colors(flags.common.messages.color, place.is_stdout());
                 let paper = PageStyle { markdown, colours, columns: columns_of(place) };
                 place.write_lines(|out| write_page(&answer, paper, out))
             }

@@ -7,7 +7,7 @@ use crate::commands::running::Flags;
 use crate::commands::viewer::changed;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use crate::report::common;
+use crate::report::base;
 use serde_json::json;
 use tracemill_analysis::{Perfetto, PerfettoDraft};
 use tracemill_pipeline::{Align, Config, IdPolicy, PidPolicy, Source, plural};
@@ -19,8 +19,8 @@ pub(in crate::commands) fn perfetto(
     messages: &Messages,
 ) -> Result<Exit, Failure> {
     args.refuse_with_export()?;
-    let ConvertArgs { input, output, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "convert", input, limits, messages: said };
+    let ConvertArgs { input, output, common, .. } = args;
+    let flags = Flags { verb: "convert", input, common };
     let mut reporting = Reporting::new(flags, output, messages)?;
     let running = &mut reporting.running;
     // as merge does if it is not told otherwise
@@ -65,7 +65,7 @@ pub(in crate::commands) fn perfetto(
         let counts = serde_json::Map::from_iter(
             counts.map(|(what, count)| (what.replace(' ', "_"), json!(count))),
         );
-        common(flags.verb, &run.inputs, lost, own, [("perfetto", json!(counts))])
+        base(flags.verb, &run.inputs, lost, own, [("perfetto", json!(counts))])
     })?;
     let is_empty = counts.iter().all(|(count, _)| *count == 0);
     if is_empty {

@@ -1,7 +1,7 @@
 //! Pictures as text: a line for each depth, frames as wide as their time.
 
 use crate::args::TerminalChoice;
-use crate::messages::plain;
+use crate::messages::{has_colors, plain};
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use tracemill_analysis::{Drawn, Picture};
@@ -24,18 +24,7 @@ impl Canvas {
         let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
         let columns = asked.or_else(|| on_terminal.then(columns_of_terminal).flatten());
         let columns = columns.unwrap_or(USUAL).clamp(20, 1000);
-        Canvas { columns, colours: has_colours(colour, is_file) }
-    }
-}
-
-/// Whether what goes to standard output, or a file, is coloured.
-pub(super) fn has_colours(colour: TerminalChoice, is_file: bool) -> bool {
-    match colour {
-        TerminalChoice::Always => true,
-        TerminalChoice::Never => false,
-        TerminalChoice::Auto => {
-            !is_file && io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
-        }
+        Canvas { columns, colours: has_colors(colour, !is_file) }
     }
 }
 

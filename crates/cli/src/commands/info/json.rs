@@ -1,7 +1,7 @@
 //! The report as JSON: its keys are listed in [`crate::report`].
 
 use crate::remedies;
-use crate::report::{Object, Run, common, id};
+use crate::report::{Object, Run, base, id};
 use serde_json::{Value, json};
 use tracemill_pipeline::{
     InfoReport, InputReport, ProcessInfo, ProfileCount, RealEvent, TopList, TopRow, Usage,
@@ -11,7 +11,7 @@ use tracemill_pipeline::{
 pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
     let lost = report.inputs.iter().map(InputReport::lost).sum();
     let full = report.args.is_some();
-    let mut all = common("info", &report.inputs, lost, run, []);
+    let mut all = base("info", &report.inputs, lost, run, []);
     all.set("events", json!(report.events));
     all.set("event_bytes", json!(report.event_bytes));
     all.set("metadata", json!(report.metadata));

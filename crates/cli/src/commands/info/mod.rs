@@ -14,7 +14,7 @@ use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
 use crate::commands::unmatched::can_be_read_again;
 use crate::exit::{Exit, Failure};
-use crate::messages::{Messages, colored_stdout};
+use crate::messages::{Messages, has_colors};
 use crate::wrap::columns_of;
 use brief::brief;
 use json::json_of;
@@ -35,8 +35,8 @@ const HELD: usize = 16;
 
 /// Reads, then says what there is.
 pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let InfoArgs { input, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "info", input, limits, messages: said };
+    let InfoArgs { input, common, .. } = args;
+    let flags = Flags { verb: "info", input, common };
     let mut reporting = Reporting::new(flags, &args.output, messages)?;
     reporting.running.config.index = args.index.clone();
     let (running, output) = (&reporting.running, &reporting.output);
@@ -58,7 +58,7 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
         (true, _) => output.write_json(&json)?,
         (_, true) => output.write(page_of(&report).markdown().as_bytes())?,
         _ => {
-            let color = output.is_stdout() && colored_stdout(said.color);
+            let color = has_colors(common.messages.color, output.is_stdout());
             let columns = columns_of(output);
             let mut text = brief(&report, seen.as_ref()).text(color, columns);
             if args.lists() {

@@ -68,8 +68,8 @@ fn merge_args(args: &RecordArgs, folder: &Path) -> Option<MergeArgs> {
     let words = words.map(OsString::from).into_iter().chain(paths.map(OsString::from));
     match Cli::try_parse_from(words).ok()?.verb {
         Verb::Merge(merge) => {
-            let (limits, messages) = (args.limits.clone(), args.messages.clone());
-            Some(MergeArgs { limits, messages, ..merge.0 })
+            let common = args.common.clone();
+            Some(MergeArgs { common, ..merge.0 })
         }
         _ => None,
     }
@@ -117,7 +117,7 @@ struct Recorded {
 
 impl Folder {
     fn new(args: &RecordArgs) -> Result<Self, Failure> {
-        let parent = args.limits.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let parent = args.common.limits.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
         let own = tempfile::Builder::new().prefix("tracemill-record.").tempdir_in(&parent);
         let own = own.map_err(failure(&parent))?;
         signal::remove_at_end(own.path());

@@ -30,8 +30,8 @@ use write::Head;
 
 /// Says what is slow.
 pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let ReportArgs { input, part, times, output, limits, messages: said, .. } = args;
-    let flags = Flags { verb: "report", input, limits, messages: said };
+    let ReportArgs { input, part, times, output, common, .. } = args;
+    let flags = Flags { verb: "report", input, common };
     let rules = part.read_rules(GroupBy::None);
     let wanted = Wanted { report: true, urls: true, ..rules.wanted };
     let rules = ReadRules { wanted, times: times.times(part)?, ..rules };
