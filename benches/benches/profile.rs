@@ -45,7 +45,7 @@ fn to_events(bencher: Bencher<'_, '_>, threads: usize) {
 
 fn extracted(name: &str, threads: usize, config: &tracemill_pipeline::Config) -> ProfilesReport {
     let dir = path(&format!("{name}-{threads}"));
-    let target = ProfileTarget::Folder { dir, template: None, replace: true };
+    let target = ProfileTarget::Folder { dir, template: None, replace: true, reserved: None };
     let sources = [chrome().source()];
     let report = extract_profiles(&sources, &ProfileChoice::default(), &target, config);
     let report = report.expect("the trace is sound");

@@ -1,7 +1,7 @@
 //! `profile list` and `profile extract`.
 
 use crate::config::Config;
-use crate::file_names::{fill, safe, unknown_placeholder};
+use crate::file_names::{fill, resolved_path, safe, unknown_placeholder};
 use crate::id_set::IdSet;
 use crate::inputs::of_inputs;
 use crate::rows;
@@ -62,6 +62,8 @@ pub enum ProfileTarget {
         template: Option<String>,
         /// Whether existing files may be replaced.
         replace: bool,
+        /// A file that no profile may be, such as the report.
+        reserved: Option<PathBuf>,
     },
 }
 
@@ -324,7 +326,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
                 .iter()
                 .map(|group| (group.own.sums.nodes > 0).then(|| target.clone()))
                 .collect()),
-            ProfileTarget::Folder { dir, template, replace } => {
+            ProfileTarget::Folder { dir, template, replace, reserved } => {
                 let names = self.file_names(groups, template.as_deref());
                 let mut taken = HashSet::default();
                 let used =
@@ -332,6 +334,13 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
                 if let Some((twice, _)) = used().find(|(name, _)| !taken.insert(*name)) {
                     let found = format!("two CPU profiles would be called {twice}");
                     return refuse(found, Remedy::NumberFiles);
+                }
+                let reserved = reserved.as_deref().map(resolved_path);
+                let is_reserved = |name: &str| Some(resolved_path(&dir.join(name))) == reserved;
+                if let Some((name, _)) = used().find(|(name, _)| is_reserved(name)) {
+                    let file = dir.join(name);
+                    let problem = format!("a CPU profile would be written over {}", file.display());
+                    return Err(Error::usage(problem, Some(Remedy::NumberFiles)));
                 }
                 std::fs::create_dir_all(dir).map_err(|e| Error::write(dir.display(), e))?;
                 let targets = names.iter().zip(groups).map(|(name, group)| {

@@ -1,6 +1,6 @@
 //! Names of files made of what a trace says: templates with placeholders, and values that do no harm in a name.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// Puts values for their names, once: a value may look like a name.
 pub(crate) fn fill(template: &str, values: &[(&str, String)]) -> String {
@@ -50,6 +50,22 @@ pub(crate) fn stem(path: &Path) -> String {
     if stem.is_empty() { "trace".to_owned() } else { stem }
 }
 
+/// Returns the path without links and `..`. Of what is not there yet the folder counts, and of that what is there: so two paths that name one file are
+/// equal before it exists.
+pub fn resolved_path(path: &Path) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
+        match part {
+            Component::ParentDir => {
+                resolved.pop();
+            }
+            part => resolved.push(part),
+        }
+        resolved = resolved.canonicalize().unwrap_or(resolved);
+    }
+    resolved
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +89,23 @@ mod tests {
             ("", "trace"),
         ] {
             assert_eq!(stem(Path::new(name)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn paths_are_resolved_whether_or_not_they_exist() {
+        let folder = tempfile::tempdir().expect("it is ours");
+        let real = folder.path().canonicalize().expect("it is ours");
+        std::fs::create_dir(folder.path().join("sub")).expect("it is ours");
+        std::os::unix::fs::symlink("sub", folder.path().join("link")).expect("it is ours");
+        for (path, resolves) in [
+            ("new.json", "new.json"),
+            ("none/../new.json", "new.json"),
+            ("link/new.json", "sub/new.json"),
+            ("link/../new.json", "new.json"),
+            ("./sub/.//x", "sub/x"),
+        ] {
+            assert_eq!(resolved_path(&folder.path().join(path)), real.join(resolves), "{path}");
         }
     }
 }

@@ -42,7 +42,7 @@
 //! #   [{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}}],"samples":[1,1]},"timeDeltas":[5,5]}}}]"#)?;
 //!
 //! let config = Config::new(2, 64 << 20, std::env::temp_dir());
-//! let target = ProfileTarget::Folder { dir, template: None, replace: false };
+//! let target = ProfileTarget::Folder { dir, template: None, replace: false, reserved: None };
 //! let report = extract_profiles(&[Source::Path(trace)], &ProfileChoice::default(), &target, &config)?;
 //! for profile in &report.profiles {
 //!     assert_eq!((&*profile.pid, &*profile.tid, profile.samples), ("7", "8", 2));
@@ -127,6 +127,7 @@ pub use extract::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,
 };
+pub use file_names::resolved_path;
 pub use filter::Filter;
 pub use fitted::verbs::{convert, filter, slice};
 pub use id_set::IdSet;

@@ -104,8 +104,8 @@ impl ChoiceArgs {
 }
 
 impl ExtractOutputArgs {
-    /// What the pipeline takes.
-    pub(crate) fn target(&self) -> ProfileTarget {
+    /// What the pipeline takes; no profile is written over the report.
+    pub(crate) fn target(&self, report: Option<&PathBuf>) -> ProfileTarget {
         let replace = self.force;
         match &self.output {
             Some(path) if path.as_os_str() == "-" => ProfileTarget::One(Target::Stdout),
@@ -114,6 +114,7 @@ impl ExtractOutputArgs {
                 dir: self.dir.clone().unwrap_or_else(|| PathBuf::from(".")),
                 template: self.template.clone(),
                 replace,
+                reserved: report.cloned(),
             },
         }
     }

@@ -58,7 +58,7 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
     let report_place =
         report_place((&common.messages, messages), &output.plain(), &running.sources)?;
     running.announce();
-    let (choice, target) = (choice.choice(), output.target());
+    let (choice, target) = (choice.choice(), output.target(common.messages.report.as_ref()));
     let report =
         running.watch(|sources, config| extract_profiles(sources, &choice, &target, config))?;
 

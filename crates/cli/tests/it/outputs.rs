@@ -78,6 +78,13 @@ fn outputs_replace_neither_each_other_nor_what_is_read() {
         assert!(files.iter().all(|name| !folder.read(name).is_empty()), "{words}");
         assert_eq!(folder.read("ids"), trace([1]), "{words}");
     }
+    // names that only what is read tells
+    let profile = crate::support::testdata().join("node/trace.json").display().to_string();
+    let run = folder.run(&format!("profile extract {profile} -d new -O p --report new/../new/p"));
+    run.ends(2).says(&["a CPU profile would be written over new/p"]);
+    let run = folder.run("split a.json --by pid -d new -O p --manifest new/../new/p");
+    run.ends(2).says(&["a part would be written over new/p"]);
+    assert_eq!(folder.names(), before);
     // a device is no file that anything replaces
     folder.run("merge a.json -o /dev/null --report /dev/null").ends(0);
 }

@@ -4,9 +4,9 @@ use super::cut::too_many;
 use super::group::Group;
 use super::plan::OutputPart;
 use super::{SplitBy, SplitPart, SplitRun, refusal};
-use crate::file_names::{fill, safe, stem};
+use crate::file_names::{fill, resolved_path, safe, stem};
 use crate::warning::Warning;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
 use tracemill_core::json::printable;
@@ -46,7 +46,8 @@ impl SplitRun<'_, '_> {
                 )));
             }
             let file = split.dir.join(name);
-            if split.reserved.iter().any(|reserved| same_name(reserved, &file)) {
+            if split.reserved.iter().any(|reserved| resolved_path(reserved) == resolved_path(&file))
+            {
                 let name = file.display();
                 return Err(refusal(format!(
                     "a part would be written over {name}: choose another name"
@@ -93,7 +94,7 @@ impl SplitRun<'_, '_> {
     /// bytes than those take can fill a disk with hardly an event in each.
     pub(super) fn refuse_repetition(&self, lens: &[u64]) -> Result<(), Error> {
         /// Times the bytes read, and bytes, that parts may take.
-        const MOST: (u64, u64) = (32, 1 << 30);
+        const MOST: (u64, u64) = (4, 64 << 20);
         let read: u64 = self.inputs.reports.iter().map(|input| input.bytes).sum();
         let all: u64 = lens.iter().sum();
         if all <= MOST.1 || all / MOST.0 <= read {
@@ -149,12 +150,4 @@ fn extension(format: Format, compression: Compression) -> String {
         Compression::Zstd { .. } => ".zst",
     };
     format!("{form}{packing}")
-}
-
-/// Whether two paths name one file, which need not exist.
-fn same_name(a: &Path, b: &Path) -> bool {
-    let resolved = |path: &Path| {
-        path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.into())
-    };
-    resolved(a) == resolved(b)
 }

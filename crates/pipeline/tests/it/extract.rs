@@ -32,7 +32,8 @@ pub(crate) fn extract_sources(
 ) -> Result<Vec<Extracted>, Error> {
     let folder = Folder::new();
     let dir = folder.path("profiles");
-    let target = ProfileTarget::Folder { dir: dir.clone(), template: None, replace: false };
+    let target =
+        ProfileTarget::Folder { dir: dir.clone(), template: None, replace: false, reserved: None };
     let result = extract_profiles(sources, &ProfileChoice::default(), &target, config);
     let count = std::fs::read_dir(&dir).map_or(0, Iterator::count);
     let written = |report: &ProfilesReport| {

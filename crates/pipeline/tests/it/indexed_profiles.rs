@@ -166,6 +166,7 @@ fn profiles_of(path: &Path, config: &Config) -> Result<Profiles, Error> {
         dir: dir.clone(),
         template: Some("{pid}.{tid}.{id}.{process}.{thread}.{seq}".to_owned()),
         replace: false,
+        reserved: None,
     };
     let (sources, all) = ([Source::Path(path.to_owned())], ProfileChoice::default());
     let listed = list_profiles(&sources, &all, config)?;

@@ -250,7 +250,7 @@ fn an_orphan_end_belongs_to_nobody() {
     let folder = Folder::new();
     let sources = [Source::Path(folder.file("in", trace))];
     let dir = folder.path("out");
-    let target = ProfileTarget::Folder { dir, template: None, replace: false };
+    let target = ProfileTarget::Folder { dir, template: None, replace: false, reserved: None };
     let report = extract_profiles(&sources, &ProfileChoice::default(), &target, &config(PLAIN));
     let report = report.expect("one profile has nodes");
     let about = |warning: &&Warning| warning.to_string().contains("\u{30}x0");

@@ -186,7 +186,7 @@ fn profiles(
 ) -> Result<(Vec<Vec<u8>>, String), Error> {
     let all = ProfileChoice::default();
     let dir = folder.path("out");
-    let target = ProfileTarget::Folder { dir, template: None, replace: false };
+    let target = ProfileTarget::Folder { dir, template: None, replace: false, reserved: None };
     let listed = match sources.iter().any(is_file) {
         true => Some(list_profiles(sources, &all, config)?.profiles.len()),
         // a pipe is read once
