@@ -136,12 +136,12 @@ pub use picture::{ChangeRules, Drawn, Order, Picture, PictureRules};
 pub use query::{Entries, Per, Query, RowKey, RowLimit, RowThreshold, Shape, TableRules};
 pub use refusals::Refusal;
 pub use report::{
-    Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header, HotPath,
+    Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header,
     Interaction, Kernel, KindTime, LargestPaint, LargestParts, Party, Producer, Reflow, Reflows,
     Report, ReportRules, Request, ShiftCluster, Spread, StreamIdle, Stretch, Tasks, ThreadSums,
     Told, Visit,
 };
-pub use rows::{CallRow, FlameRow, Location, TreeRow};
+pub use rows::{CallRow, FlameRow, Location, TreePath, TreeRow};
 pub use sorting::Pairs;
 pub use table::View;
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track};

@@ -2,7 +2,7 @@
 
 use crate::matcher::Matcher;
 use crate::ordered::Table;
-use crate::rows::TreeRow;
+use crate::rows::{TreePath, TreeRow};
 use std::borrow::Cow;
 use tracemill_core::hash::HashMap;
 
@@ -87,8 +87,8 @@ impl Table {
 
     /// The path of a call tree on which most time is spent: from the greatest total to the greatest below it, and so on. A CPU
     /// that is idle is not on it. With a matcher it leads through the row of the greatest total that matches, if any does.
-    pub fn heaviest(&self, through: Option<&Matcher>) -> Vec<TreeRow> {
-        let Some(matcher) = through else { return self.descend(0, Vec::new()) };
+    pub fn heaviest(&self, through: Option<&Matcher>) -> TreePath {
+        let Some(matcher) = through else { return self.descend(0, TreePath::default()) };
         // of equal ones the first, which is the outermost
         let mut found: Option<(usize, f64)> = None;
         for (at, row) in self.rows.iter().enumerate().filter(|(_, row)| takes(matcher, row)) {
@@ -96,31 +96,34 @@ impl Table {
                 found = Some((at, row.total));
             }
         }
-        let Some((at, _)) = found else { return Vec::new() };
+        let Some((at, _)) = found else { return TreePath::default() };
         self.descend(at + 1, self.path_to(at))
     }
 
-    /// The row of a number and those above it, the outermost first.
-    fn path_to(&self, at: usize) -> Vec<TreeRow> {
+    /// The row of a number and those above it.
+    fn path_to(&self, at: usize) -> TreePath {
         let mut path: Vec<usize> = Vec::new();
         for (number, row) in self.rows.iter().enumerate().take(at + 1) {
             path.truncate(row.depth as usize);
             path.push(number);
         }
-        let row = |number: usize| self.rows.get(number).map(Cow::into_owned);
-        path.into_iter().filter_map(row).collect()
+        let mut told = TreePath::default();
+        for number in path {
+            told.push(|| self.rows.get(number).map(Cow::into_owned).unwrap_or_default());
+        }
+        told
     }
 
     /// Goes on with a path, from the row of a number.
-    fn descend(&self, from: usize, mut path: Vec<TreeRow>) -> Vec<TreeRow> {
+    fn descend(&self, from: usize, mut path: TreePath) -> TreePath {
         for row in self.rows.iter().skip(from) {
             // siblings come by total time: the first that is met below the path goes on with it
-            if path.is_empty() && row.is_idle() {
+            if path.depth() == 0 && row.is_idle() {
                 continue;
             }
-            if row.depth as usize == path.len() {
-                path.push(row.into_owned());
-            } else if (row.depth as usize) < path.len() {
+            if u64::from(row.depth) == path.depth() {
+                path.push(|| row.into_owned());
+            } else if u64::from(row.depth) < path.depth() {
                 break;
             }
         }

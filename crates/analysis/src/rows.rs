@@ -55,6 +55,38 @@ pub struct Location {
     pub column: Option<i64>,
 }
 
+/// A path of a call tree: a row, and those above it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TreePath {
+    /// The outermost first, at most [`TreePath::MOST`].
+    pub rows: Vec<TreeRow>,
+    /// How many more rows the path has: of one that leads to a row those above these, of one that goes down those below.
+    pub left_out: u64,
+}
+
+impl TreePath {
+    /// Rows that are told: a row takes up to 3 KB, and a stack may be a million calls deep.
+    pub const MOST: usize = 1000;
+
+    /// Adds the row below the last one, or counts it.
+    pub(crate) fn push(&mut self, row: impl FnOnce() -> TreeRow) {
+        match self.rows.len() < Self::MOST {
+            true => self.rows.push(row()),
+            false => self.left_out += 1,
+        }
+    }
+
+    /// How many rows the path has.
+    pub fn depth(&self) -> u64 {
+        self.rows.len() as u64 + self.left_out
+    }
+
+    /// Self time of the last row in milliseconds.
+    pub fn own(&self) -> f64 {
+        self.rows.last().map_or(0.0, |row| row.own)
+    }
+}
+
 /// A row of a tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeRow {

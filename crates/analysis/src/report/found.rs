@@ -7,7 +7,7 @@ use super::spread::Spread;
 use super::web::{Told, Visit};
 use crate::clock::Window;
 use crate::query::TableRules;
-use crate::rows::{Location, TreeRow};
+use crate::rows::{Location, TreePath, TreeRow};
 use crate::united::Part;
 
 /// What a report is made of.
@@ -54,7 +54,7 @@ pub struct Report {
     /// Milliseconds of garbage collection, as rows of their own have them.
     pub gc: f64,
     /// The thread that is busiest, and the path of its call tree on which most time is spent.
-    pub heaviest: Option<(usize, Vec<TreeRow>)>,
+    pub heaviest: Option<(usize, TreePath)>,
     /// Of each thread, the busiest first.
     pub threads: Vec<ThreadSums>,
     /// Tasks of more than 50 ms; `None` if the trace has no tasks.
@@ -115,21 +115,7 @@ pub struct Stretch {
     /// DevTools' key of the event, if it is one.
     pub key: Option<String>,
     /// What took most of it, at most three.
-    pub paths: Vec<HotPath>,
-}
-
-/// A row of a call tree with much self time.
-#[derive(Clone, Debug)]
-pub struct HotPath {
-    /// It, and the rows above it, the outermost first.
-    pub rows: Vec<TreeRow>,
-}
-
-impl HotPath {
-    /// Its self time in milliseconds.
-    pub fn own(&self) -> f64 {
-        self.rows.last().map_or(0.0, |row| row.own)
-    }
+    pub paths: Vec<TreePath>,
 }
 
 /// Long tasks.

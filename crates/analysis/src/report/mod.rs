@@ -20,8 +20,8 @@ mod visits;
 mod web;
 
 pub use found::{
-    Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header, HotPath,
-    Kernel, KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks, ThreadSums,
+    Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header, Kernel,
+    KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks, ThreadSums,
 };
 pub use interactions::Interaction;
 pub use network::Request;
@@ -186,7 +186,7 @@ impl Trace {
 impl Report {
     /// Adds a thread, whose table is given back; `busiest` is the busy time of the busiest so far.
     fn add(&mut self, own: Survey, busiest: &mut f64) -> Part {
-        if own.sums.busy > *busiest && !own.heaviest.is_empty() {
+        if own.sums.busy > *busiest && own.heaviest.depth() > 0 {
             *busiest = own.sums.busy;
             self.heaviest = Some((own.sums.thread, own.heaviest));
         }

@@ -1,9 +1,8 @@
 //! Paths of a call tree that a report tells. The tree is as large as the trace has it, so they are looked for among its rows, and only
 //! what is told of it is made into rows of tables.
 
-use super::found::HotPath;
 use crate::groups::Ids;
-use crate::rows::TreeRow;
+use crate::rows::{TreePath, TreeRow};
 use crate::table::View;
 use crate::tree::{By, Row, Rows};
 
@@ -11,23 +10,23 @@ use crate::tree::{By, Row, Rows};
 const PATHS: usize = 3;
 
 /// As [`Table::heaviest`](crate::ordered::Table::heaviest) of the whole tree: from the greatest total to the greatest below it, and so on.
-pub(super) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreeRow> {
-    let mut path: Vec<TreeRow> = Vec::new();
+pub(super) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
+    let mut path = TreePath::default();
     let mut at = 0;
     loop {
-        let children = rows.sorted(at, By::Total).into_iter();
-        let depth = path.len() as u32;
-        let mut made = children.map(|row| (row, row_in_ms(&rows.get(row), depth, view, ids)));
-        let Some((row, made)) = made.find(|(_, own)| depth > 0 || !own.is_idle()) else {
+        let depth = path.depth() as u32;
+        let made = |row: u32| row_in_ms(&rows.get(row), depth, view, ids);
+        let mut children = rows.sorted(at, By::Total).into_iter();
+        let Some(row) = children.find(|&row| depth > 0 || !made(row).is_idle()) else {
             return path;
         };
         at = row;
-        path.push(made);
+        path.push(|| made(row));
     }
 }
 
 /// The rows with most self time, each with those above it; of equal ones those that a table has first.
-pub(super) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<HotPath> {
+pub(super) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreePath> {
     let mut most: Vec<(f64, u32)> = Vec::new();
     for (row, _) in rows.depth_first(By::Total, (usize::MAX, true), |_| true) {
         let own = rows.get(row).own;
@@ -37,16 +36,18 @@ pub(super) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<HotPat
             most.truncate(PATHS);
         }
     }
-    most.into_iter().map(|(_, row)| HotPath { rows: path_to(row, rows, view, ids) }).collect()
+    most.into_iter().map(|(_, row)| path_to(row, rows, view, ids)).collect()
 }
 
-/// A row and those above it, the outermost first.
-fn path_to(row: u32, rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreeRow> {
+/// A row and those above it.
+fn path_to(row: u32, rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
     let above = |&own: &u32| Some(rows.get(own).parent).filter(|&parent| parent != 0);
     let mut path: Vec<u32> = std::iter::successors(Some(row), above).collect();
     path.reverse();
-    let made = (0..).zip(path);
-    made.map(|(depth, row)| row_in_ms(&rows.get(row), depth, view, ids)).collect()
+    let left_out = path.len().saturating_sub(TreePath::MOST);
+    let made = (0..).zip(path).skip(left_out);
+    let rows = made.map(|(depth, row)| row_in_ms(&rows.get(row), depth, view, ids)).collect();
+    TreePath { rows, left_out: left_out as u64 }
 }
 
 /// A row of a call tree as it is told.

@@ -12,7 +12,7 @@ use crate::functions::IDLE;
 use crate::groups::GroupBy;
 use crate::ordered::Table;
 use crate::picks::{Picks, Walked};
-use crate::rows::TreeRow;
+use crate::rows::TreePath;
 use crate::table::View;
 use crate::trace::Trace;
 use crate::tree::By;
@@ -26,7 +26,7 @@ pub(super) struct Survey {
     pub(super) sums: ThreadSums,
     /// Bottom up, to be added to those of other threads.
     pub(super) table: Part,
-    pub(super) heaviest: Vec<TreeRow>,
+    pub(super) heaviest: TreePath,
     pub(super) tasks: Option<Tasks>,
     pub(super) blocks: Option<Blocks>,
     pub(super) reflows: OfThread,

@@ -415,3 +415,23 @@ fn names_in_tables_never_become_markup() {
         }
     }
 }
+
+/// A stack may be a million calls deep: a thousand rows of a path are told, and how many more there are.
+#[test]
+fn deep_paths_are_cut_with_a_count() {
+    let event = |depth: u32| {
+        let (ts, dur) = (depth, 3000 - 2 * depth);
+        format!(r#"{{"ph":"X","name":"f{depth}","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
+    };
+    let events: Vec<String> = (0..1200).map(event).collect();
+    let folder = Folder::new().with("deep.json", format!("[{}]", events.join(",")));
+    let tree = folder.run("tree --heaviest deep.json").ends(0).stdout;
+    assert!(tree.trim_end().ends_with("… and 200 rows deeper"), "{tree}");
+    assert!(tree.contains("f999") && !tree.contains("f1000"), "{tree}");
+    let report = folder.run("report deep.json --json").ends(0).stdout;
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let sections = report["sections"].as_array().expect("sections");
+    let path = sections.iter().find(|section| section["id"] == "path").expect("a path");
+    let rows = path["rows"].to_string();
+    assert!(rows.contains(r#""left_out":200"#) && rows.contains(r#""name":"f999""#), "{rows}");
+}

@@ -336,13 +336,13 @@ pub(super) fn heaviest(
     let mut text = String::new();
     for part in parts {
         let path = part.table.heaviest(through);
-        if path.is_empty() {
+        if path.rows.is_empty() {
             continue;
         }
         push_line(&mut text, &plain(&head(trace, &[], part)), 2, columns);
         let mut lines =
             vec![["total ms", "%", "self ms", "activity", "location"].map(str::to_owned).to_vec()];
-        lines.extend(path.iter().map(|row| {
+        lines.extend(path.rows.iter().map(|row| {
             let share = percent_of(row.total, part.busy());
             let place = plain(&location(row));
             vec![
@@ -354,6 +354,10 @@ pub(super) fn heaviest(
             ]
         }));
         text.push_str(&aligned(&lines, &[], columns));
+        if path.left_out > 0 {
+            let more = format!("… and {} deeper", plural(path.left_out, "row"));
+            push_line(&mut text, &more, 2, columns);
+        }
     }
     text
 }

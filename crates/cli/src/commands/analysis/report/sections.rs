@@ -8,7 +8,7 @@ use super::section::{Cell, Columns, Section};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use tracemill_analysis::{
-    Blocks, Counted, HotPath, Report, Spread, Stretch, ThreadSums, Trace, TreeRow,
+    Blocks, Counted, Report, Spread, Stretch, ThreadSums, Trace, TreePath, TreeRow,
 };
 use tracemill_pipeline::{grouped, plural};
 
@@ -82,7 +82,7 @@ impl ReportInputs<'_> {
 
     fn path(&self) -> Option<Section> {
         let (at, path) = self.report.heaviest.as_ref()?;
-        let (thread, total) = (&self.trace.threads[*at], path.last()?.total);
+        let (thread, total) = (&self.trace.threads[*at], path.rows.last()?.total);
         let columns = Columns::<()>::new()
             .ms("total_ms", "ms", |_| total)
             .words("thread", "thread", |_| Cell::text(self.thread(*at)))
@@ -186,10 +186,10 @@ impl ReportInputs<'_> {
 
     fn stretches(&self, id: &'static str, rows: &[Stretch]) -> Section {
         let thread = |own: &&Stretch| &self.trace.threads[own.thread];
-        let path = |path: &HotPath| json!({"self_ms": path.own(), "path": path_json(&path.rows)});
+        let path = |path: &TreePath| json!({"self_ms": path.own(), "path": path_json(path)});
         let paths = |own: &&Stretch| {
             let shown = own.paths.first().map_or_else(String::new, |path| {
-                format!("{} ({:.2} ms)", path_text(&path.rows), path.own())
+                format!("{} ({:.2} ms)", path_text(path), path.own())
             });
             Cell::Json(own.paths.iter().map(path).collect::<Value>(), shown)
         };
@@ -270,17 +270,18 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// Names from the outermost on; of many the first and the last ones.
-fn path_text(path: &[TreeRow]) -> String {
+fn path_text(path: &TreePath) -> String {
     const SHOWN: usize = 3;
-    let names: Vec<&str> = path.iter().map(TreeRow::name).collect();
+    let names: Vec<&str> = path.rows.iter().map(TreeRow::name).collect();
     match names.len() {
         0..=4 => names.join(" > "),
         many => format!("{} > … > {}", names[0], names[many - SHOWN..].join(" > ")),
     }
 }
 
-fn path_json(path: &[TreeRow]) -> Value {
-    path.iter()
-        .map(|row| json!({"name": row.name(), "id": row.id, "total_ms": row.total}))
-        .collect()
+fn path_json(path: &TreePath) -> Value {
+    let rows = path.rows.iter();
+    let rows = rows.map(|row| json!({"name": row.name(), "id": row.id, "total_ms": row.total}));
+    let left_out = (path.left_out > 0).then(|| json!({"left_out": path.left_out}));
+    rows.chain(left_out).collect()
 }
