@@ -164,23 +164,13 @@ pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
                 os::enlarge_pipe(&file);
                 return open_stream(input, Box::new(file), config);
             }
-            match map(&file) {
+            match os::map_input(&file) {
                 Ok(mapped) => open_mapped(input, Arc::new(mapped), Original::new(path, &metadata)),
                 // file systems without mmap
                 Err(_) => open_stream(input, Box::new(file), config),
             }
         }
     }
-}
-
-/// Maps an input, which this process opens for reading only.
-#[expect(unsafe_code, reason = "an input is read where it lies")]
-fn map(file: &File) -> io::Result<Mapped> {
-    // SAFETY: this process opens inputs for reading only and refuses an output that is an input. Another process may
-    // change the bytes of an input, which readers of maps bear: the scanner decides by bytes read once or looks again
-    // under bounds checks, text and numbers are copied before they are decoded (`to_text`, `parse`), and a run whose
-    // input was written to fails.
-    unsafe { Mapped::new(file) }
 }
 
 /// A file as a map: as it is if it is plain, else what unpacks it. Before it is refused as no trace it is asked whether it is what it was, since

@@ -99,7 +99,7 @@ mod tests {
         let mut file = File::options().read(true).append(true).open(&path).expect("it was made");
         let hour_ago = SystemTime::now() - Duration::from_secs(3600);
         file.set_modified(hour_ago).expect("it is ours");
-        let mapped = crate::input::map(&file).expect("a plain file maps");
+        let mapped = crate::os::map_input(&file).expect("a plain file maps");
         let original = Original::new(&path, &file.metadata().expect("it is open"));
         change(&path, &mut file);
         std::hint::black_box(mapped[99_999]);

@@ -61,6 +61,18 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tracemill_tokenizer::{Mapped, MappedMut, temporary_lost};
 
+/// Maps an input, which this process opens for reading only. No door for other crates: they could write to what they map.
+///
+/// # Errors
+/// As [`Mapped::new`].
+pub(crate) fn map_input(file: &File) -> io::Result<Mapped> {
+    // SAFETY: this process opens inputs for reading only and refuses an output that is an input. Another process may
+    // change the bytes of an input, which readers of maps bear: the scanner decides by bytes read once or looks again
+    // under bounds checks, text and numbers are copied before they are decoded (`to_text`, `parse`), and a run whose
+    // input was written to fails.
+    unsafe { Mapped::new(file) }
+}
+
 /// A file without a name whose handle never leaves this module: nobody else reads it or writes to it.
 #[derive(Debug)]
 struct OwnFile(File);
