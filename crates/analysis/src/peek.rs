@@ -102,16 +102,16 @@ impl Table {
 
     /// The row of a number and those above it.
     fn path_to(&self, at: usize) -> TreePath {
-        let mut path: Vec<usize> = Vec::new();
+        let mut numbers: Vec<usize> = Vec::new();
         for (number, row) in self.rows.iter().enumerate().take(at + 1) {
-            path.truncate(row.depth as usize);
-            path.push(number);
+            numbers.truncate(row.depth as usize);
+            numbers.push(number);
         }
-        let mut told = TreePath::default();
-        for number in path {
-            told.push(|| self.rows.get(number).map(Cow::into_owned).unwrap_or_default());
+        let mut path = TreePath::default();
+        for number in numbers {
+            path.push(|| self.rows.get(number).map(Cow::into_owned).unwrap_or_default());
         }
-        told
+        path
     }
 
     /// Goes on with a path, from the row of a number.

@@ -112,44 +112,21 @@ impl RunFiles {
         RunFiles(files)
     }
 
-    /// Refuses outputs that would replace each other or what is read, and those in a folder whose files are inputs. Paths are compared
-    /// after their folders are resolved, also of files that do not exist yet.
+    /// Refuses outputs that would replace each other or what is read, and those in a folder whose files are inputs. Links do not matter; outputs are compared
+    /// by their paths too, after their folders are resolved, since they need not exist yet.
     ///
-    /// Cost: a look at each file that is named, and at each of the folders among the inputs.
+    /// Cost: a look at each file that is named if there is an output, else nothing.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        let known: Vec<(&Named, Known)> =
-            self.0.iter().map(|file| (file, Known::of(&file.path))).collect();
-        let is_output = |(file, of): &&(&Named, Known)| {
-            matches!(file.role, Role::Writes | Role::WritesIn) && !of.is_device()
-        };
-        for (at, (output, place)) in known.iter().enumerate().filter(|(_, one)| is_output(one)) {
-            let name = output.path.display();
-            for (other, of) in known[..at].iter().filter(is_output) {
-                if output.role == Role::Writes && of.is_same(place) {
-                    let (a, b) = (&other.flag, &output.flag);
-                    return Err(Failure::usage(format!(
-                        "{a} and {b} are the same file, {name}: choose another name"
-                    )));
-                }
-            }
-            for (other, of) in known.iter().filter(|(other, _)| other.role == Role::Input) {
-                if of.is_folder() && of.is_same(&place.folder_of(output)) && !is_index(output) {
-                    let folder = other.path.display();
-                    return Err(Failure::usage(format!(
-                        "{} {name} lies in the input folder {folder} and would be read with the others: write it to another folder, or name the inputs one by one",
-                        output.flag
-                    )));
-                }
-            }
-            let is_read = |other: &&(&Named, Known)| {
-                matches!(other.0.role, Role::Input | Role::Reads) && other.1.is_same(place)
-            };
-            if output.role == Role::Writes && known.iter().any(|other| is_read(&other)) {
-                return Err(Failure::usage(format!(
-                    "{} {name} is one of the inputs; choose another name",
-                    output.flag
-                )));
-            }
+        let outputs: Vec<Output<'_>> = self.0.iter().filter_map(Output::of).collect();
+        if outputs.is_empty() {
+            return Ok(());
+        }
+        let reads = self.0.iter().filter(|file| matches!(file.role, Role::Input | Role::Reads));
+        let reads: Vec<(&Named, Metadata)> =
+            reads.filter_map(|file| Some((file, fs::metadata(&file.path).ok()?))).collect();
+        for (at, output) in outputs.iter().enumerate() {
+            output.check_others(&outputs[..at])?;
+            output.check_reads(&reads)?;
         }
         Ok(())
     }
@@ -160,46 +137,78 @@ fn writes_elsewhere(file: &Named) -> bool {
     file.role == Role::WritesIn || file.flag == "the output"
 }
 
-/// Whether it is an index, which lies beside what it is of and is no input.
-fn is_index(file: &Named) -> bool {
-    file.path.extension().is_some_and(|end| end == "tmi")
-}
-
-/// What is known of a path.
-#[derive(Debug)]
-struct Known {
-    /// With all folders and links resolved, as far as they exist.
+/// A file, or a folder of files, that is written.
+struct Output<'f> {
+    file: &'f Named,
+    /// Its path, resolved.
     path: PathBuf,
-    metadata: Option<Metadata>,
+    /// Which file or folder is there now.
+    now: Option<Id>,
+    /// Which folder it lies in, or is.
+    folder: Option<Id>,
 }
 
-impl Known {
-    fn of(path: &Path) -> Self {
-        let metadata = fs::metadata(path).ok();
-        Known { path: resolved_path(path), metadata }
+/// Device and inode.
+type Id = (u64, u64);
+
+fn id(of: &Metadata) -> Id {
+    (of.dev(), of.ino())
+}
+
+impl<'f> Output<'f> {
+    /// Looks at it; `None` if it is no output, or a device, which nothing is lost of.
+    fn of(file: &'f Named) -> Option<Self> {
+        let writes_in = match file.role {
+            Role::Writes => false,
+            Role::WritesIn => true,
+            Role::Input | Role::Reads | Role::Neither => return None,
+        };
+        let now = fs::metadata(&file.path).ok();
+        if now.as_ref().is_some_and(|now| !now.is_file() && !now.is_dir()) {
+            return None;
+        }
+        let path = resolved_path(&file.path);
+        let folder = if writes_in { Some(&*path) } else { path.parent() };
+        let folder = folder.and_then(|folder| fs::metadata(folder).ok()).as_ref().map(id);
+        Some(Output { file, path, now: now.as_ref().map(id), folder })
     }
 
-    /// Where the files of an output lie.
-    fn folder_of(&self, output: &Named) -> Known {
-        match output.role {
-            Role::WritesIn => Known::of(&self.path),
-            _ => Known::of(self.path.parent().unwrap_or(&self.path)),
+    /// Refuses it if one of the others is the same file.
+    fn check_others(&self, others: &[Output<'_>]) -> Result<(), Failure> {
+        let is_same = |other: &&Output<'_>| {
+            self.path == other.path || self.now.is_some() && self.now == other.now
+        };
+        match others.iter().find(is_same).filter(|_| self.file.role == Role::Writes) {
+            None => Ok(()),
+            Some(other) => Err(Failure::usage(format!(
+                "{} and {} are the same file, {}: choose another name",
+                other.file.flag,
+                self.file.flag,
+                self.file.path.display()
+            ))),
         }
     }
 
-    fn is_folder(&self) -> bool {
-        self.metadata.as_ref().is_some_and(Metadata::is_dir)
-    }
-
-    /// Whether it is neither a file nor a folder: what is written there replaces nothing.
-    fn is_device(&self) -> bool {
-        self.metadata.as_ref().is_some_and(|known| !known.is_file() && !known.is_dir())
-    }
-
-    /// Whether both are one file or folder, by whatever names.
-    fn is_same(&self, other: &Known) -> bool {
-        let id = |known: &Known| known.metadata.as_ref().map(|of| (of.dev(), of.ino()));
-        self.path == other.path || id(self).is_some() && id(self) == id(other)
+    /// Refuses it if it is read, or lies in a folder whose files are.
+    fn check_reads(&self, reads: &[(&Named, Metadata)]) -> Result<(), Failure> {
+        let (flag, name) = (&self.file.flag, self.file.path.display());
+        // an index lies beside what it is of and is no input
+        let is_index = self.file.path.extension().is_some_and(|end| end == "tmi");
+        for (read, of) in reads {
+            let is_folder = read.role == Role::Input && of.is_dir();
+            if is_folder && !is_index && self.folder == Some(id(of)) {
+                let folder = read.path.display();
+                return Err(Failure::usage(format!(
+                    "{flag} {name} lies in the input folder {folder} and would be read with the others: write it to another folder, or name the inputs one by one",
+                )));
+            }
+            if self.file.role == Role::Writes && self.now == Some(id(of)) {
+                return Err(Failure::usage(format!(
+                    "{flag} {name} is one of the inputs; choose another name"
+                )));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names of files made of what a trace says: templates with placeholders, and values that do no harm in a name.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Puts values for their names, once: a value may look like a name.
 pub(crate) fn fill(template: &str, values: &[(&str, String)]) -> String {
@@ -52,18 +52,19 @@ pub(crate) fn stem(path: &Path) -> String {
 
 /// Returns the path without links and `..`. Of what is not there yet the folder counts, and of that what is there: so two paths that name one file are
 /// equal before it exists.
+///
+/// Cost: a look at each folder of the path, and again for each part of it that is not there.
 pub fn resolved_path(path: &Path) -> PathBuf {
-    let mut resolved = PathBuf::new();
-    for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
-        match part {
-            Component::ParentDir => {
-                resolved.pop();
-            }
-            part => resolved.push(part),
-        }
-        resolved = resolved.canonicalize().unwrap_or(resolved);
+    if let Ok(real) = path.canonicalize() {
+        return real;
     }
-    resolved
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let Some(folder) = path.parent().map(resolved_path) else { return path };
+    match path.file_name() {
+        Some(name) => folder.join(name),
+        // the path ends in `..`
+        None => folder.parent().unwrap_or(&folder).to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
 pub(crate) fn start(words: &[&str]) -> (Child, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_tracemill"))
-        .args(["view", "--no-open"])
-        .args(words)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    serve(Command::new(env!("CARGO_BIN_EXE_tracemill")).args(["view", "--no-open"]).args(words))
+}
+
+/// Starts a server; returns its address too.
+fn serve(command: &mut Command) -> (Child, String) {
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
     let mut line = String::new();
     let out = child.stdout.as_mut().expect("it is piped");
     BufReader::new(out).read_line(&mut line).expect("the address");
@@ -64,18 +64,10 @@ fn the_browser_is_not_given_the_token_as_an_argument() {
     std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("it is ours");
     let path = std::env::var("PATH").expect("there is one");
     let path = format!("{}:{path}", script.parent().expect("a folder").display());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_tracemill"))
-        .args(["view", "a.json", "-T", "."])
-        .current_dir(script.parent().expect("a folder"))
-        .env("PATH", path)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    let mut address = String::new();
-    let out = child.stdout.as_mut().expect("it is piped");
-    BufReader::new(out).read_line(&mut address).expect("the address");
-    let (address, args) = (address.trim(), folder.path("args"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracemill"));
+    command.args(["view", "a.json", "-T", "."]).current_dir(script.parent().expect("a folder"));
+    let (mut child, address) = serve(command.env("PATH", path));
+    let (address, args) = (&*address, folder.path("args"));
     while !args.exists() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }

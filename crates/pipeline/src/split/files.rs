@@ -34,6 +34,8 @@ impl SplitRun<'_, '_> {
         ];
         let digits = parts.len().to_string().len().max(3);
         let sources: Vec<&Source> = self.sources.iter().collect();
+        let reserved: Vec<PathBuf> =
+            split.reserved.iter().map(|path| resolved_path(path)).collect();
         let (mut taken, mut files) = (HashSet::default(), Vec::with_capacity(parts.len()));
         for (number, part) in parts.iter().enumerate() {
             let mut values = constant.to_vec();
@@ -46,8 +48,7 @@ impl SplitRun<'_, '_> {
                 )));
             }
             let file = split.dir.join(name);
-            if split.reserved.iter().any(|reserved| resolved_path(reserved) == resolved_path(&file))
-            {
+            if !reserved.is_empty() && reserved.contains(&resolved_path(&file)) {
                 let name = file.display();
                 return Err(refusal(format!(
                     "a part would be written over {name}: choose another name"
