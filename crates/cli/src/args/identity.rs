@@ -54,7 +54,7 @@ const PIDS: [(&str, PidPolicy, &str); 4] = [
     (
         "auto",
         PidPolicy::Auto,
-        "One process if the inputs are parts of one recording (rotated logs, parts of a split); else the later one gets a new pid",
+        "One process if the inputs are provably one recording (parts of a split, rotated logs such as a.1.log and a.2.log, a CPU profile that goes on); else the later one gets a new pid",
     ),
     ("keep", PidPolicy::Keep, "One process"),
     (

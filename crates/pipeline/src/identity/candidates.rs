@@ -1,26 +1,39 @@
 //! Which recordings an input may be a part of: found by what it must share with one, since thousands of inputs may have
 //! one pid (1 in every container) and nothing else in common.
 //!
-//! A part of a recording shares a process of one pid and name with it, or a CPU profile stream; of what `split` made a pid
-//! is enough. Of those that share a name, the ones with the same threads at the same time are left out here: looking at each
-//! of 20,000 such inputs for each took a minute. So are those in which a CPU profile stream of the input began at another time: 20,000
-//! sessions of one program have as many.
+//! They share a CPU profile stream, or a process of one pid and name and a path without its rotation number. Of the latter,
+//! those with the same threads at the same time are left out here: looking at each of 20,000 such inputs for each took a
+//! minute. So are those in which a CPU profile stream of the input began at another time: 20,000 sessions of one program
+//! have as many.
 
 use super::input_unit::InputUnit;
 use super::processes::{Key, Process, TypicalRange, are_apart};
-use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::hash::HashMap;
 use tracemill_profile::StreamKey;
 
 /// Recordings by what their inputs have.
 #[derive(Default)]
 pub(super) struct Candidates<'u> {
-    by_name: HashMap<(&'u Key, &'u [u8]), ByBegin<Member>>,
+    by_log: HashMap<LogProcess<'u>, ByBegin<Member>>,
     by_stream: HashMap<&'u StreamKey, ByBegin<usize>>,
-    by_pid: HashMap<&'u Key, Vec<usize>>,
-    /// With inputs that are parts of something larger.
-    with_parts: HashSet<usize>,
     /// Numbers of sets of threads.
     threads: HashMap<&'u [Key], usize>,
+}
+
+/// A named process of rotated logs.
+#[derive(PartialEq, Eq, Hash)]
+struct LogProcess<'u> {
+    rotated_path: &'u [u8],
+    pid: &'u Key,
+    name: &'u [u8],
+}
+
+/// Returns the named processes of an input that may be one of rotated logs.
+fn log_processes(unit: &InputUnit) -> impl Iterator<Item = (LogProcess<'_>, &Process)> {
+    unit.processes.by_pid.iter().filter_map(|(pid, process)| {
+        let rotated_path = unit.rotated_path.as_deref()?;
+        Some((LogProcess { rotated_path, pid, name: process.name.as_deref()? }, process))
+    })
 }
 
 /// When a stream of a recording began: the first of which it is known.
@@ -79,46 +92,27 @@ impl Member {
 }
 
 impl<'u> Candidates<'u> {
-    /// An input has become a part of a recording, which `has_parts` of something larger or not, and a stream of which began so.
-    pub(super) fn admit(
-        &mut self,
-        unit: &'u InputUnit,
-        recording: usize,
-        (has_parts, begin): (bool, Option<&Begin>),
-    ) {
-        for (pid, process) in &unit.processes.by_pid {
-            push(self.by_pid.entry(pid).or_default(), recording);
-            if let Some(name) = &process.name {
-                let threads = self.number_of(process);
-                let member = Member { recording, threads, times: process.times.bulk() };
-                self.by_name.entry((pid, name)).or_default().push(begin, member);
-            }
+    /// Adds an input of a recording, the first known stream of which began at `begin`.
+    pub(super) fn admit(&mut self, unit: &'u InputUnit, recording: usize, begin: Option<&Begin>) {
+        for (log, process) in log_processes(unit) {
+            let threads = self.number_of(process);
+            let member = Member { recording, threads, times: process.times.bulk() };
+            self.by_log.entry(log).or_default().push(begin, member);
         }
         #[expect(clippy::iter_over_hash_type, reason = "each stream has a list of its own")]
         for stream in unit.streams.keys() {
             self.by_stream.entry(stream).or_default().push(begin, recording);
-        }
-        if has_parts {
-            self.with_parts.insert(recording);
         }
     }
 
     /// Recordings that an input may be a part of, ascending.
     pub(super) fn of(&mut self, unit: &'u InputUnit) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
-        for (pid, process) in &unit.processes.by_pid {
-            let is_part = unit.part_of.is_some();
-            if is_part || !self.with_parts.is_empty() {
-                let sharing = self.by_pid.get(pid).into_iter().flatten();
-                found.extend(sharing.filter(|&n| is_part || self.with_parts.contains(n)));
-            }
-            if let Some(name) = &process.name {
-                let (threads, times) = (self.number_of(process), process.times.bulk());
-                let members = self.by_name.get(&(pid, &**name));
-                let members = members.into_iter().flat_map(|own| own.of(unit));
-                let others = members.filter(|member| !member.is_other(threads, times));
-                found.extend(others.map(|member| member.recording));
-            }
+        for (log, process) in log_processes(unit) {
+            let (threads, times) = (self.number_of(process), process.times.bulk());
+            let members = self.by_log.get(&log).into_iter().flat_map(|members| members.of(unit));
+            let others = members.filter(|member| !member.is_other(threads, times));
+            found.extend(others.map(|member| member.recording));
         }
         let of_streams = unit.streams.keys().filter_map(|key| self.by_stream.get(key));
         found.extend(of_streams.flat_map(|own| own.of(unit)));

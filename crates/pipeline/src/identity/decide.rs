@@ -1,16 +1,17 @@
 //! Which inputs are of one recording, and who gets a new pid.
 //!
-//! **Recordings.** An input belongs to an earlier recording if they share a pid and each pid that they share is one
-//! process in both:
+//! **Recordings.** Inputs that share a pid are different recordings unless there is proof that they are one:
 //!
-//! * its names (`process_name`) do not differ,
-//! * its events are at different times, as in rotated logs, or on different threads, as in what `split --by tid` wrote:
-//!   where most of them are counts, since an event is written when it ends and may begin long before,
-//! * there is a sign of it beside the number: the name, or a CPU profile stream that goes on,
-//! * no stream begins anew: V8 gives the first profile of each session the same id, and joined, all but the last are lost.
+//! * `split` wrote both from the same trace, which they state, or
+//! * a CPU profile stream of one goes on in the other, or
+//! * their paths differ by a rotation number only ([`super::input_unit::rotated_path`]) and each shared process has the same name in both.
 //!
-//! Parts that `split` made of one trace, which they say, are of one recording. Where only one of two says that it is a part,
-//! the names alone decide.
+//! Logs of one rotation are still different recordings if anything contradicts that:
+//!
+//! * a shared process has another name,
+//! * its events are at the same times and on the same threads. Where most of them are counts, since an event is written
+//!   when it ends and may begin long before,
+//! * a stream begins anew: V8 gives the first profile of each session the same id, and joined, all but the last are lost.
 //!
 //! Of several recordings that fit the last one is taken. With `keep` all inputs are one recording, with `offset` each
 //! is one of its own.
@@ -38,6 +39,8 @@ struct MergedProcess {
     number: u32,
     name: Option<Vec<u8>>,
     times: Vec<TypicalRange>,
+    /// Paths, without rotation numbers, of the inputs that name it.
+    rotated_paths: HashSet<Vec<u8>>,
 }
 
 /// The threads of a recording: one set for all processes, since most of these have few, and there may be many.
@@ -66,8 +69,6 @@ impl RecordingThreads {
 
 #[derive(Debug, Default)]
 struct Recording {
-    /// What those are parts of, where they say so.
-    part_of: Option<Vec<u8>>,
     processes: HashMap<Key, MergedProcess>,
     threads: RecordingThreads,
     /// CPU profile streams, and when each began, where it is known.
@@ -92,11 +93,10 @@ pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> Decision {
             _ if unit.made => None,
             (_, Some(own)) => own.recording.and_then(|number| stated.get(&number).copied()),
             (PidPolicy::Offset, None) => None,
-            (PidPolicy::Auto | PidPolicy::One, None) => {
-                let part_of = unit.part_of.as_deref();
-                let other = part_of.and_then(|whole| split.get(whole).copied());
-                other.or_else(|| find(unit, &recordings, &mut candidates))
-            }
+            (PidPolicy::Auto | PidPolicy::One, None) => match unit.part_of.as_deref() {
+                Some(whole) => split.get(whole).copied(),
+                None => find(unit, &recordings, &mut candidates),
+            },
         };
         let recording = found.unwrap_or_else(|| {
             recordings.push(Recording::default());
@@ -109,8 +109,9 @@ pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> Decision {
             split.insert(whole, recording);
         }
         recordings[recording].admit(unit, number, &mut pids);
-        if !unit.made && unit.stated.is_none() && rules.pid != PidPolicy::Keep {
-            candidates.admit(unit, recording, recordings[recording].signs());
+        let may_continue = !unit.made && unit.stated.is_none() && unit.part_of.is_none();
+        if may_continue && rules.pid != PidPolicy::Keep {
+            candidates.admit(unit, recording, recordings[recording].begin.as_ref());
         }
         outcomes.push(UnitOutcome { recording, renames: None });
     }
@@ -141,21 +142,15 @@ fn find<'u>(
 impl Recording {
     /// Whether a unit is a part of this: it shares a pid, and each that it shares is one process in both.
     fn has(&self, unit: &InputUnit, bulks: &[TypicalRange]) -> bool {
-        let is_part = unit.part_of.is_some() || self.part_of.is_some();
-        if self.part_of.is_some() && unit.part_of.is_some() && self.part_of != unit.part_of {
-            return false;
-        }
-        let Some(continues) = self.continues(unit).or(is_part.then_some(true)) else {
-            return false;
-        };
+        let Some(continues) = self.continues(unit) else { return false };
         let own = unit.processes.by_pid.iter().zip(bulks);
         let mut shared = own
             .filter_map(|((pid, process), &bulk)| Some((self.processes.get(pid)?, process, bulk)))
             .peekable();
         shared.peek().is_some()
-            && shared.all(|(known, process, bulk)| match is_part {
-                true => !known.differs(process),
-                false => known.is(process, bulk, continues, &self.threads),
+            && shared.all(|(known, process, bulk)| {
+                (continues || known.is_rotated(unit, process))
+                    && known.may_be(process, bulk, &self.threads)
             })
     }
 
@@ -173,14 +168,7 @@ impl Recording {
         Some(continues)
     }
 
-    fn signs(&self) -> (bool, Option<&Begin>) {
-        (self.part_of.is_some(), self.begin.as_ref())
-    }
-
     fn admit(&mut self, unit: &InputUnit, number: usize, pids: &mut Pids) {
-        if self.part_of.is_none() {
-            self.part_of.clone_from(&unit.part_of);
-        }
         let stated = unit.stated.as_ref().map(stated_pids);
         for (pid, process) in &unit.processes.by_pid {
             if !self.processes.contains_key(pid)
@@ -192,6 +180,9 @@ impl Recording {
             let known = self.processes.entry(pid.clone());
             let known =
                 known.or_insert_with(|| MergedProcess { number, ..MergedProcess::default() });
+            if process.name.is_some() {
+                known.rotated_paths.extend(unit.rotated_path.clone());
+            }
             known.name = process.name.clone().or(known.name.take());
             process.threads.iter().for_each(|tid| self.threads.insert(known.number, tid));
             known.times.push(process.times.bulk());
@@ -211,20 +202,15 @@ impl Recording {
 }
 
 impl MergedProcess {
-    /// Whether its name is another.
-    fn differs(&self, process: &Process) -> bool {
-        self.name.is_some() && process.name.is_some() && self.name != process.name
+    /// Returns whether a log of the same rotation as the unit gives the process its name.
+    fn is_rotated(&self, unit: &InputUnit, process: &Process) -> bool {
+        let path = unit.rotated_path.as_ref();
+        process.name.is_some() && path.is_some_and(|path| self.rotated_paths.contains(path))
     }
 
-    fn is(
-        &self,
-        process: &Process,
-        bulk: TypicalRange,
-        continues: bool,
-        threads: &RecordingThreads,
-    ) -> bool {
-        let named = self.name.is_some() && process.name.is_some();
-        if self.differs(process) || !named && !continues {
+    /// Returns whether nothing contradicts that `process` is this one.
+    fn may_be(&self, process: &Process, bulk: TypicalRange, threads: &RecordingThreads) -> bool {
+        if self.name.is_some() && process.name.is_some() && self.name != process.name {
             return false;
         }
         self.times.iter().all(|&known| are_apart(known, bulk))
@@ -295,7 +281,7 @@ mod tests {
         let all = unit(&events);
         // the sample goes by place, which is the same for all of these
         assert_eq!(all.processes.by_pid[0].0, key_of(Some(pid.as_bytes())));
-        all
+        InputUnit { rotated_path: Some(b"app.log".to_vec()), ..all }
     }
 
     #[test]
@@ -310,24 +296,18 @@ mod tests {
         assert_eq!(offset[2].1, ["27"]);
     }
 
-    /// What `split` repeats at a cut stands at the time of the part before.
+    /// What `split` repeats at a cut has the times of the part before.
     #[test]
-    fn parts_are_one_recording_unless_names_differ() {
-        let part = |name: &str, of: &str| InputUnit {
+    fn parts_of_one_trace_are_one_recording() {
+        let part = |of: &str| InputUnit {
             part_of: (!of.is_empty()).then(|| of.as_bytes().to_vec()),
-            ..named("7", name, 0..100)
+            ..named("7", "a", 0..100)
         };
-        for (first, second, name, recording) in [
-            ("", "{}", "a", 0),
-            ("{}", "", "a", 0),
-            ("", "", "a", 1),
-            ("", "{}", "b", 1),
-            ("{}", "{}", "a", 0),
-            ("{}", "{\"events\":1}", "a", 1),
-        ] {
-            let units = [part("a", first), part(name, second)];
-            let found = pids(&units, PidPolicy::Auto)[1].0;
-            assert_eq!(found, recording, "{first} {second} {name}");
+        for (first, second, recording) in
+            [("{}", "{}", 0), ("", "{}", 1), ("{}", "", 1), ("{}", "{\"events\":1}", 1)]
+        {
+            let found = pids(&[part(first), part(second)], PidPolicy::Auto)[1].0;
+            assert_eq!(found, recording, "{first} {second}");
         }
     }
 
@@ -337,6 +317,16 @@ mod tests {
         let new = pids(&logs, PidPolicy::Auto);
         let expected = [(0, "7"), (0, "7"), (1, "10000007")];
         assert!(new.iter().zip(expected).all(|(a, b)| a.0 == b.0 && a.1[0] == b.1), "{new:?}");
+    }
+
+    /// Process 1 of every container has one name, and each runs at a time of its own.
+    #[test]
+    fn other_files_are_other_recordings() {
+        let pods = ["a/trace.json", "b/trace.json"].map(|path| InputUnit {
+            rotated_path: Some(path.into()),
+            ..named("1", "node", if path < "b" { 0..1 } else { 1..2 })
+        });
+        assert_eq!(pids(&pods, PidPolicy::Auto)[1], (1, vec!["10000001".to_owned()]));
     }
 
     #[test]
@@ -398,7 +388,7 @@ mod tests {
         }
         let events: Vec<_> = events.iter().map(|(event, time)| (&**event, *time)).collect();
         let mut unit = unit(&events);
-        unit.part_of = rng.chance(10).then(|| b"{}".to_vec());
+        unit.rotated_path = Some(vec![b'a' + rng.below(2) as u8]).filter(|_| rng.chance(90));
         if rng.chance(20) {
             let begin = rng.chance(50).then(|| rng.below(3) as i64);
             unit.streams.insert(vec![b'0' + rng.below(3) as u8], begin);
@@ -428,7 +418,7 @@ mod tests {
                     recordings.len() - 1
                 });
                 recordings[recording].admit(unit, number, &mut pids);
-                candidates.admit(unit, recording, recordings[recording].signs());
+                candidates.admit(unit, recording, recordings[recording].begin.as_ref());
             }
         }
         assert!((500..5_500).contains(&joined), "{joined} of 6,000 joined another");

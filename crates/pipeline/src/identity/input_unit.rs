@@ -3,6 +3,7 @@
 use super::processes::Processes;
 use super::rename::Renames;
 use crate::config::StatedInput;
+use std::path::Path;
 use std::sync::Arc;
 use tracemill_core::hash::HashMap;
 use tracemill_profile::StreamKey;
@@ -16,6 +17,8 @@ pub(crate) struct InputUnit {
     pub(crate) input: usize,
     /// Made of a `.cpuprofile`, or for one: it has its identity already.
     pub(crate) made: bool,
+    /// Its path without its rotation number ([`rotated_path`]).
+    pub(crate) rotated_path: Option<Vec<u8>>,
     /// What the whole was, if `split` made it of something larger ([`crate::parts`]).
     pub(crate) part_of: Option<Vec<u8>>,
     pub(crate) processes: Processes,
@@ -23,6 +26,19 @@ pub(crate) struct InputUnit {
     pub(crate) streams: HashMap<StreamKey, Option<i64>>,
     /// What a manifest says.
     pub(crate) stated: Option<StatedInput>,
+}
+
+/// Returns a path without its rotation number, the last part between dots that is a number: `node_trace.log` of
+/// `node_trace.2.log`, `app.log` of `app.log.1`. The logs of one rotation have it in common. `None` for standard input.
+pub(super) fn rotated_path(path: &Path) -> Option<Vec<u8>> {
+    let name = path.file_name()?.as_encoded_bytes();
+    let mut parts: Vec<&[u8]> = name.split(|&byte| byte == b'.').collect();
+    let is_number = |part: &&[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    if let Some(number) = parts.iter().rposition(is_number) {
+        parts.remove(number);
+    }
+    let folder = path.parent()?.as_os_str().as_encoded_bytes();
+    Some([folder, &parts.join(&b'.')].join(&b'/'))
 }
 
 /// What becomes of one unit.
@@ -39,4 +55,26 @@ pub(crate) struct UnitOutcome {
 pub(crate) struct Decision {
     /// Per unit, in order.
     pub(crate) outcomes: Vec<UnitOutcome>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotated_paths_differ_by_one_number_between_dots() {
+        let rotated =
+            |path: &str| rotated_path(Path::new(path)).map(|p| String::from_utf8(p).unwrap());
+        for (path, expected) in [
+            ("node_trace.2.log", "/node_trace.log"),
+            ("d/node_trace.454.12.log", "d/node_trace.454.log"),
+            ("d/app.log.1", "d/app.log"),
+            ("d/app.log", "d/app.log"),
+            ("pod-1.json", "/pod-1.json"),
+            ("1/trace.json", "1/trace.json"),
+        ] {
+            assert_eq!(rotated(path).as_deref(), Some(expected), "{path}");
+        }
+        assert_eq!(rotated(""), None);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::decide::decide;
 use super::describe::{InputNames, describe, label_events};
-use super::input_unit::{Decision, InputUnit};
+use super::input_unit::{Decision, InputUnit, rotated_path};
 use super::processes::{IdFilter, Processes, key_of};
 use super::rename::{RenamedUnit, Renames, Rewrite};
 use super::spelling::IdRanges;
@@ -87,6 +87,7 @@ pub(crate) fn decide_names(
             base: part.base,
             input: held.input,
             made: held.synthetic,
+            rotated_path: rotated_path(name),
             part_of: split_parts.first_between(held.base, end).map(<[u8]>::to_vec),
             processes: part.processes,
             streams: begins.collect(),
@@ -116,7 +117,7 @@ pub(crate) fn decide_names(
 }
 
 /// The key of a stream whose process may have a new pid.
-fn renamed_key(key: StreamKey, renames: &Renames) -> StreamKey {
+pub(crate) fn renamed_key(key: StreamKey, renames: &Renames) -> StreamKey {
     // keys begin with those of pids, which say where they end
     let end = match key.split_first_chunk::<9>() {
         Some(([b'"', len @ ..], _)) => 10 + u64::from_le_bytes(*len) as usize,
