@@ -154,6 +154,20 @@ impl Names {
         }
     }
 
+    /// Returns the same names with other pids.
+    pub fn with_pids(self, new: impl Fn(&[u8]) -> Box<[u8]>) -> Self {
+        let by_pid = |names: HashMap<Written, Written>| {
+            names.into_iter().map(|(pid, name)| (new(&pid), name)).collect()
+        };
+        let threads = self.threads.into_iter().map(|((pid, tid), name)| ((new(&pid), tid), name));
+        Names {
+            threads: threads.collect(),
+            processes: by_pid(self.processes),
+            labels: by_pid(self.labels),
+            ..self
+        }
+    }
+
     /// Bytes of heap, about: more than there are, since tables that double have room for more.
     pub fn heap(&self) -> u64 {
         let count = self.processes.len() + self.threads.len() + self.labels.len();

@@ -95,6 +95,16 @@ impl Source {
         }
     }
 
+    /// Returns whether any number of runs may read it: files, folders and temporary files, but no streams.
+    pub fn is_rereadable(&self) -> bool {
+        match self {
+            Source::Stdin => false,
+            Source::Path(path) => std::fs::metadata(path)
+                .is_ok_and(|metadata| metadata.is_file() || metadata.is_dir()),
+            Source::Reader(reader) => matches!(reader.bytes, Bytes::Mapped { .. }),
+        }
+    }
+
     /// Whether it is a folder, whose files are inputs.
     pub fn is_folder(&self) -> bool {
         matches!(self, Source::Path(path) if path.is_dir())

@@ -93,6 +93,14 @@ impl Config {
         }
     }
 
+    /// Returns the same with the rules of a merge without options for names and clocks.
+    pub fn as_merged(&self) -> Self {
+        let mut config = self.clone();
+        (config.identity.pid, config.identity.ids) = (PidPolicy::Auto, IdPolicy::Auto);
+        config.clocks.align = Align::Auto;
+        config
+    }
+
     /// As [`Config::of`], with `threads` workers, `memory` bytes of heap and `tmp_dir` for what exceeds them; damaged inputs
     /// are saved.
     pub fn new(threads: usize, memory: u64, tmp_dir: impl Into<PathBuf>) -> Self {
@@ -106,7 +114,8 @@ pub enum PidPolicy {
     /// Equal pids are one process.
     #[default]
     Keep,
-    /// Equal pids are one process if the inputs are parts of one recording; else the later one is renamed.
+    /// Equal pids are one process if there is proof that the inputs are one recording: parts of one `split`, rotated
+    /// logs, a CPU profile stream that goes on. Else the pid of the later input is renamed.
     Auto,
     /// Each input has processes of its own: pids of the k-th grow by k times a power of ten.
     Offset,

@@ -9,7 +9,7 @@
 
 use crate::flows::{ByLane, Flows};
 use crate::found::{EachChunk, Found};
-use crate::joined::{Joined, Parts, as_merged};
+use crate::joined::{Joined, Parts};
 use crate::lane::{Lane, LaneInfo, Process, processes};
 use crate::model::{Model, NameSum, Told};
 use crate::names::SharedNames;
@@ -231,7 +231,7 @@ fn interval(begin: &Mark, dur: i64, flags: u16) -> Timed {
 /// Reads the inputs and makes the model of them.
 pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error> {
     let mut all = All::new(SharedNames::default(), Arc::default(), config);
-    let asked = as_merged(config);
+    let asked = config.as_merged();
     let scanned =
         InputSet::read(sources, &asked, EachChunk(|found, input| all.append(found, input)))?;
     let lanes = Arc::unwrap_or_clone(std::mem::take(&mut all.lanes));

@@ -1,7 +1,6 @@
 //! Calls of the CPU profiles of a trace that is shown by its index: worked out in one pass over the trace, while the rest is looked at.
 
 use crate::build::{All, arrange};
-use crate::joined::as_merged;
 use crate::lane::Lane;
 use crate::model::NameSum;
 use crate::names::SharedNames;
@@ -29,7 +28,7 @@ impl Calls {
         config: &Config,
     ) -> Result<Self, Error> {
         let mut all = All::new(names, Arc::default(), config);
-        all.calls(std::slice::from_ref(source), &as_merged(config))?;
+        all.calls(std::slice::from_ref(source), &config.as_merged())?;
         let keys = all.lanes.all().to_vec();
         let bounds = all.told.bounds;
         let arranged = arrange(all, |_| Ok(()), (Vec::new(), notes), config)?;

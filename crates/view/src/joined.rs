@@ -9,16 +9,8 @@ use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 use tracemill_core::bounds::Times;
+use tracemill_pipeline::InputSet;
 use tracemill_pipeline::drawing::{LaneKey, LaneTable};
-use tracemill_pipeline::{Align, Config, IdPolicy, InputSet, PidPolicy};
-
-/// The rules of `merge` without flags.
-pub(crate) fn as_merged(config: &Config) -> Config {
-    let mut config = config.clone();
-    (config.identity.pid, config.identity.ids) = (PidPolicy::Auto, IdPolicy::Auto);
-    config.clocks.align = Align::Auto;
-    config
-}
 
 /// What each input says of processes, and its times.
 #[derive(Default)]

@@ -1,7 +1,6 @@
 //! Slices that are handed on: what `slice` writes, sent while it is written.
 
 use crate::ask::Query;
-use crate::joined::as_merged;
 use crate::model::Model;
 use crate::reply::{Content, Piece, Pieces, Reply};
 use crate::room::Room;
@@ -9,10 +8,9 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{Sender, channel};
-use tracemill_core::draft::Draft;
 use tracemill_pipeline::{
     Cancel, CheckFor, Compression, Config, Edges, Error, ErrorKind, Format, Moment, OutputConfig,
-    Source, TimeWindow, ViewerRules, merge, slice,
+    Source, TimeWindow, join, slice,
 };
 
 /// Bytes of a piece.
@@ -201,11 +199,8 @@ impl Job {
         if let Some(source) = &*kept {
             return Ok(source.clone());
         }
-        let mut config = as_merged(&self.config);
-        config.viewer = ViewerRules::default();
-        let draft = Draft::new(&config.tmp_dir)?;
-        merge(&self.sources, &draft.output(), &config).map_err(|error| draft.error(error))?;
-        let source = draft.source("the merged inputs")?;
+        let joined = join(&self.sources, None, &self.config)?;
+        let source = joined.map_or_else(|| self.sources[0].clone(), |joined| joined.source());
         *kept = Some(source.clone());
         Ok(source)
     }

@@ -13,6 +13,8 @@ use tracemill_pipeline::{Cancel, Config, Limits, ProfileInputs, Progress, Source
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
     /// Traces: files, folders (all files in them), or - for standard input [default: -]
+    ///
+    /// Several inputs are read as the one trace that `tracemill merge` makes of them: processes of different recordings stay apart, and clocks are aligned.
     #[arg(value_name = "INPUT", help_heading = None)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Read more inputs from FILE, one per line

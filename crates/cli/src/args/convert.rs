@@ -12,7 +12,7 @@ pub(super) const ABOUT: &str = "\
 Writes a trace in another form: as an object with traceEvents, as an array, or as NDJSON, one event per line; or in \
 the same form with other white space.
 
-Events keep their order and, without --style, their bytes; several inputs follow one another. NDJSON is lossless \
+Events keep their order and, without --style, their bytes; several inputs are merged first. NDJSON is lossless \
 both ways: keys beside the events go to a first line {\"tracemill\":{…}}, which every verb reads; line breaks of \
 pretty-printed events go, strings stay as they are. So head, grep, jq -c and DuckDB work on it. An array has no \
 place for other keys: a warning names those that are left out, and the status is 1.

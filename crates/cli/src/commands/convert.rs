@@ -20,10 +20,13 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
     let ConvertArgs { input, output, trace, viewer, common, .. } = args;
     let flags = Flags { verb: "convert", input, common };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
-    let (writing, output) = Writing::one(flags, given, &[], messages)?;
+    let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.announce();
-    let report =
-        writing.running.watch(|sources, config| convert(sources, args.style, &output, config))?;
+    let joined = writing.join(Some(&output))?;
+    let running = &writing.running;
+    let mut report =
+        running.watch(|sources, config| convert(sources, args.style, &output, config))?;
+    joined.complete(&mut report.run);
 
     writing.tell_decisions(&report.run, &[format!("white space: {}", report.style.name())]);
     writing.tell_disk(report.spilled_bytes, &report.run);

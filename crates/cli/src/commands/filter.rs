@@ -15,11 +15,13 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     let FilterArgs { input, criteria, output, trace, viewer, common, .. } = args;
     let flags = Flags { verb: "filter", input, common };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
-    let (writing, output) = Writing::one(flags, given, &[], messages)?;
+    let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
+    writing.running.announce();
+    let joined = writing.join(Some(&output))?;
     let running = &writing.running;
-    running.announce();
     let wanted = criteria.filter();
     let mut report = running.watch(|sources, config| filter(sources, &wanted, &output, config))?;
+    joined.complete(&mut report.run);
     let sentences = unmatched::sentences(&report, criteria, &running.sources, &running.config);
     report.run.warnings.extend(sentences.into_iter().map(Warning::Said));
 

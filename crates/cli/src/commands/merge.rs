@@ -2,7 +2,7 @@
 
 use super::clocks;
 use super::merge_dry;
-use super::merge_told::{decisions, renamed, unused};
+use super::merge_told::{KEEP, decisions, renamed, warn_unused};
 use super::running::Flags;
 use super::writing::{TraceFlags, Writing};
 use crate::args::MergeArgs;
@@ -32,16 +32,17 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
 
     writing.tell_decisions(&report.run, &decisions(&report, &running.config));
     clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
-    report.run.warnings.extend(unused(args, &report.identity, running));
-    let done = clocks::moved(&report.clocks).into_iter().chain(renamed(&report.identity));
+    let is_unused = warn_unused(args, &mut report, running);
+    let done = clocks::moved(&report.clocks).into_iter().chain(renamed(&report.identity, KEEP));
     writing.tell_outcome(&report.run, &Vec::from_iter(done));
     if let Some(place) = manifest_place {
         place.write_json(&manifest::written(&report.identity, &report.clocks))?;
     }
     let lost = report.run.lost();
-    writing.finish(&report.run, (lost, report.copies), |run| {
+    let exit = writing.finish(&report.run, (lost, report.copies), |run| {
         report::merge(&report, Some(&output), run)
-    })
+    });
+    Ok(exit?.unless_empty(is_unused))
 }
 
 /// Where the manifest goes, if one is wanted; refused before anything is read if it would spoil something.

@@ -2,7 +2,7 @@
 
 use super::around::report_place;
 use super::clocks;
-use super::merge_told::{decisions, renamed, unused};
+use super::merge_told::{KEEP, decisions, renamed, warn_unused};
 use super::running::{Flags, Running};
 use super::writing::Writing;
 use crate::args::{MergeArgs, OutputArgs};
@@ -34,17 +34,18 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
 
     writing.tell_decisions(&report.run, &decisions(&report, &running.config));
     clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
-    report.run.warnings.extend(unused(args, &report.identity, running));
+    let is_unused = warn_unused(args, &mut report, running);
     if !matches!(manifest, Some(Place::Stdout)) {
         messages.place(Path::new("-")).write(table(&report).as_bytes())?;
     }
-    let done = clocks::moved(&report.clocks).into_iter().chain(renamed(&report.identity));
+    let done = clocks::moved(&report.clocks).into_iter().chain(renamed(&report.identity, KEEP));
     writing.tell_outcome(&report.run, &Vec::from_iter(done));
     if let Some(place) = manifest {
         place.write_json(&manifest::written(&report.identity, &report.clocks))?;
     }
     let lost = report.run.lost();
-    writing.finish_dry(&report.run, lost, |run| report::merge(&report, None, run))
+    let exit = writing.finish_dry(&report.run, lost, |run| report::merge(&report, None, run));
+    Ok(exit?.unless_empty(is_unused))
 }
 
 /// Where the report and the manifest go, if they are wanted; refused before anything is read if they would spoil something.

@@ -8,20 +8,25 @@ use crate::similar::suggestion;
 use std::path::Path;
 use tracemill_pipeline::{Config, IdentityReport, InputIdentity, MergeReport, Warning, plural};
 
-/// What was asked for and found nothing.
-pub(super) fn unused(
+/// Warns of labels and keys that match nothing. Returns whether any label does not.
+pub(super) fn warn_unused(
     args: &MergeArgs,
-    identity: &IdentityReport,
+    report: &mut MergeReport,
     running: &Running<'_>,
-) -> Vec<Warning> {
-    let labels = unused_labels(args, identity);
-    let absent = &identity.args_keys_absent;
+) -> bool {
+    let labels = unused_labels(args, &report.identity);
+    let is_unused = !labels.is_empty();
+    let absent = &report.identity.args_keys_absent;
     let sentence = unmatched::args_keys(absent, &running.sources, &running.config);
-    labels.into_iter().chain(sentence).map(Warning::Said).collect()
+    report.run.warnings.extend(labels.into_iter().chain(sentence).map(Warning::Said));
+    is_unused
 }
 
-/// What was renamed in which inputs, as one sentence, if anything was.
-pub(super) fn renamed(identity: &IdentityReport) -> Option<String> {
+/// The options of a merge that leave pids and ids as they are.
+pub(super) const KEEP: &str = "--pid keep --ids keep";
+
+/// What was renamed in which inputs, as one sentence, if anything was; `keep` is how to keep the names.
+pub(super) fn renamed(identity: &IdentityReport, keep: &str) -> Option<String> {
     /// Inputs that are named.
     const NAMED: usize = 3;
     let changed: Vec<&InputIdentity> = identity
@@ -47,7 +52,7 @@ pub(super) fn renamed(identity: &IdentityReport) -> Option<String> {
         let more = plural((changed.len() - NAMED) as u64, "more input");
         text.push_str(&format!("; likewise {more}"));
     }
-    Some(format!("{text}: they got new numbers (--pid keep --ids keep leaves them)"))
+    Some(format!("{text}: they got new numbers ({keep} leaves them)"))
 }
 
 /// Labels that were given for files which are no inputs, and a pattern for labels that matches none.
@@ -127,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_is_renamed_is_one_line() {
-        assert_eq!(renamed(&IdentityReport::default()), None);
+        assert_eq!(renamed(&IdentityReport::default(), KEEP), None);
         let input = |name: &str, pids: usize, ids: &[&str]| InputIdentity {
             name: name.into(),
             pids: vec![("1".into(), "10000001".into()); pids],
@@ -141,7 +146,7 @@ mod tests {
             input("d", 0, &["id"]),
             input("e", 1, &[]),
         ];
-        let text = renamed(&IdentityReport { inputs, ..IdentityReport::default() }).unwrap();
+        let text = renamed(&IdentityReport { inputs, ..IdentityReport::default() }, KEEP).unwrap();
         let expected = "b uses 2 process ids, ids of events, stackFrames of earlier inputs; c 1 process id; d ids of events; likewise \
                         1 more input: they got new numbers (--pid keep --ids keep leaves them)";
         assert_eq!(text, expected);

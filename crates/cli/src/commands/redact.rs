@@ -13,11 +13,14 @@ pub(super) fn run(args: &RedactArgs, messages: &Messages) -> Result<Exit, Failur
     let RedactArgs { input, output, trace, common, .. } = args;
     let flags = Flags { verb: "redact", input, common };
     let given = TraceFlags { output, trace, viewer: None };
-    let (writing, output) = Writing::one(flags, given, &[], messages)?;
+    let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.announce();
+    let joined = writing.join(Some(&output))?;
+    let running = &writing.running;
     let redaction = args.redaction();
-    let report =
-        writing.running.watch(|sources, config| redact(sources, &redaction, &output, config))?;
+    let mut report =
+        running.watch(|sources, config| redact(sources, &redaction, &output, config))?;
+    joined.complete(&mut report.written.run);
 
     let run = &report.written.run;
     writing.tell_decisions(run, &[]);

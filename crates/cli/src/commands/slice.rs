@@ -3,7 +3,7 @@
 use super::around::on_disk;
 use super::info::{duration_text, micros};
 use super::running::{Flags, of_index};
-use super::unmatched::{NAMES, can_be_read_again};
+use super::unmatched::NAMES;
 use super::writing::{TraceFlags, Writing};
 use crate::args::{SliceArgs, WindowArgs};
 use crate::exit::{Exit, Failure};
@@ -23,14 +23,17 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
     let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.config.index = args.index.index.clone();
+    writing.running.announce();
+    let joined = writing.join(Some(&output))?;
     let running = &writing.running;
-    running.announce();
     if let Some((around, said)) = around(window, &running.sources, &running.config)? {
         messages.say(&said);
         windows.push(around);
     }
-    let report =
+    let mut report =
         running.watch(|sources, config| slice(sources, &windows, window.edges, &output, config))?;
+    report.index_unused = report.index_unused.or(joined.index_unused());
+    joined.complete(&mut report.written.run);
 
     let run = &report.written.run;
     writing.tell_decisions(run, &decisions(&report, &running.config));
@@ -53,7 +56,7 @@ fn around(
     config: &Config,
 ) -> Result<Option<(TimeWindow, String)>, Failure> {
     let Some(name) = &args.around else { return Ok(None) };
-    if !sources.iter().all(can_be_read_again) {
+    if !sources.iter().all(Source::is_rereadable) {
         return Err(Failure::usage(
             "--around reads its inputs twice (first to find the event): name files, not a pipe",
         ));

@@ -10,12 +10,12 @@ use crate::report;
 use crate::size::human;
 use crate::whole_file::Place;
 use std::path::Path;
-use tracemill_pipeline::{Config, SplitReport, grouped, plural, split};
+use tracemill_pipeline::{Config, Source, SplitReport, grouped, plural, split};
 
 /// Splits, then says how it went.
 pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure> {
     let SplitArgs { input, trace, viewer, common, .. } = args;
-    let parts = args.config()?;
+    let mut parts = args.config()?;
     let flags = Flags { verb: "split", input, common };
     let mut running = Running::new(flags, &[], messages)?;
     running.config.viewer = viewer.rules(parts.format)?;
@@ -25,9 +25,20 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     }
     let report_place = report_place((&common.messages, messages), &args.plain(), &running.sources)?;
     let mut writing = Writing::of(running, (trace, parts.compression), report_place);
+    writing.running.announce();
+    let inputs = writing.running.sources.clone();
+    let joined = writing.join(None)?;
     let running = &writing.running;
-    running.announce();
-    let report = running.watch(|sources, config| split(sources, &parts, config))?;
+    if inputs != running.sources {
+        // the split reads what was merged of them
+        let paths = inputs.iter().filter_map(|source| match source {
+            Source::Path(path) => Some(path.clone()),
+            Source::Stdin | Source::Reader(_) => None,
+        });
+        parts.reserved.extend(paths);
+    }
+    let mut report = running.watch(|sources, config| split(sources, &parts, config))?;
+    joined.complete(&mut report.run);
 
     writing.tell_decisions(&report.run, &decisions(&report, &running.config));
     tell_parts(&report, (args.dry_run, &manifest), messages)?;

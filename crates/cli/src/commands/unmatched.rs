@@ -40,7 +40,7 @@ pub(super) fn sentences(
         Some(own.values.iter().map(String::as_str).collect())
     };
     let is_known = flags.iter().all(|&flag| present(flag).is_some());
-    let known = match !is_known && sources.iter().all(can_be_read_again) {
+    let known = match !is_known && sources.iter().all(Source::is_rereadable) {
         true => info(sources, &wanted, config).ok(),
         false => None,
     };
@@ -51,12 +51,6 @@ pub(super) fn sentences(
         said(flag, &asked, there)
     };
     flags.into_iter().map(sentence).collect()
-}
-
-/// Whether it is a file or a folder.
-pub(super) fn can_be_read_again(source: &Source) -> bool {
-    let Source::Path(path) = source else { return false };
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() || metadata.is_dir())
 }
 
 /// What there is in the inputs of the kind that a flag asks for, each once.
@@ -148,7 +142,7 @@ pub(super) fn args_keys(keys: &[String], sources: &[Source], config: &Config) ->
         return None;
     }
     let wanted = InfoConfig { top: NAMES, full: true, self_times: false };
-    let known = match sources.iter().all(can_be_read_again) {
+    let known = match sources.iter().all(Source::is_rereadable) {
         true => info(sources, &wanted, config).ok(),
         false => None,
     };

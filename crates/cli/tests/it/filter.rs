@@ -102,12 +102,12 @@ fn ids_of_every_kind_and_every_preset() {
 }
 
 #[test]
-fn names_count_wherever_they_stand_and_inputs_follow_each_other() {
+fn names_count_wherever_they_stand() {
     let names = "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"late\"}}]";
-    let folder = Folder::new().with("a.json", trace([3, 1])).with("b.json", names);
-    let run = folder.run("filter a.json b.json --process late").ends(0);
+    let folder = Folder::new().with("a.json", [&trace([3, 1]), names].concat());
+    let run = folder.run("filter a.json --process late").ends(0);
     assert_eq!(run.stdout.matches("\"ts\":").count(), 2, "{}", run.stdout);
-    let run = folder.run("filter a.json b.json --process early").ends(1);
+    let run = folder.run("filter a.json --process early").ends(1);
     assert_eq!(run.stdout.matches("\"ts\":").count(), 0, "{}", run.stdout);
 }
 

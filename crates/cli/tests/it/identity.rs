@@ -62,6 +62,87 @@ fn keys_of_args_that_nobody_has_are_told() {
 }
 
 #[test]
+fn verbs_of_several_inputs_read_what_merge_makes_of_them() {
+    let folder = folder();
+    let merged = folder.run("merge a.json b.json").ends(0).stdout;
+    for verb in ["convert", "filter --ph b", "slice --from 0", "redact", "convert --format ndjson"]
+    {
+        let run = folder.run(&format!("{verb} a.json b.json -f --report r.json")).ends(0);
+        for part in ["b.json uses 1 process id", "(tracemill merge --pid keep"] {
+            assert!(run.stderr.contains(part), "{verb}: {}", run.stderr);
+        }
+        let one = folder.pipe(&format!("{verb} -"), merged.clone()).ends(0);
+        assert_eq!(run.stdout, one.stdout, "{verb}");
+        let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
+        let inputs = report["inputs"].as_array().expect("inputs");
+        let names: Vec<&Value> = inputs.iter().map(|input| &input["name"]).collect();
+        assert_eq!(names, ["a.json", "b.json"], "{verb}");
+    }
+    folder.run("split --by pid a.json b.json -d parts").ends(0);
+    let parts = ["a.7.json", "a.10000007.json"].map(|part| folder.read(&format!("parts/{part}")));
+    assert_eq!(parts.map(|part| pids(&part).len()), [2, 2]);
+    // what is merged first may not be replaced either
+    folder.run("convert a.json b.json -f -o b.json").ends(2);
+    let folder = folder.with("7.json", process("7", "z", 1));
+    let run = folder.run("split a.json 7.json --by pid -f -O {pid}.json -d .").ends(2);
+    assert!(run.stderr.contains("a part would be written over ./7.json"), "{}", run.stderr);
+}
+
+#[test]
+fn info_of_several_inputs_has_the_processes_and_times_of_their_merge() {
+    let based = |base: u64| {
+        let profile = r#"{"ph":"P","name":"Profile","id":"0x1","ts":3,"pid":7,"tid":1,"args":{}}"#;
+        process("7", "x", 5)
+            .replace("\n]}", &format!(",\n{profile}\n],\"baseTimeNanoseconds\":{base}}}"))
+    };
+    let folder = Folder::new().with("a.json", based(1_000_000)).with("b.json", based(9_000_000));
+    let merged = folder.run("merge a.json b.json").ends(0).stdout;
+    let parsed = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
+    let own = parsed(&folder.run("info --json a.json b.json").ends(0).stdout);
+    let one = parsed(&folder.pipe("info --json -", merged).ends(0).stdout);
+    assert_eq!(own["processes"].as_array().map(Vec::len), Some(2));
+    for key in ["start_ns", "end_ns", "events"] {
+        assert!(!own[key].is_null(), "{key}");
+        assert_eq!(own[key], one[key], "{key}");
+    }
+    // new pids take more bytes
+    let rows = |info: &Value, list: &str, columns: [&str; 3]| -> Vec<[Value; 3]> {
+        let rows = info[list].as_array().expect("a list").iter();
+        rows.map(|row| columns.map(|column| row[column].clone())).collect()
+    };
+    for (list, columns) in
+        [("processes", ["pid", "name", "events"]), ("profiles", ["pid", "tid", "id"])]
+    {
+        let own = rows(&own, list, columns);
+        assert!(own.len() == 2 && own[0][2] != Value::Null, "{own:?}");
+        assert_eq!(own, rows(&one, list, columns));
+    }
+    let run = folder.pipe("info a.json -", process("7", "x", 1)).ends(2);
+    assert!(run.stderr.contains("name files"), "{}", run.stderr);
+}
+
+/// Containers have one pid, and often one name.
+#[test]
+fn containers_are_told_apart() {
+    let folder = Folder::new()
+        .with("pod-1.json", process("1", "app", 1))
+        .with("pod-2.json", process("1", "app", 500))
+        .with("app.1.json", process("1", "app", 1))
+        .with("app.2.json", process("1", "app", 500));
+    let pods = folder.run("merge pod-1.json pod-2.json").ends(0);
+    assert_eq!(pids(&pods.stdout), [1, 10_000_001, 1, 10_000_001]);
+    let logs = folder.run("merge app.1.json app.2.json").ends(0).quietly();
+    assert_eq!(pids(&logs.stdout), [1; 4]);
+}
+
+#[test]
+fn labels_that_no_name_has_show_in_the_status() {
+    let folder = folder();
+    let run = folder.run("merge a.json b.json --label-from-name rank[0-9] -o out.json").ends(1);
+    assert!(run.stderr.contains("--label-from-name rank[0-9] matches none"), "{}", run.stderr);
+}
+
+#[test]
 fn rules_overrule() {
     let folder = folder();
     let kept = folder.run("merge a.json b.json --pid keep").ends(0).quietly();
@@ -121,10 +202,10 @@ fn labels_name_processes_in_order() {
 #[test]
 fn equal_metadata_is_written_once() {
     let folder =
-        Folder::new().with("a.json", process("7", "x", 1)).with("b.json", process("7", "x", 5));
-    let all = folder.run("merge a.json b.json").ends(0).quietly().stdout;
-    let once = folder.run("merge a.json b.json --dedup-metadata").ends(0).quietly().stdout;
-    let spilled = folder.run("merge a.json b.json --dedup-metadata -@1 -m 32M").ends(0).stdout;
+        Folder::new().with("a.1.json", process("7", "x", 1)).with("a.2.json", process("7", "x", 5));
+    let all = folder.run("merge a.1.json a.2.json").ends(0).quietly().stdout;
+    let once = folder.run("merge a.1.json a.2.json --dedup-metadata").ends(0).quietly().stdout;
+    let spilled = folder.run("merge a.1.json a.2.json --dedup-metadata -@1 -m 32M").ends(0).stdout;
     assert_eq!((events(&all).len(), events(&once).len()), (4, 3));
     assert_eq!(once, spilled);
     // two processes keep a name each

@@ -280,9 +280,9 @@ fn an_input_that_is_given_twice_is_remarked() {
 fn labels_that_name_no_input_are_told() {
     let folder = Folder::new().with("rank0.json", trace([2, 1])).with("rank1.json", trace([3]));
     let merge = "merge rank0.json rank1.json --pid keep -o x.json -f";
-    let run = folder.run(&format!("{merge} --label rank2.json=two")).ends(0);
+    let run = folder.run(&format!("{merge} --label rank2.json=two")).ends(1);
     run.says(&["no input has this path or name: did you mean rank0.json?"]);
-    let run = folder.run(&format!("{merge} --label-from-name step([0-9])")).ends(0);
+    let run = folder.run(&format!("{merge} --label-from-name step([0-9])")).ends(1);
     run.says(&["matches none of the inputs' names, such as rank0.json"]);
     let flags = "--label-from-name rank([0-9]) --label rank1.json=b";
     folder.run(&format!("{merge} {flags}")).ends(0).quietly();

@@ -3,11 +3,13 @@
 //! ```text
 //!   slice, filter, a part of split ─> draft ─> merge for the viewer ─> output
 //!   convert:    merge for the viewer ─> draft ─> convert            ─> output
+//!   several inputs of any of them: merge ─> draft ─> the verb, as for one input ([`join`])
 //! ```
 //!
 //! So there is one set of rules ([`crate::viewer`]), and the output is what a merge for the viewer makes of the verb's. A
 //! draft is on disk, in the folder of temporary files; each run has the whole budget, one after the other.
 
+pub(crate) mod join;
 pub(crate) mod verbs;
 
 use crate::config::{ClockRules, Config, IdentityRules, ViewerRules};
@@ -29,12 +31,19 @@ pub(crate) fn plain(config: &Config) -> Config {
 /// What the merge is told: names and clocks are settled.
 fn settled(config: &Config) -> Config {
     let (identity, clocks) = (IdentityRules::default(), ClockRules::default());
-    let progress = &config.progress;
-    // the second run begins to read
-    for counter in [&progress.bytes_expected, &progress.bytes_scanned, &progress.bytes_written] {
-        counter.store(0, Ordering::Relaxed);
-    }
+    config.restart_progress();
     Config { identity, clocks, ..config.clone() }
+}
+
+impl Config {
+    /// Sets the progress back, for a second run that begins to read.
+    fn restart_progress(&self) {
+        let progress = &self.progress;
+        for counter in [&progress.bytes_expected, &progress.bytes_scanned, &progress.bytes_written]
+        {
+            counter.store(0, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Runs `write`, which is given where a draft goes and what it is told; returns what it says, and the draft.

@@ -276,6 +276,16 @@ impl RunReport {
         // of what the verb wrote nothing is lost
         debug_assert!(fitted.inputs.iter().all(|input| input.lost() == 0));
     }
+
+    /// Takes in the run that wrote what this one read.
+    pub(super) fn follow(&mut self, first: RunReport) {
+        self.inputs = first.inputs;
+        self.keys_lost += first.keys_lost;
+        self.spooled_bytes += first.spooled_bytes;
+        self.warnings.splice(0..0, first.warnings);
+        let later = std::mem::replace(&mut self.annotations, first.annotations);
+        self.annotations.then(later);
+    }
 }
 
 impl SliceReport {
@@ -290,18 +300,9 @@ impl SliceReport {
 
 impl ConvertReport {
     /// Takes in what was made for a viewer before it was converted.
-    fn after(self, fitted: RunReport) -> ConvertReport {
-        let mut annotations = fitted.annotations;
-        annotations.then(self.run.annotations);
-        let run = RunReport {
-            inputs: fitted.inputs,
-            keys_lost: self.run.keys_lost + fitted.keys_lost,
-            spooled_bytes: self.run.spooled_bytes + fitted.spooled_bytes,
-            viewer: fitted.viewer,
-            warnings: [fitted.warnings, self.run.warnings].concat(),
-            annotations,
-            ..self.run
-        };
-        ConvertReport { run, ..self }
+    fn after(mut self, fitted: RunReport) -> ConvertReport {
+        self.run.viewer = fitted.viewer.clone();
+        self.run.follow(fitted);
+        self
     }
 }

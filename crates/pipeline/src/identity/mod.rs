@@ -43,7 +43,9 @@ pub(crate) use describe::push_provenance;
 pub(crate) use frames::{FrameNames, renamed_frame, renamed_samples};
 pub(crate) use processes::key_of;
 pub(crate) use rename::{RenamedUnit, Renamer, Renames, Rewrite, each_process_id};
-pub(crate) use resolve::{DecidedNames, Labels, UnitFacts, decide_names, may_be_several};
+pub(crate) use resolve::{
+    DecidedNames, Labels, UnitFacts, decide_names, may_be_several, renamed_key,
+};
 pub(crate) use spelling::IdMap;
 pub(crate) use watch::IdentityWatch;
 

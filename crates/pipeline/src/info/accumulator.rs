@@ -12,6 +12,7 @@ use super::table::{Table, hash};
 use super::threads::{as_written, processes};
 use super::timeline::Timeline;
 use crate::config::{Config, THREADS};
+use crate::input_set::InputPlace;
 use crate::inputs::of_inputs;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
 use tracemill_core::json::printable;
 use tracemill_core::metadata::Names;
-use tracemill_core::observe::{Observer, SealedChunk, Starter};
+use tracemill_core::observe::{InputStart, Observer, SealedChunk, Starter};
 use tracemill_core::read::Inputs;
 use tracemill_core::thread_table::ids_of_key;
 use tracemill_tokenizer::Form;
@@ -61,6 +62,10 @@ pub(crate) struct InfoAccumulator {
     slices: Slices,
     titles: Names,
     profiles: Profiles,
+    /// The places of several inputs in a merge.
+    places: Vec<InputPlace>,
+    /// The place of the current input.
+    place: InputPlace,
 }
 
 /// What stands at time 0; when all is read it is known whether it counts.
@@ -110,7 +115,14 @@ impl InfoAccumulator {
             slices: Slices::new(index / 2, &config.tmp_dir),
             titles: Names::default(),
             profiles: Profiles::default(),
+            places: Vec::new(),
+            place: InputPlace::default(),
         }
+    }
+
+    /// Counts inputs at their places in a merge, by their numbers.
+    pub(super) fn with_places(self, places: Vec<InputPlace>) -> Self {
+        InfoAccumulator { places, ..self }
     }
 
     fn append(&mut self, later: InfoLook, events: u64) -> Result<(), Error> {
@@ -140,8 +152,12 @@ impl InfoAccumulator {
         if self.nests() {
             self.slices.push(later.slices)?;
         }
-        self.titles.append(later.titles);
-        self.profiles.append(later.profiles);
+        let place = &self.place;
+        self.titles.append(match place.is_as_written() {
+            true => later.titles,
+            false => later.titles.with_pids(|pid| place.pid(pid).into()),
+        });
+        self.profiles.append(later.profiles.placed(place));
         let rows = (self.threads.len() * ROW) as u64;
         let heap = self.threads.heap() + rows + self.titles.heap() + self.profiles.heap();
         self.config.table_quota().check(heap, THREADS)
@@ -338,11 +354,16 @@ fn keys(documents: &[Document]) -> Vec<String> {
 impl Observer for InfoAccumulator {
     type Chunk = InfoLook;
 
+    fn begin(&mut self, input: &InputStart<'_>) {
+        self.place = self.places.get(input.number).cloned().unwrap_or_default();
+    }
+
     fn starter(&self) -> Starter<InfoLook> {
         let (args, too_many) = (self.wanted.full, Arc::clone(&self.too_many));
+        let place = self.place.clone();
         Box::new(move |_| {
             let nesting = !too_many.load(Ordering::Relaxed);
-            InfoLook::new(InfoNeeds { args, nesting })
+            InfoLook::new(InfoNeeds { args, nesting }, place.clone())
         })
     }
 

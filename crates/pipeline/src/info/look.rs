@@ -8,6 +8,7 @@ use super::slices::{Slice, sort};
 use super::table::Table;
 use super::timeline::Timeline;
 use crate::check::page_data;
+use crate::input_set::InputPlace;
 use memchr::memchr2;
 use tracemill_core::bounds::{Times, is_zero};
 use tracemill_core::envelope::ChunkStats;
@@ -25,6 +26,8 @@ pub(super) const LETTERS: usize = 128;
 pub(crate) struct InfoLook {
     /// Whether to look at args, and at nesting.
     wanted: InfoNeeds,
+    /// The place of its input in a merge.
+    place: InputPlace,
     pub(super) bytes: u64,
     pub(super) metadata: u64,
     pub(super) untimed: u64,
@@ -110,9 +113,10 @@ impl AtZero {
 }
 
 impl InfoLook {
-    pub(super) fn new(wanted: InfoNeeds) -> Self {
+    pub(super) fn new(wanted: InfoNeeds, place: InputPlace) -> Self {
         InfoLook {
             wanted,
+            place,
             bytes: 0,
             metadata: 0,
             untimed: 0,
@@ -155,7 +159,7 @@ impl InfoLook {
     }
 
     fn thread(&mut self, event: &Event<'_>) -> usize {
-        let pid = event.field(Field::Pid).unwrap_or_default();
+        let pid = self.place.pid(event.field(Field::Pid).unwrap_or_default());
         let tid = event.field(Field::Tid).unwrap_or_default();
         if let Some(LastEvent { thread, .. }) = self.last
             && ids_of_key(self.threads.key(thread)) == (pid, tid)
@@ -264,7 +268,8 @@ impl Look for InfoLook {
         let bytes = event.bytes.len() as u64;
         self.bytes += bytes;
         let phase = self.phase(event);
-        let (ts, dur) = (event.ts(), event.dur());
+        let ts = event.ts().map(|ts| self.place.moved_nanos(ts));
+        let dur = event.dur();
         let class = match ts {
             _ if phase == usize::from(b'M') => Class::Metadata,
             None => Class::Untimed,

@@ -8,7 +8,8 @@
 //!
 //! Each event costs one look-up each by name and by category ([`table`]), and one bin of time ([`timeline`]): about as
 //! much as finding it. All that is kept of parts can be added up in any order without a difference, and sums are exact
-//! however many names there are ([`ledger`]), so that the answer depends on the inputs alone. Only threads, CPU profiles
+//! however many names there are ([`ledger`]), so that the answer depends on the inputs alone. Several inputs are read
+//! twice, first for their places in a merge: new pids and moved clocks. Only threads, CPU profiles
 //! and keys beside the events stay in memory.
 
 mod accumulator;
@@ -31,6 +32,7 @@ pub use report::{
 };
 
 use crate::config::Config;
+use crate::input_set::InputSet;
 use crate::inputs::scan;
 pub(crate) use accumulator::InfoAccumulator;
 pub(crate) use look::{InfoLook, LastEvent};
@@ -52,7 +54,8 @@ pub(crate) fn info(
     look: impl FnOnce(&InfoReport),
 ) -> Result<InfoReport, Error> {
     config.check()?;
-    let accumulator = InfoAccumulator::new(*wanted, config);
+    let places = InputSet::places(sources, config)?;
+    let accumulator = InfoAccumulator::new(*wanted, config).with_places(places);
     let Scanned { inputs, index, observed } = scan(sources, config, Nothing, accumulator)?;
     inputs.check_unchanged()?;
     let (report, _) = observed.report(&inputs, &index.documents)?;

@@ -2,6 +2,7 @@
 
 use super::report::ProfileCount;
 use super::threads::as_written;
+use crate::input_set::InputPlace;
 use tracemill_profile::{Role, StreamKey, StreamNumbers, stream_key};
 use tracemill_tokenizer::{Event, Field};
 
@@ -46,6 +47,18 @@ impl Profiles {
         if role != Role::Chunk && !tid.is_empty() {
             own.tid = as_written(tid);
         }
+    }
+
+    /// Returns the same profiles with the pids that they have in a merge.
+    pub(super) fn placed(self, place: &InputPlace) -> Self {
+        if place.is_as_written() {
+            return self;
+        }
+        let counts = self.counts.into_iter().map(|(key, count)| {
+            let pid = as_written(place.pid(count.pid.as_bytes()));
+            (place.stream_key(key), ProfileCount { pid, ..count })
+        });
+        Profiles { counts: counts.collect(), numbers: StreamNumbers::default() }
     }
 
     /// Adds what comes later.

@@ -19,7 +19,7 @@ mod recorded_only;
 pub use place::InputPlace;
 pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
 
-use crate::config::Config;
+use crate::config::{Align, Config, PidPolicy};
 use crate::identity::may_be_several;
 use crate::input_watch::{InputWatch, facts_of, input_watch};
 use crate::inputs::of_inputs;
@@ -31,6 +31,7 @@ use first_error::FirstError;
 use place::places_of;
 use recorded_only::RecordedOnly;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tracemill_core::envelope::{Document, values_of};
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
@@ -80,6 +81,30 @@ impl InputSet {
         let Scanned { inputs, index, observed } =
             scan.observe(observers(sources, config, observer)).run()?;
         InputSet::new((inputs, index.documents), observed, wholes, config)
+    }
+
+    /// Reads several inputs for their places alone. Returns none where all stays as it is written: for one input, or
+    /// with the rules of [`Config::of`].
+    ///
+    /// Cost: a scan of all inputs.
+    ///
+    /// # Errors
+    /// As [`InputSet::read`]; [`Usage`](tracemill_core::error::ErrorKind::Usage) if an input can be read once only.
+    pub(crate) fn places(sources: &[Source], config: &Config) -> Result<Vec<InputPlace>, Error> {
+        let is_as_written =
+            config.identity.pid == PidPolicy::Keep && config.clocks.align == Align::None;
+        if is_as_written || !may_be_several(sources) {
+            return Ok(Vec::new());
+        }
+        if let Some(stream) = sources.iter().find(|source| !source.is_rereadable()) {
+            let problem = format!(
+                "several inputs are read twice, but {stream} can be read once only: name files, or pipe what merge writes"
+            );
+            return Err(Error::usage(problem, None));
+        }
+        let places = InputSet::read(sources, config, ())?.places;
+        config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+        Ok(places)
     }
 
     /// Reads pieces of one input. Returns `None` if the pieces are not what the index says.

@@ -2,7 +2,7 @@
 //! its times.
 
 use crate::config::Config;
-use crate::identity::{UnitFacts, decide_names, key_of};
+use crate::identity::{UnitFacts, decide_names, key_of, renamed_key};
 use crate::input_watch::decide_clocks;
 use crate::parts::Parts;
 use crate::warning::Warning;
@@ -10,6 +10,8 @@ use std::sync::Arc;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
 use tracemill_core::read::Inputs;
+use tracemill_profile::StreamKey;
+use tracemill_tokenizer::Nanos;
 
 /// The place of an input among the others: the new pids of its processes, and the offset of its times.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,20 @@ impl InputPlace {
             return written;
         };
         renames.pid(&key_of(Some(written))).map_or(written, Vec::as_slice)
+    }
+
+    /// Returns the key of a CPU profile stream with the new pid of its process.
+    pub(crate) fn stream_key(&self, key: StreamKey) -> StreamKey {
+        match &self.renames {
+            Some(renames) => renamed_key(key, renames),
+            None => key,
+        }
+    }
+
+    /// Moves a time, of whole nanoseconds, to the clock of all inputs.
+    #[inline]
+    pub(crate) fn moved_nanos(&self, time: Nanos) -> Nanos {
+        Nanos { floor: time.floor.saturating_add(self.offset), ..time }
     }
 
     /// Returns what is added to its times, in nanoseconds.

@@ -101,6 +101,18 @@ impl Candidate {
     }
 }
 
+/// Returns why no index is asked in a run over several inputs, if any of these has one.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] if an index was named.
+pub(crate) fn index_unused(
+    sources: &[Source],
+    config: &Config,
+) -> Result<Option<&'static str>, Error> {
+    Candidate::of(sources, config)?;
+    Ok(unused_of_several(sources, config).map(Unused::text))
+}
+
 /// Why indexes are not asked in a run over several inputs, if any of these has one.
 pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<Unused> {
     if config.index != IndexUse::Auto {

@@ -40,6 +40,7 @@ mod windows;
 mod write;
 
 pub use answer::{info, info_with};
+pub(crate) use chosen::index_unused;
 pub use drawing::{DrawnBin, DrawnIndex, DrawnName, DrawnSpan, DrawnState};
 pub use drawn_windows::{DrawnCount, DrawnStretch};
 pub use place::{has_index, index_path};

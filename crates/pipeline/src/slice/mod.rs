@@ -44,13 +44,11 @@ use crate::pieces::{Stop, Unused};
 use judge::Judge;
 use narrowed::{BASE, Narrowed};
 use selection::{BoundsWatch, Plan, WindowSelection, keep};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use synthetic::SyntheticEvents;
 use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::error::Error;
-use tracemill_core::input::expand;
 use tracemill_core::long_events::LongEvents;
 use tracemill_core::observe::{EventIndex, Needs, Scanned, Sorted, TimesOnly};
 use tracemill_core::output;
@@ -173,7 +171,7 @@ fn read(
     if windows.iter().all(TimeWindow::is_absolute) {
         return select(Windows::of(windows, NOWHERE)?);
     }
-    if !can_be_read_again(sources)? {
+    if !sources.iter().all(Source::is_rereadable) {
         return select(Windows::all());
     }
     // what is lost to the second pass is lost to this one
@@ -189,10 +187,4 @@ fn read(
     // a file has changed in between
     restart();
     select(Windows::all())
-}
-
-/// Whether every input is a file.
-fn can_be_read_again(sources: &[Source]) -> Result<bool, Error> {
-    let is_file = |path: &Path| std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    Ok(expand(sources)?.iter().all(|input| is_file(input.source.path())))
 }

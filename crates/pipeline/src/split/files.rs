@@ -6,7 +6,7 @@ use super::plan::OutputPart;
 use super::{SplitBy, SplitPart, SplitRun, refusal};
 use crate::file_names::{fill, resolved_path, safe, stem};
 use crate::warning::Warning;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
 use tracemill_core::json::printable;
@@ -14,6 +14,11 @@ use tracemill_core::output;
 use tracemill_core::source::Source;
 use tracemill_core::target::{Compression, Format, OutputConfig, Target};
 use tracemill_tokenizer::to_text;
+
+/// Returns whether a part would be one of the reserved files, or replace a file in a reserved folder.
+fn is_reserved(part: &Path, reserved: &[PathBuf]) -> bool {
+    reserved.iter().any(|path| part == path || part.starts_with(path) && part.exists())
+}
 
 impl SplitRun<'_, '_> {
     /// The file of each part; refused if two would be one, or one is in the way.
@@ -48,7 +53,7 @@ impl SplitRun<'_, '_> {
                 )));
             }
             let file = split.dir.join(name);
-            if !reserved.is_empty() && reserved.contains(&resolved_path(&file)) {
+            if !reserved.is_empty() && is_reserved(&resolved_path(&file), &reserved) {
                 let name = file.display();
                 return Err(refusal(format!(
                     "a part would be written over {name}: choose another name"

@@ -84,7 +84,7 @@ pub struct SplitConfig {
     pub template: Option<String>,
     /// Whether existing files may be replaced.
     pub replace: bool,
-    /// Files that a part may not be.
+    /// Files that a part may not be, and folders whose files it may not be.
     pub reserved: Vec<PathBuf>,
     /// Their format; the first input's if `None`.
     pub format: Option<Format>,

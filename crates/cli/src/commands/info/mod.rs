@@ -12,7 +12,6 @@ pub(super) use words::{duration_text, micros, short};
 use crate::args::InfoArgs;
 use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
-use crate::commands::unmatched::can_be_read_again;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, has_colors};
 use crate::wrap::columns_of;
@@ -38,7 +37,8 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     let InfoArgs { input, common, .. } = args;
     let flags = Flags { verb: "info", input, common };
     let mut reporting = Reporting::new(flags, &args.output, messages)?;
-    reporting.running.config.index = args.index.clone();
+    let config = &mut reporting.running.config;
+    *config = Config { index: args.index.clone(), ..config.as_merged() };
     let (running, output) = (&reporting.running, &reporting.output);
     if let Some(key) = &args.get {
         return get::run(key, &running.sources, output, &running.config, messages);
@@ -92,7 +92,7 @@ enum Again<'s> {
 impl<'s> Again<'s> {
     /// `None` of what can be read but once.
     fn of(sources: &'s [Source]) -> Option<Self> {
-        if !sources.iter().all(can_be_read_again) {
+        if !sources.iter().all(Source::is_rereadable) {
             return None;
         }
         let is_file = |source: &Source| source.path().is_file();

@@ -1,0 +1,86 @@
+//! Several inputs as the one trace that a merge makes of them, for verbs that read one trace.
+
+use crate::config::{Config, ViewerRules};
+use crate::identity::may_be_several;
+use crate::merge::merge;
+use crate::report::{MergeReport, RunReport};
+use crate::sidecar::index_unused;
+use tracemill_core::draft::Draft;
+use tracemill_core::error::Error;
+use tracemill_core::output;
+use tracemill_core::source::Source;
+use tracemill_core::target::OutputConfig;
+
+/// The trace that a merge makes of several inputs, in the folder of temporary files.
+pub struct JoinedInputs {
+    source: Source,
+    merged: MergeReport,
+    index_unused: Option<&'static str>,
+}
+
+/// Merges several inputs by the rules of `merge` without options, so that a verb that reads one trace tells their
+/// processes apart and has one clock. Returns `None` for one input, which the verb reads as it is.
+///
+/// `output` is the one output of the verb, which must not be an input.
+///
+/// Cost: a merge, and disk for its output.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use tracemill_pipeline::{Config, Filter, OutputConfig, Source, filter, join};
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let output = OutputConfig::writer(Arc::new(Mutex::new(std::io::sink())));
+/// let event = br#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":5}]"#;
+/// let sources = ["a.json", "b.json"].map(|name| Source::bytes(name, event));
+/// let joined = join(&sources, Some(&output), &config)?.expect("two inputs");
+/// let mut report = filter(&[joined.source()], &Filter::default(), &output, &config)?;
+/// joined.complete(&mut report.run);
+/// assert_eq!((report.run.events, report.run.inputs.len()), (2, 2));
+/// # Ok::<(), tracemill_pipeline::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`crate::merge()`].
+pub fn join(
+    sources: &[Source],
+    output: Option<&OutputConfig>,
+    config: &Config,
+) -> Result<Option<JoinedInputs>, Error> {
+    if !may_be_several(sources) {
+        return Ok(None);
+    }
+    if let Some(output) = output {
+        output::check(output, &sources.iter().collect::<Vec<_>>())?;
+    }
+    let index_unused = index_unused(sources, config)?;
+    let config = Config { viewer: ViewerRules::default(), ..config.as_merged() };
+    let draft = Draft::new(&config.tmp_dir)?;
+    let merged = merge(sources, &draft.output(), &config).map_err(|error| draft.error(error))?;
+    config.restart_progress();
+    // parts are named by the first input
+    let name = sources[0].path().display().to_string();
+    Ok(Some(JoinedInputs { source: draft.source(&name)?, merged, index_unused }))
+}
+
+impl JoinedInputs {
+    /// Returns the merged trace.
+    pub fn source(&self) -> Source {
+        self.source.clone()
+    }
+
+    /// Returns the report of the merge: new pids and ids, and moved clocks.
+    pub fn merged(&self) -> &MergeReport {
+        &self.merged
+    }
+
+    /// Returns why indexes of the inputs were not used, if there are any.
+    pub fn index_unused(&self) -> Option<&'static str> {
+        self.index_unused
+    }
+
+    /// Completes the report of the verb that read the merged trace: its inputs are those of the merge.
+    pub fn complete(self, run: &mut RunReport) {
+        run.follow(self.merged.run);
+    }
+}
