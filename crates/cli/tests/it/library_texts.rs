@@ -48,7 +48,8 @@ fn names_command(text: &str) -> bool {
         (long || short) && !word.ends_with('-')
     };
     // other programs have flags too
-    let is_theirs = ["bzip2 -", "xz -", "ulimit -"].iter().any(|flag| text.contains(flag));
+    let is_theirs =
+        ["bzip2 -", "xz -", "ulimit -", "tail -"].iter().any(|flag| text.contains(flag));
     // in reports criteria, and what is made for a viewer, are called like flags
     let is_name = text == "--for devtools" || !text.contains(' ');
     !is_theirs && !is_name && words.any(is_flag)

@@ -275,10 +275,13 @@ fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
     match sniff::foreign(bytes) {
         None => Ok(()),
         Some(found) => {
-            let (input, found) = (input.name(), found.to_owned());
+            let mut found = found.to_owned();
+            found.extend(sniff::reading_inside(&input.source, bytes));
+            let input = input.name();
             Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into())
         }
     }
 }
 
+pub(crate) use sniff::reading_inside;
 pub use sniff::{MEMBERS, byte_order_mark};

@@ -11,6 +11,11 @@
 //!
 //! The last line is wide on purpose: a trace may begin in its middle, or with garbage, and something can still be saved of it.
 
+use crate::source::Source;
+use memchr::memmem;
+use std::ops::Range;
+use tracemill_tokenizer::Cursor;
+
 /// How many bytes are looked at: enough for white space before a first bracket, and for the signs of other formats.
 pub(super) const LOOK: usize = 512;
 
@@ -96,6 +101,28 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// The first object with the key `traceEvents` in something that is no trace as a whole.
+pub(crate) fn trace_inside(bytes: &[u8]) -> Option<Range<usize>> {
+    /// Opening brackets before the key that are tried.
+    const MOST: usize = 64;
+    let key = memmem::find(bytes, b"\"traceEvents\"")?;
+    let object = |start: usize| {
+        let value = Cursor::new(&bytes[start..]).value();
+        (start + value.len() > key).then_some(start..start + value.len())
+    };
+    memchr::memrchr_iter(b'{', &bytes[..key]).take(MOST).find_map(object)
+}
+
+/// How to read the trace inside a plain file, if there is one; to follow what the file is.
+pub(crate) fn reading_inside(source: &Source, bytes: &[u8]) -> Option<String> {
+    let Source::Path(path) = source else { return None };
+    let Range { start, end } = trace_inside(bytes)?;
+    let (name, from, len) = (path.display(), start + 1, end - start);
+    Some(format!(
+        "; there is a trace in it, at byte {start}: tail -c +{from} {name} | head -c {len} | tracemill … -"
+    ))
+}
+
 /// Whether a line feed is rather the tag of a protobuf field: what follows it is then a length and another tag.
 fn is_packet(len: u8, tag: u8, text: &[u8]) -> bool {
     let json = matches!(text.first(), None | Some(b'{' | b'[' | b'"' | b',' | b']' | b'}'));
@@ -126,6 +153,21 @@ mod tests {
             (b"[*M\x18[[[[", false),
         ] {
             assert_eq!(is_json(bytes), json, "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn traces_inside_are_found_as_a_whole() {
+        for (text, expected) in [
+            (r#"<p>{"traceEvents":[{"ph":"X"}]}</p>"#, Some(r#"{"traceEvents":[{"ph":"X"}]}"#)),
+            (
+                r#"{"a":{"b":{"x":{}},"traceEvents":[]},"c":1}"#,
+                Some(r#"{"b":{"x":{}},"traceEvents":[]}"#),
+            ),
+            ("<p>no trace</p>", None),
+        ] {
+            let found = trace_inside(text.as_bytes()).map(|range| &text[range]);
+            assert_eq!(found, expected);
         }
     }
 

@@ -2,14 +2,15 @@
 
 use super::session::Session;
 use crate::around::Around;
-use crate::envelope::Document;
+use crate::envelope::{Document, KeyValue};
 use crate::error::{Error, ErrorKind};
 use crate::input::spool;
 use crate::input::{self, Input, Opened};
 use crate::losses::{Example, InputReport};
-use crate::store::Payload;
+use crate::store::{Payload, Store};
+use memchr::memmem;
 use std::sync::Arc;
-use tracemill_tokenizer::{Form, validate};
+use tracemill_tokenizer::{Form, string_is, validate};
 
 impl Session<'_> {
     /// In a strict run every byte is looked at before anything else is done with it.
@@ -95,13 +96,24 @@ impl Session<'_> {
         input: &Input,
         report: &InputReport,
         documents: &[Document],
+        base: u64,
         payload: &Payload,
     ) -> Result<(), Error> {
         let not_a_trace = |offset, found: &str| {
-            let (input, found) = (input.name(), found.to_owned());
+            let mut found = found.to_owned();
+            if report.encoding.is_none() && !payload.is_empty() {
+                let bytes = Store::of_one(payload).from(0);
+                found.extend(input::reading_inside(&input.source, bytes));
+            }
+            let input = input.name();
             let around = payload.around(offset);
             Err(ErrorKind::NotATrace { input, offset, found, around }.into())
         };
+        let store = Store::new([(base, payload)].into_iter());
+        let foreign = documents.iter().find_map(|document| foreign_object(document, &store));
+        if let Some(found) = foreign.filter(|_| report.events == 0) {
+            return not_a_trace(0, found);
+        }
         let mut plain = documents
             .iter()
             .filter(|d| d.form == Form::Plain && !d.keys.is_empty() && !self.expand.takes(d));
@@ -121,5 +133,33 @@ impl Session<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// What an object of another program is, by its keys.
+fn foreign_object(document: &Document, store: &Store<'_>) -> Option<&'static str> {
+    /// Bytes of the root of a call tree that are looked at.
+    const ROOT: u64 = 4096;
+    let key = |name: &[u8]| document.keys.iter().find(|key| string_is(&key.key, name));
+    let has = |names: [&[u8]; 2]| names.iter().all(|name| key(name).is_some());
+    let is_heap = |head: &KeyValue| {
+        let root = store.copy(head.offset..head.offset + head.len.min(ROOT));
+        memmem::find(&root, b"\"selfSize\"").is_some()
+    };
+    match () {
+        () if document.form != Form::Plain => None,
+        () if has([b"snapshot", b"edges"]) => {
+            Some("a V8 heap snapshot; the Memory panel of DevTools opens it")
+        }
+        () if key(b"head").is_some_and(is_heap) => {
+            Some("a V8 heap profile; the Memory panel of DevTools opens it")
+        }
+        () if has([b"shared", b"profiles"]) => {
+            Some("a speedscope profile; name the trace that it was made of")
+        }
+        () if has([b"meta", b"threads"]) => {
+            Some("a profile of the Firefox Profiler; name the trace that it was made of")
+        }
+        () => None,
     }
 }

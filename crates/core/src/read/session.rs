@@ -109,7 +109,7 @@ impl Session<'_> {
             self.note_broken(&broken, &mut report)?;
         }
         let mut documents = reader.documents().split_off(documents_before);
-        if let Err(error) = self.check_found(input, &report, &documents, &payload) {
+        if let Err(error) = self.check_found(input, &report, &documents, base, &payload) {
             return self.leave_out(error, input.found && report.events == 0);
         }
         self.prove_plain(self.proof(reader), &mut documents, (base, &payload), &mut report);

@@ -304,6 +304,10 @@ fn what_is_no_trace_is_refused_by_its_name() {
         ("object-without-events.json", "object without traceEvents"),
         ("text.txt", "no event, no array and no object"),
         ("systrace-like.txt", "ftrace"),
+        ("heap.heapprofile", "V8 heap profile"),
+        ("heap.heapsnapshot", "V8 heap snapshot"),
+        ("nested.json", "there is a trace in it, at byte 8:"),
+        ("page.html", "there is a trace in it, at byte 212:"),
     ] {
         check_refused(&format!("not-traces/{file}"), format);
     }
