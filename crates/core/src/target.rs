@@ -14,7 +14,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,15 +36,19 @@ pub enum Target {
 
 /// A writer that the caller still has when the output is written. Copies are the same writer.
 #[derive(Clone)]
-pub struct SharedWriter(Arc<Mutex<dyn Write + Send>>);
+pub struct SharedWriter {
+    writer: Arc<Mutex<dyn Write + Send>>,
+    /// Whether what is written goes to a file called `.json` in the end.
+    is_json: bool,
+}
 
 impl Write for SharedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).flush()
     }
 }
 
@@ -56,7 +60,7 @@ impl fmt::Debug for SharedWriter {
 
 impl PartialEq for SharedWriter {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.writer, &other.writer)
     }
 }
 
@@ -136,6 +140,13 @@ pub enum Compression {
     },
 }
 
+/// Whether a file is called `.json`, packed or not.
+pub fn is_json(path: &Path) -> bool {
+    let ends = |path: &Path, with: &str| path.extension().is_some_and(|end| end == with);
+    let packed = ends(path, "gz") || ends(path, "zst");
+    if packed { ends(&path.with_extension(""), "json") } else { ends(path, "json") }
+}
+
 /// Everything about the output.
 #[derive(Clone, Debug)]
 pub struct OutputConfig {
@@ -148,6 +159,30 @@ pub struct OutputConfig {
 }
 
 impl OutputConfig {
+    /// Returns the format that was asked for, else the `usual` one; a file called `.json` is never one event per line.
+    pub fn format_or(&self, usual: Format) -> Format {
+        self.format.unwrap_or(match usual {
+            Format::Ndjson if self.is_json() => Format::Object,
+            usual => usual,
+        })
+    }
+
+    fn is_json(&self) -> bool {
+        match &self.target {
+            Target::File { path, .. } => is_json(path),
+            Target::Writer(writer) => writer.is_json,
+            Target::Stdout => false,
+        }
+    }
+
+    /// Gives a draft the format that `other` would have, of which the draft will be made.
+    pub fn called_like(mut self, other: &OutputConfig) -> Self {
+        if let Target::Writer(writer) = &mut self.target {
+            writer.is_json = other.is_json();
+        }
+        self
+    }
+
     /// A new file, in the format of the first input and not packed.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let target = Target::File { path: path.into(), replace: false };
@@ -157,7 +192,7 @@ impl OutputConfig {
     /// Bytes in turn to a writer of any kind, in the format of the first input and not packed. What a run that fails has
     /// written stays written.
     pub fn writer<W: Write + Send + 'static>(writer: Arc<Mutex<W>>) -> Self {
-        let target = Target::Writer(SharedWriter(writer));
+        let target = Target::Writer(SharedWriter { writer, is_json: false });
         OutputConfig { target, format: None, compression: Compression::None }
     }
 }

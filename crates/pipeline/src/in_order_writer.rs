@@ -66,7 +66,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
     ) -> Result<Self, Error> {
         let ReadInputs { inputs, documents, store } = read;
         let is_one = sources.len() == 1;
-        let format = output.format.unwrap_or_else(|| format_in_order(documents, is_one));
+        let format = output.format_or(format_in_order(documents, is_one));
         let late = take_late_keys(documents, sources, format);
         let has_place = format != Format::Array;
         let (annotations, dropped, united) = match is_whole {

@@ -108,7 +108,7 @@ impl OverlappedCopy {
         let InputBytes::Mapped(mapped) = current.own else { return None };
         let documents = look(mapped, config)?;
         let store = Store::of_map(mapped);
-        let layout = layout(output.format.unwrap_or_else(|| format_in_order(&documents, true)));
+        let layout = layout(output.format_or(format_in_order(&documents, true)));
         let united = unite(&documents, &store);
         if !layout.is_verbatim() {
             return None;

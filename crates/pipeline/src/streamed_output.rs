@@ -175,7 +175,7 @@ impl<'c> StreamPolicy<'c> {
         store: &Store<'_>,
     ) -> Result<Option<StreamedOutput>, Error> {
         let first = documents.first().map(|document| document.form);
-        let format = self.output.format.unwrap_or_else(|| format_in_order(documents, true));
+        let format = self.output.format_or(format_in_order(documents, true));
         let is_known = match (format, first) {
             (_, None | Some(Form::Plain)) => false,
             (Format::Object | Format::Array, _) => true,

@@ -33,7 +33,11 @@ pub(super) fn note_form(
     compression: Compression,
     messages: &Messages,
 ) {
-    let form = if args.format.is_some() { "--format" } else { "as the first input is" };
+    let form = if args.format.is_some() {
+        "--format"
+    } else {
+        "by the first input and the name of the output"
+    };
     let by = if args.compress.is_some() { "-z" } else { "by the name of the output" };
     let packed = match compression {
         Compression::None => String::new(),

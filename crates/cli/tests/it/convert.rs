@@ -43,6 +43,28 @@ fn order_is_that_of_the_input() {
 }
 
 #[test]
+fn a_json_file_is_never_one_event_per_line() {
+    let lines = "{\"ph\":\"i\",\"ts\":1}\n,{\"ph\":\"i\",\"ts\":2}\n";
+    let folder = Folder::new().with("a.log", lines);
+    for (verb, flags, is_json) in [
+        ("convert", "-o out.json", true),
+        ("merge", "-o out.json", true),
+        ("filter", "-o out.json", true),
+        ("slice --from 0", "-o out.json", true),
+        ("merge", "-o out.ndjson", false),
+        ("convert", "-o out.json --format ndjson", false),
+    ] {
+        folder.run(&format!("{verb} a.log -f {flags}")).ends(0);
+        let name = flags.split(' ').nth(1).expect("a name");
+        let value = serde_json::from_str::<Value>(&folder.read(name));
+        assert_eq!(value.is_ok(), is_json, "{verb} {flags}");
+    }
+    assert!(folder.run("convert a.log").ends(0).stdout.starts_with("{\"ph\""));
+    folder.run("split a.log --by events=1 -d parts -O {part}.json").ends(0);
+    assert!(serde_json::from_str::<Value>(&folder.read("parts/001.json")).is_ok());
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let folder = Folder::new().with("a.json", trace([1])).with("a.ndjson", "{\"ph\":\"i\"}\n");
     folder.run("convert a.json -f -o a.json").ends(2).says(&["is one of the inputs"]);
@@ -59,6 +81,10 @@ fn the_report_has_form_and_style() {
     assert_eq!(report["output"]["style"], "compact");
     assert_eq!(report["output"]["bytes"], json!(folder.read("b.json").len()));
     let run = folder.run("convert -v a.json").ends(0);
-    assert!(run.stderr.contains("written as object (as the first input is)"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("written as object (by the first input and the name of the output)"),
+        "{}",
+        run.stderr
+    );
     assert!(run.stderr.contains("white space: keep"), "{}", run.stderr);
 }

@@ -150,7 +150,7 @@ fn verbose_explains_every_verb() {
         assert!(run.stderr.contains("a.json: 2 events"), "{verb}: {}", run.stderr);
     }
     let run = folder.run("merge a.json -v -o b.json.gz").ends(0);
-    let packed = "written as object (as the first input is), packed as gz, level 6 (by the name of the output)";
+    let packed = "written as object (by the first input and the name of the output), packed as gz, level 6 (by the name of the output)";
     assert!(run.stderr.contains(packed), "{}", run.stderr);
     let run = folder.run("convert a.json -v --format array -z zst -o c").ends(0);
     let packed = "written as array (--format), packed as zst, level 3 (-z)";

@@ -57,7 +57,7 @@ pub(crate) fn draft<R>(
     write: impl FnOnce(&OutputConfig, &Config) -> Result<R, Error>,
 ) -> Result<(R, Source), Error> {
     let draft = Draft::new(&config.tmp_dir)?;
-    let to = OutputConfig { format: output.format, ..draft.output() };
+    let to = OutputConfig { format: output.format, ..draft.output() }.called_like(output);
     let report = write(&to, &plain(config)).map_err(|error| draft.error(error))?;
     Ok((report, draft.source(name)?))
 }

@@ -119,7 +119,7 @@ impl MergeInputs {
         let own = note_provenance(&mut united, &identity, &clocks, config);
         let events = self.events - left_out.events - kept.events;
         let size = (events, self.bytes - left_out.bytes - kept.bytes);
-        let format = self.format(output.format, own, known.is_some().then_some(size.0));
+        let format = self.format(output, own, known.is_some().then_some(size.0));
         delays.leave_out(left_out.offsets);
         let mut report = MergeReport {
             run: begin_run(&inputs, (&united, format), warnings, config),
@@ -174,12 +174,12 @@ impl MergeInputs {
     }
 
     /// The format of the output, which has `own` keys; for a viewer, of so many events.
-    fn format(&self, wanted: Option<Format>, own: bool, viewer: Option<u64>) -> Format {
+    fn format(&self, output: &OutputConfig, own: bool, viewer: Option<u64>) -> Format {
         let usual = match default_format(&self.documents) {
             Format::Array if own => Format::Object,
             format => format,
         };
-        let format = wanted.unwrap_or(usual);
+        let format = output.format_or(usual);
         viewer.map_or(format, |events| viewer::form(format, events))
     }
 

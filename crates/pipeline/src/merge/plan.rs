@@ -16,7 +16,7 @@ use tracemill_core::order::Sorter;
 use tracemill_core::output;
 use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
-use tracemill_core::target::{Format, OutputConfig};
+use tracemill_core::target::OutputConfig;
 
 /// Reports what [`crate::merge()`] of `sources` to such an output would do: which inputs belong to one
 /// recording, new pids and ids, offsets of clocks. Writes nothing. The report is that of the merge, as
@@ -50,7 +50,7 @@ pub fn plan_merge(
     let keep = TimesOnly::default().scaled(factors(config)).with_needs(Needs::WRITES);
     let Scanned { inputs, index, observed } = scan(sources, config, keep, observers)?;
     let no_entries = |_| Sorter::new(config.shares().index, &config.tmp_dir);
-    MergeInputs::new(index, no_entries, observed).plan(inputs, output.format, config)
+    MergeInputs::new(index, no_entries, observed).plan(inputs, output, config)
 }
 
 impl MergeInputs {
@@ -58,7 +58,7 @@ impl MergeInputs {
     fn plan(
         mut self,
         inputs: Inputs,
-        format: Option<Format>,
+        output: &OutputConfig,
         config: &Config,
     ) -> Result<MergeReport, Error> {
         let (clocks, warnings) = self.decide_offsets(&inputs, config)?;
@@ -69,7 +69,7 @@ impl MergeInputs {
         let identity = identity_report(&decided, 0, &inputs, config);
         let own = note_provenance(&mut united, &identity, &clocks, config);
         let events = config.viewer.viewer.map(|_| self.events);
-        let format = self.format(format, own, events);
+        let format = self.format(output, own, events);
         let mut report = MergeReport {
             run: begin_run(&inputs, (&united, format), warnings, config),
             identity,

@@ -81,7 +81,7 @@ pub fn redact(
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     let rules = Rules::of(redaction)?;
     let draft = Draft::new(&config.tmp_dir)?;
-    let to = OutputConfig { format: output.format, ..draft.output() };
+    let to = OutputConfig { format: output.format, ..draft.output() }.called_like(output);
     let converted = convert(sources, Style::Keep, &to, &plain(config));
     let mut written = converted.map_err(|error| draft.error(error))?;
     let mapped = draft.map()?;

@@ -55,7 +55,7 @@ impl KeptEvents {
         let mut united = unite(documents, store);
         let written = &mut report.written;
         written.run.events = events;
-        written.run.format = output.format.unwrap_or_else(|| default_format(documents));
+        written.run.format = output.format_or(default_format(documents));
         written.delayed_chunks = self.delays.count();
         let is_array = written.run.format == Format::Array;
         written.run.keys_lost = if is_array { united.keys.len() as u64 } else { 0 };

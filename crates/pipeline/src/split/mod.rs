@@ -68,7 +68,7 @@ use tracemill_core::order::{Lists, Order, PartitionRuns};
 use tracemill_core::read::Inputs;
 use tracemill_core::source::Source;
 use tracemill_core::store::Store;
-use tracemill_core::target::{Compression, Format, OutputConfig, Target};
+use tracemill_core::target::{Compression, Format, OutputConfig, Target, is_json};
 use write::WriteContext;
 
 /// Everything about the parts.
@@ -286,7 +286,8 @@ impl<'w> SplitRun<'w, '_> {
         let groups = planner.groups(owners);
         let mut parts = planner.parts(&groups)?;
         pages.repeat(&mut parts, &groups, &planner);
-        if parts.len() == 1 && split.format.is_none() && viewer.is_none() {
+        if parts.len() == 1 && split.format.is_none() && usual == Format::Array && viewer.is_none()
+        {
             format = usual;
         }
         let layout = Layout::of(format);
@@ -376,11 +377,12 @@ impl<'w> SplitRun<'w, '_> {
     /// The form of several parts of a trace that has the `usual` one.
     fn format(&self, usual: Format) -> Format {
         let viewer = self.config.viewer.viewer;
+        let is_json = || self.split.template.as_ref().is_some_and(|name| is_json(name.as_ref()));
         self.split.format.unwrap_or(match usual {
             // only here is a place to say of what this is a part
             Format::Array if viewer.is_none() => Format::Object,
             // which no viewer reads
-            Format::Ndjson if viewer.is_some() => Format::Object,
+            Format::Ndjson if viewer.is_some() || is_json() => Format::Object,
             format => format,
         })
     }
