@@ -2,12 +2,8 @@
 
 use crate::meta::Page;
 use crate::trace::{Thread, ThreadKind, Trace, id_text};
-use tracemill_pipeline::{IdSet, Pattern};
+use tracemill_pipeline::{HIDDEN_THREADS, IdSet, Pattern};
 use tracemill_tokenizer::unescaped_text;
-
-/// Threads that the panel of DevTools never shows in web traces.
-const HIDDEN: [&str; 4] =
-    ["Chrome_ChildIOThread", "Compositor", "GpuMemoryThread", "PerfettoTrace"];
 
 /// Which threads.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +91,7 @@ impl Trace {
     }
 
     fn is_in_panel(&self, thread: &Thread) -> bool {
-        let hidden = thread.name.as_deref().is_some_and(|name| HIDDEN.contains(&name));
+        let hidden = thread.name.as_deref().is_some_and(|name| HIDDEN_THREADS.contains(&name));
         thread.is_in_devtools && (self.is_generic || !hidden)
     }
 

@@ -13,6 +13,10 @@ pub(crate) const ESSENTIAL: [&[u8]; 6] = [
     b"TracingSessionIdForWorker",
 ];
 
+/// Threads that the panel of DevTools never shows in web traces, by name (devtools-semantics §9).
+pub const HIDDEN_THREADS: [&str; 4] =
+    ["Chrome_ChildIOThread", "Compositor", "GpuMemoryThread", "PerfettoTrace"];
+
 /// The category of events that are calls made of samples. `tracemill-analysis` leaves them out where the samples stand beside them, since
 /// it makes the calls of those.
 pub const CALLS: &str = "v8.calls";

@@ -122,7 +122,7 @@ pub use config::{
     Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, IndexUse, Overlaps, PidPolicy,
     StatedInput, ViewerRules,
 };
-pub use essential::CALLS;
+pub use essential::{CALLS, HIDDEN_THREADS};
 pub use extract::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles,

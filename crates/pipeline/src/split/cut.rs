@@ -137,6 +137,8 @@ pub(super) struct Cutter<'c, 'r, 's, 'p> {
     pub(super) start: i64,
     /// Bytes of every part beside its events.
     pub(super) overhead: u64,
+    /// Bytes of the first part in addition.
+    pub(super) first: u64,
     pub(super) opens: &'c mut OpenPairs<'r>,
 }
 
@@ -166,7 +168,7 @@ impl Cutter<'_, '_, '_, '_> {
             done: Vec::new(),
             now: Stretch::default(),
             steps: 0,
-            size: self.overhead,
+            size: self.overhead + self.first,
             window: 0,
         };
         let (order, mut rest) = (self.order, anchors);

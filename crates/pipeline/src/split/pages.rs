@@ -1,23 +1,26 @@
 //! What parts need of others so that DevTools shows them: the events by which it knows pages and workers.
 //!
 //! A part of a process without them is shown as if it were of no browser; one that has some of them, but not the one that says
-//! which process has the page, is not shown at all.
+//! which process has the page, is not shown at all. Nor are threads of some names, and processes without a page: a part of
+//! those alone is better off without.
 
 use super::by::SplitBy;
 use super::cut::SEPARATOR;
-
 use super::group::Group;
-use super::partition::{Ids, Kind, category_of};
+use super::partition::{Ids, Kind, Partition, category_of};
 use super::plan::{OutputPart, Planner, partitions_of};
 use super::scan::SplitInputs;
+use crate::check::{has_page, page_data};
+use crate::essential::HIDDEN_THREADS;
 use crate::identity::each_process_id;
 use crate::repeated::MARK;
 use std::cmp::Ordering;
 use tracemill_core::entry::Entry;
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::json::{elements, member};
 use tracemill_core::order::{Order, PartitionRuns, Sequence};
 use tracemill_profile::push_canonical;
-use tracemill_tokenizer::{Field, fields_of};
+use tracemill_tokenizer::{Event, Field, fields_of};
 
 /// Events that are repeated at most: a page has few, and each part may have all.
 const MOST: usize = 1024;
@@ -30,11 +33,30 @@ struct Page {
     thread: Option<u32>,
     /// Keys of the processes that it is of, or that it names.
     processes: HashSet<Vec<u8>>,
+    /// Keys of those that it gives a page.
+    shown: HashSet<Vec<u8>>,
 }
 
 /// All of a trace, the first ones in order.
 #[derive(Default)]
 pub(super) struct Pages(Vec<Page>);
+
+fn key_of_process(pid: Option<&[u8]>) -> Vec<u8> {
+    let mut key = Vec::new();
+    push_canonical(pid, &mut key);
+    key
+}
+
+/// Keys of the processes to which an event gives a page.
+fn shown_by(event: &Event<'_>) -> HashSet<Vec<u8>> {
+    let Some(data) = page_data(event) else { return HashSet::default() };
+    if event.is_string(Field::Name, b"CommitLoad") {
+        return HashSet::from_iter(has_page(data).then(|| key_of_process(event.field(Field::Pid))));
+    }
+    let frames = elements(member(data, b"frames").unwrap_or_default()).chain([data]);
+    let frames = frames.filter(|frame| frame.starts_with(b"{") && has_page(frame));
+    frames.filter_map(|frame| Some(key_of_process(Some(member(frame, b"processId")?)))).collect()
+}
 
 impl Pages {
     pub(super) fn of(
@@ -60,17 +82,12 @@ impl Pages {
                     _ => b"",
                 },
             };
-            let mut processes = HashSet::default();
-            let mut add = |pid: Option<&[u8]>| {
-                let mut key = Vec::new();
-                push_canonical(pid, &mut key);
-                processes.insert(key);
-            };
-            add(event.field(Field::Pid));
+            let mut processes = HashSet::from_iter([key_of_process(event.field(Field::Pid))]);
             if let Some(args) = event.field(Field::Args) {
-                each_process_id(args, |pid| add(Some(pid)));
+                each_process_id(args, |pid| processes.extend([key_of_process(Some(pid))]));
             }
-            Page { entry, bytes: text.len() as u64, thread: found.thread_of(ids), processes }
+            let (bytes, shown) = (text.len() as u64, shown_by(&event));
+            Page { entry, bytes, thread: found.thread_of(ids), processes, shown }
         };
         Pages(entries.into_iter().map(page).collect())
     }
@@ -95,12 +112,23 @@ impl Pages {
         for (number, group) in groups.iter().enumerate() {
             groups_of.extend(group.threads.iter().map(|&thread| (thread, number)));
         }
+        let shown: HashSet<Vec<u8>> =
+            self.0.iter().flat_map(|page| page.shown.iter().cloned()).collect();
+        let names = &planner.found.names;
+        let is_drawn = |partition: &&Partition| {
+            let name = names.thread(&partition.pid, &partition.tid).unwrap_or_default();
+            shown.contains(&partition.process_key()) && !HIDDEN_THREADS.contains(&&*name)
+        };
         let is_before = |a: &Entry, b: &Entry| order.compare(a, b) == Ordering::Less;
         for part in parts {
             let partitions =
                 part.threads.iter().map(|&partition| &planner.found.partitions[partition as usize]);
+            let partitions = Vec::from_iter(partitions);
+            if !partitions.iter().any(is_drawn) {
+                continue;
+            }
             let own: HashSet<Vec<u8>> =
-                partitions.map(|partition| partition.process_key()).collect();
+                partitions.iter().map(|partition| partition.process_key()).collect();
             let (from, to) = part.range;
             let needed = |page: &&Page| {
                 let group = page.thread.and_then(|thread| groups_of.get(&thread));

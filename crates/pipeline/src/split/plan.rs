@@ -48,6 +48,12 @@ impl OutputPart {
 /// Partitions of begins and of ends by the key of their thread, and whether they are of begins.
 type Halves = HashMap<Vec<u8>, Vec<(u32, bool)>>;
 
+/// The most bytes of metadata in every part of a group, and those that only the first has.
+struct MetadataBytes {
+    every: u64,
+    first: u64,
+}
+
 /// What a plan is made of.
 pub(super) struct Planner<'f, 's, 'p> {
     pub(super) found: &'f SplitInputs,
@@ -92,12 +98,19 @@ impl<'f> Planner<'f, '_, '_> {
             named.collect::<BTreeSet<u32>>().into_iter().collect()
         };
         let halves = self.halves();
+        let all: Vec<u32> = groups.iter().flat_map(|group| group.threads.clone()).collect();
+        let strays = self.strays(&named(&all).into_iter().collect());
+        let processes = self.processes(&all);
+        let of_nobody = |&stray: &u32| !processes.contains(&self.process_key(stray));
         let mut parts = Vec::new();
         for (number, group) in groups.iter().enumerate() {
             let metadata = named(&group.threads);
             if self.is_cut() {
-                let weights = metadata.iter().map(|&partition| self.weight(partition));
-                let bytes = weights.map(|(events, bytes)| bytes + events * SEPARATOR).sum();
+                let own = self.processes(&group.threads);
+                let of_group = |&stray: &u32| own.contains(&self.process_key(stray));
+                let every = strays.iter().copied().filter(of_group).chain(metadata);
+                let first = strays.iter().copied().filter(|stray| number == 0 && of_nobody(stray));
+                let bytes = MetadataBytes { every: self.bytes(every), first: self.bytes(first) };
                 for mut part in self.cut(number, group, (bytes, &halves))? {
                     part.metadata = named(&part.threads);
                     parts.push(part);
@@ -208,12 +221,12 @@ impl<'f> Planner<'f, '_, '_> {
         }
     }
 
-    /// The parts of a group that is cut; each has at most `metadata` bytes of metadata.
+    /// The parts of a group that is cut.
     fn cut(
         &self,
         number: usize,
         group: &Group,
-        (metadata, halves): (u64, &Halves),
+        (metadata, halves): (MetadataBytes, &Halves),
     ) -> Result<Vec<OutputPart>, Error> {
         let sequence = Sequence(self.runs_of(&group.plain).collect());
         let anchors = self.anchors(&group.chunks);
@@ -222,7 +235,8 @@ impl<'f> Planner<'f, '_, '_> {
             order: self.order,
             by: self.max_size.map_or(self.by, SplitBy::Size),
             start: self.found.times.bounds().map_or(0, |bounds| bounds.start),
-            overhead: self.overhead + metadata,
+            overhead: self.overhead + metadata.every,
+            first: metadata.first,
             opens: &mut opens,
         };
         let stretches = cutter.cut(&sequence, &anchors)?;
@@ -335,6 +349,27 @@ impl<'f> Planner<'f, '_, '_> {
         OpenPairs::new(runs, group.threads.len(), self.order)
     }
 
+    /// Bytes of partitions, and of what separates their events.
+    fn bytes(&self, partitions: impl Iterator<Item = u32>) -> u64 {
+        let weights = partitions.map(|partition| self.weight(partition));
+        weights.map(|(events, bytes)| bytes + events * SEPARATOR).sum()
+    }
+
+    fn process_key(&self, partition: u32) -> Vec<u8> {
+        self.found.partitions[partition as usize].process_key()
+    }
+
+    fn processes(&self, threads: &[u32]) -> HashSet<Vec<u8>> {
+        threads.iter().map(|&thread| self.process_key(thread)).collect()
+    }
+
+    /// Partitions of metadata that are not among those `placed`.
+    fn strays(&self, placed: &BTreeSet<u32>) -> Vec<u32> {
+        let kinds = [Kind::ThreadMetadata, Kind::ProcessMetadata].into_iter();
+        let all = kinds.flat_map(|kind| partitions_of(self.found, kind));
+        all.filter(|partition| !placed.contains(partition)).collect()
+    }
+
     /// Metadata of nobody that is there goes to the first part that has its process, or to the first.
     fn place_strays(&self, parts: &mut [OutputPart]) {
         let placed: BTreeSet<u32> =
@@ -347,14 +382,10 @@ impl<'f> Planner<'f, '_, '_> {
                     .or_insert(number);
             }
         }
-        for kind in [Kind::ThreadMetadata, Kind::ProcessMetadata] {
-            for partition in
-                partitions_of(self.found, kind).filter(|partition| !placed.contains(partition))
-            {
-                let process = self.found.partitions[partition as usize].process_key();
-                let number = firsts.get(&process).copied().unwrap_or(0);
-                parts[number].metadata.push(partition);
-            }
+        for partition in self.strays(&placed) {
+            let process = self.found.partitions[partition as usize].process_key();
+            let number = firsts.get(&process).copied().unwrap_or(0);
+            parts[number].metadata.push(partition);
         }
     }
 

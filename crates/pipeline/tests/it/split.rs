@@ -348,3 +348,55 @@ fn profiles_of_parts_are_those_of_the_whole() {
     }
     assert!(found > 60, "{found} profiles");
 }
+
+/// Names of processes of which there is nothing else are in the first part.
+#[test]
+fn metadata_of_nobody_counts_in_the_first_part() {
+    let name = |pid: u64| {
+        format!(
+            r#"{{"ph":"M","name":"process_name","pid":{pid},"args":{{"name":"process {pid}"}}}}"#
+        )
+    };
+    let slice = |ts: u64| {
+        format!(
+            r#"{{"ph":"X","name":"e","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":5,"args":{{}}}}"#
+        )
+    };
+    let events: Vec<String> = (1..9).map(name).chain((0..20).map(|n| slice(n * 10))).collect();
+    let input = format!("{{\"traceEvents\":[{}]}}", events.join(","));
+    let most = 1500;
+    let settings = settings(SplitBy::Size(most), None, None);
+    let parts = check(0, &[input.as_bytes()], &settings, PLAIN);
+    assert!(parts.len() > 1 && parts.iter().all(|part| part.len() as u64 <= most), "{parts:?}");
+}
+
+/// A start of a browser in a part whose threads DevTools hides in a browser's trace would hide all of it.
+#[test]
+fn hidden_threads_get_no_start_of_a_browser() {
+    let named = |tid: u64, name: &str| {
+        format!(
+            r#"{{"ph":"M","name":"thread_name","pid":1,"tid":{tid},"ts":0,"args":{{"name":"{name}"}}}}"#
+        )
+    };
+    let slice = |pid: u64, tid: u64| {
+        format!(
+            r#"{{"ph":"X","name":"e","cat":"c","pid":{pid},"tid":{tid},"ts":9,"dur":5,"args":{{}}}}"#
+        )
+    };
+    let start = r#"{"ph":"I","name":"TracingStartedInBrowser","cat":"c","pid":2,"tid":1,"ts":1,"args":{"data":{"frames":[{"frame":"F","url":"http://a.test/","processId":1}]}}}"#;
+    let events = [
+        named(1, "CrRendererMain"),
+        named(2, "Compositor"),
+        start.to_owned(),
+        slice(1, 1),
+        slice(1, 2),
+        slice(2, 3),
+    ];
+    let input = format!("[{}]", events.join(","));
+    let settings = settings(SplitBy::Tid, None, None);
+    let parts = check(0, &[input.as_bytes()], &settings, PLAIN);
+    let has_start = |part: &Vec<u8>| String::from_utf8_lossy(part).contains("InBrowser");
+    let starts: Vec<bool> = parts.iter().map(has_start).collect();
+    // the thread of the start itself, the main thread of the page, its compositor, a thread without a page
+    assert_eq!(starts, [true, true, false, false]);
+}

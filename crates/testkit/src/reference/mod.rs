@@ -14,6 +14,7 @@ mod info;
 mod keys;
 mod moved;
 mod order;
+mod pages;
 mod pairing;
 mod profile;
 mod read;

@@ -8,7 +8,7 @@ use super::read::{self, Fields, Source, elements, is_string, unescape};
 use super::repeated::{MARK, marked};
 use super::start::start_of_fields;
 use super::used::with_used_frames;
-use super::{Format, default_format, keys, pairing, time, write};
+use super::{Format, default_format, keys, pages, pairing, time, write};
 
 /// What makes a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,8 @@ pub fn split(
     splitter.find_streams();
     let mut stretches = Vec::new();
     for group in splitter.groups(by) {
-        stretches.extend(splitter.stretches(&group, cut));
+        let is_first = stretches.is_empty();
+        stretches.extend(splitter.stretches(&group, cut, is_first));
     }
     splitter.place_metadata(&mut stretches);
     splitter.repeat_pages(&mut stretches);
@@ -243,8 +244,8 @@ impl<'a> Splitter<'a> {
         groups
     }
 
-    /// The stretches of a group, without metadata.
-    fn stretches(&self, group: &[Thread], cut: bool) -> Vec<Stretch> {
+    /// The stretches of a group, without metadata. The first group has the metadata of nobody in its first stretch.
+    fn stretches(&self, group: &[Thread], cut: bool, is_first: bool) -> Vec<Stretch> {
         // events and, at their anchors, streams
         let mut steps: Vec<Step> = self
             .order
@@ -267,7 +268,7 @@ impl<'a> Splitter<'a> {
             let threads = group.iter().cloned().collect();
             return vec![Stretch { events, threads, ..Stretch::default() }];
         }
-        let pieces = self.cut(group, &steps);
+        let pieces = self.cut(group, &steps, is_first);
         let mut stretches = Vec::new();
         for (index, (piece, copies)) in pieces.iter().enumerate() {
             let end = pieces.get(index + 1).map(|(next, _)| next[0].0);
@@ -277,10 +278,24 @@ impl<'a> Splitter<'a> {
     }
 
     /// Stretches of steps, each with the begins that are open before it.
-    fn cut<'s>(&self, group: &[Thread], steps: &'s [Step]) -> Vec<(&'s [Step], Vec<usize>)> {
-        let metadata = self.metadata_of(&group.iter().cloned().collect());
-        let metadata: usize = metadata.iter().map(|&i| self.known[i].text.len() + 2).sum();
-        let overhead = self.overhead + metadata as u64;
+    fn cut<'s>(
+        &self,
+        group: &[Thread],
+        steps: &'s [Step],
+        is_first: bool,
+    ) -> Vec<(&'s [Step], Vec<usize>)> {
+        let all: HashSet<Thread> = self.groups(SplitBy::Events(1)).concat().into_iter().collect();
+        let has_process = |i: usize| all.iter().any(|t| t.0 == self.known[i].thread.0);
+        let len = |i: &usize| self.known[*i].text.len() as u64 + 2;
+        let bytes = |metadata: &BTreeSet<usize>| -> u64 { metadata.iter().map(len).sum() };
+        let placed = self.metadata_of(&all);
+        let is_stray = |i: &usize| self.known[*i].is_metadata && !placed.contains(i);
+        let strays: BTreeSet<usize> = (0..self.known.len()).filter(is_stray).collect();
+        let mut metadata = self.metadata_of(&group.iter().cloned().collect());
+        let of_group = |i: &&usize| group.iter().any(|t| t.0 == self.known[**i].thread.0);
+        metadata.extend(strays.iter().filter(of_group));
+        let of_nobody = strays.iter().copied().filter(|&i| is_first && !has_process(i)).collect();
+        let overhead = self.overhead + bytes(&metadata);
         let weight = |step: &Step| {
             let bytes: usize = step.1.iter().map(|&i| self.known[i].text.len() + 2).sum();
             (step.1.len() as u64, bytes as u64)
@@ -291,7 +306,8 @@ impl<'a> Splitter<'a> {
             _ => 0,
         };
         let mut pieces = Vec::new();
-        let (mut from, mut copies, mut used, mut count) = (0, Vec::new(), overhead, 0);
+        let used = overhead + bytes(&of_nobody);
+        let (mut from, mut copies, mut used, mut count) = (0, Vec::new(), used, 0);
         for (at, step) in steps.iter().enumerate() {
             let (events, bytes) = weight(step);
             let full = match self.by {
@@ -374,10 +390,26 @@ impl<'a> Splitter<'a> {
         self.overhead += self.repeated_bytes(&self.pages);
     }
 
+    /// Whether the panel of DevTools draws a thread of these processes, by its name.
+    fn is_drawn(&self, thread: &Thread, shown: &[Value]) -> bool {
+        let its = self.known.iter().filter(|known| {
+            known.is_metadata && (&known.thread.0, &known.thread.1) == (&thread.0, &thread.1)
+        });
+        let mut names = its.filter_map(|known| pages::thread_name(&known.fields));
+        shown.contains(&thread.0) && !pages::is_hidden(&names.next_back().unwrap_or_default())
+    }
+
     /// What stretches need of others so that DevTools shows them.
     fn repeat_pages(&self, stretches: &mut [Stretch]) {
         let place = |event: usize| self.order.iter().position(|&other| other == event);
+        let known = self.pages.iter().map(|&page| &self.known[page]);
+        let shown: Vec<Value> =
+            known.flat_map(|known| pages::shown_by(&known.fields, &known.thread.0)).collect();
         for stretch in stretches {
+            if !stretch.threads.iter().any(|thread| self.is_drawn(thread, &shown)) {
+                stretch.copies.sort_by_key(|&copy| place(copy));
+                continue;
+            }
             let end = stretch.end.map(|end| (SortKey::of(&self.known[end].fields), end));
             for &page in &self.pages {
                 let mut processes = vec![self.known[page].thread.0.clone()];
