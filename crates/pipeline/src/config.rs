@@ -146,6 +146,8 @@ pub struct IdentityRules {
     pub labels: Vec<(PathBuf, String)>,
     /// What processes of the other inputs are called: the first group of this in the path, or all that it matches.
     pub label_from_name: Option<Pattern>,
+    /// Write events that are equal to the byte once, but for chunks of CPU profiles.
+    pub dedup: bool,
     /// Write metadata events that are equal to the byte once.
     pub dedup_metadata: bool,
     /// Write into `metadata` what was done.

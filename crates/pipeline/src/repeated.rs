@@ -1,4 +1,5 @@
-//! Events that parts of a trace repeat: `split` marks them, and `merge` leaves them out.
+//! Events that are there more than once: those that `split` marks as repeated, and, where that is asked for, all that are
+//! written with equal bytes. `merge` leaves them out.
 //!
 //! Of a repeated event the last member is `"tracemill.repeated":true`. In a merge it goes if another document has the same event
 //! without the mark, or an earlier one with it. So parts put together have each event as often as the whole had it,
@@ -6,20 +7,23 @@
 //! together some now and some later.
 
 use crate::config::Config;
+use crate::event_rewriter::EventRewriter;
+use crate::identity::Rewrite;
 use crate::parts::Parts;
 use crate::patcher::{EventPatcher, Patcher, WrittenAt};
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::ChunkStats;
 use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
+use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::limits::Quota;
 use tracemill_core::observe::{EventRef, Look, Observer, SealedChunk, Starter};
-use tracemill_core::order::{Gather, Order, Sorter};
+use tracemill_core::order::{Gather, Order, Runs, Sorter};
 use tracemill_core::patch::Patches;
 use tracemill_core::place::Place;
 use tracemill_core::spill::SpilledVec;
 use tracemill_core::store::Store;
-use tracemill_tokenizer::{Event, Tier};
+use tracemill_profile::Role;
+use tracemill_tokenizer::{Event, Tier, fields_of};
 
 /// How a repeated event ends.
 const END: &[u8] = b",\"tracemill.repeated\":true}";
@@ -135,15 +139,19 @@ impl Decision<'_, '_> {
         for entry in marked {
             let event = store.event(entry.place);
             if all[common(event)].have(document(entry)) {
-                let offset = entry.place.offset();
-                let place = Place::new(offset, 0, 0);
-                self.offsets.push(Entry { time: offset as i64, place })?;
+                self.offsets.push(entry_at(entry.place))?;
                 self.left_out.events += 1;
                 self.left_out.bytes += event.len() as u64;
             }
         }
         Ok(())
     }
+}
+
+/// The offset of an event, as a time.
+fn entry_at(place: Place) -> Entry {
+    let offset = place.offset();
+    Entry { time: offset as i64, place: Place::new(offset, 0, 0) }
 }
 
 /// The documents that have an event.
@@ -161,6 +169,40 @@ impl Documents {
     }
 }
 
+/// The events of one time after the other, which may be equal.
+struct EqualEvents<'d, 'p> {
+    order: Order<'d, 'p>,
+    rewriter: EventRewriter<'d>,
+    quota: Quota,
+    time: i64,
+    /// Texts of the time at hand, and their bytes.
+    seen: HashSet<Vec<u8>>,
+    bytes: u64,
+}
+
+impl EqualEvents<'_, '_> {
+    /// Returns whether an event is written as one before it of its time. Chunks of CPU profiles never are, since they are read
+    /// by their streams; marked events are decided on by their marks.
+    fn has(&mut self, entry: Entry) -> Result<bool, Error> {
+        if self.time != entry.time {
+            (self.time, self.bytes) = (entry.time, 0);
+            self.seen.clear();
+        }
+        let event = self.order.0.event(entry.place);
+        if event.ends_with(END) || Role::of(&fields_of(event).of(event)).is_some() {
+            return Ok(false);
+        }
+        let event = self.rewriter.apply(event, entry.place.offset());
+        if self.seen.contains(event) {
+            return Ok(true);
+        }
+        self.bytes += event.len() as u64;
+        self.seen.insert(event.to_vec());
+        self.quota.check(self.bytes, "events of one time")?;
+        Ok(false)
+    }
+}
+
 /// The repeated events that are left out.
 #[derive(Default)]
 pub(crate) struct LeftOut {
@@ -171,6 +213,38 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
+    /// Adds events that are written with the bytes of an earlier one, of each of `runs`: equal events are in one of them.
+    ///
+    /// Cost: a copy of each event. Heap: the events of one time.
+    ///
+    /// # Errors
+    /// [`Exceeded`](tracemill_core::error::ErrorKind::Exceeded) if the events of one time exceed the memory.
+    pub(crate) fn add_equal(
+        &mut self,
+        runs: &[&Runs],
+        rewrite: &Rewrite,
+        order: Order<'_, '_>,
+        config: &Config,
+    ) -> Result<(), Error> {
+        let mut offsets = Gather::new(config.shares().index / 16, &config.tmp_dir, order);
+        self.offsets.iter().try_for_each(|entry| offsets.push(entry))?;
+        for runs in runs {
+            let rewriter = EventRewriter::new(&[rewrite], config.tier.unwrap_or_else(Tier::best));
+            let (quota, seen) = (config.table_quota(), HashSet::default());
+            let mut equal = EqualEvents { order, rewriter, quota, time: i64::MIN, seen, bytes: 0 };
+            runs.each_in_order(order, |entry| {
+                if !equal.has(entry)? {
+                    return Ok(());
+                }
+                self.events += 1;
+                self.bytes += order.0.len(entry.place);
+                offsets.push(entry_at(entry.place))
+            })?;
+        }
+        self.offsets = SpilledVec::sorted(offsets.finish()?, order, &config.tmp_dir)?;
+        Ok(())
+    }
+
     /// Returns whether the event at a place is left out.
     pub(crate) fn has(&self, place: Place) -> bool {
         self.offsets.at_time(place.offset() as i64).next().is_some()

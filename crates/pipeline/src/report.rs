@@ -204,7 +204,8 @@ pub struct MergeReport {
     pub spilled_runs: u64,
     /// Chunks of CPU profiles written later than their time, behind their predecessor.
     pub delayed_chunks: u64,
-    /// Events left out because `split` had repeated them, at the start of a part, from an earlier part.
+    /// Events left out because others are equal: those that `split` had repeated in several parts, and with
+    /// [`crate::IdentityRules::dedup`] all.
     pub copies: u64,
     /// What was renamed.
     pub identity: IdentityReport,

@@ -33,6 +33,12 @@ pub(crate) struct IdentityArgs {
     /// Name processes after their inputs: by what the first group of REGEX matches in the path
     #[arg(long, value_name = "REGEX")]
     pub(crate) label_from_name: Option<Pattern>,
+    /// Write events that are equal to the byte only once
+    ///
+    /// Of equal ones the first stays; -v and --report say how many went. Chunks of CPU profiles stay. Metadata events
+    /// (ph M) are compared too, as with --dedup-metadata.
+    #[arg(long)]
+    pub(crate) dedup: bool,
     /// Write metadata events (ph M) that are equal to the byte only once
     #[arg(long)]
     pub(crate) dedup_metadata: bool,
@@ -102,7 +108,8 @@ impl IdentityArgs {
             args_keys: self.args_key.clone(),
             labels,
             label_from_name: self.label_from_name.clone(),
-            dedup_metadata: self.dedup_metadata,
+            dedup: self.dedup,
+            dedup_metadata: self.dedup || self.dedup_metadata,
             provenance: self.provenance,
             stated: manifest.map_or_else(Vec::new, |manifest| manifest.stated.clone()),
         }

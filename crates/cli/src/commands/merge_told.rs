@@ -101,7 +101,11 @@ pub(super) fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
     texts.extend(delayed(report.delayed_chunks));
     if report.copies > 0 {
         let events = plural(report.copies, "event");
-        texts.push(format!("{events} left out that split had repeated at cuts"));
+        let why = match config.identity.dedup {
+            true => "that are equal to others",
+            false => "that split had repeated at cuts",
+        };
+        texts.push(format!("{events} left out {why}"));
     }
     if report.run.annotations.kept > 0 {
         texts.push(format!(

@@ -98,7 +98,7 @@ impl MergeInputs {
         let store = Store::new(payloads.chain(labels)).with_long(&long);
         let mut store = store.with_shifts(clocks.shifts());
         let (mut runs, lists, known, mut left_out) =
-            self.end_on_one_line(&parts, &clocks, &store, config)?;
+            self.end_on_one_line(&parts, &decided.rewrite, &clocks, &store, config)?;
         let made;
         let (copies, mut changes) = (left_out.events, Changes::default());
         if let Some(known) = &known {
@@ -241,6 +241,7 @@ impl MergeInputs {
     fn end_on_one_line<'p>(
         &mut self,
         parts: &Parts,
+        rewrite: &Rewrite,
         clocks: &Clocks,
         store: &Store<'p>,
         config: &Config,
@@ -249,7 +250,7 @@ impl MergeInputs {
         let mut known = self.viewer.take().map(|found| found.finish(store)).transpose()?;
         let special = |time| known.iter().flat_map(move |known| known.at(time));
         // equal events have equal times in the inputs
-        let left_out = self.repeated.decide(parts, store, config, |time, each| {
+        let mut left_out = self.repeated.decide(parts, store, config, |time, each| {
             runs.at(time).chain(special(time)).for_each(each);
         })?;
         if clocks.change() {
@@ -257,6 +258,11 @@ impl MergeInputs {
             if let Some(known) = &mut known {
                 known.shift(clocks, store, config)?;
             }
+        }
+        if config.identity.dedup {
+            let special = known.iter().map(|known| &known.special);
+            let all = Vec::from_iter([&runs].into_iter().chain(special));
+            left_out.add_equal(&all, rewrite, Order(store), config)?;
         }
         Ok((runs, lists, known, left_out))
     }

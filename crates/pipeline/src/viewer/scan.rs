@@ -271,7 +271,7 @@ pub(crate) struct ViewerScan {
 pub(crate) struct ViewerFacts {
     pub(super) viewer: CheckFor,
     /// Events that are not in the index.
-    pub(super) special: Runs,
+    pub(crate) special: Runs,
     /// Empty events.
     pub(super) empty: u64,
     /// See [`ViewerLook`].

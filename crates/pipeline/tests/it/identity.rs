@@ -3,7 +3,7 @@
 
 use crate::corpus::{corpus, files_below};
 use crate::run::{Knobs, PLAIN, config, knobs, over, run, run_sources};
-use crate::trace::{assert_same, text_of, without_annotations};
+use crate::trace::{Output, assert_same, text_of, without_annotations};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tracemill_pipeline::{
     Config, Error, Format, IdPolicy, IdentityRules, InputIdentity, MergeReport, PidPolicy, Source,
@@ -323,4 +323,46 @@ fn ids_of_phases_with_escapes_are_kept_apart() {
     assert_eq!(plain.matches(r#""id":"0x1""#).count(), 2, "{plain}");
     let escaped = merged([r"\u0062", r"\u0065"]);
     assert_eq!(escaped.replace(r"\u0062", "b").replace(r"\u0065", "e"), plain);
+}
+
+/// What `dedup` leaves is the output without it, but for what follows an equal event of its time.
+#[test]
+fn equal_events_are_written_once() {
+    let mut gone = 0;
+    for seed in seeds(4000, 30) {
+        let mut rng = Rng::new(seed);
+        let input =
+            trace(seed, &TraceShape { profile_streams: 0, ..TraceShape::arbitrary(&mut rng) });
+        let keep = IdentityRules { pid: PidPolicy::Keep, ..IdentityRules::default() };
+        let once = IdentityRules { dedup: true, dedup_metadata: true, ..keep.clone() };
+        let inputs = [&input[..], &input[..]];
+        let merge = |identity: &IdentityRules, knobs| {
+            let config = Config { identity: identity.clone(), ..config(knobs) };
+            over(&inputs, knobs, |sources| run_sources(sources, Some(Format::Object), &config))
+                .expect("sound")
+        };
+        let (all, _) = merge(&keep, PLAIN);
+        let (output, report) = merge(&once, PLAIN);
+        let is_timed = |event: &[u8]| {
+            let event = reference::events(event).expect("sound").remove(0);
+            event.ts.as_deref().and_then(reference::time).is_some()
+        };
+        let mut seen = BTreeSet::new();
+        let events = Output::parse(Format::Object, &all).events;
+        let expected: Vec<&[u8]> = events
+            .iter()
+            .copied()
+            .filter(|event| seen.insert(event.to_vec()) || !is_timed(event))
+            .collect();
+        let got = Output::parse(Format::Object, &output).events;
+        let timed = |events: &[&[u8]]| -> Vec<Vec<u8>> {
+            events.iter().filter(|event| is_timed(event)).map(|event| event.to_vec()).collect()
+        };
+        assert_eq!(timed(&got), timed(&expected), "seed {seed}");
+        assert!(report.copies > 0 || events.len() < 3, "seed {seed}");
+        gone += report.copies;
+        let knobs = knobs(seed as usize);
+        assert_same(&format!("seed {seed} {knobs:?}"), &output, &merge(&once, knobs).0);
+    }
+    assert!(gone > 100);
 }
