@@ -66,7 +66,7 @@ pub(crate) fn warnings(warnings: &[Warning]) -> Vec<String> {
 }
 
 /// What to do about each kind of finding, by its name.
-const ROWS: [(&str, &str); 78] = [
+const ROWS: [(&str, &str); 82] = [
     ("utf8", "tracemill merge --repair replaces it"),
     ("nan", "tracemill merge --repair writes null"),
     (
@@ -83,8 +83,9 @@ const ROWS: [(&str, &str); 78] = [
     ("separators", "tracemill merge writes them right"),
     ("several-documents", "tracemill merge makes one of them"),
     ("ndjson", "tracemill merge --format object writes a form that viewers read"),
-    ("no-events", "viewers have nothing to show"),
+    ("no-events", "its producer wrote none, or was killed before it wrote any"),
     ("duplicate-key", "keep one of them"),
+    ("reported-loss", "record again with larger buffers, or fewer categories"),
     ("packing", "tracemill merge INPUT -o OUT.json.gz writes one gzip member of UTF-8"),
     (
         "too-large",
@@ -108,7 +109,10 @@ const ROWS: [(&str, &str); 78] = [
     ("missing-phase", "viewers leave it out: give it a ph"),
     ("unknown-phase", "viewers leave it out"),
     ("missing-pid", "viewers show it in the wrong place: give it one"),
-    ("missing-tid", "viewers show it in the wrong place: give it one"),
+    (
+        "missing-tid",
+        "Perfetto takes the pid for it, DevTools draws a track without a number: give it one",
+    ),
     ("missing-ts", "viewers leave it out: have its producer write one"),
     ("bad-number", "readers take it for 0, or fail: fix its producer"),
     (
@@ -121,7 +125,7 @@ const ROWS: [(&str, &str); 78] = [
         "id-range",
         "Perfetto takes all of these for one thread: tracemill merge --for perfetto writes smaller numbers",
     ),
-    ("big-id", "write it as a string"),
+    ("big-id", "tracemill merge --for devtools writes smaller numbers, and ids as strings"),
     ("precision", "tracemill keeps every digit; for viewers, let times begin nearer to 0"),
     ("negative-ts", "allowed; few readers expect it"),
     ("negative-dur", "clocks went backwards: leave the event out, or make it 0"),
@@ -138,7 +142,7 @@ const ROWS: [(&str, &str); 78] = [
     ("crossing", "B and E must nest: tracemill merge --for devtools writes X events"),
     (
         "overlap",
-        "viewers drop it: tracemill merge --for devtools --overlaps spill moves it to a track of its own, and so does --for perfetto",
+        "viewers drop it: tracemill merge --for devtools --overlaps spill moves it to a track of its own; --for perfetto moves X events",
     ),
     ("be-threads", "tracemill merge --for devtools pairs them by thread and writes X events"),
     ("missing-id", "nothing can be paired with it: write id or id2"),
@@ -166,6 +170,10 @@ const ROWS: [(&str, &str); 78] = [
         "hidden-process",
         "that is right for processes of the browser itself; to see one of another recording, merge its file with --for devtools",
     ),
+    (
+        "all-hidden",
+        "tracemill merge --for devtools gives each process a CommitLoad, so that it is drawn",
+    ),
     ("many-samples", "tracemill merge --for devtools cuts it"),
     ("profile-id2", "tracemill merge --for devtools gives it an id"),
     ("profile-parents", "tracemill profile extract writes the tree that both make"),
@@ -176,6 +184,11 @@ const ROWS: [(&str, &str); 78] = [
         "merge it with the file in which it begins; tracemill profile extract saves what is there",
     ),
     ("chunk-lengths", "tracemill profile extract pairs what can be paired"),
+    (
+        "unsigned-deltas",
+        "its producer must write negative steps as such: subtract 4294967296 from each",
+    ),
+    ("deltas-inside", "tracemill merge --for devtools moves them"),
     ("repeated-node", "tracemill profile extract numbers nodes anew where it must"),
     ("unordered-profile", "a file of the recording may be missing: merge all of them"),
 ];

@@ -14,33 +14,100 @@
 //! assert_eq!(open.enter(3, 8, true), None);
 //! assert_eq!(open.enter(9, 16, true), Some(10), "it should have ended there");
 //! assert_eq!(open.enter(10, 20, true), None, "what begins where another ends does not overlap");
+//!
+//! // a pair of B and E, whose end is not known at its B
+//! let pair = open.begin(12, true);
+//! assert_eq!(open.enter(14, 18, true), None);
+//! assert_eq!(open.end(pair, 16, true), 1, "the event from 14 to 18 begins inside the pair and ends after it");
+//! let pair = open.begin(17, true);
+//! assert_eq!(open.end(pair, 25, true), 1, "the pair begins inside the event from 10 to 20 and ends after it");
 //! ```
 //!
-//! Cost: constant time an event, over all; 16 bytes for each that is open at one time.
+//! Cost: constant time an event, over all; 24 bytes for each that is open at one time.
 
-/// Ends of the complete events that are open on one thread, innermost last: who begins inside another and ends behind it
-/// overlaps.
+/// A complete event that is open.
+#[derive(Clone, Copy)]
+struct Slice {
+    start: i64,
+    end: i64,
+    exact: bool,
+}
+
+impl Slice {
+    /// Returns whether something that ends at `end` ends after this slice.
+    fn ends_before(&self, end: i64, exact: bool) -> bool {
+        end.saturating_sub(self.end) > i64::from(!(exact && self.exact))
+    }
+}
+
+/// Ends of the complete events that are open on one thread, innermost last: an event that begins inside another and ends
+/// after it overlaps.
 ///
 /// Times are whole nanoseconds, rounded down. Of a begin and a duration both parts may be cut, so an end is up to two
 /// nanoseconds too early: where a time is finer than a nanosecond, a nanosecond more is no overlap.
 #[derive(Clone, Default)]
-pub struct Ends(Vec<(i64, bool)>);
+pub struct Ends(Vec<Slice>);
+
+/// The begin of a pair of B and E: what [`Ends::end`] needs to know of it.
+#[derive(Clone, Copy)]
+pub struct PairBegin {
+    start: i64,
+    exact: bool,
+    /// The innermost complete event that began before, and how many did.
+    around: Option<Slice>,
+    depth: usize,
+}
 
 impl Ends {
     /// Opens `start..end`, if it nests in what is open; otherwise the end of what it begins in. `exact` says that both times
     /// are whole nanoseconds.
     #[inline]
     pub fn enter(&mut self, start: i64, end: i64, exact: bool) -> Option<i64> {
-        while self.0.last().is_some_and(|&(open, _)| open <= start) {
+        self.close(start);
+        match self.0.last().filter(|open| open.ends_before(end, exact)) {
+            Some(open) => Some(open.end),
+            None => {
+                self.0.push(Slice { start, end, exact });
+                None
+            }
+        }
+    }
+
+    /// Begins a pair at `start`.
+    pub fn begin(&mut self, start: i64, exact: bool) -> PairBegin {
+        self.close(start);
+        let same = self.0.iter().rev().take_while(|open| open.start == start).count();
+        let depth = self.0.len() - same;
+        let around = depth.checked_sub(1).map(|last| self.0[last]);
+        PairBegin { start, exact, around, depth }
+    }
+
+    /// Ends a pair at `end`. Returns how many overlaps it has: 1 if the pair itself begins inside a complete event and ends
+    /// after it, otherwise the number of complete events that begin inside the pair and end after it. Those are no longer
+    /// open.
+    pub fn end(&mut self, pair: PairBegin, end: i64, exact: bool) -> usize {
+        self.close(end);
+        let exact = exact && pair.exact;
+        if end == pair.start {
+            return 0;
+        }
+        if pair.around.is_some_and(|open| open.ends_before(end, exact)) {
+            return 1;
+        }
+        let within = Slice { start: pair.start, end, exact };
+        let began = self.0.iter().rev().take_while(|open| open.start > pair.start).count();
+        let first = pair.depth.max(self.0.len() - began).min(self.0.len());
+        let crosses =
+            |open: &mut Slice| open.start < end && within.ends_before(open.end, open.exact);
+        self.0.extract_if(first.., crosses).count()
+    }
+
+    /// Closes what ends at or before `time`.
+    #[inline]
+    fn close(&mut self, time: i64) {
+        while self.0.last().is_some_and(|open| open.end <= time) {
             self.0.pop();
         }
-        if let Some(&(open, whole)) = self.0.last()
-            && end.saturating_sub(open) > i64::from(!(exact && whole))
-        {
-            return Some(open);
-        }
-        self.0.push((end, exact));
-        None
     }
 
     /// Nothing is open any more.

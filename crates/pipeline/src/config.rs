@@ -229,6 +229,17 @@ pub enum CheckFor {
 }
 
 impl CheckFor {
+    /// All of them.
+    pub const ALL: [CheckFor; 2] = [CheckFor::Devtools, CheckFor::Perfetto];
+
+    /// What people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            CheckFor::Devtools => "DevTools",
+            CheckFor::Perfetto => "Perfetto",
+        }
+    }
+
     /// Its name, as the flag has it.
     pub fn name(self) -> &'static str {
         match self {

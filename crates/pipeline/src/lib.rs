@@ -103,6 +103,7 @@ mod reordering;
 mod repaired_keys;
 mod repeated;
 mod report;
+mod reported_losses;
 mod rows;
 mod sidecar;
 mod slice;

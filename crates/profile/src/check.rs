@@ -10,7 +10,7 @@
 
 use super::assemble::Assembly;
 use super::order::ChunkOrder;
-use super::router::OddLengths;
+use super::router::OddChunks;
 use super::streams::{Group, Streams};
 use tracemill_core::error::Error;
 use tracemill_core::flaws::{FlawKind, Flaws};
@@ -45,7 +45,7 @@ use tracemill_core::tally::Tally;
 /// ```
 pub struct Suspects<'c> {
     groups: Vec<Group<'c>>,
-    odd: OddLengths,
+    odd: OddChunks,
 }
 
 /// What one profile came to: a few numbers, and its flaws.
@@ -91,8 +91,8 @@ impl<'c> Suspects<'c> {
     /// A thread has more than one profile if two with nodes have its pid and tid, as written; profiles without a `Profile` event do not count,
     /// since nobody knows whose they are.
     pub fn verdict(&self, judged: &[Judged]) -> Verdict {
-        let OddLengths { large, uneven } = self.odd;
-        let mut verdict = Verdict { large, uneven, ..Verdict::default() };
+        let OddChunks { large, uneven, unsigned } = self.odd;
+        let mut verdict = Verdict { large, uneven, unsigned, ..Verdict::default() };
         let mut threads = HashSet::default();
         for (group, judged) in self.groups.iter().zip(judged) {
             verdict.flaws.append(&judged.flaws);
@@ -130,4 +130,6 @@ pub struct Verdict {
     pub large: Tally,
     /// Chunks with more samples than steps of time, or fewer.
     pub uneven: Tally,
+    /// Chunks with a step of time that looks like a negative number written as an unsigned one of 32 bits.
+    pub unsigned: Tally,
 }

@@ -80,14 +80,28 @@ pub enum Detail {
     Times,
 }
 
-/// Chunks of lengths that `check` tells of, by the offsets of their events.
+/// Chunks that `check` reports, by the offsets of their events.
 #[derive(Clone, Copy, Default)]
-pub struct OddLengths {
+pub struct OddChunks {
     /// Of more samples, nodes or steps than is safe.
     pub large: Tally,
     /// With more samples than steps of time, or fewer.
     pub uneven: Tally,
+    /// With a step of time that looks like a negative number written as an unsigned one of 32 bits.
+    pub unsigned: Tally,
 }
+
+impl OddChunks {
+    /// Adds those of a later part.
+    pub fn append(&mut self, later: &OddChunks) {
+        self.large.append(&later.large);
+        self.uneven.append(&later.uneven);
+        self.unsigned.append(&later.unsigned);
+    }
+}
+
+/// Steps in nanoseconds that are negative microseconds to those who read 32 bits as a signed number.
+const UNSIGNED: std::ops::Range<i64> = 1000 << 31..1000 << 32;
 
 /// Samples, nodes or steps that DevTools takes in one chunk without risk.
 const SAMPLES: usize = 10_000;
@@ -104,8 +118,8 @@ pub struct Router {
     pub long: Vec<Long>,
     /// What was decoded, in pieces of about 1 GiB at most; heads, which are few and small, keep what matters themselves.
     pub kept: Vec<DecodedChunks>,
-    /// Chunks of odd lengths.
-    pub odd: OddLengths,
+    /// Chunks that are odd.
+    pub odd: OddChunks,
     /// What was decoded last.
     scratch: Chunk,
 }
@@ -164,7 +178,15 @@ impl Router {
         let at = numbers.of_key(key, |key| found.push(stream_of(key, event)));
         self.found[at].2.whole = Some(origin);
         self.add(at, entry, Sums::of(&self.scratch, event));
+        self.note_unsigned(entry);
         at
+    }
+
+    /// Notes steps of time that look like negative numbers.
+    fn note_unsigned(&mut self, entry: Entry) {
+        if self.scratch.deltas.iter().any(|delta| UNSIGNED.contains(delta)) {
+            self.odd.unsigned.add(entry.place.offset());
+        }
     }
 
     /// A chunk, decoded; lengths that readers fail on are noted, since only here all of it is at hand.
@@ -180,6 +202,7 @@ impl Router {
         if samples.len() != deltas.len() {
             self.odd.uneven.add(entry.place.offset());
         }
+        self.note_unsigned(entry);
         at
     }
 

@@ -20,7 +20,7 @@ use super::decoded_chunks::DecodedChunks;
 use super::key::StreamKey;
 use super::known::{KnownChunks, KnownGroup};
 use super::profile_parts::{Owner, ProfileParts};
-use super::router::{OddLengths, Router};
+use super::router::{OddChunks, Router};
 use super::skim::Skim;
 use super::time_order::may_swap;
 use std::sync::Arc;
@@ -132,7 +132,7 @@ pub struct Streams {
     /// What went to disk, once all inputs were read.
     file: Option<Mapped>,
     /// Chunks of odd lengths.
-    pub odd: OddLengths,
+    pub odd: OddChunks,
     known: Option<Arc<KnownChunks>>,
     /// For the streams themselves, which stay in memory.
     quota: Quota,
@@ -153,7 +153,7 @@ impl Streams {
             lists: SpillLists::new(room.places, tmp_dir),
             spilled: 0,
             file: None,
-            odd: OddLengths::default(),
+            odd: OddChunks::default(),
             known: None,
             quota: Quota::new(limits, limits.memory / 4),
         }
@@ -170,8 +170,7 @@ impl Streams {
     /// [`Exceeded`](tracemill_core::error::ErrorKind::Exceeded) if there are more streams than have room.
     pub fn append(&mut self, later: Router, input: u64) -> Result<(), Error> {
         self.long.append(&later.long)?;
-        self.odd.large.append(&later.odd.large);
-        self.odd.uneven.append(&later.odd.uneven);
+        self.odd.append(&later.odd);
         let heap: u64 = later.kept.iter().map(|kept| kept.heap() as u64).sum();
         if self.decoded + heap <= self.room.decoded {
             self.decoded += heap;

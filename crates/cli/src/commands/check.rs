@@ -97,31 +97,30 @@ fn style_of(severity: Severity, color: bool) -> Style {
     }
 }
 
-/// Whether it opens, and is shown right; if not, by what.
+/// Whether it opens, and is shown right; if not, in which viewer, and by what. Without `viewers` all of them count.
 fn verdict(report: &CheckReport, viewers: &[CheckFor]) -> String {
-    let names: Vec<&str> = viewers
-        .iter()
-        .map(|viewer| match viewer {
-            CheckFor::Devtools => "DevTools",
-            CheckFor::Perfetto => "Perfetto",
-        })
-        .collect();
-    let names = names.join(" and ");
+    let asked = names_of(viewers.iter().copied());
     let worst = report.findings.first().filter(|finding| finding.severity != Severity::Note);
-    match (worst, viewers.is_empty()) {
-        (None, true) => "sound, and in order".to_owned(),
-        (None, false) => format!("opens in {names}, and is shown right"),
-        (Some(Finding { severity: Severity::Error, sentence, .. }), true) => {
-            format!("readers will fail: {sentence}")
-        }
-        (Some(Finding { severity: Severity::Error, sentence, .. }), false) => {
-            format!("does not open in {names}, or is shown wrong: {sentence}")
-        }
-        (Some(finding), true) => format!("some readers show it wrong: {}", finding.sentence),
-        (Some(finding), false) => {
-            format!("opens in {names}, but not all is shown right: {}", finding.sentence)
-        }
+    let Some(Finding { severity, sentence, .. }) = worst else {
+        let is_late = |finding: &Finding| finding.kind.starts_with("unsorted");
+        return match viewers.is_empty() {
+            false => format!("opens in {asked}, and is shown right"),
+            true if report.findings.iter().any(is_late) => "sound, but not in order".to_owned(),
+            true => "sound, and in order".to_owned(),
+        };
+    };
+    let known = if viewers.is_empty() { &CheckFor::ALL[..] } else { viewers };
+    let minding = names_of(worst.iter().flat_map(|finding| finding.viewers(known)));
+    let names = if minding.is_empty() { asked } else { minding };
+    match (severity, names.is_empty()) {
+        (Severity::Error, _) => format!("does not open in {names}, or is shown wrong: {sentence}"),
+        (_, false) => format!("opens in {names}, but not all is shown right: {sentence}"),
+        (_, true) => format!("opens, but is not complete: {sentence}"),
     }
+}
+
+fn names_of(viewers: impl Iterator<Item = CheckFor>) -> String {
+    viewers.map(CheckFor::title).collect::<Vec<_>>().join(" and ")
 }
 
 fn details(finding: &Finding, report: &CheckReport, columns: Option<usize>, text: &mut String) {
@@ -225,7 +224,7 @@ note     unsorted      1  it is so
          byte 7: {\\u{1b}}
          -> tracemill merge sorts
 a: 1 event; kinds of findings: 1 error, 0 warnings, 1 note
-verdict: readers will fail: it is so
+verdict: does not open in DevTools and Perfetto, or is shown wrong: it is so
 ";
         assert_eq!(text(&report, &[], false, None), expected);
         assert!(text(&report, &[], true, None).starts_with("\u{1b}[31merror  \u{1b}[0m  nan"));
@@ -265,34 +264,45 @@ verdict: readers will fail: it is so
     }
 
     #[test]
-    fn the_verdict_is_about_the_viewers_asked_for() {
-        let finding = |severity| Finding {
-            kind: "x".into(),
-            severity,
-            count: 1,
-            sentence: "it is so".into(),
-            places: Vec::new(),
+    fn the_verdict_is_about_the_viewers_that_mind() {
+        let report = |kind: &str, severity| {
+            let (kind, sentence, places) = (kind.into(), "it is so".into(), Vec::new());
+            let finding = Finding { kind, severity, count: 1, sentence, places };
+            CheckReport { findings: vec![finding], ..CheckReport::default() }
         };
-        let report =
-            |severity| CheckReport { findings: vec![finding(severity)], ..CheckReport::default() };
-        let both = [CheckFor::Devtools, CheckFor::Perfetto];
-        for (severity, viewers, said) in [
-            (Severity::Note, &[][..], "sound, and in order"),
-            (Severity::Note, &both[..1], "opens in DevTools, and is shown right"),
-            (Severity::Warning, &[], "some readers show it wrong: it is so"),
+        let (devtools, perfetto) = (&[CheckFor::Devtools][..], &[CheckFor::Perfetto][..]);
+        let (note, warning, error) = (Severity::Note, Severity::Warning, Severity::Error);
+        for (kind, severity, viewers, expected) in [
+            ("late-metadata", note, &[][..], "sound, and in order"),
+            ("unsorted", note, &[], "sound, but not in order"),
+            ("unsorted", note, devtools, "opens in DevTools, and is shown right"),
             (
-                Severity::Warning,
-                &both[1..],
+                "missing-tid",
+                warning,
+                &[],
+                "opens in DevTools, but not all is shown right: it is so",
+            ),
+            (
+                "odd-id",
+                warning,
+                perfetto,
                 "opens in Perfetto, but not all is shown right: it is so",
             ),
-            (Severity::Error, &[], "readers will fail: it is so"),
+            ("end-without-begin", warning, &[], "opens, but is not complete: it is so"),
             (
-                Severity::Error,
-                &both,
+                "grammar",
+                error,
+                &[],
                 "does not open in DevTools and Perfetto, or is shown wrong: it is so",
             ),
+            (
+                "missing-cat",
+                error,
+                &CheckFor::ALL,
+                "does not open in DevTools, or is shown wrong: it is so",
+            ),
         ] {
-            assert_eq!(verdict(&report(severity), viewers), said);
+            assert_eq!(verdict(&report(kind, severity), viewers), expected, "{kind}");
         }
     }
 }

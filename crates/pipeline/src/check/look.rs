@@ -8,6 +8,7 @@ use super::tallies::Tallies;
 use super::text::Text;
 use super::viewers::Browser;
 use crate::key_hash::{hash_field, hash_short_integer, hash_value, name_key};
+use crate::reported_losses::reported_losses;
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -174,7 +175,8 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
                 }
             }
             b'B' | b'E' => {
-                self.records.push(record(thread, name_key(event)));
+                let record = record(thread, name_key(event));
+                self.records.push(if ts.exact { record } else { record.inexact() });
             }
             _ => {
                 if let Some(group) = self.group_of(event, phase, process, offset) {
@@ -256,27 +258,51 @@ fn phase_of(event: &Event<'_>) -> u8 {
     }
 }
 
-/// Whether a double in microseconds cannot hold a time to the nanosecond, or to its last digit.
+/// Whether viewers draw an event of this phase on a thread. Counters, metadata, async and object events and memory dumps
+/// are of a process or an id, and so are instants of a wider scope.
+#[inline]
+fn is_of_thread(event: &Event<'_>, phase: u8) -> bool {
+    match phase {
+        b'C' | b'M' | b'N' | b'O' | b'D' | b'v' | b'V' => false,
+        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' => false,
+        b'I' | b'i' if event.field_and_rest(Field::Tid).is_none() => {
+            let scope = members(event.bytes).find(|(key, _)| string_is(key, b"s"));
+            !scope.is_some_and(|(_, scope)| matches!(scope, b"\"g\"" | b"\"p\""))
+        }
+        _ => true,
+    }
+}
+
+/// Whether a double in microseconds cannot hold a time to the nanosecond, or to its last digit. A time that is the text of
+/// a double is read as it was written.
 #[inline]
 fn is_rounded(time: Nanos, field: Field, event: &Event<'_>) -> bool {
     const EXACT: u64 = 1 << 53;
     let ns = time.floor.unsigned_abs();
-    if time.exact {
-        return ns > EXACT && (!ns.is_multiple_of(1000) || ns / 1000 > EXACT);
+    if time.exact && (ns <= EXACT || ns.is_multiple_of(1000) && ns / 1000 <= EXACT) {
+        return false;
     }
     /// Digits that every double can tell apart, and one that some can.
     const DIGITS: usize = 17;
     let (mut scratch, mut form) = (Vec::new(), Vec::new());
     let text = event.field(field).and_then(|value| number_text(value, &mut scratch));
-    if !text.is_some_and(|text| canonical(text, &mut form)) {
-        return false;
-    }
-    let digits = form.iter().take_while(|&&b| b != b'e').filter(|b| b.is_ascii_digit());
-    digits.count() > DIGITS
+    let Some(text) = text.filter(|text| canonical(text, &mut form)) else { return false };
+    let digits = form.iter().take_while(|&&b| b != b'e').filter(|b| b.is_ascii_digit()).count();
+    (time.exact || digits > DIGITS) && !is_double(text, &form, digits)
+}
+
+/// Whether a number, of so many digits in its canonical form, is the text of the double nearest to it.
+fn is_double(text: &[u8], form: &[u8], digits: usize) -> bool {
+    /// The most digits that a double has.
+    const MOST: usize = 767;
+    let double = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
+    let Some(double) = double.filter(|_| (1..=MOST).contains(&digits)) else { return false };
+    let mut rounded = Vec::new();
+    canonical(format!("{double:.*e}", digits - 1).as_bytes(), &mut rounded) && rounded == form
 }
 
 /// Whether a value is an integer above 2^53, not in quotes.
-fn is_big(value: &[u8]) -> bool {
+pub(crate) fn is_big(value: &[u8]) -> bool {
     const EXACT: &[u8] = b"9007199254740992";
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     digits.len() >= EXACT.len()
@@ -326,8 +352,8 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
         }
         self.check_presence(event, phase, offset);
         let process = self.id(event, Field::Pid, Some(Kind::MissingPid), offset);
-        let thread = (phase != b'M').then_some(Kind::MissingTid);
-        let thread = self.id(event, Field::Tid, thread, offset);
+        let missing = is_of_thread(event, phase).then_some(Kind::MissingTid);
+        let thread = self.id(event, Field::Tid, missing, offset);
         self.check_time(Field::Ts, event, ts, offset);
         self.check_time(Field::Dur, event, dur, offset);
         self.note_frames(event, offset);
@@ -369,6 +395,9 @@ impl<const DEVTOOLS: bool> Look for CheckLook<DEVTOOLS> {
     fn member(&mut self, member: &Member<'_>) {
         let offset = self.base + member.value_offset;
         self.text.value(member.value, offset, &mut self.tallies);
+        for loss in reported_losses(member.key, member.value) {
+            self.add(Kind::ReportedLoss, offset + loss.offset);
+        }
         if DEVTOOLS && ENHANCED.find(member.key).or(ENHANCED.find(member.value)).is_some() {
             self.add(Kind::Enhanced, offset);
         }

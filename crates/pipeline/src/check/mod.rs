@@ -27,10 +27,12 @@ mod text;
 mod viewers;
 mod walk;
 
-pub(crate) use look::is_flow_id;
+pub(crate) use look::{is_big, is_flow_id};
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
+pub(crate) use required_args::{
+    DeltasInside, Need, deltas_inside, lacks, odd_thread_name, page_data, profile_id,
+};
 pub use required_args::{Lack, ReadOn, lacking, lacking_of, may_lack};
-pub(crate) use required_args::{Need, lacks, odd_thread_name, page_data, profile_id};
 pub use rules::{Severity, check_rules};
 pub(crate) use viewers::has_page;
 
@@ -314,6 +316,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         self.tallies.append_one(Kind::ProfilesPerThread, &verdict.further);
         self.tallies.append_one(Kind::ManySamples, &verdict.large);
         self.tallies.append_one(Kind::ChunkLengths, &verdict.uneven);
+        self.tallies.append_one(Kind::UnsignedDeltas, &verdict.unsigned);
     }
 }
 

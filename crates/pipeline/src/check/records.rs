@@ -35,7 +35,7 @@ impl Grouped {
         self.place as u8 & !INEXACT
     }
 
-    /// Marks an X event one of whose times is finer than a nanosecond.
+    /// Marks an X, B or E event one of whose times is finer than a nanosecond.
     pub(super) fn inexact(self) -> Self {
         Grouped { place: self.place | u64::from(INEXACT), ..self }
     }

@@ -58,6 +58,26 @@ pub struct Finding {
     pub places: Vec<FoundAt>,
 }
 
+impl Finding {
+    /// Returns how bad it is for one viewer; `None` if the viewer does not mind.
+    pub fn severity_for(&self, viewer: CheckFor) -> Option<Severity> {
+        match RULES.iter().find(|rule| rule.name == self.kind) {
+            Some(rule) => rule.severity(&[viewer], false),
+            // flaws of CPU profiles are those of any reader
+            None => Some(self.severity),
+        }
+    }
+
+    /// Returns those of `viewers` that fail, or show it wrongly.
+    pub fn viewers<'v>(
+        &self,
+        viewers: &'v [CheckFor],
+    ) -> impl Iterator<Item = CheckFor> + use<'_, 'v> {
+        let minds = |viewer: &CheckFor| self.severity_for(*viewer) > Some(Severity::Note);
+        viewers.iter().copied().filter(minds)
+    }
+}
+
 /// A place in an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FoundAt {
@@ -349,7 +369,7 @@ fn found_at(
     spot: Option<&Spot>,
     (inputs, ground, store): (&Inputs, &InputMap, &Store<'_>),
 ) -> Option<FoundAt> {
-    let of_all = [Kind::NoEvents, Kind::NothingDrawn, Kind::ProfilesAlone];
+    let of_all = [Kind::NoEvents, Kind::NothingDrawn, Kind::ProfilesAlone, Kind::AllHidden];
     if of_all.iter().any(|&own| own as usize == kind) {
         return None;
     }

@@ -227,6 +227,31 @@ pub(crate) fn profile_id(event: &Event<'_>) -> Option<Vec<u8>> {
     Some([b"\"", reach.as_bytes(), b":", id, b"\""].concat())
 }
 
+/// The lists of a `ProfileChunk` that DevTools reads in `args.data` alone (devtools-semantics §3.5).
+const STEPS: [&str; 3] = ["timeDeltas", "lines", "columns"];
+
+/// The `data` and `cpuProfile` of a `ProfileChunk` whose `timeDeltas` are in the latter only, with the lists to be moved to
+/// the former.
+pub(crate) struct DeltasInside<'e> {
+    pub(crate) data: &'e [u8],
+    pub(crate) profile: &'e [u8],
+    pub(crate) lists: Vec<(&'static str, &'e [u8])>,
+}
+
+/// Finds time steps of a `ProfileChunk` that DevTools does not find.
+pub(crate) fn deltas_inside<'e>(event: &Event<'e>) -> Option<DeltasInside<'e>> {
+    if !event.is_string(Field::Name, b"ProfileChunk") {
+        return None;
+    }
+    let data = page_data(event)?;
+    let profile = member(data, b"cpuProfile")?;
+    let is_inside = |list: &str| member(data, list.as_bytes()).is_none();
+    let inside = STEPS.iter().filter(|list| is_inside(list));
+    let lists: Vec<_> =
+        inside.filter_map(|&list| Some((list, member(profile, list.as_bytes())?))).collect();
+    lists.iter().any(|(list, _)| *list == STEPS[0]).then_some(DeltasInside { data, profile, lists })
+}
+
 /// Events of CPU profiles, by name.
 const PROFILE: [&[u8]; 2] = [b"Profile", b"ProfileChunk"];
 

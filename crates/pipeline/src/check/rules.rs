@@ -2,7 +2,8 @@
 //!
 //! A new rule is a row here and the place that calls [`super::tallies::Tallies::add`] with its kind. Severities stand in the
 //! order: whatever the reader, DevTools, Perfetto. Where viewers are asked for the worst of theirs counts: what neither
-//! breaks nor changes the picture there is a note, however sloppy. `A` is what holds for all readers, `O` is not reported.
+//! breaks nor changes the picture there is a note, however sloppy. `A` is what holds for all readers, `S` is order, `O` is not
+//! reported.
 //! Sources: `devtools-semantics.md` §1, §3, §8, §11, §15 and `users.md` §4.
 
 use crate::config::CheckFor;
@@ -34,24 +35,25 @@ tracemill_core::serialize_by_name!(Severity);
 /// A row of the table.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
-    always: Option<Severity>,
+    always: Column,
     devtools: Column,
     perfetto: Column,
     pub(crate) sentence: &'static str,
 }
 
 impl Rule {
-    /// The worst that it is for any of `viewers`, or whatever the reader if there are none, or if that is asked for too.
-    pub(crate) fn severity(&self, viewers: &[CheckFor], always: bool) -> Option<Severity> {
+    /// The worst that it is for any of `viewers`, or whatever the reader if there are none, or if `strict` asks for that too.
+    pub(crate) fn severity(&self, viewers: &[CheckFor], strict: bool) -> Option<Severity> {
         let of = |viewer: &CheckFor| match viewer {
             CheckFor::Devtools => self.devtools,
             CheckFor::Perfetto => self.perfetto,
         };
-        let asked = viewers.iter().map(of).chain((always || viewers.is_empty()).then_some(A));
-        let severity = |column| match column {
-            Column::Always => self.always,
+        let asked = viewers.iter().map(of).chain((strict || viewers.is_empty()).then_some(A));
+        let severity = |column| match if column == A { self.always } else { column } {
             Column::Is(severity) => Some(severity),
-            Column::Silent => None,
+            Column::Order if strict => Some(Severity::Warning),
+            Column::Order => Some(Severity::Note),
+            Column::Always | Column::Silent => None,
         };
         asked.filter_map(severity).max()
     }
@@ -64,6 +66,8 @@ enum Column {
     Always,
     /// So.
     Is(Severity),
+    /// A note, as viewers sort; a warning if the order is asked for.
+    Order,
     /// Nothing is said of it.
     Silent,
 }
@@ -73,16 +77,7 @@ const E: Column = Column::Is(Severity::Error);
 const W: Column = Column::Is(Severity::Warning);
 const N: Column = Column::Is(Severity::Note);
 const O: Column = Column::Silent;
-
-impl Column {
-    /// In the first column, which is for all readers.
-    const fn of_all(self) -> Option<Severity> {
-        match self {
-            Column::Is(severity) => Some(severity),
-            Column::Always | Column::Silent => None,
-        }
-    }
-}
+const S: Column = Column::Order;
 
 macro_rules! rules {
     ($($kind:ident $name:literal ($always:ident $devtools:ident $perfetto:ident)
@@ -93,7 +88,7 @@ macro_rules! rules {
 
         /// All rows, in the order of the kinds.
         pub(crate) const RULES: &[Rule] = &[$(Rule {
-            name: $name, always: $always.of_all(), devtools: $devtools, perfetto: $perfetto,
+            name: $name, always: $always, devtools: $devtools, perfetto: $perfetto,
             sentence: $sentence,
         },)*];
     };
@@ -115,8 +110,9 @@ rules! {
     // shape
     SeveralDocuments "several-documents" (N E E) "several documents in one input";
     Ndjson "ndjson" (N E E) "one event per line, without brackets around them";
-    NoEvents "no-events" (N W W) "no events";
+    NoEvents "no-events" (E A A) "no events: there is nothing to show";
     DuplicateKey "duplicate-key" (N A A) "a key beside the events that appears twice: readers take the last one";
+    ReportedLoss "reported-loss" (W N N) "a key outside the events that says that data was lost while the trace was recorded";
     Packing "packing" (O E O) "packed or encoded in a way that DevTools cannot open";
     TooLarge "too-large" (O E O) "512 MiB or more of text: DevTools gives up";
     Opening "opening" (O O E) "the file does not begin with {\" or [{\", by which Perfetto recognises a trace";
@@ -129,14 +125,14 @@ rules! {
     MissingPhase "missing-phase" (W W W) "an event without a phase (ph)";
     UnknownPhase "unknown-phase" (W W W) "a phase (ph) that the format does not have";
     MissingPid "missing-pid" (W W W) "an event without pid";
-    MissingTid "missing-tid" (W W W) "an event without tid";
+    MissingTid "missing-tid" (W W N) "an event of a thread without tid";
     MissingTs "missing-ts" (W W W) "an event without a time stamp (ts)";
     BadNumber "bad-number" (E E E) "a ts or dur that is not a number";
     StringTime "string-time" (W E N) "a ts or dur in quotes";
     StringId "string-id" (N N N) "a pid or tid in quotes";
     OddId "odd-id" (W W W) "a pid or tid that is neither a number nor a string";
     IdRange "id-range" (N N E) "a pid or tid below 0 or above 4294967295";
-    BigId "big-id" (W W W) "an id above 2^53 that is not in quotes: JavaScript rounds it";
+    BigId "big-id" (W W N) "an id above 2^53 that is not in quotes: JavaScript rounds it";
     PrecisionTs "precision" (W W W) "a ts or dur with more digits than a double holds: viewers round it";
     NegativeTs "negative-ts" (N N N) "a ts below 0";
     NegativeDur "negative-dur" (W W W) "a dur below 0";
@@ -144,15 +140,15 @@ rules! {
     LowerInstant "lower-instant" (N W O) "an instant of phase i, which DevTools does not show";
     IgnoredPhase "ignored-phase" (O O W) "a phase (ph) that Perfetto does not read";
     // order
-    Unsorted "unsorted" (W N N) "an event that stands after a later one";
-    UnsortedThread "unsorted-thread" (W N N) "an event that stands after a later one of its thread";
+    Unsorted "unsorted" (S N N) "an event that stands after a later one";
+    UnsortedThread "unsorted-thread" (S N N) "an event that stands after a later one of its thread";
     LateMetadata "late-metadata" (N N N) "a metadata event (M) after other events";
     LateUntimed "late-untimed" (N N N) "an event without a time after others that have one";
     // pairs
     BeginWithoutEnd "begin-without-end" (W N N) "a B event without its E";
     EndWithoutBegin "end-without-begin" (W N N) "an E event without its B";
     Crossing "crossing" (W E W) "an E event with another name than the innermost open B event";
-    Overlap "overlap" (W E E) "an X event that begins inside another X of its thread and ends after it";
+    Overlap "overlap" (W E E) "an X event or pair of B and E that begins inside another of its thread and ends after it";
     BeThreads "be-threads" (O W O) "B and E events on several threads: DevTools pairs them across the whole file";
     MissingAsyncId "missing-id" (W W W) "an async or flow event without an id";
     AsyncWithoutEnd "async-without-end" (W N N) "an async begin (b, S) without its end";
@@ -175,6 +171,7 @@ rules! {
     EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools refuses the file";
     BareArgs "bare-args" (O E O) "an event without the args that DevTools needs in events of this name (args.data and the like): it refuses the file";
     HiddenProcess "hidden-process" (O N O) "an event of a process without a page: DevTools hides it in a browser's trace";
+    AllHidden "all-hidden" (O E O) "no process with a page in a browser's trace: DevTools hides all of them, and draws nothing";
     EscapedPair "escaped-pair" (O O E) "a string with \\\" and half of a surrogate pair (\\ud83d): Perfetto refuses the file, or reads it for ever";
     // CPU profiles
     ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps";
@@ -184,6 +181,8 @@ rules! {
     ChunkOrder "chunk-order" (O E E) "a CPU profile whose chunks are not in time order";
     HeadlessProfile "headless-profile" (W E W) "a CPU profile without its Profile event";
     ChunkLengths "chunk-lengths" (W W E) "a ProfileChunk whose samples and timeDeltas differ in number";
+    UnsignedDeltas "unsigned-deltas" (W W W) "a CPU profile with a time step of 36 to 71 minutes, which looks like a negative number written unsigned (4294967246 for -50)";
+    DeltasInside "deltas-inside" (O E O) "a ProfileChunk whose timeDeltas are in args.data.cpuProfile: DevTools reads args.data.timeDeltas, and draws no calls";
     RepeatedNode "repeated-node" (N N E) "a CPU profile in which a node id appears twice";
     UnorderedProfile "unordered-profile" (W E W) "a CPU profile that uses nodes before it defines them, in any order of its chunks";
 }
@@ -224,9 +223,10 @@ mod tests {
         assert_eq!(RULES[Kind::Grammar as usize].severity(&both, false), Some(Severity::Error));
         // sorting is what viewers do themselves
         let rule = &RULES[Kind::Unsorted as usize];
-        assert_eq!(rule.severity(&[], false), Some(Severity::Warning));
-        assert_eq!(rule.severity(&both, false), Some(Severity::Note));
-        assert_eq!(rule.severity(&both, true), Some(Severity::Warning));
+        for viewers in [&[][..], &both] {
+            assert_eq!(rule.severity(viewers, false), Some(Severity::Note));
+            assert_eq!(rule.severity(viewers, true), Some(Severity::Warning));
+        }
         // what only DevTools trips over is nothing to Perfetto
         assert_eq!(RULES[Kind::LowerInstant as usize].severity(&[CheckFor::Perfetto], false), None);
     }

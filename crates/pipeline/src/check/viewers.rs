@@ -60,6 +60,9 @@ impl Browser {
         if super::required_args::profile_id(event).is_some() {
             tallies.add(Kind::ProfileId2, offset);
         }
+        if super::required_args::deltas_inside(event).is_some() {
+            tallies.add(Kind::DeltasInside, offset);
+        }
         match name {
             b"\"TracingStartedInBrowser\"" => self.start(event, offset, tallies),
             b"\"TracingStartedInPage\"" | b"\"TracingSessionIdForWorker\"" | b"\"CpuProfile\"" => {
@@ -118,8 +121,12 @@ impl Browser {
         let shown = self.bare_if_shown.iter().filter(|(process, _)| is_shown(process));
         shown.for_each(|(_, tally)| tallies.append_one(Kind::BareArgs, tally));
         if self.is_browser {
-            let hidden = processes.iter().filter(|(process, _)| !self.pages.contains(process));
+            let is_hidden = |(process, _): &(&u64, &u64)| !self.pages.contains(process);
+            let hidden = processes.iter().filter(is_hidden);
             hidden.for_each(|(_, &first)| tallies.add(Kind::HiddenProcess, first));
+            if !processes.is_empty() && processes.iter().all(|own| is_hidden(&own)) {
+                tallies.add(Kind::AllHidden, 0);
+            }
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Times count in whole nanoseconds, rounded down. Threads: of X events the ends of those open are kept on a stack, as
 //! deep as they nest; an event that begins inside the innermost and ends behind it overlaps, and is left out of the stack, as
-//! DevTools leaves it out of the tree. B and E nest by themselves and pair as everywhere ([`tracemill_core::pairing`]). Async events
+//! DevTools leaves it out of the tree. B and E pair as everywhere ([`tracemill_core::pairing`]); a pair that crosses an X event
+//! overlaps like one. Async events
 //! pair by name within their id, the latest begin first. A flow is open from its `s` to its `f` or the next `s`.
 //!
 //! Groups do not see each other, so workers take stretches of buckets ([`Runs`]): each does the groups that begin in
@@ -17,7 +18,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tracemill_core::error::Error;
 use tracemill_core::limits::Quota;
-use tracemill_core::overlap::Ends;
+use tracemill_core::overlap::{Ends, PairBegin};
 use tracemill_core::pairing::Begins;
 use tracemill_core::threads::on_threads;
 
@@ -109,6 +110,7 @@ struct Begin {
     /// The hash of its name.
     name: u64,
     offset: u64,
+    pair: PairBegin,
 }
 
 /// What is open in a group.
@@ -136,7 +138,8 @@ impl Open {
         match record.phase() {
             b'X' => self.complete(record, tallies),
             b'B' => {
-                let begin = Begin { name: record.extra, offset: record.offset() };
+                let pair = self.ends.begin(record.time, record.is_exact());
+                let begin = Begin { name: record.extra, offset: record.offset(), pair };
                 self.slices.begin(record.extra, begin);
             }
             b'E' => self.end_slice(record, tallies),
@@ -155,11 +158,14 @@ impl Open {
 
     fn end_slice(&mut self, record: &Grouped, tallies: &mut Tallies) {
         let innermost = self.slices.innermost().map(|begin| begin.name);
-        if self.slices.end(record.extra).is_none() {
-            tallies.add(Kind::EndWithoutBegin, record.offset());
-        } else if record.extra != 0 && innermost != Some(record.extra) {
+        let Some(begin) = self.slices.end(record.extra) else {
+            return tallies.add(Kind::EndWithoutBegin, record.offset());
+        };
+        if record.extra != 0 && innermost != Some(record.extra) {
             tallies.add(Kind::Crossing, record.offset());
         }
+        let overlaps = self.ends.end(begin.pair, record.time, record.is_exact());
+        (0..overlaps).for_each(|_| tallies.add(Kind::Overlap, begin.offset));
     }
 
     /// Whether the last begin of this name was of another process.

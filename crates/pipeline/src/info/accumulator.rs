@@ -14,6 +14,7 @@ use super::timeline::Timeline;
 use crate::config::{Config, THREADS};
 use crate::input_set::InputPlace;
 use crate::inputs::of_inputs;
+use crate::reported_losses::MOST;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,6 +41,7 @@ pub(crate) struct InfoAccumulator {
     nameless: u64,
     uncategorised: u64,
     bare_starts: u64,
+    reported_losses: Vec<String>,
     config: Config,
     /// Bytes that each of the ledgers may take.
     limit: u64,
@@ -93,6 +95,7 @@ impl InfoAccumulator {
             too_many: Arc::new(AtomicBool::new(!wanted.full && !wanted.self_times)),
             nameless: 0,
             bare_starts: 0,
+            reported_losses: Vec::new(),
             uncategorised: 0,
             config: config.clone(),
             limit,
@@ -144,6 +147,8 @@ impl InfoAccumulator {
         self.args.append(&later.args)?;
         self.nameless += later.nameless;
         self.bare_starts += later.bare_starts;
+        let more = MOST.saturating_sub(self.reported_losses.len());
+        self.reported_losses.extend(later.reported_losses.into_iter().take(more));
         self.uncategorised += later.uncategorised;
         if !self.wanted.full && self.bytes > InfoConfig::SELF_TIMES_MAX && self.nests() {
             self.too_many.store(true, Ordering::Relaxed);
@@ -241,6 +246,7 @@ impl InfoAccumulator {
             unended,
             nameless: self.nameless,
             bare_starts: self.bare_starts,
+            reported_losses: self.reported_losses,
             uncategorised: self.uncategorised,
             is_lines: documents.iter().any(|document| document.form == Form::Ndjson),
             documents: envelope::count(documents),

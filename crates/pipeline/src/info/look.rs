@@ -9,6 +9,7 @@ use super::table::Table;
 use super::timeline::Timeline;
 use crate::check::page_data;
 use crate::input_set::InputPlace;
+use crate::reported_losses::reported_losses;
 use memchr::memchr2;
 use tracemill_core::bounds::{Times, is_zero};
 use tracemill_core::envelope::ChunkStats;
@@ -17,7 +18,7 @@ use tracemill_core::observe::{EventRef, Look};
 use tracemill_core::pairing::is_named;
 use tracemill_core::thread_table::{ids_of_key, write_key};
 use tracemill_profile::Role;
-use tracemill_tokenizer::{Event, Field, Nanos, to_text, unescape};
+use tracemill_tokenizer::{Event, Field, Member, Nanos, to_text, unescape};
 
 /// Phases of one ASCII letter, which are told by their number.
 pub(super) const LETTERS: usize = 128;
@@ -36,6 +37,8 @@ pub(crate) struct InfoLook {
     pub(super) uncategorised: u64,
     /// `TracingStartedInBrowser` without data.
     pub(super) bare_starts: u64,
+    /// What the trace itself says it lost.
+    pub(super) reported_losses: Vec<String>,
     pub(super) times: Times,
     /// What stands at time 0, which may not count.
     pub(super) at_zero: AtZero,
@@ -123,6 +126,7 @@ impl InfoLook {
             nameless: 0,
             uncategorised: 0,
             bare_starts: 0,
+            reported_losses: Vec::new(),
             times: Times::NONE,
             at_zero: AtZero::default(),
             ranks: Ranks::default(),
@@ -320,6 +324,11 @@ impl Look for InfoLook {
         }
         self.ranks.note(Rank::of(event, class, (ts, dur)));
         true
+    }
+
+    fn member(&mut self, member: &Member<'_>) {
+        let losses = reported_losses(member.key, member.value).into_iter();
+        self.reported_losses.extend(losses.map(|loss| loss.text));
     }
 
     fn seal(&mut self, _: &mut ChunkStats) {

@@ -77,6 +77,8 @@ pub struct InfoReport {
     /// Why indexes there are could not say that, if inputs are several.
     #[serde(skip)]
     pub index_unused: Option<&'static str>,
+    /// What the trace itself says it lost: names and values of counts among its keys, the first few.
+    pub reported_losses: Vec<String>,
     /// Names of the keys beside the events, per input and document in order of first appearance.
     pub keys: Vec<String>,
 }

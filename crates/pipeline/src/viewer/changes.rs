@@ -33,12 +33,15 @@ changes! {
     ThreadNames "thread-names" "names of threads that are no text written as text";
     QuotedTimes "quoted-times" "times in quotes written as numbers";
     ProfileIds "profile-ids" "CPU profile events with id2 given an id too, by which DevTools tells profiles apart";
+    Deltas "moved-deltas" "ProfileChunk events with timeDeltas in cpuProfile given them in args.data, where DevTools reads them";
+    BigIds "big-ids" "ids above 2^53 written as strings, because JavaScript rounds them";
     Around "profile-around" "X events added around CPU profiles, because DevTools draws profiles only beside other events";
     Chunks "chunks" "ProfileChunk events of more than 10,000 samples cut";
     Parts "chunk-parts" "ProfileChunk events added for those";
+    // both
+    Pids "pids" "pids renamed that are too large for the viewer";
+    Tids "tids" "tids renamed that are too large for the viewer";
     // Perfetto
-    Pids "pids" "pids renamed that do not fit into 32 bits";
-    Tids "tids" "tids renamed that do not fit into 32 bits";
     FlowIds "flow-ids" "ids of flows written as hexadecimal numbers";
     FlowId2 "flow-id2" "flows with id2 given an id, which is what Perfetto reads";
     Escapes "escapes" "events with escapes (\\u) of characters, which Perfetto shows as they are or refuses, written with the characters";
@@ -51,8 +54,14 @@ changes! {
 const COUNT: usize = TABLE.len();
 
 /// How often each was done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Changes([u64; COUNT]);
+
+impl Default for Changes {
+    fn default() -> Self {
+        Changes([0; COUNT])
+    }
+}
 
 impl Changes {
     pub(crate) fn add(&mut self, change: Change, count: u64) {

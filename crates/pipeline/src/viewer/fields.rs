@@ -8,7 +8,8 @@ use super::escapes::with_characters;
 use super::overlaps::{Edit, Overlapping, find_overlaps};
 use super::scan::ViewerFacts;
 use super::threads::{RenamedThreads, flow_id, local_flow_id};
-use crate::check::{Need, lacks, odd_thread_name, profile_id};
+use crate::annotations::without;
+use crate::check::{DeltasInside, Need, deltas_inside, is_big, lacks, odd_thread_name, profile_id};
 use crate::config::CheckFor;
 use crate::config::Config;
 use crate::emit::Emit;
@@ -26,7 +27,7 @@ use tracemill_core::hash::HashMap;
 use tracemill_core::json::member;
 use tracemill_core::json::push_micros;
 use tracemill_core::patch::Patches;
-use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, mend, number_text};
+use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, mend, number_text, to_text};
 
 /// What all workers share.
 pub(crate) struct ViewerFixups {
@@ -48,8 +49,7 @@ impl ViewerFixups {
         mut changes: Changes,
         config: &Config,
     ) -> Result<Self, Error> {
-        let renames = known.viewer == CheckFor::Perfetto;
-        let mut threads = RenamedThreads::of(&known.tables, rewrite, renames);
+        let mut threads = RenamedThreads::of(&known.tables, rewrite, known.viewer);
         changes.add(Change::Pids, threads.pids.len() as u64);
         changes.add(Change::Tids, threads.tids.len() as u64);
         let overlapping = find_overlaps(emit, &mut threads, &mut changes, config)?;
@@ -140,8 +140,11 @@ impl EventPatcher for FixupFinder<'_> {
         let spans = self.finder.find(event);
         let mut found = PatchedEvent { event, patches };
         let event = spans.of(event);
+        self.rename(&event, &mut found);
         match self.fixups.viewer {
             CheckFor::Devtools => {
+                self.quote_ids(&event, &mut found);
+                self.move_deltas(&event, &mut found);
                 self.supply_args(&event, &mut found);
                 self.supply(&event, &mut found);
                 self.unquote(&event, &mut found);
@@ -155,7 +158,6 @@ impl EventPatcher for FixupFinder<'_> {
                 }
             }
             CheckFor::Perfetto => {
-                self.rename(&event, &mut found);
                 self.rename_flow(&event, &mut found);
             }
         }
@@ -244,6 +246,33 @@ impl FixupFinder<'_> {
             (None, _) => insert_into(args, &format!("\"{object}\":{{{own}}}"), found),
         }
         self.changes.one(Change::PageArgs);
+    }
+
+    /// Ids that JavaScript rounds are strings.
+    fn quote_ids(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
+        let id2 = event.field(Field::Id2);
+        let of_id2 = ["global", "local"].map(|reach| member(id2?, reach.as_bytes()));
+        let ids = [event.field(Field::Id), event.field(Field::BindId)].into_iter().chain(of_id2);
+        for id in ids.flatten() {
+            let now = found.current(id).to_vec();
+            if is_big(&now) {
+                found.put(id, &quoted(&now));
+                self.changes.one(Change::BigIds);
+            }
+        }
+    }
+
+    /// Time steps of CPU profiles are where DevTools reads them.
+    fn move_deltas(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
+        let Some(DeltasInside { data, profile, lists }) = deltas_inside(event) else { return };
+        let (mut rest, mut moved) = (profile.to_vec(), Vec::new());
+        for (name, list) in lists {
+            rest = without(&rest, name.as_bytes()).map_or(rest.clone(), |slices| slices.concat());
+            moved.push(format!("\"{name}\":{}", to_text(list)));
+        }
+        insert_into(data, &moved.join(","), found);
+        found.put(profile, &rest);
+        self.changes.one(Change::Deltas);
     }
 
     /// Times are numbers.

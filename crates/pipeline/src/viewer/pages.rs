@@ -6,7 +6,7 @@
 //! * DevTools begins where it stands. Recordings that are not of a browser may begin earlier: then it moves. The main frame is
 //!   called after its first navigation, if that is within half a second of the begin: so that it still is, it gets that URL.
 //! * In the trace of a browser processes without a page are hidden. That is meant for those of the browser's own
-//!   recording (its GPU process has a track of its own); processes of other recordings get a page.
+//!   recording (its GPU process has a track of its own), if others of it are drawn; all other processes get a page.
 
 use super::changes::{Change, Changes};
 use super::scan::{Literal, PageTable};
@@ -103,12 +103,34 @@ impl Pages<'_> {
         });
     }
 
+    /// Recordings of browsers of which a process with a page is drawn.
+    fn browsers(&self) -> BTreeSet<usize> {
+        let mut browsers = self.recordings(|tables| tables.is_browser);
+        let mut pages: BTreeSet<(usize, Vec<u8>)> = BTreeSet::new();
+        for (base, tables) in self.tables {
+            let key = |pid: &Literal| (self.recording(*base), key_of(Some(pid)));
+            pages.extend(tables.pages.iter().map(key));
+        }
+        let is_drawn = |&recording: &usize| {
+            self.tables.iter().filter(|(base, _)| self.recording(*base) == recording).any(
+                |(_, tables)| {
+                    tables.threads.iter().any(|(pid, threads)| {
+                        threads.values().any(|thread| thread.drawn.is_some())
+                            && pages.contains(&(recording, key_of(Some(pid))))
+                    })
+                },
+            )
+        };
+        browsers.retain(is_drawn);
+        browsers
+    }
+
     /// A `CommitLoad` for each process that would be hidden for no reason of its own.
     pub(super) fn loads(&self, changes: &mut Changes) -> Vec<Vec<u8>> {
         if !self.tables.iter().any(|(_, tables)| tables.is_browser) {
             return Vec::new();
         }
-        let browsers = self.recordings(|tables| tables.is_browser);
+        let browsers = self.browsers();
         let shown: HashSet<Vec<u8>> = self
             .tables
             .iter()

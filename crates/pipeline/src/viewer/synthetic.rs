@@ -98,7 +98,7 @@ fn make(
         }
         pairs.take(entry, &bytes, changes, read, |event| text.push(event))
     })?;
-    for begin in pairs.finish() {
+    for begin in pairs.finish(|event| text.push(event))? {
         changes.one(Change::Open);
         text.push(&complete(&read(begin), None).0)?;
     }

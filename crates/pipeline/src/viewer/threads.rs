@@ -1,14 +1,15 @@
-//! Ids as Perfetto reads them (`users.md` §4): pids and tids of 32 bits, ids of flows as numbers.
+//! Ids as viewers read them (`users.md` §4): pids and tids that they tell apart, ids of flows as numbers.
 //!
-//! A pid or tid below 0 or above 4294967295 would become 0, one thread for all. It becomes its lowest 32 bits instead, or
-//! the next number that no other has: tids within their process, pids among all. Numbers only; strings are names to
-//! Perfetto. Memory: the threads of the trace.
+//! To Perfetto a pid or tid below 0 or above 4294967295 is 0, one thread for all; DevTools rounds those above 2^53. Such a
+//! number becomes its lowest 32 bits instead, or the next number that no other has: tids within their process, pids among
+//! all. Strings are names and stay. Memory: the threads of the trace.
 //!
 //! The id of a flow must be an integer or hexadecimal: another becomes a hash of 64 bits, the same for the same id, so
 //! that nothing must be remembered.
 
 use super::scan::{Literal, PageTable};
-use crate::check::is_flow_id;
+use crate::check::{is_big, is_flow_id};
+use crate::config::CheckFor;
 use crate::identity::{Rewrite, key_of};
 use crate::key_hash::hash_value;
 use std::collections::BTreeMap;
@@ -31,12 +32,11 @@ pub(crate) struct RenamedThreads {
 }
 
 impl RenamedThreads {
-    /// Decides for all threads of a trace, whose pids are renamed by `rewrite` before; only finds who is there unless
-    /// `renames`.
+    /// Decides for all threads of a trace, whose pids are renamed by `rewrite` before.
     pub(super) fn of(
         tables: &[(u64, PageTable)],
         rewrite: Option<&Rewrite>,
-        renames: bool,
+        viewer: CheckFor,
     ) -> Self {
         // by key, as written: processes, and their threads
         let mut lanes: BTreeMap<Vec<u8>, (Literal, Threads)> = BTreeMap::new();
@@ -51,15 +51,19 @@ impl RenamedThreads {
                 process.1.extend(threads.keys().map(|tid| (key_of(Some(tid)), tid.clone())));
             }
         }
+        let is_outside = match viewer {
+            CheckFor::Devtools => is_big,
+            CheckFor::Perfetto => is_outside,
+        };
         let mut new = RenamedThreads::default();
         let mut pids: HashSet<u32> = lanes.values().filter_map(|(pid, _)| in_range(pid)).collect();
         for (key, (pid, threads)) in lanes {
-            if renames && is_outside(&pid) {
+            if is_outside(&pid) {
                 new.pids.insert(key.clone(), free(low_bits(&pid), &mut pids));
             }
             let mut tids: HashSet<u32> = threads.values().filter_map(|tid| in_range(tid)).collect();
             for (tid_key, tid) in threads {
-                if renames && is_outside(&tid) {
+                if is_outside(&tid) {
                     let lane = [&*key, &*tid_key].concat();
                     new.tids.insert(lane, free(low_bits(&tid), &mut tids));
                 }

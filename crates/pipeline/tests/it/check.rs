@@ -139,6 +139,12 @@ fn two(a: (&str, u64, &str), b: (&str, u64, &str)) -> String {
     events(&[event(a.0, a.1, a.2), event(b.0, b.1, b.2)])
 }
 
+/// A pair of B and E, and an X event, each from one time to another.
+fn pair_and_slice(pair: (u64, u64), slice: (u64, u64)) -> String {
+    let dur = format!(r#","dur":{}"#, slice.1 - slice.0);
+    events(&[event("X", slice.0, &dur), event("B", pair.0, ""), event("E", pair.1, "")])
+}
+
 fn profile(chunks: &[&str]) -> String {
     let mut all = vec![event("P", 1, r#","name":"Profile","id":"0x1""#)];
     for (i, data) in chunks.iter().enumerate() {
@@ -183,6 +189,10 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
         ("several-documents", format!("[{x}][{x}]")),
         ("ndjson", format!("{x}\n{x}\n")),
         ("no-events", "[]".into()),
+        (
+            "reported-loss",
+            format!("{{\"traceEvents\":[{x}],\"metadata\":{{\"dataLossOccurred\":true}}}}"),
+        ),
         ("duplicate-key", format!("{{\"a\":1,\"a\":2,\"traceEvents\":[{x}]}}")),
         ("opening", format!("[\n[],{x}]").replace("[],", ",")),
         ("empty-event", format!("[{x},{{}}]")),
@@ -215,6 +225,8 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
         ("end-without-begin", one("E", "")),
         ("crossing", two(("B", 1, ""), ("E", 2, r#","name":"other""#))),
         ("overlap", two(("X", 1, r#","dur":3"#), ("X", 2, r#","dur":3"#))),
+        ("overlap", pair_and_slice((2, 9), (1, 3))),
+        ("overlap", pair_and_slice((1, 3), (2, 9))),
         ("be-threads", two(("B", 1, ""), ("E", 2, r#","tid":2"#))),
         ("missing-id", one("b", "")),
         ("async-without-end", one("b", r#","id":1"#)),
@@ -240,7 +252,16 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
         ("two-starts", two(("I", 1, start), ("I", 2, start))),
         ("empty-start", one("I", r#","name":"TracingStartedInBrowser""#)),
         ("hidden-process", two(("I", 1, start), ("I", 2, r#","pid":2"#))),
+        ("all-hidden", one("I", start)),
         ("many-samples", profile(&[&many])),
+        (
+            "unsigned-deltas",
+            profile(&[&ROOT.replace("\"timeDeltas\":[1]", "\"timeDeltas\":[4294967246]")]),
+        ),
+        (
+            "deltas-inside",
+            profile(&[r#"{"cpuProfile":{"nodes":[{"id":1}],"samples":[1],"timeDeltas":[1]}}"#]),
+        ),
         ("profile-id2", one("P", r#","name":"Profile","id2":{"local":"0x1"}"#)),
         (
             "profile-parents",
@@ -317,6 +338,53 @@ fn sound_traces_have_no_findings() {
     for text in [events(std::slice::from_ref(&x)), format!("[{x}]")] {
         let report = check_inputs(&[text.as_bytes()], &BOTH, PLAIN).expect("sound");
         assert_eq!(plain(&report), [""; 0]);
+    }
+}
+
+#[test]
+fn pairs_that_nest_in_slices_or_around_them_do_not_overlap() {
+    for (pair, slice) in
+        [((2, 4), (1, 5)), ((1, 5), (2, 4)), ((1, 2), (2, 3)), ((2, 3), (1, 2)), ((1, 3), (1, 5))]
+    {
+        let text = pair_and_slice(pair, slice);
+        let report = check_inputs(&[text.as_bytes()], &BOTH, PLAIN).expect("sound");
+        assert!(!counts(&report).contains_key("overlap"), "{pair:?} {slice:?}");
+    }
+}
+
+#[test]
+fn events_that_are_not_of_a_thread_need_no_tid() {
+    let without = |ph: &str, more: &str| one(ph, more).replace(r#""tid":1,"#, "");
+    for (text, is_missing) in [
+        (without("C", ""), false),
+        (without("M", ""), false),
+        (without("b", r#","id":1"#), false),
+        (without("I", r#","s":"g""#), false),
+        (without("i", r#","s":"p""#), false),
+        (without("I", r#","s":"t""#), true),
+        (without("X", r#","dur":1"#), true),
+        (without("B", ""), true),
+    ] {
+        let report = check_inputs(&[text.as_bytes()], &[], PLAIN).expect("sound");
+        assert_eq!(counts(&report).contains_key("missing-tid"), is_missing, "{text}");
+    }
+}
+
+#[test]
+fn times_that_are_texts_of_doubles_are_not_rounded() {
+    for (ts, is_rounded) in [
+        ("1554882536388913.5", false),
+        ("1554882536388913.50000000000000000", false),
+        ("1554882536388913.25", false),
+        ("0.10000000000000000555", false),
+        ("18446744073709551616", false),
+        ("1554882536388913.51", true),
+        ("1712195495533685.110", true),
+        ("9007199254740993", true),
+    ] {
+        let text = one("I", &format!(r#","ts":{ts}"#));
+        let report = check_inputs(&[text.as_bytes()], &[], PLAIN).expect("sound");
+        assert_eq!(counts(&report).contains_key("precision"), is_rounded, "{ts}");
     }
 }
 

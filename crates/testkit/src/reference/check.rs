@@ -185,7 +185,10 @@ fn fields(event: &RawEvent, counts: &mut Counts) {
         add(counts, "no-dur", u64::from(phase == b'X' && is_nothing(event.dur.as_deref())));
     }
     id(event.pid.as_deref(), Some("missing-pid"), counts);
-    id(event.tid.as_deref(), (phase != b'M').then_some("missing-tid"), counts);
+    let scope = event.members.iter().find(|(key, _)| key == "\"s\"").map(|(_, scope)| &**scope);
+    let is_wide = (phase | 0x20) == b'i' && matches!(scope, Some("\"g\"" | "\"p\""));
+    let on_thread = !is_wide && !b"CMNODvVbneSTpF".contains(&phase);
+    id(event.tid.as_deref(), on_thread.then_some("missing-tid"), counts);
     for (raw, negative) in [(&event.ts, "negative-ts"), (&event.dur, "negative-dur")] {
         let Some(raw) = raw.as_deref().filter(|raw| *raw != "null") else { continue };
         let Some(value) = time(raw) else {
@@ -249,7 +252,7 @@ fn digits(number: &str) -> (String, i64) {
 const MOST: i128 = i64::MAX as i128 - 8;
 
 /// Whole nanoseconds, rounded down, and whether that is all.
-fn nanos(number: &str) -> (i128, bool) {
+fn nanos(number: &str) -> Moment {
     let (digits, power) = digits(number);
     let negative = number.starts_with('-');
     let shift = power + 3;
@@ -271,10 +274,14 @@ fn nanos(number: &str) -> (i128, bool) {
 fn is_rounded(number: &str) -> bool {
     let (ns, exact) = nanos(number);
     let ns = ns.abs();
-    if exact {
-        return ns > 1 << 53 && (ns % 1000 != 0 || ns / 1000 > 1 << 53);
-    }
-    digits(number).0.len() > 17
+    let own = digits(number);
+    let (count, double) = (own.0.len(), number.parse::<f64>().expect("a number"));
+    // as a program writes a double with so many digits
+    let is_double =
+        (1..=767).contains(&count) && digits(&format!("{double:.*e}", count - 1)) == own;
+    let is_long =
+        if exact { ns > 1 << 53 && (ns % 1000 != 0 || ns / 1000 > 1 << 53) } else { count > 17 };
+    is_long && !is_double
 }
 
 /// A timed event.
@@ -297,60 +304,97 @@ fn timed(events: &[RawEvent]) -> Vec<Timed<'_>> {
     all
 }
 
-fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
-    let mut pairs: HashMap<Lane, (Vec<Option<Value>>, u64)> = HashMap::new();
-    let mut slices: HashMap<Lane, Vec<(i128, i128, usize, bool)>> = HashMap::new();
-    for Timed { event, phase, ns, number } in timed {
-        let name = pairing::name(event.name.as_deref());
-        match phase {
-            b'B' | b'E' => {
-                let (open, count) = pairs.entry(lane(event)).or_default();
-                *count += 1;
-                if *phase == b'B' {
-                    open.push(name);
-                    continue;
-                }
-                match pairing::closed_by(open, &name) {
-                    None => add(counts, "end-without-begin", 1),
-                    Some(at) => {
-                        if name.is_some() && open[open.len() - 1] != name {
-                            add(counts, "crossing", 1);
-                        }
-                        open.remove(at);
-                    }
-                }
-            }
-            b'X' => {
-                let dur = event.dur.as_deref().filter(|raw| time(raw).is_some());
-                let (dur, exact) = dur.map_or((0, true), |raw| nanos(&text(raw)));
-                let begin = event.ts.as_deref().is_some_and(|raw| nanos(&text(raw)).1);
-                if dur > 0 {
-                    let slice = (*ns, -dur, *number, exact && begin);
-                    slices.entry(lane(event)).or_default().push(slice);
-                }
-            }
-            _ => {}
+/// Nanoseconds, and whether they are whole.
+type Moment = (i128, bool);
+
+/// What is open on a thread: complete events, and begins of pairs with the end of the complete event around each.
+#[derive(Default)]
+struct Open {
+    slices: Vec<(i128, Moment)>,
+    begins: Vec<(Option<Value>, Moment, Option<Moment>)>,
+}
+
+/// Whether `end` is after `other`; finer times are rounded twice.
+fn is_after(end: Moment, other: Moment) -> bool {
+    end.0 - other.0 > i128::from(!(end.1 && other.1))
+}
+
+impl Open {
+    fn complete(&mut self, start: i128, (end, exact): Moment, counts: &mut Counts) {
+        let end = (end.min(i128::from(i64::MAX)), exact);
+        self.slices.retain(|(_, open)| open.0 > start);
+        let overlaps = self.slices.iter().any(|&(_, open)| is_after(end, open));
+        add(counts, "overlap", u64::from(overlaps));
+        self.slices.extend((!overlaps).then_some((start, end)));
+    }
+
+    fn begin(&mut self, name: Option<Value>, time: Moment) {
+        let around = self.slices.iter().filter(|(start, end)| *start < time.0 && end.0 > time.0);
+        let innermost = around.map(|(_, end)| *end).next_back();
+        self.begins.push((name, time, innermost));
+    }
+
+    fn end(&mut self, name: &Option<Value>, end: Moment, counts: &mut Counts) {
+        let names: Vec<_> = self.begins.iter().map(|begin| begin.0.clone()).collect();
+        let Some(at) = pairing::closed_by(&names, name) else {
+            return add(counts, "end-without-begin", 1);
+        };
+        add(counts, "crossing", u64::from(name.is_some() && names.last() != Some(name)));
+        let (_, start, around) = self.begins.remove(at);
+        let end = (end.0, end.1 && start.1);
+        if end.0 == start.0 {
+        } else if around.is_some_and(|around| is_after(end, around)) {
+            add(counts, "overlap", 1);
+        } else {
+            let before = self.slices.len();
+            let inside = |from: i128| start.0 < from && from < end.0;
+            self.slices.retain(|&(from, own)| !(inside(from) && is_after(own, end)));
+            add(counts, "overlap", (before - self.slices.len()) as u64);
         }
     }
-    add(counts, "begin-without-end", pairs.values().map(|(open, _)| open.len() as u64).sum());
+}
+
+fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
+    let mut lanes: HashMap<Lane, Vec<(i128, i128, usize)>> = HashMap::new();
+    let mut pairs: HashMap<Lane, u64> = HashMap::new();
+    let times = |timed: &Timed<'_>| {
+        let dur = timed.event.dur.as_deref().filter(|raw| time(raw).is_some());
+        let (dur, exact) = dur.map_or((0, true), |raw| nanos(&text(raw)));
+        let begin = timed.event.ts.as_deref().is_some_and(|raw| nanos(&text(raw)).1);
+        (dur, begin, exact)
+    };
+    for (at, own) in timed.iter().enumerate() {
+        // longer ones first, before begins and ends
+        let length = match own.phase {
+            b'X' => times(own).0,
+            b'B' | b'E' => {
+                *pairs.entry(lane(own.event)).or_default() += 1;
+                0
+            }
+            _ => continue,
+        };
+        if own.phase != b'X' || length > 0 {
+            lanes.entry(lane(own.event)).or_default().push((own.ns, -length, at));
+        }
+    }
     // without any end no pair can be wrong
     if pairs.len() > 1 && timed.iter().any(|timed| timed.phase == b'E') {
-        add(counts, "be-threads", pairs.values().map(|(_, count)| count).sum());
+        add(counts, "be-threads", pairs.values().sum());
     }
-    for mut slices in slices.into_values() {
-        slices.sort_unstable();
-        let mut open: Vec<(i128, bool)> = Vec::new();
-        for (start, dur, _, exact) in slices {
-            let end = (start - dur).min(i128::from(i64::MAX));
-            open.retain(|&(open, _)| open > start);
-            match open.last() {
-                // ends of finer times are rounded twice
-                Some(&(inner, own)) if end - inner > i128::from(!(exact && own)) => {
-                    add(counts, "overlap", 1);
-                }
-                _ => open.push((end, exact)),
+    for mut events in lanes.into_values() {
+        let mut open = Open::default();
+        events.sort_unstable();
+        for (ns, length, at) in events {
+            let own = &timed[at];
+            let (_, begin, exact) = times(own);
+            let name = pairing::name(own.event.name.as_deref());
+            match own.phase {
+                b'X' => open.complete(ns, (ns - length, begin && exact), counts),
+                b'B' => open.begin(name, (ns, begin)),
+                _ => open.end(&name, (ns, begin), counts),
             }
         }
+        add(counts, "begin-without-end", open.begins.len() as u64);
     }
 }
 

@@ -71,14 +71,15 @@ fn by_name<'a>(fields: &Fields<'a>) -> BTreeMap<Vec<u8>, (&'a str, &'a str)> {
     fields.0.iter().map(|&(key, value)| (name(key), (key, value))).collect()
 }
 
-/// Complete events of begins and ends: those with an end in the order of their ends, then the others.
+/// Complete events of begins and ends: those with an end in the order of their begins, then the others.
 fn pair(halves: &[&str]) -> Vec<String> {
     let sorted = order::output_order(halves).events;
     let fields: Vec<Fields<'_>> =
         halves.iter().map(|half| Fields::parse(half).expect("parsed before")).collect();
     let thread = |at: usize| ["pid", "tid"].map(|key| Value::of(fields[at].get(key)));
     let mut open: HashMap<[Value; 2], Vec<usize>> = HashMap::new();
-    let mut made = Vec::new();
+    let mut made = BTreeMap::new();
+    let number = |half: usize| sorted.iter().position(|&at| at == half);
     for &at in &sorted {
         let own = open.entry(thread(at)).or_default();
         if is_string(fields[at].get("ph").expect("parsed before"), "B") {
@@ -91,9 +92,11 @@ fn pair(halves: &[&str]) -> Vec<String> {
         };
         let begin = own.iter().rposition(|&begin| fits("name", begin) && fits("cat", begin));
         if let Some(begin) = begin {
-            made.push(complete(&fields[own.remove(begin)], Some(&fields[at])));
+            let begin = own.remove(begin);
+            made.insert(number(begin), complete(&fields[begin], Some(&fields[at])));
         }
     }
+    let mut made = Vec::from_iter(made.into_values());
     let is_open = |at: &&usize| open.get(&thread(**at)).is_some_and(|own| own.contains(at));
     made.extend(sorted.iter().filter(is_open).map(|&at| complete(&fields[at], None)));
     made
