@@ -185,34 +185,34 @@ fn a_profile_behind_another_document_of_a_stream_is_told() {
     }
 }
 
-/// What `info` says of DevTools is what `check --for devtools` says, of everything that lies here.
+/// What `info` says of viewers is what `check --for` says, of everything that lies here.
 #[test]
-fn info_and_check_agree_on_devtools() {
+fn info_and_check_agree_on_viewers() {
     let folder = Folder::new();
-    let mut told = [0; 3];
+    let mut counts = [0; 3];
     for file in crate::remedies::all_traces() {
         let file = file.display();
         let info = folder.run(&format!("info --index never {file}"));
-        let check = folder.run(&format!("check --for devtools {file}"));
-        let (Some(line), Some(verdict)) = (
-            info.stdout.lines().find(|line| line.starts_with("DevTools ")),
-            check.stdout.lines().find(|line| line.starts_with("verdict: ")),
-        ) else {
-            continue;
-        };
-        let said = match () {
-            () if line.contains("  opens it, and shows it right") => 0,
-            () if line.contains("  opens it, but") => 1,
-            () if line.contains("  does not open it") => 2,
-            () => panic!("{file}: {line}"),
-        };
-        let expected = match () {
-            () if verdict.contains("and is shown right") => 0,
-            () if verdict.contains("but not all is shown right") => 1,
-            () => 2,
-        };
-        assert_eq!(said, expected, "{file}: {line}, {verdict}");
-        told[said] += 1;
+        let line = info.stdout.lines().find(|line| line.starts_with("opens in "));
+        let Some(line) = line else { continue };
+        for viewer in ["DevTools", "Perfetto"] {
+            let check = folder.run(&format!("check --for {} {file}", viewer.to_lowercase()));
+            let verdict = check.stdout.lines().find(|line| line.starts_with("verdict: "));
+            let Some(verdict) = verdict else { continue };
+            let said = match () {
+                () if line.contains(&format!("{viewer} yes")) => 0,
+                () if line.contains(&format!("{viewer} in part")) => 1,
+                () if line.contains(&format!("{viewer} no")) => 2,
+                () => panic!("{file}: {line}"),
+            };
+            let expected = match () {
+                () if verdict.contains("and is shown right") => 0,
+                () if verdict.contains("but not all is shown right") => 1,
+                () => 2,
+            };
+            assert_eq!(said, expected, "{file}: {line}, {verdict}");
+            counts[said] += 1;
+        }
     }
-    assert!(told.iter().all(|&count| count > 3), "{told:?}");
+    assert!(counts.iter().all(|&count| count > 3), "{counts:?}");
 }

@@ -199,7 +199,7 @@ fn info_says_the_same_as_text_and_json() {
         "busiest    14 % thread 2 (pid 1) (of 1 thread; % of the trace)",
         "names      by time: 100 % e; by size: 100 % e",
         "profiles   no CPU profile",
-        "DevTools   does not open it: it has events without cat (3) -> tracemill merge a.json --for devtools -o OUT.json.gz",
+        "opens in   Perfetto yes · DevTools no: it has events without cat (3) (fix: tracemill merge a.json --for devtools -o OUT.json.gz)",
         "time       10 to 31 µs (21.00 µs)",
         "order      not sorted: 1 neighbour out of order (merge sorts)",
         "phases     X  3",

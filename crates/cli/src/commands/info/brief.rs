@@ -1,4 +1,4 @@
-//! The six lines that `info` begins with: how much, how long, who, what, profiles, and whether DevTools opens it.
+//! The six lines that `info` begins with: how much, how long, who, what, profiles, and which viewers open it.
 
 use super::page::Page;
 use super::words::{duration_text, short};
@@ -7,14 +7,14 @@ use crate::remedies;
 use crate::size::human;
 use std::cmp::Reverse;
 use tracemill_pipeline::{
-    CheckReport, DEVTOOLS_TEXT_MAX, Finding, InfoReport, ProcessInfo, Severity, ThreadInfo, TopRow,
-    Usage, grouped, plural,
+    CheckFor, CheckReport, DEVTOOLS_TEXT_MAX, Finding, InfoReport, ProcessInfo, Severity,
+    ThreadInfo, TopRow, Usage, grouped, plural,
 };
 
 /// Entries of a line.
 const LISTED: usize = 3;
 
-/// What everybody asks first. `seen` is what `check` says for DevTools, if it was asked.
+/// What everybody asks first. `seen` is what `check` says for all viewers, if it was asked.
 pub(super) fn brief(report: &InfoReport, seen: Option<&CheckReport>) -> Page {
     let mut page = Page::default();
     page.line("input", input(report));
@@ -22,7 +22,11 @@ pub(super) fn brief(report: &InfoReport, seen: Option<&CheckReport>) -> Page {
     page.line("busiest", busiest(report));
     page.line("names", names(report));
     page.line("profiles", profiles(report));
-    page.line("DevTools", devtools(report, seen));
+    page.line("opens in", viewers(report, seen));
+    if !report.reported_losses.is_empty() {
+        let losses = report.reported_losses.join(", ");
+        page.line("lost", format!("while it was recorded, as its keys say: {losses}"));
+    }
     page.lines("damage", loss_texts(&report.inputs));
     page
 }
@@ -153,44 +157,46 @@ fn profiles(report: &InfoReport) -> String {
     }
 }
 
-/// What keeps DevTools from opening the inputs, or from showing them right, and the command that mends it. Without `seen` it is what
-/// counting shows.
-fn devtools(report: &InfoReport, seen: Option<&CheckReport>) -> String {
+/// Which viewers open the inputs; where one does not, or shows them wrong, why, and the command that mends it. Without `seen`
+/// that is known for DevTools only, as far as counting shows it.
+fn viewers(report: &InfoReport, seen: Option<&CheckReport>) -> String {
     let name = match &report.inputs[..] {
         [input] => crate::messages::plain(&input.name),
         _ => "INPUTS".to_owned(),
     };
-    let mend = format!("tracemill merge {name} --for devtools -o OUT.json.gz");
-    match obstacle(report) {
-        None => match seen {
-            Some(seen) => seen_in_words(seen, &mend),
-            None => "probably opens it: info found nothing against it (tracemill check --for devtools looks at everything)"
-                .to_owned(),
+    let merge = |viewer: &str| format!("tracemill merge {name} --for {viewer} -o OUT.json.gz");
+    let answer = |viewer: CheckFor| match (obstacle(report), seen) {
+        (Some((why, mendable)), _) if viewer == CheckFor::Devtools => match mendable {
+            true => format!("no: {why} (fix: {})", merge("devtools")),
+            false => {
+                format!("no: {why} (fix: tracemill filter {name} --shrink-to devtools -o OUT.json)")
+            }
         },
-        Some((why, true)) => format!("does not open it: {why} -> {mend}"),
-        Some((why, false)) => format!(
-            "does not open it: {why} -> tracemill filter {name} --shrink-to devtools -o OUT.json"
-        ),
-    }
+        (_, Some(seen)) => seen_in_words(seen, viewer, &merge(viewer.name())),
+        _ => format!("probably (tracemill check --for {} looks at everything)", viewer.name()),
+    };
+    let answers = [CheckFor::Perfetto, CheckFor::Devtools]
+        .map(|viewer| format!("{} {}", viewer.title(), answer(viewer)));
+    answers.join(" · ")
 }
 
-/// The verdict of `check` in the words of this page.
-fn seen_in_words(seen: &CheckReport, mend: &str) -> String {
-    // the worst stands first
-    let Some(Finding { kind, severity, sentence, .. }) = seen.findings.first() else {
-        return "opens it, and shows it right".to_owned();
-    };
+/// The verdict of `check` for a viewer in the words of this page.
+fn seen_in_words(seen: &CheckReport, viewer: CheckFor, merge: &str) -> String {
+    let severity = |finding: &&Finding| finding.severity_for(viewer);
+    // of equals the first counts
+    let worst = seen.findings.iter().rev().max_by_key(severity);
+    let worst = worst.filter(|finding| severity(finding) > Some(Severity::Note));
+    let Some(finding) = worst else { return "yes".to_owned() };
+    let Finding { kind, sentence, .. } = finding;
     let remedy = remedies::of_finding(kind);
-    let remedy = match remedy.contains("tracemill merge") && !remedy.contains("--overlaps") {
-        true => mend,
-        false => remedy,
+    let fix = match remedy {
+        _ if remedy.contains("--overlaps") || !remedy.contains("tracemill ") => remedy.to_owned(),
+        _ if remedy.contains("tracemill merge") => format!("fix: {merge}"),
+        _ => format!("fix: {remedy}"),
     };
-    match severity {
-        Severity::Note => "opens it, and shows it right".to_owned(),
-        Severity::Warning => format!(
-            "opens it, but does not show all of it right: {sentence} (tracemill check --for devtools says where)"
-        ),
-        Severity::Error => format!("does not open it, or shows it wrong: {sentence} -> {remedy}"),
+    match severity(&finding) {
+        Some(Severity::Error) => format!("no, or wrong: {sentence} ({fix})"),
+        _ => format!("in part: {sentence} (tracemill check --for {} says where)", viewer.name()),
     }
 }
 
@@ -287,7 +293,7 @@ time       lasts 1.00 s; sorted
 busiest    90 % Main (Browser 10), <1 % thread 1 (Browser 10) (of 2 threads; % of the trace)
 names      by time: 100 % a; by size: 75 % b, 25 % a
 profiles   no CPU profile
-DevTools   opens it, and shows it right
+opens in   Perfetto yes · DevTools yes
 ";
         assert_eq!(brief(&report(), Some(&CheckReport::default())).text(false, None), expected);
     }
@@ -301,20 +307,19 @@ DevTools   opens it, and shows it right
 
     #[test]
     fn what_keeps_devtools_from_opening_is_named_with_a_command() {
-        let said = |change: &dyn Fn(&mut InfoReport)| {
+        let answer = |change: &dyn Fn(&mut InfoReport)| {
             let mut report = report();
             change(&mut report);
-            devtools(&report, None)
+            viewers(&report, None)
         };
-        let mend = " -> tracemill merge a.json --for devtools -o OUT.json.gz";
-        let text = said(&|report| report.uncategorised = 1234);
-        assert_eq!(text, format!("does not open it: it has events without cat (1,234){mend}"));
-        let text = said(&|report| report.inputs[0].bytes = 3 << 30);
-        assert!(
-            text.ends_with("-> tracemill filter a.json --shrink-to devtools -o OUT.json"),
-            "{text}"
-        );
-        assert!(text.contains("3.0 GiB of text"), "{text}");
+        let fix = "(fix: tracemill merge a.json --for devtools -o OUT.json.gz)";
+        let perfetto = "Perfetto probably (tracemill check --for perfetto looks at everything)";
+        let text = answer(&|report| report.uncategorised = 1234);
+        let expected = format!("{perfetto} · DevTools no: it has events without cat (1,234) {fix}");
+        assert_eq!(text, expected);
+        let text = answer(&|report| report.inputs[0].bytes = 3 << 30);
+        let shrink = "(fix: tracemill filter a.json --shrink-to devtools -o OUT.json)";
+        assert!(text.contains("3.0 GiB of text") && text.ends_with(shrink), "{text}");
         for change in [
             |report: &mut InfoReport| report.is_lines = true,
             |report: &mut InfoReport| report.documents = 2,
@@ -324,33 +329,34 @@ DevTools   opens it, and shows it right
             |report: &mut InfoReport| report.nameless = 1,
             |report: &mut InfoReport| report.bare_starts = 1,
         ] {
-            let text = said(&change);
-            assert!(text.starts_with("does not open it: ") && text.ends_with(mend), "{text}");
+            let text = answer(&change);
+            assert!(text.contains("DevTools no: ") && text.ends_with(fix), "{text}");
         }
-        let packed = said(&|report| report.inputs[0].encoding = Some("gzip"));
-        assert!(packed.starts_with("probably opens it"), "{packed}");
+        let packed = answer(&|report| report.inputs[0].encoding = Some("gzip"));
+        assert!(packed.contains("DevTools probably"), "{packed}");
     }
 
     #[test]
-    fn what_check_says_is_said_in_other_words() {
-        let seen = |kind: &str, severity| {
+    fn each_viewer_has_the_answer_of_check() {
+        let answer = |kind: &str, severity| {
             let (kind, sentence, places) = (kind.into(), "it is so".into(), Vec::new());
             let finding = Finding { kind, severity, count: 1, sentence, places };
             let seen = CheckReport { findings: vec![finding], ..CheckReport::default() };
-            devtools(&report(), Some(&seen))
+            viewers(&report(), Some(&seen))
         };
-        assert_eq!(seen("unsorted", Severity::Note), "opens it, and shows it right");
-        let text = seen("missing-args", Severity::Warning);
-        assert!(
-            text.starts_with("opens it, but does not show all of it right: it is so"),
-            "{text}"
-        );
-        let text = seen("bare-args", Severity::Error);
-        let mend = "-> tracemill merge a.json --for devtools -o OUT.json.gz";
-        assert_eq!(text, format!("does not open it, or shows it wrong: it is so {mend}"));
-        for (kind, remedy) in [("overlap", "--overlaps spill"), ("many-samples", mend)] {
-            assert!(seen(kind, Severity::Error).contains(remedy), "{kind}");
-        }
+        let fix = |viewer| format!("(fix: tracemill merge a.json --for {viewer} -o OUT.json.gz)");
+        assert_eq!(answer("unsorted", Severity::Note), "Perfetto yes · DevTools yes");
+        let text = answer("missing-args", Severity::Warning);
+        assert!(text.starts_with("Perfetto yes · DevTools in part: it is so"), "{text}");
+        let text = answer("missing-cat", Severity::Error);
+        let expected =
+            format!("Perfetto yes · DevTools no, or wrong: it is so {}", fix("devtools"));
+        assert_eq!(text, expected);
+        let text = answer("id-range", Severity::Error);
+        let expected =
+            format!("Perfetto no, or wrong: it is so {} · DevTools yes", fix("perfetto"));
+        assert_eq!(text, expected);
+        assert!(answer("overlap", Severity::Error).contains("--overlaps spill"));
     }
 
     #[test]

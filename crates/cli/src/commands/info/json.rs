@@ -54,6 +54,7 @@ pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
     all.set("categories", top_list(&report.categories, false));
     all.set("args", json!(report.args.as_ref().map(|args| top_list(args, false))));
     all.list("profiles", || report.profiles.iter().map(profile_count));
+    all.set("reported_losses", json!(report.reported_losses));
     all.set("keys", json!(report.keys));
     all
 }

@@ -27,7 +27,7 @@ use tracemill_pipeline::{
     CheckFor, CheckReport, Config, InfoReport, InputReport, Limits, Source, check, info_with,
 };
 
-/// Up to so many bytes of text are looked at once more, to say for certain whether DevTools opens them.
+/// Up to so many bytes of text are looked at once more, to say for certain which viewers open them.
 const CERTAIN: u64 = 16 << 20;
 /// So many files are held open for that.
 const HELD: usize = 16;
@@ -49,7 +49,7 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     let report = running.watch(|sources, config| {
         let again = if is_text { Again::of(sources) } else { None };
         info_with(sources, &args.wanted(), config, |report| {
-            seen = seen_by_devtools(again.as_ref(), report, config);
+            seen = seen_by_viewers(again.as_ref(), report, config);
         })
     })?;
 
@@ -119,8 +119,8 @@ impl<'s> Again<'s> {
     }
 }
 
-/// What `check --for devtools` says of inputs that are small and can be read again.
-fn seen_by_devtools(
+/// What `check` for all viewers says of inputs that are small and can be read again.
+fn seen_by_viewers(
     again: Option<&Again<'_>>,
     report: &InfoReport,
     config: &Config,
@@ -133,5 +133,5 @@ fn seen_by_devtools(
     // the bar has been shown
     let limits = Limits { progress: Arc::default(), strict: false, ..config.limits.clone() };
     let config = Config { profiles: config.profiles.clone(), ..Config::of(limits) };
-    check(&sources, &[CheckFor::Devtools], &config).ok()
+    check(&sources, &CheckFor::ALL, &config).ok()
 }
