@@ -8,8 +8,8 @@ use tracemill_pipeline::{IndexUse, InfoConfig};
 pub(super) const ABOUT: &str = "\
 Says what is in a trace, in six lines: its size and duration, the busiest threads, the names that take most time and \
 most bytes, its CPU profiles, whether DevTools opens it (and if not, the command that mends it), and what is \
-damaged. A thread is busy while any of its slices is open; each moment counts once. In traces of more than 64 MiB \
-calls within calls count again, and the line says so; --full counts them once.
+damaged. A thread is busy while any of its slices is open; each moment counts once. Of traces of more than 64 MiB \
+the line has sums of durations, in which calls within calls count again; --full finds how busy their threads are.
 
 --top N adds everything else: time bounds, the first and last event, density over time, gaps, order, phases, \
 processes and threads, names and categories by bytes and by time, CPU profiles, keys beside the events. --json and \

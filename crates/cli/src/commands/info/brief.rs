@@ -63,9 +63,13 @@ fn time_of(usage: &Usage, report: &InfoReport) -> u64 {
     if report.has_self { usage.self_ns } else { usage.time_ns }
 }
 
-/// What to add where nested time counts again.
-fn nested(report: &InfoReport) -> &'static str {
-    if report.has_self { "" } else { "; calls within calls count again (--full: once)" }
+/// Returns what the figures of threads are. Sums in which nested time counts again are no share of
+/// the trace.
+fn measure(report: &InfoReport) -> &'static str {
+    match report.has_self {
+        true => "% of the trace",
+        false => "sums of durations, calls within calls again; --full: % of the trace",
+    }
 }
 
 fn percent(part: u64, whole: u128) -> String {
@@ -105,14 +109,18 @@ fn busiest(report: &InfoReport) -> String {
     threads.sort_by_key(|(_, thread)| Reverse(time_of(&thread.usage, report)));
     let lasts = lasts.unsigned_abs();
     let one = |(process, thread): &(&ProcessInfo, &ThreadInfo)| {
-        let share = percent(time_of(&thread.usage, report), lasts);
-        format!("{share} {}", thread_title(process, thread))
+        let time = time_of(&thread.usage, report);
+        let figure = match report.has_self {
+            true => percent(time, lasts),
+            false => duration_text(time.into()),
+        };
+        format!("{figure} {}", thread_title(process, thread))
     };
     let list: Vec<String> = threads.iter().take(LISTED).map(one).collect();
     let threads = plural(all, "thread");
     match list.is_empty() {
         true => format!("{threads}, none with events that last"),
-        false => format!("{} (of {threads}; % of the trace{})", list.join(", "), nested(report)),
+        false => format!("{} (of {threads}; {})", list.join(", "), measure(report)),
     }
 }
 
@@ -301,7 +309,7 @@ opens in   Perfetto yes · DevTools yes
     #[test]
     fn nested_time_is_said_to_count_again() {
         let text = brief(&InfoReport { has_self: false, ..report() }, None).text(false, None);
-        let busiest = "270 % Main (Browser 10), 2 % thread 1 (Browser 10) (of 2 threads; % of the trace; calls within calls";
+        let busiest = "2.70 s Main (Browser 10), 15.00 ms thread 1 (Browser 10) (of 2 threads; sums of durations";
         assert!(text.contains(busiest), "{text}");
     }
 
