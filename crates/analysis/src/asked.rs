@@ -1,8 +1,10 @@
 //! What is asked once of events of one name and categories, not once of each.
 
+use crate::bounds::Bounding;
 use crate::compiled::is_named_as_sum;
-use crate::details::{Sought, Wanted};
+use crate::details::Sought;
 use crate::kinds::Kinds;
+use crate::trace::ReadRules;
 use tracemill_core::hash::mix;
 use tracemill_core::names::Names;
 use tracemill_pipeline::may_lack;
@@ -12,10 +14,8 @@ use tracemill_pipeline::may_lack;
 pub(crate) struct Asked {
     /// In events of phases X, I and B.
     sought: [Sought; 3],
-    /// Whether it says nothing of how long the trace lasts.
-    pub(crate) is_unbounded: bool,
-    /// Whether such events are calls that were made of samples and written as events.
-    pub(crate) is_call: bool,
+    /// Whether DevTools takes the bounds of a trace from such events.
+    pub(crate) bounding: Bounding,
     /// Whether such events may be sums of clang, which reports leave out.
     pub(crate) may_be_sum: bool,
     /// Whether such events may lack what DevTools reads, also if they have args.
@@ -23,19 +23,19 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// `asks_refusals`: whether anybody asks what events lack.
-    pub(crate) fn of(
-        kind: u32,
-        (kinds, names): (&Kinds, &Names),
-        (wanted, asks_refusals): (Wanted, bool),
-    ) -> Self {
+    /// Looks at a kind.
+    pub(crate) fn of(kind: u32, (kinds, names): (&Kinds, &Names), rules: ReadRules) -> Self {
         let name = names.bytes_of(kinds.all[kind as usize].name);
         Asked {
-            sought: [b'X', b'I', b'B'].map(|phase| Sought::of(phase, name, wanted)),
-            is_unbounded: name.ends_with(b"::UMA"),
-            is_call: kinds.is_call(kind, names),
-            may_be_sum: wanted.report && is_named_as_sum(name),
-            may_lack: asks_refusals && may_lack(name),
+            sought: [b'X', b'I', b'B']
+                .map(|phase| Sought::of(phase, name, (rules.wanted, !rules.as_devtools))),
+            bounding: match name.ends_with(b"::UMA") {
+                true => Bounding::Other,
+                false if kinds.is_call(kind, names) => Bounding::Call,
+                false => Bounding::Drawn,
+            },
+            may_be_sum: rules.wanted.report && is_named_as_sum(name),
+            may_lack: !rules.ignore_refusals && may_lack(name),
         }
     }
 

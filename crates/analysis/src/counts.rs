@@ -1,7 +1,10 @@
 //! What is counted of what is drawn, while it is walked over.
 
+use crate::groups::Ids;
 use crate::ignored::Ignored;
 use crate::picks::Drawn;
+use crate::walk::{Counted, Visit};
+use tracemill_core::error::Error;
 
 /// What is counted of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,5 +66,40 @@ impl<I: Iterator<Item = Drawn>> Iterator for Counting<'_, I> {
             self.counts.listed += u64::from(counts && is_listed);
         }
         Some(own)
+    }
+}
+
+/// Adds up the self time of calls that stand for a CPU that does nothing.
+pub(crate) struct IdleTime<'i, 't> {
+    ids: &'i Ids<'t>,
+    /// Whether each open entry is such a call.
+    open: Vec<bool>,
+    /// In the sums of the clock.
+    pub(crate) sum: f64,
+}
+
+impl<'i, 't> IdleTime<'i, 't> {
+    pub(crate) fn new(ids: &'i Ids<'t>) -> Self {
+        IdleTime { ids, open: Vec::new(), sum: 0.0 }
+    }
+}
+
+impl Visit for IdleTime<'_, '_> {
+    fn start(&mut self, own: &Counted, sum: f64) {
+        let is_idle = self.ids.is_idle(&own.entry);
+        self.sum += match (self.open.last() == Some(&true), is_idle) {
+            (false, true) => sum,
+            (true, false) => -sum,
+            _ => 0.0,
+        };
+        self.open.push(is_idle);
+    }
+
+    fn end(&mut self, _own: &Counted, _sum: f64) {
+        self.open.pop();
+    }
+
+    fn grown(&mut self) -> Result<u64, Error> {
+        Ok(0)
     }
 }

@@ -112,6 +112,8 @@ pub(crate) struct Sought {
     received: bool,
     stamp: bool,
     dispatched: bool,
+    /// Dispatched events of each type have a row; in DevTools those of all types have one.
+    typed: bool,
     animated: bool,
     connected: bool,
     compiled: bool,
@@ -141,14 +143,17 @@ static FRAME: Word = Word::new(|| Finder::new(b"\"frame\""));
 
 impl Sought {
     /// In events of this phase and name.
-    pub(crate) fn of(phase: u8, name: &[u8], wanted: Wanted) -> Self {
+    /// With `typed` dispatched events of each type have a row.
+    pub(crate) fn of(phase: u8, name: &[u8], (wanted, typed): (Wanted, bool)) -> Self {
+        let dispatched = name == b"EventDispatch" && phase != b'I';
         Sought {
             received: matches!(
                 name,
                 b"ResourceReceivedData" | b"ResourceFinish" | b"ResourceReceiveResponse"
             ),
             stamp: name == b"TimeStamp" && phase == b'I',
-            dispatched: wanted.titles && name == b"EventDispatch" && phase != b'I',
+            dispatched: dispatched && (wanted.titles || typed),
+            typed: dispatched && typed,
             animated: wanted.titles && name == b"Animation",
             connected: wanted.titles && name == b"WebSocketCreate",
             compiled: wanted.report && phase == b'X' && compiled::has_detail(name),
@@ -223,7 +228,14 @@ impl Sought {
         let data = data.filter(|data| *data != b"null");
         if let Some(data) = data {
             details.title = match self {
-                Sought { dispatched: true, .. } => text(Some(added(member(data, b"type")))),
+                Sought { dispatched: true, typed, .. } => {
+                    let kind = member(data, b"type");
+                    if typed {
+                        let kind = template(kind);
+                        details.row = text(Some([b"EventDispatch:", &*kind].concat()));
+                    }
+                    text(Some(added(kind)))
+                }
                 Sought { animated: true, .. } => {
                     let name = member(data, b"name").filter(|name| is_true(Some(name)));
                     text(Some(name.map_or(PLAIN.into(), |name| added(Some(name)))))

@@ -75,6 +75,11 @@ impl Entry {
         self.number as u8 == b'I'
     }
 
+    /// Whether it is an event or a call that began and ended at once.
+    pub(crate) fn is_without_duration(&self) -> bool {
+        self.dur == 0.0 && !self.is_instant()
+    }
+
     pub(crate) fn is_complete(&self) -> bool {
         matches!(self.number as u8, b'X' | b'B')
     }

@@ -4,10 +4,11 @@
 //! `args` and is decoded by the worker only where a quick search finds the word; equal ones are kept once.
 
 use crate::asked::{Asked, LastKinds};
+use crate::bounds::{Bounding, EventTime, EventTimes, TraceBounds};
 use crate::clock::{FAR, nanos_of, written};
 use crate::compiled::{Included, is_sum};
 use crate::counters::Counters;
-use crate::details::{DetailsTable, Wanted};
+use crate::details::DetailsTable;
 use crate::devices::{DeviceEvent, Role};
 use crate::images::Images;
 use crate::kinds::{Kind, Kinds, NO_CAT};
@@ -19,6 +20,7 @@ use crate::requests::Requests;
 use crate::sorting::Sorting;
 use crate::trace::ReadRules;
 use crate::value::{micros, string};
+use std::collections::BTreeMap;
 use tracemill_core::hash::HashMap;
 use tracemill_core::names::Names;
 use tracemill_core::observe::{EventRef, Look};
@@ -37,52 +39,10 @@ pub(crate) struct Lane {
     records: Vec<Record>,
 }
 
-/// What the bounds of a trace are made of.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
-    pub(crate) min: f64,
-    pub(crate) max: f64,
-    /// Nanoseconds that the first time is too coarse for.
-    rest: i64,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Bounds { min: f64::INFINITY, max: f64::NEG_INFINITY, rest: 0 }
-    }
-}
-
-impl Bounds {
-    pub(crate) fn between(min: f64, max: f64) -> Self {
-        Bounds { min, max, rest: 0 }
-    }
-
-    pub(crate) fn add(&mut self, min: f64, max: f64) {
-        self.add_with(min, max, 0);
-    }
-
-    /// The same where the first time is too coarse for some nanoseconds.
-    fn add_with(&mut self, min: f64, max: f64, rest: i64) {
-        if min < self.min || min == self.min && rest < self.rest {
-            (self.min, self.rest) = (min, rest);
-        }
-        self.max = self.max.max(max);
-    }
-
-    /// The first nanosecond, if there is a time.
-    fn first(&self) -> Option<i64> {
-        self.min.is_finite().then(|| nanos_of(self.min).saturating_add(self.rest))
-    }
-}
-
 /// What is found in the events of a stretch, or of all.
 #[derive(Default)]
 pub(crate) struct Facts {
-    pub(crate) wanted: Wanted,
-    /// Whether digits of names are an N.
-    fold_numbers: bool,
-    /// Whether what DevTools refuses is looked for.
-    asks_refusals: bool,
+    rules: ReadRules,
     pub(crate) names: Names,
     pub(crate) kinds: Kinds,
     pub(crate) details: DetailsTable,
@@ -92,11 +52,11 @@ pub(crate) struct Facts {
     last: Option<usize>,
     /// Events of the scan that names, frames and bounds are made of, with the numbers of their inputs.
     pub(crate) notable: Vec<(usize, Notable)>,
-    pub(crate) bounds: Bounds,
-    /// The same of calls that were written as events.
-    pub(crate) call_bounds: Bounds,
-    /// Both, of each input.
-    pub(crate) by_input: Vec<(Bounds, Bounds)>,
+    /// Times of the events of a chunk.
+    times: EventTimes,
+    /// The same of each input.
+    times_of_inputs: Vec<EventTimes>,
+    pub(crate) bounds: TraceBounds,
     /// Whether an event says that Chrome recorded the trace for DevTools.
     pub(crate) is_web: bool,
     /// What events lack so that DevTools refuses the trace.
@@ -106,6 +66,8 @@ pub(crate) struct Facts {
     validator: Validator,
     /// Events of threads that have no time.
     pub(crate) untimed: u64,
+    /// Number of events of each phase that no thread's tree can hold.
+    pub(crate) unfiled: BTreeMap<u8, u64>,
     /// What counters tell, if that is wanted.
     pub(crate) counters: Counters,
     /// What Chrome tells of pages, if that is wanted.
@@ -130,8 +92,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn new(rules: ReadRules) -> Self {
-        let ReadRules { wanted, fold_numbers, .. } = rules;
-        Facts { wanted, fold_numbers, asks_refusals: !rules.ignore_refusals, ..Facts::default() }
+        Facts { rules, ..Facts::default() }
     }
 
     /// The lane of an event: that of the event before, if it is the same.
@@ -169,7 +130,7 @@ impl Facts {
             return kind;
         }
         let name = match name {
-            Some(name) if self.fold_numbers => self.folded(name),
+            Some(name) if self.rules.fold_numbers => self.folded(name),
             name => self.text(name).unwrap_or(0),
         };
         let cat = self.text(cat).unwrap_or(NO_CAT);
@@ -181,8 +142,7 @@ impl Facts {
     fn asked(&mut self, kind: u32) -> Asked {
         while self.asked.len() <= kind as usize {
             let next = self.asked.len() as u32;
-            let wanted = (self.wanted, self.asks_refusals);
-            self.asked.push(Asked::of(next, (&self.kinds, &self.names), wanted));
+            self.asked.push(Asked::of(next, (&self.kinds, &self.names), self.rules));
         }
         self.asked[kind as usize]
     }
@@ -205,7 +165,7 @@ impl Facts {
 
     /// Notes what an event lacks so that DevTools refuses the trace; by its name it may lack something, or not.
     fn note_lack(&mut self, event: &Event<'_>, may_lack: bool) {
-        if self.asks_refusals
+        if self.asks_refusals()
             && let Some(lack) = lacking_of(event, may_lack)
         {
             self.lacks.note(lack, event);
@@ -245,15 +205,10 @@ impl Facts {
         let notable = later.notable.into_iter().map(|(_, event)| (chunk.input, event));
         self.notable.extend(notable);
         self.notable_bytes += later.notable_bytes;
-        while self.by_input.len() <= chunk.input {
-            self.by_input.push(Default::default());
+        while self.times_of_inputs.len() <= chunk.input {
+            self.times_of_inputs.push(Default::default());
         }
-        let (bounds, call_bounds) = &mut self.by_input[chunk.input];
-        for (own, Bounds { min, max, rest }) in
-            [(bounds, later.bounds), (call_bounds, later.call_bounds)]
-        {
-            own.add_with(min, max, rest);
-        }
+        self.times_of_inputs[chunk.input].append(later.times);
         self.counters.append(&later.counters, chunk.input, &texts);
         self.pages.append(later.pages, chunk.input, chunk.first);
         self.images.append(later.images, chunk.input, chunk.first);
@@ -264,6 +219,9 @@ impl Facts {
         }
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
+        for (phase, count) in later.unfiled {
+            *self.unfiled.entry(phase).or_default() += count;
+        }
         self.lacks.append(later.lacks, chunk.input);
         self.has_lapses |= later.has_lapses;
         Ok(())
@@ -311,26 +269,23 @@ impl Facts {
             next += u32::from(is_first);
             is_first
         });
-        for (input, (bounds, call_bounds)) in self.by_input.iter().enumerate() {
-            let own = place(input);
-            self.bounds.add(own.moved(bounds.min), own.moved(bounds.max));
-            self.call_bounds.add(own.moved(call_bounds.min), own.moved(call_bounds.max));
-        }
         moved
     }
 
-    /// The first nanosecond of all inputs where they stand beside each other, if there is a time.
-    pub(crate) fn first<'p>(&self, place: impl Fn(usize) -> &'p InputPlace) -> Option<i64> {
-        let of = |(input, (bounds, _)): (usize, &(Bounds, Bounds))| {
-            Some(bounds.first()?.saturating_add(place(input).offset()))
-        };
-        self.by_input.iter().enumerate().filter_map(of).min()
+    /// Returns whether DevTools finds the time of an event.
+    pub(crate) fn are_drawn(&self) -> bool {
+        self.times_of_inputs.iter().any(EventTimes::are_drawn)
+    }
+
+    /// Decides which events bound the trace: with `drawn_only` those that DevTools takes.
+    pub(crate) fn bound<'p>(&mut self, drawn_only: bool, place: impl Fn(usize) -> &'p InputPlace) {
+        self.bounds = TraceBounds::of(&self.times_of_inputs, drawn_only, place);
     }
 
     /// Of each kind whether its events say how long the trace lasts.
     pub(crate) fn bounding(&mut self) -> Vec<bool> {
         let all = (0..self.kinds.all.len() as u32).map(|kind| self.asked(kind));
-        all.map(|asked| !asked.is_unbounded && !asked.is_call).collect()
+        all.map(|asked| asked.bounding == Bounding::Drawn).collect()
     }
 
     /// What the notable events say.
@@ -362,32 +317,40 @@ impl Look for Facts {
 impl Facts {
     /// Whether events must say if they are proved to be JSON, because what DevTools refuses is looked for.
     pub(crate) fn asks_refusals(&self) -> bool {
-        self.asks_refusals
+        !self.rules.ignore_refusals
     }
 
     /// Notes an event, the `number_in`th of its chunk.
     #[inline]
     fn note(&mut self, event: &Event<'_>, number_in: u64) {
-        self.has_lapses |=
-            self.asks_refusals && !event.is_proved() && self.validator.check(event.bytes).is_err();
+        self.has_lapses |= self.asks_refusals()
+            && !event.is_proved()
+            && self.validator.check(event.bytes).is_err();
         if let Some(notable) = Notable::of(event) {
             self.is_web |= notable.is_web();
             self.notable_bytes += notable.heap();
             self.notable.push((0, notable));
         }
         let phase = event.phase();
-        if self.wanted.report {
+        if self.rules.wanted.report {
             self.pages.note(event, number_in);
         }
-        if self.wanted.urls {
+        if self.rules.wanted.urls {
             self.images.note(event, number_in);
             self.requests.note(event, number_in);
         }
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
             self.note_lack(event, true);
+            *self.unfiled.entry(phase).or_default() += 1;
+            if phase != b'M'
+                && let Some(ts) = micros(event, Field::Ts)
+            {
+                let rest = if ts.abs() < FAR { 0 } else { rest_of(event, ts) };
+                self.times.note(event, EventTime { ts, dur: 0.0, rest }, Bounding::Other);
+            }
             match phase {
-                b'C' if self.wanted.report => self.counters.note(event, &mut self.names),
-                b'b' | b'e' if self.wanted.report && Included::is(event) => {
+                b'C' if self.rules.wanted.report => self.counters.note(event, &mut self.names),
+                b'b' | b'e' if self.rules.wanted.report && Included::is(event) => {
                     let id = |field| event.field(field).unwrap_or_default();
                     let lane = self.lane(0, id(Field::Pid), id(Field::Tid)) as u32;
                     self.included.note(event, (lane, number_in), &mut self.names);
@@ -396,12 +359,13 @@ impl Facts {
             }
             return;
         }
-        let Some(ts) = micros(event, Field::Ts) else {
+        let is_time = |time: &f64| time.is_finite() || self.rules.as_devtools;
+        let Some(ts) = micros(event, Field::Ts).filter(is_time) else {
             self.note_lack(event, true);
             self.untimed += 1;
             return;
         };
-        let dur = micros(event, Field::Dur).unwrap_or(0.0);
+        let dur = micros(event, Field::Dur).filter(is_time).unwrap_or(0.0);
         let rest = if ts.abs() < FAR { 0 } else { rest_of(event, ts) };
         let kind = self.kind(event);
         let (name, asked) = (self.kinds.all[kind as usize].name, self.asked(kind));
@@ -409,10 +373,7 @@ impl Facts {
         if asked.may_be_sum && is_sum(event, ts) {
             return;
         }
-        if ts != 0.0 && !asked.is_unbounded {
-            let bounds = if asked.is_call { &mut self.call_bounds } else { &mut self.bounds };
-            bounds.add_with(ts, ts + dur, rest);
-        }
+        self.times.note(event, EventTime { ts, dur, rest }, asked.bounding);
         let sought = asked.sought(phase);
         let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
         let details = found.map_or(0, |found| self.details.number(found));
@@ -422,7 +383,7 @@ impl Facts {
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));
         let record = Record::new((ts, dur), kind, details, (number_in, phase));
         self.lanes[lane].records.push(record.with_rest(rest));
-        if self.wanted.report
+        if self.rules.wanted.report
             && phase == b'X'
             && let Some(role) = self.role(kind)
         {

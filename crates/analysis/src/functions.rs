@@ -172,6 +172,9 @@ pub(crate) const PROGRAM: u32 = 2;
 pub(crate) const IDLE: u32 = 3;
 pub(crate) const NATIVE: u32 = 4;
 
+/// The label of calls that stand for a CPU that does nothing, and of the group of these.
+pub(crate) const IDLE_LABEL: &str = "(idle)";
+
 /// Gives the texts above their numbers.
 pub(crate) fn meta_names() -> Names {
     let mut names = Names::default();

@@ -3,7 +3,7 @@
 use crate::details::is_of_request;
 use crate::entities::Owner;
 use crate::entries::Entry;
-use crate::functions::{Frame, IDLE};
+use crate::functions::{Frame, IDLE, IDLE_LABEL};
 use crate::kinds::{NO_CAT, flag};
 use crate::model::Model;
 use crate::styles::style;
@@ -282,7 +282,15 @@ impl<'t> Ids<'t> {
         parts.domain(self.by == GroupBy::Subdomain).to_vec()
     }
 
+    /// Whether it is a call that stands for a CPU that does nothing.
+    pub(crate) fn is_idle(&self, entry: &Entry) -> bool {
+        self.frame(entry).is_some_and(|frame| frame.function == IDLE)
+    }
+
     fn group_text(&self, entry: &Entry) -> Vec<u8> {
+        if !self.as_devtools && self.is_idle(entry) {
+            return IDLE_LABEL.into();
+        }
         match self.by {
             GroupBy::None => Vec::new(),
             GroupBy::Activity => self.style(entry).0.into_bytes(),

@@ -85,9 +85,10 @@ pub(crate) mod flag {
     pub(crate) const ONCE: u16 = 1 << 11;
 }
 
-/// The flags of each kind.
-pub(crate) fn flags(kinds: &Kinds, names: &Names) -> Vec<u16> {
-    kinds.all.iter().map(|kind| flags_of(*kind, names)).collect()
+/// The flags of each kind. Tasks are those of Chrome and Node only.
+pub(crate) fn flags(kinds: &Kinds, names: &Names, has_tasks: bool) -> Vec<u16> {
+    let left = if has_tasks { u16::MAX } else { !(flag::RUN_TASK | flag::TOP_LEVEL) };
+    kinds.all.iter().map(|kind| flags_of(*kind, names) & left).collect()
 }
 
 fn flags_of(kind: Kind, names: &Names) -> u16 {

@@ -26,6 +26,9 @@ const CATEGORIES: [(&str, &str); 11] = [
 impl Ids<'_> {
     /// What the panel writes for a group, of which `first` is the first entry.
     pub(crate) fn group_label(&self, id: &str, first: &Entry) -> Option<String> {
+        if !self.as_devtools && self.is_idle(first) {
+            return Some(id.to_owned());
+        }
         let or_unattributed = || Some(if id.is_empty() { "[unattributed]" } else { id }.to_owned());
         match self.by {
             GroupBy::Activity => self.label(first),

@@ -38,7 +38,7 @@
 //! All times are doubles, and every sum is made in the order in which DevTools makes it: so the numbers are its own, to the last
 //! bit. Where DevTools has a defect ours is right unless `as_devtools` asks for the defect ([`ReadRules`], [`TableRules`]).
 //!
-//! Modules in the order in which bytes meet them: `facts` (events to `record`s; `asked` is once a kind), `details` (what `args` say), `meta` (names and
+//! Modules in the order in which bytes meet them: `facts` (events to `record`s; `asked` is once a kind), `bounds` (from when to when), `producer` (whose rules decide that), `details` (what `args` say), `meta` (names and
 //! pages), `sorting` (by thread and time; B and E), `functions`, `raw`, `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
 //! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows`, `tree_rows`, `ordered`, `counts`, `table`, `united` and `parts`, `clock` (in which unit) and `placing`, `refusals` and `refused` (what DevTools does not open),
 //! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
@@ -47,6 +47,8 @@
 #![forbid(unsafe_code)]
 
 mod asked;
+mod bounds;
+mod call_rows;
 mod calls;
 mod chart;
 mod choose;
@@ -85,6 +87,7 @@ mod perfetto;
 mod picks;
 mod picture;
 mod placing;
+mod producer;
 mod profiles;
 mod proto;
 mod query;
@@ -133,18 +136,19 @@ pub use peek::Peek;
 pub use perfetto::{Perfetto, PerfettoDraft};
 pub use picks::Picks;
 pub use picture::{ChangeRules, Drawn, Order, Picture, PictureRules};
+pub use producer::Producer;
 pub use query::{Entries, Per, Query, RowKey, RowLimit, RowThreshold, Shape, TableRules};
 pub use refusals::Refusal;
 pub use report::{
     Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header,
-    Interaction, Kernel, KindTime, LargestPaint, LargestParts, Party, Producer, Reflow, Reflows,
-    Report, ReportRules, Request, ShiftCluster, Spread, StreamIdle, Stretch, Tasks, ThreadSums,
-    Told, Visit,
+    Interaction, Kernel, KindTime, LargestPaint, LargestParts, Party, Reflow, Reflows, Report,
+    ReportRules, Request, ShiftCluster, Spread, StreamIdle, Stretch, Tasks, ThreadSums, Told,
+    Visit,
 };
 pub use rows::{CallRow, FlameRow, Location, TreePath, TreeRow};
 pub use sorting::Pairs;
 pub use table::View;
-pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track};
+pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track, id_text};
 pub use tracemill_core::names::Names;
 pub use tree_rows::{TreeRows, TreeRowsIter};
 pub use united::Part;

@@ -6,6 +6,7 @@ use crate::tree::{Key, Row, Rows};
 use crate::tree_rows::{RowRoom, TreeRows};
 use std::cmp::Ordering;
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashSet;
 
 /// By what siblings are sorted; equal ones stay as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct Table {
     pub own: f64,
     /// The window, in milliseconds.
     pub total: f64,
+    /// Self time of calls that stand for a CPU that does nothing, in milliseconds.
+    pub idle: f64,
     /// The rows.
     pub rows: TreeRows,
     /// Rows that take too little to be shown, but for those below others, and what they take, in milliseconds.
@@ -40,6 +43,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Returns the milliseconds in which anything goes on.
+    pub fn busy(&self) -> f64 {
+        self.total - self.own - self.idle
+    }
+
     /// Puts siblings in another order, each with what is below it. Cost: a sort.
     ///
     /// # Errors
@@ -52,6 +60,7 @@ impl Table {
         let rows = std::mem::take(&mut self.rows);
         let mut tree: Rows<u32> = Rows::new(space);
         let mut path: Vec<u32> = vec![0];
+        let mut idle = HashSet::default();
         for (number, row) in (0..).zip(&rows) {
             path.truncate(row.depth as usize + 1);
             let own = tree.add(path[path.len() - 1], Key::of(0), number);
@@ -59,6 +68,9 @@ impl Table {
                 (own.own, own.total, own.count, own.marker) =
                     (row.own, row.total, row.count, row.start);
             });
+            if row.is_idle() {
+                idle.insert(own);
+            }
             path.push(own);
         }
         tree.check()?;
@@ -66,7 +78,7 @@ impl Table {
         let siblings = |row: u32| {
             let children: Vec<u32> = tree.children(row).collect();
             let get = |own| tree.get(own);
-            match by {
+            let mut sorted = match by {
                 RowOrder::Own => by_figure(children, get, |a, b| b.own.total_cmp(&a.own)),
                 RowOrder::Total => by_figure(children, get, |a, b| b.total.total_cmp(&a.total)),
                 RowOrder::Count => by_figure(children, get, |a, b| b.count.cmp(&a.count)),
@@ -78,7 +90,11 @@ impl Table {
                         Vec::new()
                     })
                 }
+            };
+            if by != RowOrder::Start {
+                sorted.sort_by_key(|own| idle.contains(own));
             }
+            sorted
         };
         for (row, _) in tree.depth_first_as(siblings, (usize::MAX, true), |_| true) {
             if let Some(own) = rows.get(tree.get(row).entry as usize) {
@@ -146,8 +162,15 @@ mod tests {
             row(0, "a", 5.0, 5.0),
         ];
         let window = Window { from: 0.0, to: 14.0 };
-        let table =
-            Table { window, own: 0.0, total: 14.0, rows: rows.into(), small: (0, 0.0), more: 0 };
+        let table = Table {
+            window,
+            own: 0.0,
+            total: 14.0,
+            idle: 0.0,
+            rows: rows.into(),
+            small: (0, 0.0),
+            more: 0,
+        };
         for (by, expected) in [
             (RowOrder::Own, "abcx"),
             (RowOrder::Total, "bcxa"),

@@ -1,7 +1,8 @@
 //! Records on the clock of the trace: inputs beside each other, and exact times from the first event on.
 
+use crate::bounds::{Bounds, TraceBounds};
 use crate::clock::{Clock, FAR, Times, nanos_of, written};
-use crate::facts::{Bounds, Facts};
+use crate::facts::Facts;
 use crate::meta::Meta;
 use crate::record::Record;
 use crate::sorting::Sorting;
@@ -22,7 +23,7 @@ pub(crate) fn clock_of((facts, meta): (&Facts, &Meta), inputs: &InputSet, times:
     }
     let wholes = profiles.iter().filter(|own| own.input.is_some());
     let starts = wholes.filter_map(|own| own.start.as_deref().and_then(written));
-    let first = facts.first(|input| inputs.place(input)).into_iter().chain(starts).min();
+    let first = facts.bounds.first.into_iter().chain(starts).min();
     let started = meta.started.filter(|&started| started >= 0.0).map(nanos_of);
     Clock::exact(started.or(first).unwrap_or(0))
 }
@@ -43,14 +44,14 @@ pub(crate) fn on_clock<'p>(
     };
     let Some(origin) = clock.origin() else {
         if moved.iter().enumerate().all(is_as_written) {
-            return Ok((sorting, facts.bounds));
+            return Ok((sorting, facts.bounds.events));
         }
         let sorting = sorting.moved(space, |filed| {
             let (lane, input) = moved[filed.lane as usize];
             filed.lane = lane;
             filed.record.ts = place(input).moved(filed.record.ts);
         })?;
-        return Ok((sorting, facts.bounds));
+        return Ok((sorting, facts.bounds.events));
     };
     let (bounding, mut last) = (facts.bounding(), f64::NEG_INFINITY);
     let sorting = sorting.moved(space, |filed| {
@@ -62,12 +63,13 @@ pub(crate) fn on_clock<'p>(
             last = last.max(filed.record.ts + filed.record.dur);
         }
     })?;
-    let max = match facts.bounds.max.abs() >= FAR {
+    let TraceBounds { events, first, is_last_unfiled, .. } = facts.bounds;
+    let max = match events.max.abs() >= FAR && !is_last_unfiled {
         // what a double is too coarse for the records tell
         true => clock.micros(last),
-        false => clock.placed_micros(facts.bounds.max),
+        false => clock.placed_micros(events.max),
     };
-    let first = facts.first(place).map(|first| first.saturating_sub(origin) as f64);
-    let min = first.map_or(facts.bounds.min, |first| clock.micros(first));
+    let first = first.map(|first| first.saturating_sub(origin) as f64);
+    let min = first.map_or(events.min, |first| clock.micros(first));
     Ok((sorting, Bounds::between(min, max)))
 }

@@ -1,14 +1,16 @@
 //! Inputs to threads: one pass over the inputs, the profiles in them, and which thread has which.
 
+use crate::bounds::Bounds;
 use crate::clock::Clock;
 use crate::devices::aligned;
-use crate::facts::{Bounds, Facts, Lane};
+use crate::facts::{Facts, Lane};
 use crate::kinds::flags;
 use crate::maps::{Mapper, SourceMaps};
 use crate::meta::{Meta, ThreadId};
 use crate::model::Model;
 use crate::modifications::Modifications;
 use crate::placing::{clock_of, on_clock};
+use crate::producer::{Producer, Signs};
 use crate::profiles::{Chosen, ReadProfile, choose, read_profiles, time_of};
 use crate::reading::Reading;
 use crate::refused::refusals;
@@ -89,6 +91,10 @@ impl Trace {
         let place = |input: usize| inputs.place(input);
         let moved = facts.unite(place);
         let meta = facts.meta(place);
+        let (producer, follows_devtools) = producer_of(&facts, &meta, inputs);
+        let is_drawn = facts.are_drawn() || inputs.profiles().iter().any(|own| own.is_whole);
+        let drawn_only = rules.as_devtools || follows_devtools && is_drawn;
+        facts.bound(drawn_only, place);
         let clock = clock_of((&facts, &meta), inputs, rules.times);
         let laid = (&mut facts, &*moved, clock);
         let (sorting, of_events) = on_clock(sorting, laid, place, &space)?;
@@ -118,15 +124,20 @@ impl Trace {
             std::mem::take(&mut facts.lanes)
         };
         let (call_bounds, count) =
-            (facts.call_bounds, moved.iter().map(|(lane, _)| lane + 1).max());
-        let mut trace = Trace::of(facts, meta, samples.finish()?, (config, rules, &space))?;
+            (facts.bounds.calls, moved.iter().map(|(lane, _)| lane + 1).max());
+        let of_producer = (rules, follows_devtools);
+        let mut trace = Trace::of(facts, meta, samples.finish()?, (config, of_producer, &space))?;
         (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
+        trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
         trace.devices = devices;
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         trace.is_cpu_profile = is_cpu_profile;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
         trace.add_threads(&lanes, &mut choose(profiles, is_cpu_profile));
+        if !drawn_only {
+            trace.bound_by_samples();
+        }
         trace.map(maps, &metadata, config.memory / 4);
         let of_maps = metadata.iter().map(|own| own.len() as u64).sum::<u64>();
         quota.check(trace.names.heap() + of_maps, "names, and metadata with source maps,")?;
@@ -171,10 +182,13 @@ impl Trace {
         facts: Facts,
         meta: Meta,
         samples: SpilledVec<Sample>,
-        (config, rules, space): (&Config, ReadRules, &Space),
+        (config, (rules, follows_devtools), space): (&Config, (ReadRules, bool), &Space),
     ) -> Result<Self, Error> {
+        let has_tasks = rules.as_devtools || follows_devtools;
         Ok(Trace {
-            flags: flags(&facts.kinds, &facts.names),
+            flags: flags(&facts.kinds, &facts.names, has_tasks),
+            producer: Producer::Generic,
+            follows_devtools,
             meta,
             records: Default::default(),
             devices: space.spool(1).take()?,
@@ -197,6 +211,7 @@ impl Trace {
             warnings: Vec::new(),
             refusals: Vec::new(),
             untimed: facts.untimed,
+            unfiled: facts.unfiled,
             written_calls: 0,
             names: facts.names,
             kinds: facts.kinds,
@@ -343,6 +358,19 @@ impl Trace {
         Ok(())
     }
 
+    /// Extends the bounds to the samples of each thread.
+    fn bound_by_samples(&mut self) {
+        for model in self.threads.iter().filter_map(|thread| thread.model.as_deref()) {
+            let range = &model.span.range;
+            for at in [range.start, range.end.saturating_sub(1)] {
+                let sample = self.samples.get(at).filter(|_| range.contains(&at));
+                let time = sample.map(|own| self.clock.micros(self.clock.tick(own.ms)));
+                let (first, last) = self.bounds;
+                self.bounds = time.map_or(self.bounds, |own| (first.min(own), last.max(own)));
+            }
+        }
+    }
+
     /// Takes from threads what DevTools does not show (devtools-semantics §9): those of processes without a page, and profiles of
     /// processes without events, unless nothing else is there; then their threads stand there, empty.
     fn leave_out(&mut self, with_events: &HashSet<Box<[u8]>>) {
@@ -356,6 +384,21 @@ impl Trace {
             }
         }
     }
+}
+
+/// Finds the producer of the inputs, and whether the rules of DevTools are those of the trace.
+fn producer_of(facts: &Facts, meta: &Meta, inputs: &InputSet) -> (Producer, bool) {
+    let profiles = inputs.profiles();
+    let signs = Signs {
+        kinds: &facts.kinds,
+        names: &facts.names,
+        meta,
+        is_web: facts.is_web,
+        has_whole: profiles.iter().any(|own| own.is_whole),
+        has_profiles: !profiles.is_empty(),
+    };
+    let producer = signs.producer();
+    (producer, signs.follow_devtools(producer))
 }
 
 fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {

@@ -16,7 +16,7 @@ pub(crate) fn refusals(
     let reports = inputs.reports();
     let any = |is: &dyn Fn(&InputReport) -> bool| reports.iter().any(is);
     let has_whole = profiles.iter().any(|own| own.facts.input.is_some());
-    let has_time = facts.bounds.min.is_finite() || facts.call_bounds.min.is_finite();
+    let has_time = facts.are_drawn();
     let lacks = &facts.lacks;
     let is_json = || !facts.has_lapses && inputs.are_keys_json();
     let place = |input: usize| inputs.place(input);

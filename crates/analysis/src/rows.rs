@@ -1,5 +1,6 @@
 //! Rows as they are handed out.
 
+use crate::functions::IDLE_LABEL;
 use crate::query::{RowLimit, RowThreshold};
 
 /// A call that is drawn.
@@ -133,8 +134,8 @@ impl TreeRow {
     }
 
     /// Whether it is the function that stands for a CPU that does nothing.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.label.as_deref() == Some("(idle)")
+    pub fn is_idle(&self) -> bool {
+        self.category == "idle" && self.label.as_deref() == Some(IDLE_LABEL)
     }
 }
 

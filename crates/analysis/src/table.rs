@@ -1,8 +1,7 @@
 //! Tables: the flame chart's rows, call tree, bottom-up and event log of a thread.
 
-use crate::calls::NO_SAMPLE;
 use crate::clock::Window;
-use crate::counts::{Counting, Counts, LeftOut};
+use crate::counts::{Counting, Counts, IdleTime, LeftOut};
 use crate::entries::{Entry, Placed};
 use crate::functions::Frame;
 use crate::groups::{GroupBy, Ids};
@@ -13,7 +12,7 @@ use crate::modifications::Hidden;
 use crate::ordered::Table;
 use crate::picks::{Answers, Drawn, Picks, Walked, matching};
 use crate::query::{Entries, Per, Query, RowLimit, Shape, TableRules};
-use crate::rows::{CallRow, Least, Location, TreeRow};
+use crate::rows::{Least, Location, TreeRow};
 use crate::stretches::Stretches;
 use crate::trace::{Thread, Trace, Track};
 use crate::tree::{By, Row, Rows};
@@ -43,6 +42,8 @@ pub struct View<'t> {
     /// Which rows of tables are made.
     pub(crate) limit: RowLimit,
     counts: OnceCell<Counts>,
+    /// Self time of calls that stand for a CPU that does nothing, of the last walk, in the sums of the clock.
+    idle: Cell<f64>,
 }
 
 impl<'t> View<'t> {
@@ -54,9 +55,10 @@ impl<'t> View<'t> {
     /// The same; of what is counted only what touches a stretch of time, in microseconds.
     pub(crate) fn counting(track: &'t Track<'t>, rules: TableRules, within: (f64, f64)) -> Self {
         let Track { trace, thread, .. } = *track;
-        let counts = OnceCell::new();
+        let (counts, idle) = (OnceCell::new(), Cell::new(0.0));
         let limit = RowLimit::default();
-        let mut view = View { trace, thread, track, rules, list: None, within, limit, counts };
+        let mut view =
+            View { trace, thread, track, rules, list: None, within, limit, counts, idle };
         view.list = view.list_in_force();
         view
     }
@@ -240,36 +242,8 @@ impl<'t> View<'t> {
         Ok(table)
     }
 
-    /// Hands on the calls of samples among the entries drawn, in pre-order, until `each` fails.
-    ///
-    /// # Errors
-    /// What `each` says.
-    pub fn call_rows(
-        &self,
-        mut each: impl FnMut(CallRow<'t>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let calls = self.drawn().filter(|own| own.entry.is_call());
-        calls.filter_map(|own| self.call_row(&own.entry)).try_for_each(&mut each)
-    }
-
-    /// A call as a row; `None` of what is no call.
-    pub(crate) fn call_row(&self, entry: &Entry) -> Option<CallRow<'t>> {
-        let model = self.thread.model.as_deref().filter(|_| entry.is_call())?;
-        let frame = model.frame(entry.kind);
-        Some(CallRow {
-            ts: self.trace.clock.micros(entry.ts),
-            dur: self.trace.clock.micros(entry.dur),
-            name: self.trace.names.bytes_of(frame.function),
-            url: self.trace.names.bytes_of(frame.url),
-            line: self.position(frame.line),
-            column: self.position(frame.column),
-            node: model.node(entry.kind).id,
-            sample: sample_of(entry),
-        })
-    }
-
     /// A line or column that a frame names, if it is one.
-    fn position(&self, text: u32) -> Option<i64> {
+    pub(crate) fn position(&self, text: u32) -> Option<i64> {
         let text = str::from_utf8(self.trace.names.bytes_of(text)).ok()?;
         let number: i64 = text.parse().ok()?;
         (number >= 0).then_some(number)
@@ -307,7 +281,12 @@ impl<'t> View<'t> {
         let drawn = self.drawn_of(nested.by_ref(), false, Some(&left_out));
         let mut counting = self.counter(drawn);
         let both = (over.of(self.drawn(), ids), over.of(&mut counting, ids));
-        walk(both, over.window, self.filter(), visits, room)?;
+        let mut idle = self.track.is_alone().then(|| IdleTime::new(ids));
+        let mut all: Vec<&mut dyn Visit> = Vec::with_capacity(visits.len() + 1);
+        all.extend(visits.iter_mut().map(|own| &mut **own as &mut dyn Visit));
+        all.extend(idle.as_mut().map(|own| own as &mut dyn Visit));
+        walk(both, over.window, self.filter(), &mut all, room)?;
+        self.idle.set(idle.map_or(0.0, |own| own.sum));
         let counts = counting.finish();
         // a second walk finds the same
         let counts = Counts { dropped: nested.dropped, left_out: left_out.get(), ..counts };
@@ -431,17 +410,28 @@ impl<'t> View<'t> {
     ) -> Result<Table, Error> {
         let root = rows.root();
         let ms = |sum: f64| self.trace.clock.ms(sum);
-        let mut least = Least::of(self.limit, ms(root.total) - ms(root.own));
+        let idle = self.idle.get();
+        let mut least = Least::of(self.limit, ms(root.total) - ms(root.own) - ms(idle));
         let levels = (levels.min(self.limit.depth), !self.rules.as_devtools);
-        let mut all = rows.depth_first(by, levels, |row| least.takes(ms(row.own), ms(row.total)));
+        let is_shown = |row: &Row| least.takes(ms(row.own), ms(row.total));
+        let puts_idle_last = idle != 0.0 && !self.rules.as_devtools && by != By::Start;
+        let sorted = |row: u32| {
+            let mut children = rows.sorted(row, by);
+            if puts_idle_last {
+                children.sort_by_key(|&own| ids.is_idle(&rows.get(own).entry));
+            }
+            children
+        };
+        let mut all = rows.depth_first_as(sorted, levels, is_shown);
         let (mut made, clock) = (room.writer(), room.clock);
         for (row, depth) in all.by_ref().take(self.limit.rows) {
             let row = self.row(&rows.get(row), depth, ids, by);
             made.push(TreeRow { own: clock.ms(row.own), total: clock.ms(row.total), ..row })?;
         }
         let (more, rows) = (all.count() as u64, made.finish()?);
-        let (window, own, total) = (clock.window(window), clock.ms(root.own), clock.ms(root.total));
-        Ok(Table { window, own, total, rows, small: least.small, more })
+        let (window, idle) = (clock.window(window), clock.ms(idle));
+        let (own, total) = (clock.ms(root.own), clock.ms(root.total));
+        Ok(Table { window, own, total, idle, rows, small: least.small, more })
     }
 
     /// The row of a table that shows a row of a tree.
@@ -491,9 +481,4 @@ impl<'t> View<'t> {
             column: self.position(frame.column),
         }
     }
-}
-
-/// The number of a call's sample, if it was made of one.
-pub(crate) fn sample_of(call: &Entry) -> Option<u32> {
-    Some(call.details).filter(|&sample| sample != NO_SAMPLE)
 }

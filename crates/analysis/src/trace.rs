@@ -17,11 +17,13 @@ use crate::meta::Meta;
 use crate::model::{Model, Weights};
 use crate::modifications::{Hidden, Modifications};
 use crate::pages::Pages;
+use crate::producer::Producer;
 use crate::refusals::Refusal;
 use crate::samples::Sample;
 use crate::sorting::{FiledRecords, Pairs};
 use crate::space::Space;
 use crate::value::string;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::hash::{HashMap, HashSet};
@@ -149,6 +151,10 @@ pub struct Trace {
     pub threads: Vec<Thread>,
     /// First and last microsecond (§11) on the trace's clock; infinite if there is none.
     pub bounds: (f64, f64),
+    pub(crate) producer: Producer,
+    /// Whether rules of DevTools decide which events count, from when to when: V8 or Blink wrote the
+    /// trace. Else all events count.
+    pub follows_devtools: bool,
     /// Whether Chrome did not record it for DevTools: then every event is drawn.
     pub is_generic: bool,
     /// Whether all there is are CPU profiles.
@@ -177,6 +183,8 @@ pub struct Trace {
     pub refusals: Vec<Refusal>,
     /// Events of threads that have no time: they are left out.
     pub untimed: u64,
+    /// Number of events of each phase that no thread's tree can hold.
+    pub unfiled: BTreeMap<u8, u64>,
     /// Calls that were written as events ([`tracemill_pipeline::CALLS`]) beside the samples that they were made of: they are left out, since
     /// calls are made of the samples.
     pub written_calls: u64,
@@ -211,6 +219,11 @@ impl Track<'_> {
 }
 
 impl Trace {
+    /// Returns the producer.
+    pub fn producer(&self) -> Producer {
+        self.producer
+    }
+
     /// Room for what is made of one thread.
     pub(crate) fn space(&self) -> Space {
         let threads = self.limits.threads.max(1) as u64;
@@ -328,8 +341,8 @@ impl Trace {
     }
 }
 
-/// A pid or tid as text.
-pub(crate) fn id_text(written: &[u8]) -> String {
+/// Returns a pid or tid, given as written, as text without quotes.
+pub fn id_text(written: &[u8]) -> String {
     let text = string(written).unwrap_or_else(|| written.to_vec());
     unescaped_text(&text)
 }

@@ -7,6 +7,7 @@ use crate::space::Space;
 use crate::tree::{By, Key, Rows};
 use crate::tree_rows::{RowRoom, RowWriter, TreeRows};
 use tracemill_core::error::Error;
+use tracemill_core::hash::HashSet;
 use tracemill_core::order::Keyed;
 use tracemill_core::record;
 use tracemill_core::spill::{SpillArray, SpillIndex};
@@ -35,9 +36,9 @@ pub struct Part {
 }
 
 impl Part {
-    /// Milliseconds in which anything goes on, of all its threads.
+    /// Returns the milliseconds in which anything goes on, of all its threads.
     pub fn busy(&self) -> f64 {
-        self.table.total - self.table.own
+        self.table.busy()
     }
 
     /// Adds all of a part but its rows.
@@ -45,6 +46,7 @@ impl Part {
         self.threads.extend(part.threads);
         self.table.own += part.table.own;
         self.table.total += part.table.total;
+        self.table.idle += part.table.idle;
         self.calls += part.calls;
         self.listed += part.listed;
         self.ignored += part.ignored;
@@ -82,11 +84,12 @@ impl Union<'_> {
         let (table, clock) = (&mut first.table, self.room.clock);
         table.window = clock.window(table.window);
         (table.own, table.total) = (clock.ms(table.own), clock.ms(table.total));
+        table.idle = clock.ms(table.idle);
         let mut left = Left {
             union: self,
             gone: None,
             hidden: None,
-            least: Least::of(self.limit, table.total - table.own),
+            least: Least::of(self.limit, table.busy()),
             made: 0,
             more: 0,
             rows: self.room.writer(),
@@ -114,6 +117,7 @@ impl Union<'_> {
     ) -> Result<(), Error> {
         let mut all: Rows<Source> = Rows::new(self.space);
         let mut numbers = Numbers::new(self.space);
+        let mut idle = HashSet::default();
         for (table, rows) in (0..).zip(&*tables) {
             let mut path: Vec<u32> = vec![0];
             for (number, row) in (0..).zip(rows) {
@@ -122,6 +126,9 @@ impl Union<'_> {
                 let own = Key::of(numbers.of(&row, key)?);
                 let (at, is_new) = all.row(parent, own, Source { table, row: number });
                 path.push(at);
+                if row.is_idle() {
+                    idle.insert(at);
+                }
                 all.update(at, |sum| match is_new {
                     true => {
                         (sum.own, sum.total, sum.bytes) = (row.own, row.total, row.bytes);
@@ -139,7 +146,12 @@ impl Union<'_> {
         }
         all.check()?;
         let by = if self.shape == Shape::CallTree { By::Total } else { By::Own };
-        for (at, depth) in all.depth_first(by, (usize::MAX, true), |_| true) {
+        let sorted = |row: u32| {
+            let mut children = all.sorted(row, by);
+            children.sort_by_key(|own| idle.contains(own));
+            children
+        };
+        for (at, depth) in all.depth_first_as(sorted, (usize::MAX, true), |_| true) {
             let sum = all.get(at);
             let Source { table, row } = sum.entry;
             let Some(mut row) = tables[table as usize].take(row as usize) else { continue };
@@ -173,7 +185,10 @@ impl Left<'_> {
     fn push(&mut self, mut row: TreeRow) -> Result<(), Error> {
         let Union { full_levels, limit, room, .. } = *self.union;
         self.gone = self.gone.filter(|depth| row.depth > *depth);
-        if self.gone.is_none() && row.depth < full_levels && row.own <= 0.0 && row.bytes <= 0.0 {
+        // rows that have no time at all are of events without a duration
+        let tells_nothing = row.own <= 0.0 && row.bytes <= 0.0;
+        let has_time = row.is_group || row.own != 0.0 || row.total != 0.0;
+        if self.gone.is_none() && row.depth < full_levels && tells_nothing && has_time {
             self.gone = Some(row.depth);
         }
         self.hidden = self.hidden.filter(|depth| row.depth > *depth);
@@ -325,6 +340,7 @@ mod tests {
                 window,
                 own: 1.0,
                 total: 10.0,
+                idle: 0.0,
                 rows: rows.into(),
                 small: (0, 0.0),
                 more: 0,

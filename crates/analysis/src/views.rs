@@ -113,7 +113,7 @@ impl<I: Identify> Visit for TopDown<'_, I> {
     }
 
     fn instant(&mut self, own: &Counted) {
-        if self.each {
+        if self.each || !self.as_devtools && own.written.is_without_duration() {
             self.enter(own, 0.0);
             self.open.pop();
         }
@@ -216,17 +216,27 @@ impl<'i, I: Identify> BottomUp<'i, I> {
         }
     }
 
-    /// The rows with the root's times; rows without time of their own go, but those with bytes. In a table that is added to others
-    /// (`shared`) they stay.
+    /// The rows with the root's times; rows without time of their own go, but those with bytes and those of events without a
+    /// duration. In a table that is added to others (`shared`) they stay.
     pub(crate) fn finish(mut self, shared: bool) -> Rows {
         let (total, own) = (self.window.to - self.window.from, or_zero(self.own.pop()));
         self.rows.update(0, |root| (root.total, root.own) = (total, own));
-        if shared {
+        let as_devtools = self.as_devtools;
+        if shared && as_devtools {
             return self.rows;
         }
         let top: Vec<u32> = self.rows.children(0).collect();
         for row in top {
-            self.rows.update(row, |row| row.is_gone = row.own <= 0.0 && row.bytes <= 0.0);
+            self.rows.update(row, |row| {
+                let tells_nothing = row.own <= 0.0 && row.bytes <= 0.0;
+                let has_time = row.own != 0.0 || row.total != 0.0;
+                let has_duration = !row.entry.is_without_duration();
+                let goes = match shared {
+                    true => has_duration && !has_time,
+                    false => has_duration || has_time || as_devtools,
+                };
+                row.is_gone = tells_nothing && goes;
+            });
         }
         self.rows
     }
@@ -282,8 +292,15 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         }
     }
 
-    fn instant(&mut self, Counted { written, entry }: &Counted) {
-        let Some(received) = self.ids.received(entry) else { return };
+    fn instant(&mut self, own: &Counted) {
+        let Counted { written, entry } = own;
+        let Some(received) = self.ids.received(entry) else {
+            if !self.as_devtools && written.is_without_duration() {
+                self.start(own, 0.0);
+                self.end(own, self.clock.sum(entry.ts));
+            }
+            return;
+        };
         let key = self.key(entry);
         let (row, _) = self.rows.row(0, key, *written);
         let is_cached = self.cached.get(&key).copied().unwrap_or(false);

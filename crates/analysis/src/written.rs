@@ -1,10 +1,11 @@
 //! Calls of samples as X events, which any viewer draws.
 
+use crate::call_rows::sample_of;
 use crate::entries::Entry;
 use crate::query::TableRules;
 use crate::rows::CallRow;
 use crate::space::Space;
-use crate::table::{View, sample_of};
+use crate::table::View;
 use crate::trace::Trace;
 use std::borrow::Cow;
 use tracemill_core::draft::Draft;

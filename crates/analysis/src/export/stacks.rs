@@ -1,6 +1,7 @@
 //! Rows of call trees as numbers: what all forms are written from.
 
 use super::form::Exported;
+use crate::functions::IDLE_LABEL;
 use crate::rows::TreeRow;
 use crate::space::Space;
 use crate::trace::Trace;
@@ -25,6 +26,13 @@ pub(crate) struct Frame {
     pub(crate) column: Option<i64>,
     /// What DevTools counts the first row of it as.
     pub(crate) category: &'static str,
+}
+
+impl Frame {
+    /// Whether it stands for a CPU that does nothing.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.category == "idle" && self.name == IDLE_LABEL
+    }
 }
 
 record! {

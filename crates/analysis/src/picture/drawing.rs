@@ -84,13 +84,15 @@ pub struct Drawn<'p> {
     pub name: &'p str,
     /// Frames that it stands for: more than 1 only for what is folded.
     pub frames: u64,
-    /// Its colour among [`Drawn::COLOURS`].
+    /// Its colour among [`Drawn::COLOURS`], or [`Drawn::IDLE`].
     pub colour: u8,
 }
 
 impl Drawn<'_> {
     /// How many colours there are.
     pub const COLOURS: u8 = 12;
+    /// The colour of a CPU that does nothing, after all others.
+    pub const IDLE: u8 = Self::COLOURS;
 }
 
 impl Picture {
@@ -134,7 +136,8 @@ impl Picture {
                     What::Folded(count) => ("", count, 0),
                     What::Node(node) => {
                         let frame = &self.frames[band.nodes.all[node as usize].frame as usize];
-                        (&*frame.name, 1, hue(frame))
+                        let colour = if frame.is_idle() { Drawn::IDLE } else { hue(frame) };
+                        (&*frame.name, 1, colour)
                     }
                 };
                 let (x, width) = (of(own.x), of(own.width));

@@ -2,10 +2,10 @@
 
 use super::network::Request;
 use super::parties::Party;
-use super::producer::Producer;
 use super::spread::Spread;
 use super::web::{Told, Visit};
 use crate::clock::Window;
+use crate::producer::Producer;
 use crate::query::TableRules;
 use crate::rows::{Location, TreePath, TreeRow};
 use crate::united::Part;
@@ -358,7 +358,7 @@ pub struct Reflow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counted {
     /// Of the process, as written.
-    pub pid: String,
+    pub pid: Box<[u8]>,
     /// Of the counter.
     pub name: String,
     /// Of the value.

@@ -10,7 +10,6 @@ mod navigations;
 mod network;
 mod parties;
 mod paths;
-mod producer;
 mod reflows;
 mod shifts;
 mod spread;
@@ -26,12 +25,12 @@ pub use found::{
 pub use interactions::Interaction;
 pub use network::Request;
 pub use parties::Party;
-pub use producer::Producer;
 pub use shifts::ShiftCluster;
 pub use spread::Spread;
 pub use web::{LargestPaint, LargestParts, Told, Visit};
 
 use crate::clock::Window;
+use crate::producer::Producer;
 use crate::trace::Trace;
 use crate::tree_rows::RowRoom;
 use crate::united::Part;
@@ -67,7 +66,7 @@ impl Trace {
     /// # Errors
     /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
     pub fn report(&self, threads: &[usize], rules: &ReportRules) -> Result<Report, Error> {
-        let producer = rules.producer.unwrap_or_else(|| self.producer());
+        let producer = rules.producer.unwrap_or(self.producer());
         let room = RowRoom::new(&self.limits);
         let (from, to) = self.bounds;
         let window = rules.window.unwrap_or(Window { from: from / 1000.0, to: to / 1000.0 });
@@ -173,7 +172,7 @@ impl Trace {
     fn counted(&self) -> Vec<Counted> {
         let text = |number: u32| self.names.text(number);
         let of = |own: &crate::counters::Counter| Counted {
-            pid: crate::trace::id_text(&own.pid),
+            pid: own.pid.clone(),
             name: text(own.name),
             key: text(own.key),
             count: own.count,

@@ -8,7 +8,6 @@ use super::visits::{Between, Within};
 use super::web::Visit;
 use crate::clock::{Clock, Window};
 use crate::entries::Entry;
-use crate::functions::IDLE;
 use crate::groups::GroupBy;
 use crate::ordered::Table;
 use crate::picks::{Picks, Walked};
@@ -70,7 +69,7 @@ impl Trace {
         let space = self.space_of_rows();
         let mut bottom_up = BottomUp::new(&ids, window, (1, false), (as_devtools, clock), &space);
         let mut calls = TopDown::new(&ids, &space, (false, false, as_devtools));
-        let is_idle = |entry: &Entry| ids.frame(entry).is_some_and(|own| own.function == IDLE);
+        let is_idle = |entry: &Entry| ids.is_idle(entry);
         let mut between = Between::new((window, clock), &is_idle);
         let spans = stretches.iter().map(|own| (own.ts, own.until));
         let spans = spans.map(|(from, to)| (clock.of_micros(from), clock.of_micros(to))).collect();

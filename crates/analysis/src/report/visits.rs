@@ -69,6 +69,10 @@ impl Visit for Between<'_> {
         self.depth += 1;
     }
 
+    fn instant(&mut self, Counted { entry, written }: &Counted) {
+        self.events += u64::from(written.is_without_duration() && !(self.is_idle)(entry));
+    }
+
     fn end(&mut self, Counted { entry, .. }: &Counted, ms: f64) {
         if (self.is_idle)(entry) {
             return;

@@ -9,7 +9,7 @@ otherwise. Several inputs make one table, with one row for calls of the same fun
 thread makes a table for each thread. Where inputs share pids, or their clocks differ, top decides as merge does.
 
 self is the time in which nothing below an event is open; total is its whole time, in which calls of itself do not \
-count again; percentages are of the time in which anything is open. In web traces events that DevTools does not draw \
+count again; percentages are of the time in which anything is open but (idle). In web traces events that DevTools does not draw \
 do not count, unless --all-events is given.
 
 Sums are doubles, added up in the same order as in DevTools: for one thread they are its numbers, to the last bit \

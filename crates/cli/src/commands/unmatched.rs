@@ -3,9 +3,9 @@
 use crate::args::{Chosen, CriteriaArgs, PartArgs};
 use crate::similar::suggestion;
 use std::collections::HashSet;
-use tracemill_analysis::Trace;
+use tracemill_analysis::{ThreadChoice, Trace};
 use tracemill_pipeline::{
-    Config, FilterReport, IdSet, InfoConfig, InfoReport, Pattern, Source, TopList, info,
+    Config, FilterReport, IdSet, InfoConfig, InfoReport, Pattern, Source, TopList, info, plural,
 };
 
 /// Names that a sentence lists.
@@ -105,6 +105,38 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// What events are that no thread's tree can hold, by their phases.
+const UNFILED: [(&str, &[u8]); 9] = [
+    ("async operation", b"bS"),
+    ("async end", b"eF"),
+    ("async step", b"nTp"),
+    ("instant", b"iR"),
+    ("counter event", b"C"),
+    ("flow event", b"stf"),
+    ("object event", b"NOD"),
+    ("memory dump", b"vV"),
+    ("metadata event", b"M"),
+];
+
+/// Returns a sentence about what a trace holds if no thread has anything that trees are made of.
+pub(super) fn without_threads(trace: &Trace) -> Option<String> {
+    if !trace.choose(&ThreadChoice::default()).is_empty() {
+        return None;
+    }
+    let count = |phases: &[u8]| phases.iter().filter_map(|phase| trace.unfiled.get(phase)).sum();
+    let begins: u64 = count(UNFILED[0].1);
+    let held = UNFILED.iter().filter(|(noun, _)| *noun != "async end" || begins == 0);
+    let held: Vec<String> = held
+        .map(|(noun, phases)| (noun, count(phases)))
+        .filter(|(_, count)| *count > 0)
+        .map(|(noun, count)| plural(count, noun))
+        .collect();
+    let held = if held.is_empty() { "nothing".to_owned() } else { held.join(", ") };
+    Some(format!(
+        "no thread has a slice (X, B, E), an instant (I) or CPU samples; the trace holds {held}"
+    ))
 }
 
 /// By which ids are sorted: those that are no numbers stand last.

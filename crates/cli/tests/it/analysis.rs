@@ -70,7 +70,7 @@ fn what_is_not_there_is_told() {
         }
     }
     std::fs::write(folder.path("empty.json"), "[]").expect("the folder takes it");
-    folder.run("top --from @1 --to @2 empty.json").ends(1).says(&["nothing matches"]);
+    folder.run("top --from @1 --to @2 empty.json").ends(1).says(&["the trace holds nothing"]);
     let moment = |verb: &str| folder.run(&format!("{verb} --from 3ms --to 3ms t.json"));
     moment("report").ends(0).says(&["the window has no length"]);
     moment("top").ends(1).says(&["nothing matches what was asked for"]);
@@ -79,7 +79,7 @@ fn what_is_not_there_is_told() {
     assert!(run.stderr.contains("--duration <TIME>': expected a time above 0"), "{}", run.stderr);
     std::fs::write(folder.path("b.json"), r#"[{"ph":"B","name":"x","pid":1,"tid":1,"ts":1},{"ph":"E","pid":1,"tid":1,"ts":2,"name":"y"},{"ph":"X","name":"n"}]"#)
         .expect("a file");
-    let run = folder.run("top b.json").ends(1);
+    let run = folder.run("top b.json").ends(0);
     for said in ["1 begin", "1 end", "1 event without a time"] {
         assert!(run.stderr.contains(said), "{}", run.stderr);
     }
@@ -130,7 +130,7 @@ fn calls_in_rows(said: &str) -> Vec<(String, String, String, f64, f64)> {
     let mut calls = Vec::new();
     for line in said.lines() {
         let row: Value = serde_json::from_str(line).expect("JSON");
-        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         if row.is_object() {
             thread = (text(&row["pid"]), text(&row["tid"]));
         } else if row[1] == "P" {
@@ -557,7 +557,7 @@ fn what_devtools_refuses_is_analysed_and_told() {
     assert_eq!(run.stderr, "");
     let run = folder.run("top -v other.json").ends(0);
     assert!(run.stderr.contains("DevTools does not open this"), "{}", run.stderr);
-    folder.run("top --times devtools other.json").ends(0).says(&["DevTools does not open this"]);
+    folder.run("top --times devtools other.json").ends(0).quietly();
 }
 
 /// Whoever asks for a clock has it, and tables say which it is.

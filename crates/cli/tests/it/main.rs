@@ -16,6 +16,7 @@ mod json;
 mod library_texts;
 mod nested;
 mod newcomer;
+mod one_answer;
 mod oracle;
 mod outputs;
 mod packaging;

@@ -8,7 +8,7 @@ use crate::commands::unmatched;
 use crate::commands::writing::{TraceFlags, Writing};
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use crate::report::base;
+use crate::report::{base, id};
 use serde_json::json;
 use std::io::{self, Write};
 use tracemill_analysis::{ReadRules, Trace, View, Wanted, WrittenCalls};
@@ -119,8 +119,8 @@ fn write_thread(
     let track = trace.track(thread).map_err(io::Error::other)?;
     let view = View::new(&track, rules);
     let head = json!({
-        "pid": thread.pid_text(),
-        "tid": thread.tid_text(),
+        "pid": id(&String::from_utf8_lossy(&thread.pid)),
+        "tid": id(&String::from_utf8_lossy(&thread.tid)),
         "name": thread.name,
         "rows": view.len(),
         "calls": view.calls(),

@@ -1,7 +1,7 @@
 //! The answers as JSON and CSV: every bit of every number.
 
 use super::answer::{Answer, RULES, self_of, times_of};
-use crate::report::Object;
+use crate::report::{Object, id};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -62,7 +62,8 @@ pub(super) fn part_head<'o>(answer: &Answer<'_>, part: &Part) -> Object<'o> {
         .iter()
         .map(|&at| {
             let own = &answer.trace.threads[at];
-            json!({"pid": own.pid_text(), "tid": own.tid_text(), "name": own.name, "samples": own.samples(), "input": own.input})
+            let [pid, tid] = [&own.pid, &own.tid].map(|own| id(&String::from_utf8_lossy(own)));
+            json!({"pid": pid, "tid": tid, "name": own.name, "samples": own.samples(), "input": own.input})
         })
         .collect();
     let table = &part.table;
@@ -71,6 +72,7 @@ pub(super) fn part_head<'o>(answer: &Answer<'_>, part: &Part) -> Object<'o> {
         ("window", json!([table.window.from, table.window.to])),
         ("self_ms", json!(table.own)),
         ("total_ms", json!(table.total)),
+        ("idle_ms", json!(table.idle)),
         ("calls", json!(part.calls)),
         ("samples", json!(part.samples)),
         ("listed", json!(part.listed)),
@@ -131,12 +133,14 @@ pub(super) fn csv(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A row up to what is said of its thread; there may be many.
+/// A row up to what is said of its thread; there may be many. A row of idle time has no share of what is busy.
 fn push_row(row: &TreeRow, busy: f64, line: &mut Vec<u8>) -> io::Result<()> {
-    write!(line, "{},", row.depth)?;
-    let percent = |ms: f64| percent_of(ms, busy);
-    for number in [row.own, row.total, percent(row.own), percent(row.total)] {
-        write!(line, "{number},")?;
+    write!(line, "{},{},{},", row.depth, row.own, row.total)?;
+    for ms in [row.own, row.total] {
+        if !row.is_idle() {
+            write!(line, "{}", percent_of(ms, busy))?;
+        }
+        line.push(b',');
     }
     write!(line, "{},{}", row.count, row.start)?;
     for text in [row.label.as_deref().unwrap_or(&row.id), &row.location.url] {

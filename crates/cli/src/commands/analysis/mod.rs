@@ -112,10 +112,10 @@ impl<'a> Job<'a> {
         let lost = inputs.iter().map(InputReport::lost).sum();
         let own = warnings(&self.trace).into_iter().map(Warning::Said);
         let refused = refused(&self.trace);
-        // others than DevTools' own times say nothing of it
+        // numbers that are not those of DevTools say nothing of it
         let (said, noted) = match self.trace.origin() {
-            None => (refused, None),
-            Some(_) => (None, refused),
+            None if self.trace.follows_devtools => (refused, None),
+            _ => (None, refused),
         };
         noted.iter().for_each(|text| messages.note(text));
         let own = own.chain(said.map(Warning::Said));
@@ -123,7 +123,9 @@ impl<'a> Job<'a> {
         self.reporting.tell(inputs, &Vec::from_iter(all));
         messages.losses(inputs);
         self.reporting.end((inputs, lost), |run| base(flags.verb, inputs, lost, run, []))?;
-        if is_empty {
+        if let Some(text) = unmatched::without_threads(&self.trace).filter(|_| is_empty) {
+            messages.warning(&text);
+        } else if is_empty {
             let (from, to) = self.trace.bounds;
             let lasts = match to - from {
                 time if time > 0.0 => format!("; the trace lasts {:.2} ms", time / 1000.0),
@@ -140,6 +142,10 @@ impl<'a> Job<'a> {
 /// That samples go on behind the last event, where tables end that no window was asked for.
 fn samples_behind(trace: &Trace) -> Option<String> {
     let (first, end) = trace.bounds;
+    // DevTools has no end of what it does not draw
+    if !end.is_finite() {
+        return None;
+    }
     let last = trace.threads.iter().filter_map(|thread| trace.last_sample(thread));
     let last = last.fold(end, f64::max);
     // a few samples more are how recordings end

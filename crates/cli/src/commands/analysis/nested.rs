@@ -15,9 +15,10 @@ const SCHEMA: &str = "tracemill.nested/1";
 /// A node's `value` is at least that of its children together: total times, and in bottom-up trees, where callers share the self time
 /// of what they call, self times.
 pub(super) fn write(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let busy = answer.parts.iter().map(Part::busy).sum::<f64>();
+    let value = |part: &Part| part.busy() + part.table.idle;
+    let all = answer.parts.iter().map(value).sum::<f64>();
     let mut root = head(answer);
-    root.extend([("name", json!("all")), ("value", json!(busy))]);
+    root.extend([("name", json!("all")), ("value", json!(all))]);
     // first, so that what it is can be told from its beginning
     write!(out, "{{\"schema\":\"{SCHEMA}\",")?;
     open_members(&root, out)?;
@@ -30,7 +31,10 @@ pub(super) fn write(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> 
 
 fn write_part(answer: &Answer<'_>, part: &Part, out: &mut dyn Write) -> io::Result<()> {
     let mut node = part_head(answer, part);
-    node.extend([("name", json!(answer.trace.title(part))), ("value", json!(part.busy()))]);
+    node.extend([
+        ("name", json!(answer.trace.title(part))),
+        ("value", json!(part.busy() + part.table.idle)),
+    ]);
     open(&node, out)?;
     let is_own = matches!(answer.query.shape, Shape::BottomUp { .. });
     // how many nodes are open below the part

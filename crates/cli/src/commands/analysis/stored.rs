@@ -119,7 +119,9 @@ fn run_of(table: &Value, is_call_tree: bool) -> Option<Run> {
     let [depth, id, label, own, total, count, url, line, col] = at;
     let (mut rows, mut busy) = (Vec::new(), 0.0);
     for part in table["parts"].as_array()? {
-        busy += part["total_ms"].as_f64()? - part["self_ms"].as_f64()?;
+        // tables of before had no idle time
+        let idle = part["idle_ms"].as_f64().unwrap_or(0.0);
+        busy += part["total_ms"].as_f64()? - part["self_ms"].as_f64()? - idle;
         for row in part["rows"].as_array()? {
             let text = |at: Option<usize>| Some(row.get(at?)?.as_str()?.to_owned());
             let place = Location {

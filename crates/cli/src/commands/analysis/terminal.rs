@@ -33,8 +33,9 @@ fn columns_of_terminal() -> Option<usize> {
     (columns.0 > 0).then_some(usize::from(columns.0))
 }
 
-/// Background colours of 256 for [`Drawn::COLOURS`]; all are light enough for black letters.
-const BACKGROUNDS: [u8; 12] = [217, 216, 222, 229, 192, 158, 152, 153, 147, 183, 182, 218];
+/// Background colours of 256 for [`Drawn::COLOURS`], and a grey for [`Drawn::IDLE`]; all are light
+/// enough for black letters.
+const BACKGROUNDS: [u8; 13] = [217, 216, 222, 229, 192, 158, 152, 153, 147, 183, 182, 218, 250];
 
 /// The whole picture.
 pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {

@@ -65,7 +65,9 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
             format!("{threads} of {processes}")
         }
     };
-    let (busy, total) = (part.busy(), part.table.total);
+    // a trace of which DevTools draws nothing has no window to it
+    let finite = |ms: f64| if ms.is_finite() { ms } else { 0.0 };
+    let (busy, total) = (finite(part.busy()), finite(part.table.total));
     let share = percent_of(busy, total);
     let calls = match part.samples {
         0 => String::new(),
@@ -85,18 +87,22 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
     };
     let from = |ms: f64| ms - trace.bounds.0 / 1000.0;
     let window = match *windows {
-        [own] if own == part.table.window => {
+        [own] if own == part.table.window && part.table.total.is_finite() => {
             format!(" from {:.2} to {:.2} ms", from(own.from), from(own.to))
         }
         _ => format!(" of {total:.2} ms"),
     };
     let left_out = left_out(part);
+    let idle = match part.table.idle {
+        idle if idle > 0.0 => format!(", {idle:.2} ms idle not counted"),
+        _ => String::new(),
+    };
     let times = match trace.origin() {
         Some(_) => ", exact times",
         None if trace.refusals.is_empty() => ", times as in DevTools",
         None => ", times as in DevTools, which does not open this",
     };
-    format!("{of}: {busy:.2} ms busy{window} ({share:.1} %){times}{calls}{listed}{left_out}")
+    format!("{of}: {busy:.2} ms busy{window} ({share:.1} %){idle}{times}{calls}{listed}{left_out}")
 }
 
 /// What does not count of what would without an ignore list and what was hidden.
@@ -133,18 +139,20 @@ fn label(row: &TreeRow) -> String {
     plain(row.name())
 }
 
+/// Returns a number with so many decimals, and a dash for one that is infinite or none at all.
+pub(super) fn decimals(number: f64, digits: usize) -> String {
+    if number.is_finite() { format!("{number:.digits$}") } else { "–".to_owned() }
+}
+
 /// The figures in a row of a kind of table.
 fn figures(shape: Shape, row: &TreeRow, busy: f64) -> Vec<String> {
-    let percent = |ms: f64| format!("{:.1}", percent_of(ms, busy));
-    let ms = |ms: f64| format!("{ms:.2}");
+    let percent = |ms: f64| match row.is_idle() {
+        true => "–".to_owned(),
+        false => decimals(percent_of(ms, busy), 1),
+    };
+    let ms = |ms: f64| decimals(ms, 2);
     match shape {
-        Shape::Log => {
-            vec![
-                format!("{:.3}", row.start),
-                format!("{:.3}", row.own),
-                format!("{:.3}", row.total),
-            ]
-        }
+        Shape::Log => [row.start, row.own, row.total].map(|ms| decimals(ms, 3)).to_vec(),
         Shape::CallTree => {
             vec![ms(row.total), percent(row.total), ms(row.own), grouped(row.count)]
         }

@@ -44,8 +44,8 @@ impl ReportInputs<'_> {
             .percent("dur_pct", "%", |own| percent_of(own.0.dur / 1000.0, all))
             .words("file", "file", |own| Cell::text(&own.1))
             .ms("start_ms", "", |own| self.after_start(own.0.window.from))
-            .words("pid", "", |own| Cell::text(thread(own).pid_text()))
-            .words("tid", "", |own| Cell::text(thread(own).tid_text()));
+            .words("pid", "", |own| Cell::id(&thread(own).pid))
+            .words("tid", "", |own| Cell::id(&thread(own).tid));
         Section::new(id, columns, runs, |own| self.within(&own.0))
     }
 

@@ -38,7 +38,7 @@ impl ReportInputs<'_> {
             .ms("exposed_memory_ms", "", |own| own.exposed_memory)
             .ms("idle_ms", "", |own| own.idle)
             .count("launched", "", |own| own.launched)
-            .words("pid", "", |own| Cell::text(thread(own).pid_text()))
+            .words("pid", "", |own| Cell::id(&thread(own).pid))
             .words("input", "", |own| self.input(own.thread));
         // in the order of the trace: ranks are compared with each other
         let rows = own.all.iter().take(self.rows);
@@ -111,8 +111,8 @@ impl ReportInputs<'_> {
             .ms("host_wait_ms", "", |own| own.host_wait)
             .ms("kernel_wait_ms", "", |own| own.kernel_wait)
             .ms("other_ms", "", |own| own.other)
-            .words("pid", "", |own| Cell::text(thread(own).pid_text()))
-            .words("tid", "", |own| Cell::text(thread(own).tid_text()))
+            .words("pid", "", |own| Cell::id(&thread(own).pid))
+            .words("tid", "", |own| Cell::id(&thread(own).tid))
             .words("input", "", |own| self.input(own.thread));
         let rows = own.idle.iter().take(self.rows);
         let next = |own: &&StreamIdle| self.next.of_thread(&["tree", "--log"], thread(own));

@@ -1,8 +1,11 @@
 //! A section of the report: figures of the whole, and a table. Text, Markdown and JSON are made of the same cells.
 
+use super::super::text::decimals;
 use crate::messages::plain;
+use crate::report::id;
 use crate::table::ColumnAlignment;
 use serde_json::{Value, json};
+use tracemill_analysis::id_text;
 use tracemill_pipeline::grouped;
 
 /// What stands in a table, or is a figure.
@@ -33,6 +36,11 @@ impl Cell {
         text.filter(|text| !text.is_empty()).map_or(Cell::None, Cell::text)
     }
 
+    /// A pid or tid as written.
+    pub(super) fn id(written: &[u8]) -> Self {
+        Cell::Json(id(&String::from_utf8_lossy(written)), id_text(written))
+    }
+
     pub(super) fn of(number: Option<i64>) -> Self {
         number.map_or(Cell::None, |number| Cell::Json(json!(number), number.to_string()))
     }
@@ -49,8 +57,8 @@ impl Cell {
 
     pub(super) fn shown(&self) -> String {
         match self {
-            Cell::Ms(number) => format!("{number:.2}"),
-            Cell::Percent(number) => format!("{number:.1}"),
+            Cell::Ms(number) => decimals(*number, 2),
+            Cell::Percent(number) => decimals(*number, 1),
             Cell::Count(count) => grouped(*count),
             Cell::Number(number) => number.to_string(),
             Cell::Text(text) | Cell::Json(_, text) => plain(text),

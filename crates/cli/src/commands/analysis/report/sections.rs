@@ -89,8 +89,8 @@ impl ReportInputs<'_> {
             .words("path", "from the outermost on", |_| {
                 Cell::Json(path_json(path), path_text(path))
             })
-            .words("pid", "", |_| Cell::text(thread.pid_text()))
-            .words("tid", "", |_| Cell::text(thread.tid_text()));
+            .words("pid", "", |_| Cell::id(&thread.pid))
+            .words("tid", "", |_| Cell::id(&thread.tid));
         let next = |_: &()| self.next.of_thread(&["tree", "--heaviest"], thread);
         let head = "the stack on which most time is spent, of the busiest thread";
         Some(Section::new("path", columns, [()], next).with(head, Vec::new()))
@@ -116,8 +116,8 @@ impl ReportInputs<'_> {
             .spare()
             .words("thread", "thread", |own| Cell::text(self.thread(own.thread)))
             .words("categories", "self ms by category", categories)
-            .words("pid", "", |own| Cell::text(thread(own).pid_text()))
-            .words("tid", "", |own| Cell::text(thread(own).tid_text()))
+            .words("pid", "", |own| Cell::id(&thread(own).pid))
+            .words("tid", "", |own| Cell::id(&thread(own).tid))
             .words("name", "", |own| Cell::optional(thread(own).name.as_deref()))
             .words("input", "", |own| Cell::optional(thread(own).input.as_deref()));
         let is_busy = |own: &&ThreadSums| own.busy > 0.0;
@@ -199,8 +199,8 @@ impl ReportInputs<'_> {
             .words("thread", "thread", |own| Cell::text(self.thread(own.thread)))
             .words("key", "key", |own| own.key.as_ref().map_or(Cell::None, Cell::text))
             .words("paths", "most self time", paths)
-            .words("pid", "", |own| Cell::text(thread(own).pid_text()))
-            .words("tid", "", |own| Cell::text(thread(own).tid_text()));
+            .words("pid", "", |own| Cell::id(&thread(own).pid))
+            .words("tid", "", |own| Cell::id(&thread(own).tid));
         Section::new(id, columns, rows, |own| match &own.key {
             // no tree has anything of it
             _ if own.paths.is_empty() => self.next.events_of(thread(own), own.window),
@@ -241,7 +241,7 @@ impl ReportInputs<'_> {
             .figure("max", "max", |own| Cell::Number(own.most))
             .words("name", "counter", |own| Cell::text(&own.name))
             .words("key", "key", |own| Cell::text(&own.key))
-            .words("pid", "pid", |own| Cell::text(&own.pid));
+            .words("pid", "pid", |own| Cell::id(&own.pid));
         let mut rows: Vec<&Counted> = all.iter().collect();
         rows.sort_by_key(|own| std::cmp::Reverse(own.count));
         rows.truncate(self.rows);

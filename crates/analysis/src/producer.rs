@@ -1,7 +1,8 @@
-//! Who wrote a trace, told by what is in it.
+//! The producer of a trace, found by its content, and whether its rules are those of DevTools.
 
-use crate::kinds::NO_CAT;
-use crate::trace::Trace;
+use crate::kinds::{Kinds, NO_CAT};
+use crate::meta::Meta;
+use tracemill_core::names::Names;
 
 /// What wrote a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,21 +66,29 @@ const KINETO: [&[u8]; 8] = [
     b"ac2g",
 ];
 
-impl Trace {
-    /// Who wrote it. Of traces by several Chrome goes before the others.
-    pub fn producer(&self) -> Producer {
-        if self.is_cpu_profile {
-            return Producer::CpuProfile;
-        }
-        let alone = |thread: &crate::trace::Thread| self.stands_alone(thread).is_some();
-        if !self.is_generic && !self.threads.iter().any(alone) {
+/// What names and kinds of a trace say of its producer.
+pub(crate) struct Signs<'t> {
+    pub(crate) kinds: &'t Kinds,
+    pub(crate) names: &'t Names,
+    /// Names of threads.
+    pub(crate) meta: &'t Meta,
+    /// Whether an event says that Chrome recorded the trace for DevTools.
+    pub(crate) is_web: bool,
+    /// Whether a `.cpuprofile` is among the inputs.
+    pub(crate) has_whole: bool,
+    /// Whether there are CPU profiles.
+    pub(crate) has_profiles: bool,
+}
+
+impl Signs<'_> {
+    /// Finds the producer. Of traces by several Chrome goes before the others.
+    pub(crate) fn producer(&self) -> Producer {
+        if self.is_web && !self.has_whole {
             return Producer::Chrome;
         }
         let mut compiler = false;
         let mut found = None;
-        for kind in &self.kinds.all {
-            let name = self.names.bytes_of(kind.name);
-            let cat = if kind.cat == NO_CAT { b"" } else { self.names.bytes_of(kind.cat) };
+        for (name, cat) in self.kinds() {
             compiler |= matches!(name, b"ExecuteCompiler" | b"Total ExecuteCompiler");
             let own = match cat {
                 b"build phase marker" | b"critical path component" => Some(Producer::Bazel),
@@ -91,14 +100,31 @@ impl Trace {
             };
             found = found.or(own);
         }
-        let is_node =
-            |thread: &crate::trace::Thread| thread.name.as_deref() == Some("JavaScriptMainThread");
+        let is_node = |name: &[u8]| name == b"JavaScriptMainThread";
         match found {
             Some(own) => own,
             None if compiler => Producer::Clang,
-            None if self.threads.iter().any(is_node) => Producer::Node,
-            None if !self.is_generic => Producer::Chrome,
+            None if self.meta.thread_names.iter().any(|(_, name)| is_node(name)) => Producer::Node,
+            None if self.is_web || self.has_whole => Producer::Chrome,
             None => Producer::Generic,
         }
+    }
+
+    /// Returns whether V8 or Blink wrote the trace. Which events count, from when to when, is
+    /// decided by the rules of DevTools then, and else by the trace alone.
+    pub(crate) fn follow_devtools(&self, producer: Producer) -> bool {
+        let is_v8 = |cat: &[u8]| {
+            let cat = cat.strip_prefix(b"disabled-by-default-").unwrap_or(cat);
+            [&b"devtools"[..], b"blink", b"v8"].iter().any(|own| cat.starts_with(own))
+        };
+        matches!(producer, Producer::Chrome | Producer::Node | Producer::CpuProfile)
+            || self.has_profiles
+            || self.kinds().any(|(_, cats)| cats.split(|&byte| byte == b',').any(is_v8))
+    }
+
+    /// Returns the name and the categories of each kind of event.
+    fn kinds(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let cats = |cat| if cat == NO_CAT { b"" } else { self.names.bytes_of(cat) };
+        self.kinds.all.iter().map(move |kind| (self.names.bytes_of(kind.name), cats(kind.cat)))
     }
 }

@@ -1,0 +1,130 @@
+//! What several verbs say of the same is the same.
+
+use crate::support::Folder;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Three processes: 1 and "1" are not the same, and a thread without a tid.
+const IDS: &str = r#"[{"ph":"X","cat":"x","name":"A","pid":"1","tid":"1","ts":10,"dur":50,"args":{}},
+{"ph":"X","cat":"x","name":"B","pid":1,"tid":1,"ts":20,"dur":5,"args":{}},
+{"ph":"X","cat":"x","name":"C","pid":1,"ts":20,"dur":5,"args":{}},
+{"ph":"C","name":"n","pid":"1","ts":20,"args":{"v":1}}]"#;
+
+/// Values of keys anywhere below.
+fn find<'v>(value: &'v Value, keys: &[&str], found: &mut Vec<&'v Value>) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, value)| {
+            if keys.contains(&&**key) {
+                found.push(value);
+            }
+            find(value, keys, found);
+        }),
+        Value::Array(values) => values.iter().for_each(|value| find(value, keys, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn ids_are_what_they_are_in_the_trace() {
+    let folder = Folder::new().with("ids.json", IDS);
+    let ids = |words: &str| {
+        let said = folder.run(words).ends(0).stdout;
+        let values: Vec<Value> = match serde_json::from_str(&said) {
+            Ok(value) => vec![value],
+            Err(_) => said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect(),
+        };
+        let mut found = Vec::new();
+        values.iter().for_each(|value| find(value, &["pid", "tid"], &mut found));
+        let mut found: Vec<String> = found.into_iter().map(Value::to_string).collect();
+        found.sort();
+        found.dedup();
+        found
+    };
+    let expected = ["\"1\"", "1", "null"];
+    for words in ["info --json", "top --json", "tree --json", "tree --json=nested", "calls --rows"]
+    {
+        assert_eq!(ids(&format!("{words} ids.json")), expected, "{words}");
+    }
+    // in reports rows are arrays
+    let report: Value =
+        serde_json::from_str(&folder.run("report --json ids.json").stdout).expect("JSON");
+    let mut found = BTreeSet::new();
+    for section in report["sections"].as_array().expect("sections") {
+        let columns = section["columns"].as_array().expect("columns").iter();
+        for at in columns.enumerate().filter(|(_, own)| *own == "pid" || *own == "tid") {
+            let rows = section["rows"].as_array().expect("rows").iter();
+            found.extend(rows.map(|row| row[at.0].to_string()));
+        }
+    }
+    assert_eq!(Vec::from_iter(found), expected);
+}
+
+#[test]
+fn traces_without_slices_say_what_they_hold() {
+    let async_only = r#"[{"ph":"b","pid":1,"id":1,"tid":0,"ts":1,"name":"run","cat":"z","args":{}},
+{"ph":"e","pid":1,"id":1,"tid":0,"ts":900,"name":"run","cat":"z"},{"ph":"S","pid":1,"id":2,"tid":0,"ts":5,"name":"old","cat":"z"},
+{"ph":"C","pid":1,"ts":5,"name":"n","args":{"v":1}},{"ph":"M","pid":1,"name":"process_name","args":{"name":"p"}}]"#;
+    let folder = Folder::new().with("async.json", async_only);
+    for verb in ["top", "tree", "flame", "calls --rows"] {
+        let run = folder.run(&format!("{verb} async.json")).ends(1);
+        run.says(&[
+            "no thread has a slice",
+            "2 async operations, 1 counter event, 1 metadata event",
+        ]);
+    }
+}
+
+#[test]
+fn no_figure_is_infinite_or_no_number() {
+    let profile = r#"[{"ph":"P","cat":"disabled-by-default-v8.cpu_profiler","name":"Profile","id":"0x1","pid":1,"tid":1,"ts":1000,"args":{"data":{"startTime":1000}}},
+{"ph":"P","cat":"disabled-by-default-v8.cpu_profiler","name":"ProfileChunk","id":"0x1","pid":1,"tid":1,"ts":2000,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}},{"id":2,"parent":1,"callFrame":{"functionName":"f","scriptId":"1","url":"a.js","lineNumber":3,"columnNumber":0}}],"samples":[2,2,1]},"timeDeltas":[100,500,300]}}}]"#;
+    let far = r#"[{"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":5,"dur":1e999},{"ph":"X","cat":"c","name":"b","pid":1,"tid":1,"ts":1e999,"dur":1},{"ph":"X","cat":"c","name":"c","pid":1,"tid":1,"ts":7,"dur":2}]"#;
+    let zero = r#"[{"ph":"X","cat":"devtools.timeline","name":"Paint","pid":1,"tid":1,"ts":0,"dur":3,"args":{"data":{}}}]"#;
+    let folder =
+        Folder::new().with("p.json", profile).with("far.json", far).with("zero.json", zero);
+    for verb in [
+        "info",
+        "top",
+        "top --like panel",
+        "tree --like panel",
+        "tree --log",
+        "report",
+        "flame",
+        "diff far.json",
+        "check",
+    ] {
+        for name in ["p.json", "far.json", "zero.json"] {
+            let run = folder.run(&format!("{verb} {name}"));
+            let said = format!("{}{}", run.stdout, run.stderr);
+            let mut words = said.split(|letter: char| !letter.is_alphanumeric());
+            assert!(
+                !words.any(|word| ["NaN", "inf", "infms"].contains(&word)),
+                "{verb} {name}\n{said}"
+            );
+        }
+    }
+    let top = folder.run("top p.json").stdout;
+    assert!(top.contains("0.80 ms busy") && top.contains("a.js:4:1"), "{top}");
+}
+
+#[test]
+fn idle_time_is_not_counted_and_said() {
+    let profile = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[2,3]},{"id":2,"callFrame":{"functionName":"(idle)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}},{"id":3,"callFrame":{"functionName":"handler","scriptId":"1","url":"file:///app/a.js","lineNumber":9,"columnNumber":0}}],"startTime":1000000,"endTime":1010000,"samples":[2,3,2,2,3,2],"timeDeltas":[1000,1000,1000,4000,1000,1000]}"#;
+    let folder = Folder::new().with("a.cpuprofile", profile);
+    let top = folder.run("top a.cpuprofile").ends(0).stdout;
+    assert!(top.contains("2.00 ms busy of 10.00 ms (20.0 %), 7.00 ms idle not counted"), "{top}");
+    let words = |line: Option<&str>| -> Vec<String> {
+        line.into_iter().flat_map(str::split_whitespace).map(str::to_owned).collect()
+    };
+    assert_eq!(words(top.lines().last()), ["7.00", "–", "7.00", "–", "3", "(idle)"]);
+    folder.run("tree --json a.cpuprofile -o base.json").ends(0);
+    let diff: Value =
+        serde_json::from_str(&folder.run("diff --json base.json a.cpuprofile").stdout)
+            .expect("JSON");
+    assert_eq!(diff["busy_ms"], serde_json::json!([2.0, 2.0]), "{diff}");
+    let report: Value =
+        serde_json::from_str(&folder.run("report --json a.cpuprofile").stdout).expect("JSON");
+    let mut busy = Vec::new();
+    find(&report, &["busy_ms"], &mut busy);
+    assert!(!busy.is_empty() && busy.iter().all(|own| *own == 2.0), "{busy:?}");
+}
