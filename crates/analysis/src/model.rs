@@ -75,6 +75,9 @@ pub(crate) struct Model {
     pub(crate) span: Span,
     /// When the last frame ends if no time says so, in milliseconds.
     pub(crate) end: f64,
+    /// Whether its samples stand beside the events of a trace (`samples` and `stackFrames`): DevTools
+    /// does not read these, so that none of its rules say which events begin or end a call.
+    pub(crate) is_of_stacks: bool,
     /// Nodes by trace id (a text).
     pub(crate) trace_ids: HashMap<u32, u32>,
 }
@@ -91,6 +94,7 @@ impl Model {
             idle: None,
             span: Span::default(),
             end,
+            is_of_stacks: false,
             trace_ids: HashMap::default(),
         }
     }

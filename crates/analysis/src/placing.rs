@@ -16,7 +16,7 @@ pub(crate) fn clock_of((facts, meta): (&Facts, &Meta), inputs: &InputSet, times:
     let is_exact = match times {
         Times::Devtools => false,
         Times::Exact => true,
-        Times::Auto => !facts.is_web && profiles.is_empty(),
+        Times::Auto => !facts.is_web && profiles.iter().all(|own| own.is_of_stacks),
     };
     if !is_exact {
         return Clock::default();

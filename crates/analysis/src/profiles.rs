@@ -49,7 +49,10 @@ pub(crate) fn read_profiles(
     (space, room, config): (&Space, &Quota, &Config),
     clock: Clock,
 ) -> Result<Vec<ReadProfile>, Error> {
-    let (pieces, profiles) = (inputs.pieces(), inputs.profiles());
+    let (pieces, mut profiles) = (inputs.pieces(), inputs.profiles());
+    if rules.as_devtools {
+        profiles.retain(|own| !own.is_of_stacks);
+    }
     let threads = config.threads.max(1);
     let space = space.divided((2 * threads).min(profiles.len()) as u64);
     let kept = Space::new(config, config.memory / 8, 1).divided(profiles.len() as u64);
@@ -114,7 +117,7 @@ impl Decoded {
         if let Some(end) = span.end.filter(|end| *end != 0.0 && !end.is_nan()) {
             model.end = end;
         }
-        model.span = span;
+        (model.span, model.is_of_stacks) = (span, facts.is_of_stacks);
         Ok(ReadProfile { facts, source, model, refusal })
     }
 }

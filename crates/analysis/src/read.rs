@@ -368,6 +368,10 @@ impl Trace {
                 let (first, last) = self.bounds;
                 self.bounds = time.map_or(self.bounds, |own| (first.min(own), last.max(own)));
             }
+            // where no rule of DevTools ends them with an event
+            if let Some(end) = model.span.end.filter(|_| model.is_of_stacks) {
+                self.bounds.1 = self.bounds.1.max(self.clock.micros(self.clock.tick(end)));
+            }
         }
     }
 
@@ -395,7 +399,7 @@ fn producer_of(facts: &Facts, meta: &Meta, inputs: &InputSet) -> (Producer, bool
         meta,
         is_web: facts.is_web,
         has_whole: profiles.iter().any(|own| own.is_whole),
-        has_profiles: !profiles.is_empty(),
+        has_profiles: profiles.iter().any(|own| !own.is_of_stacks),
     };
     let producer = signs.producer();
     (producer, signs.follow_devtools(producer))

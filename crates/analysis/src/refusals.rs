@@ -119,7 +119,7 @@ pub(crate) fn refused_profile(facts: &ProfileFacts, raw: &Raw) -> Option<Refusal
             Refusal::Unbounded,
             alone && (time(&facts.start).is_none_or(|own| own == 0.0) || facts.end.is_none()),
         ),
-        (Refusal::ManySamples, !alone && raw.longest > LIST_MAX),
+        (Refusal::ManySamples, !alone && !facts.is_of_stacks && raw.longest > LIST_MAX),
     ]
     .into_iter()
     .find_map(|(refusal, is)| is.then_some(refusal))

@@ -330,14 +330,12 @@ impl Trace {
         until: f64,
         space: &Space,
     ) -> Result<Option<Calls>, Error> {
-        match (self.stands_alone(thread), &thread.model) {
-            (Some(model), _) => {
-                let samples = self.samples.range(model.span.range.clone());
-                frames(model, samples, (space, self.as_devtools, self.clock)).map(Some)
-            }
-            (None, Some(model)) => self.calls((thread, model), until, space).map(Some),
-            (None, None) => Ok(None),
+        let Some(model) = thread.model.as_deref() else { return Ok(None) };
+        if model.is_of_stacks || self.stands_alone(thread).is_some() {
+            let samples = self.samples.range(model.span.range.clone());
+            return frames(model, samples, (space, self.as_devtools, self.clock)).map(Some);
         }
+        self.calls((thread, model), until, space).map(Some)
     }
 }
 

@@ -59,6 +59,38 @@ fn ids_are_what_they_are_in_the_trace() {
     assert_eq!(Vec::from_iter(found), expected);
 }
 
+/// Hermes writes stacks beside its events, with numbers in quotes.
+#[test]
+fn samples_with_stack_frames_are_a_profile() {
+    let sample = |ts: u32, sf: u32| {
+        format!(r#"{{"cpu":"-1","name":"","ts":"{ts}","pid":7,"tid":"8","weight":"1","sf":{sf}}}"#)
+    };
+    let samples = [sample(30_000, 3), sample(20_000, 2), sample(40_000, 3), sample(50_000, 2)];
+    let frames = r#"{"1":{"name":"[root]","category":"root"},"2":{"name":"render","line":"12","column":"3","parent":1},"3":{"name":"layout","parent":2}}"#;
+    let event =
+        r#"{"name":"mark","cat":"c","ph":"X","ts":"20000","dur":0,"pid":7,"tid":"8","args":{}}"#;
+    let text = format!(
+        r#"{{"traceEvents":[{event}],"samples":[{}],"stackFrames":{frames}}}"#,
+        samples.join(",")
+    );
+    let folder = Folder::new().with("h.json", text);
+    let top: Value =
+        serde_json::from_str(&folder.run("top --json h.json").ends(0).stdout).expect("JSON");
+    let rows = top["parts"][0]["rows"].as_array().expect("rows").iter();
+    let rows: Vec<String> =
+        rows.map(|row| format!("{} {} {} {}", row[3], row[4], row[5], row[6])).collect();
+    assert_eq!(rows, ["\"layout\" 20.0 20.0 1", "\"render\" 20.0 40.0 1", "\"mark\" 0.0 0.0 1"]);
+    assert_eq!(top["parts"][0]["samples"], 4);
+    let tree = folder.run("tree h.json").ends(0).quietly().stdout;
+    assert!(tree.contains("40.00 ms busy of 40.00 ms") && tree.contains("└─ layout"), "{tree}");
+    // the trace is written as it is
+    folder.run("calls h.json -o calls.json").ends(0);
+    let calls = folder.read("calls.json");
+    assert!(calls.contains(r#""name":"layout""#) && calls.contains("stackFrames"), "{calls}");
+    folder.run("report h.json").ends(0).quietly();
+    folder.run("flame h.json").ends(0).quietly();
+}
+
 #[test]
 fn traces_without_slices_say_what_they_hold() {
     let async_only = r#"[{"ph":"b","pid":1,"id":1,"tid":0,"ts":1,"name":"run","cat":"z","args":{}},

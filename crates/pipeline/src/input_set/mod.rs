@@ -15,6 +15,7 @@ mod first_error;
 mod place;
 mod profiles;
 mod recorded_only;
+mod stack_samples;
 
 pub use place::InputPlace;
 pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
@@ -30,6 +31,7 @@ pub(crate) use cpuprofiles::CpuprofileInputs;
 use first_error::FirstError;
 use place::places_of;
 use recorded_only::RecordedOnly;
+use stack_samples::StackSamples;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tracemill_core::envelope::{Document, values_of};
@@ -53,6 +55,7 @@ pub struct InputSet {
     streams: Streams,
     documents: Vec<Document>,
     wholes: Vec<CpuprofileInput>,
+    stacks: Vec<StackSamples>,
     places: Vec<InputPlace>,
     config: Config,
 }
@@ -143,8 +146,9 @@ impl InputSet {
         let facts = watch.map(facts_of).unwrap_or_default();
         let (places, of_clocks) = places_of(facts, &documents, &inputs, config)?;
         let warnings = of_inputs(&inputs).chain(of_clocks).collect();
+        let stacks = StackSamples::read(&documents, &inputs.store(), &config.table_quota())?;
         let (wholes, config) = (wholes.found, config.clone());
-        Ok(InputSet { inputs, warnings, streams, documents, wholes, places, config })
+        Ok(InputSet { inputs, warnings, streams, documents, wholes, stacks, places, config })
     }
 }
 

@@ -27,6 +27,8 @@ pub struct ProfileFacts {
     pub end: Option<Box<[u8]>>,
     /// Whether it is a whole profile (a `.cpuprofile`), not a stream of events.
     pub is_whole: bool,
+    /// Whether it is of samples beside the events (`samples` and `stackFrames`), which DevTools does not read.
+    pub is_of_stacks: bool,
     /// Whether that is one of the old form, with `head` in the place of `nodes`.
     pub is_old: bool,
     /// Whether that has a list of samples, be it empty.
@@ -109,7 +111,8 @@ impl InputSet {
         Some(payloads[behind.checked_sub(1)?].input)
     }
 
-    /// The profiles of the inputs: streams of events in the order in which they begin, then whole ones.
+    /// The profiles of the inputs: streams of events in the order in which they begin, then whole ones, then
+    /// those of samples beside the events.
     pub fn profiles(&self) -> Vec<ProfileFacts> {
         let store = self.store();
         let streams = self.streams.groups().into_iter().map(|group| {
@@ -127,6 +130,7 @@ impl InputSet {
                 start,
                 end,
                 is_whole,
+                is_of_stacks: false,
                 is_old,
                 has_samples,
                 input,
@@ -143,13 +147,28 @@ impl InputSet {
                 start: whole.member(b"startTime"),
                 end: whole.member(b"endTime"),
                 is_whole: true,
+                is_of_stacks: false,
                 is_old: !whole.has(b"nodes"),
                 has_samples: whole.has(b"samples"),
                 input: Some(whole.input.clone()),
                 input_number: None,
             }
         });
-        streams.chain(wholes).collect()
+        let stacks = self.stacks.iter().map(|own| ProfileFacts {
+            pid: own.pid.clone(),
+            tid: Some(own.tid.clone()),
+            id: Box::default(),
+            source: None,
+            start: Some(own.start().into_bytes().into()),
+            end: None,
+            is_whole: false,
+            is_of_stacks: true,
+            is_old: false,
+            has_samples: true,
+            input: None,
+            input_number: self.input_at(own.offset),
+        });
+        streams.chain(wholes).chain(stacks).collect()
     }
 
     /// The profiles, to be read piece by piece.
@@ -189,6 +208,10 @@ impl Pieces<'_> {
                 let samples = || whole.samples(&store);
                 let ((), samples) = both(threads, || show(whole.tree(&store)), samples);
                 show(samples);
+            }
+            let stacks = number.checked_sub(self.groups.len() + self.scanned.wholes.len());
+            if let Some(own) = stacks.and_then(|at| self.scanned.stacks.get(at)) {
+                each(&ProfilePiece::of(own.chunk().view(), &self.store));
             }
             return Ok(());
         };
