@@ -121,8 +121,8 @@ pub use chart::Flame;
 pub use choose::ThreadChoice;
 pub use clock::{Times, Window};
 pub use compare::{
-    CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run, Verdict,
-    compare_figures, compare_runs,
+    Certainty, CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run,
+    Verdict, compare_runs,
 };
 pub use details::Wanted;
 pub use entities::Entities;

@@ -125,6 +125,12 @@ impl TreeRow {
         self.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&self.id)
     }
 
+    /// The name of its events in the trace, where DevTools may have another; nothing for calls and groups.
+    pub fn trace_name(&self) -> Option<&str> {
+        let is_event = !self.is_group && !self.id.starts_with("f:");
+        is_event.then_some(&*self.id)
+    }
+
     /// Bytes of heap that it takes, with those that an allocator adds to four texts.
     pub(crate) fn heap(&self) -> u64 {
         let texts =

@@ -1,6 +1,6 @@
 //! Everything said on standard error: one line a fact, each with the program's name in front.
 //!
-//! Errors are always said. `-q` silences the rest; the summary shows on a terminal or with `-v`.
+//! Errors and broken limits are always said. `-q` silences the rest; the summary shows on a terminal or with `-v`.
 
 use crate::args::{MessageArgs, TerminalChoice};
 use crate::caller::Caller;
@@ -25,6 +25,7 @@ const INPUTS: usize = 50;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Error,
+    Failed,
     Warning,
     Note,
 }
@@ -71,7 +72,7 @@ impl Messages {
 
     fn tell(&self, level: Level, text: &str) {
         match &self.caller {
-            Some(caller) => caller.handed().say(level == Level::Warning, plain_lines(text)),
+            Some(caller) => caller.handed().say(level != Level::Note, plain_lines(text)),
             None => say(&lines(level, text, self.color)),
         }
     }
@@ -83,6 +84,11 @@ impl Messages {
             text.push_str(&pointer_lines(around, self.color));
         }
         say(&text);
+    }
+
+    /// That a limit is broken, also with `-q`.
+    pub(crate) fn failed(&self, text: &str) {
+        self.tell(Level::Failed, text);
     }
 
     /// What the user should know.
@@ -212,6 +218,7 @@ const NAME: &str = "tracemill: ";
 fn lines(level: Level, text: &str, color: bool) -> String {
     let (style, word) = match level {
         Level::Error => (AnsiColor::Red.on_default().bold(), "error: "),
+        Level::Failed => (AnsiColor::Red.on_default().bold(), "FAILED "),
         Level::Warning => (AnsiColor::Yellow.on_default().bold(), "warning: "),
         Level::Note => (Style::new(), ""),
     };

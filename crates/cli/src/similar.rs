@@ -1,5 +1,7 @@
 //! "Did you mean": the name that a misspelled one is most like, for values that clap does not know.
 
+use std::collections::HashSet;
+
 /// From here on two names are alike, as clap has it for verbs and flags.
 const ALIKE: f64 = 0.7;
 
@@ -15,6 +17,24 @@ pub(crate) fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str
         }
     }
     best.map_or(String::new(), |(_, name)| format!(": did you mean {name}?"))
+}
+
+/// Names that a sentence lists.
+const LISTED: usize = 8;
+
+/// What to add to a message about words that are none of `names`: for each word the name that it is most like, and what names there are.
+pub(crate) fn instead<'n>(words: &[&str], names: impl Iterator<Item = &'n str>) -> String {
+    let mut seen = HashSet::new();
+    let names: Vec<&str> = names.filter(|name| !name.is_empty() && seen.insert(*name)).collect();
+    let meant: String = words.iter().map(|word| suggestion(word, names.iter().copied())).collect();
+    let mut list = names.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
+    if names.len() > LISTED {
+        list.push_str(&format!(" … and {} more", names.len() - LISTED));
+    }
+    match names.is_empty() {
+        true => format!("{meant} (the trace has none)"),
+        false => format!("{meant} (the trace has {list})"),
+    }
 }
 
 /// A word in lower case, without the anchors of a regular expression.

@@ -102,7 +102,7 @@ def test_runs_are_compared_one_by_one_or_side_by_side(node, other, empty):
     assert sides["runs"] == [1, 3]
     # a folder by itself is one run
     assert tracemill.diff(node, Path("runs"))["runs"] == [1, 1]
-    with pytest.warns(tracemill.TracemillWarning, match="^broken: self>0"):
+    with pytest.warns(tracemill.TracemillWarning, match="^FAILED self of "):
         tracemill.diff(node, other, fail_on="self>0ms", any=True)
     with pytest.raises(tracemill.UsageError, match="no input"):
         tracemill.diff(node, [])
@@ -120,7 +120,7 @@ def test_pictures_and_calls_are_those_of_the_command(node, empty):
 
 
 def test_a_limit_that_is_broken_is_a_warning(node):
-    with pytest.warns(tracemill.TracemillWarning, match="^broken: ") as warned:
+    with pytest.warns(tracemill.TracemillWarning, match="^FAILED ") as warned:
         report = tracemill.report(node, fail_on=["busy>1us"])
     assert report["schema"] == "tracemill.report/1" and warned[0].filename == __file__
 

@@ -3,6 +3,7 @@
 use super::keys::Key;
 use super::rules::{MatchBy, Normalize};
 use super::runs::Run;
+use super::spread::Spread;
 use super::stats::median_of;
 use std::collections::BTreeMap;
 use tracemill_core::hash::HashMap;
@@ -15,14 +16,16 @@ pub(super) struct Row {
     pub(super) count: Vec<f64>,
     /// Runs that have it.
     pub(super) runs: usize,
-    pub(super) variance: Option<f64>,
-    pub(super) each: Vec<f64>,
+    /// What a run that is alone says of its self and total times; `None` if nothing is known.
+    pub(super) spread: Option<[Spread; 2]>,
+    pub(super) trace_name: String,
 }
 
 impl Row {
     fn none(runs: usize) -> Self {
         let zeros = || vec![0.0; runs];
-        Row { own: zeros(), total: zeros(), count: zeros(), ..Row::default() }
+        let spread = Some(Default::default());
+        Row { own: zeros(), total: zeros(), count: zeros(), spread, ..Row::default() }
     }
 }
 
@@ -42,8 +45,8 @@ impl Side {
                 row.total[at] = own.total;
                 row.count[at] = own.count as f64;
                 row.runs += 1;
-                row.variance = own.variance.or(row.variance);
-                row.each.extend_from_slice(&own.each);
+                row.spread = own.spread;
+                row.trace_name.clone_from(&own.trace_name);
             }
         }
         Side { busy: runs.iter().map(|run| run.busy).collect(), rows }
@@ -63,8 +66,7 @@ pub(super) fn scaled(base: &[Run], new: &[Run], to: &Normalize) -> (Vec<Run>, Ve
             for row in run.rows.values_mut() {
                 row.own *= factor;
                 row.total *= factor;
-                row.variance = row.variance.map(|variance| variance * factor * factor);
-                row.each.iter_mut().for_each(|each| *each *= factor);
+                row.spread = row.spread.map(|own| own.map(|own| own.scaled(factor)));
             }
         }
         run

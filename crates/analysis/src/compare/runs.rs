@@ -3,8 +3,10 @@
 use super::keys::{Key, Keys};
 use super::rules::Normalize;
 use super::singles::{Each, IsWanted, Singles};
+use super::spread::Spread;
 use crate::clock::Window;
 use crate::groups::GroupBy;
+use crate::model::{Model, NONE, Node};
 use crate::query::Query;
 use crate::rows::TreeRow;
 use crate::table::View;
@@ -26,10 +28,9 @@ pub(super) struct RunRow {
     pub(super) own: f64,
     pub(super) total: f64,
     pub(super) count: u64,
-    /// The variance of its own time that its samples leave.
-    pub(super) variance: Option<f64>,
-    /// Own times of its single events.
-    pub(super) each: Vec<f64>,
+    /// What its samples or events say of its self and total times.
+    pub(super) spread: Option<[Spread; 2]>,
+    pub(super) trace_name: String,
 }
 
 /// A run, by function.
@@ -72,7 +73,8 @@ impl Run {
             }
             let number = keys.number(row);
             if number == all.len() {
-                all.push(RunRow::default());
+                let trace_name = row.trace_name().unwrap_or_default().to_owned();
+                all.push(RunRow { trace_name, ..RunRow::default() });
                 open.push(0);
             }
             while is_call_tree && path.len() > row.depth as usize {
@@ -114,9 +116,11 @@ impl Run {
             None => Run::default(),
         };
         run.judge_by(&samples);
-        for (key, each) in singles.into_iter().flatten() {
-            if let Some(own) = run.rows.get_mut(&key) {
-                own.each.extend(each);
+        for (key, [own, total]) in singles.into_iter().flatten() {
+            if let Some(row) = run.rows.get_mut(&key) {
+                let spread = row.spread.get_or_insert_default();
+                spread[0].extend(own);
+                spread[1].extend(total);
             }
         }
         Ok(run)
@@ -130,44 +134,75 @@ impl Run {
 
     fn judge_by(&mut self, samples: &Samples) {
         for (key, row) in &mut self.rows {
-            // what counts may be less than all samples: its variance is that share of theirs
-            if let Some((sum, squares)) = samples.0.get(key) {
-                row.variance = Some(squares / sum * row.own.max(0.0));
-            }
+            let Some(spread) = samples.0.get(key) else { continue };
+            // what counts may be less than all samples: the sum of its squares is that share of theirs; without any it is as sure as one
+            let of = |spread: Spread, counted: f64| match spread.sum > 0.0 {
+                true => spread.squares / spread.sum * counted.max(0.0),
+                false => counted * counted,
+            };
+            let squares = [of(spread[0], row.own), of(spread[1], row.total)];
+            row.spread = Some(squares.map(|squares| Spread {
+                squares,
+                is_sampled: true,
+                ..Spread::default()
+            }));
         }
     }
 }
 
-/// Of each function that samples saw the sum of their weights, and that of their squares.
+/// Of each function that samples saw sums over the samples in which it ran itself, and over those in which it was open.
 #[derive(Default)]
-struct Samples(HashMap<Key, (f64, f64)>);
+struct Samples(HashMap<Key, [Spread; 2]>);
 
 impl Samples {
     fn of(trace: &Trace, threads: &[usize]) -> Self {
-        let mut sums: HashMap<Key, (f64, f64)> = HashMap::default();
+        let mut sums: HashMap<Key, [Spread; 2]> = HashMap::default();
         for model in threads.iter().filter_map(|&at| trace.threads[at].model.as_deref()) {
-            let mut by_node: Vec<(f64, f64)> = vec![(0.0, 0.0); model.nodes.len()];
-            let mut samples = trace.samples.range(model.span.range.clone()).peekable();
-            while let Some(sample) = samples.next() {
-                let weight = samples.peek().map_or(model.end, |next| next.ms) - sample.ms;
-                let weight = trace.clock.ms(weight);
-                if let Some(own) = by_node.get_mut(sample.node as usize).filter(|_| weight > 0.0) {
-                    own.0 += weight;
-                    own.1 += weight * weight;
+            let by_node = weights(trace, model);
+            // functions by number, each once
+            let mut keys: BTreeMap<Key, usize> = BTreeMap::new();
+            let mut numbers: HashMap<u32, usize> = HashMap::default();
+            let mut all: Vec<[Spread; 2]> = Vec::new();
+            for (node, own) in (0..).zip(by_node).filter(|(_, own)| own.sum > 0.0) {
+                let (mut at, mut path) = (node, Vec::new());
+                while at != NONE {
+                    let Node { frame, parent, .. } = model.node(at);
+                    let number = *numbers.entry(frame).or_insert_with(|| {
+                        let next = keys.len();
+                        *keys.entry(Key::of_frame(&model.frame(at), &trace.names)).or_insert(next)
+                    });
+                    all.resize(keys.len(), Default::default());
+                    if path.is_empty() {
+                        all[number][0].extend(own);
+                    }
+                    if !path.contains(&number) {
+                        all[number][1].extend(own);
+                    }
+                    path.push(number);
+                    at = parent;
                 }
             }
-            for (node, (sum, squares)) in (0..).zip(by_node) {
-                if sum <= 0.0 {
-                    continue;
-                }
-                let key = Key::of_frame(&model.frame(node), &trace.names);
-                let own = sums.entry(key).or_default();
-                own.0 += sum;
-                own.1 += squares;
+            for (key, number) in keys {
+                let [own, total] = sums.entry(key).or_default();
+                own.extend(all[number][0]);
+                total.extend(all[number][1]);
             }
         }
         Samples(sums)
     }
+}
+
+/// Sums over the samples of each node of a profile.
+fn weights(trace: &Trace, model: &Model) -> Vec<Spread> {
+    let mut by_node = vec![Spread::default(); model.nodes.len()];
+    let mut samples = trace.samples.range(model.span.range.clone()).peekable();
+    while let Some(sample) = samples.next() {
+        let weight = samples.peek().map_or(model.end, |next| next.ms) - sample.ms;
+        let weight = trace.clock.ms(weight);
+        let own = by_node.get_mut(sample.node as usize);
+        own.filter(|_| weight > 0.0).into_iter().for_each(|own| own.add(weight));
+    }
+    by_node
 }
 
 /// The call tree of a thread, and of the functions that are wanted the own times of single events.

@@ -1,7 +1,8 @@
-//! Own times of single events, by function. A log has them too, with texts for each event; here each function is looked up once, and an event
-//! is a number.
+//! Sums over self and total times of single events, by function. A log has these times too, with texts for each event; here each function is
+//! looked up once.
 
 use super::keys::Key;
+use super::spread::Spread;
 use crate::entries::Entry;
 use crate::groups::{Ids, Named};
 use crate::table::View;
@@ -10,8 +11,8 @@ use crate::walk::{Counted, Visit};
 use tracemill_core::hash::HashMap;
 use tracemill_pipeline::Error;
 
-/// A function and the own times of its events, in milliseconds.
-pub(super) type Each = (Key, Vec<f64>);
+/// A function, and sums over the self times and the total times of its events, in milliseconds.
+pub(super) type Each = (Key, [Spread; 2]);
 
 /// Which functions are looked at.
 pub(super) type IsWanted<'w> = &'w dyn Fn(&Key) -> bool;
@@ -36,6 +37,8 @@ pub(super) struct Singles<'v, 't> {
     /// Numbers of functions; `NONE` for those that are not wanted.
     numbers: HashMap<Named, u32>,
     all: Vec<Each>,
+    /// How many events of each function are open.
+    depths: Vec<u32>,
     /// Functions of the open events, and what is left of their times, in sums of the clock; the first is none.
     left: Vec<(u32, f64)>,
     open: Vec<Open>,
@@ -58,6 +61,7 @@ impl<'v, 't> Singles<'v, 't> {
             as_devtools,
             numbers: HashMap::default(),
             all: Vec::new(),
+            depths: Vec::new(),
             left: vec![(NONE, 0.0)],
             open: vec![Open { at: 0, matched: true, is_own: false }],
             grown: 0,
@@ -78,19 +82,26 @@ impl<'v, 't> Singles<'v, 't> {
         let mut number = NONE;
         if (self.is_wanted)(&key) {
             number = self.all.len() as u32;
-            self.all.push((key, Vec::new()));
+            self.all.push((key, Default::default()));
+            self.depths.push(0);
         }
-        /// Of an entry of the table, a key and its texts.
-        const FUNCTION: usize = 200;
+        /// Of an entry of the table, a key with its texts, and sums.
+        const FUNCTION: usize = 280;
         self.grown += FUNCTION;
         self.numbers.insert(named, number);
         number
     }
 
-    fn add(&mut self, number: u32, own: f64) {
-        if let Some((_, each)) = self.all.get_mut(number as usize) {
-            each.push(self.view.trace.clock.ms(own));
-            self.grown += size_of::<f64>();
+    /// An event of a function begins, or one that lasts no time is met: of calls of itself the outermost counts in total.
+    fn add_total(&mut self, number: u32, sum: f64) {
+        if self.depths.get(number as usize) == Some(&0) {
+            self.all[number as usize].1[1].add(self.view.trace.clock.ms(sum));
+        }
+    }
+
+    fn add_own(&mut self, number: u32, sum: f64) {
+        if let Some((_, [own, _])) = self.all.get_mut(number as usize) {
+            own.add(self.view.trace.clock.ms(sum));
         }
     }
 }
@@ -113,6 +124,8 @@ impl Visit for Singles<'_, '_> {
         if is_own {
             let number = self.number(written);
             self.left.push((number, sum));
+            self.add_total(number, sum);
+            self.depths.get_mut(number as usize).into_iter().for_each(|depth| *depth += 1);
         }
         let matched = !self.as_devtools || entry.end() != 0.0 && !entry.end().is_nan();
         self.open.push(Open { at, matched, is_own });
@@ -122,7 +135,8 @@ impl Visit for Singles<'_, '_> {
         if self.open.pop().is_some_and(|own| own.is_own)
             && let Some((number, own)) = self.left.pop()
         {
-            self.add(number, own);
+            self.depths.get_mut(number as usize).into_iter().for_each(|depth| *depth -= 1);
+            self.add_own(number, own);
         }
     }
 
@@ -130,7 +144,8 @@ impl Visit for Singles<'_, '_> {
         let parent = self.open[self.open.len() - 1];
         if parent.at != NONE && parent.matched {
             let number = self.number(&own.written);
-            self.add(number, 0.0);
+            self.add_total(number, 0.0);
+            self.add_own(number, 0.0);
         }
     }
 }

@@ -148,6 +148,26 @@ pub(crate) fn two_sided(z: f64) -> f64 {
     (t * (sum - x * x).exp()).min(1.0)
 }
 
+/// The normal number that is as rare as a number of Student's distribution (the approximation of Wallace).
+pub(crate) fn normal_of_t(t: f64, degrees: f64) -> f64 {
+    match degrees.is_finite() {
+        true => bent(degrees) * (degrees * (t * t / degrees).ln_1p()).sqrt(),
+        false => t,
+    }
+}
+
+/// The number of Student's distribution that is as rare as a normal number.
+pub(crate) fn t_of_normal(z: f64, degrees: f64) -> f64 {
+    match degrees.is_finite() {
+        true => (degrees * ((z / bent(degrees)).powi(2) / degrees).exp_m1()).sqrt(),
+        false => z,
+    }
+}
+
+fn bent(degrees: f64) -> f64 {
+    (8.0 * degrees + 1.0) / (8.0 * degrees + 3.0)
+}
+
 /// The chances of many tests as the share of false alarms among those that are no greater. Of the alarms that are allowed each test has a part by
 /// its weight (Genovese, Roeder, Wasserman); weights may not depend on what the tests say.
 pub(crate) fn adjusted(tests: &[(f64, f64)]) -> Vec<f64> {

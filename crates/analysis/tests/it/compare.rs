@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::slice::from_ref;
 use tracemill_analysis::{
     CompareRules, Comparison, GroupBy, Location, MatchBy, Normalize, Per, Picks, Query, Run, Shape,
-    TableRules, ThreadChoice, Trace, TreeRow, Verdict, Window, compare_figures, compare_runs,
+    TableRules, ThreadChoice, Trace, TreeRow, Verdict, Window, compare_runs,
 };
 use tracemill_testkit::{Rng, seeds};
 
@@ -65,7 +65,7 @@ fn runs(rng: &mut Rng, count: usize, factor: f64) -> Vec<Run> {
 }
 
 fn significant(comparison: &Comparison) -> Vec<&str> {
-    comparison.rows.iter().filter(|row| row.significant).map(|row| &*row.name).collect()
+    comparison.rows.iter().filter(|row| row.own.is_significant()).map(|row| &*row.name).collect()
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn five_percent_more_are_found_in_ten_runs_a_side() {
         let planted = comparison.rows.iter().find(|row| row.name == "f0").expect("a row");
         found += u64::from(planted.verdict == Verdict::Slower);
         if planted.verdict == Verdict::Slower {
-            let (from, to) = planted.judged.expect("a test").interval;
+            let (from, to) = planted.own.judged.expect("a test").interval;
             assert!(from > 0.0 && from < to, "seed {seed}: {from} {to}");
         }
     }
@@ -121,11 +121,20 @@ fn a_run_does_not_differ_from_itself_and_sides_can_be_exchanged() {
         for row in &there.rows {
             let other = back.rows.iter().find(|other| other.name == row.name).expect("a row");
             assert_eq!(row.own.change(), -other.own.change());
+            for pair in [row.own, row.total, row.count] {
+                let judged = pair.judged.map(|own| (own.shift, own.interval));
+                let about = |(shift, (from, to)): (f64, (f64, f64))| {
+                    shift == pair.change() && from <= shift && shift <= to
+                };
+                assert!(judged.is_none_or(about), "seed {seed}: {pair:?}");
+            }
             let turned = match row.verdict {
                 Verdict::New => Verdict::Gone,
                 Verdict::Gone => Verdict::New,
                 Verdict::Slower => Verdict::Faster,
                 Verdict::Faster => Verdict::Slower,
+                Verdict::More => Verdict::Fewer,
+                Verdict::Fewer => Verdict::More,
                 same => same,
             };
             assert_eq!(other.verdict, turned, "seed {seed}");
@@ -225,13 +234,127 @@ fn judged_as_in_the_log(texts: [String; 2], rules: TableRules, is_in_part: bool)
         if row.own.base.max(row.own.new) < 0.0 {
             continue;
         }
-        let expected = compare_figures(a, b).1.filter(|_| a.len() >= 5 && b.len() >= 5);
-        assert_eq!(row.judged.map(|own| own.p), expected.map(|own| own.p), "{row:?}");
-        let shift = expected.map(|own| own.shift * b.len() as f64);
-        assert_eq!(row.judged.map(|own| own.shift), shift, "{row:?}");
-        judged += u32::from(expected.is_some());
+        let (from, to) = row.own.judged.expect("events").interval;
+        let reach = reach(a, b);
+        assert!(((to - from) / 2.0 - reach).abs() <= 1e-5 * reach + 1e-6, "{row:?} {reach}");
+        assert_eq!((a.len() as f64, b.len() as f64), (row.count.base, row.count.new), "{row:?}");
+        judged += u32::from(a.len() >= 5 && b.len() >= 5);
     }
     judged
+}
+
+/// How far the interval of a change of sums reaches, by all numbers: the tests of Welch and Poisson.
+fn reach(a: &[f64], b: &[f64]) -> f64 {
+    let squares = |all: &[f64], from: f64| all.iter().map(|x| (x - from).powi(2)).sum::<f64>();
+    let (n, m) = (a.len() as f64, b.len() as f64);
+    if n.min(m) < 5.0 {
+        return 1.959_964 * (squares(a, 0.0) + squares(b, 0.0)).sqrt();
+    }
+    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+    let [one, two] = [a, b].map(|all| {
+        let count = all.len() as f64;
+        count * squares(all, mean(all)) / (count - 1.0) + count * 1e-12
+    });
+    let counts = mean(&[a, b].concat()).powi(2) * (4.0 * (n - m).powi(2)).min(n + m);
+    let variance = one + two + counts;
+    let degrees = variance.powi(2) / (one * one / (n - 1.0) + two * two / (m - 1.0));
+    let z = 1.959_964 * (8.0 * degrees + 3.0) / (8.0 * degrees + 1.0);
+    (degrees * ((z * z / degrees).exp() - 1.0)).sqrt() * variance.sqrt()
+}
+
+/// Events of a program whose calls come by chance and last by chance: 5 of 100 changes are told at most, of self times and of counts.
+#[test]
+fn events_that_come_by_chance_are_no_change() {
+    let (mut times, mut counts) = (0, 0);
+    for seed in seeds(9000, 200) {
+        let mut rng = Rng::new(seed);
+        let texts = [0; 2].map(|_| {
+            // the number of events that come within 1 s at 100 a second
+            let mut at = 0.0_f64;
+            let mut events: Vec<String> = Vec::new();
+            loop {
+                at += -10_000.0 * (1.0 - rng.below(1 << 32) as f64 / 4_294_967_296.0).ln();
+                if at > 1e6 {
+                    return format!("[{}]", events.join(","));
+                }
+                let dur = 500 + rng.below(1000);
+                events.push(format!(
+                    r#"{{"ph":"X","name":"e","cat":"c","pid":1,"tid":{},"ts":{at:.0},"dur":{dur}}}"#,
+                    events.len()
+                ));
+            }
+        });
+        let runs = texts.map(|text| run_of(&read(&text, &config())));
+        let rows = compare_runs(&runs[..1], &runs[1..], &rules()).rows;
+        let row = rows.iter().find(|row| row.name == "e").expect("a row");
+        times += u32::from(row.own.is_significant());
+        counts += u32::from(row.count.is_significant());
+    }
+    assert!(times <= 18 && counts <= 18, "{times} and {counts} of 200");
+}
+
+/// A run that is alone on its side, over all threads.
+fn run_of(trace: &Trace) -> Run {
+    let query = Query {
+        shape: Shape::CallTree,
+        by: GroupBy::None,
+        rules: TableRules::default(),
+        per: Per::All,
+        windows: Vec::new(),
+        picks: Picks::default(),
+        key: None,
+    };
+    Run::of(trace, &trace.choose(&ThreadChoice::default()), &query, true).expect("room")
+}
+
+/// Events of one name, each of so many microseconds.
+fn equal(count: u64, dur: u64) -> Run {
+    let event = |at: u64| {
+        let ts = 1000 + 1000 * at;
+        format!(r#"{{"ph":"X","name":"work","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
+    };
+    let events: Vec<String> = (0..count).map(event).collect();
+    run_of(&read(&format!("[{}]", events.join(",")), &config()))
+}
+
+#[test]
+fn counts_and_durations_make_the_change_of_a_sum() {
+    let row = |a: (u64, u64), b: (u64, u64)| {
+        let all = compare_runs(&[equal(a.0, a.1)], &[equal(b.0, b.1)], &rules());
+        all.rows.into_iter().next().expect("a row")
+    };
+    let verdict = |a, b| row(a, b).verdict;
+    assert_eq!(verdict((300, 50), (200, 60)), Verdict::Faster);
+    assert_eq!(verdict((300, 50), (450, 50)), Verdict::Slower);
+    assert_eq!(verdict((300, 50), (300, 51)), Verdict::Slower);
+    assert_eq!(verdict((300, 50), (600, 25)), Verdict::More);
+    assert_eq!(verdict((600, 25), (300, 50)), Verdict::Fewer);
+    assert_eq!(verdict((300, 50), (303, 50)), Verdict::Same);
+    assert_eq!(verdict((1, 50), (1, 500)), Verdict::Same);
+    let more = row((300, 50), (450, 50));
+    assert!(more.count.is_significant() && more.total.is_significant(), "{more:?}");
+    assert_eq!(more.trace_name, "work");
+}
+
+#[test]
+fn totals_are_tested_by_themselves() {
+    let text = |inner: u64| {
+        let event = |name: &str, ts: u64, dur: u64| {
+            format!(
+                r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#
+            )
+        };
+        let all = (0..20).map(|at| {
+            let ts = 10_000 * at + 1000;
+            // self times of the outer one stay
+            event("outer", ts, 100 + inner + at % 3) + "," + &event("inner", ts + 10, inner)
+        });
+        run_of(&read(&format!("[{}]", all.collect::<Vec<_>>().join(",")), &config()))
+    };
+    let all = compare_runs(&[text(500)], &[text(900)], &rules());
+    let row = all.rows.iter().find(|row| row.name == "outer").expect("a row");
+    assert!(row.total.is_significant() && !row.own.is_significant(), "{row:?}");
+    assert_eq!(row.verdict, Verdict::Same);
 }
 
 #[test]

@@ -21,18 +21,18 @@ and so is each file of a folder. The output of an earlier tracemill tree --json 
 trace, so that a baseline takes only some kilobytes.
 
 With four or more runs per side medians are compared, and each row is tested (Mann–Whitney; intervals after Hodges \
-and Lehmann). With one run per side functions of CPU profiles are judged by their samples, others by the times of \
-their events if both sides have at least five; stored tables have neither, so some rows get a ?. Of all rows that \
-are reported 5 % are false alarms (Benjamini–Hochberg).
+and Lehmann). With one run per side functions of CPU profiles are judged by their samples, others by their events: \
+how long each lasts, and how many there are (Poisson). Stored tables have neither, so their rows get a ?. Of all rows \
+that are reported 5 % are false alarms (Benjamini–Hochberg).
 
 Functions match by name, URL (without query and content hashes) and line; by name and URL if the line changed; by \
 name if the URL changed, where that is enough to tell them apart.
 
---fail-on ends with status 5 if a row that is more than chance breaks the limit: 'self>5%&self>2ms', \
+--fail-on ends with status 5 if a change that is more than chance, or of which no test can tell, breaks the limit: 'self>5%&self>2ms', \
 'total:^run$>10%', 'count>1000', 'busy>3%'. With & all conditions must hold for one row; percentages are of BASE, \
 everything else is the difference. Of whole runs there are, as in report: busy, gc, tasks, blocking, longest-task, blocks, \
-longest-block, fcp, lcp, inp, cls, requests: 'lcp>10%&lcp>100ms'. They are judged with four runs per side, or with --any; what cannot be told breaks \
-the limit, with the reason.";
+longest-block, fcp, lcp, inp, cls, requests: 'lcp>10%&lcp>100ms'. They are tested with four runs per side. A name that no row has breaks the limit, and so does what cannot be told and \
+a window without events.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -83,7 +83,7 @@ pub(crate) struct DiffArgs {
     /// End with status 5 if a row, or the whole run, breaks this: 'self>5%&self>2ms', 'lcp>10%'; may be given several times
     #[arg(long, value_name = "TERMS", help_heading = "Comparison")]
     pub(crate) fail_on: Vec<Gate>,
-    /// --fail-on also counts differences that may be chance
+    /// --fail-on also counts changes that a test takes for chance
     #[arg(long, requires = "fail_on", help_heading = "Comparison")]
     pub(crate) any: bool,
     /// How many rows [default: 30; JSON and CSV: all]

@@ -1,5 +1,6 @@
 //! Limits that may not be broken, as `diff` and `report` have them: `self>5%&self>2ms`, `total:^run$>10%`, `lcp>2.5s`.
 
+use crate::similar::instead;
 use tracemill_pipeline::Pattern;
 
 /// What the values of a figure are.
@@ -168,9 +169,83 @@ fn term(text: &str, has_base: bool) -> Result<Term, String> {
     Ok(Term { metric, pattern, sign, value })
 }
 
+/// Names of rows of which one that is near a missing one is looked for.
+const NAMES: usize = 1000;
+
+impl Terms {
+    /// What breaks the limit on rows, with the names of each: the first row that all terms say is broken, or that no row has a name that the limit
+    /// has.
+    pub(super) fn of_rows<R>(
+        &self,
+        rows: impl Iterator<Item = R>,
+        names: impl Fn(&R) -> [&str; 2],
+        broken: impl Fn(&Term, &R) -> Option<String>,
+    ) -> Option<String> {
+        let (mut others, mut is_named) = (Vec::new(), false);
+        for row in rows {
+            if self.all.iter().all(|term| term.means(names(&row))) {
+                is_named = true;
+                let texts = self.all.iter().map(|term| broken(term, &row));
+                if let Some(texts) = texts.collect::<Option<Vec<String>>>() {
+                    return Some(texts.join("; "));
+                }
+            } else if others.len() < NAMES {
+                others.extend(names(&row).map(str::to_owned));
+            }
+        }
+        let patterns = self.all.iter().filter_map(|term| term.pattern.as_ref());
+        let patterns: Vec<&str> = patterns.map(Pattern::as_str).collect();
+        let there = instead(&patterns, others.iter().map(String::as_str));
+        (!is_named).then(|| format!("{}: no row has this name{there}", self.text))
+    }
+
+    /// What breaks the limit on the whole, if all terms say that it is broken, or cannot tell.
+    pub(super) fn of_whole(
+        &self,
+        broken: impl Fn(&Term) -> Result<Option<String>, String>,
+    ) -> Option<String> {
+        let told = |term: &Term| match broken(term) {
+            Ok(text) => text,
+            Err(why) => Some(format!("{}: cannot tell: {why}", term.metric.named().0)),
+        };
+        let texts = self.all.iter().map(told).collect::<Option<Vec<String>>>();
+        texts.map(|texts| texts.join("; "))
+    }
+
+    /// That the limit is broken because there is nothing that it could be of.
+    pub(super) fn of_nothing(&self) -> String {
+        format!("{}: no thread has an event in the window", self.text)
+    }
+}
+
 impl Term {
-    /// Whether a row of a name is meant.
-    pub(crate) fn means(&self, name: &str) -> bool {
-        self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(name))
+    /// Whether a row of these names is meant.
+    fn means(&self, names: [&str; 2]) -> bool {
+        let is_it = |name: &str| {
+            self.pattern.as_ref().is_none_or(|own| !name.is_empty() && own.is_match(name))
+        };
+        names.into_iter().any(is_it)
+    }
+
+    /// A value of a row, or of the whole, with its limit.
+    pub(super) fn told(&self, row: Option<&str>, value: &str) -> String {
+        let (name, unit) = self.metric.named();
+        let of = row.map_or_else(String::new, |row| format!(" of {row}"));
+        let sign = if self.sign == Sign::Above { "limit" } else { "lower limit" };
+        let limit = match (self.value, unit) {
+            (Value::Percent(percent), _) => format!("{percent} %"),
+            (Value::Plain(ms), Unit::Time) => format!("{ms} ms"),
+            (Value::Plain(number), Unit::Count) => number.to_string(),
+        };
+        format!("{name}{of} {value}, {sign} {limit}")
+    }
+
+    /// Values as they are told, with the unit of the metric.
+    pub(super) fn values(&self, values: &[f64]) -> String {
+        let is_whole =
+            self.metric.named().1 == Unit::Count && values.iter().all(|own| own.fract() == 0.0);
+        let text = |own: &f64| if is_whole { own.to_string() } else { format!("{own:.2}") };
+        let unit = if self.metric.named().1 == Unit::Time { " ms" } else { "" };
+        values.iter().map(text).collect::<Vec<_>>().join(" -> ") + unit
     }
 }

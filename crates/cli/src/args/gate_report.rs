@@ -14,9 +14,10 @@ impl std::str::FromStr for Gate {
     }
 }
 
-/// A row: its name, self and total time in milliseconds, and how often.
+/// A row: its name, that of its events in the trace, self and total time in milliseconds, and how often.
 pub(crate) struct Row {
     pub(crate) name: String,
+    pub(crate) trace_name: String,
     pub(crate) own: f64,
     pub(crate) total: f64,
     pub(crate) count: u64,
@@ -32,41 +33,36 @@ impl Row {
     }
 }
 
+fn exceeds(term: &Term, value: f64) -> bool {
+    match (term.value, term.sign) {
+        (Value::Plain(most), Sign::Above) => value > most,
+        (Value::Plain(least), Sign::Below) => value < least,
+        (Value::Percent(_), _) => false,
+    }
+}
+
 impl Gate {
-    /// What breaks it, said in a line: a row, or figures of the report. A figure is why it cannot be told if it cannot.
+    /// What breaks it, in words: a row, or figures of the report; a missing row does, and a figure that cannot be told. Without rows all is empty.
     pub(crate) fn broken(
         &self,
-        mut rows: impl Iterator<Item = Row>,
+        rows: impl Iterator<Item = Row>,
+        is_empty: bool,
         figure: impl Fn(Figure) -> Result<f64, String>,
     ) -> Option<String> {
-        let Terms { text, all } = &self.0;
-        let exceeds = |term: &Term, value: f64| match (term.value, term.sign) {
-            (Value::Plain(most), Sign::Above) => value > most,
-            (Value::Plain(least), Sign::Below) => value < least,
-            (Value::Percent(_), _) => false,
+        if is_empty {
+            return Some(self.0.of_nothing());
+        }
+        let told = |term: &Term, name: Option<&str>, value: f64| {
+            exceeds(term, value).then(|| term.told(name, &term.values(&[value])))
         };
-        let first = all.first()?.metric;
-        if first.is_of_rows() {
-            let breaks = |row: &Row| {
-                all.iter()
-                    .all(|term| term.means(&row.name) && exceeds(term, row.value(term.metric)))
-            };
-            let row = rows.find(breaks)?;
-            let value = row.value(first);
-            return Some(match first {
-                Figure::Count => format!("{text}: {} has {value} events", row.name),
-                _ => format!("{text}: {} takes {value:.2} ms", row.name),
-            });
+        match self.0.all.first()?.metric.is_of_rows() {
+            true => self.0.of_rows(
+                rows,
+                |row| [&row.name, &row.trace_name],
+                |term, row| told(term, Some(&row.name), row.value(term.metric)),
+            ),
+            false => self.0.of_whole(|term| Ok(told(term, None, figure(term.metric)?))),
         }
-        let mut told = Vec::new();
-        for term in all {
-            match figure(term.metric) {
-                Ok(value) if exceeds(term, value) => told.push(format!("{value:.2}")),
-                Ok(_) => return None,
-                Err(why) => told.push(format!("cannot tell: {why}")),
-            }
-        }
-        Some(format!("{text}: {}", told.join(", ")))
     }
 }
 
@@ -75,35 +71,66 @@ mod tests {
     use super::*;
 
     fn broken(gate: &str) -> Option<String> {
-        let rows = [("run", 5.0, 90.0, 7), ("alloc", 60.0, 60.0, 2)];
-        let rows =
-            rows.map(|(name, own, total, count)| Row { name: name.to_owned(), own, total, count });
+        let rows = [
+            ("run", "", 5.0, 90.0, 7),
+            ("alloc", "", 60.0, 60.0, 2),
+            ("Function call", "FunctionCall", 1.0, 2.0, 3),
+        ];
+        let rows = rows.map(|(name, trace_name, own, total, count)| Row {
+            name: name.to_owned(),
+            trace_name: trace_name.to_owned(),
+            own,
+            total,
+            count,
+        });
         let figure = |figure| match figure {
             Figure::Blocking => Ok(120.0),
             Figure::Tasks => Ok(3.0),
-            Figure::GpuOverlap => Ok(40.0),
+            Figure::GpuOverlap => Ok(40.5),
             _ => Err("there is none".to_owned()),
         };
-        gate.parse::<Gate>().expect("sound").broken(rows.into_iter(), figure)
+        gate.parse::<Gate>().expect("sound").broken(rows.into_iter(), false, figure)
     }
 
     #[test]
     fn limits_are_of_one_row_or_of_the_report() {
-        assert_eq!(broken("self>50ms").as_deref(), Some("self>50ms: alloc takes 60.00 ms"));
-        assert_eq!(broken("self:^run$>50ms"), None);
-        assert_eq!(
-            broken("total>50ms&count>5").as_deref(),
-            Some("total>50ms&count>5: run takes 90.00 ms")
-        );
-        assert_eq!(broken("count>5").as_deref(), Some("count>5: run has 7 events"));
-        assert_eq!(
-            broken("blocking>0.1s&tasks>2").as_deref(),
-            Some("blocking>0.1s&tasks>2: 120.00, 3.00")
-        );
-        assert_eq!(broken("blocking>0.1s&tasks>3"), None);
-        assert_eq!(broken("gpu.overlap<50").as_deref(), Some("gpu.overlap<50: 40.00"));
-        assert_eq!(broken("gpu.overlap<40"), None);
-        assert!(broken("blocks>0").is_some_and(|said| said.contains("cannot tell: there is none")));
+        for (gate, said) in [
+            ("self>50ms", Some("self of alloc 60.00 ms, limit 50 ms")),
+            ("self:^run$>50ms", None),
+            (
+                "total>50ms&count>5",
+                Some("total of run 90.00 ms, limit 50 ms; count of run 7, limit 5"),
+            ),
+            ("count>5", Some("count of run 7, limit 5")),
+            ("blocking>0.1s&tasks>2", Some("blocking 120.00 ms, limit 100 ms; tasks 3, limit 2")),
+            ("blocking>0.1s&tasks>3", None),
+            ("gpu.overlap<50", Some("gpu.overlap 40.50, lower limit 50")),
+            ("gpu.overlap<40", None),
+            ("blocks>0", Some("blocks: cannot tell: there is none")),
+        ] {
+            assert_eq!(broken(gate).as_deref(), said, "{gate}");
+        }
+    }
+
+    #[test]
+    fn limits_on_what_is_missing_are_broken() {
+        for name in ["^FunctionCall$", "^Function call$"] {
+            assert_eq!(broken(&format!("self:{name}>1s")), None, "{name}");
+        }
+        for (gate, said) in [
+            (
+                "self:nosuch>1s",
+                "self:nosuch>1s: no row has this name (the trace has run, alloc, Function call, FunctionCall)",
+            ),
+            ("self:^functioncal$>1s", "did you mean FunctionCall?"),
+            ("count:^aloc$<1", "did you mean alloc?"),
+        ] {
+            let text = broken(gate).expect("it is missing");
+            assert!(text.contains(said), "{gate}: {text}");
+        }
+        let gate: Gate = "busy>1ms".parse().expect("sound");
+        let text = gate.broken([].into_iter(), true, |_| Ok(0.0));
+        assert_eq!(text.as_deref(), Some("busy>1ms: no thread has an event in the window"));
     }
 
     #[test]

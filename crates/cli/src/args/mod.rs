@@ -50,7 +50,6 @@ pub(crate) use export::Export;
 pub(crate) use filter::{CriteriaArgs, FilterArgs};
 pub(crate) use flame::{FlameArgs, PictureForm};
 pub(crate) use gate::Figure;
-pub(crate) use gate_diff::Outcome as GateOutcome;
 pub(crate) use gate_report::Row as GateRow;
 pub(crate) use identity::IdentityArgs;
 pub(crate) use index::IndexArgs;

@@ -22,7 +22,8 @@ What wrote a trace is told by its events; --as overrides that. Each row ends wit
 whose flags for threads and windows report has too. What cannot be told is said, and why.
 
 --fail-on ends with status 5 if a limit is broken: 'lcp>2.5s', 'blocking>200ms', 'self:^run$>50ms', 'count:GC>100', 'gpu.overlap<60'. self, total and count are of the rows of \
-top, all others of the whole report. A limit on what cannot be told is broken.";
+top, all others of the whole report. A limit on a name that no row has is broken, and so is one on what cannot be \
+told, or on a window without events.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

@@ -1,15 +1,11 @@
 //! What was asked for and nothing is: which of it, and what there is instead.
 
 use crate::args::{Chosen, CriteriaArgs, PartArgs};
-use crate::similar::suggestion;
-use std::collections::HashSet;
+use crate::similar::instead;
 use tracemill_analysis::{ThreadChoice, Trace};
 use tracemill_pipeline::{
     Config, FilterReport, IdSet, InfoConfig, InfoReport, Pattern, Source, TopList, info, plural,
 };
-
-/// Names that a sentence lists.
-const LISTED: usize = 8;
 
 /// Names of each kind that are looked at: what is rarer is not suggested.
 pub(super) const NAMES: usize = 1000;
@@ -56,15 +52,14 @@ pub(super) fn sentences(
 /// What there is in the inputs of the kind that a flag asks for, each once.
 fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
     let rows = |list: &'r TopList| list.by_bytes.iter().filter_map(|row| row.name.as_deref());
-    let all: Vec<&str> = match flag {
+    match flag {
         "--ph" => report.phases.iter().map(|(phase, _)| phase.as_str()).collect(),
         "--cat" => {
             rows(&report.categories).flat_map(|list| list.split(',')).map(str::trim).collect()
         }
         "--args-key" => report.args.iter().flat_map(rows).collect(),
         _ => rows(&report.names).collect(),
-    };
-    each_once(all)
+    }
 }
 
 /// A sentence for each flag that chooses threads by something that matches none, in a trace that has been read.
@@ -74,7 +69,7 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
         let asked: Vec<&str> =
             patterns.iter().filter(|own| !is_there(own)).map(|own| own.as_str()).collect();
         (!asked.is_empty())
-            .then(|| said(flag, &asked, Some(each_once(names.iter().map(String::as_str)))))
+            .then(|| said(flag, &asked, Some(names.iter().map(String::as_str).collect())))
     };
     let by_id = |flag, sets: &[IdSet], mut ids: Vec<String>| {
         ids.sort_by_key(|id| number_of(id));
@@ -83,7 +78,7 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
             sets.iter().filter(|own| !is_there(own)).map(ToString::to_string).collect();
         let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
         (!asked.is_empty())
-            .then(|| said(flag, &asked, Some(each_once(ids.iter().map(String::as_str)))))
+            .then(|| said(flag, &asked, Some(ids.iter().map(String::as_str).collect())))
     };
     let threads = || trace.threads.iter();
     let id = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
@@ -144,28 +139,12 @@ fn number_of(id: &str) -> i64 {
     id.parse().unwrap_or(i64::MAX)
 }
 
-/// Names in their order, each once.
-fn each_once<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
-    let mut seen = HashSet::new();
-    names.into_iter().filter(|name| !name.is_empty() && seen.insert(*name)).collect()
-}
-
 /// That nothing matches what was asked for with a flag, what there is, and what was meant perhaps.
 fn said(flag: &str, asked: &[&str], there: Option<Vec<&str>>) -> String {
     let separator = if matches!(flag, "--pid" | "--tid") { "," } else { ", " };
     let given = asked.join(separator);
-    let Some(there) = there else { return format!("nothing matches {flag} {given}") };
-    let meant = asked.iter().map(|word| suggestion(word, there.iter().copied()));
-    let meant = meant.filter(|text| !text.is_empty()).collect::<Vec<_>>().concat();
-    let mut list = there.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
-    if there.len() > LISTED {
-        list.push_str(&format!(" … and {} more", there.len() - LISTED));
-    }
-    let there = match there.is_empty() {
-        true => "the trace has none".to_owned(),
-        false => format!("the trace has {list}"),
-    };
-    format!("nothing matches {flag} {given}{meant} ({there})")
+    let there = there.map_or_else(String::new, |there| instead(asked, there.into_iter()));
+    format!("nothing matches {flag} {given}{there}")
 }
 
 /// Keys of args that no input has, as one sentence.

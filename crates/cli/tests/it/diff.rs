@@ -107,22 +107,23 @@ fn limits_end_with_five() {
     folder
         .run("diff a.json b.json --fail-on self>5%")
         .ends(5)
-        .says(&["broken: self>5%: b went from"]);
+        .says(&["FAILED self of b 20.05 -> 25.05 ms (+24.9 %), limit 5 %"]);
     folder.run("diff a.json b.json --fail-on self>5%&self>6ms").ends(0).quietly();
     folder.run("diff a.json b.json --fail-on self:^a$>5%").ends(0).quietly();
     folder.run("diff b.json a.json --fail-on self>5%").ends(0).quietly();
     folder
         .run("diff a.json b.json --fail-on busy>10%")
-        .ends(0)
-        .says(&["not judged: busy>10%: busy of the whole run went from", "--any counts it"]);
+        .ends(5)
+        .says(&["FAILED busy 30.09 -> 35.09 ms (+16.6 %), limit 10 %; no test tells it"]);
+    folder.run("diff a.json b.json --fail-on busy>20%").ends(0).quietly();
     folder
         .run("diff a.json b.json --any --fail-on busy>10%")
         .ends(5)
-        .says(&["broken: busy>10%: busy of the whole run"]);
+        .says(&["FAILED busy 30.09 -> 35.09 ms (+16.6 %), limit 10 %"]);
     folder
         .run("diff a.json b.json --fail-on lcp>10%")
         .ends(5)
-        .says(&["broken: lcp>10%: cannot tell: ", "a.json)"]);
+        .says(&["FAILED lcp: cannot tell: ", "a.json)"]);
     for (terms, said) in [
         ("self>5", "expected a time with its unit, such as 5ms"),
         ("lcp>x", "expected METRIC[:PATTERN]>VALUE"),
@@ -134,6 +135,40 @@ fn limits_end_with_five() {
     assert!(wrong.stderr.contains("a share is of a base, which only diff has"), "{}", wrong.stderr);
     let wrong = folder.run("diff a.json b.json --fail-on speed>5%").ends(2);
     assert!(wrong.stderr.contains("expected METRIC"), "{}", wrong.stderr);
+}
+
+/// Each limit is judged by the test of what it is of: counts and totals too.
+#[test]
+fn limits_are_judged_by_what_they_are_of() {
+    let equal = |count: u64, dur: u64| {
+        let event = |at: u64| {
+            let ts = 1000 + 1000 * at;
+            format!(r#"{{"ph":"X","name":"work","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
+        };
+        format!("[{}]", (0..count).map(event).collect::<Vec<_>>().join(",\n"))
+    };
+    let folder = Folder::new()
+        .with("300x50.json", equal(300, 50))
+        .with("450x50.json", equal(450, 50))
+        .with("600x25.json", equal(600, 25))
+        .with("303x50.json", equal(303, 50));
+    let run = |new: &str, limit: &str| {
+        folder.run(&format!("diff 300x50.json {new}.json --fail-on {limit} -q"))
+    };
+    for limit in ["count>50", "count>10%", "total>10%", "self:work>1ms"] {
+        run("450x50", limit).ends(5).says(&["FAILED ", " of work "]);
+    }
+    let more = run("600x25", "count:^work$>99%").ends(5);
+    assert!(more.stdout.contains("300 → 600     more"), "{}", more.stdout);
+    run("600x25", "self>0%").ends(0).quietly();
+    for limit in ["count>0", "self>0%", "total>0%"] {
+        run("303x50", limit).ends(0).quietly();
+    }
+    run("303x50", "self:wrok>1%").ends(5).says(&["did you mean work?"]);
+    let empty =
+        folder.run("diff 300x50.json 303x50.json --fail-on self>1% --from 1.051ms --to 1.9ms");
+    assert!(empty.stderr.contains("FAILED self>1%: no thread has an event"), "{}", empty.stderr);
+    empty.ends(5);
 }
 
 #[test]
@@ -172,8 +207,12 @@ fn stored_tables_stand_for_traces() {
             all
         };
         assert_eq!(sums(&one), sums(&two), "{verb}");
-        // nothing is known of single events
-        folder.run("diff a.table.json b.table.json --fail-on self>5%").ends(0).quietly();
+        // nothing is known of single events, and no limit passes that was not judged
+        folder
+            .run("diff -q a.table.json b.table.json --fail-on self>5%")
+            .ends(5)
+            .says(&["FAILED self of b 20.05 -> 25.05 ms", "no test tells it from chance"]);
+        folder.run("diff a.table.json b.table.json --fail-on self>30%").ends(0).quietly();
     }
     let other = folder.read("a.table.json").replace("tracemill.tree/1", "tracemill.tree/9");
     let folder = folder.with("other.json", other);

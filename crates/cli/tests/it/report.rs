@@ -306,24 +306,24 @@ fn limits_of_reports_end_with_five() {
     folder
         .run("report tasks.json --fail-on blocking>159ms")
         .ends(5)
-        .says(&["broken: blocking>159ms: 160.00"]);
+        .says(&["FAILED blocking 160.00 ms, limit 159 ms"]);
     folder.run("report tasks.json --fail-on blocking>160ms --fail-on tasks>2").ends(0).quietly();
     folder
         .run("report tasks.json --fail-on self:Layout>29ms")
         .ends(5)
-        .says(&["Layout takes 30.00 ms"]);
+        .says(&["FAILED self of Layout 30.00 ms, limit 29 ms"]);
     folder.run("report tasks.json --fail-on self:Layout>29ms&count>1").ends(0).quietly();
     // what cannot be told is no success
     folder
         .run("report node.json --fail-on blocking>3600s")
         .ends(5)
-        .says(&["cannot tell: the trace has no tasks"]);
+        .says(&["FAILED blocking: cannot tell: the trace has no tasks"]);
     folder.run("report profiles --fail-on longest-block>10ms -o r.txt").ends(5);
     assert!(folder.read("r.txt").contains("## blocks"));
     folder
         .run("report tasks.json --fail-on lcp>2.5s")
         .ends(5)
-        .says(&["lcp>2.5s: cannot tell: navigationStart is missing"]);
+        .says(&["FAILED lcp: cannot tell: navigationStart is missing"]);
     folder.run("report tasks.json --fail-on cls>0.1").ends(0).quietly();
     let wrong = folder.run("report tasks.json --fail-on self>5%").ends(2);
     assert!(wrong.stderr.contains("a share is of a base"), "{}", wrong.stderr);
@@ -365,21 +365,41 @@ fn producers_may_be_given_and_nothing_is_told_as_nothing() {
     assert!(said.contains("cannot tell: of 1 CPU profile no sample is (idle)"), "{said}");
 }
 
+/// A limit passes only if what it names was found and judged: typos, windows without events and quiet runs do not help.
+#[test]
+fn limits_on_what_is_not_there_are_broken() {
+    let folder = folder();
+    let failed = |words: &str, part: &str| {
+        let run = folder.run(&format!("report -q tasks.json -o page.txt -f {words}")).ends(5);
+        run.says(&["tracemill: FAILED ", part]);
+    };
+    failed("--fail-on self:nosuch>1s", "self:nosuch>1s: no row has this name (the trace has ");
+    failed("--fail-on self:FunctionCal$>1s", "did you mean FunctionCall?");
+    failed("--fail-on count:^Funktion.call$<9", "did you mean Function call?");
+    failed("--fail-on busy>1s --from 70ms --to 80ms", "no thread has an event in the window");
+    failed("--fail-on self:Layout>1s --from 10m", "no thread has an event in the window");
+    let name = [".", "FunctionCall"];
+    for name in name.into_iter().chain(["^Function.call$"]) {
+        let words = format!("report tasks.json -o page.txt -f --fail-on self:{name}>1s");
+        folder.run(&words).ends(0).quietly();
+    }
+}
+
 #[test]
 fn limits_of_devices_are_told_and_may_be_broken_downwards() {
     let folder = folder();
     let run = |words: &str| folder.run(&format!("report rank-0.json -o page.txt -f {words}"));
     run("--fail-on gpu.idle>1s --fail-on gpu.overlap<50").ends(0);
     let said = run("--fail-on gpu.idle>300us --fail-on gpu.overlap<60").ends(5).stderr;
-    assert!(said.contains("gpu.idle>300us: 0.39"), "{said}");
-    assert!(said.contains("gpu.overlap<60: 59.1"), "{said}");
+    assert!(said.contains("FAILED gpu.idle 0.39 ms, limit 0.3 ms"), "{said}");
+    assert!(said.contains("FAILED gpu.overlap 59.11, lower limit 60"), "{said}");
     let said = folder.run("report node.json -o page.txt -f --fail-on gpu.idle>1s").ends(5).stderr;
     assert!(said.contains("cannot tell: the trace has no kernels"), "{said}");
     let said = folder
         .run("diff rank-0.json rank-1.json --any --fail-on gpu.overlap<1% -o rows.txt")
         .ends(5)
         .stderr;
-    assert!(said.contains("gpu.overlap of the whole run went from 59.11 to 56.66"), "{said}");
+    assert!(said.contains("FAILED gpu.overlap 59.11 -> 56.66"), "{said}");
     folder.run("diff rank-0.json rank-1.json --any --fail-on gpu.idle>1us -o page.txt -f").ends(0);
     for (wrong, said) in [
         ("--kernel-gap -1us", "expected a duration that is not negative"),

@@ -4,7 +4,7 @@ use super::answer::{RULES, self_of};
 use super::report::value;
 use super::stored::{Stored, stored};
 use super::{Asked, Job, warnings};
-use crate::args::{DiffArgs, GateOutcome as Outcome, InputArgs, TimeSpan};
+use crate::args::{DiffArgs, InputArgs, TimeSpan};
 use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
@@ -12,8 +12,8 @@ use crate::messages::Messages;
 use crate::report::base;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
-    Comparison, DeviceRules, GroupBy, Normalize, Per, ReadRules, ReportRules, Run, Shape, Trace,
-    Wanted, compare_figures, compare_runs,
+    Comparison, DeviceRules, GroupBy, Normalize, Pair, Per, ReadRules, ReportRules, Run, Shape,
+    Trace, Wanted, compare_runs,
 };
 use tracemill_pipeline::{InputReport, Warning};
 
@@ -74,10 +74,10 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     let wanted = args.figures();
     let both = |figure| {
         let at = wanted.iter().position(|own| *own == figure).ok_or("it was not asked for")?;
-        Ok(compare_figures(&base.figure(at)?, &new.figure(at)?))
+        Ok(Pair::of_runs(&base.figure(at)?, &new.figure(at)?))
     };
-    let outcomes: Vec<_> =
-        args.fail_on.iter().filter_map(|gate| gate.outcome(&comparison, args.any, both)).collect();
+    let broken: Vec<String> =
+        args.fail_on.iter().filter_map(|gate| gate.broken(&comparison, args.any, both)).collect();
     base.read.extend(new.read);
     let lost = finish(&base.read, messages)?;
     let is_empty = comparison.rows.is_empty();
@@ -86,19 +86,9 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     } else if !has_common(&comparison) {
         messages.warning("no function is on both sides: are these recordings of the same program?");
     }
-    let mut broken = false;
-    for outcome in outcomes {
-        match outcome {
-            Outcome::Broken(text) => {
-                messages.warning(&format!("broken: {text}"));
-                broken = true;
-            }
-            Outcome::Unsure(text) => messages.warning(&format!(
-                "not judged: {text}: four runs per side tell chance from change; --any counts it as it is"
-            )),
-        }
-    }
-    Ok(if broken { Exit::Broken } else { Exit::finished(lost).unless_empty(is_empty) })
+    broken.iter().for_each(|text| messages.failed(text));
+    let exit = Exit::finished(lost).unless_empty(is_empty);
+    Ok(if broken.is_empty() { exit } else { Exit::Broken })
 }
 
 /// Says what was read and what is wrong with it, of all runs together; what was lost.

@@ -49,18 +49,20 @@ fn page(
         true => text.push_str(&format!("### {}\n\n", cell(&head(comparison)))),
         false => push_line(&mut text, &head(comparison), 2, columns),
     }
-    let heads = ["self A", "self B", "Δ", "Δ %", "95 %", "verdict", "activity", "location"];
+    let heads =
+        ["self A", "self B", "Δ", "Δ %", "95 %", "count", "verdict", "activity", "location"];
     let mut lines = vec![heads.map(str::to_owned).to_vec()];
     lines.extend(rows.iter().map(line));
     // the verdict says in a word what the interval says in figures
-    const SPARE: [usize; 1] = [4];
+    const SPARE: [usize; 2] = [5, 4];
     text.push_str(&match markdown {
         true => in_markdown(&lines),
         false => aligned(&lines, &SPARE, columns),
     });
     let more = comparison.rows.len() - rows.len();
     if more > 0 {
-        let told = comparison.rows[rows.len()..].iter().filter(|row| row.significant).count();
+        let told =
+            comparison.rows[rows.len()..].iter().filter(|row| row.own.is_significant()).count();
         let _ = writeln!(
             text,
             "… and {}, {told} of them more than chance; -n shows more",
@@ -71,9 +73,9 @@ fn page(
 }
 
 fn head(comparison: &Comparison) -> String {
-    let Pair { base, new } = comparison.busy;
+    let Pair { base, new, .. } = comparison.busy;
     let how = match comparison.runs {
-        (1, 1) => "1 run per side: sampled rows judged by their samples, others by their events"
+        (1, 1) => "1 run per side: rows judged by their samples or events, and how many there are"
             .to_owned(),
         (a, b) if a.min(b) < 4 => {
             format!(
@@ -90,10 +92,12 @@ fn head(comparison: &Comparison) -> String {
 fn line(row: &Difference) -> Vec<String> {
     let percent = row.own.percent();
     let percent = if percent.is_finite() { format!("{percent:+.1}") } else { "–".to_owned() };
-    let interval = row.judged.map_or("–".to_owned(), |judged| {
+    let interval = row.own.judged.map_or("–".to_owned(), |judged| {
         let (from, to) = judged.interval;
         format!("{from:+.2} … {to:+.2}")
     });
+    let Pair { base, new, .. } = row.count;
+    let count = if base == new { base.to_string() } else { format!("{base} → {new}") };
     let file = row.url.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&row.url);
     let place = match row.line {
         Some(line) if !row.url.is_empty() => format!("{file}:{}", line + 1),
@@ -105,6 +109,7 @@ fn line(row: &Difference) -> Vec<String> {
         format!("{:+.2}", row.own.change()),
         percent,
         interval,
+        count,
         row.verdict.name().to_owned(),
         plain(&row.name),
         plain(&place),
@@ -117,13 +122,13 @@ fn in_csv(rows: &[Difference]) -> String {
     );
     for row in rows {
         let number = |number: Option<f64>| number.map_or(String::new(), |own| own.to_string());
-        let interval = row.judged.map(|judged| judged.interval);
+        let interval = row.own.judged.map(|judged| judged.interval);
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             row.verdict.name(),
-            row.significant,
-            number(row.q),
+            row.own.is_significant(),
+            number(row.own.q),
             row.own.base,
             row.own.new,
             row.total.base,
@@ -151,18 +156,20 @@ fn in_json(comparison: &Comparison, rows: &[Difference]) -> Value {
             "self_ms": pair(row.own),
             "total_ms": pair(row.total),
             "count": pair(row.count),
-            "interval_ms": row.judged.map(|judged| [judged.interval.0, judged.interval.1]),
-            "p": row.judged.map(|judged| judged.p),
-            "q": row.q,
+            "interval_ms": row.own.judged.map(|judged| [judged.interval.0, judged.interval.1]),
+            "p": row.own.judged.map(|judged| judged.p),
+            "q": row.own.q,
+            "total_q": row.total.q,
+            "count_q": row.count.q,
             "verdict": row.verdict.name(),
-            "significant": row.significant,
+            "significant": row.own.is_significant(),
         })
     };
     json!({
         "schema": "tracemill.diff/1",
         "runs": [comparison.runs.0, comparison.runs.1],
         "busy_ms": pair(comparison.busy),
-        "busy_p": comparison.busy_judged.map(|judged| judged.p),
+        "busy_p": comparison.busy.judged.map(|judged| judged.p),
         "rows": rows.iter().map(row).collect::<Vec<Value>>(),
     })
 }

@@ -8,6 +8,7 @@ pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow> {
     let rows = report.hot.iter().flat_map(|part| &part.table.rows);
     rows.map(|row| GateRow {
         name: row.name().to_owned(),
+        trace_name: row.trace_name().unwrap_or_default().to_owned(),
         own: row.own,
         total: row.total,
         count: row.count,

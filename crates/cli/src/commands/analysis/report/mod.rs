@@ -24,7 +24,7 @@ use next::{Next, window_words};
 use sections::ReportInputs;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use tracemill_analysis::{GroupBy, ReadRules, Report, ReportRules, Trace, Wanted, Window};
+use tracemill_analysis::{GroupBy, ReadRules, Report, ReportRules, Trace, Wanted};
 use tracemill_pipeline::plural;
 use write::Head;
 
@@ -65,19 +65,18 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
             place.write(write::page(&head, &sections, args.form.markdown, columns).as_bytes())?;
         }
     }
-    let (begins, ends) = job.trace.bounds;
     // phases of Bazel may begin behind the last event
     let has_phases = report.build.as_ref().is_some_and(|own| !own.phases.is_empty());
-    let is_beside =
-        |own: Window| !has_phases && (own.from > ends / 1000.0 || own.to < begins / 1000.0);
-    if window.is_some_and(|own| own.from == own.to && !is_beside(own)) {
+    let is_empty = !has_phases && report.hot.as_ref().is_none_or(|own| own.table.rows.is_empty());
+    if window.is_some_and(|own| own.from == own.to && !is_empty) {
         messages.warning("the window has no length: only what is open at that moment counts");
     }
-    let exit = job.finish(threads.is_empty() || window.is_some_and(is_beside))?;
+    let exit = job.finish(is_empty)?;
     let mut broken = false;
     for gate in &args.fail_on {
-        if let Some(text) = gate.broken(gate_rows(&report), |figure| value(&report, figure)) {
-            messages.warning(&format!("broken: {text}"));
+        let rows = gate_rows(&report);
+        if let Some(text) = gate.broken(rows, is_empty, |figure| value(&report, figure)) {
+            messages.failed(&text);
             broken = true;
         }
     }

@@ -1,0 +1,140 @@
+//! How far sums of one run can be trusted, by what they are sums of.
+//!
+//! A function was seen in n samples, each of which counts for some time: it may as well have been seen in more or fewer, so the variance of their
+//! sum is the sum of the squares of these times (n comes by chance, Poisson). The same holds for a sum of events, if little is known of them.
+//! If both sides have [`EVENTS`] or more, the variance has two parts:
+//!
+//! * durations: n times the variance of a single one, as in the test of Welch;
+//! * their number: the square of the mean, times the variance of the difference of the counts. That is the sum of both counts (Poisson), but
+//!   not more than the square of twice their difference: counts that are equal on both sides do not come by chance.
+
+use super::stats::{Judged, normal_of_t, t_of_normal, two_sided};
+
+/// Events a side from which on it is known how their durations vary.
+const EVENTS: f64 = 5.0;
+/// Times are told to the nanosecond at most, in milliseconds.
+const RESOLUTION: f64 = 1e-6;
+/// So many deviations from the middle lie 95 of 100 normal numbers.
+const WITHIN_95: f64 = 1.959_964;
+
+/// Sums over the samples or events that make up a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Spread {
+    pub(super) count: f64,
+    pub(super) sum: f64,
+    pub(super) squares: f64,
+    pub(super) is_sampled: bool,
+}
+
+impl Spread {
+    /// Adds the time of an event.
+    pub(super) fn add(&mut self, time: f64) {
+        self.count += 1.0;
+        self.sum += time;
+        self.squares += time * time;
+    }
+
+    /// Adds those of other events.
+    pub(super) fn extend(&mut self, other: Spread) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+
+    /// The same for times that are `factor` as long.
+    pub(super) fn scaled(self, factor: f64) -> Self {
+        Spread { sum: self.sum * factor, squares: self.squares * factor * factor, ..self }
+    }
+
+    fn is_known(self) -> bool {
+        !self.is_sampled && self.count >= EVENTS
+    }
+
+    /// The variance of the sum that the durations leave.
+    fn of_durations(self) -> f64 {
+        let around = (self.squares - self.sum * self.sum / self.count).max(0.0);
+        self.count * (around / (self.count - 1.0) + RESOLUTION * RESOLUTION)
+    }
+}
+
+/// The test of a change of a sum of times.
+pub(super) fn of_sums(a: Spread, b: Spread, change: f64) -> Judged {
+    if !(a.is_known() && b.is_known()) {
+        return judged(change, a.squares + b.squares, f64::INFINITY);
+    }
+    let (one, two) = (a.of_durations(), b.of_durations());
+    let mean = (a.sum + b.sum) / (a.count + b.count);
+    let counts = (4.0 * (a.count - b.count).powi(2)).min(a.count + b.count);
+    let variance = one + two + mean * mean * counts;
+    let degrees = variance * variance / (one * one / (a.count - 1.0) + two * two / (b.count - 1.0));
+    judged(change, variance, degrees)
+}
+
+/// The test of a change of counts: both are of one process of Poisson, unless the one is too large for that.
+pub(super) fn of_counts(a: f64, b: f64) -> Judged {
+    let change = b - a;
+    let judged = judged(change, a + b, f64::INFINITY);
+    // half a step a side, since counts are whole
+    let z = (change.abs() - 1.0).max(0.0) / (a + b).max(1.0).sqrt();
+    Judged { p: two_sided(z), ..judged }
+}
+
+/// The test of Student with so many degrees of freedom, infinitely many for a normal number.
+fn judged(change: f64, variance: f64, degrees: f64) -> Judged {
+    let deviation = variance.sqrt();
+    let t = if change == 0.0 { 0.0 } else { change / deviation };
+    let reach = t_of_normal(WITHIN_95, degrees) * deviation;
+    let p = two_sided(normal_of_t(t, degrees));
+    Judged { p, shift: change, interval: (change - reach, change + reach) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(times: &[f64]) -> Spread {
+        let mut spread = Spread::default();
+        times.iter().for_each(|&time| spread.add(time));
+        spread
+    }
+
+    #[test]
+    fn equal_events_differ_by_their_number() {
+        let test = |a: (usize, f64), b: (usize, f64)| {
+            let [one, two] = [a, b].map(|(count, time)| events(&vec![time; count]));
+            of_sums(one, two, two.sum - one.sum)
+        };
+        let fewer = test((300, 0.05), (200, 0.06));
+        assert!(fewer.p < 0.02 && (fewer.shift + 3.0).abs() < 1e-9, "{fewer:?}");
+        assert!(fewer.interval.0 < -5.0 && fewer.interval.1 < -0.5, "{fewer:?}");
+        let more = test((300, 0.05), (450, 0.05));
+        assert!(more.p < 1e-6 && more.interval.0 > 4.0, "{more:?}");
+        // as many calls that take longer, and as much time in more of them
+        assert!(test((300, 0.05), (300, 0.06)).p < 1e-9);
+        assert!(test((300, 0.05), (600, 0.025)).p > 0.9);
+        assert!(test((300, 0.05), (305, 0.05)).p > 0.05);
+        // one call says little, and none nothing
+        assert!(test((1, 5.0), (1, 10.0)).p > 0.05);
+        assert_eq!(test((0, 0.0), (0, 0.0)).p, 1.0);
+    }
+
+    #[test]
+    fn events_that_vary_are_tested_as_welch_does() {
+        // as an integral of the density of Student's distribution with 9.07 degrees of freedom
+        const WELCH_P: f64 = 0.013_230;
+        let a = [10.0, 11.0, 9.5, 10.5, 10.2, 9.9];
+        let b = [11.0, 12.5, 10.5, 11.8, 11.1, 10.9];
+        let (one, two) = (events(&a), events(&b));
+        let judged = of_sums(one, two, two.sum - one.sum);
+        assert!((judged.p - WELCH_P).abs() < 1e-4, "{judged:?}");
+    }
+
+    #[test]
+    fn counts_are_tested_as_poisson() {
+        assert!(of_counts(300.0, 450.0).p < 1e-6);
+        assert!(of_counts(3.0, 5.0).p > 0.5);
+        assert_eq!(of_counts(0.0, 0.0).p, 1.0);
+        let (from, to) = of_counts(300.0, 450.0).interval;
+        assert!(from > 90.0 && to < 210.0, "{from} {to}");
+    }
+}
