@@ -16,10 +16,10 @@
 use crate::exit::Failure;
 use crate::report::{Object, map};
 use crate::similar::suggestion;
-use crate::times::signed_time;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use tracemill_pipeline::parse_time;
 use tracemill_pipeline::{Factor, IdentityReport, InputClock, StatedInput};
 use tracemill_tokenizer::Cursor;
 
@@ -67,7 +67,7 @@ impl Manifest {
         }
         match &input["offset"] {
             Value::Null => {}
-            Value::String(offset) => self.offsets.push((path.clone(), signed_time(offset)?)),
+            Value::String(offset) => self.offsets.push((path.clone(), parse_time(offset)?)),
             _ => return Err("expected a time with its unit as offset, \"1.5ms\"".into()),
         }
         match &input["scale"] {

@@ -3,11 +3,6 @@
 use std::str::FromStr;
 use tracemill_pipeline::{Moment, TimeWindow, parse_time};
 
-/// A time that may have a plus in front; nanoseconds.
-pub(crate) fn signed_time(text: &str) -> Result<i64, String> {
-    parse_time(text.strip_prefix('+').filter(|rest| !rest.starts_with('-')).unwrap_or(text))
-}
-
 /// A moment, and whether it was written without a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GivenMoment {

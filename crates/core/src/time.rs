@@ -1,13 +1,16 @@
 //! Times and durations as users write them: `1500`, `1.5ms`, `@522975000000`. One grammar for all verbs.
 //!
 //! ```text
-//!   time = ["-"] digits ["." digits] [" "] [unit]     unit: ns  us  µs  ms  s  m  min  h; µs if there is none
+//!   time = ["-" | "+"] part {" " part}      part = digits ["." digits] [" "] [unit]
+//!   unit: ns  us  µs  ms  s  m  min  h  d; µs if there is none, which only a time of one part may lack
 //! ```
 //!
 //! ```
 //! use tracemill_core::time::{TimePoint, parse_time};
 //!
 //! assert_eq!(parse_time("1.5 ms"), Ok(1_500_000)); // nanoseconds
+//! assert_eq!(parse_time("+820.00 ms"), parse_time("820ms")); // as tables print it
+//! assert_eq!(parse_time("1 min 5 s"), parse_time("65s"));
 //! assert_eq!("@522975000000".parse(), Ok(TimePoint::Absolute(522_975_000_000_000)));
 //! assert!(parse_time("1 fortnight").is_err());
 //! ```
@@ -18,7 +21,7 @@
 use std::str::FromStr;
 
 /// Units and their nanoseconds.
-const UNITS: [(&str, i128); 9] = [
+const UNITS: [(&str, i128); 10] = [
     ("", 1000),
     ("ns", 1),
     ("us", 1000),
@@ -28,6 +31,7 @@ const UNITS: [(&str, i128); 9] = [
     ("m", 60_000_000_000),
     ("min", 60_000_000_000),
     ("h", 3_600_000_000_000),
+    ("d", 86_400_000_000_000),
 ];
 
 /// A point in time: relative to the start of the trace, or as time stamps have it.
@@ -70,35 +74,62 @@ impl FromStr for Duration {
 /// # Errors
 /// What was expected instead: another form, no digits below a nanosecond, or a time within 292 years.
 pub fn parse_time(text: &str) -> Result<i64, String> {
-    let wrong = || format!("expected a time such as 1500 (µs), 250ns, 1.5ms, 2s, 3m or 1h: {text}");
-    let (sign, rest) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-    let (number, unit) = rest.split_at(end);
-    let unit = unit.strip_prefix(' ').unwrap_or(unit);
-    let (_, scale) = UNITS.into_iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
+    let plain = text.trim();
+    let (sign, mut rest) = match plain.strip_prefix(['-', '\u{2212}']) {
+        Some(rest) => (-1, rest),
+        None => (1, plain.strip_prefix('+').unwrap_or(plain)),
+    };
+    let mut sum = 0;
+    loop {
+        let (nanos, unit, behind) = part(rest, text)?;
+        sum += nanos;
+        match behind.strip_prefix(' ') {
+            Some(next) if !unit.is_empty() => rest = next,
+            _ if behind.is_empty() => break,
+            _ => return Err(wrong(text)),
+        }
+    }
+    i64::try_from(sign * sum).map_err(|_| too_far(text))
+}
+
+fn wrong(text: &str) -> String {
+    format!("expected a time such as 1500 (µs), 250ns, 1.5ms, 2s, 3m or 1h: {text}")
+}
+
+fn too_far(text: &str) -> String {
+    format!("expected a time within 292 years: {text}")
+}
+
+/// Reads a number and its unit: nanoseconds, the unit, and what follows it. `text` is the whole time, for messages.
+fn part<'t>(rest: &'t str, text: &str) -> Result<(i128, &'t str, &'t str), String> {
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let (number, rest) = rest.split_at(rest.find(|c| !is_digit(c)).unwrap_or(rest.len()));
+    let rest = rest.strip_prefix(' ').unwrap_or(rest);
+    let (unit, behind) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
+    let (_, scale) =
+        UNITS.into_iter().find(|(name, _)| *name == unit).ok_or_else(|| wrong(text))?;
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     if whole.len() + decimals.len() == 0 || decimals.contains('.') {
-        return Err(wrong());
+        return Err(wrong(text));
     }
-    let too_far = || format!("expected a time within 292 years: {text}");
     let too_fine = || format!("expected whole nanoseconds, without finer digits: {text}");
     let decimals = decimals.trim_end_matches('0');
-    // an hour has 13 digits of nanoseconds
-    let parts = if decimals.len() <= 13 { 10_i128.pow(decimals.len() as u32) } else { 0 };
+    // a day has 14 digits of nanoseconds
+    let parts = if decimals.len() <= 14 { 10_i128.pow(decimals.len() as u32) } else { 0 };
     if parts == 0 {
         return Err(too_fine());
     }
     let whole = whole.trim_start_matches('0');
     if whole.len() > 19 {
-        return Err(too_far());
+        return Err(too_far(text));
     }
-    // at most 19 + 13 digits
-    let digits = format!("0{whole}{decimals}").parse::<i128>().map_err(|_| wrong())?;
-    let scaled = digits.checked_mul(scale).ok_or_else(too_far)?;
+    // at most 19 + 14 digits
+    let digits = format!("0{whole}{decimals}").parse::<i128>().map_err(|_| wrong(text))?;
+    let scaled = digits.checked_mul(scale).ok_or_else(|| too_far(text))?;
     if scaled % parts != 0 {
         return Err(too_fine());
     }
-    i64::try_from(sign * (scaled / parts)).map_err(|_| too_far())
+    Ok((scaled / parts, unit, behind))
 }
 
 #[cfg(test)]
@@ -128,6 +159,12 @@ mod tests {
             ("1h", 3_600_000_000_000),
             ("0.0025h", 9_000_000_000),
             ("-1ms", -1_000_000),
+            ("+820.00 ms", 820_000_000),
+            ("\u{2212}1.5 µs", -1500),
+            (" 5s ", 5_000_000_000),
+            ("1 min 1 s", 61_000_000_000),
+            ("-2 h 3 min", -7_380_000_000_000),
+            ("1 d 1 h", 90_000_000_000_000),
             ("-0.0001ms", -100),
             ("1712195495533685.110", 1_712_195_495_533_685_110),
             ("9223372036854775807ns", i64::MAX),
@@ -138,9 +175,10 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_told_from_what_is_too_fine_or_too_far() {
-        for text in
-            ["", "-", ".", "s", "x", "1.2.3", "1,5s", "1e3", "--1", "+1", "@5", "5d", "5  s", "5s "]
-        {
+        for text in [
+            "", "-", "+", ".", "s", "x", "1.2.3", "1,5s", "1e3", "--1", "+-1", "@5", "5w", "5  s",
+            "1 2s",
+        ] {
             let told = parse_time(text).expect_err(text);
             assert!(told.contains("such as 1500") && told.ends_with(text), "{told}");
         }

@@ -3,9 +3,9 @@
 use crate::exit::Failure;
 use crate::manifest::Manifest;
 use crate::similar::suggestion;
-use crate::times::signed_time;
 use clap::Args;
 use std::path::PathBuf;
+use tracemill_pipeline::parse_time;
 use tracemill_pipeline::{Align, ClockRules, Factor};
 
 /// How the times of several inputs are put on one line.
@@ -46,7 +46,7 @@ fn file_and(text: &str) -> Result<(PathBuf, &str), String> {
 
 fn offset(text: &str) -> Result<(PathBuf, i64), String> {
     let (file, time) = file_and(text)?;
-    Ok((file, signed_time(time)?))
+    Ok((file, parse_time(time)?))
 }
 
 fn scale(text: &str) -> Result<(PathBuf, Factor), String> {
