@@ -5,7 +5,9 @@ use crate::entries::Entry;
 use crate::functions::{Frame, NATIVE, native_group};
 use crate::groups::{GroupBy, Ids};
 use crate::kinds::flag;
-use crate::styles::style;
+use crate::styles::{style, title_of};
+use crate::trace::Trace;
+use std::collections::HashSet;
 use tracemill_tokenizer::unescaped_text;
 
 /// Category names as shown.
@@ -22,6 +24,22 @@ const CATEGORIES: [(&str, &str); 11] = [
     ("gpu", "GPU"),
     ("async", "Async"),
 ];
+
+impl Trace {
+    /// Names by which rows can be asked for, each once: of events, in the trace and in DevTools, of functions, and their URLs.
+    pub fn row_names(&self) -> Vec<String> {
+        let text = |number: u32| unescaped_text(self.names.bytes_of(number));
+        let events = self.kinds.all.iter().map(|kind| text(kind.name));
+        let events = events.flat_map(|name| [title_of(&name).map(str::to_owned), Some(name)]);
+        let models = self.threads.iter().filter_map(|thread| thread.model.as_deref());
+        let frames = models.flat_map(|model| model.frames());
+        let functions =
+            frames.flat_map(|frame| [Some(text(frame.function)), Some(text(frame.url))]);
+        let mut seen = HashSet::new();
+        let all = events.chain(functions).flatten();
+        all.filter(|name| !name.is_empty() && seen.insert(name.clone())).collect()
+    }
+}
 
 impl Ids<'_> {
     /// What the panel writes for a group, of which `first` is the first entry.

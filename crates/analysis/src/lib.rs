@@ -147,6 +147,7 @@ pub use report::{
 };
 pub use rows::{CallRow, FlameRow, Location, TreePath, TreeRow};
 pub use sorting::Pairs;
+pub use styles::{names_titled, title_of};
 pub use table::View;
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track, id_text};
 pub use tracemill_core::names::Names;

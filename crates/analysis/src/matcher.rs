@@ -23,13 +23,13 @@ impl Matcher {
         self.0.as_str()
     }
 
-    /// Whether it matches a text.
+    /// Whether it matches a text in bytes.
     pub(crate) fn finds(&self, text: &[u8]) -> bool {
         self.is_match(&String::from_utf8_lossy(text))
     }
 
-    /// The same.
-    pub(crate) fn is_match(&self, text: &str) -> bool {
+    /// Whether it matches a text.
+    pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 

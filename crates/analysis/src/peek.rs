@@ -45,16 +45,17 @@ impl Sums {
     }
 }
 
-/// Whether a row is called so, or its function's URL.
+/// Whether a row is called so, in DevTools or in the trace, or its function's URL.
 fn takes(matcher: &Matcher, row: &TreeRow) -> bool {
     row.label.as_deref().is_some_and(|label| matcher.is_match(label))
+        || row.trace_name().is_some_and(|name| matcher.is_match(name))
         || matcher.is_match(&row.location.url)
 }
 
 impl Table {
-    /// Callers and callees of the rows of a call tree whose text is `name`; `None` if there is none. Cost: a look at each row.
+    /// Callers and callees of the rows of a call tree that are called `name`, in DevTools or in the trace; `None` if there is none. Cost: a look at each row.
     pub fn peek(&self, name: &str) -> Option<Peek> {
-        let is_it = |row: &TreeRow| row.label.as_deref() == Some(name);
+        let is_it = |row: &TreeRow| row.is_called(name);
         let (mut callers, mut callees) = (Sums::default(), Sums::default());
         let mut peek = Peek::default();
         // rows that are open, and whether they are of the name

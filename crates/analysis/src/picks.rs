@@ -7,6 +7,7 @@ use crate::matcher::Matcher;
 use crate::stretches::Stretches;
 use crate::walk::Counted;
 use tracemill_core::hash::HashMap;
+use tracemill_tokenizer::unescaped_text;
 
 /// Which events and calls count, and how; the default is all.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +66,10 @@ impl<'i, 't> Answers<'i, 't> {
         let Answers { ids, matcher, known } = self;
         *known.entry((entry.is_call(), entry.kind, details)).or_insert_with(|| {
             let label = ids.label(entry).unwrap_or_default();
+            // --like panel filters as DevTools does, which knows no other name
+            let name = || unescaped_text(ids.name(entry));
             matcher.is_match(&label)
+                || !entry.is_call() && !ids.as_devtools && matcher.is_match(&name())
                 || ids.frame_url(entry).is_some_and(|url| matcher.is_match(&url))
         })
     }

@@ -131,6 +131,11 @@ impl TreeRow {
         is_event.then_some(&*self.id)
     }
 
+    /// Whether a text is its name in DevTools or that of its events in the trace.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name() == name || self.trace_name() == Some(name)
+    }
+
     /// Bytes of heap that it takes, with those that an allocator adds to four texts.
     pub(crate) fn heap(&self) -> u64 {
         let texts =

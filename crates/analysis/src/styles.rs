@@ -21,6 +21,25 @@ pub(crate) fn style(name: &[u8]) -> Option<EventStyle> {
     Some(EventStyle { title, category, hidden })
 }
 
+/// What DevTools calls events of this name, if it has a name of its own for them.
+///
+/// ```
+/// assert_eq!(tracemill_analysis::title_of("RunTask"), Some("Task"));
+/// ```
+pub fn title_of(name: &str) -> Option<&'static str> {
+    style(name.as_bytes()).map(|style| style.title).filter(|title| *title != name)
+}
+
+/// Names of events for which DevTools has a name that is meant.
+///
+/// ```
+/// let names = tracemill_analysis::names_titled(|title| title == "Function call");
+/// assert_eq!(names, ["FunctionCall"]);
+/// ```
+pub fn names_titled(is_meant: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    STYLES.iter().filter(|own| is_meant(own.1)).map(|own| own.0).collect()
+}
+
 /// Name, title, category, whether it is hidden.
 const STYLES: [(&str, &str, &str, bool); 113] = [
     ("AbortPostTaskCallback", "Cancel postTask", "scripting", false),

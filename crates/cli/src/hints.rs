@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
 /// Flags of other tools, and ours; the first that the verb has counts.
-const FLAGS: [(&[&str], &[&str]); 21] = [
+const FLAGS: [(&[&str], &[&str]); 22] = [
     (&["--start", "--begin", "--since", "--after"], &["--from"]),
     (&["--end", "--stop", "--until", "--before"], &["--to"]),
     (&["--length", "--len", "--for-time"], &["--duration"]),
@@ -18,6 +18,7 @@ const FLAGS: [(&[&str], &[&str]); 21] = [
     (&["--grep", "--match", "--event", "--pattern", "--filter"], &["--name", "--focus"]),
     (&["--min-duration", "--longer-than", "--min", "--threshold"], &["--min-dur", "--fail-on"]),
     (&["--max-duration", "--shorter-than"], &["--max-dur"]),
+    (&["--dur"], &["--duration", "--min-dur"]),
     (&["--category", "--categories"], &["--cat"]),
     (&["--phase", "--type"], &["--ph"]),
     (&["--rows", "--count", "--lines", "--limit"], &["--top"]),
@@ -33,6 +34,12 @@ const FLAGS: [(&[&str], &[&str]); 21] = [
 const NEEDLESS: [(&[&str], &str); 2] = [
     (&["--input", "--in", "--file", "--infile"], "inputs need no flag: name them behind the verb"),
     (&["--sort", "--sorted"], "tracemill merge sorts by itself"),
+];
+
+/// Programs by the viewer that they have.
+const VIEWERS: [(&[&str], &str); 2] = [
+    (&["chrome", "chromium", "edge", "node", "v8"], "devtools"),
+    (&["ui", "trace_processor", "android", "ui.perfetto.dev"], "perfetto"),
 ];
 
 /// How to look at a trace.
@@ -93,9 +100,35 @@ pub(crate) fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
             let needless = NEEDLESS.iter().find(|(theirs, _)| theirs.contains(&flag));
             needless.map(|(_, why)| (*why).to_owned())
         }
-        ErrorKind::InvalidSubcommand => verb_meant(&word(ContextKind::InvalidSubcommand)?),
+        ErrorKind::InvalidSubcommand => {
+            let verb = word(ContextKind::InvalidSubcommand)?;
+            verb_meant(&verb).or_else(|| file_meant(&verb))
+        }
+        ErrorKind::InvalidValue => {
+            let (flag, value) = (word(ContextKind::InvalidArg)?, word(ContextKind::InvalidValue)?);
+            let value = value.to_lowercase();
+            let meant = VIEWERS.iter().find(|(theirs, _)| theirs.contains(&&*value));
+            let meant = meant.filter(|_| flag.starts_with("--for "));
+            meant.map(|(_, ours)| format!("did you mean {ours}? --for is for devtools or perfetto"))
+        }
         _ => None,
     }
+}
+
+/// Whether a name of ours is what somebody meant who wrote `word`, by spelling: a letter or two differ, more in long words, or it goes on.
+pub(crate) fn is_near(word: &str, name: &str) -> bool {
+    let [word, name] = [word, name].map(|own| own.trim_start_matches('-'));
+    let allowed = 1 + word.chars().count() / 4;
+    strsim::osa_distance(word, name) <= allowed || word.len() > 2 && name.starts_with(word)
+}
+
+/// What to say of a file where a verb is expected.
+fn file_meant(word: &str) -> Option<String> {
+    if let Some(text) = crate::inputs::address_text(word) {
+        return Some(text);
+    }
+    let is_name = word.contains(['/', '.']);
+    is_name.then(|| format!("no verb and no file is called so; tracemill VERB {word} reads a file, tracemill --help lists the verbs"))
 }
 
 /// The flag of `verb` that means the same.
@@ -125,8 +158,25 @@ mod tests {
         assert_eq!(flag_meant("top", "--limit"), Some("--top"));
         assert_eq!(flag_meant("filter", "--limit"), Some("--shrink-to"));
         assert_eq!(flag_meant("info", "--format"), Some("--json"));
+        assert_eq!(flag_meant("filter", "--dur"), Some("--min-dur"));
+        assert_eq!(flag_meant("slice", "--dur"), Some("--duration"));
         assert_eq!(flag_meant("merge", "--start"), None);
         assert_eq!(flag_meant("merge", "--from-here"), None);
+    }
+
+    #[test]
+    fn tips_by_spelling_are_near() {
+        for (word, name) in [
+            ("--nmae", "--name"),
+            ("--outptu", "--output"),
+            ("--durat", "--duration"),
+            ("merg", "merge"),
+        ] {
+            assert!(is_near(word, name), "{word}");
+        }
+        for (word, name) in [("--dur", "--drop"), ("--xyz", "--sync"), ("t.json", "top")] {
+            assert!(!is_near(word, name), "{word}");
+        }
     }
 
     /// Whatever is suggested exists, for some verb at least; whatever is taken for a word of others is none of ours.

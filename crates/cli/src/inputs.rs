@@ -29,6 +29,9 @@ pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Sour
             ));
         }
     }
+    for name in names.iter().filter(|name| !name.exists()) {
+        address_text(&name.to_string_lossy()).map_or(Ok(()), |text| Err(Failure::usage(text)))?;
+    }
     if sources.is_empty() {
         if std::io::stdin().is_terminal() {
             return Err(Failure::usage(
@@ -41,6 +44,20 @@ pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Sour
         return Err(Failure::usage("standard input (-) is given twice, but can be read only once"));
     }
     Ok(sources)
+}
+
+/// What to say of an input that is an address, which is not opened.
+pub(crate) fn address_text(name: &str) -> Option<String> {
+    let (scheme, _) = name.split_once("://")?;
+    let get = match scheme {
+        "http" | "https" | "ftp" => "curl -LO",
+        "s3" => "aws s3 cp",
+        "gs" => "gcloud storage cp",
+        _ => return None,
+    };
+    Some(format!(
+        "{name} is an address, and files are read: download it first, e.g. {get} '{name}'"
+    ))
 }
 
 /// `-` is standard input; a file of that name is `./-`.

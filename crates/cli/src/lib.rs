@@ -100,11 +100,23 @@ struct ParsedCommand {
 }
 
 fn parse(words: &[OsString]) -> Result<ParsedCommand, clap::Error> {
+    let mut words = words.to_vec();
+    // a file alone is asked what it is
+    if words.get(1).is_some_and(is_input) {
+        words.insert(1, "info".into());
+    }
     let mut matches = Cli::command().try_get_matches_from(words)?;
     let files = RunFiles::of(&matches);
     let mut verb = Cli::from_arg_matches_mut(&mut matches)?.verb;
     verb.take_regions();
     Ok(ParsedCommand { verb, files })
+}
+
+/// Whether a word is a file, and no verb.
+fn is_input(word: &OsString) -> bool {
+    let is_verb =
+        || word.to_str().is_some_and(|word| args::command().find_subcommand(word).is_some());
+    std::path::Path::new(word).exists() && !is_verb()
 }
 
 /// Runs a verb. Whatever it ends with, a result or an error that blames an input or a panic, comes of zeros if a temporary file is lost: then only that is told.

@@ -12,7 +12,7 @@ use crate::summary::{Summary, contents, is_given};
 use crate::whole_file::Place;
 use crate::wrap::{columns_of_messages, push_line};
 use clap::builder::styling::{AnsiColor, Style};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -98,6 +98,27 @@ impl Messages {
         }
     }
 
+    /// Warnings, those that differ in inputs and numbers only as one with a count.
+    pub(crate) fn warnings(&self, texts: &[String]) {
+        let mut folded: Vec<(String, &str, u64)> = Vec::new();
+        for text in texts {
+            // what stands in front may be the name of an input
+            let (name, rest) = text.split_once(": ").unwrap_or(("", text));
+            let rest = if name.contains(['.', '/']) { rest } else { text };
+            let key = rest.replace(|c: char| c.is_ascii_digit(), "");
+            match folded.iter_mut().find(|own| own.0 == key) {
+                Some(own) => own.2 += 1,
+                None => folded.push((key, text, 1)),
+            }
+        }
+        for (_, text, count) in folded {
+            match count {
+                1 => self.warning(text),
+                count => self.warning(&format!("{text}; {count} equal warnings")),
+            }
+        }
+    }
+
     /// What was done without being asked for.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
@@ -173,9 +194,23 @@ pub(crate) fn usage_text(error: &clap::Error, words: &[OsString]) -> String {
         // nobody means a value that looks like a flag
         None => {
             let lines = text.lines().filter(|line| !line.contains("to pass '-"));
+            let lines = lines.filter(|line| !line.contains("tip: ") || is_meant(error, line));
             lines.collect::<Vec<_>>().join("\n")
         }
     }
+}
+
+/// Whether a tip names what somebody meant who wrote what the error is about.
+fn is_meant(error: &clap::Error, tip: &str) -> bool {
+    let kinds =
+        [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue];
+    let mut wrong = kinds.into_iter().rev().filter_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    });
+    // what is suggested stands in quotes
+    let mut names = tip.split('\'').skip(1).step_by(2);
+    wrong.next().is_none_or(|word| names.any(|name| hints::is_near(word, name)))
 }
 
 /// Why a run failed, and where in the text if that is known.

@@ -4,10 +4,12 @@ use regex::bytes::Regex;
 use std::str::FromStr;
 use tracemill_core::error::Error;
 
-/// A regular expression, not anchored.
+/// A regular expression, not anchored, and names that it matches too.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
+    /// The expression with the names.
+    whole: String,
     compiled: Regex,
 }
 
@@ -15,7 +17,8 @@ impl FromStr for Pattern {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        compile(text).map(|compiled| Pattern { text: text.to_owned(), compiled })
+        let (text, whole) = (text.to_owned(), text.to_owned());
+        compile(&whole).map(|compiled| Pattern { text, whole, compiled })
     }
 }
 
@@ -23,6 +26,19 @@ impl Pattern {
     /// As it was written.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// The same, which also matches names that are one of these.
+    ///
+    /// # Errors
+    /// Returns why the expression is too large.
+    pub fn or(self, names: &[&str]) -> Result<Self, String> {
+        if names.is_empty() {
+            return Ok(self);
+        }
+        let names: Vec<String> = names.iter().map(|name| regex::escape(name)).collect();
+        let whole = format!("(?:{})|^(?:{})$", self.text, names.join("|"));
+        compile(&whole).map(|compiled| Pattern { whole, compiled, ..self })
     }
 
     /// Whether it matches anywhere in a text.
@@ -174,7 +190,7 @@ impl FromStr for Preset {
 
 /// One of these patterns; `None` if there are none.
 pub(super) fn any_of(patterns: &[Pattern], case: Case) -> Result<Option<Regex>, Error> {
-    union(patterns.iter().map(|pattern| pattern.text.clone()), case)
+    union(patterns.iter().map(|pattern| pattern.whole.clone()), case)
 }
 
 /// One of these globs.

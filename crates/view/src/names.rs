@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tracemill_analysis::title_of;
 use tracemill_core::names::Names;
 use tracemill_tokenizer::to_text;
 
@@ -54,7 +55,9 @@ impl SharedNames {
     }
 }
 
-/// Whether a text lies in a name, whatever the case of ASCII letters.
+/// Whether a text lies in a name, or in what DevTools calls events of the name, whatever the case of ASCII letters.
 pub(crate) fn holds(name: &[u8], text: &[u8]) -> bool {
-    text.is_empty() || name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
+    let is_in = |name: &[u8]| name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text));
+    let title = || str::from_utf8(name).ok().and_then(title_of);
+    text.is_empty() || is_in(name) || title().is_some_and(|title| is_in(title.as_bytes()))
 }

@@ -137,11 +137,11 @@ impl Site {
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn redirect(&self) -> io::Result<PathBuf> {
+    pub fn redirect(&self, part: &str) -> io::Result<PathBuf> {
         let mut named = tempfile::Builder::new();
         let named = named.prefix("tracemill-").suffix(".html");
         let mut file = named.tempfile_in(&self.config.tmp_dir)?;
-        let address = self.address();
+        let address = self.address() + part;
         writeln!(
             file,
             r#"<!doctype html><meta http-equiv="refresh" content="0; url={address}"><a href="{address}">{address}</a>"#

@@ -49,7 +49,9 @@ impl Run {
             Normalize::None => 1.0,
             Normalize::Busy => self.busy,
             Normalize::Event(name) => {
-                let rows = self.rows.iter().filter(|(key, _)| key.name == *name);
+                let is_it =
+                    |(key, row): &(&Key, &RunRow)| [&key.name, &row.trace_name].contains(&name);
+                let rows = self.rows.iter().filter(is_it);
                 rows.map(|(_, row)| row.total).sum()
             }
         }

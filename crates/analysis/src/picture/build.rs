@@ -66,7 +66,7 @@ impl Trace {
         Ok(finished(title.clone(), frames, vec![band(&title, nodes, rules.up)], rules))
     }
 
-    /// Callers above and callees below the frames of a name; `None` if there is none.
+    /// Callers above and callees below the frames of a name, in DevTools or in the trace; `None` if there is none.
     ///
     /// # Errors
     /// As [`Trace::picture`].
@@ -79,7 +79,10 @@ impl Trace {
         let room = self.room_of_pictures();
         let stacks = Stacks::new(self, parts, rules.depth, false)?;
         let whole = Whole::of(&stacks);
-        let mut sandwich = Sandwich::new(whole.named(name), &room);
+        let rows = parts.iter().flat_map(|part| &part.table.rows);
+        let rows = rows.filter(|row| row.is_called(name));
+        let names = rows.map(|row| row.name().to_owned()).collect();
+        let mut sandwich = Sandwich::new(whole.named(&names), &room);
         whole.rows(|depth, node| sandwich.push(depth, node))?;
         let title = format!("{name} in {}", whole.title);
         let headings = whole.headings();

@@ -2,6 +2,7 @@
 
 use super::nodes::Node;
 use crate::export::stacks::{Frame, Line, Stacks, Tree};
+use std::collections::HashSet;
 use tracemill_core::error::Error;
 use tracemill_core::words::plural;
 
@@ -80,9 +81,9 @@ impl<'s> Whole<'s> {
         self.stacks.frames.iter().chain(&self.headings)
     }
 
-    /// Of each frame whether it is called so.
-    pub(super) fn named(&self, name: &str) -> Vec<bool> {
-        self.all_frames().map(|frame| frame.name == name).collect()
+    /// Of each frame whether it has one of the names.
+    pub(super) fn named(&self, names: &HashSet<String>) -> Vec<bool> {
+        self.all_frames().map(|frame| names.contains(&frame.name)).collect()
     }
 
     /// Frames behind those of the rows.

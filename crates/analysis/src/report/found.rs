@@ -281,12 +281,16 @@ pub struct Compiled {
     pub all_templates: u64,
     /// The same of templates whose names differ in their arguments only; one that needs itself counts once.
     pub template_sets: Vec<Costly>,
+    /// How many sets of templates there are.
+    pub all_template_sets: u64,
     /// Functions that took longest to be optimized, by file.
     pub functions: Vec<Costly>,
     /// How many there are.
     pub all_functions: u64,
     /// The same of functions whose names differ in the arguments of templates only.
     pub function_sets: Vec<Costly>,
+    /// How many sets of functions there are.
+    pub all_function_sets: u64,
     /// Headers that took longest, with those that these include, of those that a source includes itself.
     pub headers: Vec<Header>,
     /// How many files are included.
@@ -337,6 +341,8 @@ pub struct Reflows {
     pub total: f64,
     /// What forced them, that of most time first.
     pub functions: Vec<Reflow>,
+    /// How many of them there are.
+    pub all_functions: u64,
 }
 
 /// A place in a script that forces layouts.

@@ -118,6 +118,7 @@ impl Trace {
             }
         }
         reflows.functions.sort_by(|a, b| b.total.total_cmp(&a.total));
+        reflows.all_functions = reflows.functions.len() as u64;
         reflows.functions.truncate(rows);
         reflows
     }

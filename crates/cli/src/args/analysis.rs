@@ -2,7 +2,7 @@
 
 use super::choices::choices;
 use super::parts::{GROUPS, PartArgs, TimesFlag, UNITS};
-use super::picks::PickArgs;
+use super::picks::{AskedRows, PickArgs};
 use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
@@ -183,6 +183,13 @@ pub(crate) struct TreeArgs {
 }
 
 impl TreeArgs {
+    /// What rows an excerpt is of.
+    pub(crate) fn asked_rows(&self) -> Option<(&'static str, AskedRows)> {
+        let peek = self.peek.clone().map(|name| ("--peek", AskedRows::Name(name)));
+        let through = self.heaviest.clone().flatten();
+        peek.or(through.map(|own| ("--heaviest", AskedRows::Matching(own))))
+    }
+
     /// The form of another program that is asked for, by flag or name; other flags must allow it.
     pub(crate) fn export(&self) -> Result<Option<Export>, Failure> {
         let export = Export::of(self.format, &self.output);

@@ -2,8 +2,10 @@
 
 use super::choices::choices;
 use super::{CommonArgs, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
+use crate::exit::Failure;
 use crate::size;
 use clap::Args;
+use tracemill_analysis::names_titled;
 use tracemill_pipeline::{Duration, Filter, Glob, IdSet, Pattern, Preset, TimePoint};
 
 pub(super) const ABOUT: &str = "\
@@ -75,11 +77,11 @@ pub(crate) struct FilterArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Criteria")]
 pub(crate) struct CriteriaArgs {
-    /// Events of these processes: numbers, ranges, strings, such as 1,2,5-9
-    #[arg(long, value_name = "IDS")]
+    /// Events of these processes: numbers, ranges, strings, such as 1,2,5-9; "" is the id of what has none
+    #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pub(crate) pid: Vec<IdSet>,
     /// Events of these threads
-    #[arg(long, value_name = "IDS")]
+    #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pub(crate) tid: Vec<IdSet>,
     /// Events of processes whose name (process_name) matches
     #[arg(long, value_name = "REGEX")]
@@ -95,7 +97,7 @@ pub(crate) struct CriteriaArgs {
     /// Events of these categories: exact, or with * and ?
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) cat: Vec<Glob>,
-    /// Events whose name matches, anywhere unless anchored with ^ and $
+    /// Events whose name matches, in the trace or in DevTools (RunTask or Task), anywhere unless anchored with ^ and $
     #[arg(long, value_name = "REGEX")]
     pub(crate) name: Vec<Pattern>,
     /// Ignore case in --process, --thread, --name and --cat
@@ -113,6 +115,9 @@ pub(crate) struct CriteriaArgs {
     /// Events that begin before this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to: Option<TimePoint>,
+    /// Events of the thread and time of this event or call: its key, as report and tree --log print it (r-3724); the inputs are read twice
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["from", "to", "pid", "tid"])]
+    pub(crate) event: Option<String>,
     /// Leave out events that belong to these
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Preset::ALL.map(|own| (own.name(), own, ""))))]
     pub(crate) drop: Vec<Preset>,
@@ -138,22 +143,26 @@ fn size_to_fit(text: &str) -> Result<u64, String> {
 }
 
 impl CriteriaArgs {
-    /// What the pipeline takes.
-    pub(crate) fn filter(&self) -> Filter {
+    /// What the pipeline takes; but for `--event`, which the inputs tell.
+    ///
+    /// # Errors
+    /// For names that are too many for one expression.
+    pub(crate) fn filter(&self) -> Result<Filter, Failure> {
         let united = |sets: &[IdSet]| {
             let mut sets = sets.iter();
             let mut all = sets.next()?.clone();
             sets.for_each(|set| all.extend(set));
             Some(all)
         };
-        Filter {
+        let names = self.name.iter().map(|pattern| self.both_names(pattern));
+        Ok(Filter {
             pid: united(&self.pid),
             tid: united(&self.tid),
             process: self.process.clone(),
             thread: self.thread.clone(),
             ph: self.ph.clone(),
             cat: self.cat.clone(),
-            name: self.name.clone(),
+            name: names.collect::<Result<_, String>>().map_err(Failure::Usage)?,
             ignore_case: self.ignore_case,
             min_dur: self.min_dur,
             max_dur: self.max_dur,
@@ -162,7 +171,14 @@ impl CriteriaArgs {
             drop: self.drop.clone(),
             invert: self.invert,
             shrink_to: self.shrink_to,
-        }
+        })
+    }
+
+    /// A pattern that finds events by what DevTools calls them too.
+    fn both_names(&self, pattern: &Pattern) -> Result<Pattern, String> {
+        let case = if self.ignore_case { "(?i)" } else { "" };
+        let title: Pattern = format!("{case}{}", pattern.as_str()).parse()?;
+        pattern.clone().or(&names_titled(|own| title.is_match(own)))
     }
 }
 

@@ -15,11 +15,11 @@ use tracemill_pipeline::{IdSet, Moment, Pattern};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which part")]
 pub(crate) struct PartArgs {
-    /// Only these processes: 7, 7,9 or 100..199
-    #[arg(long, value_name = "IDS")]
+    /// Only these processes: 7, 7,9 or 100-199; "" is the id of what has none
+    #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pid: Vec<IdSet>,
     /// Only these threads
-    #[arg(long, value_name = "IDS")]
+    #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     tid: Vec<IdSet>,
     /// Only processes with a name (process_name) that matches
     #[arg(long, value_name = "REGEX")]
@@ -32,10 +32,10 @@ pub(crate) struct PartArgs {
     #[arg(long)]
     main: bool,
     /// Begin at T: after the start of the trace, or @T as it stands in it [default: its start]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     from: Option<GivenMoment>,
     /// End at T [default: the end of the trace]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     to: Option<GivenMoment>,
     /// End this long after --from
     #[arg(long, value_name = "TIME", conflicts_with = "to", value_parser = positive)]
@@ -182,6 +182,14 @@ pub(super) const UNITS: [(&str, Per, &str); 4] = [
     ("all", Per::All, "All share one; calls match by function, URL, line and column"),
 ];
 
+/// A flag with its value, as a command line reads it: what begins with a hyphen is taken for a flag if it stands alone.
+pub(crate) fn flag_words(flag: &str, value: &str) -> Vec<String> {
+    match value.starts_with('-') {
+        true => vec![format!("{flag}={value}")],
+        false => vec![flag.to_owned(), value.to_owned()],
+    }
+}
+
 /// Threads by which they were asked for: all must hold, and of each list one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen<'a> {
@@ -232,7 +240,7 @@ impl PartArgs {
     /// Words of a command line that asks for the same threads and events.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
-        let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
+        let mut add = |flag: &str, value: &str| words.extend(flag_words(flag, value));
         self.pid.iter().for_each(|own| add("--pid", &own.to_string()));
         self.tid.iter().for_each(|own| add("--tid", &own.to_string()));
         self.process.iter().for_each(|own| add("--process", own.as_str()));

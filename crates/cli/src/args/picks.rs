@@ -17,13 +17,13 @@ pub(crate) struct PickArgs {
     /// From A to B, each as in --from; either may be left out. Several windows are added up. panel is what DevTools opens with, full all
     #[arg(long, value_name = "A..B", value_parser = stretch)]
     window: Vec<TimeStretch>,
-    /// Only the time in which a matching event or call is open, on any thread; added up
+    /// Only the time in which a matching event or call is open, on any thread; added up. A key (r-12) is that of one event
     #[arg(long, value_name = "REGEX", conflicts_with_all = ["from", "to", "duration", "head", "tail", "window"])]
     during: Option<Matcher>,
-    /// Only the thread and time of this event: a key of tree --log, such as r-12
+    /// Only the thread and time of this event or call: its key, as report and tree --log print it (r-12)
     #[arg(long, value_name = "KEY", conflicts_with_all = ["from", "to", "duration", "head", "tail", "window", "during"])]
     event: Option<String>,
-    /// Only the time in which a matching event or call of the thread is open: name or URL
+    /// Only the time in which a matching event or call of the thread is open: name, in the trace or in DevTools, or URL
     #[arg(long, value_name = "REGEX")]
     focus: Option<Matcher>,
     /// Not the time in which a matching one is open
@@ -83,6 +83,24 @@ const WEIGHTS: [(&str, Weights, &str); 3] = [
     ("hits", Weights::Hits, "All the same, like hit counts"),
 ];
 
+/// What a flag names rows by.
+#[derive(Clone, Debug)]
+pub(crate) enum AskedRows {
+    Name(String),
+    Matching(Matcher),
+    Key(String),
+}
+
+impl AskedRows {
+    /// As it was written.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            AskedRows::Name(text) | AskedRows::Key(text) => text,
+            AskedRows::Matching(matcher) => matcher.as_str(),
+        }
+    }
+}
+
 /// What a table is asked for.
 pub(crate) struct Asked {
     pub(crate) shape: Shape,
@@ -102,6 +120,21 @@ impl PickArgs {
             || self.during.is_some()
             || self.focus.is_some()
             || self.ignore.is_some()
+    }
+
+    /// What rows are named by, without which there is no answer.
+    pub(crate) fn asked_rows(&self) -> Vec<(&'static str, AskedRows)> {
+        let matchers = [
+            ("--during", &self.during),
+            ("--focus", &self.focus),
+            ("--root", &self.root),
+            ("--text", &self.text),
+        ];
+        let matchers = matchers
+            .into_iter()
+            .filter_map(|(flag, matcher)| Some((flag, AskedRows::Matching(matcher.clone()?))));
+        let event = self.event.iter().map(|key| ("--event", AskedRows::Key(key.clone())));
+        matchers.chain(event).collect()
     }
 
     /// How inputs are read.
@@ -150,7 +183,13 @@ impl PickArgs {
             windows.extend(found.map(|(_, window)| window));
         }
         if let Some(matcher) = &self.during {
-            windows = trace.during(&threads, matcher, rules)?;
+            let text = matcher.as_str();
+            let is_key = ["r-", "p-"].iter().any(|kind| text.starts_with(kind));
+            let found = if is_key { trace.event(&threads, text)? } else { None };
+            windows = match found {
+                Some((_, window)) => vec![window],
+                None => trace.during(&threads, matcher, rules)?,
+            };
             if windows.is_empty() {
                 threads.clear();
             }

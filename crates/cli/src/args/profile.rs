@@ -56,13 +56,13 @@ pub(crate) struct ExtractArgs {
 #[command(next_help_heading = "Choice")]
 pub(crate) struct ChoiceArgs {
     /// Only profiles of these processes: numbers, ranges, strings, such as 1,2,5-9
-    #[arg(long, value_name = "IDS")]
+    #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pub(crate) pid: Vec<IdSet>,
     /// Only profiles of these threads
-    #[arg(long, value_name = "IDS")]
+    #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pub(crate) tid: Vec<IdSet>,
     /// Only profiles with these ids, such as 0x1
-    #[arg(long, value_name = "IDS")]
+    #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pub(crate) id: Vec<IdSet>,
 }
 

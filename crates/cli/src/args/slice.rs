@@ -50,6 +50,9 @@ Examples:
     tracemill slice trace.json --around RunTask --margin 20ms -o longest.json
     tracemill slice trace.json --around RunTask --nth 3 -o third.json
 
+  From a finding of report, by its key, to a file:
+    tracemill slice trace.json --event r-3724 --margin 20ms --for devtools -o task.json.gz
+
   Around three moments, in one trace:
     tracemill slice trace.json --window 1s..1.2s --window 7s..7.2s --window 9.9s.. -o parts.json
 
@@ -85,10 +88,10 @@ pub(crate) struct SliceArgs {
 #[command(next_help_heading = "Window")]
 pub(crate) struct WindowArgs {
     /// Begin at T: after the start of the trace, or @T as it stands in it [default: its start]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) from: Option<GivenMoment>,
     /// End before T [default: the end of the trace]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) to: Option<GivenMoment>,
     /// End this long after --from
     #[arg(long, value_name = "TIME", conflicts_with = "to", value_parser = positive)]
@@ -106,11 +109,14 @@ pub(crate) struct WindowArgs {
     pub(crate) window: Vec<TimeWindow>,
     /// Around the longest event with this name, or with one that /REGEX/ matches; the inputs are read twice
     ///
-    /// The window is its time, with --margin before and after. For B and E it is the time between them.
-    #[arg(long, value_name = "NAME")]
+    /// A name is that of the trace or that of DevTools: RunTask or Task. The window is its time, with --margin before and after. For B and E it is the time between them.
+    #[arg(long, value_name = "NAME", group = "anchor")]
     pub(crate) around: Option<EventName>,
-    /// Time to keep before and after the event of --around [default: 5ms]
-    #[arg(long, value_name = "TIME", requires = "around", value_parser = positive)]
+    /// Around the event or call with this key, as report and tree --log print it (r-3724); the inputs are read twice
+    #[arg(long, value_name = "KEY", group = "anchor")]
+    pub(crate) event: Option<String>,
+    /// Time to keep before and after the event of --around or --event [default: 5ms]
+    #[arg(long, value_name = "TIME", requires = "anchor", value_parser = positive)]
     pub(crate) margin: Option<i64>,
     /// The Nth event of that name by time, counted from 1, instead of the longest
     #[arg(long, value_name = "N", requires = "around", value_parser = clap::value_parser!(u64).range(1..))]
@@ -162,9 +168,9 @@ impl WindowArgs {
         if let Some(time) = self.tail {
             windows.push(TimeWindow { from: Some(Moment::BeforeEnd(time)), to: None });
         }
-        if windows.is_empty() && self.around.is_none() {
+        if windows.is_empty() && self.around.is_none() && self.event.is_none() {
             return Err(Failure::usage(
-                "which time? give --from with --to or --duration, --head, --tail, --window A..B, or --around NAME",
+                "which time? give --from with --to or --duration, --head, --tail, --window A..B, --around NAME, or --event KEY",
             ));
         }
         Ok(windows)

@@ -14,7 +14,10 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ("pftrace", PFTRACE),
     ("perfetto-trace", PFTRACE),
     ("cpuprofile", "tracemill profile extract writes CPU profiles"),
-    ("csv", ".ndjson has one event per line, for jq and DuckDB"),
+    (
+        "csv",
+        "tracemill top, tree and diff write tables with --csv; .ndjson has one event per line, for jq and DuckDB",
+    ),
     ("parquet", ".ndjson has one event per line, for jq and DuckDB"),
     ("zip", ".json.gz and .json.zst are packed traces"),
     ("html", "tracemill flame draws .svg pictures; DevTools and Perfetto open .json and .json.gz"),
@@ -191,8 +194,8 @@ fn refuse_elsewhere(path: &Path) -> Result<(), Failure> {
     let end = plain.extension().and_then(|end| end.to_str()).unwrap_or_default();
     match ELSEWHERE.iter().find(|(other, _)| end.eq_ignore_ascii_case(other)) {
         Some((_, instead)) => Err(Failure::usage(format!(
-            "{}: a .{end} file is not what this verb writes; it writes .json and .ndjson (.jsonl), each also .gz or .zst; \
-             {instead}",
+            "{}: a .{end} file is not what this verb writes; it writes .json and .ndjson (.jsonl), each also .gz or .zst, and \
+             tracemill convert also .pftrace, .folded, .speedscope.json and .pb; {instead}",
             path.display()
         ))),
         None => Ok(()),

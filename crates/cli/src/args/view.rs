@@ -46,6 +46,9 @@ pub(crate) struct ViewArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) index: IndexFlag,
+    /// Begin with this event or call: its key, as report and tree --log print it (r-3724); the inputs are read once more
+    #[arg(long, value_name = "KEY", help_heading = "Window")]
+    pub(crate) event: Option<String>,
     /// Listen on this address of this machine [default: 127.0.0.1]
     #[arg(
         long,

@@ -1,6 +1,7 @@
 //! `tracemill filter`.
 
-use super::running::Flags;
+use super::analysis::{EventTime, event_window};
+use super::running::{Flags, Running};
 use super::unmatched;
 use super::writing::{TraceFlags, Writing};
 use crate::args::FilterArgs;
@@ -8,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report;
 use crate::size::human;
-use tracemill_pipeline::{FilterReport, Warning, filter, plural};
+use tracemill_pipeline::{FilterReport, Source, TimePoint, Warning, filter, plural};
 
 /// Filters, then says how it went.
 pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -17,9 +18,22 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
     let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.announce();
+    let mut wanted = criteria.filter()?;
+    if let Some(key) = &criteria.event {
+        let Running { sources, config, .. } = &writing.running;
+        if !sources.iter().all(Source::is_rereadable) {
+            return Err(Failure::usage(
+                "--event reads its inputs twice (first to find the event): name files, not a pipe",
+            ));
+        }
+        let EventTime { pid, tid, from, to, .. } = event_window(sources, key, config)?;
+        (wanted.pid, wanted.tid) = (Some(pid), Some(tid));
+        // what begins at the end is behind it
+        let times = [from, to.saturating_add(1)].map(TimePoint::Absolute);
+        [wanted.from, wanted.to] = times.map(Some);
+    }
     let joined = writing.join(Some(&output))?;
     let running = &writing.running;
-    let wanted = criteria.filter();
     let mut report = running.watch(|sources, config| filter(sources, &wanted, &output, config))?;
     joined.complete(&mut report.run);
     let sentences = unmatched::sentences(&report, criteria, &running.sources, &running.config);

@@ -32,7 +32,7 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     let inputs: Vec<InputReport> = reports.iter().map(|report| report.input.clone()).collect();
     messages.inputs(&inputs);
     for report in &reports {
-        remedies::warnings(&report.warnings).iter().for_each(|text| messages.warning(text));
+        messages.warnings(&remedies::warnings(&report.warnings));
         say(report, messages);
     }
     messages.losses(&inputs);

@@ -101,7 +101,7 @@ fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
         );
         messages.note(&text);
     }
-    remedies::warnings(&report.warnings).iter().for_each(|text| messages.warning(text));
+    messages.warnings(&remedies::warnings(&report.warnings));
     messages.losses(&report.inputs);
     for profile in &report.profiles {
         for (kind, flaw) in profile.flaws.iter() {

@@ -38,7 +38,7 @@ impl<'a> Reporting<'a> {
     pub(super) fn tell(&self, inputs: &[InputReport], warnings: &[Warning]) {
         let messages = self.running.messages;
         messages.inputs(inputs);
-        remedies::warnings(warnings).iter().for_each(|text| messages.warning(text));
+        messages.warnings(&remedies::warnings(warnings));
     }
 
     /// Says how it went, and writes the report, if one is wanted.

@@ -1,18 +1,20 @@
 //! `tracemill slice`.
 
+use super::analysis::event_window;
 use super::around::on_disk;
 use super::info::{duration_text, micros};
-use super::running::{Flags, of_index};
+use super::running::{Flags, Running, of_index};
 use super::unmatched::NAMES;
 use super::writing::{TraceFlags, Writing};
 use crate::args::{SliceArgs, WindowArgs};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, flaw_text};
 use crate::report;
-use crate::similar::suggestion;
+use crate::similar::instead;
+use tracemill_analysis::{names_titled, title_of};
 use tracemill_pipeline::{
-    Config, EventName, InfoConfig, Moment, SliceReport, Source, TimeWindow, find_events, grouped,
-    info, plural, slice,
+    Config, EventName, InfoConfig, Moment, Pattern, SliceReport, Source, TimeWindow, find_events,
+    grouped, info, plural, slice,
 };
 
 /// Slices, then says how it went.
@@ -24,10 +26,13 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.config.index = args.index.index.clone();
     writing.running.announce();
+    // keys are those of the inputs as they are, names those of what is sliced
+    let event = around_event(window, &writing.running)?;
     let joined = writing.join(Some(&output))?;
     let running = &writing.running;
-    if let Some((around, said)) = around(window, &running.sources, &running.config)? {
-        messages.say(&said);
+    let around = around(window, &running.sources, &running.config)?;
+    for (around, text) in event.into_iter().chain(around) {
+        messages.say(&text);
         windows.push(around);
     }
     let mut report =
@@ -49,6 +54,29 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
 /// Time around an event of `--around`, unless `--margin` has another.
 const MARGIN: i64 = 5_000_000;
 
+/// Refuses inputs that cannot be read a second time.
+fn refuse_streams(flag: &str, sources: &[Source]) -> Result<(), Failure> {
+    match sources.iter().all(Source::is_rereadable) {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "{flag} reads its inputs twice (first to find the event): name files, not a pipe"
+        ))),
+    }
+}
+
+/// The window of `--event`, and what it is around.
+fn around_event(
+    args: &WindowArgs,
+    running: &Running<'_>,
+) -> Result<Option<(TimeWindow, String)>, Failure> {
+    let Some(key) = &args.event else { return Ok(None) };
+    refuse_streams("--event", &running.sources)?;
+    let found = event_window(&running.sources, key, &running.config)?;
+    let lasts = duration_text(i128::from(found.to) - i128::from(found.from));
+    let text = format!("--event {key}: at @{} µs, lasts {lasts}", micros(found.from));
+    Ok(Some((widened(found.from, found.to, args.margin), text)))
+}
+
 /// The window of `--around`, and what it is around.
 fn around(
     args: &WindowArgs,
@@ -56,12 +84,8 @@ fn around(
     config: &Config,
 ) -> Result<Option<(TimeWindow, String)>, Failure> {
     let Some(name) = &args.around else { return Ok(None) };
-    if !sources.iter().all(Source::is_rereadable) {
-        return Err(Failure::usage(
-            "--around reads its inputs twice (first to find the event): name files, not a pipe",
-        ));
-    }
-    let found = find_events(sources, name, args.nth, config)?;
+    refuse_streams("--around", sources)?;
+    let found = find_events(sources, &both_names(name)?, args.nth, config)?;
     let text = match name {
         EventName::Exactly(name) => name.clone(),
         EventName::Matching(pattern) => format!("/{}/", pattern.as_str()),
@@ -72,7 +96,8 @@ fn around(
                 let wanted = InfoConfig { top: NAMES, full: false, self_times: false };
                 let known = info(sources, &wanted, config)?;
                 let names = known.names.by_bytes.iter().filter_map(|row| row.name.as_deref());
-                format!("--around {text}: no event has this name{}", suggestion(&text, names))
+                let names = names.flat_map(|name| [Some(name), title_of(name)]).flatten();
+                format!("--around {text}: no event has this name{}", instead(&[&text], names))
             }
             count => {
                 let (nth, events) = (args.nth.unwrap_or(1), plural(count, "event"));
@@ -88,11 +113,35 @@ fn around(
     };
     let lasts = duration_text(i128::from(to) - i128::from(from));
     let said = format!("--around {text}: {which}, at @{} µs, lasts {lasts}", micros(from));
-    let margin = args.margin.unwrap_or(MARGIN);
+    Ok(Some((widened(from, to, args.margin), said)))
+}
+
+/// The window around a time.
+fn widened(from: i64, to: i64, margin: Option<i64>) -> TimeWindow {
+    let margin = margin.unwrap_or(MARGIN);
     // a window ends before its end
     let end = to.saturating_add(margin).saturating_add(1);
     let [from, to] = [from.saturating_sub(margin), end].map(|time| Some(Moment::At(time)));
-    Ok(Some((TimeWindow { from, to }, said)))
+    TimeWindow { from, to }
+}
+
+/// A name that finds events by what DevTools calls them too.
+fn both_names(name: &EventName) -> Result<EventName, Failure> {
+    let (pattern, names) = match name {
+        EventName::Exactly(exact) => {
+            let names = names_titled(|title| title == exact);
+            if names.is_empty() {
+                return Ok(name.clone());
+            }
+            // matches nothing but the names
+            let none: Pattern = "[^\\s\\S]".parse().map_err(Failure::Usage)?;
+            (none, [names, vec![exact]].concat())
+        }
+        EventName::Matching(pattern) => {
+            (pattern.clone(), names_titled(|title| pattern.is_match(title)))
+        }
+    };
+    pattern.or(&names).map(EventName::Matching).map_err(Failure::Usage)
 }
 
 /// What the run decided and did, for `-v`.

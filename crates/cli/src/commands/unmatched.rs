@@ -1,8 +1,8 @@
 //! What was asked for and nothing is: which of it, and what there is instead.
 
-use crate::args::{Chosen, CriteriaArgs, PartArgs};
+use crate::args::{AskedRows as Asked, Chosen, CriteriaArgs, PartArgs};
 use crate::similar::instead;
-use tracemill_analysis::{ThreadChoice, Trace};
+use tracemill_analysis::{ThreadChoice, Trace, title_of};
 use tracemill_pipeline::{
     Config, FilterReport, IdSet, InfoConfig, InfoReport, Pattern, Source, TopList, info, plural,
 };
@@ -58,8 +58,26 @@ fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
             rows(&report.categories).flat_map(|list| list.split(',')).map(str::trim).collect()
         }
         "--args-key" => report.args.iter().flat_map(rows).collect(),
-        _ => rows(&report.names).collect(),
+        _ => rows(&report.names).flat_map(|name| [title_of(name), Some(name)]).flatten().collect(),
     }
+}
+
+/// A sentence for each flag that names rows of which a trace that has been read has none.
+pub(super) fn of_rows(asked: &[(&'static str, Asked)], trace: &Trace) -> Vec<String> {
+    if asked.is_empty() {
+        return Vec::new();
+    }
+    let names = trace.row_names();
+    let is_missing = |asked: &Asked| match asked {
+        Asked::Name(name) => !names.contains(name),
+        Asked::Matching(matcher) => !names.iter().any(|name| matcher.is_match(name)),
+        Asked::Key(_) => true,
+    };
+    let sentence = |(flag, asked): &(&'static str, Asked)| {
+        let names = (!matches!(asked, Asked::Key(_))).then(|| names.iter().map(String::as_str));
+        said(flag, &[asked.text()], names.map(Iterator::collect))
+    };
+    asked.iter().filter(|(_, asked)| is_missing(asked)).map(sentence).collect()
 }
 
 /// A sentence for each flag that chooses threads by something that matches none, in a trace that has been read.

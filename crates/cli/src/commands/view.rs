@@ -1,5 +1,6 @@
 //! `tracemill view`.
 
+use super::analysis::{EventTime, event_window};
 use super::around::report_place;
 use super::running::{Flags, Running};
 use crate::args::{OutputArgs, ViewArgs};
@@ -41,6 +42,8 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     let port = bound.port().map_err(own)?;
     let secret = token().map_err(|error| system("random bytes for the address", error))?;
     running.announce();
+    let part = args.event.as_ref().map(|key| part_of(key, &running)).transpose()?;
+    let part = part.unwrap_or_default();
     let site = Site::new(sources.clone(), running.config.clone(), secret, port).on(args.host);
     let site = Arc::new(with_viewers(site, args)?);
     let address = site.address();
@@ -48,14 +51,14 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     let serve = move || bound.serve(&served, idle);
     let server = std::thread::Builder::new().name("server".into()).spawn(serve);
     let server = server.map_err(|error| system("a thread", error))?;
-    tell(&address)?;
+    tell(&(address + &part))?;
     if !args.host.is_loopback() {
         messages.warning(&format!(
             "whoever can reach {} and learns the address sees the trace, which is sent in the clear",
             args.host
         ));
     }
-    if !args.no_open && open_browser(&site).is_err() {
+    if !args.no_open && open_browser(&site, &part).is_err() {
         messages.warning("no browser can be started: open the address by hand (--no-open)");
     }
     let read = running.watch(|_, _| site.read());
@@ -66,7 +69,7 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     read?;
     let inputs = site.inputs();
     messages.inputs(&inputs);
-    remedies::warnings(&site.warnings()).iter().for_each(|text| messages.warning(text));
+    messages.warnings(&remedies::warnings(&site.warnings()));
     if let Some(said) = site.joined() {
         messages.say(&format!("{said} (as merge does)"));
     }
@@ -118,9 +121,17 @@ fn is_readable(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Opens the page in the user's browser.
-fn open_browser(site: &Site) -> io::Result<()> {
-    let page = site.redirect()?;
+/// The part of the page's address that shows an event with as much time before and after it, and has it selected.
+fn part_of(key: &str, running: &Running<'_>) -> Result<String, Failure> {
+    let EventTime { from, to, start, .. } = event_window(&running.sources, key, &running.config)?;
+    let [from, to] = [from, to].map(|time| time.saturating_sub(start).max(0));
+    let (to, around) = (to.max(from + 1), (to - from).max(1000));
+    Ok(format!("#v={}-{}&s={from}-{to}", (from - around).max(0), to + around))
+}
+
+/// Opens the page in the user's browser, at a part of it.
+fn open_browser(site: &Site, part: &str) -> io::Result<()> {
+    let page = site.redirect(part)?;
     signal::remove_at_end(&page);
     open::that_detached(page)
 }

@@ -121,7 +121,7 @@ impl<'a> Writing<'a> {
     /// Warnings, `done` (what was done without being asked for), and losses.
     pub(super) fn tell_outcome(&self, run: &RunReport, done: &[String]) {
         let messages = self.running.messages;
-        remedies::warnings(&run.warnings).iter().for_each(|text| messages.warning(text));
+        messages.warnings(&remedies::warnings(&run.warnings));
         done.iter().for_each(|text| messages.say(text));
         changed(&run.viewer).iter().for_each(|text| messages.say(text));
         messages.losses(&run.inputs);

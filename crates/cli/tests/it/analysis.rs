@@ -275,8 +275,8 @@ fn what_counts_can_be_picked() {
     folder
         .run("tree n.json --during nothing")
         .ends(1)
-        .says(&["nothing matches what was asked for"]);
-    folder.run("tree n.json --event r-99").ends(1);
+        .says(&["nothing matches --during nothing (the trace has a, b, d, c)"]);
+    folder.run("tree n.json --event r-99").ends(1).says(&["nothing matches --event r-99"]);
     folder.run("tree n.json --focus (").ends(2);
 }
 

@@ -179,3 +179,59 @@ fn quirk(line: &str) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// What is given where a verb is expected, or an input, is told by what it is.
+#[test]
+fn files_and_addresses_are_known_where_verbs_are_expected() {
+    let folder = Folder::new().with("a.json", trace([2, 1])).with("b.json", trace([3]));
+    for words in ["a.json", "a.json b.json", "a.json --json"] {
+        let own = folder.run(words).ends(0);
+        let whole = folder.run(&format!("info {words}")).ends(0);
+        let plain =
+            |text: &str| text.lines().filter(|line| !line.contains("seconds")).collect::<String>();
+        assert_eq!(plain(&own.stdout), plain(&whole.stdout), "{words}");
+    }
+    let run = folder.run("c.json").ends(2);
+    assert!(run.stderr.contains("no verb and no file is called so"), "{}", run.stderr);
+    for (words, said) in [
+        ("https://a.test/t.json", "download it first, e.g. curl -LO 'https://a.test/t.json'"),
+        ("info https://a.test/t.json", "download it first, e.g. curl -LO"),
+        ("merge a.json s3://a/t.json", "download it first, e.g. aws s3 cp"),
+        ("merge a.json --for chrome", "did you mean devtools?"),
+        ("check a.json --for chromium", "did you mean devtools?"),
+        ("filter a.json --dur 5", "did you mean --min-dur?"),
+        ("slice a.json --dur 5", "did you mean --duration?"),
+        ("filter a.json --nmae 5", "'--name'"),
+        ("convert a.json -o t.csv", "it writes .json and .ndjson"),
+        ("convert a.json -o t.csv", ".pftrace, .folded, .speedscope.json and .pb"),
+    ] {
+        let run = folder.run(words).ends(2);
+        assert!(run.stderr.contains(said), "{words}: {}", run.stderr);
+    }
+    let run = folder.run("filter a.json --drpo 5").ends(2);
+    assert!(run.stderr.contains("'--drop'"), "{}", run.stderr);
+    let run = folder.run("merge a.json --xyz").ends(2);
+    assert!(!run.stderr.contains("tip: "), "{}", run.stderr);
+}
+
+/// Warnings that differ in their inputs and in numbers only are one line with a count.
+#[test]
+fn equal_warnings_are_folded() {
+    let folder = Folder::new();
+    let profile = fs::read(testdata().join("quirks/cpuprofile-minimal.cpuprofile"));
+    let profile = profile.expect("a profile");
+    for at in 0..18 {
+        fs::write(folder.path(&format!("p{at}.cpuprofile")), &profile).expect("a copy");
+    }
+    let names: Vec<String> = (0..18).map(|at| format!("p{at}.cpuprofile")).collect();
+    let names = names.join(" ");
+    for words in ["top", "report", "merge -o m.json -f", "diff --base NAMES --new"] {
+        let words = format!("{} {names}", words.replace("NAMES", &names));
+        let run = folder.run(&words);
+        let said: Vec<&str> =
+            run.stderr.lines().filter(|line| line.contains("does not say which")).collect();
+        assert_eq!(said.len(), 1, "{words}: {}", run.stderr);
+        let count = if words.starts_with("diff") { 36 } else { 18 };
+        assert!(said[0].ends_with(&format!("; {count} equal warnings")), "{}", said[0]);
+    }
+}

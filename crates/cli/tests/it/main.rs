@@ -3,6 +3,7 @@
 mod analysis;
 mod check;
 mod clocks;
+mod commands;
 mod convert;
 mod diff;
 mod docs;

@@ -375,7 +375,6 @@ fn limits_on_what_is_not_there_are_broken() {
     };
     failed("--fail-on self:nosuch>1s", "self:nosuch>1s: no row has this name (the trace has ");
     failed("--fail-on self:FunctionCal$>1s", "did you mean FunctionCall?");
-    failed("--fail-on count:^Funktion.call$<9", "did you mean Function call?");
     failed("--fail-on busy>1s --from 70ms --to 80ms", "no thread has an event in the window");
     failed("--fail-on self:Layout>1s --from 10m", "no thread has an event in the window");
     let name = [".", "FunctionCall"];

@@ -116,7 +116,7 @@ fn wrong_windows_are_usage() {
         ("--from 1 --to 2 --duration 3", "cannot be used with"),
         ("--duration 0", "above 0"),
         ("--head -5", "unexpected argument"),
-        ("--tail 5d", "such as 1500"),
+        ("--tail 5w", "such as 1500"),
         ("--from 1.5ns", "expected whole nanoseconds"),
         ("--from soon", "such as 1500"),
         ("--window 5", "1s..1.5s"),
@@ -128,6 +128,26 @@ fn wrong_windows_are_usage() {
         assert!(run.stderr.lines().all(|line| line.starts_with("tracemill: ")), "{}", run.stderr);
         assert_eq!(folder.names(), ["a.json"], "{flags}");
     }
+}
+
+/// Times are taken as tables and messages print them.
+#[test]
+fn times_are_read_as_they_are_printed() {
+    let folder = Folder::new().with("a.json", trace((0..100).map(|at| 1_000_000 + 1000 * at)));
+    let expected = folder.run("slice a.json --from 20ms --to 30ms").ends(0).stdout;
+    for (from, to) in
+        [("+20.00 ms", "30.00 ms"), ("20000.00 µs", " 0.03 s"), ("@1020000 µs", "@1.03 s")]
+    {
+        let words = ["slice", "a.json", "--from", from, "--to", to];
+        let output = std::process::Command::new(crate::support::binary())
+            .current_dir(folder.path(""))
+            .args(words)
+            .output()
+            .expect("a run");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{from} {to}");
+    }
+    folder.run("slice a.json --from -5ms --to +1ms").ends(0);
+    folder.run("top a.json --from -5ms --to +1ms").ends(0);
 }
 
 #[test]

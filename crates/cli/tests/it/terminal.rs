@@ -82,16 +82,28 @@ fn no_line_of_a_table_is_wider_than_the_terminal() {
     assert!(narrow.iter().any(|line| line.starts_with("… no room for: ")), "{narrow:?}");
 }
 
-/// Commands stay whole, below their rows; columns that say least make room for those that say what a row is of.
+/// Commands stay whole, below their rows, where a shell lets them go on; columns that say least make room for those that say what a row is of.
 #[test]
 fn rows_of_a_report_are_no_wider_than_the_terminal() {
     let words = "report chromium/trace.json.gz";
-    for columns in [70, 80, 200] {
-        let shown = lines(words, columns);
-        let too_wide = |line: &&String| {
-            line.chars().count() > usize::from(columns) && !line.starts_with("      tracemill ")
+    for words in [words, "report node-cpu-prof", "report pytorch/rank-0.json pytorch/rank-1.json"] {
+        for columns in [70, 80, 200] {
+            let shown = lines(words, columns);
+            // a word of a command stays whole
+            let is_word = |line: &str| line.trim_start().starts_with('\'');
+            let too_wide =
+                |line: &&String| line.chars().count() > usize::from(columns) && !is_word(line);
+            assert_eq!(shown.iter().find(too_wide), None, "{words}, {columns}");
+        }
+        // a command that goes on below is the same command
+        let joined = |columns| {
+            lines(&format!("{words} -q"), columns).join("\n").replace(" \\\n        ", " ")
         };
-        assert_eq!(shown.iter().find(too_wide), None, "{columns}");
+        let commands = |text: String| -> Vec<String> {
+            let rest = text.split("tracemill ").skip(1);
+            rest.map(|own| own.lines().next().unwrap_or_default().trim().to_owned()).collect()
+        };
+        assert_eq!(commands(joined(70)), commands(joined(1000)), "{words}");
     }
     let narrow = lines(words, 80);
     let network = narrow.iter().skip_while(|line| !line.starts_with("## network"));

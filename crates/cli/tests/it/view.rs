@@ -139,3 +139,17 @@ fn what_cannot_be_shown_is_said() {
     let trace = testdata().join("node/trace.json").display().to_string();
     folder.run(&format!("view --no-open --port {port} {trace}")).ends(4).says(&["--port 0"]);
 }
+
+/// The key of an event leads to the page at its time.
+#[test]
+fn the_page_begins_with_an_event() {
+    let event = |name: &str, ts: u64, dur: u64| {
+        format!(r#"{{"ph":"X","name":"{name}","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
+    };
+    let text = format!("[{},{}]", event("a", 1000, 50), event("b", 1010, 20));
+    let folder = Folder::new().with("a.json", text);
+    let run = folder.run("view --no-open --idle 1ms a.json --event r-1").ends(0);
+    let address = run.stdout.trim_end();
+    assert!(address.ends_with("/#v=0-50000&s=10000-30000"), "{address}");
+    folder.run("view --no-open a.json --event r-9").ends(2).says(&["no event has this key"]);
+}

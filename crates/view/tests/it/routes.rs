@@ -359,3 +359,14 @@ fn damage_is_told_with_its_time() {
     let nothing = open_all(&["[{\"ph\":\"X\",\"ts\":7,\"na", &whole]).json("api/trace");
     assert!(nothing["damage"][0]["at"].is_null(), "{nothing}");
 }
+
+/// Events are found by the name that the trace has for them and by that of DevTools.
+#[test]
+fn both_names_of_an_event_are_found() {
+    let trace = br#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},
+{"ph":"X","name":"FunctionCall","cat":"devtools.timeline","pid":1,"tid":1,"ts":2000,"dur":5}]"#;
+    let opened = open(trace);
+    let found = |name: &str| opened.json(&format!("api/find?name={name}&at=0"));
+    assert_eq!(found("FunctionCall"), found("function%20call"));
+    assert_eq!(found("function%20call")["start"], 1_000_000.0);
+}

@@ -160,6 +160,7 @@ impl Tables<'_> {
         keep_longest(&mut found.generated, rows);
         found.all_templates = self.templates.len();
         found.templates = made.best(&self.templates, |&own| names.text(own));
+        found.all_template_sets = self.template_sets.len();
         found.template_sets = made.best(&self.template_sets, |&own| set_names.text(own));
         // constructors are several symbols of one name
         let (mut plain_names, mut functions) = (Names::default(), Costs::default());
@@ -182,6 +183,7 @@ impl Tables<'_> {
         }
         found.all_functions = functions.len();
         found.functions = made.best(&functions, |own| plain_names.text(own.0));
+        found.all_function_sets = function_sets.len();
         found.function_sets = made.best(&function_sets, |&own| set_names.text(own));
         found.all_headers = self.headers.len();
         found.headers = self.headers.finish(&made);

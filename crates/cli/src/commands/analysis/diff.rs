@@ -9,6 +9,7 @@ use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
+use crate::remedies;
 use crate::report::base;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
@@ -83,6 +84,8 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     let is_empty = comparison.rows.is_empty();
     if is_empty {
         messages.warning("nothing to compare: neither side has a row that was asked for");
+    } else if comparison.has_empty_side() {
+        messages.warning("one of the sides has no row that was asked for");
     } else if !has_common(&comparison) {
         messages.warning("no function is on both sides: are these recordings of the same program?");
     }
@@ -93,12 +96,14 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
 
 /// Says what was read and what is wrong with it, of all runs together; what was lost.
 fn finish(read: &[ReadRun<'_>], messages: &Messages) -> Result<u64, Failure> {
-    let mut inputs = Vec::new();
+    let (mut inputs, mut texts) = (Vec::new(), Vec::new());
     for run in read {
-        run.reporting.tell(&run.inputs, &run.warnings);
-        run.own.iter().for_each(|text| messages.warning(text));
+        messages.inputs(&run.inputs);
+        texts.extend(remedies::warnings(&run.warnings));
+        texts.extend(run.own.iter().cloned());
         inputs.extend(run.inputs.iter().cloned());
     }
+    messages.warnings(&texts);
     messages.losses(&inputs);
     let lost = inputs.iter().map(InputReport::lost).sum();
     if let Some(run) = read.first() {

@@ -2,7 +2,7 @@
 
 use super::terminal::{Canvas, draw};
 use super::{Asked, Job, Picked, is_empty, maps, note_dropped};
-use crate::args::{FlameArgs, PictureForm};
+use crate::args::{AskedRows, FlameArgs, PictureForm};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
@@ -22,7 +22,8 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
     }
     let flags = Flags { verb: "flame", input, common };
     let picked = Picked { part, picks, by: args.group_by, times };
-    let job = Job::picked(flags, output, picked, messages)?;
+    let mut job = Job::picked(flags, output, picked, messages)?;
+    job.asked.extend(args.peek.clone().map(|name| ("--peek", AskedRows::Name(name))));
     let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
     note_dropped(&parts, messages);
     let picture = match (&args.peek, &args.diff) {

@@ -5,6 +5,7 @@ mod branches;
 mod calls;
 mod data;
 mod diff;
+mod event;
 mod export;
 mod flame;
 mod maps;
@@ -17,13 +18,14 @@ mod text;
 
 pub(super) use calls::calls;
 pub(super) use diff::diff;
+pub(super) use event::{EventTime, event_window};
 pub(super) use export::convert;
 pub(super) use flame::flame;
 pub(super) use perfetto::perfetto;
 pub(super) use report::report;
 
 use crate::args::{
-    Asked, Form, JsonForm, OutputArgs, PartArgs, PickArgs, TimesFlag, TopArgs, TreeArgs,
+    Asked, AskedRows, Form, JsonForm, OutputArgs, PartArgs, PickArgs, TimesFlag, TopArgs, TreeArgs,
 };
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running};
@@ -45,6 +47,8 @@ use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning,
 struct Job<'a> {
     reporting: Reporting<'a>,
     trace: Trace,
+    /// What rows are named by, without which there is no answer.
+    asked: Vec<(&'static str, AskedRows)>,
 }
 
 /// The flags that choose what counts.
@@ -80,7 +84,7 @@ impl<'a> Job<'a> {
             trace.entities = entities;
             unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));
         }
-        Ok(Job { reporting, trace })
+        Ok(Job { reporting, trace, asked: Vec::new() })
     }
 
     /// The flags of verbs that choose what counts, and group it.
@@ -93,6 +97,7 @@ impl<'a> Job<'a> {
         let Picked { part, picks, by, times, .. } = picked;
         let rules = ReadRules { times: times.times(part)?, ..picks.read_rules(part, by) };
         let job = Job::read(flags, output, (rules, Some(part)), messages)?;
+        let job = Job { asked: picks.asked_rows(), ..job };
         let is_whole = !part.has_window() && !picks.has_window();
         samples_behind(&job.trace)
             .filter(|_| is_whole)
@@ -131,9 +136,13 @@ impl<'a> Job<'a> {
                 time if time > 0.0 => format!("; the trace lasts {:.2} ms", time / 1000.0),
                 _ => String::new(),
             };
-            messages.warning(&format!(
-                "nothing matches what was asked for: no thread, no event in the window, or none of that name{lasts}"
-            ));
+            let named = unmatched::of_rows(&self.asked, &self.trace);
+            named.iter().for_each(|text| messages.warning(text));
+            if named.is_empty() {
+                messages.warning(&format!(
+                    "nothing matches what was asked for: no thread, no event in the window, or none of that name{lasts}"
+                ));
+            }
         }
         Ok(Exit::finished(lost).unless_empty(is_empty))
     }
@@ -242,7 +251,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
     let export = args.export()?;
     let flags = Flags { verb: "tree", input, common };
     let picked = Picked { part, picks, by: args.group_by, times };
-    let job = Job::picked(flags, output, picked, messages)?;
+    let mut job = Job::picked(flags, output, picked, messages)?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
         (true, _) => Shape::BottomUp { levels: depth.unwrap_or(6) },
@@ -271,6 +280,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         return job.finish(is_empty(&parts));
     }
     if args.peek.is_some() || args.heaviest.is_some() {
+        job.asked.extend(args.asked_rows());
         let columns = columns_of(job.place());
         let text = match &args.peek {
             Some(name) => text::peek(&job.trace, &parts, name, columns),

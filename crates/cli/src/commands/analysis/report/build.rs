@@ -36,7 +36,7 @@ impl ReportInputs<'_> {
         all.sort_by(|a, b| b.dur.total_cmp(&a.dur));
         all.truncate(self.rows);
         let (ms, of) = (build.critical_ms, plural(components, "component"));
-        self.events("critical-path", all, ms).with(
+        self.events("critical-path", all, ms).of(components).with(
             format!("{ms:.2} ms in {of}; the longest"),
             vec![("components", Cell::Count(components)), ("total_ms", Cell::Ms(ms))],
         )
@@ -44,7 +44,7 @@ impl ReportInputs<'_> {
 
     fn actions(&self, build: &Build) -> Section {
         let (ms, actions) = (build.actions_ms, plural(build.actions, "action"));
-        self.events("actions", build.slowest.iter().collect(), ms).with(
+        self.events("actions", build.slowest.iter().collect(), ms).of(build.actions).with(
             format!("{actions}, {ms:.2} ms together; the slowest"),
             vec![("actions", Cell::Count(build.actions)), ("total_ms", Cell::Ms(ms))],
         )

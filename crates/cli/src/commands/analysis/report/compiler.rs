@@ -16,7 +16,7 @@ impl ReportInputs<'_> {
         let Some(own) = &self.report.compiled else { return Vec::new() };
         let runs = plural(own.runs, "run");
         let runs_of = |id, all: f64, what: &str, rows| {
-            self.runs(id, all, rows).with(
+            self.runs(id, all, rows).of(own.runs).with(
                 format!("{what} {all:.2} ms in {runs} of the compiler; the longest"),
                 vec![("runs", Cell::Count(own.runs)), ("total_ms", Cell::Ms(all))],
             )
@@ -28,10 +28,14 @@ impl ReportInputs<'_> {
         let all = [
             runs_of("parse", own.frontend, "frontend", &own.parsed),
             runs_of("codegen", own.backend, "backend", &own.generated),
-            self.costly("templates", &own.templates).with(templates, count(own.all_templates)),
-            self.costly("template-sets", &own.template_sets).with(sets, Vec::new()),
-            self.costly("functions", &own.functions).with(functions, count(own.all_functions)),
-            self.costly("function-sets", &own.function_sets).with(sets, Vec::new()),
+            self.costly("templates", &own.templates, own.all_templates)
+                .with(templates, count(own.all_templates)),
+            self.costly("template-sets", &own.template_sets, own.all_template_sets)
+                .with(sets, Vec::new()),
+            self.costly("functions", &own.functions, own.all_functions)
+                .with(functions, count(own.all_functions)),
+            self.costly("function-sets", &own.function_sets, own.all_function_sets)
+                .with(sets, Vec::new()),
             self.headers(own),
         ];
         all.into_iter().filter(|own| !own.rows.is_empty()).collect()
@@ -49,11 +53,11 @@ impl ReportInputs<'_> {
         Section::new(id, columns, runs, |own| self.within(&own.0))
     }
 
-    fn costly(&self, id: &'static str, rows: &[Costly]) -> Section {
+    fn costly(&self, id: &'static str, rows: &[Costly], all: u64) -> Section {
         let columns = sums(|own: &&Costly| *own)
             .words("name", "name", |own| Cell::text(&own.name))
             .words("file", "longest in", |own| Cell::text(&own.file));
-        Section::new(id, columns, rows, |own| self.within(&own.longest))
+        Section::new(id, columns, rows, |own| self.within(&own.longest)).of(all)
     }
 
     fn headers(&self, own: &Compiled) -> Section {
@@ -68,7 +72,7 @@ impl ReportInputs<'_> {
             .words("file", "", |own| Cell::text(&own.costly.file));
         let next = |own: &&Header| self.within(&own.costly.longest);
         let all = plural(own.all_headers, "header");
-        Section::new("headers", columns, &own.headers, next).with(
+        Section::new("headers", columns, &own.headers, next).of(own.all_headers).with(
             format!("{all}, with what they include; of those that a source includes itself"),
             vec![("count", Cell::Count(own.all_headers))],
         )

@@ -43,7 +43,7 @@ impl ReportInputs<'_> {
         // in the order of the trace: ranks are compared with each other
         let rows = own.all.iter().take(self.rows);
         let next = |own: &&Device| self.next.of_process(&["top"], thread(own));
-        let mut section = Section::new("gpu", columns, rows, next);
+        let mut section = Section::new("gpu", columns, rows, next).of(own.all.len() as u64);
         let kernels: u64 = own.all.iter().map(|own| own.kernels).sum();
         let left_out = (own.incomplete > 0)
             .then(|| format!("; {} left out with the last step", grouped(own.incomplete)));
@@ -86,7 +86,8 @@ impl ReportInputs<'_> {
             };
             self.next.of_all(&["top", "--per", "all", "--focus", names])
         };
-        Section::new("gpu-types", columns, own.kinds.iter().take(self.rows), next).with(
+        let kinds = own.kinds.len() as u64;
+        Section::new("gpu-types", columns, own.kinds.iter().take(self.rows), next).of(kinds).with(
             "what kernels do, all devices together; each moment counts once",
             vec![("total_ms", Cell::Ms(all))],
         )
@@ -118,7 +119,7 @@ impl ReportInputs<'_> {
         let next = |own: &&StreamIdle| self.next.of_thread(&["tree", "--log"], thread(own));
         let (all, streams) =
             (own.idle.iter().map(|own| own.idle).sum::<f64>(), own.idle.len() as u64);
-        Section::new("gpu-idle", columns, rows, next).with(
+        Section::new("gpu-idle", columns, rows, next).of(streams).with(
             format!(
                 "{all:.2} ms between kernels of {}: the host launched late, kernels followed soon, or neither",
                 plural(streams, "stream")
@@ -143,7 +144,7 @@ impl ReportInputs<'_> {
             let whole = format!("^{}$", escaped(&own.name));
             self.next.of_all(&["tree", "--log", "--per", "all", "--focus", &whole, "-n", "20"])
         };
-        Section::new("kernels", columns, &own.kernels, next).with(
+        Section::new("kernels", columns, &own.kernels, next).of(own.all_kernels).with(
             format!(
                 "{}, {:.2} ms together; percent of the time from the first kernel of each device to its last",
                 plural(own.all_kernels, "name"),

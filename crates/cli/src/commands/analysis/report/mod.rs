@@ -56,7 +56,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     };
     let rows = args.rows as usize;
     let sections = ReportInputs { trace: &job.trace, report: &report, next: &next, rows }.all();
-    let head = head(&job.trace, &report, &threads);
+    let head = Head { inputs: next.many_inputs(), ..head(&job.trace, &report, &threads) };
     let place = job.place();
     match args.form.json {
         true => place.write_json(&write::json(&head, &sections))?,
@@ -68,10 +68,13 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     // phases of Bazel may begin behind the last event
     let has_phases = report.build.as_ref().is_some_and(|own| !own.phases.is_empty());
     let is_empty = !has_phases && report.hot.as_ref().is_none_or(|own| own.table.rows.is_empty());
-    if window.is_some_and(|own| own.from == own.to && !is_empty) {
+    let (begins, ends) = job.trace.bounds;
+    let is_moment = window
+        .is_some_and(|own| own.from == own.to && (begins..=ends).contains(&(own.from * 1000.0)));
+    if is_moment {
         messages.warning("the window has no length: only what is open at that moment counts");
     }
-    let exit = job.finish(is_empty)?;
+    let exit = job.finish(is_empty && !is_moment)?;
     let mut broken = false;
     for gate in &args.fail_on {
         let rows = gate_rows(&report);
@@ -112,5 +115,5 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
         ("threads", json!(threads.len())),
     ];
     members.extend(trace.origin().map(|origin| ("origin_ns", json!(origin))));
-    Head { text: crate::messages::plain(&text), members }
+    Head { text: crate::messages::plain(&text), inputs: None, members }
 }

@@ -1,7 +1,8 @@
 //! Commands for the next step, as a shell reads them.
 
+use crate::args::flag_words;
 use tracemill_analysis::{Thread, Window};
-use tracemill_pipeline::shell_word;
+use tracemill_pipeline::{IdSet, shell_word};
 
 /// What all of them have in common.
 pub(super) struct Next {
@@ -23,11 +24,22 @@ pub(super) fn window_words(window: Window, origin: i64) -> Vec<String> {
     vec!["--from".to_owned(), time(window.from), "--to".to_owned(), time(window.to)]
 }
 
+fn id_words(flag: &str, id: String) -> [String; 2] {
+    [flag.to_owned(), IdSet::of(id).to_string()]
+}
+
 fn thread_words(thread: &Thread) -> Vec<String> {
-    ["--pid".to_owned(), thread.pid_text(), "--tid".to_owned(), thread.tid_text()].to_vec()
+    [id_words("--pid", thread.pid_text()), id_words("--tid", thread.tid_text())].concat()
 }
 
 impl Next {
+    /// The inputs as a shell reads them, if naming them again and again would fill the page.
+    pub(super) fn many_inputs(&self) -> Option<String> {
+        let words = self.inputs.iter().map(|word| shell_word(word)).collect::<Vec<_>>();
+        let text = words.join(" ");
+        (words.len() > 1 && text.len() > 40).then_some(text)
+    }
+
     fn line(&self, parts: &[&[String]]) -> String {
         let mut line = String::from("tracemill");
         for word in parts.iter().copied().flatten().chain(&self.inputs) {
@@ -49,7 +61,7 @@ impl Next {
 
     /// Of one process, in the time of the report.
     pub(super) fn of_process(&self, words: &[&str], thread: &Thread) -> String {
-        let pid = ["--pid".to_owned(), thread.pid_text()];
+        let pid = id_words("--pid", thread.pid_text());
         self.line(&[&owned(words), &pid, &self.rules, &self.window])
     }
 
@@ -86,5 +98,14 @@ impl Next {
 }
 
 fn owned(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
+    // texts of the trace may begin with a hyphen
+    const WITH_TEXT: [&str; 4] = ["--peek", "--text", "--focus", "--name"];
+    let mut all: Vec<String> = Vec::new();
+    for &word in words {
+        match all.pop() {
+            Some(flag) if WITH_TEXT.contains(&&*flag) => all.extend(flag_words(&flag, word)),
+            last => all.extend(last.into_iter().chain([word.to_owned()])),
+        }
+    }
+    all
 }

@@ -55,7 +55,8 @@ impl ReportInputs<'_> {
             false => "",
         };
         let of = plural(bytes as u64, "byte");
-        Some(Section::new("third-parties", columns, rows, next).with(
+        let parties = all().count() as u64;
+        Some(Section::new("third-parties", columns, rows, next).of(parties).with(
             format!("of others than the page: {ms:.2} ms of the main thread, {of}{by}"),
             vec![
                 ("third_parties", Cell::Count(third().count() as u64)),

@@ -45,6 +45,7 @@ impl ReportInputs<'_> {
             ("count", Cell::Count(own.count)),
             ("total_ms", Cell::Ms(own.total)),
         ];
-        Some(Section::new("reflow", columns, &own.functions, next).with(head, figures))
+        let all = own.all_functions;
+        Some(Section::new("reflow", columns, &own.functions, next).of(all).with(head, figures))
     }
 }

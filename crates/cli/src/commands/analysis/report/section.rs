@@ -168,6 +168,8 @@ pub(super) struct Section {
     pub(super) why: Option<String>,
     pub(super) columns: Vec<Head>,
     pub(super) rows: Vec<Vec<Cell>>,
+    /// How many more there are, which have no row.
+    pub(super) left_out: u64,
     /// The command that shows more, for each row.
     pub(super) next: Vec<String>,
 }
@@ -186,7 +188,13 @@ impl Section {
         };
         let (rows, next) = rows.into_iter().map(row).unzip();
         let columns = columns.0.iter().map(|(head, _)| *head).collect();
-        Section { id, head: String::new(), figures: Vec::new(), why: None, columns, rows, next }
+        let (head, figures) = (String::new(), Vec::new());
+        Section { id, head, figures, why: None, columns, rows, left_out: 0, next }
+    }
+
+    /// The same table, of so many of which the first have rows.
+    pub(super) fn of(self, all: u64) -> Self {
+        Section { left_out: all.saturating_sub(self.rows.len() as u64), ..self }
     }
 
     /// The same with a sentence and the figures in it.

@@ -69,7 +69,7 @@ impl ReportInputs<'_> {
         let gc_said = said(gc, format!("; garbage collection {gc:.2} ms"));
         let idle_said = said(idle, format!("; idle {idle:.2} ms, not counted"));
         let all = rows.len() as u64;
-        Some(Section::new("hot", columns, rows.iter().take(self.rows), next).with(
+        Some(Section::new("hot", columns, rows.iter().take(self.rows), next).of(all).with(
             format!("{busy:.2} ms busy, {}{gc_said}{idle_said}", plural(all, "row")),
             vec![
                 ("busy_ms", Cell::Ms(busy)),
@@ -124,6 +124,7 @@ impl ReportInputs<'_> {
         let rows = all.iter().filter(is_busy).take(self.rows);
         let busy = all.iter().filter(is_busy).count() as u64;
         Section::new("threads", columns, rows, |own| self.next.of_thread(&["tree"], thread(own)))
+            .of(busy)
             .with(
                 format!("{} of {} busy", grouped(busy), plural(all.len() as u64, "thread")),
                 vec![
@@ -154,7 +155,7 @@ impl ReportInputs<'_> {
             _ => format!("{} longer than 50 ms, {blocking:.2} ms beyond these", grouped(count)),
         };
         let figures = vec![("count", Cell::Count(count)), ("blocking_ms", Cell::Ms(blocking))];
-        self.stretches("tasks", longest).with(head, figures)
+        self.stretches("tasks", longest).of(count).with(head, figures)
     }
 
     fn blocks(&self, blocks: &Blocks) -> Section {
@@ -171,7 +172,7 @@ impl ReportInputs<'_> {
             ("total_ms", Cell::Ms(*total)),
             ("without_idle", Cell::Count(*without_idle)),
         ];
-        let mut section = self.stretches("blocks", longest).with(head, figures);
+        let mut section = self.stretches("blocks", longest).of(*count).with(head, figures);
         section.why = (*without_idle > 0).then(|| {
             format!(
                 "{} no sample is (idle), so whether its thread waited is not in it",
@@ -228,7 +229,8 @@ impl ReportInputs<'_> {
             self.next.of_all(&words)
         };
         let head = "how long single events last, of the names with most self time";
-        Some(Section::new("slices", columns, spread, next).with(head, Vec::new()))
+        let names = self.report.hot.as_ref().map_or(0, |part| part.table.rows.len() as u64);
+        Some(Section::new("slices", columns, spread, next).of(names).with(head, Vec::new()))
     }
 
     fn counters(&self) -> Option<Section> {
@@ -250,7 +252,7 @@ impl ReportInputs<'_> {
             self.next.of_inputs(&["filter", "--ph", "C", "--name", &name])
         };
         let values = all.len() as u64;
-        Some(Section::new("counters", columns, rows, next).with(
+        Some(Section::new("counters", columns, rows, next).of(values).with(
             format!("{}, by how often they were told", plural(values, "value")),
             vec![("values", Cell::Count(values))],
         ))

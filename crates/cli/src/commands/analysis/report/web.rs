@@ -108,6 +108,7 @@ impl ReportInputs<'_> {
             self.next.of_window(&["report"], window)
         };
         let mut section = Section::new("web", columns, visits.iter().take(self.rows), next);
+        section = section.of(visits.len() as u64);
         section.why = why.map(str::to_owned);
         if why.is_some() {
             return Some(section);
@@ -184,6 +185,6 @@ impl ReportInputs<'_> {
             ("transfer_bytes", Cell::Number(transfer)),
             ("blocking", Cell::Count(blocking)),
         ];
-        Some(Section::new("network", columns, rows, next).with(head, figures))
+        Some(Section::new("network", columns, rows, next).of(all.len() as u64).with(head, figures))
     }
 }

@@ -6,12 +6,15 @@ use crate::markdown::cell;
 use crate::table::ColumnAlignment;
 use crate::wrap::push_line;
 use serde_json::{Map, Value, json};
+use tracemill_pipeline::grouped;
 use unicode_width::UnicodeWidthStr;
 
 /// What the page begins with.
 pub(super) struct Head {
     /// A line.
     pub(super) text: String,
+    /// The inputs, as a shell reads them and as commands end with them; nothing if commands name them themselves.
+    pub(super) inputs: Option<String>,
     /// Keys of the object.
     pub(super) members: Vec<(&'static str, Value)>,
 }
@@ -24,8 +27,17 @@ pub(super) fn page(
     columns: Option<usize>,
 ) -> String {
     let mut text = String::new();
-    let head = if markdown { cell(&head.text) } else { head.text.clone() };
-    push_line(&mut text, &format!("# {head}"), 2, columns.filter(|_| !markdown));
+    let head_text = if markdown { cell(&head.text) } else { head.text.clone() };
+    push_line(&mut text, &format!("# {head_text}"), 2, columns.filter(|_| !markdown));
+    if let Some(inputs) = &head.inputs {
+        // an array of the shell, which the commands below read
+        let line = format!("F=({inputs})");
+        match markdown {
+            true => text.push_str(&format!("\n```sh\n{line}\n```\n")),
+            false => push_line(&mut text, &line, 3, columns),
+        }
+    }
+    let inputs = head.inputs.as_deref();
     for section in sections {
         text.push('\n');
         let said = section.why.iter().map(|why| format!("cannot tell: {why}"));
@@ -42,13 +54,28 @@ pub(super) fn page(
             push_line(&mut text, line.trim_end(), 3, columns);
         }
         if !section.rows.is_empty() {
-            text.push_str(&table(section, markdown, columns));
+            text.push_str(&table(section, inputs, markdown, columns));
+        }
+        if section.left_out > 0 {
+            let more = format!("… and {} more (-n shows more)", grouped(section.left_out));
+            text.push_str(&if markdown { format!("\n{more}\n") } else { format!("{more}\n") });
         }
     }
     text
 }
 
-fn table(section: &Section, markdown: bool, columns: Option<usize>) -> String {
+/// A command that names inputs by the array at the top of the page.
+fn shortened(command: &str, inputs: Option<&str>) -> String {
+    let rest = inputs.and_then(|inputs| command.strip_suffix(inputs));
+    rest.map_or_else(|| command.to_owned(), |rest| format!("{rest}\"${{F[@]}}\""))
+}
+
+fn table(
+    section: &Section,
+    inputs: Option<&str>,
+    markdown: bool,
+    columns: Option<usize>,
+) -> String {
     let shown: Vec<usize> =
         (0..section.columns.len()).filter(|&at| !section.columns[at].head.is_empty()).collect();
     let mut set: Vec<ColumnAlignment> = shown.iter().map(|&at| section.columns[at].set).collect();
@@ -56,7 +83,8 @@ fn table(section: &Section, markdown: bool, columns: Option<usize>) -> String {
     let heads = shown.iter().map(|&at| section.columns[at].head.to_owned());
     let mut lines: Vec<Vec<String>> = vec![heads.chain(["next".to_owned()]).collect()];
     for (row, next) in section.rows.iter().zip(&section.next) {
-        lines.push(shown.iter().map(|&at| row[at].shown()).chain([next.clone()]).collect());
+        let next = shortened(next, inputs);
+        lines.push(shown.iter().map(|&at| row[at].shown()).chain([next]).collect());
     }
     match markdown {
         true => in_markdown_as(&lines, &set),
@@ -87,11 +115,44 @@ fn with_commands_below(
         // behind the rows a line may say what was left out
         match commands.get(at) {
             Some(_) if at == 0 => text.push_str(&format!("{row}\n")),
-            Some(command) => text.push_str(&format!("{row}\n      {command}\n")),
+            Some(command) => {
+                text.push_str(&format!("{row}\n"));
+                push_command(&mut text, command, columns);
+            }
             None => push_line(&mut text, row, 2, Some(columns)),
         }
     }
     text
+}
+
+/// Appends a command; one that is wider than the terminal goes on below, as a shell reads it.
+fn push_command(text: &mut String, command: &str, columns: usize) {
+    let (mut at, mut quote) = (0, None);
+    let mut words: Vec<String> = vec![String::new()];
+    for c in command.chars() {
+        match (c, quote) {
+            (' ', None) => words.push(String::new()),
+            (c, _) => words.last_mut().expect("it has one").push(c),
+        }
+        quote = match (c, quote) {
+            ('\'' | '"', None) => Some(c),
+            (c, Some(open)) if c == open => None,
+            (_, quote) => quote,
+        };
+    }
+    for word in words {
+        let is_first = at == 0;
+        if !is_first && at + 1 + word.width() + 2 > columns {
+            text.push_str(" \\\n        ");
+            at = 8;
+        } else {
+            text.push_str(if is_first { "      " } else { " " });
+            at += if is_first { 6 } else { 1 };
+        }
+        text.push_str(&word);
+        at += word.width();
+    }
+    text.push('\n');
 }
 
 /// Schema `tracemill.report/1`: additions keep its number.
@@ -116,5 +177,6 @@ fn section_json(section: &Section) -> Value {
         "why": section.why,
         "columns": columns.collect::<Vec<_>>(),
         "rows": rows.collect::<Vec<_>>(),
+        "left_out": section.left_out,
     })
 }

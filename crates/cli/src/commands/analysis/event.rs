@@ -1,0 +1,36 @@
+//! When an event lasts that reports name by its key.
+
+use crate::exit::Failure;
+use tracemill_analysis::{ReadRules, ThreadChoice, Times, Trace};
+use tracemill_pipeline::{Align, Config, IdSet, PidPolicy, Source};
+
+/// The thread of an event or call, and its time in nanoseconds of the trace.
+pub(in crate::commands) struct EventTime {
+    pub(in crate::commands) pid: IdSet,
+    pub(in crate::commands) tid: IdSet,
+    pub(in crate::commands) from: i64,
+    pub(in crate::commands) to: i64,
+    /// When the trace starts.
+    pub(in crate::commands) start: i64,
+}
+
+/// Finds the event or call of a key (`r-12`, `p-…`), as `report` and `tree --log` print it. Cost: as a call tree of its inputs.
+pub(in crate::commands) fn event_window(
+    sources: &[Source],
+    key: &str,
+    config: &Config,
+) -> Result<EventTime, Failure> {
+    let rules = ReadRules { times: Times::Exact, ..ReadRules::default() };
+    let trace = Trace::read(sources, rules, &config.as_merged())?;
+    let found = trace.event(&trace.choose(&ThreadChoice::default()), key)?;
+    let (at, window) = found.ok_or_else(|| {
+        Failure::usage(format!(
+            "--event {key}: no event has this key; tracemill report and tree --log print those that there are"
+        ))
+    })?;
+    let nanos = |ms: f64| (ms * 1e6).round() as i64 + trace.origin().unwrap_or(0);
+    let thread = &trace.threads[at];
+    let [pid, tid] = [thread.pid_text(), thread.tid_text()].map(IdSet::of);
+    let start = nanos(trace.bounds.0 / 1000.0);
+    Ok(EventTime { pid, tid, from: nanos(window.from), to: nanos(window.to), start })
+}

@@ -1,0 +1,320 @@
+//! The law of commands: whatever a verb prints as one runs, and answers.
+
+use crate::remedies::traces;
+use crate::support::{Folder, binary, testdata};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Small traces of the test data and, where they are there, of the corpus and the cases.
+fn small_traces() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    for folder in [testdata(), shared.join("cases"), shared.join("corpus")] {
+        let mut found = Vec::new();
+        traces(&folder, &mut found);
+        found.sort();
+        // some of each folder: all take minutes
+        let step = found.len().div_ceil(60).max(1);
+        files.extend(found.into_iter().step_by(step));
+    }
+    files
+}
+
+/// Runs a line as a shell does, in the folder, with the program on the path.
+fn shell(folder: &Folder, line: &str) -> Output {
+    let programs = binary().parent().expect("a folder").display().to_string();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new("bash");
+    command.args(["-c", line]).env("PATH", format!("{programs}:{path}"));
+    command.current_dir(folder.path("")).output().expect("a shell")
+}
+
+/// What is wrong with a command, if anything is: it does not run, or has no answer.
+fn wrong(folder: &Folder, line: &str, written: Option<&str>) -> Option<String> {
+    let output = shell(folder, line);
+    let is_answer = match written {
+        Some(name) => folder.path(name).metadata().is_ok_and(|own| own.len() > 0),
+        None => !output.stdout.is_empty(),
+    };
+    let is_done = matches!(output.status.code(), Some(0 | 1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let status = output.status;
+    (!is_done || !is_answer).then(|| format!("{line}\n  {status}, answer: {is_answer}, {said}"))
+}
+
+/// The commands of a report, each of which ends a row.
+fn commands_of(report: &str) -> Vec<String> {
+    let Ok(report) = serde_json::from_str::<Value>(report) else { return Vec::new() };
+    let sections = report["sections"].as_array().into_iter().flatten();
+    let rows = sections.flat_map(|section| section["rows"].as_array().into_iter().flatten());
+    rows.filter_map(|row| Some(row.as_array()?.last()?.as_str()?.to_owned())).collect()
+}
+
+#[test]
+fn every_command_of_a_report_runs() {
+    let folder = Folder::new();
+    let (mut all, mut ran) = (Vec::new(), 0);
+    for file in small_traces() {
+        let report = folder.run(&format!("report -q --json -n 2 {}", file.display()));
+        for line in commands_of(&report.stdout) {
+            ran += 1;
+            all.extend(wrong(&folder, &line, None));
+        }
+    }
+    assert!(all.is_empty(), "{} of {ran}:\n{}", all.len(), all.join("\n"));
+    assert!(ran > 200, "{ran}");
+}
+
+/// The flags of a command in prose, from the verb on, as far as they are flags with their values.
+fn flags_in(rest: &str) -> Option<(String, Vec<String>)> {
+    let ends = |c: char| c.is_whitespace() || ";),:".contains(c);
+    let mut words = rest.split(ends).filter(|word| !word.is_empty());
+    let name = words.next()?.to_owned();
+    let command = tracemill::flags();
+    let verb = command.find_subcommand(&name)?;
+    let mut flags = Vec::new();
+    while let Some(flag) = words.next().filter(|word| word.starts_with('-')) {
+        let long = |own: &clap::Arg| {
+            let short = own.get_short().map(|own| format!("-{own}"));
+            own.get_long() == flag.strip_prefix("--") || short.as_deref() == Some(flag)
+        };
+        let arg = verb.get_arguments().find(|own| long(own))?;
+        let value = arg.get_action().takes_values().then(|| words.next()).flatten();
+        if flag != "-o" {
+            flags.extend([flag].into_iter().chain(value).map(str::to_owned));
+        }
+    }
+    Some((name, flags))
+}
+
+#[test]
+fn every_command_in_a_message_runs() {
+    let folder = Folder::new();
+    let (mut all, mut ran) = (Vec::new(), 0);
+    for file in small_traces() {
+        let file = file.display();
+        let mut texts = String::new();
+        for verb in ["info", "check", "check --for devtools", "check --for perfetto", "report"] {
+            let run = folder.run(&format!("{verb} {file}"));
+            texts.push_str(&run.stderr);
+            // of a report the rows have commands of their own
+            if !verb.starts_with("report") {
+                texts.push_str(&run.stdout);
+            }
+        }
+        let run = folder.run(&format!("diff {file} {file}"));
+        texts.push_str(&(run.stdout + &run.stderr));
+        // lines go on below where they are long
+        let texts = texts.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut seen = std::collections::BTreeSet::new();
+        seen.extend(texts.split("tracemill ").skip(1).filter_map(flags_in));
+        for (verb, flags) in seen {
+            let written = match &*verb {
+                "merge" | "filter" | "convert" | "slice" => " -f -o out.json.gz",
+                "split" => " -f -d parts",
+                "profile" | "index" | "view" => continue,
+                _ => "",
+            };
+            ran += 1;
+            let line = format!("tracemill {verb} {} '{file}'{written}", flags.join(" "));
+            let name = match written {
+                "" => None,
+                " -f -d parts" => Some("parts"),
+                _ => Some("out.json.gz"),
+            };
+            let _ = std::fs::remove_file(folder.path("out.json.gz"));
+            all.extend(wrong(&folder, &line, name));
+        }
+    }
+    assert!(all.is_empty(), "{} of {ran}:\n{}", all.len(), all.join("\n"));
+    assert!(ran > 100, "{ran}");
+}
+
+/// Commands on a page that names its inputs once read them from the array at its top.
+#[test]
+fn commands_of_many_inputs_share_their_names() {
+    let folder = Folder::new();
+    let profiles = std::fs::read_dir(testdata().join("node-cpu-prof")).expect("a folder");
+    let mut names: Vec<String> = Vec::new();
+    for (at, own) in profiles.enumerate() {
+        let name = format!("a profile with blanks {at}.cpuprofile");
+        std::fs::copy(own.expect("an entry").path(), folder.path(&name)).expect("a copy");
+        names.push(format!("'{name}'"));
+    }
+    let inputs = names.join(" ");
+    let page = shell(&folder, &format!("tracemill report {inputs}"));
+    let page = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert_eq!(page.matches("a profile with blanks 0").count(), 1, "{page}");
+    let array = page.lines().find(|line| line.starts_with("F=(")).expect("an array");
+    let json = shell(&folder, &format!("tracemill report --json {inputs}"));
+    let whole = commands_of(&String::from_utf8_lossy(&json.stdout));
+    let short = page.lines().filter_map(|line| line.split_once("tracemill ").map(|own| own.1));
+    let short: Vec<&str> = short.collect();
+    assert_eq!(short.len(), whole.len(), "{page}");
+    for (short, whole) in short.into_iter().zip(whole) {
+        let [one, other] =
+            [format!("{array}\ntracemill {short}"), whole].map(|line| shell(&folder, &line));
+        assert_eq!(one.status.code(), Some(0), "{short}");
+        assert_eq!(one.stdout, other.stdout, "{short}");
+    }
+}
+
+/// The key of an event leads from a finding to a file, by every verb that takes one.
+#[test]
+fn keys_of_reports_are_taken_by_verbs() {
+    let path = testdata().join("chromium/trace.json.gz");
+    let folder = Folder::new().with("t.json.gz", std::fs::read(path).expect("a trace"));
+    let log = folder.run("tree --log --json --times exact -n 400 t.json.gz").ends(0).stdout;
+    let log: Value = serde_json::from_str(&log).expect("JSON");
+    let columns = log["columns"].as_array().expect("columns");
+    let at = |name: &str| columns.iter().position(|own| own == name).expect("a column");
+    let origin = log["origin_ns"].as_i64().expect("exact times");
+    let mut tried = 0;
+    for part in log["parts"].as_array().expect("parts") {
+        let rows = part["rows"].as_array().expect("rows").iter();
+        let rows = rows.filter(|row| row[at("total_ms")].as_f64() > Some(0.5));
+        for row in rows.filter(|row| row[at("key")].is_string()).take(2) {
+            let key = row[at("key")].as_str().expect("a key");
+            let ns = |ms: &Value| (ms.as_f64().expect("a time") * 1e6).round() as i64;
+            let from = origin + ns(&row[at("start_ms")]);
+            let to = from + ns(&row[at("total_ms")]);
+            let thread = &part["threads"][0];
+            let window =
+                |margin: i64| format!("--from @{}ns --to @{}ns", from - margin, to + margin + 1);
+            let same = |one: &str, other: &str| {
+                let [one, other] =
+                    [one, other].map(|words| folder.run(&format!("{words} t.json.gz -o -")));
+                assert_eq!((one.code, &one.stdout), (other.code, &other.stdout), "{key}");
+                assert!(one.stdout.len() > 100, "{one:?}");
+            };
+            same(
+                &format!("slice --event {key} --margin 2ms --for devtools"),
+                &format!("slice {} --for devtools", window(2_000_000)),
+            );
+            same(&format!("slice --event {key}"), &format!("slice {}", window(5_000_000)));
+            let during = folder.run(&format!("top --times exact --during {key} t.json.gz")).ends(0);
+            let within = format!("top --times exact --from @{from}ns --to @{to}ns t.json.gz");
+            let head = |text: &str| text.lines().skip(1).collect::<Vec<_>>().join("\n");
+            assert_eq!(head(&during.stdout), head(&folder.run(&within).stdout), "{key}");
+            let ids: Vec<String> = ["pid", "tid"]
+                .map(|id| format!("--{id} {}", thread[id].to_string().trim_matches('"')))
+                .to_vec();
+            same(
+                &format!("filter --event {key}"),
+                &format!("filter {} {}", ids.join(" "), window(0)),
+            );
+            tried += 1;
+        }
+    }
+    assert!(tried > 3, "{tried}: {}", log["parts"][0]);
+    folder
+        .run("slice --event r-99999999 t.json.gz -o x.json")
+        .ends(2)
+        .says(&["no event has this key"]);
+    folder
+        .run("filter --event r-99999999 t.json.gz -o x.json")
+        .ends(2)
+        .says(&["no event has this key"]);
+    folder.run("top --event r-99999999 t.json.gz").ends(1);
+}
+
+/// The name of an event in the trace and that in DevTools are one to every flag that takes a name.
+#[test]
+fn both_names_of_an_event_are_one() {
+    let path = testdata().join("chromium/trace.json.gz");
+    let folder = Folder::new().with("t.json.gz", std::fs::read(path).expect("a trace"));
+    let pairs =
+        [("FunctionCall", "Function call"), ("RunTask", "Task"), ("TimerFire", "Timer fired")];
+    for (own, title) in pairs {
+        for words in [
+            "top --csv --all-events --focus '^NAME$'",
+            "top --csv --all-events --ignore '^NAME$'",
+            "top --csv --all-events --during '^NAME$'",
+            "top --csv --all-events --text 'NAME'",
+            "tree --csv --all-events --hide '^NAME$'",
+            "tree --csv --all-events --root '^NAME$'",
+            "tree --all-events --heaviest='^NAME$'",
+            "tree --all-events --peek NAME",
+            "flame --all-events --peek NAME --format text",
+            "filter --name '^NAME$'",
+            "filter --invert --name '^NAME$'",
+            "filter -i --name '^name$'",
+            "slice --around NAME",
+            "slice --around '/^NAME$/' --nth 1",
+        ] {
+            // tasks have no rows of their own, as in DevTools
+            let is_of_rows =
+                ["--text", "--heaviest", "--peek"].iter().any(|own| words.contains(own));
+            if is_of_rows && title == "Task" {
+                continue;
+            }
+            let run = |name: &str| {
+                let (name, lower) = (name.replace(' ', "\\ "), name.to_lowercase());
+                let quoted = words.contains('\'');
+                let name = if quoted { name.replace("\\ ", " ") } else { name };
+                let words = words.replace("NAME", &name).replace("name$", &format!("{lower}$"));
+                let output = shell(
+                    &folder,
+                    &format!(
+                        "tracemill {words} -q t.json.gz -o - | sed 's/Function call/FunctionCall/;s/Timer fired/TimerFire/;s/what calls Task/what calls RunTask/;s/what Task calls/what RunTask calls/;s/  Task$/  RunTask/'"
+                    ),
+                );
+                String::from_utf8_lossy(&output.stdout).into_owned()
+            };
+            let [one, other] = [own, title].map(run);
+            assert!(one.len() > 100, "{words} {own}: {one}");
+            assert_eq!(one, other, "{words} {own}");
+        }
+    }
+    let near = [
+        ("top --focus FunctonCall", "did you mean FunctionCall?"),
+        ("tree --peek Functioncal", "did you mean FunctionCall?"),
+        ("flame --peek RunTsk", "did you mean RunTask?"),
+        ("slice --around Tassk", "did you mean Task?"),
+        ("filter --name ^Timer.fird$", "did you mean Timer fired?"),
+    ];
+    for (words, said) in near {
+        let run = folder.run(&format!("{words} t.json.gz -o -"));
+        assert!(run.stderr.contains(said), "{words}: {}", run.stderr);
+    }
+}
+
+/// Names that would be read as flags, ids that are empty or below zero, ids that look like lists.
+#[test]
+fn commands_name_what_is_called_oddly() {
+    let event = |name: &str, ids: &str, at: u32| {
+        format!(r#"{{"ph":"X","name":"{name}","cat":"c",{ids},"ts":{at},"dur":500,"args":{{}}}}"#)
+    };
+    let events = [
+        event("-[NSView draw]", r#""pid":3"#, 1000),
+        event("--json", r#""pid":"","tid":"w""#, 1100),
+        event("c", r#""pid":-1,"tid":0"#, 1200),
+        event("'quoted' \\\"twice\\\"", r#""pid":"a,b","tid":"5-9""#, 1300),
+        event(
+            "$(x) `y` \\\\",
+            r#""pid":" ","tid":"\"""#.replace("\"\"\"", "\"\\\"\"").as_str(),
+            1400,
+        ),
+    ];
+    let folder = Folder::new().with("odd.json", format!("[{}]", events.join(",\n")));
+    let report = folder.run("report --json -n 9 odd.json").ends(0).stdout;
+    let lines = commands_of(&report);
+    assert!(lines.len() > 15, "{lines:?}");
+    let all: Vec<String> = lines.iter().filter_map(|line| wrong(&folder, line, None)).collect();
+    assert!(all.is_empty(), "{}", all.join("\n"));
+    for line in lines {
+        assert_eq!(shell(&folder, &line).status.code(), Some(0), "{line}");
+    }
+    for (words, count) in
+        [("--tid \"\"", 1), ("--pid \"\"", 1), ("--pid -1", 1), ("--pid 3", 1), ("--pid -1,3", 2)]
+    {
+        for verb in ["top --csv", "filter --format ndjson", "calls --rows"] {
+            let run = folder.run(&format!("{verb} odd.json {words}")).ends(0);
+            let lines = run.stdout.lines().filter(|line| {
+                line.contains("\"c\"") || line.contains(",500") || line.contains("0.5")
+            });
+            assert!(lines.count() >= count, "{verb} {words}: {}", run.stdout);
+        }
+    }
+}
