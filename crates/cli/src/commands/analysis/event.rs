@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use tracemill_analysis::{ReadRules, ThreadChoice, Times, Trace};
-use tracemill_pipeline::{Align, Config, IdSet, PidPolicy, Source};
+use tracemill_pipeline::{Config, IdSet, Source};
 
 /// The thread of an event or call, and its time in nanoseconds of the trace.
 pub(in crate::commands) struct EventTime {
