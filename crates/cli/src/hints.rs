@@ -116,10 +116,23 @@ pub(crate) fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
 }
 
 /// Whether a name of ours is what somebody meant who wrote `word`, by spelling: a letter or two differ, more in long words, or it goes on.
-pub(crate) fn is_near(word: &str, name: &str) -> bool {
+fn is_near(word: &str, name: &str) -> bool {
     let [word, name] = [word, name].map(|own| own.trim_start_matches('-'));
     let allowed = 1 + word.chars().count() / 4;
     strsim::osa_distance(word, name) <= allowed || word.len() > 2 && name.starts_with(word)
+}
+
+/// Whether a tip names what somebody meant who wrote what the error is about.
+pub(crate) fn is_meant(error: &clap::Error, tip: &str) -> bool {
+    let kinds =
+        [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue];
+    let mut wrong = kinds.into_iter().rev().filter_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    });
+    // what is suggested stands in quotes
+    let mut names = tip.split('\'').skip(1).step_by(2);
+    wrong.next().is_none_or(|word| names.any(|name| is_near(word, name)))
 }
 
 /// What to say of a file where a verb is expected.

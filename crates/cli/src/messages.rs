@@ -12,7 +12,7 @@ use crate::summary::{Summary, contents, is_given};
 use crate::whole_file::Place;
 use crate::wrap::{columns_of_messages, push_line};
 use clap::builder::styling::{AnsiColor, Style};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -194,23 +194,11 @@ pub(crate) fn usage_text(error: &clap::Error, words: &[OsString]) -> String {
         // nobody means a value that looks like a flag
         None => {
             let lines = text.lines().filter(|line| !line.contains("to pass '-"));
-            let lines = lines.filter(|line| !line.contains("tip: ") || is_meant(error, line));
+            let lines =
+                lines.filter(|line| !line.contains("tip: ") || hints::is_meant(error, line));
             lines.collect::<Vec<_>>().join("\n")
         }
     }
-}
-
-/// Whether a tip names what somebody meant who wrote what the error is about.
-fn is_meant(error: &clap::Error, tip: &str) -> bool {
-    let kinds =
-        [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue];
-    let mut wrong = kinds.into_iter().rev().filter_map(|kind| match error.get(kind) {
-        Some(ContextValue::String(word)) => Some(word.as_str()),
-        _ => None,
-    });
-    // what is suggested stands in quotes
-    let mut names = tip.split('\'').skip(1).step_by(2);
-    wrong.next().is_none_or(|word| names.any(|name| hints::is_near(word, name)))
 }
 
 /// Why a run failed, and where in the text if that is known.

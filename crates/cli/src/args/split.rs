@@ -161,7 +161,7 @@ mod tests {
             "time=",
             "time=0",
             "time=-1s",
-            "time=1d",
+            "time=1w",
             "time=0.1ns",
             "time=9999999999999s",
             "size=0",
