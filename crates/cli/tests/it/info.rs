@@ -216,3 +216,25 @@ fn info_and_check_agree_on_viewers() {
     }
     assert!(counts.iter().all(|&count| count > 3), "{counts:?}");
 }
+
+/// From a file, from a pipe and by an index.
+#[test]
+fn what_the_trace_says_it_lost_is_said() {
+    let event = r#"{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":5,"dur":2,"args":{}}"#;
+    let metadata = r#"{"dataLossOccurred":true,"stats":{"chunks_overwritten":7,"dropped":0}}"#;
+    let text = format!("{{\"traceEvents\":[{event}],\"metadata\":{metadata}}}");
+    let folder = Folder::new().with("a.json", &text);
+    let expected = "lost       while it was recorded, as its keys say: dataLossOccurred: true, chunks_overwritten: 7";
+    let file = folder.run("info a.json").ends(0).stdout;
+    assert!(file.lines().any(|line| line == expected), "{file}");
+    assert!(file.contains("opens in   Perfetto yes · DevTools yes"), "{file}");
+    let pipe = folder.pipe("info", &*text).ends(0).stdout;
+    assert!(pipe.lines().any(|line| line == expected), "{pipe}");
+    folder.run("index a.json").ends(0);
+    let run = folder.run("info -v --json a.json").ends(0);
+    assert!(run.stderr.contains("answered by"), "{}", run.stderr);
+    let json: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let losses = serde_json::json!(["dataLossOccurred: true", "chunks_overwritten: 7"]);
+    assert_eq!(json["reported_losses"], losses);
+    assert!(folder.run("check a.json").ends(1).stdout.contains("not complete: a key"));
+}

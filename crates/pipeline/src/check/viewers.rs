@@ -16,6 +16,8 @@ pub(super) struct Browser {
     is_browser: bool,
     /// `TracingStartedInBrowser`
     starts: Tally,
+    /// Whether one of them has no data, so that DevTools refuses the file: without it there may be no browser.
+    empty_start: bool,
     /// Processes with a page, by hash.
     pages: HashSet<u64>,
     /// Events without args that DevTools reads where it shows their processes, by the hashes of these.
@@ -31,9 +33,9 @@ fn member<'v>(object: &'v [u8], key: &[u8]) -> Option<&'v [u8]> {
     members(object).filter(|(name, _)| string_is(name, key)).last().map(|(_, value)| value)
 }
 
-/// Whether a frame has a page of its own.
+/// Whether a frame has a page of its own; to DevTools `about:blank` is one.
 pub(crate) fn has_page(object: &[u8]) -> bool {
-    member(object, b"url").is_some_and(|url| url.len() > 2 && url != b"\"about:blank\"")
+    member(object, b"url").is_some_and(|url| url.len() > 2)
 }
 
 impl Browser {
@@ -79,7 +81,10 @@ impl Browser {
     fn start(&mut self, event: &Event<'_>, offset: u64, tallies: &mut Tallies) {
         self.is_browser = true;
         self.starts.add(offset);
-        let Some(data) = page_data(event) else { return tallies.add(Kind::EmptyStart, offset) };
+        let Some(data) = page_data(event) else {
+            self.empty_start = true;
+            return tallies.add(Kind::EmptyStart, offset);
+        };
         let Some(frames) = member(data, b"frames") else { return };
         let mut cursor = tracemill_tokenizer::Cursor::new(frames);
         if cursor.enter(b'[') {
@@ -100,6 +105,7 @@ impl Browser {
     pub(super) fn append(&mut self, later: Browser) {
         self.is_browser |= later.is_browser;
         self.starts.append(&later.starts);
+        self.empty_start |= later.empty_start;
         self.pages.extend(later.pages);
         later.bare_if_shown.into_iter().for_each(|(process, tally)| {
             self.bare_if_shown.entry(process).or_default().append(&tally);
@@ -124,7 +130,8 @@ impl Browser {
             let is_hidden = |(process, _): &(&u64, &u64)| !self.pages.contains(process);
             let hidden = processes.iter().filter(is_hidden);
             hidden.for_each(|(_, &first)| tallies.add(Kind::HiddenProcess, first));
-            if !processes.is_empty() && processes.iter().all(|own| is_hidden(&own)) {
+            let is_all = !processes.is_empty() && processes.iter().all(|own| is_hidden(&own));
+            if is_all && !self.empty_start {
                 tallies.add(Kind::AllHidden, 0);
             }
         }

@@ -84,6 +84,7 @@ impl Look for IndexLook {
     }
 
     fn member(&mut self, member: &Value<'_>) {
+        self.info.member(member);
         self.lasting.note_value(member.value);
     }
 

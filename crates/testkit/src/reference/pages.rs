@@ -5,9 +5,7 @@ use super::read::{Fields, elements, is_string, unescape};
 
 /// Processes to which an event of the process `pid` gives a page.
 pub(super) fn shown_by(event: &Fields<'_>, pid: &Value) -> Vec<Value> {
-    let has_page = |frame: &Fields<'_>| {
-        frame.get("url").is_some_and(|url| url.len() > 2 && url != "\"about:blank\"")
-    };
+    let has_page = |frame: &Fields<'_>| frame.get("url").is_some_and(|url| url.len() > 2);
     let args = event.get("args").and_then(Fields::parse).unwrap_or_default();
     let data = args.get("data").filter(|data| data.starts_with('{')).and_then(Fields::parse);
     let Some(data) = data else { return Vec::new() };

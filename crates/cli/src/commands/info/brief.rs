@@ -174,6 +174,9 @@ fn viewers(report: &InfoReport, seen: Option<&CheckReport>) -> String {
     };
     let merge = |viewer: &str| format!("tracemill merge {name} --for {viewer} -o OUT.json.gz");
     let answer = |viewer: CheckFor| match (obstacle(report), seen) {
+        _ if viewer == CheckFor::Perfetto && report.inputs.len() > 1 => {
+            format!("no: it opens one file at a time (fix: {})", merge("perfetto"))
+        }
         (Some((why, mendable)), _) if viewer == CheckFor::Devtools => match mendable {
             true => format!("no: {why} (fix: {})", merge("devtools")),
             false => {
@@ -340,6 +343,11 @@ opens in   Perfetto yes · DevTools yes
             let text = answer(&change);
             assert!(text.contains("DevTools no: ") && text.ends_with(fix), "{text}");
         }
+        let several = answer(&|report| report.inputs.push(report.inputs[0].clone()));
+        assert!(
+            several.starts_with("Perfetto no: it opens one file at a time (fix: "),
+            "{several}"
+        );
         let packed = answer(&|report| report.inputs[0].encoding = Some("gzip"));
         assert!(packed.contains("DevTools probably"), "{packed}");
     }

@@ -58,7 +58,8 @@ fn check(ask: &Ask, corner: usize, inputs: &[&[u8]]) {
     let plain = ask.answer(inputs, PLAIN, false);
     let other = ask.answer(inputs, knobs(corner), false);
     assert_equal(&format!("{what} {:?}", knobs(corner)), &plain, &other);
-    if corner.is_multiple_of(4) {
+    // a strict check finds the order too
+    if corner.is_multiple_of(4) && !matches!(ask, Ask::Check(_)) {
         check_strict(&what, &plain, &ask.answer(inputs, PLAIN, true));
     }
     if let (Ask::Merge(..), Ok((files, _))) = (ask, &plain) {
