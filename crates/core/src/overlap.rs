@@ -53,9 +53,8 @@ pub struct Ends(Vec<Slice>);
 pub struct PairBegin {
     start: i64,
     exact: bool,
-    /// The innermost complete event that began before, and how many did.
+    /// The innermost complete event that began before.
     around: Option<Slice>,
-    depth: usize,
 }
 
 impl Ends {
@@ -76,10 +75,8 @@ impl Ends {
     /// Begins a pair at `start`.
     pub fn begin(&mut self, start: i64, exact: bool) -> PairBegin {
         self.close(start);
-        let same = self.0.iter().rev().take_while(|open| open.start == start).count();
-        let depth = self.0.len() - same;
-        let around = depth.checked_sub(1).map(|last| self.0[last]);
-        PairBegin { start, exact, around, depth }
+        let around = self.0.iter().rev().find(|open| open.start < start).copied();
+        PairBegin { start, exact, around }
     }
 
     /// Ends a pair at `end`. Returns how many overlaps it has: 1 if the pair itself begins inside a complete event and ends
@@ -96,7 +93,7 @@ impl Ends {
         }
         let within = Slice { start: pair.start, end, exact };
         let began = self.0.iter().rev().take_while(|open| open.start > pair.start).count();
-        let first = pair.depth.max(self.0.len() - began).min(self.0.len());
+        let first = self.0.len() - began;
         let crosses =
             |open: &mut Slice| open.start < end && within.ends_before(open.end, open.exact);
         self.0.extract_if(first.., crosses).count()
