@@ -22,7 +22,8 @@ use unicode_width::UnicodeWidthStr;
 pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure> {
     let CheckArgs { input, common, .. } = args;
     let flags = Flags { verb: "check", input, common };
-    let reporting = Reporting::new(flags, &args.output, messages)?;
+    let mut reporting = Reporting::new(flags, &args.output, messages)?;
+    reporting.running.config = reporting.running.config.as_merged();
     let (running, output) = (&reporting.running, &reporting.output);
     let viewers = &args.viewers;
     running.announce();

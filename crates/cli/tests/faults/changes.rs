@@ -193,8 +193,8 @@ fn open_for(world: &World, child: &mut Child) -> File {
 fn between_reading_and_writing() {
     let changes = [Change::Cut(0), Change::Cut(5000), Change::Overwrite, Change::Grow];
     let len = first().len() as u64;
-    let jobs = JOBS.iter().enumerate().filter(|(_, job)| !job.is_index());
-    for (number, job) in jobs {
+    let jobs = JOBS.iter().enumerate();
+    for (number, job) in jobs.filter(|(_, job)| !job.is_index() && !job.reads_twice()) {
         let world = World::new();
         world.write("pipe", b"[]");
         let whole = world.whole(job, &with_pipe(job.words));

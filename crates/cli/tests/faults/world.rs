@@ -77,6 +77,11 @@ impl Job {
     pub(crate) fn is_index(&self) -> bool {
         self.words.starts_with("index")
     }
+
+    /// Returns whether it reads several inputs twice, which must be files.
+    pub(crate) fn reads_twice(&self) -> bool {
+        ["info", "check"].iter().any(|verb| self.words.starts_with(verb))
+    }
 }
 
 impl Run {

@@ -121,6 +121,24 @@ fn info_of_several_inputs_has_the_processes_and_times_of_their_merge() {
     assert!(run.stderr.contains("name files"), "{}", run.stderr);
 }
 
+/// Slices of different recordings neither overlap nor pair.
+#[test]
+fn check_of_several_inputs_judges_each_recording_by_itself() {
+    let slice = |ts: u64| {
+        format!(
+            "[{{\"ph\":\"X\",\"name\":\"a\",\"cat\":\"c\",\"ts\":{ts},\"dur\":10,\"pid\":1,\"tid\":1,\"args\":{{}}}}]"
+        )
+    };
+    let folder = Folder::new()
+        .with("pod-1.json", slice(1))
+        .with("pod-2.json", slice(5))
+        .with("one.json", [slice(1), slice(5)].concat());
+    let one = folder.run("check one.json").ends(1);
+    assert!(one.stdout.contains("overlap"), "{}", one.stdout);
+    let pods = folder.run("check pod-1.json pod-2.json").ends(0);
+    assert!(!pods.stdout.contains("overlap"), "{}", pods.stdout);
+}
+
 /// Containers have one pid, and often one name.
 #[test]
 fn containers_are_told_apart() {

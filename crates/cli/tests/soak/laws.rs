@@ -77,7 +77,7 @@ impl Laws<'_> {
     }
 
     fn output(&self, number: usize) -> Vec<u8> {
-        fs::read(self.world.path(&format!("one/{number}.json"))).expect("it was written")
+        fs::read(self.world.path(&format!("one/{number}.trace"))).expect("it was written")
     }
 
     fn is_ambiguous(&self, number: usize) -> bool {
@@ -91,7 +91,7 @@ impl Laws<'_> {
             Some(before) if self.chain[before].writes == Writes::Folder => {
                 vec![format!("{before}.parts")]
             }
-            Some(before) => vec![format!("{before}.json")],
+            Some(before) => vec![format!("{before}.trace")],
         }
     }
 
@@ -107,7 +107,7 @@ impl Laws<'_> {
     /// `check` finds what merge wrote sorted, but for chunks of profiles that wait for those before them.
     #[track_caller]
     fn is_sorted(&mut self, number: usize) {
-        let words = ["check".to_owned(), "--json".to_owned(), format!("{number}.json")];
+        let words = ["check".to_owned(), "--json".to_owned(), format!("{number}.trace")];
         let said = self.law_json(number, &words);
         let findings = said["findings"].as_array().expect("findings");
         let unsorted = findings.iter().find(|finding| {
@@ -115,7 +115,7 @@ impl Laws<'_> {
         });
         let Some(unsorted) = unsorted else { return };
         let report = ["--report".to_owned(), "report".to_owned()];
-        self.law(number, &[&["merge".to_owned(), format!("{number}.json")], &report[..]].concat());
+        self.law(number, &[&["merge".to_owned(), format!("{number}.trace")], &report[..]].concat());
         let report = fs::read(self.world.path("one/report")).expect("it was written");
         let report: Value = serde_json::from_slice(&report).expect("JSON");
         let delayed = report["decisions"]["delayed_chunks"].as_u64().expect("a count");
@@ -127,12 +127,12 @@ impl Laws<'_> {
     fn is_merged(&mut self, number: usize) {
         let once = self.output(number);
         // of no lines nobody can tell that they are lines
-        if self.count(number, &[format!("{number}.json")]) == 0 {
+        if self.count(number, &[format!("{number}.trace")]) == 0 {
             return;
         }
         let verb = ["merge", "slice --window=..@9223372036854775807ns"][self.rng.index(2)];
         let mut words: Vec<String> = verb.split(' ').map(str::to_owned).collect();
-        words.push(format!("{number}.json"));
+        words.push(format!("{number}.trace"));
         words.extend(self.packing(number));
         let twice = self.law(number, &words);
         assert!(once == twice, "{verb} changes what is sorted: {}", self.what(number));
@@ -198,14 +198,14 @@ impl Laws<'_> {
     /// where it is on lines of its own.
     #[track_caller]
     fn is_converted(&mut self, number: usize) {
-        let (before, after) = (self.read_by(number), vec![format!("{number}.json")]);
+        let (before, after) = (self.read_by(number), vec![format!("{number}.trace")]);
         let (before, after) = (self.count(number, &before), self.count(number, &after));
         let sound = self.inputs.iter().all(|input| input.sound.is_some());
         assert!(before == after || !sound, "{before} events, then {after}: {}", self.what(number));
         if after == 0 {
             return;
         }
-        let words = [&*self.chain[number].words, &[format!("{number}.json")]].concat();
+        let words = [&*self.chain[number].words, &[format!("{number}.trace")]].concat();
         let twice = self.law(number, &words);
         let same = self.output(number) == twice;
         assert!(same || !sound, "it changes again: {}", self.what(number));
@@ -231,7 +231,7 @@ impl Laws<'_> {
         }
         fs::write(self.world.path("one/rest"), rest).expect("the folder is ours");
         let all = self.count(number, &inputs);
-        let kept = self.count(number, &[format!("{number}.json")]);
+        let kept = self.count(number, &[format!("{number}.trace")]);
         let rest = self.count(number, &["rest".to_owned()]);
         assert_eq!(kept + rest, all, "{kept} kept, {rest} else: {}", self.what(number));
     }
@@ -280,7 +280,12 @@ impl Laws<'_> {
     /// What the naive reference writes is the same, to the byte.
     #[track_caller]
     fn is_as_naive(&mut self, number: usize) {
-        let Some(inputs) = self.inputs_of(number) else { return };
+        let Some(mut inputs) = self.inputs_of(number) else { return };
+        if inputs.len() > 1 && !matches!(self.chain[number].ask, Ask::Merge { .. }) {
+            // a verb of one trace reads what merge makes of several
+            let words = [&["merge".to_owned()], &self.read_by(number)[..]].concat();
+            inputs = vec![self.law(number, &words)];
+        }
         let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
         let step = &self.chain[number];
         let expected = match &step.ask {

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   in/    the inputs
-//!   one/   0.json, 1.json …   what each step wrote, read by the next as a file
-//!   two/   in/a.json          a link to the input, or a named pipe
-//!          0.json, 1.json …   links to /dev/stdin, so that pipes have the names of files
+//!   one/   0.trace, 1.trace …   what each step wrote, read by the next as a file
+//!   two/   in/a.json            a link to the input, or a named pipe
+//!          0.trace, 1.trace …   links to /dev/stdin, so that pipes have the names of files
 //!   tmp/   empty at the end
 //! ```
 
@@ -134,7 +134,7 @@ impl World {
             Some(before) if chain[before].writes == Writes::Folder => {
                 words.push(format!("{before}.parts"));
             }
-            Some(before) => words.push(format!("{before}.json")),
+            Some(before) => words.push(format!("{before}.trace")),
         }
         words
     }
@@ -146,7 +146,7 @@ impl World {
         for (number, step) in chain.iter().enumerate() {
             let mut words = self.words(chain, number);
             match step.writes {
-                Writes::Trace => words.extend(["-o".to_owned(), format!("{number}.json")]),
+                Writes::Trace => words.extend(["-o".to_owned(), format!("{number}.trace")]),
                 Writes::Text => words.extend(["-o".to_owned(), format!("{number}.txt")]),
                 Writes::Folder => {}
             }
@@ -172,7 +172,7 @@ impl World {
         let file = |ending: &str| self.path(&format!("{side}/{number}.{ending}"));
         let read = |ending: &str| fs::read(file(ending)).expect("it was written");
         match step.writes {
-            Writes::Trace => Wrote::Trace(digest(&read("json"))),
+            Writes::Trace => Wrote::Trace(digest(&read("trace"))),
             Writes::Text => Wrote::Text(comparable(&String::from_utf8_lossy(&read("txt")))),
             Writes::Folder => {
                 let mut parts = files(&file("parts"));
@@ -295,7 +295,7 @@ impl World {
             command.stdin(stdin);
         }
         if let Some(before) = number.checked_sub(1) {
-            let name = self.path(&format!("two/{before}.json"));
+            let name = self.path(&format!("two/{before}.trace"));
             symlink("/dev/stdin", name).expect("the folder is ours");
         }
         command.stdout(to);

@@ -29,6 +29,8 @@ static ENHANCED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"enha
 /// other events get 32-byte records, sorted by group and time.
 pub(super) struct CheckLook<const DEVTOOLS: bool> {
     base: u64,
+    /// The number of its recording; ids of different recordings are different.
+    recording: u64,
     pub(super) tallies: Tallies,
     pub(super) text: Text,
     pub(super) orders: Orders,
@@ -41,9 +43,10 @@ pub(super) struct CheckLook<const DEVTOOLS: bool> {
 }
 
 impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
-    pub(super) fn new(base: u64) -> Self {
+    pub(super) fn new(base: u64, recording: u64) -> Self {
         CheckLook {
             base,
+            recording,
             tallies: Tallies::default(),
             text: Text::default(),
             orders: Orders::default(),
@@ -111,6 +114,12 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
             Field::Dur if negative => self.add(Kind::NegativeDur, offset),
             _ => {}
         }
+    }
+
+    /// Returns the hash of an id together with its recording.
+    #[inline]
+    fn of_recording(&self, hash: u64) -> u64 {
+        if self.recording == 0 { hash } else { mix(hash, self.recording) }
     }
 
     /// The hash of a pid or tid.
@@ -220,7 +229,7 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
             _ => {}
         }
         let key = mix(u64::from(family), hash_field(event, Field::Cat));
-        let key = mix(key, hash_value(Some(id)));
+        let key = mix(key, self.of_recording(hash_value(Some(id))));
         Some(match family {
             b's' => mix(key, hash_field(event, Field::Name)),
             _ if local => mix(mix(key, 1), process),
@@ -375,6 +384,7 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
             return self.orders.note_untimed(offset, &mut self.tallies);
         };
         self.times.note(event, ts, ts.floor);
+        let process = self.of_recording(process);
         let thread = (mix(process, thread), process);
         self.orders.note(event, (ts, dur), thread, (offset, phase), &mut self.tallies);
         self.record(event, phase, thread, (ts, dur), offset);

@@ -37,6 +37,7 @@ pub use rules::{Severity, check_rules};
 pub(crate) use viewers::has_page;
 
 use crate::config::{CheckFor, Config, THREADS};
+use crate::input_set::InputSet;
 use crate::inputs::scan;
 use look::{CheckLook, frame_id};
 use order::Orders;
@@ -52,7 +53,9 @@ use tracemill_core::envelope::{KeyValue, count};
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Quota;
-use tracemill_core::observe::{Needs, Nothing, Observer, Scanned, SealedChunk, Starter};
+use tracemill_core::observe::{
+    InputStart, Needs, Nothing, Observer, Scanned, SealedChunk, Starter,
+};
 use tracemill_core::read::{InputPayload, Inputs};
 use tracemill_core::source::Source;
 use tracemill_core::spill::RunFile;
@@ -101,7 +104,9 @@ fn run<const DEVTOOLS: bool>(
     viewers: &[CheckFor],
     config: &Config,
 ) -> Result<CheckReport, Error> {
-    let checker = Checker::<DEVTOOLS>::new(config);
+    let places = InputSet::places(sources, config)?;
+    let recordings = places.iter().map(|place| place.recording() as u64).collect();
+    let checker = Checker::<DEVTOOLS>::new(recordings, config);
     let Scanned { inputs, observed: mut checker, .. } = scan(sources, config, Nothing, checker)?;
     checker.end_input();
     let runs = checker.end_records()?;
@@ -144,6 +149,10 @@ struct InputText {
 /// Observes what the rules of `check` judge. The answer does not depend on how inputs are cut: tallies
 /// add up, and records are sorted when all is read.
 struct Checker<const DEVTOOLS: bool> {
+    /// The number of the recording of each input, of several inputs.
+    recordings: Vec<u64>,
+    /// That of the current input.
+    recording: u64,
     tmp_dir: PathBuf,
     /// Bytes of records that may be in memory.
     limit: u64,
@@ -167,9 +176,11 @@ struct Checker<const DEVTOOLS: bool> {
 }
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
-    fn new(config: &Config) -> Self {
+    fn new(recordings: Vec<u64>, config: &Config) -> Self {
         let limit = config.shares().index;
         Checker {
+            recordings,
+            recording: 0,
             tmp_dir: config.tmp_dir.clone(),
             limit,
             tallies: Tallies::default(),
@@ -327,8 +338,13 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
         Needs { input_bytes: true, synthetic_bytes: true, proof_flags: true, ..Needs::NONE }
     }
 
+    fn begin(&mut self, input: &InputStart<'_>) {
+        self.recording = self.recordings.get(input.number).copied().unwrap_or(0);
+    }
+
     fn starter(&self) -> Starter<CheckLook<DEVTOOLS>> {
-        Box::new(|chunk| CheckLook::new(chunk.base))
+        let recording = self.recording;
+        Box::new(move |chunk| CheckLook::new(chunk.base, recording))
     }
 
     fn merge(&mut self, part: CheckLook<DEVTOOLS>, chunk: &SealedChunk<'_>) -> Result<(), Error> {

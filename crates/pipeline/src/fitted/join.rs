@@ -1,12 +1,12 @@
 //! Several inputs as the one trace that a merge makes of them, for verbs that read one trace.
 
 use crate::config::{Config, ViewerRules};
-use crate::identity::may_be_several;
 use crate::merge::merge;
 use crate::report::{MergeReport, RunReport};
 use crate::sidecar::index_unused;
 use tracemill_core::draft::Draft;
 use tracemill_core::error::Error;
+use tracemill_core::input::expand;
 use tracemill_core::output;
 use tracemill_core::source::Source;
 use tracemill_core::target::OutputConfig;
@@ -47,7 +47,7 @@ pub fn join(
     output: Option<&OutputConfig>,
     config: &Config,
 ) -> Result<Option<JoinedInputs>, Error> {
-    if !may_be_several(sources) {
+    if expand(sources)?.len() < 2 {
         return Ok(None);
     }
     if let Some(output) = output {

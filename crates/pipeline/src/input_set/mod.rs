@@ -36,6 +36,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tracemill_core::envelope::{Document, values_of};
 use tracemill_core::error::Error;
+use tracemill_core::input::expand;
 use tracemill_core::losses::InputReport;
 use tracemill_core::observe::{Nothing, Observer, Scan, Scanned, TimesOnly};
 use tracemill_core::read::Inputs;
@@ -96,7 +97,7 @@ impl InputSet {
     pub(crate) fn places(sources: &[Source], config: &Config) -> Result<Vec<InputPlace>, Error> {
         let is_as_written =
             config.identity.pid == PidPolicy::Keep && config.clocks.align == Align::None;
-        if is_as_written || !may_be_several(sources) {
+        if is_as_written || expand(sources)?.len() < 2 {
             return Ok(Vec::new());
         }
         if let Some(stream) = sources.iter().find(|source| !source.is_rereadable()) {
