@@ -26,6 +26,8 @@ pub(super) struct Browser {
     drawn: bool,
     /// Whether there are CPU profiles.
     profiles: bool,
+    /// Whether there is a whole one (`CpuProfile`), which DevTools draws without a page.
+    whole_profile: bool,
 }
 
 /// A member of an object.
@@ -67,9 +69,10 @@ impl Browser {
         }
         match name {
             b"\"TracingStartedInBrowser\"" => self.start(event, offset, tallies),
-            b"\"TracingStartedInPage\"" | b"\"TracingSessionIdForWorker\"" | b"\"CpuProfile\"" => {
+            b"\"TracingStartedInPage\"" | b"\"TracingSessionIdForWorker\"" => {
                 self.is_browser = true;
             }
+            b"\"CpuProfile\"" => (self.is_browser, self.whole_profile) = (true, true),
             b"\"CommitLoad\"" if page_data(event).is_some_and(has_page) => {
                 self.pages.insert(process);
             }
@@ -112,6 +115,7 @@ impl Browser {
         });
         self.drawn |= later.drawn;
         self.profiles |= later.profiles;
+        self.whole_profile |= later.whole_profile;
     }
 
     /// `processes` have events to show, the first of which stands at the offset.
@@ -131,7 +135,7 @@ impl Browser {
             let hidden = processes.iter().filter(is_hidden);
             hidden.for_each(|(_, &first)| tallies.add(Kind::HiddenProcess, first));
             let is_all = !processes.is_empty() && processes.iter().all(|own| is_hidden(&own));
-            if is_all && !self.empty_start {
+            if is_all && !self.empty_start && !self.whole_profile {
                 tallies.add(Kind::AllHidden, 0);
             }
         }

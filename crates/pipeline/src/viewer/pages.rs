@@ -103,7 +103,7 @@ impl Pages<'_> {
         });
     }
 
-    /// Recordings of browsers of which a process with a page is drawn.
+    /// Recordings of browsers of which a process with a page, or a whole CPU profile, is drawn.
     fn browsers(&self) -> BTreeSet<usize> {
         let mut browsers = self.recordings(|tables| tables.is_browser);
         let mut pages: BTreeSet<(usize, Vec<u8>)> = BTreeSet::new();
@@ -114,10 +114,11 @@ impl Pages<'_> {
         let is_drawn = |&recording: &usize| {
             self.tables.iter().filter(|(base, _)| self.recording(*base) == recording).any(
                 |(_, tables)| {
-                    tables.threads.iter().any(|(pid, threads)| {
-                        threads.values().any(|thread| thread.drawn.is_some())
-                            && pages.contains(&(recording, key_of(Some(pid))))
-                    })
+                    tables.has_whole_profile
+                        || tables.threads.iter().any(|(pid, threads)| {
+                            threads.values().any(|thread| thread.drawn.is_some())
+                                && pages.contains(&(recording, key_of(Some(pid))))
+                        })
                 },
             )
         };

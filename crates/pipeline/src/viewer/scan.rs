@@ -46,6 +46,8 @@ pub(super) struct PageTable {
     pub(super) pages: BTreeSet<Literal>,
     /// Whether an event makes it the trace of a browser.
     pub(super) is_browser: bool,
+    /// Whether there is a whole CPU profile (`CpuProfile`), which DevTools draws without a page.
+    pub(super) has_whole_profile: bool,
     /// Whether there is a `TracingStartedInBrowser`.
     pub(super) has_start: bool,
     /// From the first to the end of the last event that DevTools draws, as it does none at 0.
@@ -105,6 +107,7 @@ impl PageTable {
         }
         self.is_browser |= later.is_browser;
         self.has_start |= later.has_start;
+        self.has_whole_profile |= later.has_whole_profile;
         self.profiles.append(later.profiles);
         later.drawn.into_iter().for_each(|span| self.note_drawn(span));
     }
@@ -126,10 +129,9 @@ impl PageTable {
             if let (Some(frame), Some(url), Some(ts)) = (frame, url, event.ts()) {
                 self.note_navigation(frame.to_vec(), (ts.floor, url.to_vec()));
             }
-        } else if is(b"TracingStartedInPage")
-            || is(b"TracingSessionIdForWorker")
-            || is(b"CpuProfile")
-        {
+        } else if is(b"CpuProfile") {
+            (self.is_browser, self.has_whole_profile) = (true, true);
+        } else if is(b"TracingStartedInPage") || is(b"TracingSessionIdForWorker") {
             self.is_browser = true;
         }
     }

@@ -572,6 +572,12 @@ fn a_browser_without_a_page_is_drawn() {
     let start = r#"{"name":"TracingStartedInBrowser","cat":"c","ph":"I","pid":2,"tid":1,"ts":1,"args":{"data":{"frames":[{"frame":"F","processId":1,"url":"about:blank"}]}}}"#;
     let input = one(&[start, slice].join(","));
     assert!(!found(&input, CheckFor::Devtools).contains_key("all-hidden"));
+    // what DevTools saves of a CPU profile has no page
+    let profile = r#"{"name":"CpuProfile","cat":"c","ph":"X","id":"0x1","pid":1,"tid":1,"ts":1,"dur":9,"args":{"data":{"cpuProfile":{}}}}"#;
+    let input = one(profile);
+    assert!(!found(&input, CheckFor::Devtools).contains_key("all-hidden"));
+    let (_, report) = merge_for(&[&input], rules, PLAIN).expect("sound");
+    assert_eq!(changes(&report).get("pages"), None);
 }
 
 /// Events of names of which DevTools reads args without a look, and starts of browsers that say nothing, of any phase.
