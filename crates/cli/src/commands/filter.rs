@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report;
 use crate::size::human;
-use tracemill_pipeline::{FilterReport, Source, TimePoint, Warning, filter, plural};
+use tracemill_pipeline::{FilterReport, TimePoint, Warning, filter, plural};
 
 /// Filters, then says how it went.
 pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -21,11 +21,6 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     let mut wanted = criteria.filter()?;
     if let Some(key) = &criteria.event {
         let Running { sources, config, .. } = &writing.running;
-        if !sources.iter().all(Source::is_rereadable) {
-            return Err(Failure::usage(
-                "--event reads its inputs twice (first to find the event): name files, not a pipe",
-            ));
-        }
         let EventTime { pid, tid, from, to, .. } = event_window(sources, key, config)?;
         (wanted.pid, wanted.tid) = (Some(pid), Some(tid));
         // what begins at the end is behind it

@@ -1,6 +1,6 @@
 //! `tracemill slice`.
 
-use super::analysis::event_window;
+use super::analysis::{event_window, refuse_streams};
 use super::around::on_disk;
 use super::info::{duration_text, micros};
 use super::running::{Flags, Running, of_index};
@@ -54,23 +54,12 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
 /// Time around an event of `--around`, unless `--margin` has another.
 const MARGIN: i64 = 5_000_000;
 
-/// Refuses inputs that cannot be read a second time.
-fn refuse_streams(flag: &str, sources: &[Source]) -> Result<(), Failure> {
-    match sources.iter().all(Source::is_rereadable) {
-        true => Ok(()),
-        false => Err(Failure::usage(format!(
-            "{flag} reads its inputs twice (first to find the event): name files, not a pipe"
-        ))),
-    }
-}
-
 /// The window of `--event`, and what it is around.
 fn around_event(
     args: &WindowArgs,
     running: &Running<'_>,
 ) -> Result<Option<(TimeWindow, String)>, Failure> {
     let Some(key) = &args.event else { return Ok(None) };
-    refuse_streams("--event", &running.sources)?;
     let found = event_window(&running.sources, key, &running.config)?;
     let lasts = duration_text(i128::from(found.to) - i128::from(found.from));
     let text = format!("--event {key}: at @{} µs, lasts {lasts}", micros(found.from));

@@ -109,10 +109,12 @@ impl Session<'_> {
             let around = payload.around(offset);
             Err(ErrorKind::NotATrace { input, offset, found, around }.into())
         };
-        let store = Store::new([(base, payload)].into_iter());
-        let foreign = documents.iter().find_map(|document| foreign_object(document, &store));
-        if let Some(found) = foreign.filter(|_| report.events == 0) {
-            return not_a_trace(0, found);
+        if report.events == 0 {
+            let store = Store::new([(base, payload)].into_iter());
+            let foreign = documents.iter().find_map(|document| foreign_object(document, &store));
+            if let Some(found) = foreign {
+                return not_a_trace(0, found);
+            }
         }
         let mut plain = documents
             .iter()

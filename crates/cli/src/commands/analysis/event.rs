@@ -14,12 +14,23 @@ pub(in crate::commands) struct EventTime {
     pub(in crate::commands) start: i64,
 }
 
+/// Refuses inputs of which an event is looked for first, and which cannot be read a second time.
+pub(in crate::commands) fn refuse_streams(flag: &str, sources: &[Source]) -> Result<(), Failure> {
+    match sources.iter().all(Source::is_rereadable) {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "{flag} reads its inputs twice (first to find the event): name files, not a pipe"
+        ))),
+    }
+}
+
 /// Finds the event or call of a key (`r-12`, `p-…`), as `report` and `tree --log` print it. Cost: as a call tree of its inputs.
 pub(in crate::commands) fn event_window(
     sources: &[Source],
     key: &str,
     config: &Config,
 ) -> Result<EventTime, Failure> {
+    refuse_streams("--event", sources)?;
     let rules = ReadRules { times: Times::Exact, ..ReadRules::default() };
     let trace = Trace::read(sources, rules, &config.as_merged())?;
     let found = trace.event(&trace.choose(&ThreadChoice::default()), key)?;

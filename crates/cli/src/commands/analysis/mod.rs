@@ -18,7 +18,7 @@ mod text;
 
 pub(super) use calls::calls;
 pub(super) use diff::diff;
-pub(super) use event::{EventTime, event_window};
+pub(super) use event::{EventTime, event_window, refuse_streams};
 pub(super) use export::convert;
 pub(super) use flame::flame;
 pub(super) use perfetto::perfetto;
@@ -41,7 +41,7 @@ use text::{PageStyle, write_page};
 use tracemill_analysis::{
     GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape, Trace,
 };
-use tracemill_pipeline::{Align, Config, InputReport, PidPolicy, Source, Warning, plural};
+use tracemill_pipeline::{Config, InputReport, Source, Warning, plural};
 
 /// A run of one of these verbs, which has read its inputs.
 struct Job<'a> {
@@ -70,8 +70,7 @@ impl<'a> Job<'a> {
         let mut reporting = Reporting::new(flags, output, messages)?;
         let running = &mut reporting.running;
         // as merge does if it is not told otherwise
-        running.config.identity.pid = PidPolicy::Auto;
-        running.config.clocks.align = Align::Auto;
+        running.config = running.config.as_merged();
         running.announce();
         let maps = part.map(PartArgs::source_maps).transpose()?.unwrap_or_default();
         let entities = part.map(PartArgs::entities).transpose()?.unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::messages::Messages;
 use crate::report::base;
 use serde_json::json;
 use tracemill_analysis::{Perfetto, PerfettoDraft};
-use tracemill_pipeline::{Align, Config, IdPolicy, PidPolicy, Source, plural};
+use tracemill_pipeline::{Config, Source, plural};
 
 /// Writes inputs as one trace that Perfetto could have recorded.
 pub(in crate::commands) fn perfetto(
@@ -24,9 +24,7 @@ pub(in crate::commands) fn perfetto(
     let mut reporting = Reporting::new(flags, output, messages)?;
     let running = &mut reporting.running;
     // as merge does if it is not told otherwise
-    running.config.identity.pid = PidPolicy::Auto;
-    running.config.identity.ids = IdPolicy::Auto;
-    running.config.clocks.align = Align::Auto;
+    running.config = running.config.as_merged();
     running.announce();
     let read = |sources: &[Source], config: &Config| PerfettoDraft::read(sources, config);
     let draft = running.watch(read)?;
