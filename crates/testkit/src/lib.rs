@@ -12,6 +12,8 @@
 //! | [`vary`] | real traces changed as people's files vary |
 //! | [`mod@reference`] | what each verb should write or say |
 //! | [`devtools`] | what the engine of DevTools said of recorded traces |
+//! | [`world`], [`heap`] | folders in which the built command runs, what a run did, its memory |
+//! | [`packing`] | gzip and zstd without the code under test |
 //! | [`rng`], [`rounds`] | random numbers by a seed, and how many seeds a test tries |
 #![forbid(unsafe_code)]
 
@@ -21,10 +23,13 @@ pub mod devtools;
 pub mod generate;
 pub mod heap;
 pub mod mutate;
+pub mod packing;
 pub mod reference;
 pub mod rng;
 pub mod rounds;
 pub mod vary;
+pub mod world;
 
 pub use rng::Rng;
 pub use rounds::seeds;
+pub use world::{Folder, Run};

@@ -6,17 +6,16 @@
 //! each the rows' SHA-256, which covers every bit of every number and the order of rows; the SHA-256 of the labels; the
 //! times of the root.
 
-use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{
     Entities, Entries, FlameRow, GroupBy, ReadRules, Refusal, Table, TableRules, ThreadChoice,
     Trace, TreeRow, View, Wanted, Window,
 };
 use tracemill_pipeline::{Config, Source};
+use tracemill_testkit::packing;
 
 /// What lies beside the checkout.
 pub(crate) fn shared() -> PathBuf {
@@ -200,13 +199,7 @@ fn compare(view: &View<'_>, head: &Value) -> Option<Vec<&'static str>> {
 
 /// What a file holds, unpacked if it is packed.
 pub(crate) fn unpacked(path: &Path) -> Vec<u8> {
-    let bytes = std::fs::read(path).expect("a file");
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return bytes;
-    }
-    let mut text = Vec::new();
-    MultiGzDecoder::new(&*bytes).read_to_end(&mut text).expect("packed text");
-    text
+    packing::unpacked(std::fs::read(path).expect("a file"))
 }
 
 pub(crate) fn lines(golden: &Path) -> Vec<Value> {

@@ -9,7 +9,7 @@ use tracemill_analysis::{
 };
 use tracemill_pipeline::{Config, Source};
 use tracemill_testkit::mutate::mutated;
-use tracemill_testkit::{Rng, seeds};
+use tracemill_testkit::{Folder, Rng, seeds};
 
 const BUNDLERS: [&str; 6] = ["esbuild", "webpack", "rollup", "vite", "swc", "tsc"];
 
@@ -164,25 +164,25 @@ fn profile(functions: &[(&str, &str, u32, u32)]) -> String {
 }
 
 /// A folder with files, of which `t.cpuprofile` is read with the maps in `maps`.
-struct World(tempfile::TempDir);
+struct World(Folder);
 
 impl World {
     fn new(functions: &[(&str, &str, u32, u32)]) -> Self {
-        let world = World(tempfile::tempdir().expect("a folder"));
+        let world = World(Folder::new());
         world.with("t.cpuprofile", &profile(functions))
     }
 
     fn with(self, path: &str, text: &str) -> Self {
-        let path = self.0.path().join(path);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        std::fs::write(path, text).expect("a file");
+        let folder = self.0.path(path).parent().expect("a folder").to_owned();
+        std::fs::create_dir_all(folder).expect("a folder");
+        self.0.file(path, text);
         self
     }
 
     /// Label, URL and line of each function, and what became of the maps.
     fn told(&self, maps: &[&str]) -> (Vec<(String, String, i64)>, Mapped) {
-        let paths = maps.iter().map(|path| self.0.path().join(path)).collect();
-        let trace = read(self.0.path().join("t.cpuprofile"), paths);
+        let paths = maps.iter().map(|path| self.0.path(path)).collect();
+        let trace = read(self.0.path("t.cpuprofile"), paths);
         let own = |row: TreeRow| {
             (row.label.unwrap_or_default(), row.location.url, row.location.line.unwrap_or(-1))
         };
@@ -272,14 +272,14 @@ fn nothing_outside_of_the_folder_is_opened() {
         assert!(told.unusable[0].why.contains("not opened"), "{url}: {told:?}");
     }
     let world = World::new(&[APP]).with("secret.map", &map("")).with("maps/x", "");
-    std::os::unix::fs::symlink("../secret.map", world.0.path().join("maps/app.js.map"))
+    std::os::unix::fs::symlink("../secret.map", world.0.path("").join("maps/app.js.map"))
         .expect("a link");
     let (rows, told) = world.told(&["maps"]);
     assert_eq!(rows, [row("m", APP.1, 0)]);
     assert!(told.unusable[0].why.contains("leads out of the folder"), "{told:?}");
     // a link to a folder is not gone through
     let world = World::new(&[APP]).with("out/app.js.map", &map("")).with("maps/x", "");
-    std::os::unix::fs::symlink("../out", world.0.path().join("maps/js")).expect("a link");
+    std::os::unix::fs::symlink("../out", world.0.path("").join("maps/js")).expect("a link");
     assert_eq!(world.told(&["maps"]).0, [row("m", APP.1, 0)]);
 }
 
@@ -328,7 +328,7 @@ fn sections_and_libraries_count() {
         row("work", "https://a.test/src/3.ts", 5),
     ];
     assert_eq!(rows_of, expected);
-    let trace = read(world.0.path().join("t.cpuprofile"), vec![world.0.path().join("maps")]);
+    let trace = read(world.0.path("").join("t.cpuprofile"), vec![world.0.path("").join("maps")]);
     let groups: Vec<String> = rows(&trace, GroupBy::Package)
         .into_iter()
         .filter(|row| row.is_group)

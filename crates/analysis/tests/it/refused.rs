@@ -3,15 +3,13 @@
 
 use crate::golden::IN_THE_PANEL;
 use crate::live::engine;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use tracemill_analysis::{ReadRules, Trace};
 use tracemill_pipeline::{Config, Source};
+use tracemill_testkit::packing::gz;
 use tracemill_testkit::{Rng, seeds};
 
 /// Reads a file for each line of standard input, and prints a line for each: what the engine says of it, or nothing.
@@ -265,17 +263,9 @@ fn what_the_engine_refuses_is_told_and_nothing_else() {
 #[test]
 fn gzip_of_several_members_is_told() {
     let event = r#"[{"name":"a","cat":"c","ph":"X","pid":1,"tid":1,"ts":5,"dur":1,"args":{}}]"#;
-    let packed = |text: &str| {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(text.as_bytes()).expect("room");
-        encoder.finish().expect("room")
-    };
-    let (first, rest) = event.split_at(20);
-    let members = [packed(first), packed(rest)].concat();
-    let padded = [packed(event), vec![0; 512]].concat();
-    for (bytes, expected) in
-        [(packed(event), None), (members, Some("packing")), (padded, Some("packing"))]
-    {
+    let [one, members] = [event.len(), 20].map(|member| gz(event.as_bytes(), member));
+    let padded = [&*one, &[0; 512]].concat();
+    for (bytes, expected) in [(one, None), (members, Some("packing")), (padded, Some("packing"))] {
         let config = Config::new(1, 64 << 20, std::env::temp_dir());
         let source = Source::bytes("a.json.gz".to_owned(), bytes);
         let trace = Trace::read(&[source], ReadRules::default(), &config).expect("a trace");

@@ -1,15 +1,16 @@
 //! A folder with inputs, the jobs that are run in it, and the judge of how they end.
 
-use crate::common::{self, Files, binary, digest};
-use std::ffi::OsStr;
+use crate::common::binary;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
-use tracemill_testkit::Rng;
+pub(crate) use tracemill_testkit::Run;
 use tracemill_testkit::generate::chrome_like;
+use tracemill_testkit::packing::gz;
+use tracemill_testkit::world::{Files, digest};
+use tracemill_testkit::{Folder, Rng};
 
 /// A verb with its flags. It reads `a.json`, and writes to the folder `out` alone.
 #[derive(Clone, Copy, Debug)]
@@ -63,15 +64,6 @@ pub(crate) fn runs(usual: usize) -> usize {
     asked.map_or(usual, |runs| runs.parse().expect("TRACEMILL_FAULT_RUNS is a number"))
 }
 
-/// How a run ended.
-#[derive(Debug)]
-pub(crate) struct Run {
-    /// `None` if a signal ended it.
-    pub(crate) code: Option<i32>,
-    pub(crate) stdout: Vec<u8>,
-    pub(crate) stderr: String,
-}
-
 impl Job {
     /// Whether it makes an index: of files alone, and with the time of their last change in it.
     pub(crate) fn is_index(&self) -> bool {
@@ -81,20 +73,6 @@ impl Job {
     /// Returns whether it reads several inputs twice, which must be files.
     pub(crate) fn reads_twice(&self) -> bool {
         ["info", "check"].iter().any(|verb| self.words.starts_with(verb))
-    }
-}
-
-impl Run {
-    pub(crate) fn of(output: Output) -> Self {
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        Run { code: output.status.code(), stdout: output.stdout, stderr }
-    }
-
-    /// Whether it failed with this status and a message that names one of `culprits`.
-    pub(crate) fn failed(&self, code: i32, culprits: &[&str]) -> bool {
-        let mut errors = self.stderr.lines().filter(|line| line.starts_with("tracemill: error: "));
-        self.code == Some(code)
-            && errors.any(|line| culprits.iter().any(|culprit| line.contains(culprit)))
     }
 }
 
@@ -119,29 +97,29 @@ pub(crate) struct Verdict<'v> {
 
 /// A temporary folder with inputs, `out` and `tmp`.
 pub(crate) struct World {
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
-        let world = World { folder: tempfile::tempdir().expect("a temporary folder") };
+        let world = World { folder: Folder::new() };
         for (name, bytes) in inputs() {
             world.write(name, bytes);
         }
         for folder in ["out", "tmp"] {
-            fs::create_dir(world.path(folder)).expect("the folder is ours");
+            world.folder.folder(folder);
         }
         world
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.path(name)
     }
 
     /// Writes a file that looks an hour old, so that any change of it shows.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
-        fs::write(self.path(name), bytes).expect("the folder is ours");
-        let file = fs::File::options().append(true).open(self.path(name)).expect("as above");
+        let path = self.folder.file(name, bytes);
+        let file = fs::File::options().append(true).open(path).expect("it was written");
         let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
         file.set_modified(hour_ago).expect("the file is ours");
     }
@@ -149,36 +127,24 @@ impl World {
     /// Empties `out`, but for what is there before the job.
     pub(crate) fn clear(&self, job: &Job) {
         fs::remove_dir_all(self.path("out")).expect("the folder is ours");
-        fs::create_dir(self.path("out")).expect("the folder is ours");
+        self.folder.folder("out");
         if let Some(old) = job.old {
             self.write(&format!("out/{old}"), OLD);
         }
     }
 
-    /// A program in this folder with nothing on standard input and pipes behind it.
-    pub(crate) fn program(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
-        command
-            .current_dir(self.folder.path())
-            .env_remove("TRACEMILL_TIER")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
     /// The command with the words of a job.
     pub(crate) fn command(&self, words: &str) -> Command {
-        let mut command = self.program(binary());
-        command.args(words.split_whitespace()).args(LIMITS);
+        let mut command = self.folder.program(binary(), words);
+        command.args(LIMITS);
         command
     }
 
     /// A line of bash in which `$0` with `$@` is the job: for limits and namespaces.
     pub(crate) fn bash(&self, line: &str, words: &str) -> Run {
-        let mut command = self.program("bash");
-        command.args(["-c", line]).arg(binary()).args(words.split_whitespace()).args(LIMITS);
-        Run::of(command.output().expect("bash is there"))
+        let mut command = self.folder.program("bash", "-c");
+        command.arg(line).arg(binary()).args(words.split_whitespace()).args(LIMITS);
+        self.folder.run(&mut command)
     }
 
     /// Whether this user may mount file systems where nobody else sees them.
@@ -204,11 +170,12 @@ impl World {
             self.clear(job);
             let start = Instant::now();
             let output = self.command(words).stdin(stdin()).output().expect("the command runs");
-            let (time, run) = (start.elapsed(), Run::of(output));
+            let (time, stdout) = (start.elapsed(), output.stdout.clone());
+            let run = Run::of(output);
             let code = run.code.expect("no signal came");
             assert!(!run.stderr.contains("panicked"), "{words}: {}", run.stderr);
             let time = best.map_or(time, |best| best.time.min(time));
-            best = Some(Whole { code, files: self.files("out"), stdout: run.stdout, time });
+            best = Some(Whole { code, files: self.files("out"), stdout, time });
         }
         self.clear(job);
         best.expect("it ran")
@@ -216,7 +183,7 @@ impl World {
 
     /// The files in a folder, hidden ones too; none if it is not there.
     pub(crate) fn files(&self, folder: &str) -> Files {
-        common::files(&self.path(folder))
+        self.folder.files(folder)
     }
 
     /// Asserts what holds however a run of `job` ended. True if it ended as in peace.
@@ -264,7 +231,7 @@ pub(crate) fn inputs() -> impl Iterator<Item = (&'static str, &'static [u8])> {
             bytes
         };
         // unpacked it is more than the budget keeps of a stream in memory
-        [trace(1, 1 << 20), trace(2, 1 << 20), packed(&trace(3, 10 << 20))]
+        [trace(1, 1 << 20), trace(2, 1 << 20), gz(&trace(3, 10 << 20), usize::MAX)]
     });
     [("a.json", &a[..]), ("b.json", b), ("packed.json.gz", packed)].into_iter()
 }
@@ -272,17 +239,6 @@ pub(crate) fn inputs() -> impl Iterator<Item = (&'static str, &'static [u8])> {
 /// The first input.
 pub(crate) fn first() -> &'static [u8] {
     inputs().next().expect("there are inputs").1
-}
-
-/// Packs a trace by the command itself.
-fn packed(bytes: &[u8]) -> Vec<u8> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let [plain, packed] = ["plain", "packed"].map(|name| folder.path().join(name));
-    fs::write(&plain, bytes).expect("the folder is ours");
-    let mut command = Command::new(binary());
-    command.args(["convert", "-z", "gz", "--level", "1", "-o"]).arg(&packed).arg(&plain);
-    assert!(command.status().expect("the command runs").success());
-    fs::read(packed).expect("it was made")
 }
 
 /// A random part of a time, and now and then a little more.

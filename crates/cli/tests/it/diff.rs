@@ -2,6 +2,7 @@
 
 use crate::support::{Folder, testdata};
 use serde_json::Value;
+use tracemill_testkit::packing;
 
 /// Ten events of `a` and `b` each, of these times in microseconds.
 fn events(a: u64, b: u64) -> String {
@@ -263,10 +264,7 @@ fn tables_that_stand_for_no_trace_are_told() {
     let other = table.replace("1705227", "9");
     std::fs::write(folder.path("rules.json"), other).expect("a file");
     folder.run("diff rules.json b.json").ends(0).says(&["rules of DevTools: 9 in rules.json"]);
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    std::io::Write::write_all(&mut packer, table.as_bytes()).expect("memory");
-    std::fs::write(folder.path("a.table.json.gz"), packer.finish().expect("memory"))
-        .expect("a file");
+    folder.file("a.table.json.gz", packing::gz(table.as_bytes(), table.len()));
     let packed = folder.run("diff a.table.json.gz b.json --json").ends(0).stdout;
     assert_eq!(packed, folder.run("diff a.table.json b.json --json").stdout);
 }
@@ -317,13 +315,8 @@ fn samples_of_one_program_differ_by_chance() {
         .map(|own| own.expect("an entry").path())
         .collect();
     all.sort();
-    let run = assert_cmd::Command::new(crate::support::binary())
-        .current_dir(folder.path(""))
-        .args(["diff", "--json"])
-        .args([&all[0], &all[0]])
-        .output()
-        .expect("a run");
-    let json: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    let output = folder.command("diff --json").args([&all[0], &all[0]]).output();
+    let json: Value = serde_json::from_slice(&output.expect("a run").stdout).expect("JSON");
     let rows = json["rows"].as_array().expect("rows");
     assert!(!rows.is_empty() && rows.iter().all(|row| row["significant"] == false), "{json}");
     assert!(rows.iter().any(|row| !row["p"].is_null()), "{json}");

@@ -1,6 +1,6 @@
 //! Call trees for other programs, and pictures, as users make them.
 
-use crate::support::{Folder, STACKS as TRACE, binary, testdata};
+use crate::support::{Folder, STACKS as TRACE, testdata};
 use std::collections::BTreeMap;
 
 fn folder() -> Folder {
@@ -203,13 +203,9 @@ fn real_recordings_fit() {
     for (flags, most) in
         [("", 20_000), ("--max-frames 50", 50), ("--order time --max-frames 300", 300)]
     {
-        let run = assert_cmd::Command::new(binary())
-            .current_dir(folder.path(""))
-            .args(format!("flame --format svg --main {flags}").split_whitespace())
-            .arg(&trace)
-            .output()
-            .expect("a run");
-        let svg = String::from_utf8(run.stdout).expect("UTF-8");
+        let mut command = folder.command(&format!("flame --format svg --main {flags}"));
+        let output = command.arg(&trace).output().expect("a run");
+        let svg = String::from_utf8(output.stdout).expect("UTF-8");
         let all = frames(&svg);
         assert!(all.len() <= most && all.len() > 20, "{flags}: {}", all.len());
         let number = |text: &str| text.trim_end_matches('%').parse::<f64>().expect("a number");

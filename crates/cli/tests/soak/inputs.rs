@@ -1,12 +1,12 @@
 //! Random inputs: a kind of trace, a size, perhaps damage, perhaps a packing or an encoding.
 
-use crate::packing::{gz, zst};
 use tracemill_testkit::Rng;
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{
     Base, ProfileShape, Skew, TraceShape, annotated, chrome_like, profile_trace, rank,
     times_in_args, trace,
 };
+use tracemill_testkit::packing::{gz, zst};
 use tracemill_testkit::{mutate::mutated, reference};
 
 /// What the generators make.
@@ -96,8 +96,8 @@ fn input(rng: &mut Rng, seed: u64, number: usize, kind: Kind, most: u64) -> Inpu
         1 if sound.is_some() && !bytes.starts_with(b"\xef\xbb\xbf") => {
             bytes.splice(0..0, *b"\xef\xbb\xbf");
         }
-        2 | 3 => (bytes, name) = (gz(&bytes), name + ".gz"),
-        4 => (bytes, name) = (zst(&bytes), name + ".zst"),
+        2 | 3 => (bytes, name) = (gz(&bytes, bytes.len() / 3 + 1), name + ".gz"),
+        4 => (bytes, name) = (zst(&bytes, usize::MAX), name + ".zst"),
         _ => {}
     }
     Input { name, kind, bytes, sound, events }

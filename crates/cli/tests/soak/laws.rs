@@ -2,11 +2,11 @@
 
 use crate::chain::{Ask, PLAN, Step, Writes};
 use crate::inputs::{Input, Kind};
-use crate::packing::unpacked;
 use crate::process::Knobs;
 use crate::world::{Story, World};
 use serde_json::Value;
 use std::fs;
+use tracemill_testkit::packing::unpacked;
 use tracemill_testkit::{Rng, reference};
 
 /// Bytes that the naive reference is asked about; it is slow.

@@ -24,7 +24,6 @@ mod common;
 mod figures;
 mod inputs;
 mod laws;
-mod packing;
 mod portrait;
 mod process;
 mod round;

@@ -1,6 +1,6 @@
 //! Processes of the command: held to their heap by the kernel and to their time by us, watched while they run.
 
-use crate::common::{Digest, binary};
+use crate::common::binary;
 use crate::figures::Figures;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hasher};
@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tracemill_testkit::Rng;
 use tracemill_testkit::heap::anonymous_kib;
+use tracemill_testkit::world::Digest;
 use tracemill_tokenizer::Tier;
 
 /// What may change the cost of a run but not its answer.

@@ -9,7 +9,6 @@
 //! ```
 
 use crate::chain::{Step, Writes};
-use crate::common::{Digest, Files, digest, files};
 use crate::figures::Figures;
 use crate::inputs::Input;
 use crate::process::{Ended, Knobs, Running, carry, start, wait};
@@ -22,14 +21,14 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
-use tempfile::TempDir;
-use tracemill_testkit::Rng;
+use tracemill_testkit::world::{Digest, Files, digest, files};
+use tracemill_testkit::{Folder, Rng};
 
 /// Parts that repeat all metadata make as many threads each, and threads take heap whatever the budget (reference, Limits).
 pub(crate) const MOST_PARTS: usize = 64;
 
 pub(crate) struct World {
-    folder: TempDir,
+    folder: Folder,
     /// How the inputs are named on the command line.
     pub(crate) given: Vec<String>,
     inputs: Files,
@@ -57,19 +56,18 @@ pub(crate) enum Wrote {
 
 impl World {
     pub(crate) fn new(rng: &mut Rng, inputs: &[Input]) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = |name: &str| folder.path().join(name);
+        let folder = Folder::new();
         for name in ["in", "one", "two", "two/in", "tmp"] {
-            fs::create_dir(path(name)).expect("the folder is ours");
+            folder.folder(name);
         }
-        symlink("../in", path("one/in")).expect("the folder is ours");
+        symlink("../in", folder.path("one/in")).expect("the folder is ours");
         let mut given = Vec::new();
         for input in inputs {
             given.push(format!("in/{}", input.name));
-            fs::write(path(&format!("in/{}", input.name)), &input.bytes).expect("ours");
+            folder.file(&format!("in/{}", input.name), &input.bytes);
         }
-        for side in ["one", "two"] {
-            fs::write(path(side).join("list"), given.join("\n")).expect("the folder is ours");
+        for list in ["one/list", "two/list"] {
+            folder.file(list, given.join("\n"));
         }
         let bytes: usize = inputs.iter().map(|input| input.bytes.len()).sum();
         let mut stdin = None;
@@ -85,7 +83,7 @@ impl World {
         World {
             given,
             stdin,
-            inputs: files(&path("in")),
+            inputs: folder.files("in"),
             // unpacked and in several steps it may be ten times as much
             cpu: 60 + (bytes as u64 >> 20) * 4,
             figures: Figures::of(bytes as u64),
@@ -94,13 +92,12 @@ impl World {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.path(name)
     }
 
     /// Where the folder is, if it is to be kept.
     pub(crate) fn keep(&mut self) -> PathBuf {
-        self.folder.disable_cleanup(true);
-        self.folder.path().to_owned()
+        self.folder.keep()
     }
 
     /// The most time that a run may take, on a machine that has other things to do: who waits for nothing that comes.
@@ -305,8 +302,8 @@ impl World {
     /// Asserts what holds however a chain ended: no file is left, no input has changed.
     #[track_caller]
     pub(crate) fn is_clean(&self) {
-        assert_eq!(files(&self.path("tmp")), Files::new(), "temporary files are left");
-        assert_eq!(files(&self.path("in")), self.inputs, "an input has changed");
+        assert_eq!(self.folder.files("tmp"), Files::new(), "temporary files are left");
+        assert_eq!(self.folder.files("in"), self.inputs, "an input has changed");
         for side in ["one", "two"] {
             let entries = fs::read_dir(self.path(side)).expect("a folder");
             let names = entries.map(|entry| entry.expect("an entry").file_name());

@@ -195,7 +195,7 @@ fn traces_of_every_kind_are_indexed_within_bounds() {
         }
         let folder = Folder::new();
         let name = file.file_name().expect("files have names");
-        let path = folder.file(&name.to_string_lossy(), &std::fs::read(&file).expect("readable"));
+        let path = folder.file(&name.to_string_lossy(), std::fs::read(&file).expect("readable"));
         match make(&path, &IndexConfig::default(), PLAIN) {
             Err(error) => {
                 assert_eq!(error.class(), ErrorClass::Usage, "{what}: {error}");
@@ -221,7 +221,7 @@ fn traces_of_every_kind_are_indexed_within_bounds() {
 
 /// A trace with an index beside it.
 fn indexed(folder: &Folder) -> PathBuf {
-    let path = folder.file("a.json", &trace(3, &TraceShape::plain(300)));
+    let path = folder.file("a.json", trace(3, &TraceShape::plain(300)));
     made(&path, PLAIN);
     path
 }
@@ -236,7 +236,7 @@ fn what_is_not_right_is_not_used_and_one_warning_says_so() {
         bytes[at] ^= 4;
         bytes
     };
-    let other = folder.file("other.json", &trace(4, &TraceShape::plain(300)));
+    let other = folder.file("other.json", trace(4, &TraceShape::plain(300)));
     let newer = [&good[..8], &[9, 0], &good[10..]].concat();
     let older = as_of(&good, 1);
     for (what, bytes) in [
@@ -457,8 +457,8 @@ fn what_cannot_be_indexed_is_refused() {
 #[test]
 fn indexes_in_a_folder_are_not_among_its_traces() {
     let folder = Folder::new();
-    folder.file("a.json", &trace(5, &TraceShape::plain(50)));
-    folder.file("b.json", &trace(6, &TraceShape::plain(50)));
+    folder.file("a.json", trace(5, &TraceShape::plain(50)));
+    folder.file("b.json", trace(6, &TraceShape::plain(50)));
     folder.file("readme.txt", b"no trace");
     let source = Source::Path(folder.path(""));
     let before = info(std::slice::from_ref(&source), &USUAL, &config(PLAIN)).expect("sound");
@@ -479,7 +479,7 @@ fn indexes_in_a_folder_are_not_among_its_traces() {
 #[test]
 fn what_is_looked_at_is_what_was_counted() {
     let folder = Folder::new();
-    let path = folder.file("a.json", &trace(7, &TraceShape::plain(50)));
+    let path = folder.file("a.json", trace(7, &TraceShape::plain(50)));
     let of_file = [Source::Path(path.clone())];
     let of_folder = [Source::Path(folder.path(""))];
     let asked = |sources: &[Source], index: &IndexUse, write: bool| {

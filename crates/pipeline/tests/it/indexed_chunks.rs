@@ -254,7 +254,7 @@ fn slices_that_read_some_chunks_are_those_that_read_all() {
         let folder = Folder::new();
         let path = folder.file("a.json", &bytes);
         let (own, of_all) = told_apart(&made(&path, of_files(seed as usize)));
-        let packed = folder.file("a.json.zst", &zstd_frames(&bytes, &mut rng));
+        let packed = folder.file("a.json.zst", zstd_frames(&bytes, &mut rng));
         made(&packed, of_files(seed as usize));
         (told, of) = (told + own, of + of_all);
         for number in 0..10 {

@@ -5,13 +5,11 @@ use crate::indexed_profiles::{bounds, same_profiles, with_streams};
 use crate::indexed_slices::{self, EDGES, any_trace, windows};
 use crate::run::{Folder, Knobs, PLAIN, config};
 use crate::spans::Trace;
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use std::io::Write;
 use std::path::Path;
 use tracemill_index::{Index, id};
 use tracemill_pipeline::{IndexConfig, Source, Warning, index};
 use tracemill_testkit::generate::{ProfileShape, profile_trace};
+use tracemill_testkit::packing::{gz, zst};
 use tracemill_testkit::{Rng, seeds};
 
 /// zstd frames of any lengths, also of nothing, with frames that readers skip between them, and perhaps a table behind them.
@@ -23,7 +21,7 @@ pub(crate) fn zstd_frames(text: &[u8], rng: &mut Rng) -> Vec<u8> {
     while !rest.is_empty() {
         let (own, behind) = rest.split_at(rest.len().min(rng.below(most + 1) as usize));
         rest = behind;
-        let mut packed = zstd::bulk::compress(own, 1).expect("zstd takes anything");
+        let mut packed = zst(own, usize::MAX);
         if rng.below(8) == 0 {
             packed.extend([0x53, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3]);
         }
@@ -61,7 +59,7 @@ fn slices_of_packed_traces_by_an_index_are_those_without() {
             continue;
         }
         let folder = Folder::new();
-        let path = folder.file("a.json.zst", &zstd_frames(&text, &mut rng));
+        let path = folder.file("a.json.zst", zstd_frames(&text, &mut rng));
         made(&path, PLAIN);
         for number in 0..8 {
             let windows = windows(&mut rng, bounds);
@@ -79,11 +77,11 @@ fn slices_of_packed_traces_by_an_index_are_those_without() {
 fn what_can_only_be_unpacked_as_a_whole_is_read_as_a_whole() {
     let text = Trace::new(3, 300, false).text.into_bytes();
     let folder = Folder::new();
-    let one = zstd::bulk::compress(&text, 1).expect("zstd takes anything");
+    let one = zst(&text, usize::MAX);
     // frames whose length nobody says
     let halves = text.chunks(text.len() / 2 + 1);
     let untold = halves.map(|half| zstd::stream::encode_all(half, 1).expect("as above"));
-    for packed in [one, untold.collect::<Vec<_>>().concat(), gzip(&text, usize::MAX)] {
+    for packed in [one, untold.collect::<Vec<_>>().concat(), gz(&text, usize::MAX)] {
         let path = folder.file("a.json.packed", &packed);
         let index = made(&path, PLAIN);
         let index = Index::open(&index).expect("it was just made");
@@ -106,21 +104,11 @@ fn a_long_text_that_can_only_be_unpacked_as_a_whole_is_told() {
     let pad = "0".repeat(9 << 20);
     let text = format!(r#"[{{"ph":"i","ts":1,"pid":1,"tid":1,"args":"{pad}"}}]"#).into_bytes();
     let folder = Folder::new();
-    let one = zstd::bulk::compress(&text, 1).expect("zstd takes anything");
+    let one = zst(&text, usize::MAX);
     let path = folder.file("one.json.zst", &one);
     assert_eq!(warnings_of(&path), [Warning::OnlyAsAWhole { trace: path.display().to_string() }]);
-    let path = folder.file("frames.json.zst", &zstd_frames(&text, &mut Rng::new(1)));
+    let path = folder.file("frames.json.zst", zstd_frames(&text, &mut Rng::new(1)));
     assert_eq!(warnings_of(&path), []);
-}
-
-/// Packs a text as gzip members of so many bytes, as bgzip does.
-fn gzip(text: &[u8], member: usize) -> Vec<u8> {
-    let pack = |own: &[u8]| {
-        let mut packed = GzEncoder::new(Vec::new(), Compression::new(6));
-        packed.write_all(own).expect("memory takes it");
-        packed.finish().expect("memory takes it")
-    };
-    text.chunks(member).flat_map(pack).collect()
 }
 
 #[test]
@@ -138,7 +126,7 @@ fn slices_of_gzip_by_an_index_are_those_without() {
     let folder = Folder::new();
     let mut uses = Uses::default();
     for member in [1 << 20, 64 << 10] {
-        let path = folder.file("a.json.gz", &gzip(text.as_bytes(), member));
+        let path = folder.file("a.json.gz", gz(text.as_bytes(), member));
         let index = made(&path, PLAIN);
         assert_eq!(index, made(&path, Knobs { threads: 7, ..PLAIN }));
         let index = Index::open(&index).expect("it was just made");

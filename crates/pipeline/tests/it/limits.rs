@@ -5,11 +5,11 @@ use crate::run::{
 };
 use crate::trace::{Output, assert_same};
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tracemill_pipeline::{Config, Error, ErrorClass, ErrorKind, Format, Source, merge};
 use tracemill_testkit::generate::chrome_like;
+use tracemill_testkit::packing::gz;
 use tracemill_testkit::reference;
 
 /// Files and pipes, one thread and many, ample budgets and tiny ones; reads as large as the inputs here ask for.
@@ -319,9 +319,7 @@ fn check_changed(error: &Error) {
 fn gzip_that_breaks_off_is_salvaged() {
     let mut text = Vec::new();
     chrome_like(5, 1 << 20, &mut text).expect("memory takes bytes");
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(&text).expect("memory takes bytes");
-    let packed = encoder.finish().expect("memory takes bytes");
+    let packed = gz(&text, usize::MAX);
     let cut = &packed[..packed.len() / 2];
     let (expected, report) = run(&[cut], None, PLAIN).expect("the first half");
     let events = Output::parse(report.run.format, &expected).events;

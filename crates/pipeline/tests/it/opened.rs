@@ -105,7 +105,7 @@ fn two_readers_are_sorted_into_a_vec() {
 #[test]
 fn a_cancelled_run_leaves_nothing() {
     let folder = Folder::new();
-    let input = folder.file("in", &trace(1, &TraceShape::arbitrary(&mut Rng::new(1))));
+    let input = folder.file("in", trace(1, &TraceShape::arbitrary(&mut Rng::new(1))));
     let config: Config = config(PLAIN);
     config.cancel.cancel();
     let sources = [Source::Path(input)];

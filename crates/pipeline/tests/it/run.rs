@@ -65,34 +65,7 @@ pub(crate) fn output_to(path: &Path, format: Option<Format>) -> OutputConfig {
     OutputConfig { target, format, compression: Compression::None }
 }
 
-/// A folder of its own for each run.
-pub(crate) struct Folder(tempfile::TempDir);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        Folder(tempfile::tempdir().expect("the temp folder takes folders"))
-    }
-
-    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.path(name);
-        std::fs::write(&path, bytes).expect("the temp folder takes files");
-        path
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// Names of what is in it, hidden files too.
-    pub(crate) fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.0.path()).expect("a folder");
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    }
-}
+pub(crate) use tracemill_testkit::Folder;
 
 /// What a merge gives: the output's bytes and the report.
 pub(crate) type Merged = Result<(Vec<u8>, MergeReport), Error>;

@@ -2,26 +2,10 @@
 
 use crate::indexed::{are_same, lanes, mixed};
 use crate::support::{Opened, body, config, named, open_indexed_as};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use std::io::Write;
 use tracemill_pipeline::{Config, IndexUse};
+use tracemill_testkit::packing::{gz, zst};
 use tracemill_testkit::{Rng, seeds};
-
-/// zstd frames of so many bytes each.
-fn zstd(text: &[u8], frame: usize) -> Vec<u8> {
-    text.chunks(frame).flat_map(|own| zstd::bulk::compress(own, 1).unwrap()).collect()
-}
-
-/// gzip members of so many bytes each.
-fn gzip(text: &[u8], member: usize) -> Vec<u8> {
-    let pack = |own: &[u8]| {
-        let mut packed = GzEncoder::new(Vec::new(), Compression::new(1));
-        packed.write_all(own).unwrap();
-        packed.finish().unwrap()
-    };
-    text.chunks(member).flat_map(pack).collect()
-}
 
 /// The same events in a text of at least so many bytes.
 pub(crate) fn padded(text: &str, bytes: usize) -> String {
@@ -62,9 +46,9 @@ fn windows_of_packed_traces_are_those_of_the_trace() {
         let mut rng = Rng::new(seed);
         let text = mixed(&mut rng);
         let (name, packed) = match seed % 3 {
-            0 => ("a.json.zst", zstd(text.as_bytes(), 1 << rng.range(12, 17))),
-            1 => ("a.json.gz", gzip(padded(&text, 5 << 20).as_bytes(), 64 << 10)),
-            _ => ("a.json.gz", gzip(padded(&text, 40 << 20).as_bytes(), 8 << 20)),
+            0 => ("a.json.zst", zst(text.as_bytes(), 1 << rng.range(12, 17))),
+            1 => ("a.json.gz", gz(padded(&text, 5 << 20).as_bytes(), 64 << 10)),
+            _ => ("a.json.gz", gz(padded(&text, 40 << 20).as_bytes(), 8 << 20)),
         };
         let what = format!("seed {seed} {name}");
         let (by_index, by_scan) = opened(name, &packed);
@@ -76,7 +60,7 @@ fn windows_of_packed_traces_are_those_of_the_trace() {
 #[test]
 fn packed_profiles_are_shown_with_their_calls() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node/trace.json");
-    let packed = zstd(&std::fs::read(path).unwrap(), 20_000);
+    let packed = zst(&std::fs::read(path).unwrap(), 20_000);
     let (by_index, by_scan) = opened("a.json.zst", &packed);
     by_index.site.read_calls().unwrap();
     are_same(&mut Rng::new(1), (&by_index, &by_scan), "profiles");
@@ -86,7 +70,7 @@ fn packed_profiles_are_shown_with_their_calls() {
 #[test]
 fn what_can_only_be_unpacked_as_a_whole_is_read_as_a_whole() {
     let text = mixed(&mut Rng::new(7));
-    let opened = named("a.json.zst", &zstd(text.as_bytes(), usize::MAX), config());
+    let opened = named("a.json.zst", &zst(text.as_bytes(), usize::MAX), config());
     opened.site.read().unwrap();
     assert_eq!(opened.json("api/trace")["by_index"], false);
 }

@@ -50,7 +50,7 @@ fn what_is_read_as_a_whole_is_told_with_the_reason() {
     let never = named("a.json", text.as_bytes(), Config { index: IndexUse::Never, ..config() });
     never.site.read().unwrap();
     assert_eq!(told(&never).1.unwrap(), "no index was to be asked");
-    let packed = zstd::bulk::compress(text.as_bytes(), 1).unwrap();
+    let packed = tracemill_testkit::packing::zst(text.as_bytes(), usize::MAX);
     let one = named("a.json.zst", &packed, Config { index: IndexUse::Auto, ..config() });
     one.site.read().unwrap();
     assert!(

@@ -48,7 +48,7 @@ fn annotated() -> PathBuf {
 
 #[test]
 fn annotations_name_what_they_named() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let file = annotated();
     let before = named(&oracle.ask(&file));
     assert!(before.len() > 50, "{before:?}");
@@ -74,7 +74,7 @@ fn annotations_name_what_they_named() {
 
 #[test]
 fn annotations_of_what_is_left() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let file = annotated();
     let before = named(&oracle.ask(&file));
     let names = |all: &[(String, String, f64, f64)]| -> BTreeSet<(String, String)> {

@@ -9,25 +9,11 @@ use tracemill_testkit::devtools;
 pub(super) use tracemill_testkit::devtools::beside;
 
 /// The engine, ready to be asked.
-pub(super) struct Engine(PathBuf);
+pub(super) struct Engine(&'static Path);
 
-/// The engine; `None`, and a word about it, where something is missing that it needs.
-pub(super) fn engine() -> Option<&'static Engine> {
-    static ENGINE: OnceLock<Engine> = OnceLock::new();
-    let folder = match devtools::engine(Path::new(env!("CARGO_TARGET_TMPDIR"))) {
-        Ok(folder) => folder,
-        Err(why) => {
-            #[expect(
-                clippy::print_stderr,
-                reason = "whoever runs the tests should know what was not tested"
-            )]
-            {
-                eprintln!("skipped: {why}");
-            }
-            return None;
-        }
-    };
-    Some(ENGINE.get_or_init(|| Engine(folder.to_owned())))
+/// The engine; `None` where something is missing that it needs.
+pub(super) fn engine() -> Option<Engine> {
+    devtools::engine(Path::new(env!("CARGO_TARGET_TMPDIR"))).map(Engine)
 }
 
 impl Engine {

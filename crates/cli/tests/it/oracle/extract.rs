@@ -191,7 +191,7 @@ fn portrait_without_end(answer: &Value) -> Value {
 
 #[test]
 fn profiles_of_traces_are_what_devtools_sees() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let mut compared = Compared::default();
     for input in inputs_with_profiles().iter().filter(|input| input.is_trace) {
         compared.add_trace(oracle, input);
@@ -203,7 +203,7 @@ fn profiles_of_traces_are_what_devtools_sees() {
 
 #[test]
 fn cpuprofiles_are_extracted_as_they_are() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let mut compared = Compared::default();
     for input in inputs_with_profiles().iter().filter(|input| !input.is_trace) {
         compared.add_profile(oracle, input);

@@ -143,7 +143,7 @@ fn folders() -> [PathBuf; 2] {
 
 /// Runs `check` on the profiles of each folder and their merge.
 fn on_each_folder(words: &str, check: impl Fn(&[Single], &Merged, &[&Lane])) {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     for folder in folders() {
         let singles = Single::all(oracle, &folder);
         let pids: HashSet<u64> = singles.iter().map(|single| single.pid).collect();
@@ -223,7 +223,7 @@ fn check_one_process(singles: &[Single], merged: &Merged, lanes: &[&Lane]) {
 /// DevTools draws one profile a thread and drops the others.
 #[test]
 fn two_profiles_of_one_thread_get_two_lanes() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let mut singles = Single::all(oracle, &folders()[0]);
     singles.truncate(2);
     let name = singles[0].file.file_name().expect("a name").to_string_lossy().into_owned();
@@ -250,7 +250,7 @@ fn two_profiles_of_one_thread_get_two_lanes() {
 /// Of one sample or none there is nothing that says in a stream when it ends: DevTools then ends it where it begins.
 #[test]
 fn any_cpuprofile_is_in_a_trace_what_it_is_alone() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let (mut profiles, mut samples) = (0, 0);
     for input in inputs_with_profiles().iter().filter(|input| !input.is_trace) {
         let is_known = matches!(repair(input), None | Some(Repair::End));

@@ -52,7 +52,7 @@ fn check(oracle: &Engine, file: &Path) -> (usize, usize) {
 
 #[test]
 fn devtools_sees_the_same_after_a_merge() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let mut files: Vec<PathBuf> = std::fs::read_dir(beside("corpus/devtools"))
         .expect("the corpus")
         .map(|entry| entry.expect("an entry").path())

@@ -26,7 +26,7 @@ fn whole(answer: &Value) -> Value {
 
 #[test]
 fn traces_and_profiles_leave_each_other_alone() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let folder = testdata().join("node-cpu-prof");
     let singles = Single::all(oracle, &folder);
     let mut calls = 0;

@@ -122,7 +122,7 @@ impl Compared {
 
 #[test]
 fn calls_in_a_window_are_those_of_the_whole_trace() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let mut compared = Compared::default();
     for name in [
         "chromium156-worker.json.gz",

@@ -35,7 +35,7 @@ fn pairs(answer: &Value, kind: &str, pid: impl Fn(u64) -> u64) -> Vec<Value> {
 
 #[test]
 fn everything_is_there_twice() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let (mut profiles, mut calls, mut measures) = (0, 0, 0);
     for file in files() {
         let name = file.display();

@@ -96,7 +96,7 @@ impl Opened {
 
 #[test]
 fn recorded_traces_open_after_every_verb() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let names = [
         "chromium156-worker-annotated.json.gz",
         "node20-trace-workers.json.gz",

@@ -48,7 +48,7 @@ fn check(oracle: &Engine, file: &Path) -> (u64, usize) {
 
 #[test]
 fn calls_of_b_and_e_are_those_of_each_thread_alone() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let files = [
         beside("corpus/devtools/node20-trace-workers.json.gz"),
         beside("corpus/devtools/speedscope-te-multiprocess.json"),
@@ -65,7 +65,7 @@ fn calls_of_b_and_e_are_those_of_each_thread_alone() {
 /// The trace of a browser has few B and E, and those are right: nothing changes but what they are written as.
 #[test]
 fn the_trace_of_a_browser_stays_as_it_is() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     for name in ["chromium156-worker.json.gz", "speedscope-chrome116.json.gz"] {
         let file = beside(&format!("corpus/devtools/{name}"));
         let folder = Folder::new();
@@ -85,7 +85,7 @@ fn the_trace_of_a_browser_stays_as_it_is() {
 /// Beside the recording of a browser DevTools hides whoever has no page.
 #[test]
 fn a_node_process_is_shown_beside_a_browser() {
-    let Some(oracle) = engine() else { return };
+    let Some(oracle) = &engine() else { return };
     let folder = Folder::new();
     let browser = beside("corpus/devtools/chromium156-worker.json.gz");
     let node = testdata().join("node/trace.json");

@@ -22,10 +22,10 @@ pub(crate) fn sidecar(data: &[u8]) {
     let (kind, how, verb) = (below(&mut bytes, 3), below(&mut bytes, 5), below(&mut bytes, 4));
     let rng = &mut Rng::new(seed);
     let folder = Folder::new();
-    let path = folder.file("a.json", &any_trace(seed, kind, rng));
+    let path = folder.file("a.json", any_trace(seed, kind, rng));
     let beside = folder.path("a.json.tmi");
     let Some(own) = made(&path) else { return };
-    let other = made(&folder.file("b.json", &any_trace(!seed, kind, rng))).unwrap_or_default();
+    let other = made(&folder.file("b.json", any_trace(!seed, kind, rng))).unwrap_or_default();
     let is_forged = how == 4;
     let bytes = match how {
         0 => bytes.take_rest().to_vec(),
