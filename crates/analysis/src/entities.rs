@@ -91,7 +91,7 @@ impl Entities {
             return Err(format!("no array: {expected}"));
         }
         let mut entities = Entities::default();
-        for (number, own) in elements(list).into_iter().enumerate() {
+        for (number, own) in elements(list).enumerate() {
             let name = member(own, b"name").and_then(string);
             let domains = member(own, b"domains").filter(|own| own.starts_with(b"["));
             let (Some(name), Some(domains)) = (name, domains) else {

@@ -153,8 +153,8 @@ impl Meta {
             }
             Role::StartedInBrowser => {
                 self.started = event.ts.map(|ts| place.moved(ts));
-                let frames = data.and_then(|data| member(data, b"frames")).map(elements);
-                for frame in frames.unwrap_or_default() {
+                let frames = data.and_then(|data| member(data, b"frames"));
+                for frame in elements(frames.unwrap_or_default()) {
                     self.frame(frame, place.pid(pid_of(frame)).into());
                     self.judge_main(frame);
                     let text = |key: &[u8]| member(frame, key).and_then(string);
@@ -264,8 +264,7 @@ fn is_main(frame: &[u8]) -> bool {
 
 /// The id of the main frame among those that `TracingStartedInBrowser` tells of in `data`: the last that is one.
 pub(crate) fn main_frame_in(data: &[u8]) -> Option<Vec<u8>> {
-    let frames = elements(member(data, b"frames")?);
-    let main = frames.into_iter().rfind(|frame| is_main(frame))?;
+    let main = elements(member(data, b"frames")?).filter(|frame| is_main(frame)).last()?;
     member(main, b"frame").and_then(string)
 }
 

@@ -76,13 +76,13 @@ impl Modifications {
             return None;
         }
         let lists = [&b"hiddenEntries"[..], b"expandableEntries"]
-            .map(|list| at(own, &[b"entriesModifications", list]).map(elements));
+            .map(|list| at(own, &[b"entriesModifications", list]));
         let [hidden, expandable] = lists;
         let (keys, count) = match (hidden, expandable) {
             (Some(hidden), Some(expandable)) => {
-                let count = hidden.len();
                 let parse = |key: &[u8]| Key::parse(&string(key)?);
-                (hidden.into_iter().chain(expandable).map(parse).collect(), count)
+                let keys = elements(hidden).chain(elements(expandable));
+                (keys.map(parse).collect(), elements(hidden).count())
             }
             _ => (None, 0),
         };

@@ -12,8 +12,8 @@ pub(crate) fn is_layout(name: &[u8]) -> bool {
 pub(crate) fn frame(args: &[u8]) -> Option<&[u8]> {
     let paths: [&[&[u8]]; 3] =
         [&[b"data", b"stackTrace"], &[b"stackTrace"], &[b"beginData", b"stackTrace"]];
-    let stack = paths.iter().find_map(|path| at(args, path)).map(elements)?;
-    stack.into_iter().find(|frame| !is_native(frame))
+    let stack = paths.iter().find_map(|path| at(args, path))?;
+    elements(stack).find(|frame| !is_native(frame))
 }
 
 /// Built-in functions stand nowhere: places count from 1 on.

@@ -2,6 +2,7 @@
 
 use memchr::memchr;
 use std::borrow::Cow;
+pub(crate) use tracemill_core::json::{elements, member};
 use tracemill_tokenizer::{Event, Field, Nanos, members, number_text, parse, string_is, unescape};
 
 /// A number, or a string that holds one, as `JSON.parse` and arithmetic read it.
@@ -69,12 +70,6 @@ fn quick(value: &[u8]) -> Option<f64> {
     }
     let value = whole as f64 / TENS[decimals.unwrap_or(0)];
     Some(if negative { -value } else { value })
-}
-
-/// The last member of an object that has this name.
-pub(crate) fn member<'v>(object: &'v [u8], name: &[u8]) -> Option<&'v [u8]> {
-    let found = members(object).filter(|(key, _)| string_is(key, name)).last();
-    found.map(|(_, value)| value)
 }
 
 /// The last members of an object that have these names.
@@ -148,18 +143,6 @@ pub(crate) fn is_true(value: Option<&[u8]>) -> bool {
     }
 }
 
-/// The elements of an array.
-pub(crate) fn elements(array: &[u8]) -> Vec<&[u8]> {
-    let mut cursor = tracemill_tokenizer::Cursor::new(array);
-    let mut found = Vec::new();
-    if cursor.enter(b'[') {
-        while cursor.next_element() {
-            found.push(cursor.value());
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,6 +214,5 @@ mod tests {
         assert_eq!(*template(Some(br#""a\/b""#)), *b"a/b");
         assert_eq!(*template(None), *b"undefined");
         assert!(is_true(Some(b"1")) && !is_true(Some(b"0.0")) && !is_true(Some(b"\"\"")));
-        assert_eq!(elements(b"[1, {\"a\":[2]}]"), [&b"1"[..], b"{\"a\":[2]}"]);
     }
 }

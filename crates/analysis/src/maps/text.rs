@@ -162,7 +162,7 @@ impl<'m> PartText<'m> {
         pick(self.names, &mut names);
         pick(self.sources, &mut sources);
         pick(self.contents, &mut contents);
-        let ignored = elements(self.ignored).into_iter().filter_map(number).collect();
+        let ignored = elements(self.ignored).filter_map(number).collect();
         Lists { names, sources, contents, ignored }
     }
 

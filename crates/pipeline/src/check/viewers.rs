@@ -5,9 +5,10 @@ use super::rules::Kind;
 use super::tallies::Tallies;
 use crate::key_hash::hash_value;
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::json::member;
 use tracemill_core::tally::Tally;
 use tracemill_profile::Role;
-use tracemill_tokenizer::{Event, Field, members, parse, string_is};
+use tracemill_tokenizer::{Event, Field, parse};
 
 /// What DevTools learns from the events of browsers (`devtools-semantics.md` §9, §11).
 #[derive(Default)]
@@ -28,11 +29,6 @@ pub(super) struct Browser {
     profiles: bool,
     /// Whether there is a whole one (`CpuProfile`), which DevTools draws without a page.
     whole_profile: bool,
-}
-
-/// A member of an object.
-fn member<'v>(object: &'v [u8], key: &[u8]) -> Option<&'v [u8]> {
-    members(object).filter(|(name, _)| string_is(name, key)).last().map(|(_, value)| value)
 }
 
 /// Whether a frame has a page of its own; to DevTools `about:blank` is one.
