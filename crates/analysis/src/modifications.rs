@@ -4,6 +4,7 @@
 use crate::meta::ThreadId;
 use crate::value::{at, elements, is_true, member, number, string};
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_tokenizer::Cursor;
 
 /// What is stored.
 #[derive(Clone, Debug, Default)]
@@ -91,18 +92,48 @@ impl Modifications {
     }
 }
 
+/// Reads the innermost breadcrumb. Cost: two passes, however many there are, and no memory.
 fn innermost(first: &[u8]) -> Option<Breadcrumb> {
-    let (mut last, mut is_first) = (first, true);
-    while let Some(child) = member(last, b"child").filter(|child| is_true(Some(child))) {
-        (last, is_first) = (child, false);
-    }
-    let part = |name: &[u8]| at(last, &[b"window", name]).and_then(number);
+    let (depth, _) = nested_breadcrumbs(first, 0);
+    let (_, window) = nested_breadcrumbs(first, depth);
+    let part = |name: &[u8]| member(window, name).and_then(number);
+    let is_first = depth == 1;
     Some(Breadcrumb { min: part(b"min")?, max: part(b"max")?, range: part(b"range")?, is_first })
+}
+
+/// Returns the depth of the innermost breadcrumb, 1 for the first, and the last window at depth `wanted`.
+///
+/// The cursor enters each `child` instead of skipping it. Of equal keys the last counts, as in `JSON.parse`.
+fn nested_breadcrumbs(first: &[u8], wanted: usize) -> (usize, &[u8]) {
+    let mut cursor = Cursor::new(first);
+    let mut open = usize::from(cursor.enter(b'{'));
+    let (mut depth, mut window) = (open, &[][..]);
+    while open > 0 {
+        let Some(key) = cursor.next_key() else {
+            open -= 1;
+            continue;
+        };
+        match &*key {
+            b"child" => {
+                let is_object = cursor.enter(b'{');
+                depth = open;
+                if is_object || is_true(Some(cursor.value())) {
+                    depth += 1;
+                    window = if depth == wanted { &[] } else { window };
+                }
+                open += usize::from(is_object);
+            }
+            b"window" if open == wanted => window = cursor.value(),
+            _ => _ = cursor.value(),
+        }
+    }
+    (depth, window)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tracemill_testkit::Rng;
 
     #[test]
     fn keys_are_those_of_devtools() {
@@ -124,5 +155,43 @@ mod tests {
         assert_eq!((breadcrumb.min, breadcrumb.max, breadcrumb.is_first), (2.0, 3.0, false));
         let own = of(&stored.replace(",\"x\"", "")).expect("they count");
         assert_eq!((own.keys.map(|keys| keys.len()), own.hidden), (Some(2), 1));
+    }
+
+    /// An object of random breadcrumb keys, some of them more than once.
+    fn breadcrumb(random: &mut Rng, levels: u64) -> String {
+        let mut entry = || {
+            let key = random.pick(&["child", "child", "window", "other"]);
+            let value = match random.below(5) {
+                0 => "null".to_owned(),
+                1 => "7".to_owned(),
+                2 if levels > 0 => breadcrumb(random, levels - 1),
+                _ if levels > 0 && key == "child" => breadcrumb(random, levels - 1),
+                _ => format!(r#"{{"min":{0},"max":{0},"range":{0}}}"#, random.below(1000)),
+            };
+            format!("\"{key}\":{value}")
+        };
+        let members: Vec<String> = (0..4).map(|_| entry()).collect();
+        format!("{{{}}}", members.join(","))
+    }
+
+    #[test]
+    fn the_innermost_breadcrumb_is_that_of_a_walk_from_member_to_member() {
+        let naive = |first: &[u8]| {
+            let (mut last, mut depth) = (first.to_vec(), 1);
+            while let Some(child) = member(&last, b"child").filter(|child| is_true(Some(child))) {
+                (last, depth) = (child.to_vec(), depth + 1);
+            }
+            (depth, at(&last, &[&b"window"[..], b"min"]).and_then(number))
+        };
+        let mut found = 0;
+        for seed in 0..2000 {
+            let text = breadcrumb(&mut Rng::new(seed), 4);
+            let (depth, min) = naive(text.as_bytes());
+            let own = innermost(text.as_bytes()).map(|own| (own.min, own.is_first));
+            assert_eq!(own, min.map(|min| (min, depth == 1)), "{text}");
+            assert_eq!(nested_breadcrumbs(text.as_bytes(), 0).0, depth, "{text}");
+            found += usize::from(own.is_some_and(|own| !own.1));
+        }
+        assert!(found > 100, "{found}");
     }
 }
