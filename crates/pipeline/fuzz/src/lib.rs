@@ -13,6 +13,10 @@ mod extract;
 mod filter;
 #[path = "../../tests/it/fuzzed/mod.rs"]
 mod fuzzed;
+#[path = "../../tests/it/index.rs"]
+mod index;
+#[path = "../../tests/it/indexed_slices.rs"]
+mod indexed_slices;
 #[path = "../../tests/it/info.rs"]
 mod info;
 #[path = "../../tests/it/knobs.rs"]
@@ -23,6 +27,8 @@ mod profiles;
 mod run;
 #[path = "../../tests/it/slices.rs"]
 mod slices;
+#[path = "../../tests/it/spans.rs"]
+mod spans;
 #[path = "../../tests/it/split.rs"]
 mod split;
 #[path = "../../tests/it/trace.rs"]
@@ -65,6 +71,11 @@ pub fn stories(input: &[u8]) {
 /// See `fuzzed::profiles`.
 pub fn profiles(input: &[u8]) {
     within_budget(|| fuzzed::profiles(input));
+}
+
+/// See `fuzzed::indexes`.
+pub fn indexes(input: &[u8]) {
+    within_budget(|| fuzzed::indexes(input));
 }
 
 /// See `fuzzed::sidecar`.

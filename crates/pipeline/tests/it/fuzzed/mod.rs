@@ -8,12 +8,14 @@
 //! | [`stories()`] | events, a few bytes each ([`story`]), and a verb | what the naive reference says, byte for byte |
 //! | [`profiles()`] | chunks of CPU profiles, a few bytes each | what the naive reassembler says; else one answer |
 //! | [`sidecar()`] | a seed of a trace, what becomes of its index, and bytes of one | what is changed is refused and the answer that of a scan; what is forged does no harm |
+//! | [`indexes()`] | oversized events and times that differ below a nanosecond, a few bytes an event | an index is built, and slices by it are those of a scan |
 //! | [`arguments()`] | what a user may write after a flag | no panic; times are exact |
 
 mod arguments;
 mod ask;
 #[cfg(test)]
 mod found;
+mod indexes;
 mod laws;
 mod profiles;
 mod sidecar;
@@ -21,6 +23,7 @@ mod stories;
 mod story;
 
 pub(crate) use arguments::arguments;
+pub(crate) use indexes::indexes;
 pub(crate) use laws::{damaged, verbs};
 pub(crate) use profiles::profiles;
 pub(crate) use sidecar::sidecar;
@@ -75,6 +78,11 @@ mod tests {
     #[test]
     fn kept_and_changed_indexes() {
         try_out("sidecar", sidecar, 400);
+    }
+
+    #[test]
+    fn kept_and_changed_indexes_of_oversized_events() {
+        try_out("indexes", indexes, 150);
     }
 
     #[test]
