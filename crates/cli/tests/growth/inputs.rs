@@ -88,6 +88,29 @@ fn keyed_documents(n: usize) -> Vec<String> {
     vec![(0..n).map(document).collect()]
 }
 
+/// Documents with a key, each with a process of its own.
+fn keyed_processes(n: usize) -> Vec<String> {
+    let document = |i| format!("{{\"traceEvents\":[{}],\"k\":{i}}}\n", slice(i, 1, i));
+    vec![(0..n).map(document).collect()]
+}
+
+/// Files of one pid each: as many processes, since they are of different runs.
+fn files_of_one_pid(n: usize) -> Vec<String> {
+    (0..n).map(|i| format!("[{}]", slice(1, i % 5, i))).collect()
+}
+
+/// Breadcrumbs in each other.
+fn breadcrumbs(n: usize) -> Vec<String> {
+    let window = |i| format!(r#"{{"min":{i},"max":{0},"range":{0}}}"#, 2 * n);
+    let open: String = (0..n).map(|i| format!(r#"{{"window":{},"child":"#, window(i))).collect();
+    let crumbs = format!("{open}null{}", "}".repeat(n));
+    vec![format!(
+        "{{\"traceEvents\":[{}],\"metadata\":{{\"modifications\":{{\"annotations\":{{}},\
+         \"initialBreadcrumb\":{crumbs}}}}}}}",
+        slice(1, 1, 1)
+    )]
+}
+
 fn modified(events: &str, hidden: &str, labels: &str) -> Vec<String> {
     vec![format!(
         "{{\"traceEvents\":[{events}],\"metadata\":{{\"modifications\":{{\
@@ -168,6 +191,14 @@ fn frames_of_threads(n: usize) -> Vec<String> {
     vec![format!(r#"{{"traceEvents":[{events}],"stackFrames":{{{frames}}}}}"#)]
 }
 
+/// Frames, and as many events that have one each.
+fn frames_of_events(n: usize) -> Vec<String> {
+    let event = |i| format!(r#"{{"ph":"X","name":"a","pid":1,"tid":1,"ts":{i},"dur":1,"sf":{i}}}"#);
+    let frame = |i| format!(r#""{i}":{{"name":"f","category":"c"}}"#);
+    let (events, frames) = (list(n, event), list(n, frame));
+    vec![format!(r#"{{"traceEvents":[{events}],"stackFrames":{{{frames}}}}}"#)]
+}
+
 fn two_chains(n: usize) -> Vec<String> {
     let one = |from| {
         let event = slice(1, 1, 1);
@@ -204,7 +235,7 @@ macro_rules! rows {
     };
 }
 
-pub(super) const ROWS: [Row; 54] = rows! {
+pub(super) const ROWS: [Row; 61] = rows! {
     "events at one time" 20_000 one_time "merge";
     "open begins, check" 10_000 open_begins "check";
     "open begins, info" 10_000 open_begins "info" "--full";
@@ -230,6 +261,13 @@ pub(super) const ROWS: [Row; 54] = rows! {
     "threads of a process and its parts" 3_000 successors "split" "--by" "pid" "--max-size" "8K" "--dry-run" "-d" "parts";
     "a chain of stack frames" 4_000 chain "split" "--by" "tid" "--dry-run" "-d" "parts";
     "stack frames and parts" 2_000 frames_of_threads "split" "--by" "tid" "--dry-run" "-d" "parts";
+    "stack frames, parts of a size" 4_000 frames_of_events "split" "--by" "size=8K" "--dry-run" "-d" "parts";
+    "documents with keys, split" 16_000 keyed_processes "split" "--by" "pid" "--dry-run" "-d" "parts";
+    "documents with keys, split for DevTools" 1_600 keyed_processes "split" "--by" "events=50" "--for" "devtools" "-f" "-d" "parts";
+    "files of one pid, split" 400 files_of_one_pid "split" "--by" "pid" "--dry-run" "-d" "parts";
+    "files of one pid, split for DevTools" 100 files_of_one_pid "split" "--by" "tid" "--for" "devtools" "-f" "-d" "parts";
+    "breadcrumbs, merge" 20_000 breadcrumbs "merge";
+    "breadcrumbs, window of the panel" 5_000 breadcrumbs "tree" "--window" "panel";
     "stack frames of two inputs" 4_000 two_chains "merge";
     "copies at one time" 2_000 copies_at_one_time "merge";
     "sessions of one program" 3_000 sessions "merge";

@@ -10,6 +10,7 @@
 //! read again; memory by parts and by slices open at once.
 
 use super::by::SplitBy;
+use super::frames::{Frames, UsedFrames};
 use super::look::{TIMED, UNTIMED};
 use crate::key_hash::name_key;
 use crate::repeated::MARK;
@@ -135,10 +136,11 @@ pub(super) struct Cutter<'c, 'r, 's, 'p> {
     pub(super) by: SplitBy,
     /// Where the trace starts, in nanoseconds.
     pub(super) start: i64,
-    /// Bytes of every part beside its events.
+    /// Bytes of every part outside its events, without stack frames.
     pub(super) overhead: u64,
     /// Bytes of the first part in addition.
     pub(super) first: u64,
+    pub(super) frames: Option<&'c Frames>,
     pub(super) opens: &'c mut OpenPairs<'r>,
 }
 
@@ -148,8 +150,10 @@ struct State {
     now: Stretch,
     /// Steps in the stretch.
     steps: u64,
-    /// Bytes of the part so far.
+    /// Bytes of the part so far, without stack frames.
     size: u64,
+    /// Stack frames of the part so far, where its size decides.
+    used: UsedFrames,
     /// The first time.
     window: i128,
 }
@@ -169,6 +173,7 @@ impl Cutter<'_, '_, '_, '_> {
             now: Stretch::default(),
             steps: 0,
             size: self.overhead + self.first,
+            used: self.frames.map(|frames| frames.always.clone()).unwrap_or_default(),
             window: 0,
         };
         let (order, mut rest) = (self.order, anchors);
@@ -205,16 +210,22 @@ impl Cutter<'_, '_, '_, '_> {
         let bytes = bytes + anchor.map_or(0, |anchor| anchor.bytes);
         let size = bytes + events * SEPARATOR;
         let window = self.window(entry);
+        if own > 0 {
+            self.note_frames(entry, &mut state.used);
+        }
         let full = match self.by {
             SplitBy::Time(_) => window != state.window,
             SplitBy::Events(most) => {
                 state.now.events - state.now.copies.len() as u64 + events > most
             }
-            SplitBy::Size(most) => state.size + size > most,
+            SplitBy::Size(most) => state.size + state.used.bytes + size > most,
             SplitBy::Pid | SplitBy::Tid | SplitBy::Cat => false,
         };
         if full && state.steps > 0 {
             self.begin(state, entry)?;
+            if own > 0 {
+                self.note_frames(entry, &mut state.used);
+            }
         }
         state.window = window;
         state.steps += 1;
@@ -227,6 +238,13 @@ impl Cutter<'_, '_, '_, '_> {
             now.times = Some((now.times.map_or(entry.time, |times| times.0), entry.time));
         }
         Ok(())
+    }
+
+    /// Adds the stack frames that an event names, where the size of a part decides.
+    fn note_frames(&self, entry: Entry, used: &mut UsedFrames) {
+        if let (Some(frames), SplitBy::Size(_)) = (self.frames, self.by) {
+            frames.note(self.order.0.event(entry.place), used);
+        }
     }
 
     /// The number of the window of time that an entry is in.
@@ -247,6 +265,8 @@ impl Cutter<'_, '_, '_, '_> {
         let bytes: u64 = copies.iter().map(|copy| self.order.0.len(copy.place)).sum();
         let count = copies.len() as u64;
         state.size = self.overhead + bytes + count * (SEPARATOR + MARK);
+        state.used = self.frames.map(|frames| frames.always.clone()).unwrap_or_default();
+        copies.iter().for_each(|copy| self.note_frames(*copy, &mut state.used));
         let next =
             Stretch { from: Some(entry), events: count, bytes, copies, open, ..Stretch::default() };
         state.done.push(std::mem::replace(&mut state.now, next));

@@ -16,8 +16,9 @@ use tracemill_core::target::{Compression, Format, OutputConfig, Target};
 use tracemill_tokenizer::to_text;
 
 /// Returns whether a part would be one of the reserved files, or replace a file in a reserved folder.
-fn is_reserved(part: &Path, reserved: &[PathBuf]) -> bool {
-    reserved.iter().any(|path| part == path || part.starts_with(path) && part.exists())
+fn is_reserved(part: &Path, reserved: &HashSet<PathBuf>) -> bool {
+    let is_within = || part.ancestors().skip(1).any(|folder| reserved.contains(folder));
+    reserved.contains(part) || is_within() && part.exists()
 }
 
 impl SplitRun<'_, '_> {
@@ -39,7 +40,7 @@ impl SplitRun<'_, '_> {
         ];
         let digits = parts.len().to_string().len().max(3);
         let sources: Vec<&Source> = self.sources.iter().collect();
-        let reserved: Vec<PathBuf> =
+        let reserved: HashSet<PathBuf> =
             split.reserved.iter().map(|path| resolved_path(path)).collect();
         let (mut taken, mut files) = (HashSet::default(), Vec::with_capacity(parts.len()));
         for (number, part) in parts.iter().enumerate() {

@@ -6,6 +6,7 @@
 //! trace has this key are its events read again.
 
 use crate::keys::{Bytes, MergedKeys};
+use crate::layout::Layout;
 use std::ops::Range;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::json::elements;
@@ -26,7 +27,25 @@ pub(super) struct Frames {
     members: Vec<(Range<usize>, Range<usize>)>,
     numbers: HashMap<Vec<u8>, usize>,
     /// Frames that every part needs.
-    always: HashSet<usize>,
+    pub(super) always: UsedFrames,
+}
+
+/// Frames that a part needs.
+#[derive(Clone, Default)]
+pub(super) struct UsedFrames {
+    numbers: HashSet<usize>,
+    /// Bytes of these frames, each with its separator.
+    pub(super) bytes: u64,
+}
+
+/// Bytes of every part outside its events, without stack frames that can be told apart.
+pub(super) fn bytes_around(
+    layout: Layout,
+    united: &MergedKeys<'_>,
+    frames: Option<&Frames>,
+) -> u64 {
+    let keys = united.for_part(frames.map(|frames| (frames.key, Vec::new())));
+    layout.opening(&keys).len() as u64 + layout.closing_len(&keys)
 }
 
 impl Frames {
@@ -45,8 +64,9 @@ impl Frames {
         if members.is_empty() {
             return None;
         }
-        let mut frames = Frames { key, text, members, numbers, always: HashSet::default() };
-        let mut always = HashSet::default();
+        let mut frames = Frames { key, text, members, numbers, always: UsedFrames::default() };
+        // braces
+        let mut always = UsedFrames { bytes: 2, ..UsedFrames::default() };
         for key in united.keys.iter().filter(|key| string_is(&key.name, b"samples")) {
             elements(&text_of(&key.value)?).for_each(|sample| frames.note(sample, &mut always));
         }
@@ -59,14 +79,14 @@ impl Frames {
         let mut used = self.always.clone();
         part.iter().for_each(|entry| self.note(store.event(entry.place), &mut used));
         // as many as are written: there may be as many parts as frames
-        let mut used: Vec<usize> = used.into_iter().collect();
+        let mut used: Vec<usize> = used.numbers.into_iter().collect();
         used.sort_unstable();
         let used = used.into_iter().map(|number| &self.text[self.members[number].0.clone()]);
         [b"{", &*used.collect::<Vec<_>>().join(&b','), b"}"].concat()
     }
 
     /// Adds the frames that an event or a sample names.
-    fn note(&self, event: &[u8], used: &mut HashSet<usize>) {
+    pub(super) fn note(&self, event: &[u8], used: &mut UsedFrames) {
         if !event.starts_with(b"{") {
             return;
         }
@@ -82,15 +102,17 @@ impl Frames {
     }
 
     /// Adds a frame and those it stands on.
-    fn note_frame(&self, id: &[u8], used: &mut HashSet<usize>) {
+    fn note_frame(&self, id: &[u8], used: &mut UsedFrames) {
         let mut next = Some(id_of(id));
         // a frame that is there has its parents with it, and so a ring ends
         while let Some(id) = next.take()
             && let Some(&number) = self.numbers.get(&id)
-            && used.insert(number)
+            && used.numbers.insert(number)
         {
-            let parent = members(&self.text[self.members[number].1.clone()])
-                .filter(|(key, _)| string_is(key, b"parent"));
+            let (member, frame) = &self.members[number];
+            used.bytes += member.len() as u64 + 1;
+            let parent =
+                members(&self.text[frame.clone()]).filter(|(key, _)| string_is(key, b"parent"));
             next = parent.last().map(|(_, parent)| id_of(parent));
         }
     }

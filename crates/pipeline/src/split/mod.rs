@@ -54,7 +54,7 @@ use crate::parts::statement;
 use crate::reordering::Reordering;
 use crate::report::RunReport;
 pub use by::SplitBy;
-use frames::Frames;
+use frames::{Frames, bytes_around};
 use look::{Categories, CutThreads, Mode, Threads, WholeTraceCut};
 use pages::Pages;
 use plan::{OutputPart, Planner, owners};
@@ -194,8 +194,8 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// ```
 ///
 /// # Errors
-/// See [`ErrorKind`]; [`ErrorKind::Budget`] if a part is for a viewer and there are less than 64 MiB; [`ErrorKind::Parts`] if two parts would have one name, there are too many, they would take more than
-/// a GiB and 32 times what was read. Nothing is written
+/// See [`ErrorKind`]; [`ErrorKind::Budget`] if a part is for a viewer and there are less than 64 MiB; [`ErrorKind::Parts`] if two
+/// parts would have one name, there are too many, or they would take more than 64 MiB and more than 4 times what was read. Nothing is written
 /// unless all inputs could be read and no file is in the way. Each file appears when it is complete: a run that fails
 /// while it writes leaves those that were. Damaged input is no error (unless [`crate::Limits::strict`]).
 pub fn split(
@@ -266,6 +266,7 @@ impl<'w> SplitRun<'w, '_> {
         let mut format = self.format(usual);
         let layout = Layout::of(format);
         let frames = Frames::of(&united);
+        let frames = frames.as_ref().filter(|_| format != Format::Array);
         let keys = united.keys.len();
         // what is changed for a viewer is no part of a whole
         if format != Format::Array && viewer.is_none() {
@@ -279,9 +280,8 @@ impl<'w> SplitRun<'w, '_> {
             order: Order(store),
             by: split.by,
             max_size: split.max_size,
-            overhead: layout.opening(&united).len() as u64
-                + layout.closing_len(&united)
-                + pages.bytes(),
+            overhead: bytes_around(layout, &united, frames) + pages.bytes(),
+            frames,
         };
         let groups = planner.groups(owners);
         let mut parts = planner.parts(&groups)?;
@@ -307,7 +307,8 @@ impl<'w> SplitRun<'w, '_> {
             planner: &planner,
             groups: &groups,
             united: &united,
-            frames,
+            frames: frames.filter(|_| format != Format::Array),
+            around: bytes_around(layout, &united, frames),
             lists: &Lists::default(),
             delays: &delays,
             layout,

@@ -2,6 +2,7 @@
 
 use super::by::SplitBy;
 use super::cut::{Anchor, Cutter, OpenPairs, PARTS_MOST, SEPARATOR, Stretch, too_many};
+use super::frames::Frames;
 use super::group::Group;
 use super::live_threads::LiveThreads;
 use super::look::{TIMED, UNTIMED};
@@ -61,8 +62,9 @@ pub(super) struct Planner<'f, 's, 'p> {
     pub(super) order: Order<'s, 'p>,
     pub(super) by: SplitBy,
     pub(super) max_size: Option<u64>,
-    /// Bytes around the events of every part.
+    /// Bytes of every part outside its events, without stack frames.
     pub(super) overhead: u64,
+    pub(super) frames: Option<&'f Frames>,
 }
 
 /// The thread of each stream, whose partitions are made where there are none.
@@ -237,6 +239,7 @@ impl<'f> Planner<'f, '_, '_> {
             start: self.found.times.bounds().map_or(0, |bounds| bounds.start),
             overhead: self.overhead + metadata.every,
             first: metadata.first,
+            frames: self.frames,
             opens: &mut opens,
         };
         let stretches = cutter.cut(&sequence, &anchors)?;

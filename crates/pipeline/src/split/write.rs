@@ -39,7 +39,9 @@ pub(super) struct WriteContext<'j, 's, 'p> {
     pub(super) planner: &'j Planner<'j, 's, 'p>,
     pub(super) groups: &'j [Group],
     pub(super) united: &'j MergedKeys<'p>,
-    pub(super) frames: Option<Frames>,
+    pub(super) frames: Option<&'j Frames>,
+    /// Bytes of every part outside its events, without stack frames.
+    pub(super) around: u64,
     /// Metadata and untimed events: none, since they are in order with all others.
     pub(super) lists: &'j Lists,
     pub(super) delays: &'j Reordering,
@@ -68,13 +70,11 @@ impl<'p> WriteContext<'_, '_, 'p> {
         Emit { order, layout: self.layout, delays, lists: self.lists, timed, patchers: Vec::new() }
     }
 
-    /// The keys beside the events of a part.
-    fn keys(&self, part: &OutputPart) -> MergedKeys<'p> {
-        let frames = self.frames.as_ref().map(|own| {
-            let sequence = self.planner.sequence(part, self.groups);
-            (own.key, own.value(&sequence, self.order().0))
-        });
-        self.united.for_part(frames)
+    /// The number of the key of stack frames, and its value in a part.
+    fn frames(&self, part: &OutputPart) -> Option<(usize, Vec<u8>)> {
+        let frames = self.frames?;
+        let sequence = self.planner.sequence(part, self.groups);
+        Some((frames.key, frames.value(&sequence, self.order().0)))
     }
 
     /// The marks of what a part repeats. For a viewer it is joined with its ends, and no merge finds it again.
@@ -85,13 +85,11 @@ impl<'p> WriteContext<'_, '_, 'p> {
         Marks(offsets)
     }
 
-    /// Bytes of a part before packing, as if NDJSON kept line breaks within events.
+    /// Bytes of a part before packing, as if NDJSON kept line breaks within events and frames.
     pub(super) fn len(&self, part: &OutputPart) -> u64 {
-        let keys = self.keys(part);
+        let frames = self.frames(part).map_or(0, |(_, value)| value.len() as u64);
         let bytes = part.bytes + MARK * self.marks(part).0.len() as u64;
-        self.layout.opening(&keys).len() as u64
-            + self.layout.events_len(part.events, bytes)
-            + self.layout.closing_len(&keys)
+        self.around + frames + self.layout.events_len(part.events, bytes)
     }
 
     /// Writes all parts.
@@ -174,7 +172,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
         config: &Config,
     ) -> Result<WrittenPart, Error> {
         let sequence = self.planner.sequence(part, self.groups);
-        let keys = self.keys(part);
+        let keys = self.united.for_part(self.frames(part));
         let mut emit = self.emit(part, &sequence);
         let marks = self.marks(part);
         if !marks.0.is_empty() {

@@ -233,6 +233,48 @@ fn parts_that_would_fill_a_disk_are_refused() {
     assert_eq!(parts(SplitBy::Events(400), false).expect("few parts").parts.len(), 10);
 }
 
+/// Begins that are open at each cut are repeated in each part, which counts too.
+#[test]
+fn begins_that_would_fill_a_disk_are_refused() {
+    let begin = |i| format!(r#"{{"ph":"B","name":"n{i}","ts":{i},"pid":1,"tid":1}}"#);
+    let slice = |i| format!(r#"{{"ph":"X","name":"x","ts":{},"dur":1,"pid":1,"tid":1}}"#, 1024 + i);
+    let events: Vec<String> = (0..1024).map(begin).chain((0..2000).map(slice)).collect();
+    let input = format!("[{}]", events.join(","));
+    let folder = Folder::new();
+    let dir = folder.path("parts");
+    let settings = SplitConfig { dir: dir.clone(), ..settings(SplitBy::Events(1), None, None) };
+    let parts =
+        over(&[input.as_bytes()], PLAIN, |sources| split(sources, &settings, &config(PLAIN)));
+    let refused = parts.expect_err("140 MB of 140 KB");
+    assert!(refused.to_string().contains("as much as what was read"), "{refused}");
+    assert!(!dir.exists());
+}
+
+/// All frames of a trace are larger than a part; those that its events name are not.
+#[test]
+fn sizes_of_parts_count_the_frames_that_their_events_name() {
+    const MOST: u64 = 20_000;
+    let event = |i| format!(r#"{{"ph":"X","ts":{i},"dur":1,"pid":1,"tid":1,"sf":{i}}}"#);
+    let frame = |i| format!(r#""{i}":{{"name":"f{i}","category":"c"}}"#);
+    let (events, frames): (Vec<_>, Vec<_>) = (0..1000).map(|i| (event(i), frame(i))).unzip();
+    let input = format!(
+        r#"{{"traceEvents":[{}],"stackFrames":{{{}}}}}"#,
+        events.join(","),
+        frames.join(",")
+    );
+    let folder = Folder::new();
+    let settings =
+        SplitConfig { dir: folder.path("parts"), ..settings(SplitBy::Size(MOST), None, None) };
+    let parts =
+        over(&[input.as_bytes()], PLAIN, |sources| split(sources, &settings, &config(PLAIN)));
+    let sizes: Vec<u64> = parts.expect("sound").parts.iter().map(|part| part.bytes).collect();
+    let (last, full) = sizes.split_last().expect("parts");
+    assert!(
+        *last <= MOST && full.iter().all(|size| (MOST - 200..=MOST).contains(size)),
+        "{sizes:?}"
+    );
+}
+
 #[test]
 fn parts_hold_each_event_once() {
     for seed in seeds(2000, 100) {

@@ -7,7 +7,7 @@ use super::profile::{StreamKey, Value, stream_key};
 use super::read::{self, Fields, Source, elements, is_string, unescape};
 use super::repeated::{MARK, marked};
 use super::start::start_of_fields;
-use super::used::with_used_frames;
+use super::used::{frame_bytes, overhead, with_used_frames};
 use super::{Format, default_format, keys, pages, pairing, time, write};
 
 /// What makes a part.
@@ -74,6 +74,7 @@ struct Splitter<'a> {
     /// That of the trace, in nanoseconds.
     start: i64,
     overhead: u64,
+    keys: Vec<(String, String)>,
     /// Events by which DevTools knows pages and workers.
     pages: Vec<usize>,
 }
@@ -115,6 +116,7 @@ pub fn split(
         by: max_size.map_or(by, SplitBy::Size),
         start: start_of_fields(known.iter().map(|known| &known.fields)).unwrap_or(0),
         overhead: 0,
+        keys: united.clone(),
         pages: Vec::new(),
         known,
     };
@@ -137,25 +139,6 @@ pub fn split(
         format = if asked.is_none() { usual } else { format };
     }
     Ok(stretches.iter().map(|stretch| splitter.part(stretch, format, &united)).collect())
-}
-
-/// Bytes that every part has beside its events, as the size is reckoned.
-fn overhead(format: Format, keys: &[(String, String)]) -> u64 {
-    let keys: usize = match format {
-        Format::Array => 0,
-        Format::Object => keys.iter().map(|(k, v)| k.len() + v.len() + 3).sum(),
-        Format::Ndjson if keys.is_empty() => 0,
-        Format::Ndjson => {
-            let line = write::trace(format, &[], keys);
-            line.len()
-        }
-    };
-    let around = match format {
-        Format::Object => "{\"traceEvents\":[".len() + "\n]".len() + "}\n".len(),
-        Format::Array => "[".len() + "\n]\n".len(),
-        Format::Ndjson => 1,
-    };
-    (keys + around) as u64
 }
 
 fn phase(known: &Known<'_>, ph: &str) -> bool {
@@ -305,13 +288,18 @@ impl<'a> Splitter<'a> {
             (SplitBy::Time(length), Some(time)) => (time - start).max(0) / length,
             _ => 0,
         };
+        let frames = |copies: &[usize], steps: &[Step]| {
+            let events = steps.iter().flat_map(|step| &step.1).chain(copies);
+            let events = events.map(|&i| &self.known[i]).filter(|known| known.stream.is_none());
+            frame_bytes(&self.keys, &events.map(|known| known.text).collect::<Vec<_>>())
+        };
         let mut pieces = Vec::new();
         let used = overhead + bytes(&of_nobody);
         let (mut from, mut copies, mut used, mut count) = (0, Vec::new(), used, 0);
         for (at, step) in steps.iter().enumerate() {
             let (events, bytes) = weight(step);
             let full = match self.by {
-                SplitBy::Size(most) => used + bytes > most,
+                SplitBy::Size(most) => used + bytes + frames(&copies, &steps[from..=at]) > most,
                 SplitBy::Events(most) => count + events > most,
                 _ => at > 0 && window(step) != window(&steps[at - 1]),
             };

@@ -1,8 +1,10 @@
-//! Stack frames that events and samples name.
+//! Stack frames that events and samples name, and bytes of parts outside their events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::format::Format;
 use super::read::{Fields, elements, is_string, unescape};
+use super::write;
 
 /// The value of `stackFrames`, if it has members.
 fn stack_frames(keys: &[(String, String)]) -> Option<&str> {
@@ -55,4 +57,36 @@ pub(super) fn with_used_frames(
     let own = part.iter_mut().rfind(|(k, _)| is_string(k, "stackFrames")).expect("it is there");
     own.1 = format!("{{{}}}", kept.join(","));
     part
+}
+
+/// Bytes of the frames that `events` and samples name, as the size of a part is reckoned.
+pub(super) fn frame_bytes(keys: &[(String, String)], events: &[&str]) -> u64 {
+    let Some(all) = frames(keys) else { return 0 };
+    let text = |number: usize| {
+        let (id, frame) = all[number];
+        frame.as_ptr() as usize - id.as_ptr() as usize + frame.len()
+    };
+    // braces, and a comma each
+    2 + used_frames(keys, events).into_iter().map(|number| text(number) as u64 + 1).sum::<u64>()
+}
+
+/// Bytes that every part has outside its events, without stack frames, as its size is reckoned.
+pub(super) fn overhead(format: Format, keys: &[(String, String)]) -> u64 {
+    let mut keys = keys.to_vec();
+    if frames(&keys).is_some() {
+        let own = keys.iter_mut().rfind(|(k, _)| is_string(k, "stackFrames"));
+        own.expect("it is there").1.clear();
+    }
+    let around = match format {
+        Format::Object => "{\"traceEvents\":[".len() + "\n]".len() + "}\n".len(),
+        Format::Array => "[".len() + "\n]\n".len(),
+        Format::Ndjson => 1,
+    };
+    let keys: usize = match format {
+        Format::Array => 0,
+        Format::Object => keys.iter().map(|(k, v)| k.len() + v.len() + 3).sum(),
+        Format::Ndjson if keys.is_empty() => 0,
+        Format::Ndjson => write::trace(format, &[], &keys).len(),
+    };
+    (keys + around) as u64
 }
