@@ -39,5 +39,6 @@ mod split;
 mod streaming;
 mod support;
 mod terminal;
+mod two_paths;
 mod view;
 mod view_faults;
