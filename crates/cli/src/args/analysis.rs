@@ -16,8 +16,9 @@ pub(crate) struct FormArgs {
     #[arg(long, conflicts_with_all = ["csv", "markdown"])]
     pub(crate) json: bool,
     /// Write comma-separated values
-    #[arg(long, conflicts_with = "markdown")]
-    pub(crate) csv: bool,
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "exact",
+          conflicts_with = "markdown")]
+    pub(crate) csv: Option<CsvForm>,
     /// Write a table in Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
@@ -27,7 +28,7 @@ pub(crate) struct FormArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Text { markdown: bool },
-    Csv,
+    Csv(CsvForm),
     Json(JsonForm),
 }
 
@@ -40,12 +41,21 @@ impl Form {
 
 impl FormArgs {
     pub(crate) fn form(&self) -> Form {
-        match self.json {
-            true => Form::Json(JsonForm::Rows),
-            false if self.csv => Form::Csv,
-            false => Form::Text { markdown: self.markdown },
+        match (self.json, self.csv) {
+            (true, _) => Form::Json(JsonForm::Rows),
+            (false, Some(form)) => Form::Csv(form),
+            (false, None) => Form::Text { markdown: self.markdown },
         }
     }
+}
+
+/// How names are written in CSV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CsvForm {
+    /// As they are, for programs
+    Exact,
+    /// With ' before what a spreadsheet takes for a formula: = + - @
+    Safe,
 }
 
 /// How a tree stands in JSON.
@@ -66,8 +76,9 @@ pub(crate) struct TreeFormArgs {
           conflicts_with_all = ["csv", "markdown", "peek", "heaviest"])]
     pub(crate) json: Option<JsonForm>,
     /// Write comma-separated values
-    #[arg(long, conflicts_with_all = ["markdown", "peek", "heaviest"])]
-    pub(crate) csv: bool,
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "exact",
+          conflicts_with_all = ["markdown", "peek", "heaviest"])]
+    pub(crate) csv: Option<CsvForm>,
     /// Write a table in Markdown
     #[arg(long, conflicts_with_all = ["peek", "heaviest"])]
     pub(crate) markdown: bool,
@@ -75,10 +86,10 @@ pub(crate) struct TreeFormArgs {
 
 impl TreeFormArgs {
     pub(crate) fn form(&self) -> Form {
-        match self.json {
-            Some(form) => Form::Json(form),
-            None if self.csv => Form::Csv,
-            None => Form::Text { markdown: self.markdown },
+        match (self.json, self.csv) {
+            (Some(form), _) => Form::Json(form),
+            (None, Some(form)) => Form::Csv(form),
+            (None, None) => Form::Text { markdown: self.markdown },
         }
     }
 }

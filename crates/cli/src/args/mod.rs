@@ -37,7 +37,7 @@ mod trace;
 mod view;
 mod viewer;
 
-pub(crate) use analysis::{CallsArgs, Form, FormArgs, JsonForm, TopArgs, TreeArgs};
+pub(crate) use analysis::{CallsArgs, CsvForm, Form, FormArgs, JsonForm, TopArgs, TreeArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use clock::ClockArgs;
 pub(crate) use common::{

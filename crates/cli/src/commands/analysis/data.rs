@@ -1,6 +1,7 @@
 //! The answers as JSON and CSV: every bit of every number.
 
 use super::answer::{Answer, RULES, self_of, times_of};
+use crate::args::CsvForm;
 use crate::report::{Object, id};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -103,7 +104,7 @@ fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {
 }
 
 /// One line a row, with a head.
-pub(super) fn csv(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn csv(answer: &Answer<'_>, form: CsvForm, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "depth,self_ms,total_ms,self_pct,total_pct,count,start_ms,name,url,line,column,category,pid,tid,thread"
@@ -117,14 +118,14 @@ pub(super) fn csv(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
             |own| {
                 let name = own.name.as_deref().unwrap_or_default();
                 [own.pid_text(), own.tid_text(), name.to_owned()]
-                    .map(|text| quoted(&text).into_owned())
+                    .map(|text| quoted(&text, form).into_owned())
                     .join(",")
             },
         );
         let mut line = Vec::new();
         for row in answer.shown.of(part) {
             line.clear();
-            push_row(&row, busy, &mut line)?;
+            push_row(&row, busy, form, &mut line)?;
             line.extend_from_slice(ids.as_bytes());
             line.push(b'\n');
             out.write_all(&line)?;
@@ -134,7 +135,7 @@ pub(super) fn csv(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// A row up to what is said of its thread; there may be many. A row of idle time has no share of what is busy.
-fn push_row(row: &TreeRow, busy: f64, line: &mut Vec<u8>) -> io::Result<()> {
+fn push_row(row: &TreeRow, busy: f64, form: CsvForm, line: &mut Vec<u8>) -> io::Result<()> {
     write!(line, "{},{},{},", row.depth, row.own, row.total)?;
     for ms in [row.own, row.total] {
         if !row.is_idle() {
@@ -145,7 +146,7 @@ fn push_row(row: &TreeRow, busy: f64, line: &mut Vec<u8>) -> io::Result<()> {
     write!(line, "{},{}", row.count, row.start)?;
     for text in [row.label.as_deref().unwrap_or(&row.id), &row.location.url] {
         line.push(b',');
-        line.extend_from_slice(quoted(text).as_bytes());
+        line.extend_from_slice(quoted(text, form).as_bytes());
     }
     for number in [row.location.line, row.location.column] {
         line.push(b',');
@@ -160,9 +161,11 @@ pub(super) fn percent_of(part: f64, whole: f64) -> f64 {
 }
 
 /// A field of RFC 4180.
-pub(super) fn quoted(text: &str) -> Cow<'_, str> {
-    match text.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
+pub(super) fn quoted(text: &str, form: CsvForm) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && form == CsvForm::Safe;
+    let apostrophe = if is_formula { "'" } else { "" };
+    match text.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) || is_formula {
+        true => format!("\"{apostrophe}{}\"", text.replace('"', "\"\"")).into(),
         false => text.into(),
     }
 }
@@ -173,7 +176,13 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_where_they_must_be() {
-        assert_eq!(quoted("a b"), "a b");
-        assert_eq!(quoted("f(\"x\", 1)"), "\"f(\"\"x\"\", 1)\"");
+        for form in [CsvForm::Exact, CsvForm::Safe] {
+            assert_eq!(quoted("a b", form), "a b");
+            assert_eq!(quoted("f(\"x\", 1)", form), "\"f(\"\"x\"\", 1)\"");
+        }
+        for text in ["=HYPERLINK(1)", "-[a b]", "+1", "@scope/a"] {
+            assert_eq!(quoted(text, CsvForm::Exact), text);
+            assert_eq!(quoted(text, CsvForm::Safe), format!("\"'{text}\""));
+        }
     }
 }

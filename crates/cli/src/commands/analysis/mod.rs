@@ -311,7 +311,7 @@ impl Job<'_> {
             Form::Json(JsonForm::Nested) => {
                 self.place().write_lines(|out| nested::write(&answer, out))
             }
-            Form::Csv => self.place().write_lines(|out| csv(&answer, out)),
+            Form::Csv(form) => self.place().write_lines(|out| csv(&answer, form, out)),
             Form::Text { markdown } => {
                 let flags = &self.reporting.running.flags;
                 let place = self.place();

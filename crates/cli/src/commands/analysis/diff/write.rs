@@ -2,7 +2,7 @@
 
 use super::super::data::quoted;
 use super::super::text::{aligned, in_markdown};
-use crate::args::{DiffArgs, FormArgs};
+use crate::args::{CsvForm, DiffArgs, FormArgs};
 use crate::exit::Failure;
 use crate::markdown::cell;
 use crate::messages::plain;
@@ -32,8 +32,8 @@ pub(super) fn write(
         return place.write_json(&in_json(comparison, shown(usize::MAX)));
     }
     let text = match csv {
-        true => in_csv(shown(usize::MAX)),
-        false => page(comparison, shown(ROWS), markdown, columns_of(place)),
+        Some(form) => in_csv(shown(usize::MAX), form),
+        None => page(comparison, shown(ROWS), markdown, columns_of(place)),
     };
     place.write(text.as_bytes())
 }
@@ -116,7 +116,7 @@ fn line(row: &Difference) -> Vec<String> {
     ]
 }
 
-fn in_csv(rows: &[Difference]) -> String {
+fn in_csv(rows: &[Difference], form: CsvForm) -> String {
     let mut text = String::from(
         "verdict,significant,q,self_base_ms,self_new_ms,total_base_ms,total_new_ms,count_base,count_new,from_ms,to_ms,name,url,line\n",
     );
@@ -137,8 +137,8 @@ fn in_csv(rows: &[Difference]) -> String {
             row.count.new,
             number(interval.map(|own| own.0)),
             number(interval.map(|own| own.1)),
-            quoted(&row.name),
-            quoted(&row.url),
+            quoted(&row.name, form),
+            quoted(&row.url, form),
             row.line.map_or(String::new(), |line| line.to_string()),
         );
     }
