@@ -355,9 +355,13 @@ impl<'p> MergedKeys<'p> {
             self.modifications = Some((number, 1));
             return;
         }
-        if later.iter().all(|document| modifications(document, store).is_none()) {
-            return;
+        if later.iter().any(|document| modifications(document, store).is_some()) {
+            self.modifications = Some(self.place_for_modifications());
         }
+    }
+
+    /// Makes a place for the annotations of DevTools in `metadata`, which is made if there is none.
+    fn place_for_modifications(&mut self) -> (usize, usize) {
         let is_object = |at: &usize| is_within(&self.keys[*at].value, *b"{}");
         let at = self.position(b"metadata").filter(is_object).unwrap_or_else(|| {
             let value = vec![Bytes::Input(b"{}")];
@@ -367,15 +371,15 @@ impl<'p> MergedKeys<'p> {
         let whole = &mut self.keys[at].value;
         let close = open(whole);
         whole.push(Bytes::Made(b"\"modifications\":".to_vec()));
-        self.modifications = Some((at, whole.len()));
+        let place = (at, whole.len());
         whole.extend([Bytes::Made(Vec::new()), Bytes::Made(close)]);
+        place
     }
 
     /// Writes the annotations of DevTools where they belong.
     pub(crate) fn put_modifications(&mut self, text: Vec<u8>) {
-        if let Some((key, piece)) = self.modifications {
-            self.keys[key].value[piece] = Bytes::Made(text);
-        }
+        let (key, piece) = self.modifications.unwrap_or_else(|| self.place_for_modifications());
+        self.keys[key].value[piece] = Bytes::Made(text);
     }
 
     /// As it is, to be changed for one of several outputs, where the value of the key `replaced` is another.

@@ -134,8 +134,8 @@ pub use fitted::join::{JoinedInputs, join};
 pub use fitted::verbs::{convert, filter, slice};
 pub use id_set::IdSet;
 pub use info::{
-    Density, Gap, InfoConfig, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
-    TopList, TopRow, Unended, Usage,
+    Density, Gap, InfoConfig, InfoReport, KeptWindow, ProcessInfo, ProfileCount, RealEvent,
+    ThreadInfo, TopList, TopRow, Unended, Usage,
 };
 pub use input_set::{InputPlace, InputSet, PieceNode, Pieces, ProfileFacts, ProfilePiece};
 pub use key_hash::hash_texts;

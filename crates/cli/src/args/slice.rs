@@ -26,7 +26,8 @@ changes. If the trace ends inside the window, nothing is closed.
 These stay wherever they stand: metadata, events without a ts, and the events by which DevTools knows pages, frames \
 and workers: TracingStartedInBrowser (moved to the start of the window, where DevTools then begins), \
 TracingStartedInPage, TracingSessionIdForWorker, navigationStart, CommitLoad, FrameCommittedInBrowser. DevTools \
-annotations follow their events; those of events that are cut away go too.
+annotations follow their events; those of events that are cut away go too. With --for devtools the panel opens on \
+the window, and info says how many events are kept before and after it.
 
 The order is that of merge, and a window that holds the whole trace gives the bytes of merge. If no event lies in a \
 window, the status is 1 and a warning says where the trace lies.";

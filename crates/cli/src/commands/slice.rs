@@ -142,6 +142,7 @@ fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
         (report.closed, "end", "made at the end of a window"),
         (report.counters, "counter value", "repeated at the start of a window"),
         (report.moved, "TracingStartedInBrowser event", "moved to the start of a window"),
+        (report.kept_outside, "event", "kept outside the window, for DevTools needs them"),
         (report.rebased, "CPU profile", "cut to the window"),
         (report.samples, "sample", "kept in CPU profiles"),
     ] {

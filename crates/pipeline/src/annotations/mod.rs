@@ -17,7 +17,7 @@
 //! | `p-PID-TID-SAMPLE-NODE` | the same with its new pid; dropped if DevTools might not find that call ([`calls`]) |
 //! | `l-INDEX` | dropped: frames are counted by DevTools |
 //! | labels, links, ranges, hidden and expandable entries | those of all inputs, in their order; of equal ones of two inputs one |
-//! | `initialBreadcrumb` | the bounds of the output, where they may be others than before; within it the breadcrumbs of the first input that has any |
+//! | `initialBreadcrumb` | the bounds of the output, where they may be others than before, or the window of a slice that keeps events outside of it; within it the breadcrumbs of the first input that has any |
 //! | anything else in `modifications` | that of the first input that has annotations |
 //!
 //! What does not change keeps its bytes. Inputs without annotations cost nothing but a mark at every 1024th event
@@ -33,7 +33,7 @@ mod trace_bounds;
 mod window;
 mod write;
 
-pub(crate) use read::{modifications, unfollowed};
+pub(crate) use read::{first_window, modifications, unfollowed};
 pub(crate) use text::without;
 pub(crate) use write::Written;
 

@@ -117,6 +117,12 @@ pub(crate) fn modifications<'p>(
     Some((number, metadata, modifications))
 }
 
+/// Returns the window of the first breadcrumb in the value of `metadata`, in nanoseconds, if there is any.
+pub(crate) fn first_window(metadata: &[u8]) -> Option<(i64, i64)> {
+    let modifications = member(metadata, b"modifications")?;
+    Breadcrumbs::of(member(modifications, b"initialBreadcrumb")?).first()
+}
+
 /// Counts the annotations of all documents where they are left out, since the events that stay get other numbers.
 pub(crate) fn unfollowed(documents: &[Document], store: &Store<'_>) -> AnnotationReport {
     let count = |document| {

@@ -22,6 +22,13 @@ impl Span {
         Some(Span { min: side(b"min")?, max: side(b"max")? })
     }
 
+    /// The interval between two times in nanoseconds.
+    pub(super) fn between((from, to): (i64, i64)) -> Self {
+        let [mut min, mut max] = [Exact::ZERO; 2];
+        (min.floor, max.floor) = (from, to);
+        Span { min, max }
+    }
+
     /// Whether the two have a moment in common.
     pub(super) fn touches(&self, other: &Span) -> bool {
         self.min <= other.max && other.min <= self.max
@@ -91,6 +98,11 @@ impl Breadcrumbs {
             }
         }
         crumbs
+    }
+
+    /// The first window, in whole nanoseconds.
+    pub(super) fn first(&self) -> Option<(i64, i64)> {
+        self.spans.first().map(|span| (span.min.floor, span.max.floor))
     }
 
     /// How many breadcrumbs there are after the first; what is left out counts as one.

@@ -40,6 +40,8 @@ pub(crate) struct Written<'w, 'r, 's, 'p> {
     pub(crate) before: u64,
     /// Chunks of CPU profiles that are written as several events.
     pub(crate) cut_chunks: &'w [CutChunk],
+    /// The interval, in nanoseconds, on which DevTools opens it, if that is not all of it.
+    pub(crate) window: Option<(i64, i64)>,
 }
 
 impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
@@ -54,6 +56,7 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
             clocks: None,
             before: 0,
             cut_chunks: &[],
+            window: None,
         }
     }
 
@@ -90,7 +93,8 @@ impl Annotations<'_> {
     ) -> Outcomes {
         let mut outcomes = Outcomes::default();
         // the array form has no place for keys, which is said where they are counted
-        if self.is_empty() || written.emit.layout.format == Format::Array {
+        let is_empty = self.is_empty() && written.window.is_none();
+        if is_empty || written.emit.layout.format == Format::Array {
             return outcomes;
         }
         let writer = Writer::new(self, written);
@@ -106,6 +110,7 @@ struct Writer<'a, 'w, 'r, 's, 'p> {
     written: &'a Written<'w, 'r, 's, 'p>,
     /// By places.
     indices: HashMap<u64, u64>,
+    /// What DevTools shows of the output, if that may be other than what inputs say.
     bounds: Option<Span>,
     /// The threads of calls.
     threads: Threads,
@@ -123,11 +128,11 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             all,
             written,
             indices: HashMap::default(),
-            bounds: None,
+            bounds: written.window.map(Span::between),
             threads: Threads::default(),
             same: HashMap::default(),
         };
-        writer.look(needed && change);
+        writer.look(needed && change && written.window.is_none());
         writer.compare_threads();
         writer.find_events();
         writer
@@ -195,7 +200,9 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             });
         });
         let (all, threads): (Vec<Bounds>, Vec<Threads>) = found.into_iter().unzip();
-        self.bounds = Bounds::unite(all, emit.order).filter(|_| bounds);
+        if bounds {
+            self.bounds = Bounds::unite(all, emit.order);
+        }
         threads.into_iter().for_each(|threads| self.threads.append(threads));
     }
 
@@ -311,9 +318,9 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     /// `modifications` of the output.
     fn text(&self, lists: OutputLists, outcomes: &mut Outcomes) -> Vec<u8> {
         let documents = &self.all.documents;
-        let first = &documents[0];
-        let applied = documents.iter().any(|own| own.applied);
-        let mut out = with_lists(first.text, lists, applied);
+        let first = documents.first().map_or(&b"{}"[..], |first| first.text);
+        let applied = self.written.window.is_some() || documents.iter().any(|own| own.applied);
+        let mut out = with_lists(first, lists, applied);
         let crumbs = self.breadcrumbs(outcomes);
         let old = member(&out, b"initialBreadcrumb");
         if let Some(crumbs) = crumbs.filter(|_| applied || old.is_some()) {

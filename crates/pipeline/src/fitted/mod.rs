@@ -13,7 +13,7 @@ pub(crate) mod join;
 pub(crate) mod verbs;
 
 use crate::config::{ClockRules, Config, IdentityRules, ViewerRules};
-use crate::merge::merge;
+use crate::merge::merge_window;
 use crate::report::MergeReport;
 use std::sync::atomic::Ordering;
 use tracemill_core::draft::Draft;
@@ -62,11 +62,12 @@ pub(crate) fn draft<R>(
     Ok((report, draft.source(name)?))
 }
 
-/// Makes the output of a draft.
+/// Makes the output of a draft; DevTools opens it on `window`, if there is one.
 pub(crate) fn fit(
     draft: Source,
+    window: Option<(i64, i64)>,
     output: &OutputConfig,
     config: &Config,
 ) -> Result<MergeReport, Error> {
-    merge(&[draft], output, &settled(config))
+    merge_window(&[draft], window, output, &settled(config))
 }

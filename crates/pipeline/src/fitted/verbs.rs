@@ -80,7 +80,7 @@ pub fn slice(
         slice_plain(SliceRun { sources, windows, edges, output }, plain)
     };
     let (mut report, draft) = draft("the slice", output, config, write)?;
-    report.take(fit(draft, output, config)?);
+    report.take(fit(draft, report.opening(), output, config)?);
     Ok(report)
 }
 
@@ -188,7 +188,7 @@ pub fn filter(
         kept = smaller;
         report.take_shrunk(shrunk);
     }
-    report.run.then(fit(kept, output, config)?.run);
+    report.run.then(fit(kept, None, output, config)?.run);
     Ok(report)
 }
 
@@ -217,7 +217,7 @@ fn shrink(
             filter_plain(FilterRun { sources, filter, output }, plain)
         };
         let (mut report, kept) = draft(KEPT, output, config, write)?;
-        let len = fit(kept.clone(), &measured, config)?.run.bytes;
+        let len = fit(kept.clone(), None, &measured, config)?.run.bytes;
         // where nothing can go there is no threshold either
         let is_least = report.threshold_ns == Some(i64::MAX) || goal == 0 || tries == TRIES;
         if len <= size || is_least {

@@ -11,6 +11,7 @@ use super::slices::Slices;
 use super::table::{Table, hash};
 use super::threads::{as_written, processes};
 use super::timeline::Timeline;
+use super::window::WindowTimes;
 use crate::config::{Config, THREADS};
 use crate::input_set::InputPlace;
 use crate::inputs::of_inputs;
@@ -50,6 +51,7 @@ pub(crate) struct InfoAccumulator {
     metadata: u64,
     untimed: u64,
     times: Times,
+    window: WindowTimes,
     zero: ZeroTime,
     ranks: Ranks,
     timeline: Timeline,
@@ -104,6 +106,7 @@ impl InfoAccumulator {
             metadata: 0,
             untimed: 0,
             times: Times::NONE,
+            window: WindowTimes::default(),
             zero: ZeroTime::default(),
             ranks: Ranks::default(),
             timeline: Timeline::default(),
@@ -136,6 +139,7 @@ impl InfoAccumulator {
         self.untimed += later.untimed;
         self.times = self.times.unite(later.times);
         self.ranks.append(later.ranks);
+        self.window.append(later.window);
         self.timeline.append(later.timeline);
         for (own, more) in self.letters.iter_mut().zip(later.letters) {
             *own += more;
@@ -231,6 +235,9 @@ impl InfoAccumulator {
             at_zero,
             start_ns: bounds.map(|bounds| bounds.start),
             end_ns: bounds.map(|bounds| bounds.end),
+            window: Some(self.window)
+                .filter(|_| envelope::count(documents) == 1)
+                .and_then(WindowTimes::kept),
             first: self.first.map(place),
             last: self.last.map(place),
             density: self.timeline.density(),

@@ -7,6 +7,7 @@ use super::report::Usage;
 use super::slices::{Slice, sort};
 use super::table::Table;
 use super::timeline::Timeline;
+use super::window::WindowTimes;
 use crate::check::page_data;
 use crate::input_set::InputPlace;
 use crate::reported_losses::reported_losses;
@@ -40,6 +41,7 @@ pub(crate) struct InfoLook {
     /// What the trace itself says it lost.
     pub(super) reported_losses: Vec<String>,
     pub(super) times: Times,
+    pub(super) window: WindowTimes,
     /// What stands at time 0, which may not count.
     pub(super) at_zero: AtZero,
     pub(super) ranks: Ranks,
@@ -128,6 +130,7 @@ impl InfoLook {
             bare_starts: 0,
             reported_losses: Vec::new(),
             times: Times::NONE,
+            window: WindowTimes::default(),
             at_zero: AtZero::default(),
             ranks: Ranks::default(),
             timeline: Timeline::default(),
@@ -183,6 +186,7 @@ impl InfoLook {
         if is_zero(ts) {
             return self.at_zero.note(end, moment);
         }
+        self.window.note(event, start, end);
         self.timeline.note(start, end);
         match &mut self.moments {
             Some([first, last]) => {
@@ -327,6 +331,7 @@ impl Look for InfoLook {
     }
 
     fn member(&mut self, member: &Member<'_>) {
+        self.window.member(member);
         let losses = reported_losses(member.key, member.value).into_iter();
         self.reported_losses.extend(losses.map(|loss| loss.text));
     }

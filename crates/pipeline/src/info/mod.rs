@@ -25,10 +25,11 @@ mod slices;
 mod table;
 mod threads;
 mod timeline;
+mod window;
 
 pub use report::{
-    Density, Gap, InfoReport, ProcessInfo, ProfileCount, RealEvent, ThreadInfo, TopList, TopRow,
-    Unended, Usage,
+    Density, Gap, InfoReport, KeptWindow, ProcessInfo, ProfileCount, RealEvent, ThreadInfo,
+    TopList, TopRow, Unended, Usage,
 };
 
 use crate::config::Config;

@@ -40,6 +40,9 @@ pub struct InfoReport {
     pub start_ns: Option<i64>,
     /// Greatest end (time stamp and duration) of an event that is no metadata, in nanoseconds.
     pub end_ns: Option<i64>,
+    /// The window of DevTools' first breadcrumb, if all events outside of it are such that a slice keeps them.
+    #[serde(default)]
+    pub window: Option<KeptWindow>,
     /// The earliest real event, in whole nanoseconds; of several that which stands first in the inputs. Real events are
     /// no metadata and have a time, which is none before `start_ns`.
     pub first: Option<RealEvent>,
@@ -81,6 +84,27 @@ pub struct InfoReport {
     pub reported_losses: Vec<String>,
     /// Names of the keys beside the events, per input and document in order of first appearance.
     pub keys: Vec<String>,
+}
+
+/// The window of a slice that keeps events outside of it, because DevTools needs them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptWindow {
+    /// Where it begins, in nanoseconds.
+    pub from_ns: i64,
+    /// Where it ends, in nanoseconds.
+    pub to_ns: i64,
+    /// Events before it.
+    pub before: u64,
+    /// Events after it.
+    pub after: u64,
+}
+
+impl InfoReport {
+    /// Returns when the trace starts and ends, in nanoseconds, without what a slice keeps outside of its window.
+    pub fn bounds_ns(&self) -> Option<(i64, i64)> {
+        let window = self.window.map(|window| (window.from_ns, window.to_ns));
+        window.or(self.start_ns.zip(self.end_ns))
+    }
 }
 
 /// What some events come to.

@@ -63,6 +63,8 @@ pub(crate) struct MergeInputs {
     pub(super) repeated: RepeatWatch,
     /// What the viewer needs, if the merge is for one.
     pub(super) viewer: Option<ViewerScan>,
+    /// The interval, in nanoseconds, on which DevTools opens the output, if that is not all of it.
+    pub(super) window: Option<(i64, i64)>,
 }
 
 impl MergeInputs {
@@ -84,6 +86,7 @@ impl MergeInputs {
             browser,
             repeated,
             viewer,
+            window: None,
         }
     }
 }

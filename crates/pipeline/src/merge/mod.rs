@@ -67,12 +67,23 @@ pub fn merge(
     output: &OutputConfig,
     config: &Config,
 ) -> Result<MergeReport, Error> {
+    merge_window(sources, None, output, config)
+}
+
+/// As [`merge`], of a trace that DevTools opens on `window`, in nanoseconds.
+pub(crate) fn merge_window(
+    sources: &[Source],
+    window: Option<(i64, i64)>,
+    output: &OutputConfig,
+    config: &Config,
+) -> Result<MergeReport, Error> {
     config.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     let observers = observers(config, may_be_several(sources), true);
     let Scanned { inputs, index, observed } =
         scan(sources, config, keep(config, Others::None), observers)?;
-    MergeInputs::new(index, Sorted::into_entries, observed).write(inputs, output, config)
+    let merged = MergeInputs::new(index, Sorted::into_entries, observed);
+    MergeInputs { window, ..merged }.write(inputs, output, config)
 }
 
 /// Creates the index and the observers of a merge whose scan an analysis observes too.
@@ -108,15 +119,14 @@ impl MergeInputs {
             let added = (&made, &mut long_made, store);
             (store, runs) = self.add_made(added, runs, &mut decided.rewrite, &inputs, config)?;
         }
-        let store = &store;
-        let order = Order(store);
+        let (store, order) = (&store, Order(&store));
         let mut delays = find_delays(streams, &decided, (&runs, &lists), order, config)?;
         let annotations =
             Annotations::read(&self.documents, &inputs, true, (store, &config.table_quota()))?;
         let mut united = unite_renamed(&self.documents, store, &mut decided.rewrite);
         let kept = deduplicate(lists, store, &decided.rewrite, &parts, config)?;
         let identity = identity_report(&decided, kept.events, &inputs, config);
-        let own = note_provenance(&mut united, &identity, &clocks, config);
+        let own = note_provenance(&mut united, &identity, &clocks, config) || self.window.is_some();
         let events = self.events - left_out.events - kept.events;
         let size = (events, self.bytes - left_out.bytes - kept.bytes);
         let format = self.format(output, own, known.is_some().then_some(size.0));
@@ -145,6 +155,7 @@ impl MergeInputs {
             emit.timed = runs.timed(order);
         }
         let mut written = Written::merged(&emit, (rewrite, &clocks), known.is_none(), config);
+        written.window = self.window;
         written.before = fixups.as_ref().map_or(0, ViewerFixups::before);
         written.cut_chunks = known.as_ref().map_or(&[], |known| &known.cut_chunks);
         report.run.annotations = annotations.put(&mut united, &written).report();

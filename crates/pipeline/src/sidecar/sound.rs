@@ -40,10 +40,15 @@ pub(super) fn is_sound(report: &InfoReport, input: &InputReport) -> bool {
         (None, None) => true,
         _ => false,
     };
+    let window = report.window.is_none_or(|window| {
+        let is_within = |count| count <= report.events;
+        window.from_ns <= window.to_ns && is_within(window.before) && is_within(window.after)
+    });
     let places = [&report.first, &report.last].into_iter().flatten();
     bytes
         && losses
         && times
+        && window
         && counts.into_iter().all(|count| count <= report.events)
         && places.into_iter().all(|event| event.offset < input.bytes)
         && report.density.as_ref().is_none_or(|density| most.density(density))

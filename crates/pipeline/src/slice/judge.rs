@@ -183,6 +183,7 @@ impl<'j, 'p> Judge<'j, 'p> {
                 _ => {}
             }
             report.kept_always += 1;
+            report.kept_outside += 1;
             kept.push(entry)
         })
     }

@@ -26,8 +26,10 @@ pub struct SliceReport {
     pub trace: Option<(i64, i64)>,
     /// Whether no event of the trace lies in a window: what was written is kept in any window, or was made at an edge.
     pub is_empty: bool,
-    /// Events that are kept in any window: metadata, and those without a time.
+    /// Events that are kept in any window: metadata, those without a time, and those that DevTools needs.
     pub kept_always: u64,
+    /// Events of those that have a time, outside the windows: DevTools needs them to show pages and workers.
+    pub kept_outside: u64,
     /// Complete events that were cut.
     pub clipped: u64,
     /// Begins that were repeated at the start of a window.
@@ -60,6 +62,7 @@ impl SliceReport {
             trace: None,
             is_empty: false,
             kept_always: 0,
+            kept_outside: 0,
             clipped: 0,
             opened: 0,
             closed: 0,
@@ -94,6 +97,14 @@ impl SliceReport {
         if self.is_empty && !is_said {
             warnings.push(Warning::WindowEmpty { windows: self.windows.clone(), trace });
         }
+    }
+
+    /// The interval, in nanoseconds, that DevTools is to open on: from the first window to the last, if events outside of
+    /// them are kept.
+    pub(crate) fn opening(&self) -> Option<(i64, i64)> {
+        let (start, end) = self.trace.filter(|_| self.kept_outside > 0 && !self.is_empty)?;
+        let (first, last) = (self.windows.first()?, self.windows.last()?);
+        Some((first.0.max(start), last.1.min(end)))
     }
 
     /// Pieces, keys and profile data lost in all. What lies outside the windows is not lost.

@@ -150,7 +150,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
             Some(_) => {
                 let write = |to: &OutputConfig, plain: &Config| self.write_to(part, to, plain);
                 let (mut written, draft) = draft("the part", &output, config, write)?;
-                let fitted = fit(draft, &output, &for_a_part(config))?;
+                let fitted = fit(draft, None, &output, &for_a_part(config))?;
                 Progress::add(&config.progress.bytes_written, fitted.run.bytes);
                 (written.bytes, written.events) = (fitted.run.bytes, fitted.run.events);
                 written.viewer = fitted.run.viewer;

@@ -20,6 +20,7 @@ mod indexed_profiles;
 mod indexed_slices;
 mod info;
 mod keys;
+mod kept_windows;
 mod knobs;
 mod limits;
 mod nesting;

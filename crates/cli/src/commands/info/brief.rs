@@ -7,8 +7,8 @@ use crate::remedies;
 use crate::size::human;
 use std::cmp::Reverse;
 use tracemill_pipeline::{
-    CheckFor, CheckReport, DEVTOOLS_TEXT_MAX, Finding, InfoReport, ProcessInfo, Severity,
-    ThreadInfo, TopRow, Usage, grouped, plural,
+    CheckFor, CheckReport, DEVTOOLS_TEXT_MAX, Finding, InfoReport, KeptWindow, ProcessInfo,
+    Severity, ThreadInfo, TopRow, Usage, grouped, plural,
 };
 
 /// Entries of a line.
@@ -44,7 +44,8 @@ fn input(report: &InfoReport) -> String {
 }
 
 fn lasts(report: &InfoReport) -> Option<i128> {
-    Some(i128::from(report.end_ns?) - i128::from(report.start_ns?))
+    let (start, end) = report.bounds_ns()?;
+    Some(i128::from(end) - i128::from(start))
 }
 
 fn time(report: &InfoReport) -> String {
@@ -53,9 +54,20 @@ fn time(report: &InfoReport) -> String {
         _ => "not sorted (tracemill merge sorts)".to_owned(),
     };
     match lasts(report) {
-        Some(lasts) => format!("lasts {}; {order}", duration_text(lasts)),
+        Some(lasts) => {
+            let kept = report.window.map_or(String::new(), |window| kept_text(&window) + "; ");
+            format!("lasts {}; {kept}{order}", duration_text(lasts))
+        }
         None => "no event has a time".to_owned(),
     }
+}
+
+/// What a slice keeps outside of its window.
+pub(super) fn kept_text(window: &KeptWindow) -> String {
+    let sides = [(window.before, "before"), (window.after, "after")];
+    let sides = sides.into_iter().filter(|(count, _)| *count > 0);
+    let sides = sides.map(|(count, side)| format!("{} {side} it kept", plural(count, "event")));
+    sides.collect::<Vec<_>>().join(", ")
 }
 
 /// The time that counts: without what is nested, if that is known.
@@ -307,6 +319,14 @@ profiles   no CPU profile
 opens in   Perfetto yes · DevTools yes
 ";
         assert_eq!(brief(&report(), Some(&CheckReport::default())).text(false, None), expected);
+    }
+
+    #[test]
+    fn what_a_slice_keeps_outside_of_its_window_does_not_count_as_time() {
+        let window =
+            KeptWindow { from_ns: 500_000_000, to_ns: 1_000_000_000, before: 11, after: 0 };
+        let text = brief(&InfoReport { window: Some(window), ..report() }, None).text(false, None);
+        assert!(text.contains("lasts 500.00 ms; 11 events before it kept; sorted"), "{text}");
     }
 
     #[test]

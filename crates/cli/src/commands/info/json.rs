@@ -27,6 +27,7 @@ pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
         _ => Value::Null,
     };
     all.set("time", time);
+    all.set("window", json!(report.window));
     all.set("first", json!(report.first.as_ref().map(real_event)));
     all.set("last", json!(report.last.as_ref().map(real_event)));
     let density = report.density.as_ref().map(|density| {

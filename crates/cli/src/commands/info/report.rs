@@ -1,5 +1,6 @@
 //! What a report says to people, section by section.
 
+use super::brief::kept_text;
 use super::page::{Page, Table};
 use super::words::{duration_text, micros, short, sparkline, title};
 use crate::messages::loss_texts;
@@ -76,13 +77,10 @@ fn events(report: &InfoReport) -> String {
 }
 
 fn time(report: &InfoReport) -> String {
-    match (report.start_ns, report.end_ns) {
-        (Some(start), Some(end)) => {
-            let duration = i128::from(end) - i128::from(start);
-            format!("{} to {} µs ({})", micros(start), micros(end), duration_text(duration))
-        }
-        _ => "none".to_owned(),
-    }
+    let Some((start, end)) = report.bounds_ns() else { return "none".to_owned() };
+    let duration = duration_text(i128::from(end) - i128::from(start));
+    let kept = report.window.map_or(String::new(), |window| format!("; {}", kept_text(&window)));
+    format!("{} to {} µs ({duration}{kept})", micros(start), micros(end))
 }
 
 /// What begins and never ends.
@@ -164,7 +162,7 @@ fn nested<'r>(
     mut rows: impl Iterator<Item = &'r Usage>,
     report: &InfoReport,
 ) -> impl Iterator<Item = String> {
-    let lasts = report.end_ns.zip(report.start_ns).map_or(0, |(end, start)| end.abs_diff(start));
+    let lasts = report.bounds_ns().map_or(0, |(start, end)| end.abs_diff(start));
     let exceeds = rows.any(|usage| usage.time_ns > lasts);
     exceeds.then(|| "time counts calls within calls again".to_owned()).into_iter()
 }
