@@ -134,6 +134,8 @@ pub(crate) struct TraceBounds {
     pub(crate) calls: Bounds,
     /// The first nanosecond of events that count.
     pub(crate) first: Option<i64>,
+    /// The nanosecond from which `slice` and `info` count times, where tables count by the rules of DevTools.
+    pub(crate) start: Option<i64>,
     /// Whether the last time that counts may be that of an event that no thread has.
     pub(crate) is_last_unfiled: bool,
 }
@@ -146,7 +148,7 @@ impl TraceBounds {
         place: impl Fn(usize) -> &'p InputPlace,
     ) -> Self {
         let mut all = TraceBounds::default();
-        let mut filed = Bounds::default();
+        let (mut filed, mut whole) = (Bounds::default(), Times::NONE);
         for (number, times) in inputs.iter().enumerate() {
             let (own, place) = (times.counted(drawn_only), place(number));
             all.events.extend(own.moved(place));
@@ -154,7 +156,9 @@ impl TraceBounds {
             filed.extend(times.drawn.moved(place));
             let first = own.first().map(|first| first.saturating_add(place.offset()));
             all.first = all.first.into_iter().chain(first).min();
+            whole = whole.unite(times.all.moved(place.offset()));
         }
+        all.start = whole.bounds().map(|bounds| bounds.start).filter(|_| drawn_only);
         all.is_last_unfiled = all.events.max > filed.max;
         all
     }

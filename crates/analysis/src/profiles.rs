@@ -9,6 +9,7 @@ use crate::refusals::{Refusal, refused_profile};
 use crate::samples::{Raw as RawSamples, Samples};
 use crate::space::Space;
 use crate::trace::ReadRules;
+use crate::uncounted::UncountedProfiles;
 use tracemill_core::hash::HashMap;
 use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
@@ -137,7 +138,10 @@ pub(crate) fn time_of(
 }
 
 /// One profile a thread (§3.7): that of tracing, else that of the inspector, else the first.
-pub(crate) fn choose(profiles: Vec<ReadProfile>, is_cpu_profile: bool) -> Vec<Chosen> {
+pub(crate) fn choose(
+    profiles: Vec<ReadProfile>,
+    is_cpu_profile: bool,
+) -> (Vec<Chosen>, UncountedProfiles) {
     let rank = |source: Option<ProfileSource>| match source {
         Some(ProfileSource::Internal) if !is_cpu_profile => 0,
         Some(ProfileSource::Inspector) => 1,
@@ -145,12 +149,21 @@ pub(crate) fn choose(profiles: Vec<ReadProfile>, is_cpu_profile: bool) -> Vec<Ch
     };
     let mut chosen: Vec<(u8, Chosen)> = Vec::new();
     let mut places: HashMap<ThreadId, usize> = HashMap::default();
+    let mut uncounted = UncountedProfiles::default();
     for profile in profiles {
         let ReadProfile { facts, source, model, .. } = profile;
-        let Some(tid) = facts.tid else { continue };
+        let holds_any = u64::from(model.span.count > 0 || !model.nodes.is_empty());
+        uncounted.of += holds_any;
+        let Some(tid) = facts.tid else {
+            uncounted.unowned += holds_any;
+            continue;
+        };
         let own = rank(source);
         let next = chosen.len();
         let at = *places.entry((facts.pid.clone(), tid.clone())).or_insert(next);
+        if at < next {
+            uncounted.further += holds_any;
+        }
         let this = Chosen { pid: facts.pid, tid, input: facts.input, model: Some(model) };
         match chosen.get_mut(at) {
             None => chosen.push((own, this)),
@@ -159,6 +172,7 @@ pub(crate) fn choose(profiles: Vec<ReadProfile>, is_cpu_profile: bool) -> Vec<Ch
         }
     }
     let all = chosen.into_iter().map(|(_, chosen)| chosen);
-    all.filter(|chosen| chosen.model.as_ref().is_some_and(|model| !model.nodes.is_empty()))
-        .collect()
+    let has_nodes =
+        |chosen: &Chosen| chosen.model.as_ref().is_some_and(|model| !model.nodes.is_empty());
+    (all.filter(has_nodes).collect(), uncounted)
 }

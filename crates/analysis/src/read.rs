@@ -134,7 +134,7 @@ impl Trace {
         trace.is_generic &= !wholes;
         trace.is_cpu_profile = is_cpu_profile;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
-        trace.add_threads(&lanes, &mut choose(profiles, is_cpu_profile));
+        trace.add_profiles(&lanes, profiles);
         if !drawn_only {
             trace.bound_by_samples();
         }
@@ -197,6 +197,8 @@ impl Trace {
             clock: Clock::default(),
             threads: Vec::new(),
             bounds: (f64::INFINITY, f64::NEG_INFINITY),
+            start: facts.bounds.start,
+            uncounted: Default::default(),
             is_generic: !facts.is_web,
             is_cpu_profile: false,
             weights: rules.weights,
@@ -234,6 +236,13 @@ impl Trace {
             models.for_each(|model| model.map(|frame| mapper.change(frame)));
         }
         (self.libraries, self.mapped) = (mapper.libraries, mapper.mapped);
+    }
+
+    /// Gives threads their profiles, and puts them in order.
+    fn add_profiles(&mut self, lanes: &[Lane], profiles: Vec<ReadProfile>) {
+        let (mut chosen, uncounted) = choose(profiles, self.is_cpu_profile);
+        self.uncounted = uncounted;
+        self.add_threads(lanes, &mut chosen);
     }
 
     /// Puts the threads in order (devtools-semantics §9): processes by their first events, then those with pages; in

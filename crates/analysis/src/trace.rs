@@ -1,7 +1,7 @@
 //! A trace, or several, or CPU profiles, read: its threads with their events and samples.
 
 use crate::calls::integrate;
-use crate::clock::{Clock, Times};
+use crate::clock::{Clock, Times, nanos_of};
 use crate::compiled::Included;
 use crate::counters::Counters;
 use crate::details::{DetailsTable, Wanted};
@@ -22,6 +22,7 @@ use crate::refusals::Refusal;
 use crate::samples::Sample;
 use crate::sorting::{FiledRecords, Pairs};
 use crate::space::Space;
+use crate::uncounted::UncountedProfiles;
 use crate::value::string;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -151,6 +152,10 @@ pub struct Trace {
     pub threads: Vec<Thread>,
     /// First and last microsecond (§11) on the trace's clock; infinite if there is none.
     pub bounds: (f64, f64),
+    /// The nanosecond from which `slice` and `info` count times, where tables count from the first of `bounds` by the rules of DevTools.
+    pub(crate) start: Option<i64>,
+    /// CPU profiles of which nothing is in the tables.
+    pub uncounted: UncountedProfiles,
     pub(crate) producer: Producer,
     /// Whether rules of DevTools decide which events count, from when to when: V8 or Blink wrote the
     /// trace. Else all events count.
@@ -260,6 +265,15 @@ impl Trace {
     /// Where its times begin, in nanoseconds, if they are exact ones: all times that are said to be on its clock count from there.
     pub fn origin(&self) -> Option<i64> {
         self.clock.origin()
+    }
+
+    /// Returns how many milliseconds after the start of the trace, from which `slice` and `info` count times, DevTools begins to
+    /// count, if its rules apply and it begins at another microsecond.
+    pub fn devtools_zero(&self) -> Option<f64> {
+        let first = Some(self.bounds.0).filter(|first| first.is_finite())?;
+        let first = nanos_of(self.clock.written_micros(self.clock.of_micros(first)));
+        let after = i128::from(first) - i128::from(self.start?);
+        (after.abs() >= 1000).then_some(after as f64 / 1e6)
     }
 
     /// What became of all B and E events.

@@ -9,6 +9,7 @@ mod diff;
 mod docs;
 mod exit_codes;
 mod filter;
+mod headers;
 mod help;
 mod identity;
 mod index;

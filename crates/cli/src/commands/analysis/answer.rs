@@ -1,7 +1,9 @@
 //! What is answered: tables, and which of their rows are shown.
 
+use serde_json::{Value, json};
 use std::borrow::Cow;
-use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow, Weights};
+use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow, UncountedProfiles, Weights};
+use tracemill_pipeline::{grouped, plural};
 
 /// Tables, and what they are of.
 pub(super) struct Answer<'a> {
@@ -37,6 +39,34 @@ pub(super) fn self_of(weights: Weights) -> &'static str {
         Weights::Delta => "since the sample before",
         Weights::Hits => "all samples alike",
     }
+}
+
+/// What the reader of tables must know of the trace: where DevTools' times begin, and what is not counted.
+pub(super) fn notes(trace: &Trace) -> Vec<String> {
+    let zero = trace.devtools_zero();
+    let zero = zero.map(|ms| format!("DevTools' 0 is at {ms:+.2} ms"));
+    zero.into_iter().chain(uncounted_profiles(trace)).collect()
+}
+
+/// How many CPU profiles are not counted, and why.
+fn uncounted_profiles(trace: &Trace) -> Option<String> {
+    let UncountedProfiles { of, further, unowned } = trace.uncounted;
+    let reasons = [
+        (further, "of threads with another (one of each counts, as in DevTools)"),
+        (unowned, "without the Profile event that names their thread"),
+    ];
+    let reasons = reasons.into_iter().filter(|(count, _)| *count > 0);
+    let reasons = reasons.map(|(count, why)| format!("{} {why}", grouped(count)));
+    let reasons = reasons.collect::<Vec<_>>().join(", ");
+    let (count, all) = (grouped(further + unowned), plural(of, "CPU profile"));
+    (!reasons.is_empty()).then(|| format!("{count} of {all} not counted: {reasons}"))
+}
+
+/// The same as members of an object.
+pub(super) fn note_members(trace: &Trace) -> [(&'static str, Value); 2] {
+    let UncountedProfiles { of, further, unowned } = trace.uncounted;
+    let profiles = json!({"of": of, "further": further, "unowned": unowned});
+    [("devtools_zero_ms", json!(trace.devtools_zero())), ("uncounted_profiles", profiles)]
 }
 
 /// Which rows of a table are shown.

@@ -1,6 +1,6 @@
 //! `tracemill calls`: the trace with calls as events, or the flame chart as rows.
 
-use super::answer::times_of;
+use super::answer::{notes, times_of};
 use super::{Job, maps, stored, warnings};
 use crate::args::{CallsArgs, TimeSpan};
 use crate::commands::running::{Flags, Running};
@@ -83,6 +83,7 @@ fn make(args: &CallsArgs, running: &Running<'_>) -> Result<Made, Failure> {
         args.part.window(TimeSpan::of(&trace))?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     let rules = args.part.table_rules();
     let (written, calls) = trace.draft_calls(&threads, rules, window, "calls of samples")?;
+    notes(&trace).iter().for_each(|note| running.messages.say(note));
     let said = [unmatched, warnings(&trace)].concat();
     Ok(Made { written, calls, said, merging })
 }

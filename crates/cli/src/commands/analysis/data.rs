@@ -1,6 +1,6 @@
 //! The answers as JSON and CSV: every bit of every number.
 
-use super::answer::{Answer, RULES, self_of, times_of};
+use super::answer::{Answer, RULES, note_members, self_of, times_of};
 use crate::args::CsvForm;
 use crate::report::{Object, id};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn rows_json<'a>(answer: &Answer<'_>, part: &'a Part) -> impl Iterator<Item = Va
 /// What the numbers are of, and by which rules.
 pub(super) fn head<'o>(answer: &Answer<'_>) -> Object<'o> {
     let refusals: Value = answer.trace.refusals.iter().map(|own| own.name()).collect();
-    Object::from([
+    let mut head = Object::from([
         ("verb", json!(answer.verb)),
         ("view", json!(answer.view())),
         ("rules", json!(RULES)),
@@ -53,7 +53,9 @@ pub(super) fn head<'o>(answer: &Answer<'_>) -> Object<'o> {
         ("group_by", json!(answer.query.by.name())),
         ("devtools_refuses", refusals),
         ("origin_ns", json!(answer.trace.origin())),
-    ])
+    ]);
+    head.extend(note_members(answer.trace));
+    head
 }
 
 /// What a table is of.

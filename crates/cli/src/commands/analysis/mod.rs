@@ -288,7 +288,8 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
                 text::heaviest(&job.trace, &parts, through, columns)
             }
         };
-        job.place().write(text.as_bytes())?;
+        let page = text::above(&job.trace, columns) + &text;
+        job.place().write(page.as_bytes())?;
         return job.finish(text.is_empty());
     }
     let shown = Shown { rows: args.rows.map(|rows| rows as usize), default_rows: None };

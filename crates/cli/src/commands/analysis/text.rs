@@ -1,6 +1,6 @@
 //! The answers as text for people, and as Markdown.
 
-use super::answer::{Answer, self_of};
+use super::answer::{Answer, notes, self_of};
 use super::branches::Following;
 use super::data::percent_of;
 use crate::markdown::{cell, command};
@@ -33,6 +33,8 @@ pub(super) fn write_page(
     paper: PageStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let above = above(answer.trace, paper.columns.filter(|_| !paper.markdown));
+    out.write_all(above.as_bytes())?;
     for (at, part) in answer.parts.iter().enumerate() {
         if at > 0 {
             out.write_all(b"\n")?;
@@ -51,6 +53,16 @@ pub(super) fn write_page(
         write_table(answer, part, paper, out)?;
     }
     Ok(())
+}
+
+/// The lines above all tables of a trace, and an empty one below them; nothing if there is nothing to say.
+pub(super) fn above(trace: &Trace, columns: Option<usize>) -> String {
+    let (mut text, notes) = (String::new(), notes(trace));
+    notes.iter().for_each(|note| push_line(&mut text, note, 2, columns));
+    if !notes.is_empty() {
+        text.push('\n');
+    }
+    text
 }
 
 /// Threads, window, how busy, and how many calls, with what DevTools would not draw of them.

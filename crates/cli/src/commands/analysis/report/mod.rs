@@ -13,6 +13,7 @@ mod web;
 mod write;
 
 use super::Job;
+use super::answer::{RULES, note_members, notes, self_of, times_of};
 use crate::args::{ReportArgs, TimeSpan};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
@@ -101,19 +102,21 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
         plural(threads.len() as u64, "thread"),
         if trace.origin().is_some() { ", exact times" } else { "" },
     );
+    let text = [vec![text], notes(trace)].concat().join("; ");
     let names: Value = trace.inputs.iter().map(|own| json!(own.name)).collect();
     let mut members = vec![
         ("producer", json!(report.producer.name())),
-        ("rules", json!(super::answer::RULES)),
-        ("times", json!(super::answer::times_of(trace))),
+        ("rules", json!(RULES)),
+        ("times", json!(times_of(trace))),
         ("unit", json!("ms")),
-        ("self", json!(super::answer::self_of(trace.weights))),
+        ("self", json!(self_of(trace.weights))),
         ("inputs", names),
         ("window", json!([report.window.from, report.window.to])),
         ("duration_ms", json!(duration)),
         ("processes", json!(pids.len())),
         ("threads", json!(threads.len())),
     ];
+    members.extend(note_members(trace));
     members.extend(trace.origin().map(|origin| ("origin_ns", json!(origin))));
     Head { text: crate::messages::plain(&text), inputs: None, members }
 }

@@ -1,0 +1,72 @@
+//! The lines above tables: where DevTools' times begin, and what is not counted.
+
+use crate::support::Folder;
+use serde_json::{Value, json};
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// A page whose recording starts 820 ms after its first event.
+fn page(name: &str) -> String {
+    let event = |name: &str, ts: u64, data: Value| json!({"ph": "X", "name": name, "cat": "devtools.timeline", "pid": 1, "tid": 1, "ts": ts, "dur": 900, "args": {"data": data}});
+    let frame = json!({"frame": "F", "url": "https://a.example/", "processId": 1, "isInPrimaryMainFrame": true, "isOutermostMainFrame": true, "name": ""});
+    let start = json!({"ph": "I", "s": "t", "name": name, "cat": "devtools.timeline", "pid": 1, "tid": 1, "ts": 821_000, "args": {"data": {"frames": [frame]}}});
+    json!([event("Early", 1_000, json!({})), start, event("FunctionCall", 830_000, json!({}))])
+        .to_string()
+}
+
+/// A CPU profile of a thread, if it has one, with some samples.
+fn profile(id: &str, tid: Option<u64>) -> Vec<Value> {
+    let of = |name: &str, tid: u64, data: Value| json!({"ph": "P", "name": name, "cat": "disabled-by-default-v8.cpu_profiler", "id": id, "pid": 1, "tid": tid, "ts": 1_000, "args": {"data": data}});
+    let frame = |name: &str| json!({"functionName": name, "scriptId": 1, "url": "a.js"});
+    let nodes = json!([{"id": 1, "callFrame": frame("(root)")}, {"id": 2, "parent": 1, "callFrame": frame("f")}]);
+    let chunk = json!({"cpuProfile": {"nodes": nodes, "samples": [2, 2, 2]}, "timeDeltas": [100, 100, 100]});
+    let head = tid.map(|tid| of("Profile", tid, json!({"startTime": 1_000})));
+    head.into_iter().chain([of("ProfileChunk", 9, chunk)]).collect()
+}
+
+const ALL: [&str; 5] =
+    ["top", "tree", "tree --heaviest --pid 1", "report", "tree --bottom-up --markdown"];
+
+#[test]
+fn tables_say_where_devtools_begins_to_count() {
+    let folder = Folder::new()
+        .with("page.json", page("TracingStartedInBrowser"))
+        .with("plain.json", page("Other"));
+    for verb in ALL {
+        let said = folder.run(&format!("{verb} page.json")).ends(0).stdout;
+        assert!(said.contains("DevTools' 0 is at +820.00 ms"), "{verb}: {said}");
+        let said = folder.run(&format!("{verb} plain.json")).ends(0).stdout;
+        assert!(!said.contains("DevTools' 0"), "{verb}: {said}");
+    }
+    // the start of the trace and that of the tables lie apart as the header says
+    let info = parsed(&folder.run("info --json page.json").ends(0).stdout);
+    let top = parsed(&folder.run("top --json page.json").ends(0).stdout);
+    let start = info["time"]["start_ns"].as_f64().expect("a time") / 1e6;
+    let zero = top["devtools_zero_ms"].as_f64().expect("a time");
+    assert_eq!(top["parts"][0]["window"][0].as_f64(), Some(start + zero), "{top}");
+}
+
+#[test]
+fn profiles_that_are_not_counted_are_told() {
+    let call = json!({"ph": "X", "name": "FunctionCall", "cat": "devtools.timeline", "pid": 1, "tid": 1, "ts": 1_000, "dur": 900, "args": {}});
+    let of = |profiles: &[(&str, Option<u64>)]| {
+        let profiles = profiles.iter().flat_map(|&(id, tid)| profile(id, tid));
+        Value::from([vec![call.clone()], profiles.collect()].concat()).to_string()
+    };
+    let folder = Folder::new()
+        .with("all.json", of(&[("0x1", Some(1)), ("0x2", Some(2))]))
+        .with("some.json", of(&[("0x1", Some(1)), ("0x2", Some(1)), ("0x3", None)]));
+    let expected = "2 of 3 CPU profiles not counted: 1 of threads with another (one of each counts, as in DevTools), 1 without the Profile event that names their thread";
+    for verb in ALL {
+        let said = folder.run(&format!("{verb} some.json")).ends(0).stdout;
+        assert!(said.contains(expected), "{verb}: {said}");
+        let said = folder.run(&format!("{verb} all.json")).ends(0).stdout;
+        assert!(!said.contains("not counted"), "{verb}: {said}");
+    }
+    let top = parsed(&folder.run("top --json some.json").ends(0).stdout);
+    assert_eq!(top["uncounted_profiles"], json!({"of": 3, "further": 1, "unowned": 1}));
+    let run = folder.run("calls some.json -o calls.json -v").ends(0);
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+}
