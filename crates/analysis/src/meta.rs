@@ -2,6 +2,7 @@
 
 use crate::value::{elements, is_true, member, micros, string, template};
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::metadata::NODE_MAIN;
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 
@@ -100,6 +101,8 @@ type Shown = (Box<[u8]>, Vec<u8>);
 pub(crate) struct Meta {
     /// By (pid, tid), in the order of the first of each.
     pub(crate) thread_names: Vec<(ThreadId, Vec<u8>)>,
+    /// Main threads of Node, whatever other names they have.
+    pub(crate) node_mains: HashSet<ThreadId>,
     /// Where each of them stands, by pid and then by tid.
     thread_numbers: HashMap<Box<[u8]>, Numbers>,
     pub(crate) process_names: HashMap<Box<[u8]>, Vec<u8>>,
@@ -131,21 +134,7 @@ impl Meta {
         let args = &*event.args;
         let data = member(args, b"data");
         match event.role {
-            Role::ThreadName => {
-                let name = member(args, b"name").filter(|name| *name != b"null");
-                let name = template(name.or(Some(&event.tid))).into_owned();
-                if name == b"CrGpuMain" {
-                    return;
-                }
-                let next = self.thread_names.len();
-                let of_process = self.thread_numbers.entry(pid.into()).or_default();
-                match *of_process.entry(event.tid.clone()).or_insert(next) {
-                    new if new == next => {
-                        self.thread_names.push(((pid.into(), event.tid.clone()), name));
-                    }
-                    known => self.thread_names[known].1 = name,
-                }
-            }
+            Role::ThreadName => self.name_thread(pid, event),
             Role::ProcessName => {
                 if let Some(name) = member(args, b"name") {
                     self.process_names.insert(pid.into(), template(Some(name)).into_owned());
@@ -198,6 +187,24 @@ impl Meta {
         }
     }
 
+    /// Takes the name of a thread; one of two is the later.
+    fn name_thread(&mut self, pid: &[u8], Notable { tid, args, .. }: &Notable) {
+        let name = member(args, b"name").filter(|name| *name != b"null");
+        let name = template(name.or(Some(tid))).into_owned();
+        if name == b"CrGpuMain" {
+            return;
+        }
+        if name == NODE_MAIN {
+            self.node_mains.insert((pid.into(), tid.clone()));
+        }
+        let next = self.thread_names.len();
+        let of_process = self.thread_numbers.entry(pid.into()).or_default();
+        match *of_process.entry(tid.clone()).or_insert(next) {
+            new if new == next => self.thread_names.push(((pid.into(), tid.clone()), name)),
+            known => self.thread_names[known].1 = name,
+        }
+    }
+
     /// `updateRendererProcessByFrame`
     fn frame(&mut self, frame: &[u8], pid: Box<[u8]>) {
         let text = |key: &[u8]| member(frame, key).and_then(string).unwrap_or_default();
@@ -232,6 +239,11 @@ impl Meta {
                 page.is_on_main_frame |= self.main_frame.as_ref() == Some(id);
             }
         }
+    }
+
+    /// Whether the page is one that was made so that DevTools shows CPU profiles: no URL of a page begins like its own.
+    pub(crate) fn is_page_made(&self) -> bool {
+        self.main_frame_url.as_deref().is_some_and(|url| url.starts_with(b"process:"))
     }
 
     /// Whether a process shows a frame.

@@ -83,7 +83,7 @@ pub(crate) struct Signs<'t> {
 impl Signs<'_> {
     /// Finds the producer. Of traces by several Chrome goes before the others.
     pub(crate) fn producer(&self) -> Producer {
-        if self.is_web && !self.has_whole {
+        if self.is_web && !self.has_whole && !self.meta.is_page_made() {
             return Producer::Chrome;
         }
         let mut compiler = false;
@@ -100,11 +100,10 @@ impl Signs<'_> {
             };
             found = found.or(own);
         }
-        let is_node = |name: &[u8]| name == b"JavaScriptMainThread";
         match found {
             Some(own) => own,
             None if compiler => Producer::Clang,
-            None if self.meta.thread_names.iter().any(|(_, name)| is_node(name)) => Producer::Node,
+            None if !self.meta.node_mains.is_empty() => Producer::Node,
             None if self.is_web || self.has_whole => Producer::Chrome,
             None => Producer::Generic,
         }

@@ -20,6 +20,7 @@ use crate::space::Space;
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use std::sync::Arc;
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::metadata::NODE_MAIN;
 use tracemill_core::spill::SpilledVec;
 use tracemill_pipeline::{Config, Error, InputSet, PendingMerge, Source};
 use tracemill_tokenizer::{string_is, unescaped_text};
@@ -243,6 +244,7 @@ impl Trace {
         let (mut chosen, uncounted) = choose(profiles, self.is_cpu_profile);
         self.uncounted = uncounted;
         self.add_threads(lanes, &mut chosen);
+        self.name_as_node();
     }
 
     /// Puts the threads in order (devtools-semantics §9): processes by their first events, then those with pages; in
@@ -382,6 +384,17 @@ impl Trace {
                 self.bounds.1 = self.bounds.1.max(self.clock.micros(self.clock.tick(end)));
             }
         }
+    }
+
+    /// Gives main threads of Node the names that Node gave them, where DevTools finds another behind these.
+    fn name_as_node(&mut self) {
+        if self.as_devtools {
+            return;
+        }
+        let mains = &self.meta.node_mains;
+        let is_main = |own: &&mut Thread| mains.contains(&(own.pid.clone(), own.tid.clone()));
+        let name = String::from_utf8_lossy(NODE_MAIN);
+        self.threads.iter_mut().filter(is_main).for_each(|own| own.name = Some(name.to_string()));
     }
 
     /// Takes from threads what DevTools does not show (devtools-semantics §9): those of processes without a page, and profiles of

@@ -17,7 +17,7 @@
 
 use crate::hash::HashMap;
 use crate::json::{member, printable};
-use tracemill_tokenizer::{Event, Field};
+use tracemill_tokenizer::{Event, Field, string_is};
 
 /// What a metadata event tells of a process or a thread, by its `name`. Source: the section on metadata of the *Trace Event Format* document. Others
 /// (`process_uptime_seconds`, `num_cpus` …) tell nothing of these.
@@ -85,8 +85,15 @@ type Written = Box<[u8]>;
 /// what the allocator keeps for three texts.
 const ENTRY: usize = 240;
 
-/// Puts a name in the place of the one there was, and counts the bytes of the texts.
+/// The name that Node gives its main thread. A trace for DevTools has another name for it behind this one, by which DevTools finds
+/// the main thread of a page.
+pub const NODE_MAIN: &[u8] = b"JavaScriptMainThread";
+
+/// Puts a name in the place of the one there was, and counts the bytes of the texts. [`NODE_MAIN`] stays.
 fn insert<K: IdBytes>(all: &mut HashMap<K, Written>, id: K, name: Written, text: &mut usize) {
+    if all.get(&id).is_some_and(|known| string_is(known, NODE_MAIN)) {
+        return;
+    }
     let of_id = id.bytes();
     *text += name.len();
     match all.insert(id, name) {
@@ -112,7 +119,7 @@ impl IdBytes for (Written, Written) {
     }
 }
 
-/// What processes and threads are called, by their ids; of two names the later one counts.
+/// What processes and threads are called, by their ids; of two names the later one counts, but [`NODE_MAIN`] stays.
 ///
 /// Ids are compared as bytes: `1` and `"1"` are two processes. Names are kept as written, and decoded when they are asked for. Heap: see [`Names::heap`].
 #[derive(Clone, Debug, Default)]

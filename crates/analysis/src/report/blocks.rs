@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::trace::Trace;
 
 impl Trace {
-    /// Those of a CPU profile that stands alone, of 50 ms and more within the window, still without their paths. Cost: a look at each
+    /// Those of a CPU profile, of 50 ms and more within the window, still without their paths. Cost: a look at each
     /// sample; heap: that of `rows` blocks.
     pub(super) fn blocks(&self, at: usize, model: &Model, rows: usize, window: Window) -> Blocks {
         let mut blocks = Blocks::default();

@@ -11,6 +11,7 @@ use crate::entries::Entry;
 use crate::groups::GroupBy;
 use crate::ordered::Table;
 use crate::picks::{Picks, Walked};
+use crate::producer::Producer;
 use crate::rows::TreePath;
 use crate::table::View;
 use crate::trace::Trace;
@@ -46,8 +47,12 @@ impl Trace {
         self.limits.cancel.check()?;
         let thread = &self.threads[at];
         let mut tasks = self.has_tasks().then(|| self.tasks((at, thread), rules.rows, window));
-        let alone = self.stands_alone(thread);
-        let mut blocks = alone.map(|own| self.blocks(at, own, rules.rows, window));
+        let is_node = rules.producer.unwrap_or(self.producer()) == Producer::Node;
+        let of_node = thread.model.as_deref().filter(|_| is_node);
+        let mut blocks = self
+            .stands_alone(thread)
+            .or(of_node)
+            .map(|own| self.blocks(at, own, rules.rows, window));
         let mut reflows = match layouts {
             Some(layouts) => self.reflows(thread, (layouts, window), &room.grown)?,
             None => OfThread::default(),

@@ -363,6 +363,14 @@ fn producers_are_told_by_content() {
     assert_eq!(of(&x("Environment", "node,node.environment")), Producer::Node);
     let started = r#"{"ph":"I","name":"TracingStartedInBrowser","cat":"c","pid":1,"tid":1,"ts":1,"args":{"data":{"frames":[]}}}"#;
     assert_eq!(of(started), Producer::Chrome);
+    // what a merge adds so that DevTools shows a recording of Node says nothing of it
+    let page = r#"{"isOutermostMainFrame":true,"frame":"F","url":"URL","processId":1}"#;
+    let with_node = |url: &str| {
+        let started = started.replace("[]", &format!("[{}]", page.replace("URL", url)));
+        of(&[&*started, &x("Environment", "node,node.environment")].join(","))
+    };
+    assert_eq!(with_node("process:1"), Producer::Node);
+    assert_eq!(with_node("https://a.example/"), Producer::Chrome);
     let corpus = shared().join("corpus");
     for (name, producer) in [
         ("bazel/tiny.json.gz", Producer::Bazel),

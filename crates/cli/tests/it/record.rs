@@ -84,7 +84,12 @@ fn all_threads_of_all_processes_are_in_one_trace() {
     let listed = json(&folder.run("profile list --json a.json").ends(0).stdout);
     let names: Vec<_> =
         listed["profiles"].as_array().expect("a list").iter().map(|p| &p["thread"]).collect();
-    assert!(names.contains(&&Value::from("CrRendererMain")), "{listed}");
+    assert!(names.contains(&&Value::from("JavaScriptMainThread")), "{listed}");
+    // it is a trace of Node, whatever DevTools needs to show it
+    let report = folder.run("report a.json").ends(0).stdout;
+    assert!(report.starts_with("# node: a.json, "), "{report}");
+    assert!(report.contains("JavaScriptMainThread") && report.contains("## blocks"), "{report}");
+    assert!(!report.contains("CrRendererMain") && !report.contains("## web"), "{report}");
     let mut lanes: Vec<_> = (listed["profiles"].as_array().expect("a list").iter())
         .map(|profile| (profile["pid"].to_string(), profile["tid"].to_string()))
         .collect();
@@ -133,7 +138,7 @@ fn a_program_without_children_has_one_lane_and_keeps_its_own_options() {
     let output = list.arg("the traces/one trace.json.gz").output().expect("it runs");
     let listed = json(&Run::of(output).ends(0).stdout);
     assert_eq!(listed["profiles"].as_array().map(Vec::len), Some(1), "{listed}");
-    assert_eq!(listed["profiles"][0]["thread"], "CrRendererMain");
+    assert_eq!(listed["profiles"][0]["thread"], "JavaScriptMainThread");
 }
 
 #[test]
