@@ -57,7 +57,8 @@ pub(crate) fn convert(
     // of nothing at all not even a line break is written
     let layout = layout(writer.format, style, observed.breaks || index.events == 0);
     let counts = (index.events, index.bytes);
-    let plan = WritePlan { layout, lists: &kept.into(), counts, warning: None };
+    let plan =
+        WritePlan { layout, lists: &kept.into(), counts, warning: None, patchers: Vec::new() };
     let mut run = writer.write(plan, |united| {
         let copied = observed.overlapped.map(|copy| copy.end(layout, united)).transpose()?;
         Ok(copied.flatten().or(observed.stream_policy.take()))

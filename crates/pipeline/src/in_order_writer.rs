@@ -7,6 +7,7 @@ use crate::emit::Emit;
 use crate::keys::{unite, unite_without_annotations};
 use crate::layout::Layout;
 use crate::merged_keys::MergedKeys;
+use crate::patcher::Patcher;
 use crate::reordering::Reordering;
 use crate::report::{AnnotationReport, RunReport};
 use crate::streamed_output::{StreamedOutput, format_in_order, report_in_order, take_late_keys};
@@ -49,6 +50,8 @@ pub(crate) struct WritePlan<'a> {
     pub(crate) counts: (u64, u64),
     /// A warning about the choice of events.
     pub(crate) warning: Option<Warning>,
+    /// What changes in events.
+    pub(crate) patchers: Vec<&'a dyn Patcher>,
 }
 
 impl<'w, 'p> InOrderWriter<'w, 'p> {
@@ -112,7 +115,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
     ) -> Result<RunReport, Error> {
         let InOrderWriter { inputs, store, output, config, format, mut united, .. } = self;
         let (annotations, late) = (self.annotations, self.late);
-        let WritePlan { layout, lists, counts, warning } = plan;
+        let WritePlan { layout, lists, counts, warning, patchers } = plan;
         let mut run = RunReport {
             events: counts.0,
             ..report_in_order(inputs, (&united, format), late, config)
@@ -124,7 +127,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
             delays: Reordering::default(),
             lists,
             timed: Timed::Buckets(Buckets::over(std::iter::empty())),
-            patchers: Vec::new(),
+            patchers,
         };
         let written = Written::whole(&emit, config);
         run.annotations = match &annotations {

@@ -129,7 +129,7 @@ pub use extract::{
     list_profiles,
 };
 pub use file_names::resolved_path;
-pub use filter::Filter;
+pub use filter::{ArgsCriterion, Filter};
 pub use fitted::join::{JoinedInputs, join};
 pub use fitted::verbs::{convert, filter, slice};
 pub use id_set::IdSet;

@@ -6,7 +6,9 @@ use crate::exit::Failure;
 use crate::size;
 use clap::Args;
 use tracemill_analysis::names_titled;
-use tracemill_pipeline::{Duration, Filter, Glob, IdSet, Pattern, Preset, TimePoint};
+use tracemill_pipeline::{
+    ArgsCriterion, Duration, Filter, Glob, IdSet, Pattern, Preset, TimePoint,
+};
 
 pub(super) const ABOUT: &str = "\
 Keeps the events that match, in the order of the input, with the bytes they were read with.
@@ -46,6 +48,13 @@ Examples:
 
   Garbage collection in the first minute:
     tracemill filter --name 'GC' --to 1m trace.json -o gc.json
+
+  Clicks, and what one script did:
+    tracemill filter --name EventDispatch --args data.type=click trace.json -o clicks.json
+    tracemill filter --args 'data.url~/app[.]js$' trace.json -o app.json
+
+  Smaller, without stacks and the code of scripts:
+    tracemill filter --drop-args data.stackTrace,beginData.stackTrace trace.json -o less.json
 
   Two processes without one of their threads:
     tracemill filter --pid 4711,4712 trace.json | tracemill filter --invert --tid 4715 -o most.json
@@ -100,6 +109,11 @@ pub(crate) struct CriteriaArgs {
     /// Events whose name matches, in the trace or in DevTools (RunTask or Task), anywhere unless anchored with ^ and $
     #[arg(long, value_name = "REGEX")]
     pub(crate) name: Vec<Pattern>,
+    /// Events with this value in args: KEY=VALUE, or KEY~REGEX, such as data.type=mousedown or data.url~^https:
+    ///
+    /// KEY has dots between names of members. VALUE equals a string, a number (1 is 1.0), true, false or null; REGEX matches strings anywhere unless anchored. Of several with one KEY one must match, of different KEYs each.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) args: Vec<ArgsCriterion>,
     /// Ignore case in --process, --thread, --name and --cat
     #[arg(short, long)]
     pub(crate) ignore_case: bool,
@@ -121,6 +135,11 @@ pub(crate) struct CriteriaArgs {
     /// Leave out events that belong to these
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Preset::ALL.map(|own| (own.name(), own, ""))))]
     pub(crate) drop: Vec<Preset>,
+    /// Leave these members of args out of the events that stay, such as data.stackTrace; metadata keeps its own
+    ///
+    /// Dots stand between names of members. --shrink-to counts events as they were.
+    #[arg(long, value_name = "KEYS", value_delimiter = ',')]
+    pub(crate) drop_args: Vec<String>,
     /// Keep what would be left out and leave out the rest, as grep -v does
     #[arg(long, visible_alias = "invert-match")]
     pub(crate) invert: bool,
@@ -163,12 +182,14 @@ impl CriteriaArgs {
             ph: self.ph.clone(),
             cat: self.cat.clone(),
             name: names.collect::<Result<_, String>>().map_err(Failure::Usage)?,
+            args: self.args.clone(),
             ignore_case: self.ignore_case,
             min_dur: self.min_dur,
             max_dur: self.max_dur,
             from: self.from,
             to: self.to,
             drop: self.drop.clone(),
+            drop_args: self.drop_args.clone(),
             invert: self.invert,
             shrink_to: self.shrink_to,
         })

@@ -57,6 +57,8 @@ fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
         "--cat" => {
             rows(&report.categories).flat_map(|list| list.split(',')).map(str::trim).collect()
         }
+        // of values in args there is no list
+        "--args" => Vec::new(),
         "--args-key" => report.args.iter().flat_map(rows).collect(),
         _ => rows(&report.names).flat_map(|name| [title_of(name), Some(name)]).flatten().collect(),
     }

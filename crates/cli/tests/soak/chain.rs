@@ -211,7 +211,17 @@ fn filter(rng: &mut Rng, portrait: &Portrait) -> Step {
     if criteria.invert {
         step.flag("--invert");
     }
-    let more = ["", "", "", "--drop gpu,network", "--drop compile,threadpool", "--shrink-to 20K"];
+    let more = [
+        "",
+        "",
+        "",
+        "",
+        "--drop gpu,network",
+        "--drop compile,threadpool",
+        "--shrink-to 20K",
+        "--args data.type~.",
+        "--drop-args data.stackTrace,name",
+    ];
     let before = step.words.len();
     step.one_of(rng, &more);
     let known = step.words.len() == before;

@@ -4,13 +4,14 @@
 //!
 //! | sort | criteria | decided |
 //! |---|---|---|
-//! | of the event | pid, tid, ph, cat, name, presets by name and category | on the scan's worker |
+//! | of the event | pid, tid, ph, cat, name, args, presets by name and category | on the scan's worker |
 //! | of the thread | process, thread, presets by thread | when all naming events are read |
 //! | of time | min-dur, max-dur, from, to | at once for single events, unless relative; for pairs when both ends are known |
 
+use super::args::ArgsTests;
 use super::options::Filter;
 use super::queries::{Queries, has_category};
-use super::reason::{FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
+use super::reason::{ARGS, FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
 use super::threads::Thread;
 use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
 use crate::report::Unmatched;
@@ -59,6 +60,7 @@ impl Needs {
         let times = min_dur.is_some() || max_dur.is_some() || from.is_some() || to.is_some();
         let times = times || shrink_to.is_some();
         let fields = criteria.name.is_some() || criteria.cat.is_some() || !filter.ph.is_empty();
+        let fields = fields || !criteria.args.is_empty();
         let pairs = fields || !drops.is_empty() || times;
         let threads = pid.is_some() || tid.is_some() || names;
         let late = names || relative(from) || relative(to) || shrink_to.is_some();
@@ -75,6 +77,7 @@ pub(crate) struct Criteria {
     thread: Option<Regex>,
     cat: Option<Regex>,
     name: Option<Regex>,
+    args: ArgsTests,
     drops: Vec<DropPreset>,
     /// Each criterion by itself, to tell which of them match nothing.
     pub(super) asked: Queries,
@@ -96,6 +99,7 @@ impl Criteria {
             thread: any_of(&filter.thread, case)?,
             cat: any_glob(filter.cat.iter().map(glob_text), case)?,
             name: any_of(&filter.name, case)?,
+            args: ArgsTests::of(&filter.args)?,
             asked: Queries::of(filter, case)?,
             drops: filter
                 .drop
@@ -186,10 +190,16 @@ impl Criteria {
         {
             return 5;
         }
+        let Scratch { name, cat } = scratch;
+        if !self.args.is_empty() {
+            let args = event.field(Field::Args).unwrap_or_default();
+            if !self.args.are_met(args, name) {
+                return ARGS;
+            }
+        }
         if self.cat.is_none() && self.name.is_none() && self.drops.is_empty() {
             return PASSES;
         }
-        let Scratch { name, cat } = scratch;
         if let Some(regex) = &self.cat
             && !has_category(regex, text_of(event, Field::Cat, cat))
         {

@@ -15,8 +15,10 @@
 //! one of them matches; they last from the first to the last of them. A CPU profile stays if its `Profile` event does,
 //! whichever threads its chunks come from, and lasts until its last chunk.
 
+mod args;
 mod criteria;
 mod decide;
+mod drop_args;
 mod look;
 mod membership;
 mod options;
@@ -32,9 +34,12 @@ use crate::in_order_writer::{InOrderWriter, ReadInputs, WritePlan};
 use crate::inputs::scan;
 use crate::layout::Layout;
 use crate::overlapped_copy;
+use crate::patcher::Patcher;
 use crate::report::{FilterReport, Present, Unmatched};
 use crate::streamed_output::{StreamPolicy, StreamedOutput};
+pub use args::ArgsCriterion;
 use criteria::Criteria;
+use drop_args::DropArgs;
 use look::{FilterLook, Findings};
 pub use options::Filter;
 use overlapped::Overlapped;
@@ -74,10 +79,13 @@ impl FilterRun<'_> {
 pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport, Error> {
     job.check(config)?;
     let FilterRun { sources, filter, output } = job;
-    let stream_policy =
-        StreamPolicy::new(sources, output, config, |format| Some(Layout::of(format)));
+    // what changes is written by all threads when it is chosen
+    let is_copied = filter.drop_args.is_empty();
+    let stream_policy = StreamPolicy::new(sources, output, config, move |format| {
+        is_copied.then(|| Layout::of(format))
+    });
     let mut selection = Selection::new(Criteria::of(filter)?, config, stream_policy);
-    let may_begin = sources.len() == 1 && overlapped_copy::is_possible(output, config);
+    let may_begin = is_copied && sources.len() == 1 && overlapped_copy::is_possible(output, config);
     selection.may_begin = (may_begin && !selection.criteria.needs.late).then_some((output, config));
     write(job, scan(sources, config, keep(config), selection)?, config)
 }
@@ -89,7 +97,7 @@ fn keep(config: &Config) -> InputOrder {
 
 /// Decides on what is left, and writes the output.
 fn write(
-    FilterRun { sources, output, .. }: FilterRun<'_>,
+    FilterRun { sources, filter, output }: FilterRun<'_>,
     Scanned { inputs, index, observed: mut selection }: Scanned<InputOrder, Selection<'_>>,
     config: &Config,
 ) -> Result<FilterReport, Error> {
@@ -110,11 +118,13 @@ fn write(
     let len = writer.len(layout);
     let decision = selection.decide(kept, Order(store), config, overlapped.as_ref(), len)?;
     let dropped = decision.tallies.report();
+    let drop_args = DropArgs::of(&filter.drop_args);
     let plan = WritePlan {
         layout,
         lists: &decision.lists,
         counts: (decision.events, decision.bytes),
         warning: decision.warning,
+        patchers: drop_args.iter().map(|own| own as &dyn Patcher).collect(),
     };
     let overlapped = overlapped.filter(|_| decision.is_as_written);
     let mut run = writer.write(plan, |united| {

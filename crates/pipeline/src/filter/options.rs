@@ -1,5 +1,6 @@
 //! What `filter` is asked for.
 
+use super::args::ArgsCriterion;
 use crate::id_set::IdSet;
 use crate::pattern::{Glob, Pattern, Preset};
 use tracemill_core::time::{Duration, TimePoint};
@@ -21,6 +22,8 @@ pub struct Filter {
     pub cat: Vec<Glob>,
     /// Event names, with escapes resolved.
     pub name: Vec<Pattern>,
+    /// Values in `args`: of each path that is named one of these.
+    pub args: Vec<ArgsCriterion>,
     /// Names and categories match whatever their case.
     pub ignore_case: bool,
     /// What is shorter goes; what has no duration lasts 0, a B without E to the end of the trace.
@@ -33,6 +36,8 @@ pub struct Filter {
     pub to: Option<TimePoint>,
     /// What belongs to one of these goes.
     pub drop: Vec<Preset>,
+    /// Paths of members of `args` that are left out of the events that stay, but for metadata; dots stand between names.
+    pub drop_args: Vec<String>,
     /// Keep what would go, and drop what would stay.
     pub invert: bool,
     /// Bytes that the output may have before packing: of what stays, the longest that fit.

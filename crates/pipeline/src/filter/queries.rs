@@ -4,6 +4,7 @@
 //! What events say is looked at while they are scanned, until it is found: a pattern that is found early costs nothing more,
 //! one that nothing matches a look at each event. Ids and names of threads are looked at when all is read.
 
+use super::args::ArgsTests;
 use super::options::Filter;
 use super::threads::Thread;
 use crate::pattern::{Case, Pattern, any_glob, any_of, glob_text};
@@ -23,6 +24,7 @@ enum Predicate {
     Phase,
     Category(Regex),
     Name(Regex),
+    Args(ArgsTests),
     Process(Regex),
     Thread(Regex),
 }
@@ -42,7 +44,7 @@ impl Query {
     }
 
     fn is_of_events(&self) -> bool {
-        matches!(self.test, Predicate::Phase | Predicate::Category(_) | Predicate::Name(_))
+        !matches!(self.test, Predicate::Process(_) | Predicate::Thread(_))
     }
 
     fn is_met(&self, event: &Event<'_>, scratch: &mut Vec<u8>) -> bool {
@@ -51,6 +53,7 @@ impl Query {
             Predicate::Phase => event.is_string(Field::Ph, self.text.as_bytes()),
             Predicate::Category(regex) => has_category(regex, content(text(Field::Cat), scratch)),
             Predicate::Name(regex) => regex.is_match(content(text(Field::Name), scratch)),
+            Predicate::Args(tests) => tests.are_met(text(Field::Args), scratch),
             Predicate::Process(_) | Predicate::Thread(_) => false,
         }
     }
@@ -81,6 +84,10 @@ impl Queries {
         add("--name", &filter.name, Predicate::Name)?;
         add("--process", &filter.process, Predicate::Process)?;
         add("--thread", &filter.thread, Predicate::Thread)?;
+        for own in &filter.args {
+            let tests = ArgsTests::of(std::slice::from_ref(own))?;
+            all.push(Query::new("--args", own.as_str(), Predicate::Args(tests)));
+        }
         Ok(Queries(all.into()))
     }
 

@@ -12,7 +12,8 @@ pub(super) const TO: Reason = 11;
 pub(super) const PRESET: Reason = 12;
 pub(super) const INVERTED: Reason = 17;
 pub(super) const SHRUNK: Reason = 18;
-const NAMES: [&str; 19] = [
+pub(super) const ARGS: Reason = 19;
+const NAMES: [&str; 20] = [
     "",
     "pid",
     "tid",
@@ -32,6 +33,7 @@ const NAMES: [&str; 19] = [
     "drop compile",
     "invert",
     "shrink-to",
+    "args",
 ];
 
 /// Events and bytes that went, by reason.

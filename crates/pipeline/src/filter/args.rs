@@ -1,0 +1,122 @@
+//! Criteria on `args`: `data.type=mousedown`, `data.url~^https:`.
+
+use crate::pattern::{Case, Pattern, any_of};
+use regex::bytes::Regex;
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use tracemill_core::error::Error;
+use tracemill_core::exact::Exact;
+use tracemill_core::json::{content, member};
+
+/// A criterion on a value in `args`: its path, and what it must be.
+///
+/// ```
+/// use tracemill_pipeline::ArgsCriterion;
+///
+/// let criterion: ArgsCriterion = "data.type=mousedown".parse()?;
+/// assert_eq!(criterion.as_str(), "data.type=mousedown");
+/// assert!("data.type".parse::<ArgsCriterion>().is_err()); // neither = nor ~
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ArgsCriterion {
+    text: String,
+    /// Names of members, the outermost first.
+    path: Vec<String>,
+    wanted: Wanted,
+}
+
+/// What a value must be.
+#[derive(Clone, Debug)]
+enum Wanted {
+    /// A string with this content, an equal number, or this literal.
+    Equal(String),
+    /// A string whose content matches, or a number or literal that does as it is written.
+    Matching(Pattern),
+}
+
+impl ArgsCriterion {
+    /// Returns the criterion as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl FromStr for ArgsCriterion {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = "expected KEY=VALUE or KEY~REGEX, such as data.type=click; KEY has dots between names of members";
+        let at = text.find(['=', '~']).ok_or_else(|| format!("{expected}: {text}"))?;
+        let (path, value) = (&text[..at], &text[at + 1..]);
+        if path.split('.').any(str::is_empty) {
+            return Err(format!("{expected}: {text}"));
+        }
+        let wanted = match text.as_bytes()[at] {
+            b'=' => Wanted::Equal(value.to_owned()),
+            _ => Wanted::Matching(value.parse()?),
+        };
+        let path = path.split('.').map(str::to_owned).collect();
+        Ok(ArgsCriterion { text: text.to_owned(), path, wanted })
+    }
+}
+
+/// Criteria, ready to be used: of each path one must be met.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ArgsTests(Vec<(Vec<String>, Vec<Test>)>);
+
+#[derive(Clone, Debug)]
+enum Test {
+    Equal(String),
+    Matching(Regex),
+}
+
+impl ArgsTests {
+    /// Prepares criteria.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Usage`] if a pattern is too large.
+    pub(super) fn of(criteria: &[ArgsCriterion]) -> Result<Self, Error> {
+        let mut by_path: BTreeMap<Vec<String>, Vec<Test>> = BTreeMap::new();
+        for criterion in criteria {
+            let test = match &criterion.wanted {
+                Wanted::Equal(text) => Some(Test::Equal(text.clone())),
+                Wanted::Matching(pattern) => {
+                    any_of(std::slice::from_ref(pattern), Case::Matters)?.map(Test::Matching)
+                }
+            };
+            by_path.entry(criterion.path.clone()).or_default().extend(test);
+        }
+        Ok(ArgsTests(by_path.into_iter().collect()))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether `args` meet one criterion of each path. Cost: one pass over each object on a path.
+    pub(super) fn are_met(&self, args: &[u8], scratch: &mut Vec<u8>) -> bool {
+        self.0.iter().all(|(path, tests)| {
+            let value = path.iter().try_fold(args, |value, name| member(value, name.as_bytes()));
+            value.is_some_and(|value| tests.iter().any(|test| test.is_met(value, scratch)))
+        })
+    }
+}
+
+impl Test {
+    fn is_met(&self, value: &[u8], scratch: &mut Vec<u8>) -> bool {
+        if matches!(value, [b'{' | b'[', ..]) {
+            return false;
+        }
+        let text = content(value, scratch);
+        match self {
+            Test::Equal(wanted) => {
+                let is_number = !matches!(value, [b'"', ..]);
+                let number = || is_number.then(|| Exact::of(value)).flatten();
+                text == wanted.as_bytes()
+                    || number().is_some_and(|own| Exact::of(wanted.as_bytes()) == Some(own))
+            }
+            Test::Matching(regex) => regex.is_match(text),
+        }
+    }
+}

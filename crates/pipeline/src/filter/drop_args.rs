@@ -1,0 +1,75 @@
+//! Members of `args` that are left out of the events that stay.
+
+use crate::annotations::without;
+use crate::patcher::{EventPatcher, Patcher, WrittenAt};
+use tracemill_core::json::member;
+use tracemill_core::patch::Patches;
+use tracemill_tokenizer::{Field, FieldFinder, Tier};
+
+/// Paths of members of `args`, the outermost names first.
+pub(super) struct DropArgs(Vec<Vec<String>>);
+
+impl DropArgs {
+    /// Takes paths with dots between names; `None` without any.
+    pub(super) fn of(paths: &[String]) -> Option<Self> {
+        let names = |path: &String| path.split('.').map(str::to_owned).collect();
+        (!paths.is_empty()).then(|| DropArgs(paths.iter().map(names).collect()))
+    }
+}
+
+impl Patcher for DropArgs {
+    fn start(&self, tier: Tier) -> Box<dyn EventPatcher + '_> {
+        Box::new(ArgsDropper { paths: &self.0, finder: FieldFinder::new(tier) })
+    }
+}
+
+struct ArgsDropper<'d> {
+    paths: &'d [Vec<String>],
+    finder: FieldFinder,
+}
+
+impl EventPatcher for ArgsDropper<'_> {
+    fn patch(&mut self, bytes: &[u8], _: WrittenAt, patches: &mut Patches) {
+        let spans = self.finder.find(bytes);
+        let event = spans.of(bytes);
+        let Some(args) = event.field(Field::Args).filter(|_| !event.is_metadata()) else { return };
+        let mut left: Option<Vec<u8>> = None;
+        for path in self.paths {
+            left = without_path(left.as_deref().unwrap_or(args), path).or(left);
+        }
+        if let Some(left) = left {
+            patches.replace(bytes, args, &left);
+        }
+    }
+}
+
+/// An object without the member at a path; `None` if it has none.
+fn without_path(object: &[u8], path: &[String]) -> Option<Vec<u8>> {
+    let (name, rest) = path.split_first()?;
+    if rest.is_empty() {
+        return Some(without(object, name.as_bytes())?.concat());
+    }
+    let value = member(object, name.as_bytes())?;
+    let mut patches = Patches::default();
+    patches.replace(object, value, &without_path(value, rest)?);
+    Some(patches.apply(object))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_go_by_their_paths() {
+        let args = br#"{"a":1, "data":{"stack":[1,2],"type":"x"},"a":2}"#;
+        let left = |path: &str| {
+            let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+            without_path(args, &path).map(|left| String::from_utf8(left).expect("text"))
+        };
+        assert_eq!(left("a").as_deref(), Some(r#"{"data":{"stack":[1,2],"type":"x"}}"#));
+        let expected = r#"{"a":1, "data":{"type":"x"},"a":2}"#;
+        assert_eq!(left("data.stack").as_deref(), Some(expected));
+        assert_eq!(left("data.none"), None);
+        assert_eq!(left("data.stack.x"), None);
+    }
+}
