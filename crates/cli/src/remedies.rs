@@ -126,7 +126,10 @@ const ROWS: [(&str, &str); 82] = [
         "Perfetto takes all of these for one thread: tracemill merge --for perfetto writes smaller numbers",
     ),
     ("big-id", "tracemill merge --for devtools writes smaller numbers, and ids as strings"),
-    ("precision", "tracemill keeps every digit; for viewers, let times begin nearer to 0"),
+    (
+        "precision",
+        "tracemill keeps every digit; for viewers, tracemill convert --rebase 0 lets times begin at 0",
+    ),
     ("negative-ts", "allowed; few readers expect it"),
     ("negative-dur", "clocks went backwards: leave the event out, or make it 0"),
     ("no-dur", "it has no end: write dur, or B and E"),

@@ -206,6 +206,8 @@ pub struct ClockRules {
     pub scales: Vec<(PathBuf, Factor)>,
     /// Nanoseconds for single inputs, instead of what would be found.
     pub stated: Vec<(PathBuf, i64)>,
+    /// The time, in nanoseconds, at which the earliest event of all inputs is put, those at their offsets.
+    pub rebase: Option<i64>,
 }
 
 /// What a manifest says of an input.

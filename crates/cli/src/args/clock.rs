@@ -66,6 +66,7 @@ impl ClockArgs {
             offsets: self.offset.clone(),
             scales,
             stated: manifest.map_or_else(Vec::new, |manifest| manifest.offsets.clone()),
+            rebase: None,
         })
     }
 }

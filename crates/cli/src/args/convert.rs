@@ -6,7 +6,7 @@ use super::trace::{Form, all_formats};
 use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
 use clap::Args;
-use tracemill_pipeline::Style;
+use tracemill_pipeline::{Style, parse_time};
 
 pub(super) const ABOUT: &str = "\
 Writes a trace in another form: as an object with traceEvents, as an array, or as NDJSON, one event per line; or in \
@@ -46,6 +46,9 @@ Examples:
   In Perfetto's own form, both inputs as one trace:
     tracemill convert server.json worker.json -o both.pftrace
 
+  Times from 0 on, in place of those since 1970:
+    tracemill convert --rebase 0 trace.json -o from-0.json
+
   The shortest file with the same content:
     tracemill convert --style compact trace.json -o small.json.zst --level 19";
 
@@ -70,6 +73,11 @@ pub(crate) struct ConvertArgs {
     /// White space of the output
     #[arg(long, value_name = "STYLE", default_value = "keep", value_parser = choices(STYLES), help_heading = "Output")]
     pub(crate) style: Style,
+    /// Move all times so that the earliest is TIME, such as 0; events are in order of time then
+    ///
+    /// The earliest is the least ts of an event that is no metadata. All that merge --offset moves moves too. Times since 1970 have more digits than the numbers of viewers hold: from 0 on they have all.
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Output")]
+    pub(crate) rebase: Option<i64>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
@@ -98,10 +106,10 @@ impl ConvertArgs {
     pub(crate) fn refuse_with_export(&self) -> Result<(), Failure> {
         let TraceArgs { compress, level, repair, write_index, format: _ } = &self.trace;
         let packing = compress.is_some() || level.is_some();
-        if packing || *repair || *write_index || self.viewer.is_asked() || self.style != Style::Keep
-        {
+        let is_changed = self.style != Style::Keep || self.rebase.is_some();
+        if packing || *repair || *write_index || self.viewer.is_asked() || is_changed {
             return Err(Failure::usage(
-                "forms of other programs have no --style, --repair, --for, --write-index, --compress or --level: a name that ends in .gz packs them",
+                "forms of other programs have no --style, --rebase, --repair, --for, --write-index, --compress or --level: a name that ends in .gz packs them",
             ));
         }
         Ok(())

@@ -23,6 +23,7 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
     let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.announce();
     let joined = writing.join(Some(&output))?;
+    writing.running.config.clocks.rebase = args.rebase;
     let running = &writing.running;
     let mut report =
         running.watch(|sources, config| convert(sources, args.style, &output, config))?;

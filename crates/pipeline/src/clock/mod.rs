@@ -160,15 +160,19 @@ impl Clocks {
         };
         found.resize(known.len(), Alignment::default());
         let mut clocks = Clocks::default();
-        for (known, found) in known.iter().zip(found) {
+        let offset_of = |known: &InputClockFacts, found: &Alignment| {
             let added = of_input(&rules.offsets, &known.name).copied().unwrap_or(0);
+            known.given.unwrap_or(found.offset).saturating_add(added)
+        };
+        let starts = known[..own].iter().zip(&found).filter_map(|(known, found)| {
+            Some(known.span?.0.saturating_add(offset_of(known, found)))
+        });
+        let rebased = rules.rebase.zip(starts.min());
+        let rebased = rebased.map_or(0, |(rebase, start)| rebase.saturating_sub(start));
+        for (known, found) in known.iter().zip(found) {
             let scale = of_input(&rules.scales, &known.name).filter(|scale| !scale.is_one());
-            let offset = match known.given {
-                Some(given) => given,
-                None => found.offset,
-            };
-            let offset_ns = offset.saturating_add(added);
-            let given = (added != 0 || scale.is_some() || known.given.is_some())
+            let offset_ns = offset_of(known, &found).saturating_add(rebased);
+            let given = (offset_ns != found.offset || scale.is_some() || known.given.is_some())
                 .then_some(ClockMethod::Given);
             clocks.factors.extend(rules.factor_of(&known.name));
             clocks.by_input.push(Shift::new(offset_ns, scale).map(Arc::new));

@@ -1,7 +1,7 @@
 //! The verbs that write a trace, for a viewer or for nobody.
 
-use super::{draft, fit, plain};
-use crate::config::{CheckFor, Config};
+use super::{draft, fit};
+use crate::config::{CheckFor, Config, ViewerRules};
 use crate::convert::convert as convert_plain;
 use crate::filter::{Filter, FilterRun, filter as filter_plain};
 use crate::merge::merge;
@@ -94,7 +94,8 @@ pub fn slice(
 /// quarter of the budget none, for a list on disk. A key beside the events is in memory while it is restyled.
 ///
 /// For a viewer ([`Config::viewer`]) a merge of the inputs for it is written to the folder of temporary files and converted: so
-/// events are in order of time then, and of B and E there is one event.
+/// events are in order of time then, and of B and E there is one event. With [`ClockRules::rebase`](crate::ClockRules::rebase)
+/// a merge that moves them is.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -119,19 +120,20 @@ pub fn convert(
     output: &OutputConfig,
     config: &Config,
 ) -> Result<ConvertReport, Error> {
-    let Some(viewer) = config.viewer.viewer else {
+    let viewer = config.viewer.viewer;
+    if viewer.is_none() && config.clocks.rebase.is_none() {
         return convert_plain(sources, style, output, config);
-    };
+    }
     check(sources, output, config)?;
-    let made = |to: &OutputConfig, plain: &Config| {
-        let config = Config { viewer: config.viewer, ..plain.clone() };
-        merge(sources, to, &config)
-    };
-    let (fitted, draft) = draft("what is made for the viewer", output, config, made)?;
+    let mut merged = config.clone();
+    merged.repair |= viewer.is_some();
+    let made = |to: &OutputConfig, _: &Config| merge(sources, to, &merged);
+    let (fitted, draft) = draft("what is merged to be converted", output, config, made)?;
     let output = OutputConfig { format: Some(fitted.run.format), ..output.clone() };
     let said = Warning::too_large(fitted.run.bytes, None).is_some();
-    let mut report = convert_plain(&[draft], style, &output, &plain(config))?.after(fitted.run);
-    if viewer == CheckFor::Devtools && !said {
+    let config = Config { viewer: ViewerRules::default(), ..merged };
+    let mut report = convert_plain(&[draft], style, &output, &config)?.after(fitted.run);
+    if viewer == Some(CheckFor::Devtools) && !said {
         // the style has made it so
         report.run.warnings.extend(Warning::too_large(report.run.bytes, None));
     }

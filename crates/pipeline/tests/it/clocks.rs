@@ -1,6 +1,7 @@
 //! Inputs of different clocks on one time line: the bytes are those of a naive merge of naively moved inputs, whatever the
 //! knobs, and what was apart by a known distance is where it belongs.
 
+use crate::info;
 use crate::run::{Knobs, PLAIN, config, knobs, over, run_sources};
 use crate::trace::assert_same;
 use std::path::PathBuf;
@@ -105,8 +106,9 @@ fn random_rules(rng: &mut Rng, inputs: &[&[u8]]) -> impl Fn(&[PathBuf]) -> Clock
             (offset, rng.chance(25).then(|| FACTORS[rng.index(FACTORS.len())]))
         })
         .collect();
+    let rebase = rng.chance(15).then(|| OFFSETS[rng.index(8)]);
     move |paths| {
-        let mut rules = self::align(align.clone());
+        let mut rules = ClockRules { rebase, ..self::align(align.clone()) };
         for (path, (offset, factor)) in paths.iter().zip(&given) {
             rules.offsets.extend(offset.map(|offset| (path.clone(), offset)));
             rules.scales.extend(factor.map(|f| (path.clone(), f.parse().expect("a factor"))));
@@ -228,6 +230,23 @@ fn skewed_copies_are_aligned_by_markers_within_the_residual() {
         assert_eq!(report.clocks[1].drift_ppb, None);
         // a drift spreads over the whole, and half of it is on either side
         assert!(report.clocks[2].residual_ns > report.clocks[1].residual_ns);
+    }
+}
+
+#[test]
+fn a_rebased_trace_begins_where_it_should() {
+    for seed in seeds(0, 20) {
+        let inputs = [seed * 2, seed * 2 + 1].map(|seed| trace(seed, &TraceShape::plain(40)));
+        let inputs: Vec<&[u8]> = inputs[seed as usize % 2..].iter().map(Vec::as_slice).collect();
+        let rebase = [0, 1_500, 7_000_000_000][seed as usize % 3];
+        let rules = |paths: &[PathBuf]| ClockRules {
+            rebase: Some(rebase),
+            offsets: vec![(paths[0].clone(), 20_000)],
+            ..ClockRules::default()
+        };
+        let (output, _) = check(&format!("seed {seed}"), &inputs, &rules, &[knobs(seed as usize)]);
+        let start = info::check(&format!("seed {seed}"), &[&output], &[]).start_ns;
+        assert_eq!(start, Some(rebase), "seed {seed}");
     }
 }
 

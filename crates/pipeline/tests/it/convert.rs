@@ -4,7 +4,7 @@ use crate::corpus::{corpus, files_below};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::trace::assert_same;
 use std::path::PathBuf;
-use tracemill_pipeline::{ConvertReport, Format, Source, Style, convert};
+use tracemill_pipeline::{ConvertReport, Format, Source, Style, convert, merge};
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::{Rng, reference};
 
@@ -212,5 +212,25 @@ fn what_is_written_early_is_what_would_be_written_late() {
                 assert_eq!(report.run.bytes as usize, output.len(), "{what}");
             }
         }
+    }
+}
+
+#[test]
+fn a_rebased_trace_is_a_merge_that_moves_it() {
+    for seed in 0..12 {
+        let input = trace(seed, &TraceShape { documents: 1, ..TraceShape::plain(60) });
+        let (folder, corner) = (Folder::new(), knobs(seed as usize));
+        let mut config = config(corner);
+        config.clocks.rebase = Some(seed as i64 * 1_000);
+        let [moved, merged] = ["moved", "merged"].map(|name| {
+            let target = folder.path(name);
+            let output = output_to(&target, Some(FORMATS[seed as usize % 3]));
+            over(&[&input], corner, |sources| match name {
+                "moved" => drop(convert(sources, Style::Keep, &output, &config).expect("sound")),
+                _ => drop(merge(sources, &output, &config).expect("sound")),
+            });
+            read(&target)
+        });
+        assert_same(&format!("seed {seed}"), &merged, &moved);
     }
 }
