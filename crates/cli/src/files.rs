@@ -144,8 +144,8 @@ struct Output<'f> {
     path: PathBuf,
     /// Which file or folder is there now.
     now: Option<Id>,
-    /// Which folder it lies in, or is.
-    folder: Option<Id>,
+    /// Which folders it lies in, those above them too, and is if it is one.
+    folders: Vec<Id>,
 }
 
 /// Device and inode.
@@ -168,9 +168,9 @@ impl<'f> Output<'f> {
             return None;
         }
         let path = resolved_path(&file.path);
-        let folder = if writes_in { Some(&*path) } else { path.parent() };
-        let folder = folder.and_then(|folder| fs::metadata(folder).ok()).as_ref().map(id);
-        Some(Output { file, path, now: now.as_ref().map(id), folder })
+        let folders = path.ancestors().skip(usize::from(!writes_in));
+        let folders = folders.filter_map(|folder| Some(id(&fs::metadata(folder).ok()?))).collect();
+        Some(Output { file, path, now: now.as_ref().map(id), folders })
     }
 
     /// Refuses it if one of the others is the same file.
@@ -196,7 +196,7 @@ impl<'f> Output<'f> {
         let is_index = self.file.path.extension().is_some_and(|end| end == "tmi");
         for (read, of) in reads {
             let is_folder = read.role == Role::Input && of.is_dir();
-            if is_folder && !is_index && self.folder == Some(id(of)) {
+            if is_folder && !is_index && self.folders.contains(&id(of)) {
                 let folder = read.path.display();
                 return Err(Failure::usage(format!(
                     "{flag} {name} lies in the input folder {folder} and would be read with the others: write it to another folder, or name the inputs one by one",

@@ -9,14 +9,16 @@ use tracemill_pipeline::Source;
 
 /// All inputs of a run, in order: the names given, then those of the list; standard input if there is neither.
 pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Source>, Failure> {
-    let mut sources: Vec<Source> = names.iter().map(|name| source(name.clone())).collect();
+    let mut sources: Vec<Source> =
+        names.iter().map(|name| source(name.clone(), Source::Path)).collect();
     if let Some(list) = list {
         if list == Path::new("-") && sources.contains(&Source::Stdin) {
             return Err(Failure::usage(
                 "standard input is both an input and the list of --files-from: give one of them as a file",
             ));
         }
-        sources.extend(listed(&read_list(list)?).into_iter().map(source));
+        let names = listed(&read_list(list)?).into_iter();
+        sources.extend(names.map(|name| source(name, Source::Listed)));
         if sources.is_empty() {
             let name = list.display();
             return Err(Failure::usage(format!(
@@ -61,8 +63,8 @@ pub(crate) fn address_text(name: &str) -> Option<String> {
 }
 
 /// `-` is standard input; a file of that name is `./-`.
-fn source(name: PathBuf) -> Source {
-    if name == Path::new("-") { Source::Stdin } else { Source::Path(name) }
+fn source(name: PathBuf, file: fn(PathBuf) -> Source) -> Source {
+    if name == Path::new("-") { Source::Stdin } else { file(name) }
 }
 
 fn read_list(list: &Path) -> Result<Vec<u8>, Failure> {
@@ -116,7 +118,7 @@ mod tests {
         let list = folder.path().join("list");
         std::fs::write(&list, "b\n-\n").unwrap();
         let sources = sources(&["a".into()], Some(&list)).unwrap();
-        assert_eq!(sources, [Source::Path("a".into()), Source::Path("b".into()), Source::Stdin]);
+        assert_eq!(sources, [Source::Path("a".into()), Source::Listed("b".into()), Source::Stdin]);
     }
 
     fn refusal(names: &[&str], list: Option<&Path>) -> String {

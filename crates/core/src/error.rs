@@ -179,6 +179,11 @@ impl Error {
         &self.0
     }
 
+    /// Whether an input is not a trace.
+    pub fn is_no_trace(&self) -> bool {
+        matches!(self.kind(), ErrorKind::NotATrace { .. })
+    }
+
     /// What it means to the caller.
     pub fn class(&self) -> ErrorClass {
         match *self.0 {

@@ -24,8 +24,10 @@ use tracemill_tokenizer::Mapped;
 pub enum Source {
     /// Standard input.
     Stdin,
-    /// A file, a pipe, or a folder whose files are the inputs.
+    /// A file, a pipe, or a folder whose files, and those of the folders below it, are the inputs.
     Path(PathBuf),
+    /// The same, found in a folder or a list: a file that is no trace is left out and counted.
+    Listed(PathBuf),
     /// Anything that can be read; see [`Source::reader`] and [`Source::bytes`].
     Reader(NamedReader),
 }
@@ -90,7 +92,7 @@ impl Source {
     pub fn path(&self) -> &Path {
         match self {
             Source::Stdin => Path::new(""),
-            Source::Path(path) => path,
+            Source::Path(path) | Source::Listed(path) => path,
             Source::Reader(reader) => Path::new(&reader.name),
         }
     }
@@ -99,15 +101,23 @@ impl Source {
     pub fn is_rereadable(&self) -> bool {
         match self {
             Source::Stdin => false,
-            Source::Path(path) => std::fs::metadata(path)
+            Source::Path(path) | Source::Listed(path) => std::fs::metadata(path)
                 .is_ok_and(|metadata| metadata.is_file() || metadata.is_dir()),
             Source::Reader(reader) => matches!(reader.bytes, Bytes::Mapped { .. }),
         }
     }
 
+    /// Returns its path if it has one in the file system.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Source::Path(path) | Source::Listed(path) => Some(path),
+            Source::Stdin | Source::Reader(_) => None,
+        }
+    }
+
     /// Whether it is a folder, whose files are inputs.
     pub fn is_folder(&self) -> bool {
-        matches!(self, Source::Path(path) if path.is_dir())
+        self.file().is_some_and(Path::is_dir)
     }
 }
 
@@ -115,7 +125,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Stdin => f.write_str("standard input"),
-            Source::Path(path) => path.display().fmt(f),
+            Source::Path(path) | Source::Listed(path) => path.display().fmt(f),
             Source::Reader(reader) => f.write_str(&reader.name),
         }
     }

@@ -4,8 +4,9 @@
 
 use crate::config::Config;
 use tracemill_core::error::Error;
-use tracemill_core::input::{Opened, expand, open};
+use tracemill_core::input::{Input, Opened, expand, open};
 use tracemill_core::json::elements;
+use tracemill_core::read::InputWarning;
 use tracemill_core::source::Source;
 use tracemill_core::trace::Trace;
 use tracemill_profile::ProfileReader;
@@ -18,6 +19,8 @@ pub struct FoundKey {
     pub values: Vec<Vec<u8>>,
     /// If there are none: keys that there are, in the innermost object on the way to it.
     pub there: Vec<String>,
+    /// What is said of the inputs.
+    pub warnings: Vec<InputWarning>,
 }
 
 /// Finds the key `path`: names of keys with dots between them, the first one of those beside the events (or of a CPU profile);
@@ -31,23 +34,32 @@ pub fn find_key(sources: &[Source], path: &str, config: &Config) -> Result<Found
     config.check()?;
     let mut found = FoundKey::default();
     for input in expand(sources)? {
-        let is_stream = !matches!(input.source, Source::Path(_));
-        if !is_stream
-            && let Opened::Mapped { mapped, skip, original: Some(original), .. } =
-                open(&input, &config.limits)?
-            && let Some(value) = in_front(&mapped[skip..], path)
-        {
-            let value = value.to_vec();
-            original.check(Some(&mapped))?;
-            found.values.push(value);
-            continue;
+        match find(&input, path, config, &mut found) {
+            Err(error) if input.is_found() && error.is_no_trace() => {
+                InputWarning::leave_out(&mut found.warnings, error.to_string());
+            }
+            done => done?,
         }
-        scan(&input.source, path, config, &mut found)?;
     }
     if !found.values.is_empty() {
         found.there.clear();
     }
     Ok(found)
+}
+
+/// Looks in one input: in front of its events first, if it is a plain file.
+fn find(input: &Input, path: &str, config: &Config, found: &mut FoundKey) -> Result<(), Error> {
+    if input.source.file().is_some()
+        && let Opened::Mapped { mapped, skip, original: Some(original), .. } =
+            open(input, &config.limits)?
+        && let Some(value) = in_front(&mapped[skip..], path)
+    {
+        let value = value.to_vec();
+        original.check(Some(&mapped))?;
+        found.values.push(value);
+        return Ok(());
+    }
+    scan(&input.source, path, config, found)
 }
 
 /// The value of a key that stands before the events.

@@ -9,17 +9,18 @@ use std::sync::Arc;
 use tracemill_pipeline::{Cancel, Config, Limits, ProfileInputs, Progress, Source, Target, Tier};
 
 /// What is read.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// Traces: files, folders (all files in them), or - for standard input [default: -]
+    /// Traces: files, folders (with all below them), or - for standard input [default: -]
     ///
+    /// Files in folders that are no traces are left out and counted; so are hidden files, and indexes (.tmi). Links to folders are not followed.
     /// Several inputs are read as the one trace that `tracemill merge` makes of them: processes of different recordings stay apart, and clocks are aligned.
     #[arg(value_name = "INPUT", help_heading = None)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Read more inputs from FILE, one per line
     ///
-    /// If the list contains NULs, they stand between the names, as `find -print0` writes them. `-` is standard input. These inputs follow the INPUTs of the command line.
+    /// If the list contains NULs, they separate the names, as `find -print0` writes them. `-` is standard input. These inputs follow the INPUTs of the command line. Files that are no traces are left out and counted, unless --strict.
     #[arg(long, value_name = "FILE")]
     pub(crate) files_from: Option<PathBuf>,
     /// Stop at the first defect and write nothing (status 3)
@@ -32,6 +33,9 @@ pub(crate) struct InputArgs {
     /// FILE is its path or its name. May be given once for each file.
     #[arg(long, value_name = "FILE=PID:TID", value_parser = pid_tid)]
     pub(crate) pid_tid: Vec<(PathBuf, u64, u64)>,
+    /// Whether the inputs were found in a folder: then they are left out if they are no traces.
+    #[arg(skip)]
+    pub(crate) is_found: bool,
 }
 
 /// `FILE=PID:TID`
@@ -178,6 +182,13 @@ fn index_cache() -> Option<PathBuf> {
 impl InputArgs {
     /// The inputs, those of a manifest behind those on the command line.
     pub(crate) fn sources_and(&self, listed: &[PathBuf]) -> Result<Vec<Source>, Failure> {
-        crate::inputs::sources(&[&*self.inputs, listed].concat(), self.files_from.as_deref())
+        let names = [&*self.inputs, listed].concat();
+        let sources = crate::inputs::sources(&names, self.files_from.as_deref())?;
+        let sources = sources.into_iter().map(|source| match source {
+            Source::Listed(path) if self.strict => Source::Path(path),
+            Source::Path(path) if self.is_found && !self.strict => Source::Listed(path),
+            source => source,
+        });
+        Ok(sources.collect())
     }
 }

@@ -146,8 +146,8 @@ impl DiffArgs {
         all
     }
 
-    /// Inputs of one run.
-    pub(crate) fn input(&self, paths: Vec<PathBuf>) -> InputArgs {
-        InputArgs { inputs: paths, files_from: None, strict: self.strict, pid_tid: Vec::new() }
+    /// The input of one run.
+    pub(crate) fn input(&self, path: PathBuf) -> InputArgs {
+        InputArgs { inputs: vec![path], strict: self.strict, ..InputArgs::default() }
     }
 }

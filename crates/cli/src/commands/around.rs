@@ -6,6 +6,7 @@ use crate::messages::Messages;
 use crate::size::human;
 use crate::whole_file::Place;
 use std::collections::HashMap;
+use std::fs;
 use std::io::{self, IsTerminal};
 use tracemill_pipeline::{Compression, Config, Format, Source, Tier, plural};
 
@@ -55,11 +56,8 @@ pub(super) fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<
     if output.output.is_some() || !io::stdout().is_terminal() {
         return Ok(());
     }
-    let len = |source: &Source| match source {
-        Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
-        Source::Stdin | Source::Reader(_) => 0,
-    };
-    let bytes: u64 = sources.iter().map(len).sum();
+    let files = sources.iter().filter_map(Source::file).filter_map(|path| fs::metadata(path).ok());
+    let bytes: u64 = files.map(|metadata| metadata.len()).sum();
     match bytes > POURED_MAX {
         true => Err(Failure::usage(format!(
             "the output is large ({} of input) and would scroll over the terminal: name a file with -o, or pipe it on (-o - \
@@ -73,8 +71,7 @@ pub(super) fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<
 /// Files that are given more than once, under whatever names: their events are in the output as often.
 pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
     let mut seen = HashMap::new();
-    for source in sources {
-        let Source::Path(path) = source else { continue };
+    for path in sources.iter().filter_map(Source::file) {
         let Ok(real) = path.canonicalize() else { continue };
         if let Some(first) = seen.insert(real, path) {
             let (first, again) = (first.display(), path.display());

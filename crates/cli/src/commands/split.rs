@@ -31,11 +31,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     let running = &writing.running;
     if inputs != running.sources {
         // the split reads what was merged of them
-        let paths = inputs.iter().filter_map(|source| match source {
-            Source::Path(path) => Some(path.clone()),
-            Source::Stdin | Source::Reader(_) => None,
-        });
-        parts.reserved.extend(paths);
+        parts.reserved.extend(inputs.iter().filter_map(Source::file).map(Path::to_path_buf));
     }
     let mut report = running.watch(|sources, config| split(sources, &parts, config))?;
     joined.complete(&mut report.run);

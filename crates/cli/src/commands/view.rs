@@ -95,9 +95,9 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
 /// address.
 fn check(sources: &[Source]) -> Result<(), Failure> {
     for source in sources {
-        let again = match source {
-            Source::Path(path) => is_readable(path).map_err(|e| Error::read(path.display(), e))?,
-            _ => false,
+        let again = match source.file() {
+            Some(path) => is_readable(path).map_err(|e| Error::read(path.display(), e))?,
+            None => false,
         };
         if !again {
             return Err(Failure::usage(format!(

@@ -640,9 +640,50 @@ fn files_of_a_folder_that_are_no_traces_are_left_out_wherever_they_are() {
         let traces = folder.run(&format!("{verb} in/1.json in/3.json")).ends(0).stdout;
         let run = folder.run(&format!("{verb} in")).ends(0);
         assert_eq!(run.stdout, traces, "{verb}");
-        assert!(run.stderr.contains("left out: in/2.json"), "{}", run.stderr);
+        assert!(run.stderr.contains("in/2.json is not a trace"), "{}", run.stderr);
     }
     folder.run("report in").ends(0);
     folder.run("flame in -o in.svg").ends(0);
     folder.run("merge in -o all.json").ends(0);
+}
+
+/// A folder is the traces in it and below it, whatever else is there and however they are named: all of it, a list, one by one.
+#[test]
+fn folders_lists_and_names_of_the_same_traces_have_one_answer() {
+    let folder = Folder::new();
+    for path in ["in/deep/er", "in/.git", "elsewhere"] {
+        std::fs::create_dir_all(folder.path(path)).expect("a folder");
+    }
+    let commands = r#"[{"directory":"/b","command":"cc -c a.c","file":"a.c"}]"#;
+    let folder = folder
+        .with("in/1.json", TRACE)
+        .with("in/compile_commands.json", commands)
+        .with("in/deep/er/2.json", TRACE)
+        .with("in/deep/log.jsonl", "{\"level\":1}\n{\"level\":2}\n")
+        .with("in/deep/notes.txt", "see {this} and [that]")
+        .with("in/deep/z.zip", "PK\u{3}\u{4}")
+        .with("in/.git/3.json", TRACE)
+        .with("in/.4.json", TRACE)
+        .with("elsewhere/5.json", TRACE);
+    std::os::unix::fs::symlink("..", folder.path("in/deep/loop")).expect("a link");
+    std::os::unix::fs::symlink("../elsewhere", folder.path("in/out")).expect("a link");
+    let files = ["1.json", "compile_commands.json", "deep/er/2.json"];
+    let rest = ["deep/log.jsonl", "deep/notes.txt", "deep/z.zip"];
+    let list = files.iter().chain(&rest).map(|file| format!("in/{file}\n")).collect::<String>();
+    let folder = folder.with("list", list);
+    let said = "left out 4 files that are no traces, the first: in/compile_commands.json is not";
+    for verb in ["top --csv", "merge", "filter --name a", "check"] {
+        let named = folder.run(&format!("{verb} in/1.json in/deep/er/2.json"));
+        for inputs in ["in", "--files-from list"] {
+            let run = folder.run(&format!("{verb} {inputs}")).ends(named.code.unwrap_or_default());
+            assert_eq!(run.stdout, named.stdout, "{verb} {inputs}");
+            assert_eq!(run.stderr.matches(said).count(), 1, "{verb} {inputs}: {}", run.stderr);
+        }
+    }
+    for words in ["index in", "diff --base in --new in", "info --get metadata in"] {
+        let run = folder.run(words);
+        assert!(run.stderr.contains("left out 4 files"), "{words}: {}", run.stderr);
+    }
+    let strict = folder.run("top --strict --files-from list").ends(3);
+    assert!(strict.stderr.contains("in/deep/log.jsonl is not a trace"), "{}", strict.stderr);
 }

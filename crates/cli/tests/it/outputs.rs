@@ -31,6 +31,10 @@ fn a_folder_does_not_swallow_its_output() {
         "info sub -f -o sub/all.json",
         "merge sub -f -o other.json --report sub/all.json",
         "split sub -f -d sub -O all.json --by events=10",
+        "merge . -f -o sub/all.json",
+        "info . -f -o sub/all.json",
+        "split . -f -d link/new -O all.json --by events=10",
+        "index -f -o out.tmi sub/a.json --report sub/all.json --files-from list",
     ] {
         folder.run(words).ends(2).says(&["in the input folder"]);
         assert_eq!(folder.read("sub/all.json"), whole, "{words}");

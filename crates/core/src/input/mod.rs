@@ -52,11 +52,14 @@ use tracemill_tokenizer::Mapped;
 pub struct Input {
     /// Where it comes from.
     pub source: Source,
-    /// Whether it was found in a folder: then it is left out if it is no trace.
-    pub found: bool,
 }
 
 impl Input {
+    /// Whether it was found in a folder or a list: then it is left out if it is no trace.
+    pub fn is_found(&self) -> bool {
+        matches!(self.source, Source::Listed(_))
+    }
+
     /// Its path, or `standard input`.
     pub fn name(&self) -> String {
         self.source.to_string()
@@ -91,44 +94,51 @@ pub enum Opened {
     Empty,
 }
 
-/// Replaces folders by the files in them, by name, but for indexes (`.tmi`); not those in folders below. Files are not opened: so there may
-/// be more of them than descriptors.
+/// Replaces each folder by its files, see [`files_in`], sorted by path. Files are not opened: so there may be more of them
+/// than descriptors.
 ///
 /// # Errors
 /// [`ErrorKind::Read`] for a folder that cannot be read; what a file is shows only when it is opened.
 pub fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
     let mut inputs = Vec::new();
     for source in sources {
-        let path = match source {
-            Source::Path(path) if path.is_dir() => path,
-            _ => {
-                inputs.push(Input { source: source.clone(), found: false });
-                continue;
+        match source.file().filter(|path| path.is_dir()) {
+            Some(folder) => {
+                let files = files_in(folder)?.into_iter().map(Source::Listed);
+                inputs.extend(files.map(|source| Input { source }));
             }
-        };
-        let mut files = files_in(path).map_err(|e| Error::read(path.display(), e))?;
-        // indexes lie beside what they are of
-        files.retain(|path| path.extension().is_none_or(|end| end != "tmi"));
-        files.sort_unstable();
-        inputs.extend(
-            files.into_iter().map(|path| Input { source: Source::Path(path), found: true }),
-        );
+            None => inputs.push(Input { source: source.clone() }),
+        }
     }
     Ok(inputs)
 }
 
-/// The files of a folder, not of those below it, in any order; links to files are files.
+/// Returns the files in a folder and in all folders below it that may be traces, sorted by path.
+///
+/// Hidden files and folders (`.git`) and indexes (`.tmi`) are left out. A link to a file counts as a file; a link to a folder
+/// is not followed, so a loop of links has an end.
 ///
 /// # Errors
-/// Those of the system, where the folder or one of its entries cannot be read.
-pub fn files_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_file() {
-            files.push(path);
+/// [`ErrorKind::Read`] for a folder that cannot be read.
+pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        let failed = |e| Error::read(folder.display(), e);
+        for entry in std::fs::read_dir(&folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let path = entry.path();
+            let is_index = path.extension().is_some_and(|end| end == "tmi");
+            if is_index || entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            if entry.file_type().map_err(failed)?.is_dir() {
+                folders.push(path);
+            } else if path.is_file() {
+                files.push(path);
+            }
         }
     }
+    files.sort_unstable();
     Ok(files)
 }
 
@@ -155,7 +165,7 @@ pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
                 Err(Error::read(&input.source, why))
             }
         },
-        Source::Path(path) => {
+        Source::Path(path) | Source::Listed(path) => {
             let failed = |e| Error::read(path.display(), e);
             let file = File::open(path).map_err(failed)?;
             let metadata = file.metadata().map_err(failed)?;
@@ -179,6 +189,7 @@ fn open_mapped(input: &Input, mapped: Arc<Mapped>, original: Original) -> Result
     match sniff::packing(&mapped) {
         Packing::Plain { skip } => {
             refuse_foreign(input, &mapped[skip..])
+                .and_then(|()| refuse_eventless(input, &mapped))
                 .or_else(|error| original.check(Some(&mapped)).and(Err(error)))?;
             Ok(Opened::Mapped { mapped, skip, original: Some(original), encoding: None })
         }
@@ -277,10 +288,22 @@ fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
         Some(found) => {
             let mut found = found.to_owned();
             found.extend(sniff::reading_inside(&input.source, bytes));
-            let input = input.name();
-            Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into())
+            Err(not_a_trace(input, found))
         }
     }
+}
+
+/// Refuses a file of a folder in which nothing can be an event, such as the `compile_commands.json` beside the traces of a
+/// build. A file that was named is read, since something may be left of a damaged trace.
+fn refuse_eventless(input: &Input, text: &[u8]) -> Result<(), Error> {
+    match input.is_found() && !sniff::may_be_trace(text) {
+        true => Err(not_a_trace(input, "nothing in it has the keys of an event".to_owned())),
+        false => Ok(()),
+    }
+}
+
+fn not_a_trace(input: &Input, found: String) -> Error {
+    ErrorKind::NotATrace { input: input.name(), offset: 0, found, around: None }.into()
 }
 
 pub(crate) use sniff::reading_inside;

@@ -101,6 +101,16 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Whether a text has a key of events, or begins with an object that has one of traces or CPU profiles. Empty lists are traces.
+pub(super) fn may_be_trace(text: &[u8]) -> bool {
+    const DOCUMENTS: [&[u8]; 4] = [b"\"traceEvents\"", b"\"nodes\"", b"\"head\"", b"\"tracemill\""];
+    let has = |key: &[u8]| memmem::find(text, key).is_some();
+    let is_empty = |byte: &u8| byte.is_ascii_whitespace() || b"[]".contains(byte);
+    has(b"\"ph\"")
+        || text.trim_ascii_start().starts_with(b"{") && DOCUMENTS.iter().any(|key| has(key))
+        || text.iter().all(is_empty)
+}
+
 /// The first object with the key `traceEvents` in something that is no trace as a whole.
 pub(crate) fn trace_inside(bytes: &[u8]) -> Option<Range<usize>> {
     /// Opening brackets before the key that are tried.
@@ -115,7 +125,7 @@ pub(crate) fn trace_inside(bytes: &[u8]) -> Option<Range<usize>> {
 
 /// How to read the trace inside a plain file, if there is one; to follow what the file is.
 pub(crate) fn reading_inside(source: &Source, bytes: &[u8]) -> Option<String> {
-    let Source::Path(path) = source else { return None };
+    let path = source.file()?;
     let Range { start, end } = trace_inside(bytes)?;
     let (name, from, len) = (path.display(), start + 1, end - start);
     Some(format!(

@@ -168,7 +168,9 @@ fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Resul
     for source in inputs {
         let (file, input) = match source {
             Source::Stdin => (None, os::stdin_metadata()),
-            Source::Path(path) => (Some(&**path), std::fs::metadata(path).ok()),
+            Source::Path(path) | Source::Listed(path) => {
+                (Some(&**path), std::fs::metadata(path).ok())
+            }
             Source::Reader(_) => (None, None),
         };
         let Some(input) = input else { continue };

@@ -16,7 +16,6 @@ use crate::packed::{Stretch, unpack};
 use crate::pieces::{Chosen, scan_pieces};
 use crate::proof::{Proof, prove_keys};
 use crate::scan::{Collect, Plan, scan};
-use crate::source::Source;
 use crate::spill::SpilledVec;
 use crate::store::{Payload, Store};
 use std::io::{Cursor, Read};
@@ -36,6 +35,8 @@ pub(super) struct Session<'c> {
     pieces: Option<&'c Chosen>,
     /// Whether all events of the input at hand are known to be JSON.
     is_json: bool,
+    /// Why the first file that was left out is no trace.
+    pub(super) left_out: Option<Error>,
 }
 
 impl<'c> Session<'c> {
@@ -55,6 +56,7 @@ impl<'c> Session<'c> {
             expand,
             pieces,
             is_json: false,
+            left_out: None,
         }
     }
 }
@@ -110,7 +112,7 @@ impl Session<'_> {
         }
         let mut documents = reader.documents().split_off(documents_before);
         if let Err(error) = self.check_found(input, &report, &documents, base, &payload) {
-            return self.leave_out(error, input.found && report.events == 0);
+            return self.leave_out(error, input);
         }
         self.prove_plain(self.proof(reader), &mut documents, (base, &payload), &mut report);
         let lost = report.losses.first().map(|(_, example)| base + example.offset);
@@ -131,12 +133,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// What is no trace fails, unless it may be left out.
-    fn leave_out(&mut self, error: Error, may_go: bool) -> Result<(), Error> {
-        if !may_go {
+    /// Leaves out an input that was found in a folder or a list and is no trace; any other error ends the run.
+    fn leave_out(&mut self, error: Error, input: &Input) -> Result<(), Error> {
+        if !input.is_found() || !error.is_no_trace() {
             return Err(error);
         }
-        self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
+        InputWarning::leave_out(&mut self.read.warnings, error.to_string());
+        self.left_out.get_or_insert(error);
         Ok(())
     }
 
@@ -145,11 +148,8 @@ impl Session<'_> {
         let opened =
             input::open(input, self.config).and_then(|opened| self.check_strict(input, opened));
         match opened {
-            Err(error) if input.found && matches!(error.kind(), ErrorKind::NotATrace { .. }) => {
-                self.read.warnings.push(InputWarning::LeftOut { why: error.to_string() });
-                Ok(None)
-            }
-            opened => self.unpack_pieces(input, opened?).map(Some),
+            Ok(opened) => self.unpack_pieces(input, opened).map(Some),
+            Err(error) => self.leave_out(error, input).map(|()| None),
         }
     }
 
@@ -437,10 +437,8 @@ fn read_plan<C: Collect>(
 
 /// Bytes of a file; 0 of what is none.
 pub(super) fn size_of_input(input: &Input) -> u64 {
-    match &input.source {
-        Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
-        Source::Stdin | Source::Reader(_) => 0,
-    }
+    let metadata = input.source.file().and_then(|path| std::fs::metadata(path).ok());
+    metadata.map_or(0, |metadata| metadata.len())
 }
 
 /// A document with places in its input instead of among all.

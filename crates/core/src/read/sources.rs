@@ -41,14 +41,17 @@ pub(crate) fn read_sources<R: Reader>(
     for input in &inputs {
         session.read(input, reader)?;
     }
+    if let ([_], Some(error)) = (&inputs[..], session.left_out.take()) {
+        return Err(error);
+    }
     if session.read.reports.is_empty() && !inputs.is_empty() {
         let names: Vec<String> = sources.iter().map(Source::to_string).collect();
-        let found = "none of the files in the folder is a trace".to_owned();
+        let found = "none of the files is a trace".to_owned();
         let input = names.join(", ");
         return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
     }
     if inputs.is_empty() && !sources.is_empty() {
-        let found = "the folder holds no files".to_owned();
+        let found = "the folder holds no files that may be traces".to_owned();
         let input = sources[0].to_string();
         return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
     }

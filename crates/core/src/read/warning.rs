@@ -8,10 +8,12 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputWarning {
-    /// A file of a folder is no trace.
+    /// Files of folders and lists are no traces.
     LeftOut {
-        /// Why, with its name.
-        why: String,
+        /// How many.
+        files: u64,
+        /// The name of the first, and what it is instead.
+        first: String,
     },
     /// CPU profiles behind something else in a stream, which was not kept for them.
     ProfilesBehind {
@@ -36,7 +38,10 @@ pub enum InputWarning {
 impl fmt::Display for InputWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            InputWarning::LeftOut { why } => write!(f, "left out: {why}"),
+            InputWarning::LeftOut { files: 1, first } => write!(f, "left out: {first}"),
+            InputWarning::LeftOut { files, first } => {
+                write!(f, "left out {files} files that are no traces, the first: {first}")
+            }
             InputWarning::ProfilesBehind { input, profiles, offset } => write!(
                 f,
                 "{input}: {} after something else, the first at byte {offset}, left out: only the start of a stream can be \
@@ -52,6 +57,18 @@ impl fmt::Display for InputWarning {
 }
 
 impl InputWarning {
+    /// Counts a file that is left out: `why` names it. There is one such warning for all of them.
+    pub fn leave_out(warnings: &mut Vec<InputWarning>, why: String) {
+        let known = warnings.iter_mut().find_map(|warning| match warning {
+            InputWarning::LeftOut { files, .. } => Some(files),
+            _ => None,
+        });
+        match known {
+            Some(files) => *files += 1,
+            None => warnings.push(InputWarning::LeftOut { files: 1, first: why }),
+        }
+    }
+
     /// What can be done about it, if anything can.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {

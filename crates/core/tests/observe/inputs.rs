@@ -123,8 +123,9 @@ fn synthetic_events_are_an_input_of_their_own_with_the_number_of_theirs() {
 #[test]
 fn an_input_that_is_left_out_takes_no_number() {
     let folder = tempfile::tempdir().expect("a folder");
+    // the text of the second could be that of a trace until all of it is read
     for (name, text) in
-        [("1.json", TEXT), ("2.json", r#"{"compile":"commands"}"#), ("3.json", "[{}]")]
+        [("1.json", TEXT), ("2.json", r#"{"of":"ph"}"#), ("3.json", r#"[{"ph":"i"}]"#)]
     {
         std::fs::write(folder.path().join(name), text).expect("the folder takes files");
     }

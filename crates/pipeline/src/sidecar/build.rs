@@ -240,7 +240,7 @@ impl Observer for Build {
 }
 
 fn packing(source: &Source) -> Packing {
-    let Source::Path(path) = source else { return Packing::Plain };
+    let Some(path) = source.file() else { return Packing::Plain };
     // who reads it says what is wrong with it
     super::fresh::map(path).ok().flatten().map_or(Packing::Plain, Packing::of)
 }

@@ -29,8 +29,12 @@ impl Candidate {
     /// [`ErrorKind::Usage`] if one is named for anything but one file.
     pub(super) fn of(sources: &[Source], config: &Config) -> Result<Option<Candidate>, Error> {
         let path = match sources {
-            [Source::Path(path)] if is_plain_file(path) => path,
-            [Source::Path(path)] if !path.exists() => return Ok(None), // who reads it says so
+            [source] => source.file(),
+            _ => None,
+        };
+        let path = match path {
+            Some(path) if is_plain_file(path) => path,
+            Some(path) if !path.exists() => return Ok(None), // who reads it says so
             _ if matches!(config.index, IndexUse::File(_)) => {
                 let problem = "an index is of one file, and that is not what is read".to_owned();
                 return Err(ErrorKind::Usage { problem, remedy: None }.into());
@@ -42,7 +46,7 @@ impl Candidate {
             IndexUse::Auto => (place_of(path, config), false),
             IndexUse::File(index) => (index.clone(), true),
         };
-        Ok(Some(Candidate { trace: path.clone(), index, is_named }))
+        Ok(Some(Candidate { trace: path.to_owned(), index, is_named }))
     }
 
     /// For who reads all in any case: one that was named must be that of the trace nevertheless.

@@ -31,7 +31,7 @@ pub fn index_path(input: &Path) -> PathBuf {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn has_index(source: &Source) -> bool {
-    matches!(source, Source::Path(path) if index_path(path).is_file())
+    source.file().is_some_and(|path| index_path(path).is_file())
 }
 
 /// Where it stands among others: by what tells the file from all others.

@@ -114,16 +114,18 @@ pub fn index(
 ) -> Result<Vec<IndexReport>, Error> {
     config.check()?;
     let inputs = input::expand(sources)?;
-    let mut reports = Vec::new();
+    let (mut reports, mut warnings) = (Vec::new(), Vec::new());
     for input in &inputs {
         match index_one(&input.source, wanted, config) {
-            Err(error) if input.found && is_no_trace(&error) => {
-                let why = error.to_string();
-                let warnings = vec![InputWarning::LeftOut { why }.into()];
-                reports.push(IndexReport { warnings, ..IndexReport::default() });
+            Err(error) if input.is_found() && is_no_trace(&error) => {
+                InputWarning::leave_out(&mut warnings, error.to_string());
             }
             report => reports.push(report?),
         }
+    }
+    if !warnings.is_empty() {
+        let warnings = warnings.into_iter().map(Warning::from).collect();
+        reports.push(IndexReport { warnings, ..IndexReport::default() });
     }
     Ok(reports)
 }
@@ -134,7 +136,7 @@ fn is_no_trace(error: &Error) -> bool {
 
 fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<IndexReport, Error> {
     let pipe = "only a file can have an index: write this input to a file first";
-    let Source::Path(path) = source else { return Err(refused(source, pipe)) };
+    let Some(path) = source.file() else { return Err(refused(source, pipe)) };
     let metadata = std::fs::metadata(path).map_err(|e| Error::read(path.display(), e))?;
     if !metadata.is_file() {
         return Err(refused(source, pipe));

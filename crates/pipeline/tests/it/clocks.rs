@@ -31,7 +31,7 @@ fn merge_with(
         IdentityRules { pid: PidPolicy::Auto, ids: IdPolicy::Auto, ..IdentityRules::default() };
     let run = |sources: &[Source]| {
         let path = |source: &Source| match source {
-            Source::Path(path) => path.clone(),
+            Source::Path(path) | Source::Listed(path) => path.clone(),
             Source::Stdin | Source::Reader(_) => PathBuf::new(),
         };
         let paths: Vec<PathBuf> = sources.iter().map(path).collect();

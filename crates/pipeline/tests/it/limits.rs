@@ -248,7 +248,7 @@ fn what_holds_no_trace_is_refused_and_named() {
     let plain = config(PLAIN);
     let refused = |path: &Path| run_sources(&[Source::Path(path.into())], None, &plain);
     check_refused(refused(&empty), ErrorClass::Input, &["empty", "folder"]);
-    check_refused(refused(&letters), ErrorClass::Input, &["letters", "folder"]);
+    check_refused(refused(&letters), ErrorClass::Input, &["letter.txt", "keys of an event"]);
     check_refused(refused(&folder.path("missing.json")), ErrorClass::Input, &["missing.json"]);
     // a folder may hold other things beside traces: they are left out with a word
     std::fs::write(letters.join("trace.json"), "[{\"ph\":\"i\",\"ts\":1}]").expect("a file");

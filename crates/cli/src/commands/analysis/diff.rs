@@ -16,11 +16,12 @@ use tracemill_analysis::{
     Comparison, DeviceRules, GroupBy, Normalize, Pair, Per, ReadRules, ReportRules, Run, Shape,
     Trace, Wanted, compare_runs,
 };
-use tracemill_pipeline::{InputReport, Warning};
+use tracemill_pipeline::{InputReport, InputWarning, Warning, files_in};
 
 mod write;
 
 /// One side.
+#[derive(Default)]
 struct Side<'a> {
     runs: Vec<Run>,
     /// What was read, and what is wrong with it.
@@ -29,6 +30,8 @@ struct Side<'a> {
     figures: Vec<Vec<Result<f64, String>>>,
     /// By which rules the numbers of each run were made, and its name.
     rules: Vec<([String; 2], String)>,
+    /// Files of folders that are no traces.
+    left_out: Vec<InputWarning>,
 }
 
 /// What is left of a trace that was read, when its functions are known.
@@ -57,11 +60,7 @@ impl Side<'_> {
 /// Compares.
 pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<Exit, Failure> {
     let (base, new, each) = args.runs()?;
-    let listed = |paths: &[PathBuf]| if each { files(paths) } else { Ok(paths.to_vec()) };
-    let inputs = |paths: Vec<PathBuf>| -> Vec<InputArgs> {
-        paths.into_iter().map(|path| args.input(vec![path])).collect()
-    };
-    let (base, new) = (inputs(listed(base)?), inputs(listed(new)?));
+    let (base, new) = (run_inputs(args, base, each)?, run_inputs(args, new, each)?);
     let sources = base.iter().chain(&new).map(|input| input.sources_and(&[]));
     let sources = sources.collect::<Result<Vec<_>, Failure>>()?.concat();
     let place = messages.place(args.output.output.as_deref().unwrap_or(Path::new("-")));
@@ -80,6 +79,7 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     let broken: Vec<String> =
         args.fail_on.iter().filter_map(|gate| gate.broken(&comparison, args.any, both)).collect();
     base.read.extend(new.read);
+    base.left_out.iter().chain(&new.left_out).for_each(|out| messages.warning(&out.to_string()));
     let lost = finish(&base.read, messages)?;
     let is_empty = comparison.rows.is_empty();
     if is_empty {
@@ -151,33 +151,15 @@ fn has_common(comparison: &Comparison) -> bool {
     comparison.rows.iter().any(|row| row.count.base > 0.0 && row.count.new > 0.0)
 }
 
-/// Files, those of folders one by one, by name.
-fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut all = Vec::new();
+/// The inputs of the runs of a side: with `each` a folder stands for its files.
+fn run_inputs(args: &DiffArgs, paths: &[PathBuf], each: bool) -> Result<Vec<InputArgs>, Failure> {
+    let mut inputs = Vec::new();
     for path in paths {
-        if !path.is_dir() {
-            all.push(path.clone());
-            continue;
-        }
-        let wrong = |why: std::io::Error| {
-            Failure::usage(format!("cannot read the folder {}: {why}", path.display()))
-        };
-        let entries = std::fs::read_dir(path).map_err(wrong)?;
-        let mut own: Vec<PathBuf> = Vec::new();
-        for entry in entries {
-            own.push(entry.map_err(wrong)?.path());
-        }
-        own.retain(|path| path.is_file());
-        own.sort();
-        if own.is_empty() {
-            return Err(Failure::usage(format!(
-                "no run was found: {} has no file",
-                path.display()
-            )));
-        }
-        all.extend(own);
+        let is_found = each && path.is_dir();
+        let files = if is_found { files_in(path)? } else { vec![path.clone()] };
+        inputs.extend(files.into_iter().map(|path| InputArgs { is_found, ..args.input(path) }));
     }
-    Ok(all)
+    Ok(inputs)
 }
 
 /// Reads the runs of a side; a single one with its samples and events.
@@ -186,8 +168,7 @@ fn side<'a>(
     inputs: &'a [InputArgs],
     messages: &'a Messages,
 ) -> Result<Side<'a>, Failure> {
-    let (runs, read, rules) = (Vec::new(), Vec::new(), Vec::new());
-    let mut side = Side { runs, read, figures: Vec::new(), rules };
+    let mut side = Side::default();
     for input in inputs {
         let name = input.inputs.first().map(|path| path.display().to_string()).unwrap_or_default();
         match input.inputs.first().map(|path| stored(path)).transpose()?.flatten() {
@@ -198,7 +179,13 @@ fn side<'a>(
                 side.runs.push(run);
             }
             None => {
-                let (run, job) = run(args, input, inputs.len() == 1, messages)?;
+                let (run, job) = match run(args, input, inputs.len() == 1, messages) {
+                    Err(Failure::Run(error)) if input.is_found && error.is_no_trace() => {
+                        InputWarning::leave_out(&mut side.left_out, error.to_string());
+                        continue;
+                    }
+                    run => run?,
+                };
                 side.figures.push(figures(args, &job)?);
                 let rules = [RULES, self_of(job.trace.weights)].map(str::to_owned);
                 side.rules.push((rules, name));
@@ -208,7 +195,10 @@ fn side<'a>(
             }
         }
     }
-    Ok(side)
+    match side.runs.is_empty() {
+        true => Err(Failure::usage("no run was found: no file of the folder is a trace")),
+        false => Ok(side),
+    }
 }
 
 /// The figures of a run that limits are of.

@@ -18,6 +18,7 @@ pub(super) fn run(
     messages: &Messages,
 ) -> Result<Exit, Failure> {
     let found = find_key(sources, key, config)?;
+    found.warnings.iter().for_each(|warning| messages.warning(&warning.to_string()));
     if found.values.is_empty() {
         let names = || found.there.iter().map(String::as_str);
         let mut there = names().take(LISTED).collect::<Vec<_>>().join(", ");
