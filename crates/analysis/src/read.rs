@@ -308,6 +308,21 @@ impl Trace {
             let alone = thread.kind == ThreadKind::CpuProfile;
             thread.is_in_devtools = self.is_generic || alone || is_drawn(&thread.pid);
         }
+        self.label_threads_by_input();
+    }
+
+    /// Labels threads by their inputs where threads of several inputs have the same name.
+    fn label_threads_by_input(&mut self) {
+        let mut inputs: HashMap<Option<&str>, Option<usize>> = HashMap::default();
+        for thread in &self.threads {
+            let input = inputs.entry(thread.name.as_deref()).or_insert(Some(thread.input_number));
+            *input = input.filter(|&number| number == thread.input_number);
+        }
+        let is_shared = |thread: &Thread| inputs[&thread.name.as_deref()].is_none();
+        let shared: Vec<bool> = self.threads.iter().map(is_shared).collect();
+        for (thread, _) in self.threads.iter_mut().zip(shared).filter(|(_, shared)| *shared) {
+            thread.input = self.inputs.get(thread.input_number).map(|input| input.name.clone());
+        }
     }
 
     /// What becomes of each lane.

@@ -97,7 +97,8 @@ pub struct Thread {
     pub kind: ThreadKind,
     /// Whether the panel of DevTools has a track for it: of a web trace only processes with a page.
     pub is_in_devtools: bool,
-    /// The path of the input of a whole profile; empty for standard input.
+    /// The path of the input of a whole profile, or of a thread that has the same name as one of another input; empty for
+    /// standard input.
     pub input: Option<String>,
     /// The number of the input that its first event, or its profile, stands in.
     pub input_number: usize,

@@ -8,6 +8,7 @@ mod convert;
 mod filter;
 mod index;
 mod info;
+mod joining;
 mod merge;
 mod merge_dry;
 mod merge_told;

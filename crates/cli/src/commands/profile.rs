@@ -2,6 +2,7 @@
 
 use super::around::report_place;
 use super::info::{duration_text, micros};
+use super::joining::Joined;
 use super::reporting::Reporting;
 use super::running::{Flags, Running, of_index};
 use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
@@ -29,10 +30,12 @@ fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
     let flags = Flags { verb: "profile list", input, common };
     let mut reporting = Reporting::new(flags, output, messages)?;
     reporting.running.config.index = args.index.index.clone();
+    reporting.running.announce();
+    let joined = Joined::of(&mut reporting.running, None)?;
     let running = &reporting.running;
-    running.announce();
-    let report =
+    let mut report =
         running.watch(|sources, config| list_profiles(sources, &choice.choice(), config))?;
+    joined.complete_profiles(&mut report);
 
     let json = report::profiles(flags.verb, &report, &running.described());
     match args.json {
@@ -58,9 +61,11 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
     let report_place =
         report_place((&common.messages, messages), &output.plain(), &running.sources)?;
     running.announce();
+    let joined = Joined::of(&mut running, None)?;
     let (choice, target) = (choice.choice(), output.target(common.messages.report.as_ref()));
-    let report =
+    let mut report =
         running.watch(|sources, config| extract_profiles(sources, &choice, &target, config))?;
+    joined.complete_profiles(&mut report);
 
     for profile in &report.profiles {
         if let Some(file) = &profile.file {

@@ -1,9 +1,8 @@
 //! The frame of verbs that write traces: what is refused before anything is read, and what is told behind it.
 
 use super::around::{note_form, on_disk, refuse_pouring, report_place};
-use super::clocks;
 use super::index::say;
-use super::merge_told::{KEEP, renamed};
+use super::joining::Joined;
 use super::running::{Flags, Running};
 use super::viewer::changed;
 use crate::args::{OutputArgs, TraceArgs, ViewerArgs};
@@ -16,8 +15,7 @@ use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use tracemill_pipeline::{
-    Compression, IndexConfig, JoinedInputs, OutputConfig, RunReport, Source, index, index_path,
-    join,
+    Compression, IndexConfig, OutputConfig, RunReport, Source, index, index_path,
 };
 
 /// Flags on the trace that is written.
@@ -37,23 +35,6 @@ pub(super) struct Writing<'a> {
     report: Option<Place>,
     /// Traces that get an index when they are written.
     pub(super) indexed: Vec<PathBuf>,
-}
-
-/// The inputs of a verb that reads one trace, where they were several.
-pub(super) struct Joined(Option<JoinedInputs>);
-
-impl Joined {
-    /// Returns why indexes of the inputs were not used, if there are any.
-    pub(super) fn index_unused(&self) -> Option<&'static str> {
-        self.0.as_ref().and_then(JoinedInputs::index_unused)
-    }
-
-    /// Completes the report of the verb: its inputs are those of the command line.
-    pub(super) fn complete(self, run: &mut RunReport) {
-        if let Some(joined) = self.0 {
-            joined.complete(run);
-        }
-    }
 }
 
 impl<'a> Writing<'a> {
@@ -88,19 +69,9 @@ impl<'a> Writing<'a> {
         Writing { running, trace, compression, report, indexed: Vec::new() }
     }
 
-    /// Merges several inputs, so that the verb reads one trace, and reports what the merge changed. `output` is the one
-    /// output of the verb.
+    /// Merges several inputs, see [`Joined::of`].
     pub(super) fn join(&mut self, output: Option<&OutputConfig>) -> Result<Joined, Failure> {
-        let joined = self.running.watch(|sources, config| join(sources, output, config))?;
-        if let Some(joined) = &joined {
-            self.running.sources = vec![joined.source()];
-            let (merged, messages) = (joined.merged(), self.running.messages);
-            clocks::details(&merged.clocks).iter().for_each(|text| messages.note(text));
-            let renamed = renamed(&merged.identity, &format!("tracemill merge {KEEP}"));
-            let changes = clocks::moved(&merged.clocks).into_iter().chain(renamed);
-            changes.for_each(|text| messages.say(&text));
-        }
-        Ok(Joined(joined))
+        Joined::of(&mut self.running, output)
     }
 
     /// What the inputs are and what was decided, for `-v`.

@@ -145,7 +145,8 @@ fn commands_of_many_inputs_share_their_names() {
     let inputs = names.join(" ");
     let page = shell(&folder, &format!("tracemill report {inputs}"));
     let page = String::from_utf8_lossy(&page.stdout).into_owned();
-    assert_eq!(page.matches("a profile with blanks 0").count(), 1, "{page}");
+    // rows are labelled by it, without quotes
+    assert_eq!(page.matches("a profile with blanks 0.cpuprofile'").count(), 1, "{page}");
     let array = page.lines().find(|line| line.starts_with("F=(")).expect("an array");
     let json = shell(&folder, &format!("tracemill report --json {inputs}"));
     let whole = commands_of(&String::from_utf8_lossy(&json.stdout));

@@ -59,6 +59,39 @@ fn ids_are_what_they_are_in_the_trace() {
     assert_eq!(Vec::from_iter(found), expected);
 }
 
+/// Pids that a merge made up say nothing, so threads of one name are told apart by their files.
+#[test]
+fn threads_of_several_inputs_that_look_the_same_are_labelled_by_file() {
+    let trace = |ts: u64| {
+        format!(
+            r#"[{{"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{{"name":"main"}}}},
+{{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{{"name":"only at {ts}"}}}},
+{{"ph":"X","name":"f","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":50}},
+{{"ph":"X","name":"f","cat":"c","pid":1,"tid":2,"ts":{ts},"dur":50}}]"#
+        )
+    };
+    let folder = Folder::new().with("a.json", trace(1000)).with("b.json", trace(9_000_000));
+    for words in ["tree --per thread", "report"] {
+        let text = folder.run(&format!("{words} a.json b.json")).ends(0).stdout;
+        for (name, is_labelled) in
+            [("main a.json", true), ("main b.json", true), ("at 1000", true), ("at 1000 a", false)]
+        {
+            assert_eq!(text.contains(name), is_labelled, "{words}: {name}\n{text}");
+        }
+        let alone = folder.run(&format!("{words} --tid 1 a.json")).ends(0).stdout;
+        assert!(!alone.contains("main a.json"), "{alone}");
+    }
+    let json: Value =
+        serde_json::from_str(&folder.run("top --per thread --json a.json b.json").stdout)
+            .expect("JSON");
+    let mut inputs = Vec::new();
+    find(&json, &["input"], &mut inputs);
+    let inputs: Vec<String> = inputs.into_iter().map(Value::to_string).collect();
+    for name in ["\"a.json\"", "\"b.json\"", "null"] {
+        assert!(inputs.iter().any(|input| input == name), "{name}: {inputs:?}");
+    }
+}
+
 /// Hermes writes stacks beside its events, with numbers in quotes.
 #[test]
 fn samples_with_stack_frames_are_a_profile() {

@@ -127,6 +127,38 @@ fn lists_are_text_and_json() {
     assert_eq!((&profile["id"], &profile["order"]), (&"0x1".into(), &"both".into()));
 }
 
+/// Two recordings of a process 7: their profiles are those of two processes, as in the trace that `merge` makes of them.
+#[test]
+fn profiles_of_several_inputs_are_those_of_their_merge() {
+    let metadata = |name: &str| {
+        format!(r#"{{"name":"process_name","ph":"M","pid":7,"tid":1,"args":{{"name":"{name}"}}}}"#)
+    };
+    let other = |name: &str, start: u64| {
+        format!(r#"{{"traceEvents":[{},{}]}}"#, metadata(name), stream(1, start, 3))
+    };
+    let folder = Folder::new().with("a.json", other("a", 1000)).with("b.json", other("b", 900_000));
+    let merged = folder.run("merge a.json b.json").ends(0).stdout;
+    for flags in ["", "--json --tid 1"] {
+        let several = folder.run(&format!("profile list {flags} a.json b.json")).ends(0).stdout;
+        let one = folder.pipe(&format!("profile list {flags} -"), merged.clone()).ends(0).stdout;
+        let profiles = |text: &str| match flags {
+            "" => text.to_owned(),
+            _ => json(text)["profiles"].to_string(),
+        };
+        assert_eq!(profiles(&several), profiles(&one));
+    }
+    let listed = json(&folder.run("profile list --json a.json b.json").ends(0).stdout);
+    let pids = [0, 1].map(|at| listed["profiles"][at]["pid"].clone());
+    assert_ne!(pids[0], pids[1], "{listed}");
+    assert_eq!(listed["inputs"].as_array().map(Vec::len), Some(2));
+    folder.run("profile extract a.json b.json -d several").ends(0);
+    folder.pipe("profile extract - -d one", merged).ends(0);
+    for name in std::fs::read_dir(folder.path("one")).expect("a folder") {
+        let name = name.expect("a file").file_name().to_string_lossy().into_owned();
+        assert_eq!(folder.read(&format!("several/{name}")), folder.read(&format!("one/{name}")));
+    }
+}
+
 #[test]
 fn damage_is_said_with_its_place_and_the_rest_is_saved() {
     let damaged = trace().replacen("\"samples\":[2,2,2]", "\"samples\":[2,77,2]", 1);

@@ -1,6 +1,7 @@
 //! Several inputs as the one trace that a merge makes of them, for verbs that read one trace.
 
 use crate::config::{Config, ViewerRules};
+use crate::extract::ProfilesReport;
 use crate::merge::merge;
 use crate::report::{MergeReport, RunReport};
 use crate::sidecar::index_unused;
@@ -82,5 +83,14 @@ impl JoinedInputs {
     /// Completes the report of the verb that read the merged trace: its inputs are those of the merge.
     pub fn complete(self, run: &mut RunReport) {
         run.follow(self.merged.run);
+    }
+
+    /// Completes a report of CPU profiles likewise. Places of flaws are offsets in the merged trace.
+    pub fn complete_profiles(self, report: &mut ProfilesReport) {
+        let RunReport { inputs, warnings, .. } = self.merged.run;
+        (report.inputs, report.index_unused) = (inputs, self.index_unused);
+        report.warnings.splice(0..0, warnings);
+        let place = |offset| ("the trace that merge makes of the inputs".to_owned(), offset);
+        report.profiles.iter_mut().for_each(|profile| profile.flaws.locate(place));
     }
 }

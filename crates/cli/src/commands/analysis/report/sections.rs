@@ -143,10 +143,8 @@ impl ReportInputs<'_> {
     pub(super) fn thread(&self, at: usize) -> String {
         let thread = &self.trace.threads[at];
         let ids = format!("{}/{}", thread.pid_text(), thread.tid_text());
-        match thread.name.as_deref().filter(|name| !name.is_empty()) {
-            Some(name) => format!("{ids} {name}"),
-            None => ids,
-        }
+        let words = [Some(&*ids), thread.name.as_deref(), thread.input.as_deref()];
+        words.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     fn tasks(&self, count: u64, blocking: f64, longest: &[Stretch]) -> Section {

@@ -1,0 +1,49 @@
+//! Several inputs of a verb that reads one trace: they are merged before it begins.
+
+use super::clocks;
+use super::merge_told::{KEEP, renamed};
+use super::running::Running;
+use crate::exit::Failure;
+use tracemill_pipeline::{JoinedInputs, OutputConfig, ProfilesReport, RunReport, join};
+
+/// The inputs of a verb that reads one trace, where they were several.
+pub(super) struct Joined(Option<JoinedInputs>);
+
+impl Joined {
+    /// Merges several inputs, so that the verb reads one trace, and reports what the merge changed. `output` is the one
+    /// output of the verb.
+    pub(super) fn of(
+        running: &mut Running<'_>,
+        output: Option<&OutputConfig>,
+    ) -> Result<Self, Failure> {
+        let joined = running.watch(|sources, config| join(sources, output, config))?;
+        if let Some(joined) = &joined {
+            running.sources = vec![joined.source()];
+            let (merged, messages) = (joined.merged(), running.messages);
+            clocks::details(&merged.clocks).iter().for_each(|text| messages.note(text));
+            let renamed = renamed(&merged.identity, &format!("tracemill merge {KEEP}"));
+            let changes = clocks::moved(&merged.clocks).into_iter().chain(renamed);
+            changes.for_each(|text| messages.say(&text));
+        }
+        Ok(Joined(joined))
+    }
+
+    /// Returns why indexes of the inputs were not used, if there are any.
+    pub(super) fn index_unused(&self) -> Option<&'static str> {
+        self.0.as_ref().and_then(JoinedInputs::index_unused)
+    }
+
+    /// Completes the report of the verb: its inputs are those of the command line.
+    pub(super) fn complete(self, run: &mut RunReport) {
+        if let Some(joined) = self.0 {
+            joined.complete(run);
+        }
+    }
+
+    /// Completes a report of CPU profiles likewise.
+    pub(super) fn complete_profiles(self, report: &mut ProfilesReport) {
+        if let Some(joined) = self.0 {
+            joined.complete_profiles(report);
+        }
+    }
+}
