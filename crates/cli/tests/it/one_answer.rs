@@ -139,6 +139,31 @@ fn traces_without_slices_say_what_they_hold() {
     }
 }
 
+/// The same trace by a clock that is a thousand times slower has the same figures in another unit.
+#[test]
+fn tables_have_the_unit_of_their_times() {
+    let trace = |scale: f64| {
+        let event = |name: &str, ts: f64, dur: f64| {
+            let (ts, dur) = (ts * scale, dur * scale);
+            format!(
+                r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#
+            )
+        };
+        let events = [event("a", 1000.0, 360.0), event("b", 1125.0, 7.5), event("c", 1200.0, 90.0)];
+        format!("[{}]", events.join(","))
+    };
+    let folder = Folder::new().with("us.json", trace(1.0)).with("ms.json", trace(1000.0));
+    for words in ["top", "tree --min 0", "tree --log", "tree --heaviest", "tree --peek b"] {
+        let [micros, millis] = ["us", "ms"].map(|unit| {
+            let text = folder.run(&format!("{words} {unit}.json")).ends(0).stdout;
+            assert!(text.contains(&format!("total {}", unit.replace('u', "µ"))), "{text}");
+            text
+        });
+        assert_eq!(micros.replace("µs", "ms"), millis, "{words}");
+        assert!(!micros.contains(" 0.00 "), "{micros}");
+    }
+}
+
 #[test]
 fn no_figure_is_infinite_or_no_number() {
     let profile = r#"[{"ph":"P","cat":"disabled-by-default-v8.cpu_profiler","name":"Profile","id":"0x1","pid":1,"tid":1,"ts":1000,"args":{"data":{"startTime":1000}}},
@@ -169,7 +194,7 @@ fn no_figure_is_infinite_or_no_number() {
         }
     }
     let top = folder.run("top p.json").stdout;
-    assert!(top.contains("0.80 ms busy") && top.contains("a.js:4:1"), "{top}");
+    assert!(top.contains("800.00 µs busy") && top.contains("a.js:4:1"), "{top}");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn heads_tell_the_window_and_what_devtools_hides() {
     }
     assert!(!head("top page.json").contains("ignore list"));
     let part = head("top page.json --window 4ms..6ms");
-    assert!(part.contains("busy from 4.00 to 6.00 ms"), "{part}");
+    assert!(part.contains("busy from 4.00 ms to 6.00 ms"), "{part}");
     // the list in a file
     let folder = folder.with("list.txt", "# ours\n\n^node:\n/vendor/\n");
     assert!(

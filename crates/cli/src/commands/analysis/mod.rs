@@ -15,6 +15,7 @@ mod report;
 mod stored;
 mod terminal;
 mod text;
+mod unit;
 
 pub(super) use calls::calls;
 pub(super) use diff::diff;
@@ -42,6 +43,7 @@ use tracemill_analysis::{
     GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape, Trace,
 };
 use tracemill_pipeline::{Config, InputReport, Source, Warning, plural};
+use unit::time_text;
 
 /// A run of one of these verbs, which has read its inputs.
 struct Job<'a> {
@@ -132,7 +134,7 @@ impl<'a> Job<'a> {
         } else if is_empty {
             let (from, to) = self.trace.bounds;
             let lasts = match to - from {
-                time if time > 0.0 => format!("; the trace lasts {:.2} ms", time / 1000.0),
+                time if time > 0.0 => format!("; the trace lasts {}", time_text(time / 1000.0)),
                 _ => String::new(),
             };
             let named = unmatched::of_rows(&self.asked, &self.trace);
@@ -160,8 +162,8 @@ fn samples_behind(trace: &Trace) -> Option<String> {
     let is_much = last - end > ((end - first) / 20.0).max(10_000.0);
     is_much.then(|| {
         format!(
-            "CPU samples go on for {:.2} ms after the last event, where tables end as in DevTools; --to {:.0}ms counts them too",
-            (last - end) / 1000.0,
+            "CPU samples go on for {} after the last event, where tables end as in DevTools; --to {:.0}ms counts them too",
+            time_text((last - end) / 1000.0),
             ((last - first) / 1000.0).ceil()
         )
     })

@@ -1,5 +1,6 @@
 //! Pictures as text: a line for each depth, frames as wide as their time.
 
+use super::unit::time_text;
 use crate::args::TerminalChoice;
 use crate::messages::{has_colors, plain};
 use std::fmt::Write;
@@ -43,7 +44,7 @@ pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
     let titles: Vec<&str> = picture.bands().collect();
     let mut text = String::new();
     for (band, title) in titles.iter().enumerate() {
-        let _ = writeln!(text, "{:.2} ms  {}", picture.length() as f64 / 1e6, plain(title));
+        let _ = writeln!(text, "{}  {}", time_text(picture.length() as f64 / 1e6), plain(title));
         let mut own: Vec<&Drawn<'_>> = all.iter().filter(|own| own.band == band).collect();
         // the root says nothing that the line above does not
         own.retain(|own| own.depth > 0);

@@ -3,6 +3,7 @@
 use super::answer::{Answer, notes, self_of};
 use super::branches::Following;
 use super::data::percent_of;
+use super::unit::{TimeUnit, time_text};
 use crate::markdown::{cell, command};
 use crate::messages::plain;
 use crate::table::{self, ColumnAlignment, Layout, Widths};
@@ -100,13 +101,13 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
     let from = |ms: f64| ms - trace.bounds.0 / 1000.0;
     let window = match *windows {
         [own] if own == part.table.window && part.table.total.is_finite() => {
-            format!(" from {:.2} to {:.2} ms", from(own.from), from(own.to))
+            format!(" from {} to {}", time_text(from(own.from)), time_text(from(own.to)))
         }
-        _ => format!(" of {total:.2} ms"),
+        _ => format!(" of {}", time_text(total)),
     };
     let left_out = left_out(part);
     let idle = match part.table.idle {
-        idle if idle > 0.0 => format!(", {idle:.2} ms idle not counted"),
+        idle if idle > 0.0 => format!(", {} idle not counted", time_text(idle)),
         _ => String::new(),
     };
     let times = match trace.origin() {
@@ -114,7 +115,8 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
         None if trace.refusals.is_empty() => ", times as in DevTools",
         None => ", times as in DevTools, which does not open this",
     };
-    format!("{of}: {busy:.2} ms busy{window} ({share:.1} %){idle}{times}{calls}{listed}{left_out}")
+    let busy = time_text(busy);
+    format!("{of}: {busy} busy{window} ({share:.1} %){idle}{times}{calls}{listed}{left_out}")
 }
 
 /// What does not count of what would without an ignore list and what was hidden.
@@ -156,15 +158,25 @@ pub(super) fn decimals(number: f64, digits: usize) -> String {
     if number.is_finite() { format!("{number:.digits$}") } else { "–".to_owned() }
 }
 
+/// The units of a table.
+#[derive(Clone, Copy)]
+struct Units {
+    durations: TimeUnit,
+    starts: TimeUnit,
+}
+
 /// The figures in a row of a kind of table.
-fn figures(shape: Shape, row: &TreeRow, busy: f64) -> Vec<String> {
+fn figures(shape: Shape, row: &TreeRow, busy: f64, units: Units) -> Vec<String> {
     let percent = |ms: f64| match row.is_idle() {
         true => "–".to_owned(),
         false => decimals(percent_of(ms, busy), 1),
     };
-    let ms = |ms: f64| decimals(ms, 2);
+    let ms = |ms: f64| units.durations.shown(ms, 2);
     match shape {
-        Shape::Log => [row.start, row.own, row.total].map(|ms| decimals(ms, 3)).to_vec(),
+        Shape::Log => {
+            let [own, total] = [row.own, row.total].map(|ms| units.durations.shown(ms, 3));
+            vec![units.starts.shown(row.start, 3), own, total]
+        }
         Shape::CallTree => {
             vec![ms(row.total), percent(row.total), ms(row.own), grouped(row.count)]
         }
@@ -180,12 +192,14 @@ fn figures(shape: Shape, row: &TreeRow, busy: f64) -> Vec<String> {
     }
 }
 
-fn heads(shape: Shape) -> &'static [&'static str] {
-    match shape {
-        Shape::Log => &["start ms", "self ms", "total ms"],
+fn heads(shape: Shape, units: Units) -> Vec<String> {
+    let heads: &[&str] = match shape {
+        Shape::Log => &["self ms", "total ms"],
         Shape::CallTree => &["total ms", "%", "self ms", "count"],
         Shape::BottomUp { .. } => &["self ms", "%", "total ms", "%", "count"],
-    }
+    };
+    let start = (shape == Shape::Log).then(|| units.starts.head("start ms"));
+    start.into_iter().chain(heads.iter().map(|head| units.durations.head(head))).collect()
 }
 
 /// A table. Its rows may be more than memory has room for: they are gone through once to measure columns, and once to be written.
@@ -198,14 +212,25 @@ fn write_table(
     let PageStyle { markdown, colours, columns } = paper;
     let shape = answer.query.shape;
     let last = if shape == Shape::Log { "key" } else { "location" };
-    let mut head: Vec<String> = heads(shape).iter().map(|head| (*head).to_owned()).collect();
+    let (mut longest, mut last_start) = (0.0f64, 0.0f64);
+    let following = Following::of(answer.shown.of(part).map(|row| {
+        (longest, last_start) = (longest.max(row.total), last_start.max(row.start));
+        row.depth
+    }));
+    let units = Units {
+        durations: TimeUnit::of(std::iter::once(longest)),
+        starts: TimeUnit::of_starts(std::iter::once(last_start)),
+    };
+    let mut head = heads(shape, units);
     head.extend(["activity".to_owned(), last.to_owned()]);
     let set = usual(head.len());
-    let following = Following::of(answer.shown.of(part).map(|row| row.depth));
     let rows = || {
         let mut branches = following.branches();
-        let cells =
-            move |row: Cow<'_, TreeRow>| cells(&row, &branches.next(row.depth), shape, part);
+        let cells = move |row: Cow<'_, TreeRow>| {
+            let mut line = figures(shape, &row, part.busy(), units);
+            line.extend(texts(&row, &branches.next(row.depth), shape));
+            line
+        };
         answer.shown.of(part).map(cells)
     };
     if markdown {
@@ -235,15 +260,13 @@ fn write_table(
     out.write_all(below.as_bytes())
 }
 
-/// The cells of a row.
-fn cells(row: &TreeRow, branch: &str, shape: Shape, part: &Part) -> Vec<String> {
-    let mut line = figures(shape, row, part.busy());
-    line.push(format!("{branch}{}", label(row)));
-    line.push(match shape {
+/// What a row is called, and its key or where it is.
+fn texts(row: &TreeRow, branch: &str, shape: Shape) -> [String; 2] {
+    let last = match shape {
         Shape::Log => row.key.clone().unwrap_or_default(),
         _ => plain(&location(row)),
-    });
-    line
+    };
+    [format!("{branch}{}", label(row)), last]
 }
 
 /// What a table does not show.
@@ -319,12 +342,13 @@ pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str, columns: Option<us
         let Some(peek) = part.table.peek(name) else { continue };
         push_line(&mut text, &plain(&head(trace, &[], part)), 2, columns);
         let share = |ms: f64| percent_of(ms, peek.total);
+        let unit = TimeUnit::of(std::iter::once(peek.total));
         let mut lines =
-            vec![["total ms", "%", "self ms", "activity", ""].map(str::to_owned).to_vec()];
+            vec![["total ms", "%", "self ms", "activity", ""].map(|head| unit.head(head)).to_vec()];
         let line = |row: &TreeRow, ms: f64, what: &str| {
             let place = format!("{:32} {what}", plain(&location(row)));
             vec![
-                format!("{ms:.2}"),
+                unit.shown(ms, 2),
                 format!("{:.1}", share(ms)),
                 String::new(),
                 format!("  {}", label(row)),
@@ -333,9 +357,9 @@ pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str, columns: Option<us
         };
         lines.extend(peek.callers.iter().map(|(row, ms)| line(row, *ms, "calls it")));
         let own = [
-            format!("{:.2}", peek.total),
+            unit.shown(peek.total, 2),
             "100.0".into(),
-            format!("{:.2}", peek.own),
+            unit.shown(peek.own, 2),
             plain(name),
             String::new(),
         ];
@@ -360,15 +384,16 @@ pub(super) fn heaviest(
             continue;
         }
         push_line(&mut text, &plain(&head(trace, &[], part)), 2, columns);
-        let mut lines =
-            vec![["total ms", "%", "self ms", "activity", "location"].map(str::to_owned).to_vec()];
+        let unit = TimeUnit::of(path.rows.iter().map(|row| row.total));
+        let heads = ["total ms", "%", "self ms", "activity", "location"];
+        let mut lines = vec![heads.map(|head| unit.head(head)).to_vec()];
         lines.extend(path.rows.iter().map(|row| {
             let share = percent_of(row.total, part.busy());
             let place = plain(&location(row));
             vec![
-                format!("{:.2}", row.total),
+                unit.shown(row.total, 2),
                 format!("{share:.1}"),
-                format!("{:.2}", row.own),
+                unit.shown(row.own, 2),
                 label(row),
                 place,
             ]

@@ -2,6 +2,7 @@
 
 use super::super::data::quoted;
 use super::super::text::{aligned, in_markdown};
+use super::super::unit::TimeUnit;
 use crate::args::{CsvForm, DiffArgs, FormArgs};
 use crate::exit::Failure;
 use crate::markdown::cell;
@@ -49,10 +50,20 @@ fn page(
         true => text.push_str(&format!("### {}\n\n", cell(&head(comparison)))),
         false => push_line(&mut text, &head(comparison), 2, columns),
     }
-    let heads =
-        ["self A", "self B", "Δ", "Δ %", "95 %", "count", "verdict", "activity", "location"];
-    let mut lines = vec![heads.map(str::to_owned).to_vec()];
-    lines.extend(rows.iter().map(line));
+    let unit = TimeUnit::of(rows.iter().flat_map(|row| [row.own.base, row.own.new]));
+    let heads = [
+        "self A ms",
+        "self B ms",
+        "Δ ms",
+        "Δ %",
+        "95 %",
+        "count",
+        "verdict",
+        "activity",
+        "location",
+    ];
+    let mut lines = vec![heads.map(|head| unit.head(head)).to_vec()];
+    lines.extend(rows.iter().map(|row| line(row, unit)));
     // the verdict says in a word what the interval says in figures
     const SPARE: [usize; 2] = [5, 4];
     text.push_str(&match markdown {
@@ -86,15 +97,21 @@ fn head(comparison: &Comparison) -> String {
     };
     let percent = comparison.busy.percent();
     let percent = if percent.is_finite() { format!(" ({percent:+.1} %)") } else { String::new() };
-    format!("busy {base:.2} -> {new:.2} ms{percent}; {how}")
+    let unit = TimeUnit::of([base, new].into_iter());
+    let (base, new) = (unit.shown(base, 2), unit.shown(new, 2));
+    format!("busy {base} -> {new} {}{percent}; {how}", unit.name)
 }
 
-fn line(row: &Difference) -> Vec<String> {
+fn line(row: &Difference, unit: TimeUnit) -> Vec<String> {
+    let signed = |ms: f64| match unit.shown(ms, 2) {
+        text if ms >= 0.0 => format!("+{text}"),
+        text => text,
+    };
     let percent = row.own.percent();
     let percent = if percent.is_finite() { format!("{percent:+.1}") } else { "–".to_owned() };
     let interval = row.own.judged.map_or("–".to_owned(), |judged| {
         let (from, to) = judged.interval;
-        format!("{from:+.2} … {to:+.2}")
+        format!("{} … {}", signed(from), signed(to))
     });
     let Pair { base, new, .. } = row.count;
     let count = if base == new { base.to_string() } else { format!("{base} → {new}") };
@@ -104,9 +121,9 @@ fn line(row: &Difference) -> Vec<String> {
         _ => file.to_owned(),
     };
     vec![
-        format!("{:.2}", row.own.base),
-        format!("{:.2}", row.own.new),
-        format!("{:+.2}", row.own.change()),
+        unit.shown(row.own.base, 2),
+        unit.shown(row.own.new, 2),
+        signed(row.own.change()),
         percent,
         interval,
         count,

@@ -1,6 +1,7 @@
 //! The sections of builds by Bazel.
 
 use super::super::data::percent_of;
+use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use tracemill_analysis::{Build, Stretch, Window};
@@ -25,7 +26,7 @@ impl ReportInputs<'_> {
         // in the order of time, whatever -n says: there are few, and each means something
         let next = |own: &&(String, Window)| self.next.of_window(&["report"], own.1);
         Section::new("phases", columns, &build.phases, next).with(
-            format!("{all:.2} ms in {}", plural(build.phases.len() as u64, "phase")),
+            format!("{} in {}", time_text(all), plural(build.phases.len() as u64, "phase")),
             vec![("total_ms", Cell::Ms(all))],
         )
     }
@@ -37,7 +38,7 @@ impl ReportInputs<'_> {
         all.truncate(self.rows);
         let (ms, of) = (build.critical_ms, plural(components, "component"));
         self.events("critical-path", all, ms).of(components).with(
-            format!("{ms:.2} ms in {of}; the longest"),
+            format!("{} in {of}; the longest", time_text(ms)),
             vec![("components", Cell::Count(components)), ("total_ms", Cell::Ms(ms))],
         )
     }
@@ -45,7 +46,7 @@ impl ReportInputs<'_> {
     fn actions(&self, build: &Build) -> Section {
         let (ms, actions) = (build.actions_ms, plural(build.actions, "action"));
         self.events("actions", build.slowest.iter().collect(), ms).of(build.actions).with(
-            format!("{actions}, {ms:.2} ms together; the slowest"),
+            format!("{actions}, {} together; the slowest", time_text(ms)),
             vec![("actions", Cell::Count(build.actions)), ("total_ms", Cell::Ms(ms))],
         )
     }

@@ -1,6 +1,7 @@
 //! The sections of devices of PyTorch.
 
 use super::super::data::percent_of;
+use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::{ReportInputs, escaped};
 use tracemill_analysis::{Device, Devices, Kernel, KindTime, StreamIdle};
@@ -121,7 +122,8 @@ impl ReportInputs<'_> {
             (own.idle.iter().map(|own| own.idle).sum::<f64>(), own.idle.len() as u64);
         Section::new("gpu-idle", columns, rows, next).of(streams).with(
             format!(
-                "{all:.2} ms between kernels of {}: the host launched late, kernels followed soon, or neither",
+                "{} between kernels of {}: the host launched late, kernels followed soon, or neither",
+                time_text(all),
                 plural(streams, "stream")
             ),
             vec![("streams", Cell::Count(streams)), ("idle_ms", Cell::Ms(all))],
@@ -146,9 +148,9 @@ impl ReportInputs<'_> {
         };
         Section::new("kernels", columns, &own.kernels, next).of(own.all_kernels).with(
             format!(
-                "{}, {:.2} ms together; percent of the time from the first kernel of each device to its last",
+                "{}, {} together; percent of the time from the first kernel of each device to its last",
                 plural(own.all_kernels, "name"),
-                own.durations
+                time_text(own.durations)
             ),
             vec![("count", Cell::Count(own.all_kernels)), ("total_ms", Cell::Ms(own.durations))],
         )

@@ -14,6 +14,7 @@ mod write;
 
 use super::Job;
 use super::answer::{RULES, note_members, notes, self_of, times_of};
+use super::unit::time_text;
 use crate::args::{ReportArgs, TimeSpan};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
@@ -97,8 +98,9 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
         all => plural(all.len() as u64, "input"),
     };
     let text = format!(
-        "{}: {inputs}, {duration:.2} ms, {processes}, {}{}",
+        "{}: {inputs}, {}, {processes}, {}{}",
         report.producer.name(),
+        time_text(duration),
         plural(threads.len() as u64, "thread"),
         if trace.origin().is_some() { ", exact times" } else { "" },
     );

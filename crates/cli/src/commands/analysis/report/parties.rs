@@ -1,5 +1,6 @@
 //! The section of whom pages work for.
 
+use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::json;
@@ -57,7 +58,7 @@ impl ReportInputs<'_> {
         let of = plural(bytes as u64, "byte");
         let parties = all().count() as u64;
         Some(Section::new("third-parties", columns, rows, next).of(parties).with(
-            format!("of others than the page: {ms:.2} ms of the main thread, {of}{by}"),
+            format!("of others than the page: {} of the main thread, {of}{by}", time_text(ms)),
             vec![
                 ("third_parties", Cell::Count(third().count() as u64)),
                 ("third_ms", Cell::Ms(ms)),

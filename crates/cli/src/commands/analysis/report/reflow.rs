@@ -1,6 +1,7 @@
 //! The section of layouts that scripts force.
 
 use super::super::text::place_of;
+use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::Value;
@@ -34,9 +35,9 @@ impl ReportInputs<'_> {
         let head = match own.count {
             0 => "scripts force layouts of 30 ms in no task".to_owned(),
             count => format!(
-                "{} layouts and styles forced by scripts, {:.2} ms in {} of 30 ms of them and more",
+                "{} layouts and styles forced by scripts, {} in {} of 30 ms of them and more",
                 grouped(count),
-                own.total,
+                time_text(own.total),
                 plural(own.tasks, "task")
             ),
         };

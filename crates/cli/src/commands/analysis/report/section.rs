@@ -1,6 +1,7 @@
 //! A section of the report: figures of the whole, and a table. Text, Markdown and JSON are made of the same cells.
 
 use super::super::text::decimals;
+use super::super::unit::TimeUnit;
 use crate::messages::plain;
 use crate::report::id;
 use crate::table::ColumnAlignment;
@@ -55,9 +56,9 @@ impl Cell {
         }
     }
 
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn shown(&self, unit: TimeUnit) -> String {
         match self {
-            Cell::Ms(number) => decimals(*number, 2),
+            Cell::Ms(number) => unit.shown(*number, 2),
             Cell::Percent(number) => decimals(*number, 1),
             Cell::Count(count) => grouped(*count),
             Cell::Number(number) => number.to_string(),

@@ -2,6 +2,7 @@
 
 use super::super::data::percent_of;
 use super::super::text::location;
+use super::super::unit::time_text;
 use super::figures::busy;
 use super::next::Next;
 use super::section::{Cell, Columns, Section};
@@ -66,11 +67,11 @@ impl ReportInputs<'_> {
         };
         let Report { gc, idle, .. } = *self.report;
         let said = |ms: f64, text: String| if ms > 0.0 { text } else { String::new() };
-        let gc_said = said(gc, format!("; garbage collection {gc:.2} ms"));
-        let idle_said = said(idle, format!("; idle {idle:.2} ms, not counted"));
+        let gc_said = said(gc, format!("; garbage collection {}", time_text(gc)));
+        let idle_said = said(idle, format!("; idle {}, not counted", time_text(idle)));
         let all = rows.len() as u64;
         Some(Section::new("hot", columns, rows.iter().take(self.rows), next).of(all).with(
-            format!("{busy:.2} ms busy, {}{gc_said}{idle_said}", plural(all, "row")),
+            format!("{} busy, {}{gc_said}{idle_said}", time_text(busy), plural(all, "row")),
             vec![
                 ("busy_ms", Cell::Ms(busy)),
                 ("idle_ms", Cell::Ms(idle)),
@@ -102,7 +103,8 @@ impl ReportInputs<'_> {
         let length = self.report.window.to - self.report.window.from;
         let category = |own: &(&str, f64)| json!({"category": own.0, "self_ms": own.1});
         let categories = |own: &&ThreadSums| {
-            let shown = own.categories.iter().map(|(name, ms)| format!("{name} {ms:.1}"));
+            let shown = own.categories.iter();
+            let shown = shown.map(|(name, ms)| format!("{name} {}", time_text(*ms)));
             let shown = shown.collect::<Vec<_>>().join(", ");
             Cell::Json(own.categories.iter().map(category).collect::<Value>(), shown)
         };
@@ -115,7 +117,7 @@ impl ReportInputs<'_> {
             .figure("gap_ms", "longest gap ms", gap)
             .spare()
             .words("thread", "thread", |own| Cell::text(self.thread(own.thread)))
-            .words("categories", "self ms by category", categories)
+            .words("categories", "self time by category", categories)
             .words("pid", "", |own| Cell::id(&thread(own).pid))
             .words("tid", "", |own| Cell::id(&thread(own).tid))
             .words("name", "", |own| Cell::optional(thread(own).name.as_deref()))
@@ -150,7 +152,11 @@ impl ReportInputs<'_> {
     fn tasks(&self, count: u64, blocking: f64, longest: &[Stretch]) -> Section {
         let head = match count {
             0 => "none longer than 50 ms".to_owned(),
-            _ => format!("{} longer than 50 ms, {blocking:.2} ms beyond these", grouped(count)),
+            _ => format!(
+                "{} longer than 50 ms, {} beyond these",
+                grouped(count),
+                time_text(blocking)
+            ),
         };
         let figures = vec![("count", Cell::Count(count)), ("blocking_ms", Cell::Ms(blocking))];
         self.stretches("tasks", longest).of(count).with(head, figures)
@@ -161,8 +167,9 @@ impl ReportInputs<'_> {
         let head = match count {
             0 => "never 50 ms without an (idle) sample".to_owned(),
             _ => format!(
-                "{} of 50 ms and more without an (idle) sample, {total:.2} ms",
-                grouped(*count)
+                "{} of 50 ms and more without an (idle) sample, {}",
+                grouped(*count),
+                time_text(*total)
             ),
         };
         let figures = vec![
@@ -188,7 +195,7 @@ impl ReportInputs<'_> {
         let path = |path: &TreePath| json!({"self_ms": path.own(), "path": path_json(path)});
         let paths = |own: &&Stretch| {
             let shown = own.paths.first().map_or_else(String::new, |path| {
-                format!("{} ({:.2} ms)", path_text(path), path.own())
+                format!("{} ({})", path_text(path), time_text(path.own()))
             });
             Cell::Json(own.paths.iter().map(path).collect::<Value>(), shown)
         };

@@ -1,7 +1,8 @@
 //! Reports as text, Markdown and JSON.
 
 use super::super::text::{aligned_as, in_markdown_as};
-use super::section::Section;
+use super::super::unit::TimeUnit;
+use super::section::{Cell, Section};
 use crate::markdown::cell;
 use crate::table::ColumnAlignment;
 use crate::wrap::push_line;
@@ -70,6 +71,22 @@ fn shortened(command: &str, inputs: Option<&str>) -> String {
     rest.map_or_else(|| command.to_owned(), |rest| format!("{rest}\"${{F[@]}}\""))
 }
 
+/// The unit of each of the columns that are shown: one for all durations, and one for the times at which something starts.
+fn units(section: &Section, shown: &[usize]) -> Vec<TimeUnit> {
+    let is_start = |at: &usize| section.columns[*at].key.starts_with("start");
+    let times = |starts: bool| {
+        let columns = shown.iter().filter(move |at| is_start(at) == starts);
+        columns.flat_map(|&at| section.rows.iter().map(move |row| &row[at])).filter_map(|cell| {
+            match cell {
+                Cell::Ms(ms) => Some(*ms),
+                _ => None,
+            }
+        })
+    };
+    let (durations, starts) = (TimeUnit::of(times(false)), TimeUnit::of_starts(times(true)));
+    shown.iter().map(|at| if is_start(at) { starts } else { durations }).collect()
+}
+
 fn table(
     section: &Section,
     inputs: Option<&str>,
@@ -80,11 +97,19 @@ fn table(
         (0..section.columns.len()).filter(|&at| !section.columns[at].head.is_empty()).collect();
     let mut set: Vec<ColumnAlignment> = shown.iter().map(|&at| section.columns[at].set).collect();
     set.push(ColumnAlignment::Whole);
-    let heads = shown.iter().map(|&at| section.columns[at].head.to_owned());
+    let units = units(section, &shown);
+    let heads = shown.iter().zip(&units).map(|(&at, unit)| unit.head(section.columns[at].head));
     let mut lines: Vec<Vec<String>> = vec![heads.chain(["next".to_owned()]).collect()];
     for (row, next) in section.rows.iter().zip(&section.next) {
         let next = shortened(next, inputs);
-        lines.push(shown.iter().map(|&at| row[at].shown()).chain([next]).collect());
+        lines.push(
+            shown
+                .iter()
+                .zip(&units)
+                .map(|(&at, &unit)| row[at].shown(unit))
+                .chain([next])
+                .collect(),
+        );
     }
     match markdown {
         true => in_markdown_as(&lines, &set),

@@ -1,0 +1,92 @@
+//! Units of the times that people read: one for each table, chosen by its longest time.
+
+use crate::commands::info::duration_text;
+
+/// A unit of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TimeUnit {
+    pub(super) name: &'static str,
+    /// Its number in a millisecond.
+    per_ms: f64,
+    /// Decimals that its numbers have more than others.
+    more: usize,
+}
+
+impl TimeUnit {
+    /// Milliseconds, as DevTools writes times.
+    const MS: TimeUnit = TimeUnit { name: "ms", per_ms: 1.0, more: 0 };
+
+    /// Returns the unit of a table of times in milliseconds: ms if the longest has from 1 ms to 100 s.
+    pub(super) fn of(times: impl Iterator<Item = f64>) -> Self {
+        let finite = times.map(f64::abs).filter(|ms| ms.is_finite());
+        match finite.fold(0.0, f64::max) {
+            0.0 | 1.0..100_000.0 => TimeUnit::MS,
+            longest if longest > 1.0 => TimeUnit { name: "s", per_ms: 1e-3, more: 0 },
+            longest if longest < 1e-3 => TimeUnit { name: "ns", per_ms: 1e6, more: 0 },
+            _ => TimeUnit { name: "µs", per_ms: 1e3, more: 0 },
+        }
+    }
+
+    /// The same for times at which something starts: seconds have as many digits as milliseconds would.
+    pub(super) fn of_starts(times: impl Iterator<Item = f64>) -> Self {
+        let unit = TimeUnit::of(times);
+        TimeUnit { more: if unit.name == "s" { 3 } else { 0 }, ..unit }
+    }
+
+    /// Returns the head of a column of its times, from the head of milliseconds.
+    pub(super) fn head(self, of_ms: &str) -> String {
+        match of_ms.strip_suffix("ms") {
+            Some(head) if head.is_empty() || head.ends_with(' ') => format!("{head}{}", self.name),
+            _ => of_ms.to_owned(),
+        }
+    }
+
+    /// Returns a time in milliseconds as a number of this unit, with so many decimals, and with more if that leaves fewer
+    /// than three significant digits; a dash for no number.
+    pub(super) fn shown(self, ms: f64, decimals: usize) -> String {
+        /// Decimals of a time, at most.
+        const MOST: usize = 9;
+        let number = ms * self.per_ms;
+        if !number.is_finite() {
+            return "–".to_owned();
+        }
+        let small = number != 0.0 && number.abs() < 1.0;
+        let needed = if small { 2 - number.abs().log10().floor() as isize } else { 0 };
+        let decimals = (decimals + self.more).max(needed as usize).min(MOST);
+        format!("{number:.decimals$}")
+    }
+}
+
+/// Returns a time in milliseconds with its unit, as in all sentences.
+pub(super) fn time_text(ms: f64) -> String {
+    let text = duration_text((ms.abs() * 1e6).round() as i128);
+    if ms < 0.0 { format!("-{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_the_unit_of_its_longest_time() {
+        for (times, unit, shown) in [
+            (&[132.0, 0.5, 0.0][..], "ms", &["132.00", "0.500", "0.00"][..]),
+            (&[0.36, 0.0021], "µs", &["360.00", "2.10"]),
+            (&[0.0005, 0.0], "ns", &["500.00", "0.00"]),
+            (&[785_091_001.42, 12.5], "s", &["785091.00", "0.0125"]),
+            (&[99_999.0, 0.001_234], "ms", &["99999.00", "0.00123"]),
+            (&[f64::NAN, f64::INFINITY, -2.0], "ms", &["–", "–", "-2.00"]),
+            (&[], "ms", &[]),
+        ] {
+            let own = TimeUnit::of(times.iter().copied());
+            assert_eq!(own.head("self ms"), format!("self {unit}"));
+            let all: Vec<String> = times.iter().map(|&ms| own.shown(ms, 2)).collect();
+            assert_eq!(all, shown);
+        }
+        assert_eq!(
+            TimeUnit::of_starts([785_091_001.42].into_iter()).shown(785_091_001.42, 2),
+            "785091.00142"
+        );
+        assert_eq!(TimeUnit::of([0.5].into_iter()).head("items"), "items");
+    }
+}
