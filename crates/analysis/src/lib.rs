@@ -141,10 +141,10 @@ pub use producer::Producer;
 pub use query::{Entries, Per, Query, RowKey, RowLimit, RowThreshold, Shape, TableRules};
 pub use refusals::Refusal;
 pub use report::{
-    Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header,
-    Interaction, Kernel, KindTime, LargestPaint, LargestParts, Party, Reflow, Reflows, Report,
-    ReportRules, Request, ShiftCluster, Spread, StreamIdle, Stretch, Tasks, ThreadSums, Told,
-    Visit,
+    Blocks, Build, Chain, Compiled, CompiledSource, Costly, Counted, Device, DeviceRules, Devices,
+    Header, Interaction, Kernel, KindTime, LargestPaint, LargestParts, Party, Reflow, Reflows,
+    Report, ReportRules, Request, ShiftCluster, Spread, StreamIdle, Stretch, Tasks, ThreadSums,
+    Told, Visit,
 };
 pub use rows::{CallRow, FlameRow, Location, TreePath, TreeRow};
 pub use sorting::Pairs;

@@ -271,10 +271,10 @@ pub struct Compiled {
     pub frontend: f64,
     /// Of all back ends: code that is optimized and generated.
     pub backend: f64,
-    /// Runs of the front end, the longest first, with the file of each.
-    pub parsed: Vec<(Stretch, String)>,
-    /// Runs of the back end, the longest first, with the file of each.
-    pub generated: Vec<(Stretch, String)>,
+    /// Source files that took longest to parse and to generate code of.
+    pub sources: Vec<CompiledSource>,
+    /// How many there are.
+    pub all_sources: u64,
     /// Templates that took longest, with those that these need.
     pub templates: Vec<Costly>,
     /// How many there are.
@@ -295,6 +295,19 @@ pub struct Compiled {
     pub headers: Vec<Header>,
     /// How many files are included.
     pub all_headers: u64,
+}
+
+/// A source file that was compiled.
+#[derive(Clone, Debug)]
+pub struct CompiledSource {
+    /// Its path, or that of the trace if no event names it.
+    pub file: String,
+    /// Milliseconds of the front end.
+    pub parse: f64,
+    /// Milliseconds of the back end.
+    pub codegen: f64,
+    /// The longest event of either.
+    pub longest: Stretch,
 }
 
 /// What took long, all times together.

@@ -19,8 +19,9 @@ mod visits;
 mod web;
 
 pub use found::{
-    Blocks, Build, Chain, Compiled, Costly, Counted, Device, DeviceRules, Devices, Header, Kernel,
-    KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks, ThreadSums,
+    Blocks, Build, Chain, Compiled, CompiledSource, Costly, Counted, Device, DeviceRules, Devices,
+    Header, Kernel, KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks,
+    ThreadSums,
 };
 pub use interactions::Interaction;
 pub use network::Request;

@@ -18,9 +18,8 @@ struct Tables {
     runs: u64,
     frontend: u64,
     backend: u64,
-    /// Time and file.
-    parsed: Vec<(u64, String)>,
-    generated: Vec<(u64, String)>,
+    /// By file: times of the front end and of the back end.
+    sources: Sums,
     templates: Sums,
     template_sets: Sums,
     /// Behind the name stands the file.
@@ -149,11 +148,11 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
                 "ExecuteCompiler" => tables.runs += 1,
                 "Frontend" => {
                     tables.frontend += dur;
-                    tables.parsed.push((dur, path(at)));
+                    tables.sources.entry(path(at)).or_default().0 += dur;
                 }
                 "Backend" => {
                     tables.backend += dur;
-                    tables.generated.push((dur, path(at)));
+                    tables.sources.entry(path(at)).or_default().1 += dur;
                 }
                 "InstantiateClass" | "InstantiateFunction" => {
                     let set = collapsed(&detail);
@@ -195,8 +194,6 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
         put(&mut tables.function_sets, collapsed(name), dur);
     }
     tables.headers.retain(|name, _| roots.contains(name));
-    tables.parsed.sort();
-    tables.generated.sort();
     chains.values_mut().for_each(|own| own.sort_by(|a, b| b.cmp(a)));
     (tables, chains)
 }
@@ -224,13 +221,9 @@ fn micros(ms: f64) -> u64 {
 
 /// Ours in the form of the reference.
 fn tables(own: &Compiled) -> Tables {
-    let runs = |own: &[(tracemill_analysis::Stretch, String)]| {
-        let mut all: Vec<(u64, String)> =
-            own.iter().map(|(run, file)| (run.dur as u64, file.clone())).collect();
-        assert!(all.is_sorted_by(|a, b| a.0 >= b.0));
-        all.sort();
-        all
-    };
+    let sources = own.sources.iter();
+    assert!(own.sources.is_sorted_by(|a, b| a.parse + a.codegen >= b.parse + b.codegen));
+    assert_eq!(own.all_sources as usize, own.sources.len());
     let sums = |own: &[Costly], with_file: bool| -> Sums {
         assert!(own.is_sorted_by(|a, b| a.total >= b.total));
         let name = |own: &Costly| match with_file {
@@ -246,8 +239,9 @@ fn tables(own: &Compiled) -> Tables {
         runs: own.runs,
         frontend: micros(own.frontend),
         backend: micros(own.backend),
-        parsed: runs(&own.parsed),
-        generated: runs(&own.generated),
+        sources: sources
+            .map(|own| (own.file.clone(), (micros(own.parse), micros(own.codegen))))
+            .collect(),
         templates: sums(&own.templates, false),
         template_sets: sums(&own.template_sets, false),
         functions: sums(&own.functions, true),

@@ -14,7 +14,7 @@ Says what is slow: one page on a trace or a CPU profile, in sections that suit w
 web has what users of a page wait for (FCP, LCP, INP, CLS and their parts, as in DevTools), network the slowest requests. \
 hot lists functions and events by self time, threads how busy each thread is and with what. tasks are those of Chrome of more than 50 ms, \
 which keep a page from answering, reflow is what scripts force in them; blocks are stretches of 50 ms and more in which a CPU profile is never idle, which keep a server \
-from answering. phases, critical-path and actions are those of Bazel; parse, codegen, templates, functions and headers those of clang \
+from answering. phases, critical-path and actions are those of Bazel; sources, templates, functions and headers those of clang \
 (-ftime-trace, one file or a folder). gpu, gpu-types, gpu-idle and kernels say of PyTorch how long devices compute, communicate and wait, \
 what overlaps, why streams are idle, and which kernels take the time, as HTA does. slices says of other traces how long single events of a name last, counters the greatest values of counters.
 

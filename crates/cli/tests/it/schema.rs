@@ -12,9 +12,9 @@ const MAPS: [&str; 8] =
 /// Words on the page that these runs have neither as a key nor as a value; those of the second line and on are of reports on pages,
 /// PyTorch and Bazel, which have tests of their own.
 #[rustfmt::skip]
-const ABSENT: [&str; 20] = [
+const ABSENT: [&str; 21] = [
     "faster", "fewer", "long", "more", "neither", "slower", "user",
-    "actions", "bazel", "components", "delay_ms", "handling_ms", "load_delay_ms", "load_ms", "p98",
+    "actions", "bazel", "components", "delay_ms", "dur_pct", "handling_ms", "load_delay_ms", "load_ms", "p98",
     "presentation_ms", "render_delay_ms", "start_us", "ttfb_ms", "worst",
 ];
 

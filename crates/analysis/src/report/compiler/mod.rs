@@ -6,7 +6,7 @@ mod names;
 mod nested;
 mod sums;
 
-use super::found::{Compiled, Stretch};
+use super::found::{Compiled, CompiledSource, Stretch};
 use crate::clock::Window;
 use crate::trace::Trace;
 use headers::Headers;
@@ -24,6 +24,8 @@ struct Tables<'t> {
     window: Window,
     rows: usize,
     found: Compiled,
+    /// By source file, and whether code was generated.
+    sources: Costs<(u32, bool)>,
     templates: Costs<u32>,
     template_sets: Costs<u32>,
     /// By name and by the file that was compiled.
@@ -53,6 +55,7 @@ impl Trace {
             window,
             rows,
             found: Compiled::default(),
+            sources: Costs::default(),
             templates: Costs::default(),
             template_sets: Costs::default(),
             functions: Costs::default(),
@@ -108,11 +111,11 @@ impl Tables<'_> {
             What::Compiler => self.found.runs += 1,
             What::Frontend => {
                 self.found.frontend += self.trace.clock.ms_of(event.dur);
-                self.keep(event, nested, |found| &mut found.parsed);
+                self.sources.add((path, false), one, room)?;
             }
             What::Backend => {
                 self.found.backend += self.trace.clock.ms_of(event.dur);
-                self.keep(event, nested, |found| &mut found.generated);
+                self.sources.add((path, true), one, room)?;
             }
             What::Template => {
                 self.templates.add(event.text, one, room)?;
@@ -127,20 +130,23 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Keeps a run if it is among the longest.
-    fn keep(
-        &mut self,
-        event: &Event,
-        nested: &Nested<'_>,
-        of: impl Fn(&mut Compiled) -> &mut Vec<(Stretch, String)>,
-    ) {
-        let rows = self.rows;
-        let run = (self.trace.stretch_of(event), nested.paths.text(nested.path()));
-        let all = of(&mut self.found);
-        all.push(run);
-        if all.len() >= 2 * rows + 64 {
-            keep_longest(all, rows);
-        }
+    /// Returns the source files that took longest, and how many there are.
+    fn longest_sources(&self, paths: &Names) -> (Vec<CompiledSource>, u64) {
+        type OfFile<'s> = [(&'s (u32, bool), &'s Sum)];
+        let sums = self.sources.sorted();
+        let mut files: Vec<&OfFile<'_>> = sums.chunk_by(|one, next| one.0.0 == next.0.0).collect();
+        let ticks = |file: &OfFile<'_>| file.iter().map(|(_, sum)| sum.total).sum::<f64>();
+        files.sort_by(|a, b| ticks(b).total_cmp(&ticks(a)));
+        let source = |file: &&OfFile<'_>| {
+            let of_phase = |phase: bool| file.iter().filter(move |(key, _)| key.1 == phase);
+            let ms =
+                |phase| of_phase(phase).map(|(_, sum)| self.trace.clock.ms_of(sum.total)).sum();
+            let longest = file.iter().map(|(_, sum)| &sum.longest);
+            let longest = longest.max_by(|a, b| a.dur.total_cmp(&b.dur))?;
+            let (file, longest) = (paths.text(file[0].0.0), self.trace.stretch_of(longest));
+            Some(CompiledSource { file, parse: ms(false), codegen: ms(true), longest })
+        };
+        (files.iter().take(self.rows).filter_map(source).collect(), files.len() as u64)
     }
 
     /// The number of the name of a function.
@@ -156,8 +162,7 @@ impl Tables<'_> {
         let names = &trace.names;
         let made = Rows { trace, paths, rows };
         let mut found = std::mem::take(&mut self.found);
-        keep_longest(&mut found.parsed, rows);
-        keep_longest(&mut found.generated, rows);
+        (found.sources, found.all_sources) = self.longest_sources(paths);
         found.all_templates = self.templates.len();
         found.templates = made.best(&self.templates, |&own| names.text(own));
         found.all_template_sets = self.template_sets.len();
@@ -189,10 +194,4 @@ impl Tables<'_> {
         found.headers = self.headers.finish(&made);
         Ok(found)
     }
-}
-
-/// The longest first; of equal ones as they are.
-fn keep_longest(all: &mut Vec<(Stretch, String)>, rows: usize) {
-    all.sort_by(|a, b| b.0.dur.total_cmp(&a.0.dur));
-    all.truncate(rows);
 }

@@ -1,33 +1,23 @@
 //! The sections of builds by clang.
 
 use super::super::data::percent_of;
+use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::{Value, json};
-use tracemill_analysis::{Chain, Compiled, Costly, Header, Stretch};
+use tracemill_analysis::{Chain, Compiled, CompiledSource, Costly, Header, Stretch};
 use tracemill_pipeline::plural;
 
-/// A run of the compiler, and the file that it compiles.
-type CompilerRun = (Stretch, String);
-
 impl ReportInputs<'_> {
-    /// What is parsed and generated, templates, functions and headers.
+    /// Source files, templates, functions and headers.
     pub(super) fn compiler(&self) -> Vec<Section> {
         let Some(own) = &self.report.compiled else { return Vec::new() };
-        let runs = plural(own.runs, "run");
-        let runs_of = |id, all: f64, what: &str, rows| {
-            self.runs(id, all, rows).of(own.runs).with(
-                format!("{what} {all:.2} ms in {runs} of the compiler; the longest"),
-                vec![("runs", Cell::Count(own.runs)), ("total_ms", Cell::Ms(all))],
-            )
-        };
         let sets = "names that differ in arguments of templates only are one";
         let templates = format!("{}, with what they need", plural(own.all_templates, "template"));
         let functions = format!("{} by file, optimized", plural(own.all_functions, "function"));
         let count = |all| vec![("count", Cell::Count(all))];
         let all = [
-            runs_of("parse", own.frontend, "frontend", &own.parsed),
-            runs_of("codegen", own.backend, "backend", &own.generated),
+            self.sources(own),
             self.costly("templates", &own.templates, own.all_templates)
                 .with(templates, count(own.all_templates)),
             self.costly("template-sets", &own.template_sets, own.all_template_sets)
@@ -41,16 +31,34 @@ impl ReportInputs<'_> {
         all.into_iter().filter(|own| !own.rows.is_empty()).collect()
     }
 
-    fn runs(&self, id: &'static str, all: f64, runs: &[CompilerRun]) -> Section {
-        let thread = |own: &&CompilerRun| &self.trace.threads[own.0.thread];
-        let columns = Columns::<&CompilerRun>::new()
-            .ms("dur_ms", "ms", |own| own.0.dur / 1000.0)
-            .percent("dur_pct", "%", |own| percent_of(own.0.dur / 1000.0, all))
-            .words("file", "file", |own| Cell::text(&own.1))
-            .ms("start_ms", "", |own| self.after_start(own.0.window.from))
+    fn sources(&self, own: &Compiled) -> Section {
+        let (parse, codegen) = (own.frontend, own.backend);
+        let thread = |own: &&CompiledSource| &self.trace.threads[own.longest.thread];
+        let total = |own: &&CompiledSource| own.parse + own.codegen;
+        let columns = Columns::<&CompiledSource>::new()
+            .ms("total_ms", "ms", total)
+            .percent("total_pct", "%", move |own| percent_of(total(own), parse + codegen))
+            .ms("parse_ms", "parse ms", |own| own.parse)
+            .ms("codegen_ms", "codegen ms", |own| own.codegen)
+            .words("file", "file", |own| Cell::text(&own.file))
+            .ms("start_ms", "", |own| self.after_start(own.longest.window.from))
             .words("pid", "", |own| Cell::id(&thread(own).pid))
             .words("tid", "", |own| Cell::id(&thread(own).tid));
-        Section::new(id, columns, runs, |own| self.within(&own.0))
+        let runs = plural(own.runs, "run");
+        Section::new("sources", columns, &own.sources, |own| self.within(&own.longest))
+            .of(own.all_sources)
+            .with(
+                format!(
+                    "frontend {}, backend {} in {runs} of the compiler",
+                    time_text(parse),
+                    time_text(codegen)
+                ),
+                vec![
+                    ("runs", Cell::Count(own.runs)),
+                    ("parse_ms", Cell::Ms(parse)),
+                    ("codegen_ms", Cell::Ms(codegen)),
+                ],
+            )
     }
 
     fn costly(&self, id: &'static str, rows: &[Costly], all: u64) -> Section {
