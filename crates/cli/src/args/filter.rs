@@ -15,12 +15,13 @@ Keeps the events that match, in the order of the input, with the bytes they were
 
 An event must match all kinds of criteria that are given, and one value of each. Metadata events (ph M) always stay. \
 Things that belong together stay or go together: an E with its B (paired per thread, in time order); async, flow and \
-object events with all that share their id (one match is enough, and they last from the first to the last of them); \
-a CPU profile with all its chunks, like its Profile event. -v and --report say what was left out, and by which \
-criterion. A pattern, id, category or phase that matches nothing in the trace gets a warning that names what there \
+object events with all that share their id (one match is enough); a CPU profile with all its chunks, like its Profile \
+event. -v and --report say what was left out, and by which criterion. A pattern, id, category or phase that matches nothing in the trace gets a warning that names what there \
 is. The status is 1 if only metadata is left. DevTools annotations are left out, and counted.
 
-Durations: an event without one lasts 0; a B without an E lasts to the end of the trace. Times: a bare number is \
+Durations: an event without one lasts 0; a B without an E lasts to the end of the trace. Async operations (b and e, S and \
+F) of one id have durations and times of their own, and stay or go one by one; what else has their id goes by the longest. \
+Flows and objects last from the first to the last event of their id. Times: a bare number is \
 microseconds; ns, us, ms, s, m and h may follow. --from and --to count from the start of the trace, which is the \
 smallest ts of all events but metadata (a lone 0 far before all others does not count); with @ they are time stamps \
 as written. An event without a time lies in no window.

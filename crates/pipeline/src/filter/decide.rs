@@ -3,7 +3,8 @@
 //! ```text
 //!   late  ─ in input order ─────────────────────> single events ─┐
 //!   bound ─ by key, then time ─┬─ a thread: which E ends which B ────┼─> (events, duration, reason) ─> stays or goes
-//!                              ├─ a group: matches if one does ──┤
+//!                              ├─ a group: matches if one does; ─┤
+//!                              │  async pairs have times of their own
 //!                              └─ a stream: as its Profile ──────┘
 //! ```
 //!
@@ -196,11 +197,15 @@ struct Group {
     head: Option<Reason>,
     /// The first and the last.
     times: Option<(i64, i64)>,
+    /// Async begins that are open.
+    open: Begins<Undecided>,
+    /// The duration of the longest async pair.
+    longest: Option<i64>,
 }
 
 impl Group {
     fn new(events: SpillVec<Undecided>) -> Self {
-        Group { events, any: None, head: None, times: None }
+        Group { events, any: None, head: None, times: None, open: Begins::default(), longest: None }
     }
 
     fn push(&mut self, event: Undecided, judged: Reason) -> Result<(), Error> {
@@ -213,13 +218,34 @@ impl Group {
             let (from, to) = self.times.unwrap_or((time, time));
             self.times = Some((from.min(time), to.max(time)));
         }
+        match event.role {
+            Role::Start => self.open.begin(event.name, event),
+            Role::Finish => {
+                let begin = self.open.end_named(event.name);
+                self.longest = self.longest.max(Some(duration(&begin.unwrap_or(event), &event)));
+            }
+            _ => {}
+        }
         self.events.push(event)
     }
 
-    /// Gives all events to `visit`; there are none in it then.
-    fn drain(&mut self, visit: impl FnMut(Undecided) -> Result<(), Error>) -> Result<(), Error> {
-        (self.any, self.head, self.times) = (None, None, None);
-        self.events.drain(visit)
+    /// When events that are no async pair begin, and how long they last: as the longest pair of their id, which may have no
+    /// end, else from the first to the last.
+    fn span(&self) -> (Option<i64>, i64) {
+        let dur = match self.longest {
+            _ if !self.open.is_empty() => i64::MAX,
+            Some(longest) => longest,
+            None => self.times.map_or(0, |(from, to)| to.saturating_sub(from)),
+        };
+        (self.times.map(|(from, _)| from), dur)
+    }
+}
+
+/// Nanoseconds from a begin to its end.
+fn duration(begin: &Undecided, end: &Undecided) -> i64 {
+    match (begin.time(), end.time()) {
+        (Some(from), Some(to)) => to.saturating_sub(from),
+        _ => 0,
     }
 }
 
@@ -289,30 +315,34 @@ impl UndecidedEvents<'_, '_, '_> {
                     open.begin(record.name, record);
                     self.quota.check(open.heap(), OPEN)?;
                 }
-                Role::End => self.end(&record, open.end(record.name), visit)?,
-                _ => group.push(record, self.judge_event(&record))?,
+                Role::End => {
+                    let begin = open.end(record.name);
+                    let fields = self.judge_event(begin.as_ref().unwrap_or(&record));
+                    self.end((begin, record), fields, visit)?;
+                }
+                _ => {
+                    group.push(record, self.judge_event(&record))?;
+                    self.quota.check(group.open.heap(), OPEN)?;
+                }
             }
         }
         self.end_key(&mut group, &mut open, visit)
     }
 
-    /// An E, with the B that it closes, if any is open.
+    /// An end, with the begin that it closes, if any is open.
     fn end(
         &self,
-        end: &Undecided,
-        begin: Option<Undecided>,
+        (begin, end): (Option<Undecided>, Undecided),
+        fields: Reason,
         visit: &mut Visit<'_>,
     ) -> Result<(), Error> {
-        let first = begin.as_ref().unwrap_or(end);
-        let dur = match (first.time(), end.time()) {
-            (Some(from), Some(to)) => to.saturating_sub(from),
-            _ => 0,
-        };
-        let reason = self.judge(self.judge_event(first), first.time(), dur);
+        let first = begin.unwrap_or(end);
+        let dur = duration(&first, &end);
+        let reason = self.judge(fields, first.time(), dur);
         if let Some(begin) = &begin {
             visit(begin, dur, reason)?;
         }
-        visit(end, dur, reason)
+        visit(&end, dur, reason)
     }
 
     /// The last record of a key was seen: B that are still open, and groups.
@@ -327,10 +357,25 @@ impl UndecidedEvents<'_, '_, '_> {
             visit(&begin, i64::MAX, reason)?;
         }
         open.clear();
-        let dur = group.times.map_or(0, |(from, to)| to.saturating_sub(from));
-        let from = group.times.map(|(from, _)| from);
-        let reason = self.judge(group.head.or(group.any).unwrap_or(PASSES), from, dur);
-        group.drain(|record| visit(&record, dur, reason))
+        let fields = group.head.or(group.any).unwrap_or(PASSES);
+        let (from, dur) = group.span();
+        let reason = self.judge(fields, from, dur);
+        let Group { events, open, .. } = &mut *group;
+        open.clear();
+        events.drain(|record| match record.role {
+            Role::Start => {
+                open.begin(record.name, record);
+                Ok(())
+            }
+            Role::Finish => self.end((open.end_named(record.name), record), fields, visit),
+            _ => visit(&record, dur, reason),
+        })?;
+        for begin in open.values() {
+            visit(&begin, i64::MAX, self.judge(fields, begin.time(), i64::MAX))?;
+        }
+        open.clear();
+        (group.any, group.head, group.times, group.longest) = (None, None, None, None);
+        Ok(())
     }
 
     /// How long something must last to stay, if there is a size to fit.

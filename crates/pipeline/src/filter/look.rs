@@ -103,6 +103,8 @@ impl Findings {
         };
         let name = match role {
             Role::Begin | Role::End => name_key(event),
+            // only an end of the same name closes it, so no name is one too
+            Role::Start | Role::Finish => name_key(event).max(1),
             _ => 0,
         };
         let record = Undecided { key, entry, name, thread, reason, role };

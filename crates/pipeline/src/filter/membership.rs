@@ -17,7 +17,11 @@ pub(super) fn role_of(event: &Event<'_>, pairs: bool) -> Role {
         b'B' | b'E' if !pairs => Role::Single,
         b'B' => Role::Begin,
         b'E' => Role::End,
-        phase if is_of_groups(phase) && has_id(event) => Role::Member,
+        phase if is_of_groups(phase) && has_id(event) => match phase {
+            b'b' | b'S' => Role::Start,
+            b'e' | b'F' => Role::Finish,
+            _ => Role::Member,
+        },
         _ => Role::Single,
     }
 }
@@ -59,8 +63,8 @@ pub(super) fn key_of(event: &Event<'_>, role: Role) -> u64 {
         Role::Head | Role::Chunk => hash.opaque(&stream_key(event)),
         Role::Begin | Role::End => {}
         // what is neither global nor local is equal as it is written
-        Role::Single | Role::Member if hash.id(event) => {}
-        Role::Single | Role::Member => hash.value(event.field(Field::Id2)),
+        _ if hash.id(event) => {}
+        _ => hash.value(event.field(Field::Id2)),
     }
     let [key] = hash.finish();
     key

@@ -16,7 +16,11 @@ pub(super) enum Role {
     Begin,
     /// `E`
     End,
-    /// One of those that share an id.
+    /// `b` or `S`, with an id.
+    Start,
+    /// `e` or `F`, with an id.
+    Finish,
+    /// Another one of those that share an id.
     Member,
     /// The `Profile` event of a stream.
     Head,
@@ -24,7 +28,7 @@ pub(super) enum Role {
     Chunk,
 }
 
-record! { enum Role { Single, Begin, End, Member, Head, Chunk } }
+record! { enum Role { Single, Begin, End, Start, Finish, Member, Head, Chunk } }
 
 record! {
     /// An undecided event.
@@ -34,7 +38,7 @@ record! {
         pub(super) key: u64,
         /// Time and place; [`i64::MIN`] if it has no time.
         pub(super) entry: Entry,
-        /// The hash of the name of a `B` or `E`, as pairing looks at it; 0 for all others.
+        /// The hash of the name of a begin or end, as pairing looks at it; 0 for all others.
         pub(super) name: u64,
         pub(super) thread: u32,
         /// What its own fields and its thread's ids are judged.

@@ -127,7 +127,7 @@ impl<'e> Judge<'e> {
                 *stays = self.passes(self.fits(event), self.ns(event, "ts"), dur);
             }
         }
-        for members in bonds.into_values() {
+        for (bond, members) in bonds {
             let heads: Vec<usize> =
                 members.iter().copied().filter(|&e| self.is(e, "name", "Profile")).collect();
             let speakers = if heads.is_empty() { &members } else { &heads };
@@ -135,8 +135,15 @@ impl<'e> Judge<'e> {
             let times: Vec<i64> = members.iter().filter_map(|&e| self.ns(e, "ts")).collect();
             let (from, to) = (times.iter().min(), times.iter().max());
             let dur = from.zip(to).map_or(0, |(from, to)| to.saturating_sub(*from));
-            let passes = self.passes(fits, from.copied(), dur);
-            members.into_iter().for_each(|event| stays[event] = passes);
+            let longest = match bond {
+                Bond::Group("async", _) => self.pair_async(&members, fits, &mut stays),
+                _ => None,
+            };
+            let passes = self.passes(fits, from.copied(), longest.unwrap_or(dur));
+            let is_of_pair = |event: usize| {
+                longest.is_some() && ["b", "e", "S", "F"].iter().any(|ph| self.is(event, "ph", ph))
+            };
+            members.into_iter().filter(|&e| !is_of_pair(e)).for_each(|e| stays[e] = passes);
         }
         for mut events in threads.into_values() {
             events.sort_by_cached_key(|&event| SortKey::of(&self.events[event]));
@@ -167,6 +174,33 @@ impl<'e> Judge<'e> {
         for begin in open {
             stays[begin] = self.passes(self.fits(begin), self.ns(begin, "ts"), i64::MAX);
         }
+    }
+
+    /// Judges the async pairs of an id, each by its own time, and returns the duration of the longest.
+    fn pair_async(&self, events: &[usize], fits: bool, stays: &mut [bool]) -> Option<i64> {
+        let mut sorted = events.to_vec();
+        sorted.sort_by_cached_key(|&event| SortKey::of(&self.events[event]));
+        let (mut open, mut longest) = (Vec::<usize>::new(), None);
+        for event in sorted {
+            match &*self.text(event, "ph") {
+                "b" | "S" => open.push(event),
+                "e" | "F" => {
+                    let at = open.iter().rposition(|&begin| self.name(begin) == self.name(event));
+                    let begin = at.map_or(event, |at| open.remove(at));
+                    let (from, to) = (self.ns(begin, "ts"), self.ns(event, "ts"));
+                    let dur = from.zip(to).map_or(0, |(from, to)| to.saturating_sub(from));
+                    longest = longest.max(Some(dur));
+                    stays[event] = self.passes(fits, from, dur);
+                    stays[begin] = stays[event];
+                }
+                _ => {}
+            }
+        }
+        for begin in open {
+            longest = Some(i64::MAX);
+            stays[begin] = self.passes(fits, self.ns(begin, "ts"), i64::MAX);
+        }
+        longest
     }
 
     fn bond(&self, event: usize) -> Option<Bond> {
