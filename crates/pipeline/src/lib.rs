@@ -65,6 +65,7 @@
 mod annotation_drop;
 mod annotations;
 mod around;
+mod async_times;
 mod check;
 mod clock;
 mod config;
@@ -115,6 +116,7 @@ mod warning;
 mod whole_trace;
 
 pub use around::{EventName, Occurrences, find_events};
+pub use async_times::{AsyncReport, AsyncTimes, async_times};
 pub use check::{
     CheckReport, Finding, FoundAt, FoundEvent, Lack, ReadOn, Severity, check, check_rules, lacking,
     lacking_of, may_lack,

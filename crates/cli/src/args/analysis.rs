@@ -94,6 +94,41 @@ impl TreeFormArgs {
     }
 }
 
+/// Flags that say which events and calls of trees count, and how rows are made of them.
+const OF_TREES: [&str; 31] = [
+    "pid",
+    "tid",
+    "process",
+    "thread",
+    "main",
+    "from",
+    "to",
+    "duration",
+    "head",
+    "tail",
+    "ignore_list",
+    "fold_numbers",
+    "all_events",
+    "like",
+    "entities",
+    "source_maps",
+    "no_source_maps",
+    "window",
+    "during",
+    "event",
+    "focus",
+    "ignore",
+    "hide",
+    "root",
+    "text",
+    "weights",
+    "key",
+    "times",
+    "sort",
+    "group_by",
+    "per",
+];
+
 /// Flags of `top`.
 #[derive(Debug, Args)]
 pub(crate) struct TopArgs {
@@ -105,6 +140,13 @@ pub(crate) struct TopArgs {
     pub(crate) picks: PickArgs,
     #[command(flatten)]
     pub(crate) times: TimesFlag,
+    /// Async operations (b with its e, S with its F) by name and category, instead of functions and events
+    ///
+    /// Each row has the sum of their durations, how many ended, the median, what 99 of 100 do not exceed, the longest, and how many have no end. \
+    /// For some of them pipe from filter: `tracemill filter --cat net trace.json | tracemill top --async -`.
+    #[arg(long = "async", help_heading = "Rows",
+          conflicts_with_all = OF_TREES)]
+    pub(crate) asynchronous: bool,
     /// How many rows [default: 30; JSON and CSV: all]
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]

@@ -4,7 +4,9 @@ use super::clocks;
 use super::merge_told::{KEEP, renamed};
 use super::running::Running;
 use crate::exit::Failure;
-use tracemill_pipeline::{JoinedInputs, OutputConfig, ProfilesReport, RunReport, join};
+use tracemill_pipeline::{
+    InputReport, JoinedInputs, OutputConfig, ProfilesReport, RunReport, Warning, join,
+};
 
 /// The inputs of a verb that reads one trace, where they were several.
 pub(super) struct Joined(Option<JoinedInputs>);
@@ -37,6 +39,17 @@ impl Joined {
     pub(super) fn complete(self, run: &mut RunReport) {
         if let Some(joined) = self.0 {
             joined.complete(run);
+        }
+    }
+
+    /// Completes the inputs and warnings of a verb that does not write a trace.
+    pub(super) fn complete_inputs(
+        self,
+        inputs: &mut Vec<InputReport>,
+        warnings: &mut Vec<Warning>,
+    ) {
+        if let Some(joined) = self.0 {
+            joined.complete_inputs(inputs, warnings);
         }
     }
 

@@ -149,8 +149,9 @@ pub(super) fn without_threads(trace: &Trace) -> Option<String> {
         .map(|(noun, count)| plural(count, noun))
         .collect();
     let held = if held.is_empty() { "nothing".to_owned() } else { held.join(", ") };
+    let table = if begins > 0 { " (tracemill top --async has how long these last)" } else { "" };
     Some(format!(
-        "no thread has a slice (X, B, E), an instant (I) or CPU samples; the trace holds {held}"
+        "no thread has a slice (X, B, E), an instant (I) or CPU samples; the trace holds {held}{table}"
     ))
 }
 

@@ -124,17 +124,39 @@ fn samples_with_stack_frames_are_a_profile() {
     folder.run("flame h.json").ends(0).quietly();
 }
 
-#[test]
-fn traces_without_slices_say_what_they_hold() {
-    let async_only = r#"[{"ph":"b","pid":1,"id":1,"tid":0,"ts":1,"name":"run","cat":"z","args":{}},
+/// Operations of one id within each other, an old one without an end, and what is none.
+pub(crate) const ASYNC: &str = r#"[{"ph":"b","pid":1,"id":1,"tid":0,"ts":1,"name":"run","cat":"z","args":{}},
 {"ph":"e","pid":1,"id":1,"tid":0,"ts":900,"name":"run","cat":"z"},{"ph":"S","pid":1,"id":2,"tid":0,"ts":5,"name":"old","cat":"z"},
 {"ph":"C","pid":1,"ts":5,"name":"n","args":{"v":1}},{"ph":"M","pid":1,"name":"process_name","args":{"name":"p"}}]"#;
-    let folder = Folder::new().with("async.json", async_only);
+
+#[test]
+fn async_operations_have_a_table() {
+    let folder = Folder::new().with("async.json", ASYNC);
+    let text = folder.run("top --async async.json").ends(0).quietly().stdout;
+    let lines: Vec<Vec<&str>> =
+        text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[1], ["899.00", "1", "899.00", "899.00", "899.00", "0", "run", "z"], "{text}");
+    assert_eq!(lines[2], ["–", "0", "–", "–", "–", "1", "old", "z"], "{text}");
+    assert!(lines[0].starts_with(&["total", "µs", "count", "p50", "µs"]), "{text}");
+    let csv = folder.run("top --async --csv -n 1 async.json").ends(0).stdout;
+    assert_eq!(csv.lines().nth(1), Some("0.899,1,0.899,0.899,0.899,0,run,z"));
+    // ids of several inputs are those of a merge
+    let twice = folder.run("top --async --csv async.json async.json").ends(0).stdout;
+    assert_eq!(twice.lines().nth(1), Some("1.798,2,0.899,0.899,0.899,0,run,z"));
+    for flags in ["--pid 1", "--focus run", "--sort name", "--times exact"] {
+        folder.run(&format!("top --async {flags} async.json")).ends(2);
+    }
+}
+
+#[test]
+fn traces_without_slices_say_what_they_hold() {
+    let folder = Folder::new().with("async.json", ASYNC);
     for verb in ["top", "tree", "flame", "calls --rows"] {
         let run = folder.run(&format!("{verb} async.json")).ends(1);
         run.says(&[
             "no thread has a slice",
             "2 async operations, 1 counter event, 1 metadata event",
+            "tracemill top --async",
         ]);
     }
 }

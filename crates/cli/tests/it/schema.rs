@@ -65,7 +65,9 @@ fn all_output() -> Seen {
     let (broken, lapsed) =
         (path("quirks/truncated-in-args.json"), path("quirks/windows-backslash.json"));
     let (chromium, profiles) = (path("chromium/trace.json.gz"), path("node-cpu-prof"));
-    let folder = Folder::new().with("parties.json", crate::parties::PAGE);
+    let folder = Folder::new()
+        .with("parties.json", crate::parties::PAGE)
+        .with("async.json", crate::one_answer::ASYNC);
     let mut seen = Seen::default();
     for words in [
         format!(
@@ -147,6 +149,7 @@ fn add_printed(folder: &Folder, traces: [&str; 5], seen: &mut Seen) {
             Some("tracemill.report/1"),
         ),
         ("report --json parties.json".to_owned(), Some("tracemill.report/1")),
+        ("top --async --json async.json".to_owned(), Some("tracemill.async/1")),
     ] {
         let values = printed(&folder.run(&words));
         if let Some(schema) = schema {

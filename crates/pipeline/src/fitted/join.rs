@@ -5,9 +5,11 @@ use crate::extract::ProfilesReport;
 use crate::merge::merge;
 use crate::report::{MergeReport, RunReport};
 use crate::sidecar::index_unused;
+use crate::warning::Warning;
 use tracemill_core::draft::Draft;
 use tracemill_core::error::Error;
 use tracemill_core::input::expand;
+use tracemill_core::losses::InputReport;
 use tracemill_core::output;
 use tracemill_core::source::Source;
 use tracemill_core::target::OutputConfig;
@@ -85,11 +87,16 @@ impl JoinedInputs {
         run.follow(self.merged.run);
     }
 
+    /// Completes the inputs and warnings of a verb that does not write a trace.
+    pub fn complete_inputs(self, inputs: &mut Vec<InputReport>, warnings: &mut Vec<Warning>) {
+        *inputs = self.merged.run.inputs;
+        warnings.splice(0..0, self.merged.run.warnings);
+    }
+
     /// Completes a report of CPU profiles likewise. Places of flaws are offsets in the merged trace.
     pub fn complete_profiles(self, report: &mut ProfilesReport) {
-        let RunReport { inputs, warnings, .. } = self.merged.run;
-        (report.inputs, report.index_unused) = (inputs, self.index_unused);
-        report.warnings.splice(0..0, warnings);
+        report.index_unused = self.index_unused;
+        self.complete_inputs(&mut report.inputs, &mut report.warnings);
         let place = |offset| ("the trace that merge makes of the inputs".to_owned(), offset);
         report.profiles.iter_mut().for_each(|profile| profile.flaws.locate(place));
     }

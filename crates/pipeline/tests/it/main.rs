@@ -1,6 +1,7 @@
 //! The pipeline against the naive reference: one answer, whatever the knobs.
 
 mod annotations;
+mod async_times;
 mod cases;
 mod check;
 mod clocks;

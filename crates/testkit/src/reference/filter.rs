@@ -127,7 +127,7 @@ impl<'e> Judge<'e> {
                 *stays = self.passes(self.fits(event), self.ns(event, "ts"), dur);
             }
         }
-        for (bond, members) in bonds {
+        for (bond, members) in Vec::from_iter(bonds) {
             let heads: Vec<usize> =
                 members.iter().copied().filter(|&e| self.is(e, "name", "Profile")).collect();
             let speakers = if heads.is_empty() { &members } else { &heads };

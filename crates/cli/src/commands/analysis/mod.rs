@@ -1,6 +1,7 @@
 //! `tracemill top`, `tree`, `flame`, `diff`, `report` and `calls`.
 
 mod answer;
+mod async_table;
 mod branches;
 mod calls;
 mod data;
@@ -222,6 +223,9 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
 pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
     let TopArgs { input, part, picks, times, output, common, .. } = args;
     args.refuse_export()?;
+    if args.asynchronous {
+        return async_table::async_table(args, messages);
+    }
     let flags = Flags { verb: "top", input, common };
     let picked = Picked { part, picks, by: args.group_by, times };
     let job = Job::picked(flags, output, picked, messages)?;
