@@ -121,7 +121,7 @@ fn by_name(
     for own in siblings {
         let label = label(own);
         heap += (size_of::<(Option<String>, u32)>() + label.as_ref().map_or(0, String::len)) as u64;
-        room.grown.check(4 * heap, "names of rows that are to be sorted")?;
+        room.grown.check(2 * heap, "names of rows that are to be sorted")?;
         named.push((label, own));
     }
     named.sort_by(|a, b| a.0.cmp(&b.0));

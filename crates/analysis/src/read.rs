@@ -368,7 +368,8 @@ impl Trace {
         if fates.contains(&Fate::Unasked) {
             sorting.drop_early(&mut stays)?;
         }
-        let filing = sorting.finish(fates.len(), &kinds.all, space, stays)?;
+        let room = (space, &self.limits.open_quota());
+        let filing = sorting.finish(fates.len(), &kinds.all, room, stays)?;
         for thread in &mut self.threads {
             if let Some(lane) = thread.lane {
                 thread.records = filing.ranges[lane as usize].clone();

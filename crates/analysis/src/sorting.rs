@@ -12,8 +12,9 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
 use tracemill_core::order::{KeySorter, Keyed, SortedByKey};
-use tracemill_core::pairing::DevtoolsBegins;
+use tracemill_core::pairing::{DevtoolsBegins, OPEN};
 use tracemill_core::record;
 use tracemill_core::spill::SpilledVec;
 
@@ -177,20 +178,20 @@ impl Sorting {
         self.let_in(stays)
     }
 
-    /// Returns the records that stay, with B and E paired. Cost: a sort.
+    /// Returns the records that stay, with B and E paired. Cost: a sort; `room` is that of begins that are open at one time.
     pub(crate) fn finish(
         mut self,
         lanes: usize,
         kinds: &[Kind],
-        space: &Space,
+        (space, room): (&Space, &Quota),
         stays: impl FnMut(&Filed) -> bool,
     ) -> Result<Filing, Error> {
         self.let_in(|_| true)?;
         let Sorting { mut events, marks, .. } = self;
         let mut pairs = HashMap::default();
         match marks {
-            Marks::ByTime(marks) => pair(&marks.finish()?, kinds, &mut events, &mut pairs)?,
-            Marks::AsWritten(marks) => pair_as_devtools(&marks.finish()?, &mut events)?,
+            Marks::ByTime(marks) => pair((&marks.finish()?, kinds), &mut events, &mut pairs, room)?,
+            Marks::AsWritten(marks) => pair_as_devtools(&marks.finish()?, &mut events, room)?,
         }
         let mut records = space.spool(2);
         events.finish()?.move_to(&mut records, stays)?;
@@ -214,10 +215,10 @@ fn is_mark(record: &Record) -> bool {
 /// An E ends the innermost B that is open on its thread and has its name and categories, as far as it has them, in order of time:
 /// [`DevtoolsBegins`], as `merge --for devtools` has it.
 fn pair(
-    marks: &SortedByKey<Filed>,
-    kinds: &[Kind],
+    (marks, kinds): (&SortedByKey<Filed>, &[Kind]),
     events: &mut KeySorter<Filed>,
     all: &mut HashMap<u32, Pairs>,
+    room: &Quota,
 ) -> Result<(), Error> {
     let mut open: DevtoolsBegins<Record> = DevtoolsBegins::default();
     let mut last = None;
@@ -230,6 +231,7 @@ fn pair(
         if record.phase() == b'B' {
             // what has no category fits no end that has one
             open.begin(u64::from(name) + 1, u64::from(cat) + 2, record);
+            room.check(open.heap(), OPEN)?;
             pairs.unended += 1;
             continue;
         }
@@ -261,11 +263,13 @@ fn unended(
 fn pair_as_devtools(
     marks: &SortedByKey<AsWritten>,
     events: &mut KeySorter<Filed>,
+    room: &Quota,
 ) -> Result<(), Error> {
     let mut open: Vec<Filed> = Vec::new();
     for AsWritten(filed) in marks.iter() {
         if filed.record.phase() == b'B' {
             open.push(filed);
+            room.check((open.capacity() * size_of::<Filed>()) as u64, OPEN)?;
         } else if let Some(mut begin) = open.pop() {
             if begin.record.kind == filed.record.kind {
                 begin.record.dur = filed.record.ts - begin.record.ts;

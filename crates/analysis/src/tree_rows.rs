@@ -218,11 +218,11 @@ pub(crate) struct RowRoom {
 }
 
 impl RowRoom {
-    /// An eighth of the budget for rows in memory. Times stay what they are.
+    /// An eighth of the budget for rows in memory, and half of it for what walks must have. Times stay what they are.
     pub(crate) fn new(limits: &Limits) -> Self {
         let writing = Mutex::new(Some(RunFile::new(&limits.tmp_dir)));
         RowRoom {
-            grown: Quota::new(limits, limits.memory),
+            grown: Quota::new(limits, limits.memory / 2),
             kept: Quota::new(limits, limits.memory / 8),
             file: Arc::new(RowFile { writing, written: OnceLock::new() }),
             clock: Clock::default(),

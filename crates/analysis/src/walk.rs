@@ -58,6 +58,9 @@ impl Filter<'_> {
     }
 }
 
+/// Bytes of heap that a visitor has of an entry that is open.
+const OPEN: usize = 32;
+
 /// Entries after which visitors are asked what they take.
 const ASKED_EVERY: u32 = 1 << 12;
 
@@ -109,6 +112,8 @@ pub(crate) fn walk(
         until_asked -= 1;
         if until_asked == 0 {
             until_asked = ASKED_EVERY;
+            let level = size_of::<Counted>() + OPEN * visits.len();
+            room.check((open.len() * level) as u64, "events that lie in each other")?;
             ask(visits, room)?;
         }
     }

@@ -111,6 +111,11 @@ impl Limits {
         usize::try_from(self.memory / each.max(1)).unwrap_or(usize::MAX)
     }
 
+    /// The quota of begins that are open at one time: half of the memory, which workers have while they scan.
+    pub fn open_quota(&self) -> Quota {
+        Quota::new(self, self.memory / 2)
+    }
+
     /// How the memory is shared out.
     pub fn shares(&self) -> Shares {
         self.shares.unwrap_or_else(|| Shares::of(self.memory, self.threads))

@@ -34,6 +34,9 @@
 use crate::hash::HashMap;
 use tracemill_tokenizer::{Event, Field};
 
+/// What takes memory where begins have no room.
+pub const OPEN: &str = "begins that are open at one time on one thread";
+
 /// Whether an event has a name that pairing looks at.
 #[inline]
 pub fn is_named(event: &Event<'_>) -> bool {
@@ -113,6 +116,10 @@ impl<T: Copy, const KEYS: usize> Open<T, KEYS> {
                 at
             }
             None => {
+                // most ids have one
+                if self.slots.capacity() == 0 {
+                    self.slots.reserve_exact(1);
+                }
                 self.slots.push(slot);
                 self.slots.len() as u32 - 1
             }

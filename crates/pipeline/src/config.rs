@@ -55,8 +55,7 @@ impl DerefMut for Config {
     }
 }
 
-/// What takes memory where begins have no room.
-pub(crate) const OPEN: &str = "begins that are open at one time on one thread";
+pub(crate) use tracemill_core::pairing::OPEN;
 
 /// What takes memory where tables of threads have no room.
 pub(crate) const THREADS: &str = "processes and threads";
@@ -65,11 +64,6 @@ impl Config {
     /// A quota of `most` bytes of the memory, for what cannot be on disk.
     pub(crate) fn quota(&self, most: u64) -> Quota {
         Quota::new(self, most)
-    }
-
-    /// The quota of begins that are open at one time: half of the memory, which workers have while they scan.
-    pub(crate) fn open_quota(&self) -> Quota {
-        self.quota(self.memory / 2)
     }
 
     /// The quota of tables that stay while inputs are read: half of the memory.

@@ -22,7 +22,7 @@ use tracemill_analysis::{Entries, ReadRules, TableRules, Trace, View};
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::ErrorKind;
 use tracemill_core::order::{KeySorter, Keyed};
-use tracemill_core::pairing::Begins;
+use tracemill_core::pairing::{self, Begins};
 use tracemill_core::spill::SpillVec;
 use tracemill_pipeline::drawing::{LaneKey, LaneKind, LaneTable, NAME_MOST};
 use tracemill_pipeline::{Config, Error, InputReport, InputSet, Source};
@@ -157,10 +157,10 @@ impl All {
     }
 
     /// Intervals of what has two ends; `by_name` if an end with a name ends nothing of another name.
-    pub(crate) fn pair(&mut self, end: i64, by_name: bool) -> Result<(), Error> {
+    pub(crate) fn pair(&mut self, end: i64, by_name: bool, config: &Config) -> Result<(), Error> {
         let Some(marks) = self.marks.take() else { return Ok(()) };
         let marks = marks.finish()?;
-        let mut open: Begins<Mark> = Begins::default();
+        let (mut open, room): (Begins<Mark>, _) = (Begins::default(), config.open_quota());
         let mut group = None;
         for mark in marks.iter() {
             if group != Some(mark.group) {
@@ -169,6 +169,7 @@ impl All {
             }
             if matches!(mark.phase, b'B' | b'b' | b'S') {
                 open.begin(mark.pair, mark);
+                room.check(open.heap(), pairing::OPEN)?;
                 continue;
             }
             let begin = match by_name && mark.pair != 0 {
@@ -244,7 +245,7 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
     }
     let (notes, times) = std::mem::take(&mut all.parts).joined(&scanned);
     let bounds = bounds_of(times.bounds(), all.told.bounds);
-    all.pair(bounds.end, false)?;
+    all.pair(bounds.end, false, config)?;
     all.told.lost = scanned.reports().iter().map(InputReport::lost).sum();
     let arranged = arrange(all, |_| Ok(()), (Vec::new(), &notes), config)?;
     let processes = processes(&arranged.lanes, &notes, &arranged.told.origins);

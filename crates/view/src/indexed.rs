@@ -102,7 +102,7 @@ impl Indexed {
         let take = |found, input| all.append(found, input);
         let special = index.read_special(config, EachChunk(take))?;
         let Some((scanned, places)) = special else { return Ok(None) };
-        all.pair(bounds.end, index.only_by_name())?;
+        all.pair(bounds.end, index.only_by_name(), config)?;
         if all.told.unended > 0 || all.told.lone_ends != Some(0) {
             return Ok(None);
         }
@@ -288,7 +288,7 @@ impl Indexed {
         };
         let scanned = self.index.read_window((from, to), &config, EachChunk(take))?;
         let Some(scanned) = scanned else { return Ok(None) };
-        all.pair(bounds.end, self.index.only_by_name())?;
+        all.pair(bounds.end, self.index.only_by_name(), &config)?;
         all.keep_spans(&config, |Timed(lane, span)| {
             let is_counter = self.kind(*lane) == Some(LaneKind::Counter);
             is_counter || touches((span.start, span.end()), (from, to))

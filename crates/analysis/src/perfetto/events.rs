@@ -8,7 +8,7 @@
 
 use super::annotations::{self, Number, number};
 use super::counts::Perfetto;
-use super::open::Slices;
+use super::open::{Room, Slices};
 use super::packets::{EVENTS, Packets, TextKind, Texts, content, packet, plain};
 use super::profiles::Profiles;
 use super::tracks::{Tracks, hash};
@@ -18,6 +18,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use tracemill_core::hash::HashMap;
 use tracemill_core::json::{member, printable};
+use tracemill_core::limits::Quota;
 use tracemill_core::pairing::is_named;
 use tracemill_profile::Role;
 use tracemill_tokenizer::{Damage, Event, Field, Member, Sink, fields_of, members, parse};
@@ -46,6 +47,11 @@ enum Type {
 
 /// Events that are held at most: of more at one time some may end with a B that they follow.
 const HELD: usize = 1024;
+
+/// Bytes of heap of a begin that is open, of an operation, and of what is made of a byte of an event: most where each key is new.
+const BEGIN: u64 = 160;
+const OPERATION: u64 = 500;
+const MADE: u64 = 8;
 
 /// An operation that is open: its track, and its begins.
 struct Operation {
@@ -79,6 +85,7 @@ pub(super) struct Writer<'o> {
     now: i64,
     operations: HashMap<u64, Operation>,
     begun: u64,
+    pub(super) room: Room,
     /// What is added to times, so that none lies below zero, which the form has not.
     shift: Option<i64>,
     event: Message,
@@ -87,7 +94,8 @@ pub(super) struct Writer<'o> {
 
 impl Sink for Writer<'_> {
     fn event(&mut self, event: &Event<'_>) {
-        if self.out.failed.is_none() {
+        let made = event.bytes.len() as u64 * MADE;
+        if self.out.failed.is_none() && self.room.has(made, "the packets of an event") {
             self.take(event);
         }
     }
@@ -102,7 +110,7 @@ impl Sink for Writer<'_> {
 }
 
 impl<'o> Writer<'o> {
-    pub(super) fn new(out: Packets<'o>, bytes: &'o [u8]) -> Self {
+    pub(super) fn new(out: Packets<'o>, bytes: &'o [u8], room: Quota) -> Self {
         Writer {
             out,
             written: Perfetto::default(),
@@ -115,6 +123,7 @@ impl<'o> Writer<'o> {
             now: i64::MIN,
             operations: HashMap::default(),
             begun: 0,
+            room: Room::new(room),
             shift: None,
             event: Message::default(),
             one: Message::default(),
@@ -231,6 +240,7 @@ impl<'o> Writer<'o> {
         let thread = self.tracks.thread(event);
         let track = self.tracks.of_thread(thread, &mut self.out);
         self.begun += 1;
+        self.room.open(BEGIN);
         self.end_of_thread(thread, ts);
         let open = &mut self.tracks.threads[thread].open;
         // what ends behind the one that it lies in cannot be said on one track
@@ -285,6 +295,7 @@ impl<'o> Writer<'o> {
         let track = self.tracks.of_thread(thread, &mut self.out);
         let (within, early) = self.tracks.threads[thread].open.close(at, ts);
         self.written.cut += early as u64;
+        self.room.close(within as u64 * BEGIN);
         (0..within).for_each(|_| self.push_end(track, ts));
     }
 
@@ -299,6 +310,7 @@ impl<'o> Writer<'o> {
         let (key, track) = self.operation(event);
         self.begun += 1;
         let new = Operation { track, open: Slices::default() };
+        self.room.open(OPERATION);
         let operation = self.operations.entry(key).or_insert(new);
         operation.open.begin(self.begun, name_of(event));
         let track = operation.track;
@@ -320,6 +332,7 @@ impl<'o> Writer<'o> {
         if operation.open.is_empty() {
             self.operations.remove(&key);
         }
+        self.room.close(within as u64 * OPERATION);
         self.written.cut += within as u64 - 1;
         (0..within).for_each(|_| self.push_end(track, ts));
     }

@@ -21,7 +21,7 @@ use events::Writer;
 use packets::Packets;
 use std::io::{self, Write};
 use tracemill_core::draft::Draft;
-use tracemill_core::limits::Cancel;
+use tracemill_core::limits::Limits;
 use tracemill_core::target::OutputConfig;
 use tracemill_pipeline::{
     CheckFor, Config, Error, MergeReport, Overlaps, Source, ViewerRules, merge,
@@ -33,7 +33,8 @@ pub struct PerfettoDraft {
     bytes: Option<Mapped>,
     /// What the merge has to say of the inputs.
     pub merged: MergeReport,
-    cancel: Cancel,
+    limits: Limits,
+    refused: Option<Error>,
 }
 
 impl PerfettoDraft {
@@ -50,7 +51,7 @@ impl PerfettoDraft {
         config.viewer = ViewerRules { viewer: Some(CheckFor::Perfetto), overlaps: Overlaps::Spill };
         let output = OutputConfig { format: None, ..draft.output() };
         let merged = merge(sources, &output, &config).map_err(|error| draft.error(error))?;
-        Ok(PerfettoDraft { bytes: draft.map()?, merged, cancel: config.cancel.clone() })
+        Ok(PerfettoDraft { bytes: draft.map()?, merged, limits: config.limits, refused: None })
     }
 
     /// Writes it, not packed. The same inputs make the same bytes everywhere.
@@ -59,16 +60,16 @@ impl PerfettoDraft {
     /// 400 bytes a thread, at most 10 MiB for texts and tracks, and the call trees of CPU profiles.
     ///
     /// # Errors
-    /// What `out` says; [`io::ErrorKind::Interrupted`] if the run is cancelled.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<Perfetto> {
+    /// What `out` says, or that [`PerfettoDraft::check`] has an error.
+    pub fn write(&mut self, out: &mut dyn Write) -> io::Result<Perfetto> {
         /// Bytes between two looks at whether to go on.
         const PIECE: usize = 4 << 20;
         let bytes: &[u8] = self.bytes.as_deref().unwrap_or_default();
-        let mut writer = Writer::new(Packets::new(out), bytes);
+        let mut writer = Writer::new(Packets::new(out), bytes, self.limits.open_quota());
         let mut scanner = Scanner::new(Tier::best());
         let mut end = 0;
-        while end < bytes.len() && writer.out.failed.is_none() {
-            if self.cancel.check().is_err() {
+        while end < bytes.len() && writer.out.failed.is_none() && writer.room.refused.is_none() {
+            if self.limits.cancel.check().is_err() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             let from = scanner.retain_from();
@@ -78,9 +79,20 @@ impl PerfettoDraft {
             scanner.feed(window, Stop::NEVER, &mut writer);
         }
         writer.finish();
-        match writer.out.failed.take() {
-            Some(failed) => Err(failed),
-            None => Ok(writer.written),
+        let (failed, written) = (writer.out.failed.take(), writer.written);
+        self.refused = writer.room.refused;
+        match &self.refused {
+            Some(_) => Err(io::ErrorKind::OutOfMemory.into()),
+            None => failed.map_or(Ok(written), Err),
         }
+    }
+
+    /// Whether nothing but what its output said ended [`PerfettoDraft::write`].
+    ///
+    /// # Errors
+    /// [`tracemill_pipeline::ErrorKind::Cancelled`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if half of the budget has no room for what was open at one time.
+    pub fn check(&mut self) -> Result<(), Error> {
+        self.limits.cancel.check()?;
+        self.refused.take().map_or(Ok(()), Err)
     }
 }

@@ -2,7 +2,43 @@
 //!
 //! A track nests: what ends takes all within it along. So what is open is a stack, and a begin finds its place there by its number.
 
-use tracemill_core::pairing::Begins;
+use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
+use tracemill_core::pairing::{Begins, OPEN};
+
+/// The room of what is open, and of the event at hand.
+pub(super) struct Room {
+    quota: Quota,
+    /// Bytes of what is open.
+    taken: u64,
+    /// What there was no room for first.
+    pub(super) refused: Option<Error>,
+}
+
+impl Room {
+    pub(super) fn new(quota: Quota) -> Self {
+        Room { quota, taken: 0, refused: None }
+    }
+
+    /// Counts what is opened.
+    pub(super) fn open(&mut self, bytes: u64) {
+        self.taken += bytes;
+        self.has(self.taken, OPEN);
+    }
+
+    /// Counts what is closed.
+    pub(super) fn close(&mut self, bytes: u64) {
+        self.taken -= bytes;
+    }
+
+    /// Whether there is room for so many bytes, and was for all before.
+    pub(super) fn has(&mut self, bytes: u64, what: &str) -> bool {
+        if let Err(error) = self.quota.check(bytes, what) {
+            self.refused.get_or_insert(error);
+        }
+        self.refused.is_none()
+    }
+}
 
 /// An event that is open.
 #[derive(Clone, Copy)]
@@ -44,6 +80,10 @@ impl Slices {
 
     /// Opens what an end of this name closes. Numbers rise.
     pub(super) fn begin(&mut self, begun: u64, name: u64) {
+        // most operations have one
+        if self.all.capacity() == 0 {
+            self.all.reserve_exact(1);
+        }
         self.all.push(Open { begun, end: None, until: self.until() });
         self.begins.begin(name, begun);
     }

@@ -200,7 +200,7 @@ impl Played {
 }
 
 fn written(sources: &[Source]) -> (Played, Perfetto) {
-    let draft = PerfettoDraft::read(sources, &config()).expect("a trace");
+    let mut draft = PerfettoDraft::read(sources, &config()).expect("a trace");
     let mut out = Vec::new();
     let written = draft.write(&mut out).expect("memory takes it");
     let mut again = Vec::new();

@@ -27,7 +27,7 @@ pub(in crate::commands) fn perfetto(
     running.config = running.config.as_merged();
     running.announce();
     let read = |sources: &[Source], config: &Config| PerfettoDraft::read(sources, config);
-    let draft = running.watch(read)?;
+    let mut draft = running.watch(read)?;
     let mut written = Perfetto::default();
     let outcome = reporting.output.write_lines(|out| {
         packed_into(packed, out, |out| {
@@ -35,7 +35,7 @@ pub(in crate::commands) fn perfetto(
             Ok(())
         })
     });
-    reporting.running.config.cancel.check()?;
+    draft.check()?;
     outcome?;
 
     let run = &draft.merged.run;
