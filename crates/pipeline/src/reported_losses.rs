@@ -43,33 +43,34 @@ pub(crate) struct ReportedLoss {
 /// Finds the counts in the value of a key outside the events. Cost: a look at each byte, unless the value has no object.
 pub(crate) fn reported_losses(key: &[u8], value: &[u8]) -> Vec<ReportedLoss> {
     let mut found = Vec::new();
-    if DATA.contains(&key) {
-        return found;
+    if !DATA.contains(&key) {
+        look_into(value, (value.as_ptr() as usize, 0), &mut found);
     }
-    let start = value.as_ptr() as usize;
-    let mut open = vec![(0, value)];
-    while let Some((depth, value)) = open.pop()
-        && found.len() < MOST
-    {
-        if value.starts_with(b"[") {
-            open.extend(elements(value).filter(|_| depth < DEPTH).map(|value| (depth + 1, value)));
-        }
-        for (name, value) in members(value).filter(|_| value.starts_with(b"{")) {
-            match value.first() {
-                // constants of Chrome by name
-                _ if name.starts_with(b"\"net-constant") => {}
-                Some(b'{' | b'[') if depth < DEPTH => open.push((depth + 1, value)),
-                Some(b'1'..=b'9' | b't') if is_count_of_losses(name) => {
-                    let text = format!("{}: {}", to_text(name).trim_matches('"'), to_text(value));
-                    let offset = (name.as_ptr() as usize - start) as u64;
-                    found.push(ReportedLoss { text, offset });
-                }
-                _ => {}
-            }
-        }
-    }
-    found.sort_by_key(|loss| loss.offset);
     found
+}
+
+/// Finds them in a value that lies in so many others, the outermost of which is at `start`.
+fn look_into(value: &[u8], (start, depth): (usize, usize), found: &mut Vec<ReportedLoss>) {
+    let within = (start, depth + 1);
+    if value.starts_with(b"[") && depth < DEPTH {
+        elements(value).for_each(|value| look_into(value, within, found));
+    }
+    for (name, value) in members(value).filter(|_| value.starts_with(b"{")) {
+        if found.len() == MOST {
+            return;
+        }
+        match value.first() {
+            // constants of Chrome by name
+            _ if name.starts_with(b"\"net-constant") => {}
+            Some(b'{' | b'[') if depth < DEPTH => look_into(value, within, found),
+            Some(b'1'..=b'9' | b't') if is_count_of_losses(name) => {
+                let text = format!("{}: {}", to_text(name).trim_matches('"'), to_text(value));
+                let offset = (name.as_ptr() as usize - start) as u64;
+                found.push(ReportedLoss { text, offset });
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Whether a name, in camel case or of words with anything between them, has one of [`WORDS`].

@@ -7,14 +7,14 @@
 //! Source of the layout: `V8` (`CpuProfile::StreamPendingTraceEvents`), checked against the corpus. Decoded with our own
 //! [`Cursor`] instead of serde: one `NaN` or raw byte costs its element there, the whole chunk with serde_json.
 
+pub use super::numbers::NO_ID;
+use super::numbers::{double, odd_id, whole_nanos};
 use super::source::ProfileSource;
 use super::text::Text;
 use std::ops::Range;
 use tracemill_core::flaws::{FlawKind, Flaws};
-use tracemill_tokenizer::{Cursor, Nanos, nanos, number_text, parse};
+use tracemill_tokenizer::Cursor;
 
-/// Stands for a missing id: ids are below it.
-pub const NO_ID: u64 = u64::MAX;
 /// No hit count of its own.
 pub(crate) const NO_HITS: u32 = u32::MAX;
 
@@ -127,10 +127,31 @@ impl Chunk {
 
     /// Reads nodes of an array, from inside it, that stands at `base`, until there are `most`; returns the bytes used.
     pub fn read_nodes(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
+        self.read_list(rest, base, |own| {
+            while own.chunk.nodes.len() < most && own.cursor.next_element() {
+                own.node();
+            }
+        })
+    }
+
+    /// The same for ids of samples.
+    pub fn read_samples(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
+        self.read_list(rest, base, |own| own.sample_ids(most))
+    }
+
+    /// The same for steps of time.
+    pub fn read_deltas(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
+        self.read_list(rest, base, |own| own.deltas(most))
+    }
+
+    fn read_list(
+        &mut self,
+        rest: &[u8],
+        base: u64,
+        read: impl FnOnce(&mut Decoder<'_, '_>),
+    ) -> usize {
         let mut decoder = Decoder::new(rest, base, self);
-        while decoder.chunk.nodes.len() < most && decoder.cursor.next_element() {
-            decoder.node();
-        }
+        read(&mut decoder);
         decoder.note_passed();
         decoder.cursor.offset()
     }
@@ -256,17 +277,15 @@ impl<'b, 'c> Decoder<'b, 'c> {
             {
                 self.cursor.value();
             }
-            b"samples" => self.samples(),
-            b"timeDeltas" => {
-                let mut deltas = std::mem::take(&mut self.chunk.deltas);
-                let mut finer = std::mem::take(&mut self.chunk.finer);
-                self.times(&mut deltas, |at, micros| finer.push((at as u32, micros)));
-                (self.chunk.deltas, self.chunk.finer) = (deltas, finer);
-            }
+            b"samples" if self.expect(b'[') => self.sample_ids(usize::MAX),
+            b"timeDeltas" if self.expect(b'[') => self.deltas(usize::MAX),
+            b"samples" | b"timeDeltas" => {}
             b"timestamps" => {
                 let here = self.here();
                 let (mut times, at) = self.chunk.timestamps.take().unwrap_or((Vec::new(), here));
-                self.times(&mut times, |_, _| {});
+                if self.expect(b'[') {
+                    self.times(&mut times, usize::MAX, |_, _| {});
+                }
                 self.chunk.timestamps = Some((times, at));
             }
             b"lines" => self.chunk.lines = self.positions(),
@@ -376,15 +395,16 @@ impl<'b, 'c> Decoder<'b, 'c> {
         Some(start..self.chunk.children.len() as u32)
     }
 
-    fn samples(&mut self) {
-        if !self.expect(b'[') {
-            return;
-        }
+    /// Elements of a list that was entered, until there are `most`.
+    fn sample_ids(&mut self, most: usize) {
         // what is no id still has a time: it is counted when it is found to name nobody
         loop {
             let samples = &mut self.chunk.samples;
-            self.cursor.integers(|id| samples.push(u64::try_from(id).unwrap_or(NO_ID)));
-            if !self.cursor.next_element() {
+            self.cursor.integers(|id| {
+                samples.push(u64::try_from(id).unwrap_or(NO_ID));
+                samples.len() < most
+            });
+            if samples.len() >= most || !self.cursor.next_element() {
                 return;
             }
             let id = self.id().unwrap_or(NO_ID);
@@ -392,14 +412,22 @@ impl<'b, 'c> Decoder<'b, 'c> {
         }
     }
 
-    /// Nanoseconds; `finer` is told the number and the microseconds of each that they do not hold.
-    fn times(&mut self, out: &mut Vec<i64>, mut finer: impl FnMut(usize, f64)) {
-        if !self.expect(b'[') {
-            return;
-        }
+    /// The same for steps of time.
+    fn deltas(&mut self, most: usize) {
+        let mut deltas = std::mem::take(&mut self.chunk.deltas);
+        let mut finer = std::mem::take(&mut self.chunk.finer);
+        self.times(&mut deltas, most, |at, micros| finer.push((at as u32, micros)));
+        (self.chunk.deltas, self.chunk.finer) = (deltas, finer);
+    }
+
+    /// The same for times in nanoseconds; `finer` is told the number and the microseconds of each that they do not hold.
+    fn times(&mut self, out: &mut Vec<i64>, most: usize, mut finer: impl FnMut(usize, f64)) {
         loop {
-            self.cursor.integers(|micros| out.push(micros * 1000));
-            if !self.cursor.next_element() {
+            self.cursor.integers(|micros| {
+                out.push(micros * 1000);
+                out.len() < most
+            });
+            if out.len() >= most || !self.cursor.next_element() {
                 return;
             }
             let at = self.here();
@@ -435,7 +463,10 @@ impl<'b, 'c> Decoder<'b, 'c> {
         }
         let mut positions = Vec::with_capacity(self.chunk.samples.len());
         loop {
-            self.cursor.integers(|position| positions.push(position));
+            self.cursor.integers(|position| {
+                positions.push(position);
+                true
+            });
             if !self.cursor.next_element() {
                 return Some(positions);
             }
@@ -460,29 +491,4 @@ impl<'b, 'c> Decoder<'b, 'c> {
             }
         }
     }
-}
-
-/// A time in nanoseconds, and whether that is all of it; `None` if it is no number or centuries away.
-pub(crate) fn whole_nanos(value: &[u8]) -> Option<(i64, bool)> {
-    let Nanos { floor, exact } = nanos(number_text(value, &mut Vec::new())?)?;
-    (floor.abs() < Nanos::MAX).then_some((floor, exact))
-}
-
-/// The double nearest to a number.
-fn double(value: &[u8]) -> Option<f64> {
-    parse(number_text(value, &mut Vec::new())?)
-}
-
-/// An id that is no plain integer: up to 20 digits, another way to write it, or a number in quotes.
-#[cold]
-pub(crate) fn odd_id(value: &[u8]) -> Option<u64> {
-    let mut scratch = Vec::new();
-    let text = number_text(value, &mut scratch)?;
-    let whole = || match nanos(text)? {
-        // 2.0 and 2e0 are 2
-        Nanos { floor, exact: true } if floor % 1000 == 0 => u64::try_from(floor / 1000).ok(),
-        _ => None,
-    };
-    let id = parse(text).or_else(whole)?;
-    (id < NO_ID - 1).then_some(id)
 }

@@ -121,3 +121,33 @@ fn args_of<'e>(event: &Event<'e>, offset: u64) -> Option<(&'e [u8], u64)> {
     let within = args.as_ptr() as usize - event.bytes.as_ptr() as usize;
     Some((args, offset + within as u64))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_in_pieces_are_what_they_are_as_a_whole() {
+        let list = br#"5,7, "9",null,1.0005,-3,12345678901 ,[1,{"a":2}],},8,8,1e999,1,2,3,4]"#;
+        let read = |most: usize| {
+            let (mut all, mut finer, mut flaws) = (Chunk::default(), Vec::new(), 0);
+            let mut rest = [&list[..]; 2];
+            loop {
+                let mut own = Chunk::default();
+                let used = [own.read_samples(rest[0], 0, most), own.read_deltas(rest[1], 0, most)];
+                rest = std::array::from_fn(|at| &rest[at][used[at]..]);
+                if own.samples.is_empty() && own.deltas.is_empty() {
+                    return (all.samples, all.deltas, finer, flaws);
+                }
+                assert!(own.samples.len().max(own.deltas.len()) <= most);
+                finer.extend(own.finer.iter().map(|&(at, of)| (all.deltas.len() as u32 + at, of)));
+                all.samples.extend(own.samples);
+                all.deltas.extend(own.deltas);
+                flaws += own.flaws.iter().map(|(_, own)| own.count).sum::<u64>();
+            }
+        };
+        let whole = read(usize::MAX);
+        assert!(whole.0.len() == whole.1.len() && whole.0.len() > 10 && !whole.2.is_empty());
+        (1..20).for_each(|most| assert_eq!(read(most), whole, "{most}"));
+    }
+}

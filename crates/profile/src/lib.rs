@@ -73,6 +73,7 @@ mod inputs;
 mod key;
 mod known;
 mod nested;
+mod numbers;
 mod order;
 mod profile_parts;
 mod profiles;

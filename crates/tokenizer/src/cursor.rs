@@ -200,7 +200,10 @@ impl<'b> Cursor<'b> {
     /// let mut numbers = Vec::new();
     /// assert!(cursor.enter(b'['));
     /// loop {
-    ///     cursor.integers(|number| numbers.push(Some(number)));
+    ///     cursor.integers(|number| {
+    ///         numbers.push(Some(number));
+    ///         true
+    ///     });
     ///     if !cursor.next_element() {
     ///         break;
     ///     }
@@ -212,7 +215,7 @@ impl<'b> Cursor<'b> {
     /// assert_eq!(numbers, [Some(5), Some(-7), Some(125), None, Some(3)]);
     /// ```
     #[inline(always)]
-    pub fn integers(&mut self, mut take: impl FnMut(i64)) {
+    pub fn integers(&mut self, mut take: impl FnMut(i64) -> bool) {
         let bytes = self.bytes;
         let mut at = self.at;
         loop {
@@ -228,7 +231,9 @@ impl<'b> Cursor<'b> {
                 break;
             }
             at = digits + len;
-            take(if negative { -number } else { number });
+            if !take(if negative { -number } else { number }) {
+                break;
+            }
         }
         self.at = at;
     }
@@ -342,7 +347,10 @@ mod tests {
                 assert!(cursor.enter(b'['));
                 loop {
                     if quick {
-                        cursor.integers(|number| found.push(Ok(number)));
+                        cursor.integers(|number| {
+                            found.push(Ok(number));
+                            true
+                        });
                     }
                     if !cursor.next_element() {
                         break;

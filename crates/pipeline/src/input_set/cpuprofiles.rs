@@ -8,7 +8,7 @@ use tracemill_core::flaws::Flaws;
 use tracemill_core::read::{Expand, Expanded};
 use tracemill_core::store::{Payload, Store};
 use tracemill_profile::{Chunk, Identities, Identity, ProfileReader, content};
-use tracemill_tokenizer::string_is;
+use tracemill_tokenizer::{Cursor, string_is};
 
 /// A `.cpuprofile`, and whose it is taken to be. Places are those in its input.
 pub(super) struct CpuprofileInput {
@@ -30,30 +30,59 @@ impl CpuprofileInput {
 
     /// The value of a key; the last one counts.
     pub(super) fn member(&self, name: &[u8]) -> Option<Box<[u8]>> {
-        let key = self.document.keys.iter().rev().find(|key| string_is(&key.key, name))?;
-        Some(self.store().slice(key.offset, key.len).into())
+        Some(self.value(name, &self.store())?.0.into())
     }
 
     /// Its nodes.
     pub(super) fn tree(&self, store: &Store<'_>) -> Chunk {
-        self.decode(&[b"head", b"nodes", b"trace_ids", b"traceIds"], store)
-    }
-
-    /// Its samples, and their times.
-    pub(super) fn samples(&self, store: &Store<'_>) -> Chunk {
-        self.decode(&[b"samples", b"timeDeltas", b"timestamps"], store)
-    }
-
-    fn decode(&self, names: &[&[u8]], store: &Store<'_>) -> Chunk {
         let mut chunk = Chunk::default();
-        for &name in names {
-            let keys = &self.document.keys;
-            if let Some(key) = keys.iter().rev().find(|key| string_is(&key.key, name)) {
-                chunk.read_member(name, store.slice(key.offset, key.len), key.offset);
+        for name in [&b"head"[..], b"nodes", b"trace_ids", b"traceIds"] {
+            if let Some((value, offset)) = self.value(name, store) {
+                chunk.read_member(name, value, offset);
             }
         }
-        chunk.finish();
         chunk
+    }
+
+    /// Its samples, and their times: at most so many at a time, but for absolute times, which come last as a whole.
+    pub(super) fn samples<'s>(
+        &self,
+        store: &'s Store<'_>,
+        most: usize,
+    ) -> impl Iterator<Item = Chunk> + Send + use<'s> {
+        let [mut ids, mut deltas] =
+            [&b"samples"[..], b"timeDeltas"].map(|name| self.list(name, store));
+        let mut times = self.value(b"timestamps", store);
+        std::iter::from_fn(move || {
+            let mut chunk = Chunk::default();
+            let used = [
+                chunk.read_samples(ids.0, ids.1, most),
+                chunk.read_deltas(deltas.0, deltas.1, most),
+            ];
+            for (list, used) in [&mut ids, &mut deltas].into_iter().zip(used) {
+                *list = (&list.0[used..], list.1 + used as u64);
+            }
+            if chunk.samples.is_empty() && chunk.deltas.is_empty() {
+                let (value, offset) = times.take()?;
+                chunk.read_member(b"timestamps", value, offset);
+                chunk.finish();
+            }
+            Some(chunk)
+        })
+    }
+
+    /// What is behind the bracket of a list; nothing of what is none.
+    fn list<'s>(&self, name: &[u8], store: &'s Store<'_>) -> (&'s [u8], u64) {
+        let (value, offset) = self.value(name, store).unwrap_or_default();
+        let mut cursor = Cursor::new(value);
+        let start = if cursor.enter(b'[') { cursor.offset() } else { value.len() };
+        (&value[start..], offset + start as u64)
+    }
+
+    /// The value of a key, and where it stands; the last one counts.
+    fn value<'s>(&self, name: &[u8], store: &'s Store<'_>) -> Option<(&'s [u8], u64)> {
+        let key = self.document.keys.iter().rev().find(|key| string_is(&key.key, name))?;
+        Some((store.slice(key.offset, key.len), key.offset))
     }
 }
 

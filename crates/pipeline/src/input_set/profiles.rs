@@ -2,6 +2,7 @@
 
 use super::InputSet;
 use tracemill_core::error::Error;
+use tracemill_core::limits::Limits;
 use tracemill_core::order::Order;
 use tracemill_core::store::Store;
 use tracemill_core::threads::both;
@@ -204,10 +205,13 @@ impl Pieces<'_> {
                 let mut show = |chunk: Chunk| each(&ProfilePiece::of(chunk.view(), &store));
                 // where each has a thread of its own already there is none for its samples
                 let profiles = self.groups.len() + self.scanned.wholes.len();
-                let threads = self.scanned.config.threads / profiles;
-                let samples = || whole.samples(&store);
-                let ((), samples) = both(threads, || show(whole.tree(&store)), samples);
-                show(samples);
+                let Limits { threads, memory, .. } = self.scanned.config.limits;
+                // a sample takes 16 bytes in a list that doubles: an eighth of the memory for all profiles that are read at one time
+                let most = memory as usize / 256 / profiles.min(threads).max(1);
+                let mut samples = whole.samples(&store, most);
+                let show_tree = || show(whole.tree(&store));
+                let ((), first) = both(threads / profiles, show_tree, || samples.next());
+                first.into_iter().chain(samples).for_each(show);
             }
             let stacks = number.checked_sub(self.groups.len() + self.scanned.wholes.len());
             if let Some(own) = stacks.and_then(|at| self.scanned.stacks.get(at)) {

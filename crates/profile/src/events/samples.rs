@@ -11,7 +11,7 @@
 
 use super::list::{Steps, time};
 use super::{Events, MOST};
-use crate::chunk::odd_id;
+use crate::numbers::odd_id;
 use tracemill_core::flaws::{FlawKind, Flaws};
 use tracemill_core::store::Store;
 
