@@ -15,7 +15,7 @@
 use crate::losses::{Lapses, Losses};
 use crate::place::{Long, Place};
 use crate::store::Store;
-use tracemill_tokenizer::{Damage, Event, Form, Member, Note, string_is};
+use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, string_is};
 
 /// A key beside the events, its value by place.
 #[derive(Clone, Debug)]
@@ -213,6 +213,11 @@ pub struct Envelope {
     pub documents: Vec<Document>,
     /// Its long events.
     pub long: Vec<Long>,
+    /// Bytes that keys may take, and texts of one event; and those that keys take: what is more is counted, and not kept.
+    most: Option<u64>,
+    taken: u64,
+    /// Bytes of the name, the category and the ids of the event that has most.
+    pub texts: u64,
     /// Keys of the document before the last one, and of that.
     plain: [PlainKeys; 2],
 }
@@ -223,6 +228,11 @@ impl Envelope {
         Envelope { base, ..Envelope::default() }
     }
 
+    /// The same, of a run in which keys may take so many bytes.
+    pub fn with_room(self, most: u64) -> Self {
+        Envelope { most: Some(most), ..self }
+    }
+
     /// Counts an event; returns where it stands among all inputs.
     #[inline(always)]
     pub fn event(&mut self, event: &Event<'_>) -> u64 {
@@ -230,8 +240,23 @@ impl Envelope {
         let offset = self.base + event.offset;
         if Place::is_long(event.bytes.len()) {
             self.long.push((offset, event.bytes.len() as u64));
+            self.measure(event);
         }
         offset
+    }
+
+    /// Measures the texts of a long event that tables have.
+    #[cold]
+    pub(crate) fn measure(&mut self, event: &Event<'_>) {
+        let fields = [Field::Name, Field::Cat, Field::Id, Field::Pid, Field::Tid];
+        let texts: usize =
+            fields.into_iter().filter_map(|of| event.field(of)).map(<[u8]>::len).sum();
+        self.texts = self.texts.max(texts as u64);
+    }
+
+    /// Whether the texts of an event have no room.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.most.is_some_and(|most| self.texts > most)
     }
 
     /// A document begins.
@@ -254,6 +279,7 @@ impl Envelope {
         }
         before.alike += 1;
         self.stats.marks.forget_from(last.first);
+        self.taken -= last.keys.iter().map(|own| of_key(&own.key)).sum::<u64>();
         self.documents.pop();
     }
 
@@ -261,6 +287,10 @@ impl Envelope {
     pub fn member(&mut self, member: Member<'_>) {
         if !self.documents.is_empty() {
             self.plain[1].add(member.key, member.value);
+        }
+        self.taken += of_key(member.key);
+        if self.most.is_some_and(|most| self.taken > most) {
+            return;
         }
         let keys = self.documents.last_mut().map_or(&mut self.keys, |document| &mut document.keys);
         keys.push(KeyValue {
@@ -282,12 +312,8 @@ impl Envelope {
 
     /// Bytes of heap that its documents and keys take where they are kept.
     pub fn heap(&self) -> u64 {
-        let of_key = |own: &KeyValue| size_of::<KeyValue>() + own.key.len() + ALLOCATION;
-        let of_keys = |keys: &[KeyValue]| keys.iter().map(of_key).sum::<usize>();
         // a list that doubles when it is full
-        let of_document = |own: &Document| 2 * size_of::<Document>() + of_keys(&own.keys);
-        let documents = self.documents.iter().map(of_document).sum::<usize>();
-        (documents + of_keys(&self.keys)) as u64
+        (self.documents.len() * 2 * size_of::<Document>()) as u64 + self.taken
     }
 
     /// Adds the documents to those of the chunks before, and the keys that belong to the last of these.
@@ -297,6 +323,11 @@ impl Envelope {
         }
         documents.extend(self.documents);
     }
+}
+
+/// Bytes of heap that a key takes.
+fn of_key(key: &[u8]) -> u64 {
+    (size_of::<KeyValue>() + key.len() + ALLOCATION) as u64
 }
 
 /// The findings of one chunk: what a verb looks for in its events, and what stands around them.

@@ -9,6 +9,7 @@ use crate::envelope::{Collect, Document, Envelope};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::long_events::LongEvents;
+use crate::place::Place;
 use crate::read::{ChunkStart, Current, InputStart, Needs, Reader, Starter, read_synthetic};
 use crate::store::Payload;
 use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
@@ -25,12 +26,15 @@ pub struct EventIndex<K> {
     pub events: u64,
     /// Bytes of the kept events.
     pub bytes: u64,
+    /// Bytes that keys beside the events may take.
+    room: u64,
 }
 
 impl<K: Keep> EventIndex<K> {
     pub(super) fn new(kept: K, limits: &Limits) -> Self {
         let long_events = LongEvents::new(limits);
-        EventIndex { kept, long_events, documents: Vec::new(), events: 0, bytes: 0 }
+        let room = limits.memory / 4;
+        EventIndex { kept, long_events, documents: Vec::new(), events: 0, bytes: 0, room }
     }
 
     /// Indexes synthetic events that a verb has written to a file of its own. They are at
@@ -82,6 +86,10 @@ impl<K: KeepChunk, L: Look> Collect for IndexedChunk<K, L> {
     #[inline(always)]
     fn event(&mut self, event: &Event<'_>) {
         let at = self.kept.locate(event, &mut self.envelope);
+        // nobody makes a copy of what has no room
+        if Place::is_long(event.bytes.len()) && self.envelope.is_refused() {
+            return;
+        }
         if self.look.event(event, &at) {
             self.events += 1;
             self.bytes += event.bytes.len() as u64;
@@ -131,8 +139,9 @@ impl<K: Keep, O: Observer> Reader for Indexed<K, O> {
 
     fn starter(&self) -> Starter<Self::Chunk> {
         let (keep, look) = (self.index.kept.starter(), self.observer.starter());
+        let room = self.index.room;
         Box::new(move |chunk| {
-            let envelope = Envelope::at(chunk.base);
+            let envelope = Envelope::at(chunk.base).with_room(room);
             IndexedChunk { envelope, kept: keep(chunk), events: 0, bytes: 0, look: look(chunk) }
         })
     }

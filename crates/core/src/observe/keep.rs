@@ -96,6 +96,9 @@ impl KeepChunk for Nothing {
         let number = envelope.stats.events;
         envelope.stats.events += 1;
         let offset = envelope.base + event.offset;
+        if Place::is_long(event.bytes.len()) {
+            envelope.measure(event);
+        }
         EventRef { number, offset, len: event.bytes.len(), times: None, is_metadata: false }
     }
 

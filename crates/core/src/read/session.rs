@@ -456,6 +456,7 @@ fn take_part<R: Reader>(
     current: Current<'_>,
     (numbers, beside): (&mut Numbers, &Quota),
 ) -> Result<(), Error> {
+    beside.check(part.envelope().texts, "the name, the category and the ids of an event")?;
     beside.take(part.envelope().heap(), "documents and the keys in them")?;
     let (events, documents) = (numbers.events(), reader.documents().len());
     numbers.append(&part.envelope().stats, base)?;

@@ -101,7 +101,7 @@ fn write(
     Scanned { inputs, index, observed: mut selection }: Scanned<InputOrder, Selection<'_>>,
     config: &Config,
 ) -> Result<FilterReport, Error> {
-    let EventIndex { kept, long_events, mut documents, events, bytes } = index;
+    let EventIndex { kept, long_events, mut documents, events, bytes, .. } = index;
     let metadata = selection.metadata;
     let has_events = inputs.reports.iter().any(|input| input.events > 0);
     let (unmatched, present) = match has_events {

@@ -131,7 +131,14 @@ impl InfoAccumulator {
         InfoAccumulator { places, ..self }
     }
 
+    /// Bytes that keys of args of a chunk may take, if they are wanted.
+    fn args_room(&self) -> Option<u64> {
+        self.wanted.full.then_some(self.config.memory / 4)
+    }
+
     fn append(&mut self, later: InfoLook, events: u64) -> Result<(), Error> {
+        let room = self.config.quota(self.args_room().unwrap_or_default());
+        room.check(later.args.heap(), "keys of args that stand side by side")?;
         self.note_moments(&later);
         self.events += events;
         self.bytes += later.bytes;
@@ -372,7 +379,7 @@ impl Observer for InfoAccumulator {
     }
 
     fn starter(&self) -> Starter<InfoLook> {
-        let (args, too_many) = (self.wanted.full, Arc::clone(&self.too_many));
+        let (args, too_many) = (self.args_room(), Arc::clone(&self.too_many));
         let place = self.place.clone();
         Box::new(move |_| {
             let nesting = !too_many.load(Ordering::Relaxed);

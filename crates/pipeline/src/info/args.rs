@@ -4,9 +4,17 @@ use super::report::Usage;
 use super::table::Table;
 use tracemill_tokenizer::{members, unescape};
 
-/// Adds the keys of an event's args; `time_ns` is the event's. Cost: two looks at each byte of the args.
-pub(super) fn note_args(args: &[u8], time_ns: u64, table: &mut Table, path: &mut Vec<u8>) {
+/// Adds the keys of an event's args to a table, until it has `most` bytes; `time_ns` is the event's. Cost: two looks at each byte of the args.
+pub(super) fn note_args(
+    args: &[u8],
+    time_ns: u64,
+    (table, most): (&mut Table, u64),
+    path: &mut Vec<u8>,
+) {
     let mut note = |path: &[u8], (key, value): (&[u8], &[u8])| {
+        if table.heap() > most {
+            return;
+        }
         let bytes = (value.as_ptr() as usize + value.len() - key.as_ptr() as usize) as u64;
         let row = table.row(path);
         table.add(row, &Usage { events: 1, bytes, time_ns, self_ns: 0 });
@@ -43,9 +51,9 @@ mod tests {
     fn keys_of_two_levels() {
         let args = br#"{"data":{"a":[1,{"x":2}],"b":{"c":1}}, "\u0064ata": 5,"":{}}"#;
         let (mut table, mut path) = (Table::default(), Vec::new());
-        note_args(args, 7, &mut table, &mut path);
-        note_args(b"[1,2]", 7, &mut table, &mut path);
-        note_args(b"", 7, &mut table, &mut path);
+        for args in [&args[..], b"[1,2]", b""] {
+            note_args(args, 7, (&mut table, 1 << 20), &mut path);
+        }
         let all: Vec<_> = table
             .entries()
             .map(|e| {

@@ -69,7 +69,8 @@ pub(crate) struct InfoLook {
 /// What costs more than counting.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InfoNeeds {
-    pub(super) args: bool,
+    /// Bytes that keys of args of a chunk may take.
+    pub(super) args: Option<u64>,
     pub(super) nesting: bool,
 }
 
@@ -321,10 +322,10 @@ impl Look for InfoLook {
         {
             self.profiles.note(event, role);
         }
-        if self.wanted.args
+        if let Some(most) = self.wanted.args
             && let Some(args) = event.field_and_rest(Field::Args)
         {
-            note_args(args, time_ns, &mut self.args, &mut self.scratch);
+            note_args(args, time_ns, (&mut self.args, most), &mut self.scratch);
         }
         self.ranks.note(Rank::of(event, class, (ts, dur)));
         true

@@ -74,7 +74,7 @@ impl MergeInputs {
         entries: impl FnOnce(K) -> Sorter,
         (inputs, viewer, browser, repeated): MergeObservers,
     ) -> Self {
-        let EventIndex { kept, long_events, documents, events, bytes } = index;
+        let EventIndex { kept, long_events, documents, events, bytes, .. } = index;
         let (entries, facts, browser) = (entries(kept), facts_of(inputs), browser.found);
         MergeInputs {
             entries,
