@@ -113,12 +113,17 @@ pub(crate) fn write_styled(
         batch.push(separator)?;
         bytes += separator.len() as u64;
         separator = layout.next;
-        line.clear();
         let event = store.event(place);
         let event = match &mut patched {
             None => event,
             Some(patched) => patched.apply(event, place.offset()),
         };
+        if layout.text.is_as_it_stands(event) {
+            bytes += event.len() as u64;
+            batch.push(event)?;
+            continue;
+        }
+        line.clear();
         escaped += layout.text.write(event, &mut line);
         bytes += line.len() as u64;
         batch.push(&line)?;

@@ -36,11 +36,15 @@ pub(crate) enum Text {
 }
 
 impl Text {
+    /// Whether a value is in this style already.
+    pub(crate) fn is_as_it_stands(self, value: &[u8]) -> bool {
+        self == Text::AsIs || self == Text::OneLine && !has_break(value)
+    }
+
     /// Appends `value` in this style; returns raw line breaks escaped.
     pub(crate) fn write(self, value: &[u8], out: &mut Vec<u8>) -> usize {
         match self {
             Text::AsIs => out.extend_from_slice(value),
-            Text::OneLine if !has_break(value) => out.extend_from_slice(value),
             Text::OneLine => return on_one_line(value, out),
             Text::Compact => compact(value, out),
             Text::CompactLine => {

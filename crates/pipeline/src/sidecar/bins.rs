@@ -117,12 +117,14 @@ pub(super) struct AllBins {
     floor: Arc<AtomicU32>,
     most: usize,
     all: HashMap<Key, Bin>,
+    /// Whether there are more lanes than bins may be: then none is kept.
+    is_full: bool,
 }
 
 impl AllBins {
     /// None yet, of at most so many.
     pub(super) fn new(most: usize) -> Self {
-        AllBins { level: 0, floor: Arc::default(), most, all: HashMap::default() }
+        AllBins { level: 0, floor: Arc::default(), most, all: HashMap::default(), is_full: false }
     }
 
     /// What workers look at.
@@ -157,12 +159,17 @@ impl AllBins {
     }
 
     fn put(&mut self, key: Key, bin: Bin) {
-        join(&mut self.all, key, bin);
+        if !self.is_full {
+            join(&mut self.all, key, bin);
+        }
     }
 
     fn fit(&mut self) {
         if self.all.len() > self.most && self.level < 63 {
             self.coarsen();
+        }
+        if !self.fits() {
+            (self.all, self.is_full) = (HashMap::default(), true);
         }
         self.floor.store(self.level, Relaxed);
     }
@@ -191,7 +198,7 @@ impl AllBins {
 
     /// Whether there are few enough.
     pub(super) fn fits(&self) -> bool {
-        self.all.len() <= self.most
+        !self.is_full && self.all.len() <= self.most
     }
 
     /// Writes their section: without what is listed by itself, of which `listed` gives lanes, starts and durations, and which has what is longer

@@ -109,7 +109,8 @@ impl Build {
     /// Nothing yet, of a text of about so many bytes, parts of which can be read or not.
     fn new(text: u64, (restarts, has_parts): (&[Restart], bool), config: &Config) -> Self {
         let share = config.shares().index / 16;
-        let drawn = has_parts.then(|| AllDrawn::new(text, SpillVec::new(&config.tmp_dir, share)));
+        let granules = SpillVec::new(&config.tmp_dir, share);
+        let drawn = has_parts.then(|| AllDrawn::new(text, granules, config.table_quota()));
         let wanted = InfoConfig { top: TOP, full: false, self_times: true };
         Build {
             info: InfoAccumulator::new(wanted, config),

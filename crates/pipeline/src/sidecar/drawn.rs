@@ -5,13 +5,14 @@ use super::granule_names::{GranuleNames, NamePlace, PartNames, append};
 use super::lasting::{Lasting, LastingEvent, PlacedEvent};
 use super::pages::{Rows, TEXT_MOST as TEXT_OF_ROW};
 use super::span::Span;
-use crate::drawing::{Labels, LaneKind, LaneTable, NAME_MOST, Seen, Shape, cut};
+use crate::drawing::{Labels, LaneKey, LaneKind, LaneTable, NAME_MOST, Seen, Shape, cut};
 use crate::info::Table;
 use crate::slice::kinds::{Kind, Step};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::error::Error;
+use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
 use tracemill_core::spill::SpillVec;
 use tracemill_core::thread_table::ids_of_key;
@@ -174,19 +175,24 @@ pub(super) struct AllDrawn {
     /// Whether all names have numbers.
     is_complete: bool,
     others: LaneTable,
+    /// Bytes of heap of these, and the room that they have.
+    taken: u64,
+    room: Quota,
     bins: AllBins,
     granules: SpillVec<NamePlace>,
 }
 
 impl AllDrawn {
     /// Nothing yet, of a text of about so many bytes.
-    pub(super) fn new(text: u64, granules: SpillVec<NamePlace>) -> Self {
+    pub(super) fn new(text: u64, granules: SpillVec<NamePlace>, room: Quota) -> Self {
         AllDrawn {
             names: Names::default(),
             text: 0,
             sums: Vec::new(),
             is_complete: true,
             others: LaneTable::default(),
+            taken: 0,
+            room,
             bins: AllBins::new((text / EACH).clamp(BINS_LEAST, BINS_MOST) as usize),
             granules,
         }
@@ -205,7 +211,7 @@ impl AllDrawn {
         names: &Table,
     ) -> Result<Numbers, Error> {
         let names: Vec<u32> = names.entries().map(|entry| self.number(entry.key)).collect();
-        let numbers = Numbers { names, others: self.others.append(part.labels.lanes, 0) };
+        let numbers = Numbers { names, others: self.tracks(part.labels.lanes)? };
         for (own, sum) in part.sums.into_iter().enumerate() {
             self.add_to(numbers.name(own as u32), sum);
         }
@@ -216,6 +222,24 @@ impl AllDrawn {
         self.bins.append(part.bins, lane, |own| numbers.name(own));
         append(&mut self.granules, part.names, &numbers.names)?;
         Ok(numbers)
+    }
+
+    /// Numbers of the lanes of a part. One more than there may be tells that they are too many: then nothing is drawn by them.
+    fn tracks(&mut self, part: LaneTable) -> Result<Vec<u32>, Error> {
+        /// Of a lane beside its texts.
+        const LANE: usize = 96;
+        let number = |key: LaneKey| {
+            if let Some(known) = self.others.get(&key) {
+                return Ok(known);
+            }
+            if self.others.all().len() > LANES_MOST {
+                return Ok(0);
+            }
+            self.taken += (LANE + key.pid.len() + key.own.len()) as u64;
+            self.room.check(self.taken, "counters and tracks of operations")?;
+            Ok(self.others.add(key))
+        };
+        part.into_keys().into_iter().map(number).collect()
     }
 
     /// The number of a name as it was counted.

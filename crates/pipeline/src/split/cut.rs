@@ -18,6 +18,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::limits::Quota;
 use tracemill_core::order::{MergedRuns, Order, Run, Sequence};
 use tracemill_core::pairing::Begins;
 use tracemill_tokenizer::fields_of;
@@ -142,6 +143,8 @@ pub(super) struct Cutter<'c, 'r, 's, 'p> {
     pub(super) first: u64,
     pub(super) frames: Option<&'c Frames>,
     pub(super) opens: &'c mut OpenPairs<'r>,
+    /// The room of what parts repeat.
+    pub(super) room: &'c Quota,
 }
 
 /// The stretches so far, and what decides the next cut.
@@ -162,7 +165,7 @@ impl Cutter<'_, '_, '_, '_> {
     /// The stretches of `sequence` and the streams of `anchors`, which are in order.
     ///
     /// # Errors
-    /// [`ErrorKind::Parts`] if there are too many.
+    /// [`ErrorKind::Parts`] if there are too many; [`ErrorKind::Exceeded`] if there is no room for what they repeat.
     pub(super) fn cut(
         &mut self,
         sequence: &Sequence<'_>,
@@ -264,6 +267,7 @@ impl Cutter<'_, '_, '_, '_> {
         let (copies, open) = self.opens.open(self.order);
         let bytes: u64 = copies.iter().map(|copy| self.order.0.len(copy.place)).sum();
         let count = copies.len() as u64;
+        self.room.take(count * size_of::<Entry>() as u64, "begins that parts repeat")?;
         state.size = self.overhead + bytes + count * (SEPARATOR + MARK);
         state.used = self.frames.map(|frames| frames.always.clone()).unwrap_or_default();
         copies.iter().for_each(|copy| self.note_frames(*copy, &mut state.used));

@@ -282,6 +282,7 @@ impl<'w> SplitRun<'w, '_> {
             max_size: split.max_size,
             overhead: bytes_around(layout, &united, frames) + pages.bytes(),
             frames,
+            room: config.table_quota(),
         };
         let groups = planner.groups(owners);
         let mut parts = planner.parts(&groups)?;

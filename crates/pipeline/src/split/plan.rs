@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::limits::Quota;
 use tracemill_core::order::{Order, PartitionRuns, Run, Sequence};
 use tracemill_profile::StreamKey;
 
@@ -65,6 +66,8 @@ pub(super) struct Planner<'f, 's, 'p> {
     /// Bytes of every part outside its events, without stack frames.
     pub(super) overhead: u64,
     pub(super) frames: Option<&'f Frames>,
+    /// The room of what parts repeat.
+    pub(super) room: Quota,
 }
 
 /// The thread of each stream, whose partitions are made where there are none.
@@ -241,6 +244,7 @@ impl<'f> Planner<'f, '_, '_> {
             first: metadata.first,
             frames: self.frames,
             opens: &mut opens,
+            room: &self.room,
         };
         let stretches = cutter.cut(&sequence, &anchors)?;
         let ends = stretches.iter().skip(1).map(|stretch| stretch.from);
