@@ -163,7 +163,7 @@ pub use tracemill_core::decimal::Factor;
 pub use tracemill_core::error::{Error, ErrorClass, ErrorKind};
 pub use tracemill_core::flaws::{Flaw, FlawKind, Flaws};
 pub use tracemill_core::input::files_in;
-pub use tracemill_core::limits::{Cancel, Limits, Progress, Shares};
+pub use tracemill_core::limits::{Cancel, Limits, Progress, Quota, Shares};
 pub use tracemill_core::losses::{Example, InputReport, Lapses, Losses, Tally};
 pub use tracemill_core::os::check_temporary;
 pub use tracemill_core::os::{stdin, stdout};

@@ -5,6 +5,8 @@ use super::rules::{MatchBy, Normalize};
 use super::runs::Run;
 use super::spread::Spread;
 use super::stats::median_of;
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use tracemill_core::hash::HashMap;
 
@@ -32,15 +34,18 @@ impl Row {
 /// A side, its functions by their keys.
 pub(super) struct Side {
     pub(super) busy: Vec<f64>,
-    rows: BTreeMap<Key, Row>,
+    /// [`pair`] takes them out.
+    rows: BTreeMap<Key, Cell<Row>>,
 }
 
 impl Side {
-    pub(super) fn new(runs: &[Run]) -> Self {
-        let mut rows: BTreeMap<Key, Row> = BTreeMap::new();
+    pub(super) fn new(runs: &[Cow<'_, Run>]) -> Self {
+        let mut rows: BTreeMap<Key, Cell<Row>> = BTreeMap::new();
         for (at, run) in runs.iter().enumerate() {
             for (key, own) in &run.rows {
-                let row = rows.entry(key.clone()).or_insert_with(|| Row::none(runs.len()));
+                let row =
+                    rows.entry(key.clone()).or_insert_with(|| Cell::new(Row::none(runs.len())));
+                let row = row.get_mut();
                 row.own[at] = own.own;
                 row.total[at] = own.total;
                 row.count[at] = own.count as f64;
@@ -53,17 +58,21 @@ impl Side {
     }
 }
 
+/// Runs of a side; those whose times are scaled are copies.
+pub(super) type Runs<'r> = Vec<Cow<'r, Run>>;
+
 /// Runs whose times are scaled to the median of the base.
-pub(super) fn scaled(base: &[Run], new: &[Run], to: &Normalize) -> (Vec<Run>, Vec<Run>) {
+pub(super) fn scaled<'r>(base: &'r [Run], new: &'r [Run], to: &Normalize) -> (Runs<'r>, Runs<'r>) {
     let measure = |run: &Run| run.measure(to);
     let reference = median_of(&base.iter().map(measure).collect::<Vec<f64>>());
-    let scale = |run: &Run| {
+    let scale = |run: &'r Run| {
         let own = measure(run);
         let factor = if own > 0.0 && reference > 0.0 { reference / own } else { 1.0 };
-        let mut run = run.clone();
+        let mut run = Cow::Borrowed(run);
         if factor != 1.0 {
+            let run = run.to_mut();
             run.busy *= factor;
-            for row in run.rows.values_mut() {
+            for (_, row) in &mut run.rows {
                 row.own *= factor;
                 row.total *= factor;
                 row.spread = row.spread.map(|own| own.map(|own| own.scaled(factor)));
@@ -97,7 +106,7 @@ pub(super) fn pair(a: &Side, b: &Side, by: MatchBy) -> Vec<(Key, Row, Row)> {
     pairs.extend(left.into_iter().map(|key| (key, Some(key), None)));
     pairs.extend(right.into_iter().map(|key| (key, None, Some(key))));
     let row = |side: &Side, key: Option<&Key>| {
-        key.and_then(|key| side.rows.get(key).cloned())
+        key.and_then(|key| side.rows.get(key).map(Cell::take))
             .unwrap_or_else(|| Row::none(side.busy.len()))
     };
     let made = pairs.into_iter().map(|(key, one, two)| (key.clone(), row(a, one), row(b, two)));

@@ -38,10 +38,21 @@ pub(super) struct RunRow {
 pub struct Run {
     /// Milliseconds in which anything is open, of all threads.
     pub busy: f64,
-    pub(super) rows: BTreeMap<Key, RunRow>,
+    /// In the order of their keys.
+    pub(super) rows: Vec<(Key, RunRow)>,
 }
 
 impl Run {
+    /// Bytes of heap, about: for who holds many.
+    pub fn heap(&self) -> u64 {
+        /// Of a function beside its texts.
+        const FUNCTION: usize = 256;
+        let of_row = |(key, row): &(Key, RunRow)| {
+            FUNCTION + key.name.len() + key.url.len() + row.trace_name.len()
+        };
+        self.rows.iter().map(of_row).sum::<usize>() as u64
+    }
+
     /// By what its times are scaled: milliseconds in which it is busy, or in which an event of the name lasts. A run in which that is 0
     /// stays as it is.
     pub fn measure(&self, to: &Normalize) -> f64 {
@@ -50,7 +61,7 @@ impl Run {
             Normalize::Busy => self.busy,
             Normalize::Event(name) => {
                 let is_it =
-                    |(key, row): &(&Key, &RunRow)| [&key.name, &row.trace_name].contains(&name);
+                    |(key, row): &&(Key, RunRow)| [&key.name, &row.trace_name].contains(&name);
                 let rows = self.rows.iter().filter(is_it);
                 rows.map(|(_, row)| row.total).sum()
             }
@@ -94,7 +105,9 @@ impl Run {
             }
         }
         let row = |(key, number): (Key, usize)| (key, std::mem::take(&mut all[number]));
-        Run { busy, rows: keys.numbers.into_iter().map(row).collect() }
+        let mut rows: Vec<(Key, RunRow)> = keys.numbers.into_iter().map(row).collect();
+        rows.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Run { busy, rows }
     }
 
     /// Of the call trees of threads, given by their numbers. A run that is `alone` on its side is judged by its samples, and what has none by
@@ -119,8 +132,8 @@ impl Run {
         };
         run.judge_by(&samples);
         for (key, [own, total]) in singles.into_iter().flatten() {
-            if let Some(row) = run.rows.get_mut(&key) {
-                let spread = row.spread.get_or_insert_default();
+            if let Ok(at) = run.rows.binary_search_by(|own| own.0.cmp(&key)) {
+                let spread = run.rows[at].1.spread.get_or_insert_default();
                 spread[0].extend(own);
                 spread[1].extend(total);
             }

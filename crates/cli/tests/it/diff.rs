@@ -295,6 +295,20 @@ fn runs_of_two_folders_are_tested() {
     assert!(few.stdout.contains("too few"), "{}", few.stdout);
 }
 
+/// What each run has of each function stays in memory: it is counted.
+#[test]
+fn runs_beyond_the_budget_are_refused() {
+    let event = |i| format!(r#"{{"ph":"X","name":"f{i}","pid":1,"tid":1,"ts":{i},"dur":1}}"#);
+    let events = (0..4000).map(event).collect::<Vec<_>>().join(",");
+    let folder = Folder::new().with("a.json", format!("[{events}]"));
+    let diff = |runs: usize| {
+        let each = " a.json".repeat(runs);
+        folder.run(&format!("diff -q -m 32M --base{each} --new{each}"))
+    };
+    diff(2).ends(0);
+    diff(10).ends(4).says(&["functions of runs take", "budget of 32 MiB"]);
+}
+
 #[test]
 fn what_cannot_be_compared_is_told() {
     let folder = folder()

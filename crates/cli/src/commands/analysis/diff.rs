@@ -16,7 +16,7 @@ use tracemill_analysis::{
     Comparison, DeviceRules, GroupBy, Normalize, Pair, Per, ReadRules, ReportRules, Run, Shape,
     Trace, Wanted, compare_runs,
 };
-use tracemill_pipeline::{InputReport, InputWarning, Warning, files_in};
+use tracemill_pipeline::{InputReport, InputWarning, Quota, Warning, files_in};
 
 mod write;
 
@@ -51,6 +51,12 @@ impl<'a> ReadRun<'a> {
 }
 
 impl Side<'_> {
+    /// Takes a run, and counts its bytes: of the first of a side three times, for what is made of its functions when sides are compared.
+    fn hold(&mut self, run: Run, held: &mut u64) {
+        *held += run.heap() * if self.runs.is_empty() { 3 } else { 1 };
+        self.runs.push(run);
+    }
+
     /// A figure of all runs, by its number.
     fn figure(&self, at: usize) -> Result<Vec<f64>, String> {
         self.figures.iter().map(|run| run[at].clone()).collect()
@@ -65,7 +71,9 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     let sources = sources.collect::<Result<Vec<_>, Failure>>()?.concat();
     let place = messages.place(args.output.output.as_deref().unwrap_or(Path::new("-")));
     place.check("the output", &sources, args.output.force)?;
-    let (mut base, new) = (side(args, &base, messages)?, side(args, &new, messages)?);
+    let mut held = 0;
+    let mut base = side(args, &base, &mut held, messages)?;
+    let new = side(args, &new, &mut held, messages)?;
     warn_of_rules(base.rules.iter().chain(&new.rules), messages);
     let rules = args.rules();
     warn_of_scale(&rules.normalize, base.runs.iter().chain(&new.runs), messages);
@@ -162,10 +170,11 @@ fn run_inputs(args: &DiffArgs, paths: &[PathBuf], each: bool) -> Result<Vec<Inpu
     Ok(inputs)
 }
 
-/// Reads the runs of a side; a single one with its samples and events.
+/// Reads the runs of a side; a single one with its samples and events. Runs of both sides hold so many bytes.
 fn side<'a>(
     args: &'a DiffArgs,
     inputs: &'a [InputArgs],
+    held: &mut u64,
     messages: &'a Messages,
 ) -> Result<Side<'a>, Failure> {
     let mut side = Side::default();
@@ -176,7 +185,7 @@ fn side<'a>(
                 let why = Err(format!("{name} is a stored table, which has rows only"));
                 side.figures.push(vec![why; args.figures().len()]);
                 side.rules.push((rules, name));
-                side.runs.push(run);
+                side.hold(run, held);
             }
             None => {
                 let (run, job) = match run(args, input, inputs.len() == 1, messages) {
@@ -189,7 +198,9 @@ fn side<'a>(
                 side.figures.push(figures(args, &job)?);
                 let rules = [RULES, self_of(job.trace.weights)].map(str::to_owned);
                 side.rules.push((rules, name));
-                side.runs.push(run);
+                side.hold(run, held);
+                let config = &job.reporting.running.config;
+                Quota::new(config, config.memory / 4 * 3).check(*held, "functions of runs")?;
                 // the next one needs the room
                 side.read.push(ReadRun::of(job));
             }
