@@ -380,9 +380,6 @@ fn sampled(n: usize) -> Vec<String> {
         )
     };
     let of = r#""ph":"P","id":"0x1","pid":1,"tid":1,"ts":1000"#;
-    let frame = |id: usize, name: &str| {
-        format!(r#"{{"id":{id},"callFrame":{{"functionName":"{name}","scriptId":{id}}}}}"#)
-    };
     let nodes = [frame(1, "(root)"), child(2, 1), child(3, 2), child(4, 2)].join(",");
     let chunk = |i: usize| {
         let nodes = if i == 0 { format!(r#""nodes":[{nodes}],"#) } else { String::new() };
@@ -427,7 +424,26 @@ fn open_flows(n: usize) -> Vec<String> {
     array(&list(n, event))
 }
 
-pub(super) const LARGE: [Row; 25] = rows! {
+/// A CPU profile of a program that runs for long.
+fn long_profile(n: usize) -> Vec<String> {
+    let (nodes, samples) = ([frame(1, "(root)"), child(2, 1)].join(","), list(n, |_| "2".into()));
+    let deltas = list(n, |i| (9 + i % 3).to_string());
+    vec![format!(
+        r#"{{"nodes":[{nodes}],"startTime":1,"endTime":9,"samples":[{samples}],"timeDeltas":[{deltas}]}}"#
+    )]
+}
+
+fn frame(id: usize, name: &str) -> String {
+    format!(r#"{{"id":{id},"callFrame":{{"functionName":"{name}","scriptId":{id}}}}}"#)
+}
+
+/// Counters of as many names.
+fn counters(n: usize) -> Vec<String> {
+    let event = |i| format!(r#"{{"ph":"C","name":"c{i}","pid":1,"ts":{i},"args":{{"v":{i}}}}}"#);
+    array(&list(n, event))
+}
+
+pub(super) const LARGE: [Row; 28] = rows! {
     "empty documents, merge" 4_000_000 empty_documents "merge";
     "empty documents, check" 4_000_000 empty_documents "check";
     "empty documents, info" 4_000_000 empty_documents "info";
@@ -447,6 +463,9 @@ pub(super) const LARGE: [Row; 25] = rows! {
     "paths, flame by time" 400_000 paths "flame" "--format" "svg" "--order" "time";
     "paths, diff" 400_000 two_paths "diff";
     "begins and ends, top" 600_000 alternating "top";
+    "samples of a long profile, info" 5_000_000 long_profile "info";
+    "samples of a long profile, tree" 5_000_000 long_profile "tree";
+    "counters, index" 600_000 counters "index" "-f";
     "sampled calls, tree" 400_000 sampled "tree";
     "sampled calls, calls" 400_000 sampled "calls";
     "slices, index" 1_500_000 slices "index" "-f";
@@ -460,8 +479,37 @@ fn processes_once(n: usize) -> Vec<String> {
     array(&list(n, |i| slice(i, 1, i)))
 }
 
+/// Slices of one name in each other.
+fn nested(n: usize) -> Vec<String> {
+    let event = |i| {
+        let dur = 2 * (n - i);
+        format!(r#"{{"ph":"X","name":"a","pid":1,"tid":1,"ts":{i},"dur":{dur}}}"#)
+    };
+    array(&list(n, event))
+}
+
+/// Slices below as many begins as a part repeats.
+fn below_begins(n: usize) -> Vec<String> {
+    array(&[list(1024, |i| named('B', 0, i)), list(n, |i| slice(1, 1, 2000 + i))].join(","))
+}
+
+/// An event with so many keys in its args.
+fn keys_of_args(n: usize) -> Vec<String> {
+    let keys = list(n, |i| format!(r#""k{i}":1"#));
+    array(&format!(r#"{{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{{{keys}}}}}"#))
+}
+
+/// An event whose name has so many bytes.
+fn long_name(n: usize) -> Vec<String> {
+    array(&format!(r#"{{"ph":"X","name":"{}","pid":1,"tid":1,"ts":1,"dur":1}}"#, "n".repeat(n)))
+}
+
+fn keys_beside(n: usize) -> Vec<String> {
+    keys(n)[..1].to_vec()
+}
+
 /// What cannot be on disk, much more of it than the least budget has room for.
-pub(super) const COUNTED: [Row; 27] = rows! {
+pub(super) const COUNTED: [Row; 37] = rows! {
     "open begins, check" 1_000_000 open_begins "check";
     "open begins, info" 1_000_000 open_begins "info" "--full";
     "open begins, filter" 1_000_000 open_begins "filter" "--min-dur" "1";
@@ -469,6 +517,16 @@ pub(super) const COUNTED: [Row; 27] = rows! {
     "open begins, slice of whole pairs" 1_000_000 open_begins "slice" "--from" "1s" "--edges" "keep";
     "open begins, merge for DevTools" 1_000_000 open_begins "merge" "--for" "devtools";
     "open begins, index" 1_000_000 open_begins "index";
+    "open begins, tree" 1_000_000 open_begins "tree";
+    "open begins, Perfetto" 1_000_000 open_begins "convert" "--format" "perfetto";
+    "operations that never end, Perfetto" 400_000 open_operations "convert" "--format" "perfetto";
+    "events in each other, report" 1_000_000 nested "report";
+    "begins that parts repeat" 600_000 below_begins "split" "--by" "events=25" "--dry-run" "-d" "parts";
+    "keys of one event, info" 1_000_000 keys_of_args "info" "--full";
+    "a long name, info" 40_000_000 long_name "info";
+    "a long name, slice" 40_000_000 long_name "slice" "--from" "0";
+    "a long text, Perfetto" 40_000_000 long_text "convert" "--format" "perfetto";
+    "keys beside events, info" 1_000_000 keys_beside "info";
     "open asyncs, check" 1_000_000 open_asyncs "check";
     "pids, check" 400_000 processes_once "check";
     "pids, filter" 1_600_000 processes_once "filter" "--tid" "1";
@@ -508,6 +566,20 @@ fn profiles(n: usize) -> Vec<String> {
             r#"{{"ph":"P","name":"ProfileChunk","id":"{i}","pid":1,"tid":1,"ts":{i},"args":{{"data":{{"cpuProfile":{nodes},"timeDeltas":[1]}}}}}}"#
         )
     };
+    array(&list(n, event))
+}
+
+/// An event with a text of so many bytes.
+fn long_text(n: usize) -> Vec<String> {
+    let text = "t".repeat(n);
+    let event = r#""ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1"#;
+    array(&format!(r#"{{{event},"args":{{"text":"{text}"}}}}"#))
+}
+
+/// Begins of as many ids that nothing ends.
+fn open_operations(n: usize) -> Vec<String> {
+    let event =
+        |i| format!(r#"{{"ph":"b","name":"o","cat":"c","id":{i},"pid":1,"tid":1,"ts":{i}}}"#);
     array(&list(n, event))
 }
 
