@@ -4,7 +4,6 @@
 //!   open (a scan: order, threads) ─> Events ─ __arrow_c_stream__ ─> thread: events to batches ─> two at a time ─> whoever reads
 //! ```
 
-use crate::errors::exception;
 use crate::rows::{COLUMNS, Column, Opened, Rows, USUAL, text};
 use crate::watched::{Tell, watched};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -16,8 +15,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
 use std::thread::Builder;
 use tracemill::{Caller, ErrorClass, Reading, Refusal};
 use tracemill_core::bounds::{Bounds, Times};
@@ -114,6 +113,8 @@ struct Batches {
     /// Gives nothing when the last batch was given; hangs up before that if the thread fails.
     made: Receiver<Option<Result<RecordBatch, ArrowError>>>,
     is_over: bool,
+    /// Dropped with the reader, which ends the thread.
+    _reader: Arc<()>,
 }
 
 impl Batches {
@@ -122,13 +123,15 @@ impl Batches {
         let schema = Arc::clone(&events.schema);
         let (opened, query) = (Arc::clone(&events.opened), Arc::clone(&events.query));
         let own = Arc::clone(&schema);
+        let reader = Arc::new(());
+        let is_read = Arc::downgrade(&reader);
         let make = move || {
-            let last = make(&opened, &query, &own, &sender);
+            let last = make(&opened, &query, &own, &sender, &is_read);
             // nobody waits for it any more
             let _ = last.map(|last| sender.send(Some(last)).and_then(|()| sender.send(None)));
         };
         Builder::new().name("events".into()).spawn(make)?;
-        Ok(Batches { schema, made, is_over: false })
+        Ok(Batches { schema, made, is_over: false, _reader: reader })
     }
 }
 
@@ -141,6 +144,7 @@ fn make(
     query: &Query,
     schema: &SchemaRef,
     sender: &SyncSender<Option<Result<RecordBatch, ArrowError>>>,
+    reader: &Weak<()>,
 ) -> Result<Result<RecordBatch, ArrowError>, Gone> {
     let mut rows = Rows::new(opened, schema, &query.columns);
     let all = || opened.trace.events(EventOrder::Time);
@@ -149,6 +153,8 @@ fn make(
         Some(windows) => Box::new(windows.iter().flat_map(|&(from, to)| all().within(from..to))),
     };
     let mut scratch = Vec::new();
+    // a reader that goes ends the thread where no batch fills, too
+    let events = events.take_while(|_| reader.strong_count() > 0);
     for event in events.filter(|event| query.takes(event, &mut scratch)) {
         if rows.is_full(&event) {
             sender.send(Some(rows.take())).map_err(|_| Gone)?;
@@ -201,14 +207,13 @@ pub(crate) fn open_events(
     progress: Tell,
 ) -> PyResult<(Events, Vec<String>)> {
     let caller = Caller::default();
-    let opened = watched(py, &caller, &progress, || {
+    watched(py, &caller, &progress, || {
         let columns = chosen(columns)?;
         let (opened, windows, lost) = open(words, &caller)?;
         let schema = opened.schema(&columns);
         let query = Arc::new(Query { columns, windows, pids, tids, names });
         Ok((Events { opened: Arc::new(opened), query, schema }, lost))
-    })?;
-    opened.map_err(|why: Refusal| exception(py, why.class, &why.text))
+    })
 }
 
 fn wrong(text: String) -> Refusal {

@@ -1,6 +1,5 @@
 //! The command, and calls of its verbs.
 
-use crate::errors::exception;
 use crate::watched::watched;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -18,9 +17,8 @@ pub(crate) fn call(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answered> {
     let caller = Caller::default();
-    let answer = watched(py, &caller, &progress, || tracemill::call(words, &caller))?;
     let Answer { json, said, status } =
-        answer.map_err(|why| exception(py, why.class, &why.text))?;
+        watched(py, &caller, &progress, || tracemill::call(words, &caller))?;
     Ok((status, json, said.into_iter().map(|said| (said.is_warning, said.text)).collect()))
 }
 

@@ -1,10 +1,11 @@
 //! Work on a thread of its own, while the one that called watches for signals and tells how far it is.
 
+use crate::errors::exception;
 use pyo3::prelude::*;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{panic, thread};
-use tracemill::{Caller, Stage};
+use tracemill::{Caller, Refusal, Stage};
 
 /// Time between two looks.
 const TICK: Duration = Duration::from_millis(50);
@@ -20,15 +21,18 @@ fn tell(py: Python<'_>, caller: &Caller, progress: &Tell) -> PyResult<()> {
 
 /// Does `work`, which `caller` can end, without holding the interpreter.
 ///
+/// Exceptions of a handler of a signal (KeyboardInterrupt) and of `progress` end the work. If it is complete all the same, its
+/// outputs are there: then its answer counts, and `sys.unraisablehook` gets the exception.
+///
 /// # Errors
-/// What a handler of a signal raised (KeyboardInterrupt), or `progress`: the work was ended then.
+/// Such an exception, if the work was ended; else the error of the work.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     caller: &Caller,
     progress: &Tell,
-    work: impl FnOnce() -> T + Send,
+    work: impl FnOnce() -> Result<T, Refusal> + Send,
 ) -> PyResult<T> {
-    py.detach(|| {
+    let (done, raised) = py.detach(|| {
         thread::scope(|scope| {
             let (working, is_over) = mpsc::channel::<()>();
             let worker = scope.spawn(move || {
@@ -49,11 +53,16 @@ pub(crate) fn watched<T: Send>(
                     }
                 }
             }
-            let done = worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
-            match raised {
-                Some(error) => Err(error),
-                None => Python::attach(|py| tell(py, caller, progress)).map(|()| done),
-            }
+            (worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic)), raised)
         })
-    })
+    });
+    match (done, raised) {
+        (Ok(done), raised) => {
+            let raised = raised.or_else(|| tell(py, caller, progress).err());
+            raised.into_iter().for_each(|late| late.write_unraisable(py, None));
+            Ok(done)
+        }
+        (Err(_), Some(raised)) => Err(raised),
+        (Err(why), None) => Err(exception(py, why.class, &why.text)),
+    }
 }

@@ -50,6 +50,40 @@ def test_what_progress_raises_ends_the_call(large, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_comes_after_the_output_does_not_undo_the_answer(node, tmp_path, monkeypatch):
+    class Late(Exception):
+        pass
+
+    output, late = tmp_path / "out.json", []
+
+    def progress(stage, done, total):
+        if output.exists():
+            raise Late
+
+    monkeypatch.setattr(sys, "unraisablehook", lambda why: late.append(why.exc_type))
+    report = tracemill.merge(node, output=output, progress=progress)
+    assert report["output"]["events"] > 0 and late == [Late]
+
+
+def test_a_reader_that_goes_ends_its_thread(large):
+    def threads():
+        names = Path("/proc/self/task").glob("*/comm")
+        return sum(name.read_text() == "events\n" for name in names)
+
+    def become(count):
+        end = time.monotonic() + 1
+        while threads() != count and time.monotonic() < end:
+            time.sleep(0.005)
+        return threads() == count
+
+    if not Path("/proc/self/task").exists():
+        pytest.skip("threads are counted in /proc")
+    reading = tracemill.events(large, names="none of these").__arrow_c_stream__()
+    assert become(1)
+    del reading
+    assert become(0)
+
+
 def test_other_threads_run_meanwhile(large):
     ticks, stop = [], threading.Event()
 
