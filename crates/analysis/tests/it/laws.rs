@@ -40,7 +40,8 @@ pub(crate) fn query(shape: Shape, entries: Entries, windows: Vec<Window>) -> Que
 
 const SHAPES: [Shape; 3] = [Shape::CallTree, Shape::BottomUp { levels: 4 }, Shape::Log];
 
-/// Tables of all threads by what these are called, but for the keys of events, which are their numbers among all that is read.
+/// Tables of all threads by what these are called, but for the keys of events, which are their numbers among all that is read,
+/// and for the file that tells threads of several inputs apart.
 fn tables(trace: &Trace, shape: Shape, entries: Entries) -> BTreeMap<String, String> {
     let threads = trace.choose(&ThreadChoice::default());
     let parts = trace.parts(&threads, &query(shape, entries, Vec::new())).expect("room");
@@ -48,6 +49,8 @@ fn tables(trace: &Trace, shape: Shape, entries: Entries) -> BTreeMap<String, Str
         let rows = part.table.rows.iter().map(Cow::into_owned);
         part.table.rows = rows.map(|row| TreeRow { key: None, ..row }).collect::<Vec<_>>().into();
         let title = trace.title(&part);
+        let file = title.rsplit_once(' ').filter(|(_, file)| file.ends_with(".json"));
+        let title = file.map_or(title.clone(), |(title, _)| title.to_owned());
         (title, format!("{:?} {} {}", part.table, part.calls, part.dropped))
     };
     parts.into_iter().map(told).collect()

@@ -238,14 +238,14 @@ fn parts_that_would_fill_a_disk_are_refused() {
 fn begins_that_would_fill_a_disk_are_refused() {
     let begin = |i| format!(r#"{{"ph":"B","name":"n{i}","ts":{i},"pid":1,"tid":1}}"#);
     let slice = |i| format!(r#"{{"ph":"X","name":"x","ts":{},"dur":1,"pid":1,"tid":1}}"#, 1024 + i);
-    let events: Vec<String> = (0..1024).map(begin).chain((0..2000).map(slice)).collect();
+    let events: Vec<String> = (0..1024).map(begin).chain((0..1200).map(slice)).collect();
     let input = format!("[{}]", events.join(","));
     let folder = Folder::new();
     let dir = folder.path("parts");
     let settings = SplitConfig { dir: dir.clone(), ..settings(SplitBy::Events(1), None, None) };
     let parts =
         over(&[input.as_bytes()], PLAIN, |sources| split(sources, &settings, &config(PLAIN)));
-    let refused = parts.expect_err("140 MB of 140 KB");
+    let refused = parts.expect_err("80 MB of 110 KB");
     assert!(refused.to_string().contains("as much as what was read"), "{refused}");
     assert!(!dir.exists());
 }
