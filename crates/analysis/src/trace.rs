@@ -277,6 +277,11 @@ impl Trace {
         (after.abs() >= 1000).then_some(after as f64 / 1e6)
     }
 
+    /// Returns the start of the trace in milliseconds on its clock: the moment from which every verb counts times.
+    pub fn start_ms(&self) -> f64 {
+        self.bounds.0 / 1000.0 - self.devtools_zero().unwrap_or(0.0)
+    }
+
     /// What became of all B and E events.
     pub fn pairs(&self) -> Pairs {
         let add = |sum: Pairs, own: &Thread| Pairs {

@@ -122,9 +122,11 @@ impl TimesFlag {
     }
 }
 
-/// First and last microsecond of a trace on its clock, and how many nanoseconds after that of the trace's text it begins.
+/// The start of a trace in milliseconds on its clock, the first and last microsecond that DevTools' rules count, and how many
+/// nanoseconds after that of the trace's text the clock begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeSpan {
+    start: f64,
     bounds: (f64, f64),
     origin: i64,
 }
@@ -132,7 +134,8 @@ pub(crate) struct TimeSpan {
 impl TimeSpan {
     /// That of a trace that was read.
     pub(crate) fn of(trace: &Trace) -> Self {
-        TimeSpan { bounds: trace.bounds, origin: trace.origin().unwrap_or(0) }
+        let (start, origin) = (trace.start_ms(), trace.origin().unwrap_or(0));
+        TimeSpan { start, bounds: trace.bounds, origin }
     }
 }
 
@@ -329,10 +332,10 @@ impl PartArgs {
 }
 
 /// Milliseconds on the clock of a trace.
-fn moment(TimeSpan { bounds, origin }: TimeSpan, moment: Moment) -> f64 {
+fn moment(TimeSpan { start, bounds, origin }: TimeSpan, moment: Moment) -> f64 {
     let ms = |nanos: i64| nanos as f64 / 1e6;
     match moment {
-        Moment::FromStart(nanos) => bounds.0 / 1000.0 + ms(nanos),
+        Moment::FromStart(nanos) => start + ms(nanos),
         Moment::BeforeEnd(nanos) => bounds.1 / 1000.0 - ms(nanos),
         Moment::At(nanos) => ms(nanos.saturating_sub(origin)),
     }
@@ -357,9 +360,8 @@ pub(super) fn window_between(
 
 /// Refuses a window from before the trace: nothing is in it, and DevTools takes one that ends at 0 for one without an end.
 fn within(span: TimeSpan, window: Window) -> Result<Window, Failure> {
-    let begins = span.bounds.0 / 1000.0;
     // a trace without times begins nowhere
-    if begins.is_finite() && window.to < begins {
+    if span.start.is_finite() && window.to < span.start {
         let why = "the window ends before the trace begins: expected a later one";
         return Err(Failure::usage(why));
     }

@@ -170,7 +170,9 @@ fn keys_of_reports_are_taken_by_verbs() {
     let log: Value = serde_json::from_str(&log).expect("JSON");
     let columns = log["columns"].as_array().expect("columns");
     let at = |name: &str| columns.iter().position(|own| own == name).expect("a column");
-    let origin = log["origin_ns"].as_i64().expect("exact times");
+    let info = folder.run("info --json t.json.gz").ends(0).stdout;
+    let info: Value = serde_json::from_str(&info).expect("JSON");
+    let start = info["time"]["start_ns"].as_i64().expect("a time");
     let mut tried = 0;
     for part in log["parts"].as_array().expect("parts") {
         let rows = part["rows"].as_array().expect("rows").iter();
@@ -178,7 +180,7 @@ fn keys_of_reports_are_taken_by_verbs() {
         for row in rows.filter(|row| row[at("key")].is_string()).take(2) {
             let key = row[at("key")].as_str().expect("a key");
             let ns = |ms: &Value| (ms.as_f64().expect("a time") * 1e6).round() as i64;
-            let from = origin + ns(&row[at("start_ms")]);
+            let from = start + ns(&row[at("start_ms")]);
             let to = from + ns(&row[at("total_ms")]);
             let thread = &part["threads"][0];
             let window =

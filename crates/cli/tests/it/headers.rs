@@ -70,3 +70,26 @@ fn profiles_that_are_not_counted_are_told() {
     let run = folder.run("calls some.json -o calls.json -v").ends(0);
     assert!(run.stderr.contains(expected), "{}", run.stderr);
 }
+
+#[test]
+fn tables_count_from_the_start_of_the_trace() {
+    let folder = Folder::new().with("page.json", page("TracingStartedInBrowser"));
+    let log = parsed(&folder.run("tree --log --json --main page.json").ends(0).stdout);
+    let at = |name: &str| {
+        let columns = log["columns"].as_array().expect("columns");
+        columns.iter().position(|column| column == name).expect("a column")
+    };
+    let rows = log["parts"][0]["rows"].as_array().expect("rows");
+    let call = rows.iter().find(|row| row[at("label")] == "Function call").expect("a call");
+    assert_eq!(call[at("start_ms")].as_f64(), Some(829.0), "{log}");
+    let said = folder.run("tree --log page.json").ends(0).stdout;
+    assert!(said.contains("829.000"), "{said}");
+    // a window that holds this call, for a table and for a slice
+    let window = "--from 829ms --duration 500us page.json";
+    let said = folder.run(&format!("top {window}")).ends(0).stdout;
+    assert!(
+        said.contains("from 829.00 ms to 829.50 ms") && said.contains("Function call"),
+        "{said}"
+    );
+    assert!(folder.run(&format!("slice {window}")).ends(0).stdout.contains("FunctionCall"));
+}

@@ -76,19 +76,33 @@ pub(super) struct Shown {
     pub(super) rows: Option<usize>,
     /// As many if nobody asked.
     pub(super) default_rows: Option<usize>,
+    /// Milliseconds from the start of the trace to DevTools' 0, from which rows count their starts.
+    pub(super) zero: f64,
 }
 
 impl Shown {
+    /// The rows of tables of `trace`: as many as `rows`.
+    pub(super) fn new(trace: &Trace, rows: Option<u32>, default_rows: Option<usize>) -> Self {
+        let zero = trace.devtools_zero().unwrap_or(0.0);
+        Shown { rows: rows.map(|rows| rows as usize), default_rows, zero }
+    }
+
     pub(super) fn most(&self) -> usize {
         self.rows.or(self.default_rows).unwrap_or(usize::MAX)
     }
 
-    /// The rows of a table that are shown.
+    /// The rows of a table that are shown, with starts that count from the start of the trace.
     pub(super) fn of<'p>(
         &self,
         part: &'p Part,
     ) -> impl ExactSizeIterator<Item = Cow<'p, TreeRow>> + use<'p> {
-        part.table.rows.iter().take(self.most())
+        let zero = self.zero;
+        part.table.rows.iter().take(self.most()).map(move |mut row| {
+            if zero != 0.0 {
+                row.to_mut().start += zero;
+            }
+            row
+        })
     }
 
     /// How many rows of a table are not shown.

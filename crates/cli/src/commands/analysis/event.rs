@@ -42,6 +42,6 @@ pub(in crate::commands) fn event_window(
     let nanos = |ms: f64| (ms * 1e6).round() as i64 + trace.origin().unwrap_or(0);
     let thread = &trace.threads[at];
     let [pid, tid] = [thread.pid_text(), thread.tid_text()].map(IdSet::of);
-    let start = nanos(trace.bounds.0 / 1000.0);
+    let start = nanos(trace.start_ms());
     Ok(EventTime { pid, tid, from: nanos(window.from), to: nanos(window.to), start })
 }

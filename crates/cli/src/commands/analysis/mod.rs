@@ -232,7 +232,7 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
     let default_rows = (!args.form.form().is_data()).then_some(30);
-    let shown = Shown { rows: args.rows.map(|rows| rows as usize), default_rows };
+    let shown = Shown::new(&job.trace, args.rows, default_rows);
     let rows = if args.sort == RowOrder::Own { shown.most() } else { usize::MAX };
     // of groups only the groups
     let limit = RowLimit { depth: 1, rows, ..RowLimit::default() };
@@ -298,7 +298,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         job.place().write(page.as_bytes())?;
         return job.finish(text.is_empty());
     }
-    let shown = Shown { rows: args.rows.map(|rows| rows as usize), default_rows: None };
+    let shown = Shown::new(&job.trace, args.rows, None);
     job.write(&parts, &query, args.form.form(), shown)?;
     job.finish(is_empty(&parts))
 }

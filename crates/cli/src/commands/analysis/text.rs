@@ -98,7 +98,7 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
             format!(", {count} of them on the ignore list of DevTools, which does not draw these")
         }
     };
-    let from = |ms: f64| ms - trace.bounds.0 / 1000.0;
+    let from = |ms: f64| ms - trace.start_ms();
     let window = match *windows {
         [own] if own == part.table.window && part.table.total.is_finite() => {
             format!(" from {} to {}", time_text(from(own.from)), time_text(from(own.to)))

@@ -33,7 +33,7 @@ impl ReportInputs<'_> {
             |own: &Row<'_>| Cell::Json(json!(own.party.bytes), grouped(own.party.bytes as u64));
         let known = |own: &Row<'_>| Cell::Json(json!(own.party.is_known), String::new());
         let columns = Columns::<Row<'_>>::new()
-            .ms("start_ms", "at ms", |own| (own.visit.bounds.0 - self.trace.bounds.0) / 1000.0)
+            .ms("start_ms", "at ms", |own| self.after_start(own.visit.bounds.0 / 1000.0))
             .ms("self_ms", "main thread ms", |own| own.party.own)
             .percent("self_pct", "%", share)
             .figure("transfer_bytes", "bytes", bytes)

@@ -138,7 +138,7 @@ impl ReportInputs<'_> {
 
     /// Milliseconds from the start of the trace to a time on its clock.
     pub(super) fn after_start(&self, ms: f64) -> f64 {
-        ms - self.trace.bounds.0 / 1000.0
+        ms - self.trace.start_ms()
     }
 
     /// What a thread is called, in few words.

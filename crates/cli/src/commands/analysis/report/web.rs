@@ -87,7 +87,7 @@ impl ReportInputs<'_> {
             Err(why) => (&[][..], Some(*why)),
         };
         let columns = Columns::<&Visit>::new()
-            .figure("start_ms", "at ms", |own| ms(own.bounds.0 - self.trace.bounds.0))
+            .ms("start_ms", "at ms", |own| self.after_start(own.bounds.0 / 1000.0))
             .figure("fcp_ms", "FCP ms", |own| told(&own.fcp, |us| ms(*us)))
             .figure("lcp_ms", "LCP ms", |own| told(&own.lcp, |own| ms(own.time)))
             .words("lcp", "to first byte · load delay · load · render", |own| {
@@ -138,7 +138,7 @@ impl ReportInputs<'_> {
         let text = |text: &Option<String>| text.as_ref().map_or(Cell::None, Cell::text);
         let after = |us: f64, own: &Request| ms(us - own.start);
         let columns = Columns::<&Request>::new()
-            .figure("start_ms", "at ms", |own| ms(own.start - self.trace.bounds.0))
+            .ms("start_ms", "at ms", |own| self.after_start(own.start / 1000.0))
             .figure("dur_ms", "ms", |own| ms(own.duration()))
             .figure("send_ms", "sent after", |own| after(own.send, own))
             .spare()
