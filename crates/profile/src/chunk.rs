@@ -398,7 +398,7 @@ impl<'b, 'c> Decoder<'b, 'c> {
     /// Elements of a list that was entered, until there are `most`.
     fn sample_ids(&mut self, most: usize) {
         // what is no id still has a time: it is counted when it is found to name nobody
-        loop {
+        while self.chunk.samples.len() < most {
             let samples = &mut self.chunk.samples;
             self.cursor.integers(|id| {
                 samples.push(u64::try_from(id).unwrap_or(NO_ID));
@@ -422,7 +422,7 @@ impl<'b, 'c> Decoder<'b, 'c> {
 
     /// The same for times in nanoseconds; `finer` is told the number and the microseconds of each that they do not hold.
     fn times(&mut self, out: &mut Vec<i64>, most: usize, mut finer: impl FnMut(usize, f64)) {
-        loop {
+        while out.len() < most {
             self.cursor.integers(|micros| {
                 out.push(micros * 1000);
                 out.len() < most
