@@ -72,7 +72,11 @@ impl Messages {
 
     fn tell(&self, level: Level, text: &str) {
         match &self.caller {
-            Some(caller) => caller.handed().say(level != Level::Note, plain_lines(text)),
+            Some(caller) => {
+                // a warning to who calls: its first word tells it from others
+                let word = if level == Level::Failed { FAILED } else { "" };
+                caller.handed().say(level != Level::Note, word.to_owned() + &plain_lines(text));
+            }
             None => say(&lines(level, text, self.color)),
         }
     }
@@ -237,11 +241,14 @@ fn say(text: &str) {
 /// What every message begins with.
 const NAME: &str = "tracemill: ";
 
+/// The word before a limit that is broken.
+const FAILED: &str = "FAILED ";
+
 /// `text` as lines to print; only the first is an error, the others belong to it.
 fn lines(level: Level, text: &str, color: bool) -> String {
     let (style, word) = match level {
         Level::Error => (AnsiColor::Red.on_default().bold(), "error: "),
-        Level::Failed => (AnsiColor::Red.on_default().bold(), "FAILED "),
+        Level::Failed => (AnsiColor::Red.on_default().bold(), FAILED),
         Level::Warning => (AnsiColor::Yellow.on_default().bold(), "warning: "),
         Level::Note => (Style::new(), ""),
     };
