@@ -110,14 +110,14 @@ impl Look for AsyncLook {
     #[inline]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
         if let phase @ (b'b' | b'e' | b'S' | b'F') = event.phase() {
-            self.half(event, (phase, at.offset));
+            self.half(event, phase, at.offset);
         }
         true
     }
 }
 
 impl AsyncLook {
-    fn half(&mut self, event: &Event<'_>, (phase, offset): (u8, u64)) {
+    fn half(&mut self, event: &Event<'_>, phase: u8, offset: u64) {
         let Some(time) = event.ts().map(|ts| ts.floor) else { return };
         let is_begin = matches!(phase, b'b' | b'S');
         let is_nestable = matches!(phase, b'b' | b'e');
@@ -195,7 +195,7 @@ pub fn async_times(sources: &[Source], config: &Config) -> Result<AsyncReport, E
     let mut rows = vec![AsyncTimes::default(); names.len()];
     let mut durations = KeySorter::new(&config.tmp_dir, share, config.threads);
     let room = config.open_quota();
-    let lone_ends = pair((sorter, &room), &mut rows, |duration| durations.push(duration))?;
+    let lone_ends = pair(sorter, &room, &mut rows, |duration| durations.push(duration))?;
     let (mut row, mut number) = (None, 0);
     for Duration { row: of, ns } in durations.finish()?.iter() {
         number = if row.replace(of) == Some(of) { number + 1 } else { 1 };
@@ -217,7 +217,8 @@ pub fn async_times(sources: &[Source], config: &Config) -> Result<AsyncReport, E
 
 /// Pairs begins and ends, counts operations by row, and gives their durations to `push`; returns how many ends have no begin.
 fn pair(
-    (halves, room): (KeySorter<Half>, &Quota),
+    halves: KeySorter<Half>,
+    room: &Quota,
     rows: &mut [AsyncTimes],
     mut push: impl FnMut(Duration) -> Result<(), Error>,
 ) -> Result<u64, Error> {

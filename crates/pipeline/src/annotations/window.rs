@@ -23,7 +23,7 @@ impl Span {
     }
 
     /// The interval between two times in nanoseconds.
-    pub(super) fn between((from, to): (i64, i64)) -> Self {
+    pub(super) fn between(from: i64, to: i64) -> Self {
         let [mut min, mut max] = [Exact::ZERO; 2];
         (min.floor, max.floor) = (from, to);
         Span { min, max }

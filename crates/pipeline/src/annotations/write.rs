@@ -128,7 +128,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             all,
             written,
             indices: HashMap::default(),
-            bounds: written.window.map(Span::between),
+            bounds: written.window.map(|(from, to)| Span::between(from, to)),
             threads: Threads::default(),
             same: HashMap::default(),
         };

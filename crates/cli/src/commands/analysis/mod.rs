@@ -165,7 +165,7 @@ fn samples_behind(trace: &Trace) -> Option<String> {
         format!(
             "CPU samples go on for {} after the last event, where tables end as in DevTools; --to {:.0}ms counts them too",
             time_text((last - end) / 1000.0),
-            ((last - first) / 1000.0).ceil()
+            (last / 1000.0 - trace.start_ms()).ceil()
         )
     })
 }
