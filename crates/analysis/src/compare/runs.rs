@@ -19,6 +19,7 @@ use crate::walk::Visit;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use tracemill_core::hash::HashMap;
+use tracemill_core::limits::Quota;
 use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
 
@@ -45,12 +46,8 @@ pub struct Run {
 impl Run {
     /// Bytes of heap, about: for who holds many.
     pub fn heap(&self) -> u64 {
-        /// Of a function beside its texts.
-        const FUNCTION: usize = 256;
-        let of_row = |(key, row): &(Key, RunRow)| {
-            FUNCTION + key.name.len() + key.url.len() + row.trace_name.len()
-        };
-        self.rows.iter().map(of_row).sum::<usize>() as u64
+        let of_row = |(key, row): &(Key, RunRow)| heap_of([&key.name, &key.url, &row.trace_name]);
+        self.rows.iter().map(of_row).sum()
     }
 
     /// By what its times are scaled: milliseconds in which it is busy, or in which an event of the name lasts. A run in which that is 0
@@ -74,40 +71,9 @@ impl Run {
         rows: impl IntoIterator<Item: Borrow<TreeRow>>,
         is_call_tree: bool,
     ) -> Self {
-        let mut keys = Keys::default();
-        let mut all: Vec<RunRow> = Vec::new();
-        // of each function how often it is open
-        let mut open: Vec<u32> = Vec::new();
-        let mut path: Vec<usize> = Vec::new();
-        for row in rows {
-            let row = row.borrow();
-            if !is_call_tree && row.depth > 0 {
-                continue;
-            }
-            let number = keys.number(row);
-            if number == all.len() {
-                let trace_name = row.trace_name().unwrap_or_default().to_owned();
-                all.push(RunRow { trace_name, ..RunRow::default() });
-                open.push(0);
-            }
-            while is_call_tree && path.len() > row.depth as usize {
-                path.pop().into_iter().for_each(|left| open[left] -= 1);
-            }
-            let own = &mut all[number];
-            own.own += row.own;
-            own.count += row.count;
-            if !is_call_tree || open[number] == 0 {
-                own.total += row.total;
-            }
-            if is_call_tree {
-                open[number] += 1;
-                path.push(number);
-            }
-        }
-        let row = |(key, number): (Key, usize)| (key, std::mem::take(&mut all[number]));
-        let mut rows: Vec<(Key, RunRow)> = keys.numbers.into_iter().map(row).collect();
-        rows.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        Run { busy, rows }
+        let mut sums = FunctionSums::new(is_call_tree);
+        rows.into_iter().for_each(|row| sums.add(row.borrow()));
+        sums.finish(busy)
     }
 
     /// Of the call trees of threads, given by their numbers. A run that is `alone` on its side is judged by its samples, and what has none by
@@ -127,7 +93,16 @@ impl Run {
         room.finish()?;
         let (parts, singles): (Vec<Part>, Vec<Vec<Each>>) = all.into_iter().unzip();
         let mut run = match trace.call_tree_of_all(parts, query.key)? {
-            Some(part) => Run::new(part.busy(), &part.table.rows, true),
+            Some(part) => {
+                // the comparison takes twice as much again
+                let quota = Quota::new(&trace.limits, trace.limits.memory / 4);
+                let mut sums = FunctionSums::new(true);
+                for row in &part.table.rows {
+                    sums.add(&row);
+                    quota.check(sums.heap, "functions of runs")?;
+                }
+                sums.finish(part.busy())
+            }
             None => Run::default(),
         };
         run.judge_by(&samples);
@@ -162,6 +137,75 @@ impl Run {
                 ..Spread::default()
             }));
         }
+    }
+}
+
+/// Bytes of heap that a function with these texts takes, about.
+fn heap_of(texts: [&str; 3]) -> u64 {
+    /// Beside its texts.
+    const FUNCTION: usize = 256;
+    (FUNCTION + texts.map(str::len).iter().sum::<usize>()) as u64
+}
+
+/// Sums the rows of a tree by function.
+struct FunctionSums {
+    /// Whether rows lie in those above them, so that a function that calls itself counts once in its total.
+    is_call_tree: bool,
+    keys: Keys,
+    rows: Vec<RunRow>,
+    /// How often each function is open.
+    open: Vec<u32>,
+    /// Numbers of the functions from the root to the last row.
+    path: Vec<usize>,
+    /// Bytes of heap that the functions take, about.
+    heap: u64,
+}
+
+impl FunctionSums {
+    fn new(is_call_tree: bool) -> Self {
+        FunctionSums {
+            is_call_tree,
+            keys: Keys::default(),
+            rows: Vec::new(),
+            open: Vec::new(),
+            path: Vec::new(),
+            heap: 0,
+        }
+    }
+
+    /// Adds the next row, depth first.
+    fn add(&mut self, row: &TreeRow) {
+        if !self.is_call_tree && row.depth > 0 {
+            return;
+        }
+        let number = self.keys.number(row);
+        if number == self.rows.len() {
+            let trace_name = row.trace_name().unwrap_or_default().to_owned();
+            let added = RunRow { trace_name, ..RunRow::default() };
+            self.heap += heap_of([row.name(), &row.location.url, &added.trace_name]);
+            self.rows.push(added);
+            self.open.push(0);
+        }
+        while self.is_call_tree && self.path.len() > row.depth as usize {
+            self.path.pop().into_iter().for_each(|left| self.open[left] -= 1);
+        }
+        let sums = &mut self.rows[number];
+        sums.own += row.own;
+        sums.count += row.count;
+        if !self.is_call_tree || self.open[number] == 0 {
+            sums.total += row.total;
+        }
+        if self.is_call_tree {
+            self.open[number] += 1;
+            self.path.push(number);
+        }
+    }
+
+    fn finish(mut self, busy: f64) -> Run {
+        let row = |(key, number): (Key, usize)| (key, std::mem::take(&mut self.rows[number]));
+        let mut rows: Vec<(Key, RunRow)> = self.keys.numbers.into_iter().map(row).collect();
+        rows.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Run { busy, rows }
     }
 }
 
