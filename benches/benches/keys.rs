@@ -2,11 +2,10 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use std::cmp::Ordering;
 use std::sync::LazyLock;
 use tracemill_benches::{chrome, events_of};
 use tracemill_testkit::Rng;
-use tracemill_tokenizer::{Event, Field, FieldSpans, compare, fields_of, nanos};
+use tracemill_tokenizer::{Event, Field, FieldSpans, Number, fields_of, nanos};
 
 fn main() {
     tracemill_benches::with_folder(divan::main);
@@ -134,7 +133,7 @@ fn to_nanos(bencher: Bencher<'_, '_>, notation: Notation) {
     bencher.counter(ItemsCount::new(NUMBERS)).bench(run);
 }
 
-/// Two texts by value, which only ties below the nanosecond need.
+/// Two texts by value to the attosecond, which only ties below the nanosecond need.
 #[divan::bench(args = Notation::ALL)]
 fn compare_texts(bencher: Bencher<'_, '_>, notation: Notation) {
     let (mut numbers, _) = notation.numbers();
@@ -142,8 +141,8 @@ fn compare_texts(bencher: Bencher<'_, '_>, notation: Notation) {
     numbers.sort_unstable();
     numbers.dedup();
     let pairs = numbers.len() - 1;
-    let is_less =
-        |pair: &&[String]| compare(pair[0].as_bytes(), pair[1].as_bytes()) == Ordering::Less;
+    let attos = |text: &String| Number::parse(text.as_bytes()).and_then(|n| n.scaled(12));
+    let is_less = |pair: &&[String]| attos(&pair[0]) < attos(&pair[1]);
     let run = || numbers.windows(2).filter(is_less).count();
     assert_eq!(run(), pairs);
     bencher.counter(ItemsCount::new(pairs)).bench(run);

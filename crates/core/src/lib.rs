@@ -37,14 +37,14 @@
 //! | [`limits`], [`threads`] | what a run may take |
 
 pub mod around;
+pub mod attos;
 pub mod bounds;
-pub mod decimal;
 pub mod direct_mapped;
 pub mod draft;
 pub mod entry;
 pub mod envelope;
 pub mod error;
-pub mod exact;
+pub mod factor;
 pub mod flaws;
 pub mod hash;
 pub mod input;

@@ -15,15 +15,15 @@
 //! assert!(Shift::new(0, None).is_none());
 //! ```
 //!
-//! Digits are calculated with as they are written ([`Decimal`]), so nothing is lost below a nanosecond or above 2⁵³. Plain numbers of up to
-//! 15 digits and 3 decimals, to which only an offset is added, are nearly all: they take no heap and no [`Decimal`].
+//! Times are calculated with as whole units of 10⁻¹⁸ s ([`Attos`]), and written with as many decimals as they had, more only where a digit that is not
+//! zero needs them: 5.10 and 0.9 make 6.00, 5 and 1.5 make 6.5. A number with an exponent is written without. Digits below such a unit stay where only an
+//! offset is added to a time above zero, and are cut off elsewhere; times beyond the range stay. Both are warned of ([`Shift::is_inexact`]).
 
-use crate::decimal::{Decimal, Factor};
-use crate::exact::Exact;
-use crate::json::push_integer;
+use crate::attos::{Attos, NANO, OF_MICROS, push_units};
+use crate::factor::Factor;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tracemill_tokenizer::{Event, Field, Nanos, nanos, number_text};
+use tracemill_tokenizer::{Event, Field, Nanos, Number, nanos, number_text};
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +37,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What the value of `ts`, or else of `dur`, is.
-    pub fn of(field: Field) -> Self {
-        if field == Field::Ts { Kind::Micros } else { Kind::Length }
+    /// Decimals of 10⁻¹⁸ s in its unit; of lengths as if they were microseconds.
+    fn decimals(self) -> u32 {
+        if self == Kind::Seconds { OF_MICROS + 6 } else { OF_MICROS }
     }
 }
 
@@ -50,20 +50,16 @@ pub struct Shift {
     offset: i64,
     /// None if lengths stay.
     factor: Option<Factor>,
-    /// In units of 10^-decimals microseconds, for 0 to 3 decimals: what is added to short numbers.
-    short: [Option<i64>; 4],
-    /// Whether there was a time of more digits than can be calculated with: it stayed as it was.
-    stuck: AtomicBool,
+    /// Whether there was a time that could not be moved to its last digit.
+    inexact: AtomicBool,
 }
 
 impl Shift {
     /// `None` if nothing changes.
     pub fn new(offset: i64, factor: Option<&Factor>) -> Option<Self> {
-        let factor = factor.filter(|factor| !factor.is_one()).cloned();
-        let whole = |unit: i64| (offset % unit == 0).then_some(offset / unit);
-        let short = [whole(1000), whole(100), whole(10), Some(offset)];
+        let factor = factor.filter(|factor| !factor.is_one()).copied();
         let changes = offset != 0 || factor.is_some();
-        changes.then(|| Shift { offset, factor, short, stuck: AtomicBool::new(false) })
+        changes.then(|| Shift { offset, factor, inexact: AtomicBool::new(false) })
     }
 
     /// Nanoseconds that are added.
@@ -76,26 +72,20 @@ impl Shift {
         self.factor.is_some()
     }
 
-    /// Whether a time had to stay, since it has more digits than are calculated with: the caller tells the user.
-    pub fn is_stuck(&self) -> bool {
-        self.stuck.load(Ordering::Relaxed)
+    /// Whether a time had digits below 10⁻¹⁸ s, which were cut off, or lay beyond the range and stayed: the caller tells the user.
+    pub fn is_inexact(&self) -> bool {
+        self.inexact.load(Ordering::Relaxed)
     }
 
     /// A point in time, in microseconds, where it is moved to; as it is if that is beyond the range.
-    pub fn exact(&self, time: Exact) -> Exact {
-        self.exact_of(time, Kind::Micros)
+    pub fn point(&self, time: Attos) -> Attos {
+        self.length(time) + Attos::from_nanos(self.offset)
     }
 
     /// A length of time, in microseconds, as it is in the clock of the output.
-    pub fn exact_length(&self, length: Exact) -> Exact {
-        self.exact_of(length, Kind::Length)
-    }
-
-    fn exact_of(&self, time: Exact, kind: Kind) -> Exact {
-        let (mut text, mut moved) = (Vec::new(), Vec::new());
-        time.push(&mut text);
-        self.write(&text, kind, &mut moved);
-        Exact::of(&moved).unwrap_or(time)
+    pub fn length(&self, length: Attos) -> Attos {
+        let scaled = self.factor.and_then(|factor| factor.times(length.units()));
+        scaled.and_then(Attos::from_units).unwrap_or(length)
     }
 
     /// Appends what takes the place of a JSON value: a number becomes a number, a string a string; false, and nothing is
@@ -104,71 +94,47 @@ impl Shift {
         if kind == Kind::Length && self.factor.is_none() {
             return false;
         }
-        if kind == Kind::Micros && self.factor.is_none() && self.write_short(value, out) {
-            return true;
-        }
         let mut scratch = Vec::new();
         let Some(text) = number_text(value, &mut scratch) else { return false };
+        let start = out.len();
         let quote: &[u8] = if value.starts_with(b"\"") { b"\"" } else { b"" };
         out.extend_from_slice(quote);
-        if !self.write_text(text, kind, out) {
-            out.truncate(out.len() - quote.len());
+        if self.write_number(text, kind, out).is_none() {
+            self.inexact.store(true, Ordering::Relaxed);
+            out.truncate(start);
             return false;
         }
         out.extend_from_slice(quote);
         true
     }
 
-    /// As [`Shift::write`], of the text of a number.
-    fn write_text(&self, text: &[u8], kind: Kind, out: &mut Vec<u8>) -> bool {
-        let Some(mut number) = Decimal::parse(text) else {
-            self.stuck.store(true, Ordering::Relaxed);
-            return false;
-        };
-        if let Some(factor) = &self.factor {
-            number = number.times(&factor.0);
+    /// As [`Shift::write`], of the text of a number; `None`, and nothing is appended, beyond the range.
+    fn write_number(&self, text: &[u8], kind: Kind, out: &mut Vec<u8>) -> Option<()> {
+        let (number, decimals) = (Number::parse(text)?, kind.decimals());
+        let given = (number.decimals.len() as i64).saturating_sub(number.exponent);
+        let least = given.clamp(0, i64::from(decimals)) as u32;
+        // nearly all: 64 bits hold them
+        if self.factor.is_none()
+            && kind == Kind::Micros
+            && least <= 3
+            && let Some(Nanos { floor, exact: true }) = nanos(text)
+        {
+            push_units(i128::from(floor) + i128::from(self.offset), 3, least, out);
+            return Some(());
         }
-        let decimals = match kind {
-            Kind::Length => None,
-            Kind::Micros => Some(3),
-            Kind::Seconds => Some(9),
-        };
-        if let Some(decimals) = decimals {
-            number = number.plus(&Decimal::of(self.offset, decimals));
+        let (units, whole) = number.scaled(decimals)?;
+        let scaled = self.factor.map_or(Some(units), |factor| factor.times(units))?;
+        let offset = if kind == Kind::Length { 0 } else { i128::from(self.offset) * NANO };
+        let moved = scaled.checked_add(offset)?;
+        push_units(moved, decimals, least, out);
+        // what stands below is the same before and after, if nothing is multiplied and both are above zero
+        let below = number.decimals.get(decimals as usize..).unwrap_or_default();
+        if self.factor.is_none() && number.exponent == 0 && units.min(moved) >= 0 {
+            out.extend_from_slice(below);
+        } else if !whole {
+            self.inexact.store(true, Ordering::Relaxed);
         }
-        number.push(out);
-        true
-    }
-
-    /// Plain numbers of up to 15 digits and 3 decimals, which nearly all are.
-    fn write_short(&self, value: &[u8], out: &mut Vec<u8>) -> bool {
-        let digits = value.strip_prefix(b"-").unwrap_or(value);
-        let whole = digits.iter().take_while(|b| b.is_ascii_digit()).count();
-        let decimals = match &digits[whole..] {
-            [] => 0,
-            [b'.', rest @ ..]
-                if matches!(rest.len(), 1..=3) && rest.iter().all(u8::is_ascii_digit) =>
-            {
-                rest.len()
-            }
-            _ => return false,
-        };
-        if whole == 0 || whole > 15 || whole > 1 && digits[0] == b'0' {
-            return false;
-        }
-        let read = digits.iter().filter(|&&b| b != b'.');
-        let mut number = read.fold(0i64, |sum, b| sum * 10 + i64::from(b & 15));
-        let mut decimals = decimals;
-        let offset = loop {
-            match self.short[decimals] {
-                Some(offset) => break offset,
-                None => (number, decimals) = (number * 10, decimals + 1),
-            }
-        };
-        number = if value.len() > digits.len() { -number } else { number };
-        let Some(sum) = number.checked_add(offset) else { return false };
-        push_units(sum, decimals, out);
-        true
+        Some(())
     }
 
     /// The time stamp and the duration that an event has then.
@@ -210,19 +176,6 @@ impl Shifts {
     }
 }
 
-/// Appends ±`units` of 10^-`decimals`.
-fn push_units(units: i64, decimals: usize, out: &mut Vec<u8>) {
-    if decimals == 0 {
-        return push_integer(units, out);
-    }
-    let (scale, magnitude) = (10u64.pow(decimals as u32), units.unsigned_abs());
-    out.extend_from_slice(if units < 0 { b"-" } else { b"" });
-    push_integer(magnitude / scale, out);
-    out.push(b'.');
-    let rest = magnitude % scale;
-    (0..decimals).rev().for_each(|at| out.push((rest / 10u64.pow(at as u32) % 10) as u8 | b'0'));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,7 +199,7 @@ mod tests {
             ("\"123.5\"", Some("\"125.0\"")),
             ("\"\\u0031\"", Some("\"2.5\"")),
             ("1712195495533685.110", Some("1712195495533686.610")),
-            ("9.9999999999999995e-07", Some("1.50000099999999999999995")),
+            ("9.99e-07", Some("1.500000999")),
             ("123456789012345678901", Some("123456789012345678902.5")),
             ("null", None),
             ("\"12 ms\"", None),
@@ -256,9 +209,17 @@ mod tests {
         }
         assert_eq!(written(&shift, "7", Kind::Length), None);
         assert_eq!(written(&shift, "1388.731836", Kind::Seconds).as_deref(), Some("1388.7318375"));
-        assert!(!shift.is_stuck());
+        assert!(!shift.is_inexact());
         assert_eq!(written(&shift, "1e99999", Kind::Micros), None);
-        assert!(shift.is_stuck());
+        assert!(shift.is_inexact());
+        let shift = Shift::new(1_500, None).unwrap();
+        for (value, new, is_inexact) in [
+            ("0.30000000000000004", "1.80000000000000004", false),
+            ("-0.30000000000000004", "1.199999999999", true),
+        ] {
+            assert_eq!(written(&shift, value, Kind::Micros).as_deref(), Some(new));
+            assert_eq!(shift.is_inexact(), is_inexact);
+        }
     }
 
     #[test]
@@ -269,19 +230,5 @@ mod tests {
         assert_eq!(written(&shift, "\"5.00\"", Kind::Length).as_deref(), Some("\"7.50\""));
         let one: Factor = "1.00".parse().unwrap();
         assert!(Shift::new(0, Some(&one)).is_none());
-    }
-
-    #[test]
-    fn the_short_way_is_the_long_one() {
-        for offset in [1, -1, 10, 999, 1000, -1500, 123_456_789, i64::MAX - 5, i64::MIN + 1] {
-            let shift = Shift::new(offset, None).unwrap();
-            for value in ["0", "7", "-7", "999999999999999", "1.5", "-1.25", "0.125", "99.990"] {
-                let (mut short, mut long) = (Vec::new(), Vec::new());
-                if shift.write_short(value.as_bytes(), &mut short) {
-                    assert!(shift.write_text(value.as_bytes(), Kind::Micros, &mut long));
-                    assert_eq!(short, long, "{value} {offset}");
-                }
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@ use crate::pattern::Pattern;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
-use tracemill_core::decimal::Factor;
+use tracemill_core::factor::Factor;
 use tracemill_core::limits::{Limits, Quota};
 use tracemill_profile::ProfileInputs;
 

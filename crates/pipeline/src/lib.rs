@@ -159,8 +159,8 @@ pub use sidecar::{
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use tracemill_core::around::Around;
-pub use tracemill_core::decimal::Factor;
 pub use tracemill_core::error::{Error, ErrorClass, ErrorKind};
+pub use tracemill_core::factor::Factor;
 pub use tracemill_core::flaws::{Flaw, FlawKind, Flaws};
 pub use tracemill_core::input::files_in;
 pub use tracemill_core::limits::{Cancel, Limits, Progress, Quota, Shares};

@@ -129,8 +129,8 @@ pub enum Warning {
     },
     /// Inputs whose times are of different clocks: an input, and the name of its clock.
     ClocksDiffer([(String, String); 2]),
-    /// Times of so many digits that they were not moved.
-    TimesStuck,
+    /// Times that were not moved to their last digit.
+    TimesInexact,
     /// An index that is none, or not that of the trace as it is now: the trace was read.
     IndexUnused {
         /// The index.
@@ -400,7 +400,7 @@ impl Warning {
                 "times in {first} come from the clock {clock}, those in {other} from {another}: nothing says how far apart these are"
             ),
             _ => f.write_str(
-                "times with thousands of digits stayed as they are, because no clock has so many",
+                "digits below 10⁻¹⁸ s were cut off the times that were moved, and times beyond 10¹¹ years stayed",
             ),
         }
     }

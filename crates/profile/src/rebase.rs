@@ -18,8 +18,8 @@ use super::collect::PlacedProfile;
 use super::in_force::InForce;
 use super::streams::Group;
 use super::tree::NONE;
+use tracemill_core::attos::Attos;
 use tracemill_core::error::Error;
-use tracemill_core::exact::Exact;
 use tracemill_core::json::member;
 use tracemill_core::json::{push_integer, push_micros};
 use tracemill_core::patch::Patches;
@@ -223,13 +223,13 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         let spans = fields_of(bytes);
         let event = spans.of(bytes);
         let mut patches = Patches::default();
-        let ts = event.field(Field::Ts).and_then(Exact::of);
+        let ts = event.field(Field::Ts).and_then(Attos::of);
         let data = event.field(Field::Args).and_then(|args| member(args, b"data"));
         if let Some(value) = data.and_then(|data| member(data, b"startTime"))
-            && let Some(moved) = ts.and_then(|ts| Exact::of(value)?.plus(&ts.until(start)?))
+            && let Some(moved) = ts.zip(Attos::of(value))
         {
             let mut text = Vec::new();
-            moved.push(&mut text);
+            (moved.1 + Attos::from_nanos(start) - moved.0).push(&mut text);
             patches.number(bytes, value, &text);
         }
         let mut text = Vec::new();

@@ -65,7 +65,7 @@
 //! document, JSON from RFC 8259, what counts of duplicate keys from `JSON.parse`, and what real files look like from those that producers write.
 //! What the format allows and JSON does not (no `]` at the end, a trailing comma) is read without loss and noted.
 //!
-//! Start reading at [`Scanner`]; `simd` has the block scan, [`Event`] the fields, [`nanos`] and [`compare`] the exact numbers.
+//! Start reading at [`Scanner`]; `simd` has the block scan, [`Event`] the fields, [`nanos`] and [`Number`] the exact numbers.
 //! [`validate`] is the full JSON grammar, [`Mapped`] a file as memory that survives truncation.
 
 mod cursor;
@@ -94,7 +94,7 @@ pub use grammar::{Defect, Validator, lapses, validate, validate_value};
 pub use lapse::Lapse;
 pub use mapped::{Mapped, MappedMut, survive_lost_pages, temporary_lost};
 pub use mend::mend;
-pub use number::{Nanos, Number, canonical, compare, nanos, number_text};
+pub use number::{Nanos, Number, canonical, nanos, number_text};
 pub use restyle::compact;
 pub use scan::{
     Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,

@@ -2,22 +2,22 @@
 //!
 //! ```text
 //!   time differs?            ─ yes ─> by time                                   16 bytes
-//!   rank EXACT on a side?    ─ yes ─> ts by its digits, dur by its digits        both events are read
+//!   rank EXACT on a side?    ─ yes ─> by ts and dur to the attosecond           both events are read
 //!   rank differs?            ─ yes ─> the higher rank first                     16 bytes
 //!   rank says the duration?  ─ yes ─> by offset                                 16 bytes
-//!                            ─ no ──> dur by its digits                         both events are read
+//!                            ─ no ──> by ts and dur to the attosecond           both events are read
 //!   still equal              ───────> by offset, so no two are equal
 //! ```
 //!
 //! Source of the rule: the comparator with which DevTools sorts the events of a thread (`ts`, then the longer `dur`), and input order where that says
-//! nothing. Here digits are compared as decimals of any length, never as doubles.
+//! nothing. Here times are compared as whole attoseconds, never as doubles.
 
 use crate::entry::{EXACT, Entry, rank, says_all};
+use crate::order::Stamp;
 use crate::place::Place;
-use crate::shift::Kind;
 use crate::store::Store;
 use std::cmp::Ordering;
-use tracemill_tokenizer::{Cursor, Field, Nanos, compare, fields_of, number_text};
+use tracemill_tokenizer::{Cursor, fields_of};
 
 /// The comparator over a store, which has the bytes of all events in question. Copies cost nothing.
 #[derive(Clone, Copy)]
@@ -55,49 +55,26 @@ impl Order<'_, '_> {
         }
     }
 
-    /// Two events of one nanosecond: by their ranks, as far as those tell; else by the digits of both, which reads them.
+    /// Two events of one nanosecond: by their ranks, as far as those tell; else by the times of both, which reads them.
     fn compare_at_one_time(self, a: Place, b: Place) -> Ordering {
         let by_offset = a.offset().cmp(&b.offset());
         match (a.rank(), b.rank()) {
-            (EXACT, _) | (_, EXACT) => {
-                let by_ts = self.compare_field(Field::Ts, a, b);
-                by_ts.then_with(|| self.compare_field(Field::Dur, b, a)).then(by_offset)
-            }
-            (x, y) if x != y => y.cmp(&x),
-            (x, _) if says_all(x) => by_offset,
-            _ => self.compare_field(Field::Dur, b, a).then(by_offset),
+            (x, y) if x != EXACT && y != EXACT && x != y => y.cmp(&x),
+            (x, y) if x == y && says_all(x) => by_offset,
+            _ => self.stamp(a).cmp(&self.stamp(b)).then(by_offset),
         }
     }
 
-    /// Compares a number of two events by its digits; what is no number counts as 0.
+    /// The times of an event to the attosecond, as they will be written: moved, where those of its input are.
     #[cold]
-    fn compare_field(self, field: Field, a: Place, b: Place) -> Ordering {
-        let (mut first, mut second) = (Vec::new(), Vec::new());
-        let a = self.number(field, a, &mut first);
-        let b = self.number(field, b, &mut second);
-        compare(a, b)
-    }
-
-    /// The text of a number of an event, as it will be written: moved, where the times of its input are.
-    fn number<'n>(self, field: Field, place: Place, scratch: &'n mut Vec<u8>) -> &'n [u8]
-    where
-        Self: 'n,
-    {
-        let event = self.0.event(place);
-        let value = fields_of(event).field(event, field);
-        if let (Some(shift), Some(value)) = (self.0.shift_of(place), value)
-            && shift.write(value, Kind::of(field), scratch)
-        {
-            let quoted = scratch.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
-            return quoted.unwrap_or(scratch);
-        }
-        // the input may have changed under the map since it was scanned, so that there is no number any more
-        value.and_then(|value| number_text(value, scratch)).unwrap_or(b"0")
+    fn stamp(self, place: Place) -> Stamp {
+        let bytes = self.0.event(place);
+        Stamp::moved(&fields_of(bytes).of(bytes), self.0.shift_of(place))
     }
 
     /// Puts entries that are sorted by their 16 bytes, or are in exact order already, into exact order.
     ///
-    /// Cost: a comparison of neighbours; of events of one time that 16 bytes do not tell apart each is read, up to 65,536 of them once, more of
+    /// Cost: a comparison of neighbours; of events of one time that 16 bytes do not tell apart each is read, up to 32,768 of them once, more of
     /// them once a comparison. No entry leaves its time, so stretches of time can be done by any threads.
     pub fn resolve_ties(self, entries: &mut [Entry]) {
         for same_time in entries.chunk_by_mut(|a, b| a.time == b.time) {
@@ -120,28 +97,14 @@ impl Order<'_, '_> {
     /// Entries of one time and one rank: by duration, read once each.
     fn resolve_durations(self, entries: &mut [Entry]) {
         /// Beyond this many, durations are read anew for each comparison, so that memory stays bounded.
-        const CACHED: usize = 1 << 16;
-        if entries.len() <= CACHED {
-            let mut keyed: Vec<(i64, Entry)> = Vec::with_capacity(entries.len());
-            for &entry in entries.iter() {
-                let event = self.0.event(entry.place);
-                let spans = fields_of(event);
-                let dur = match self.0.shift_of(entry.place) {
-                    None => spans.of(event).dur(),
-                    Some(shift) => shift.times(&spans.of(event)).and_then(|(_, dur)| dur),
-                };
-                match dur {
-                    Some(Nanos { floor, exact: true }) => keyed.push((floor, entry)),
-                    _ => break,
-                }
-            }
-            if keyed.len() == entries.len() {
-                // places of one rank compare by offset
-                keyed.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.place.cmp(&b.1.place)));
-                entries.iter_mut().zip(keyed).for_each(|(entry, keyed)| *entry = keyed.1);
-                return;
-            }
+        const CACHED: usize = 1 << 15;
+        if entries.len() > CACHED {
+            return entries.sort_unstable_by(|a, b| self.compare(a, b));
         }
-        entries.sort_unstable_by(|a, b| self.compare(a, b));
+        let stamped = entries.iter().map(|&entry| (self.stamp(entry.place), entry));
+        let mut stamped: Vec<(Stamp, Entry)> = stamped.collect();
+        // places of one rank compare by offset
+        stamped.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.place.cmp(&b.1.place)));
+        entries.iter_mut().zip(stamped).for_each(|(entry, stamped)| *entry = stamped.1);
     }
 }

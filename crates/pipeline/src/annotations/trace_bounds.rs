@@ -4,8 +4,8 @@ use super::window::Span;
 use crate::config::Config;
 use crate::emit::Emit;
 use std::sync::Mutex;
+use tracemill_core::attos::Attos;
 use tracemill_core::entry::Entry;
-use tracemill_core::exact::Exact;
 use tracemill_core::order::{Order, Run};
 use tracemill_core::place::Place;
 use tracemill_core::shift::Shift;
@@ -70,10 +70,10 @@ enum Task<'r> {
 /// What decides the bounds, of some events.
 #[derive(Default)]
 pub(super) struct Bounds {
-    min: Option<Exact>,
-    max: Option<Exact>,
+    min: Option<Attos>,
+    max: Option<Attos>,
     /// Events at which DevTools lets the trace begin.
-    starts: Vec<(Entry, Exact)>,
+    starts: Vec<(Entry, Attos)>,
 }
 
 impl Bounds {
@@ -91,26 +91,24 @@ impl Bounds {
         let (Some(ts), Some(time)) = (event.field(Field::Ts), time) else { return };
         // most events lie inside of what is known by their first digits
         let ends = time.floor.saturating_add(dur.map_or(0, |dur| dur.floor.max(0)));
-        let inside = self.min.as_ref().is_some_and(|min| min.floor < time.floor)
-            && self.max.as_ref().is_some_and(|max| ends.saturating_add(2) < max.floor);
+        let inside = self.min.is_some_and(|min| min.floor() < time.floor)
+            && self.max.is_some_and(|max| ends.saturating_add(2) < max.floor());
         if inside && !is_start {
             return;
         }
-        let moved = |time: Exact| shift.map_or(time.clone(), |shift| shift.exact(time));
-        let Some(ts) = Exact::of(ts).map(moved) else { return };
+        let moved = |time: Attos| shift.map_or(time, |shift| shift.point(time));
+        let Some(ts) = Attos::of(ts).map(moved) else { return };
         if is_start {
-            self.starts.push((entry, ts.clone()));
+            self.starts.push((entry, ts));
         }
         let counts = event.field(Field::Name).is_some_and(|name| !name.ends_with(b"::UMA\""));
         if !is_drawn || !counts || (time.floor == 0 && time.exact) {
             return;
         }
-        let end = event.field(Field::Dur).and_then(Exact::of);
-        let end = end.map(|dur| shift.map_or(dur.clone(), |shift| shift.exact_length(dur)));
-        let end = end.and_then(|dur| ts.plus(&dur));
-        let end = end.unwrap_or_else(|| ts.clone());
-        self.max = self.max.take().max(Some(end));
-        self.min = Some(self.min.take().map_or(ts.clone(), |min| min.min(ts)));
+        let dur = event.field(Field::Dur).and_then(Attos::of).unwrap_or_default();
+        let end = ts + shift.map_or(dur, |shift| shift.length(dur));
+        self.max = self.max.max(Some(end));
+        self.min = Some(self.min.map_or(ts, |min| min.min(ts)));
     }
 
     /// The bounds that several found together; `None` if nothing of the trace is drawn.
@@ -121,7 +119,7 @@ impl Bounds {
             starts.extend(own);
             most = most.max(max);
             least = match (least, min) {
-                (Some(a), Some(b)) => Some(Exact::min(a, b)),
+                (Some(a), Some(b)) => Some(Attos::min(a, b)),
                 (a, b) => a.or(b),
             };
         }

@@ -4,29 +4,27 @@
 //! through [`moved`] too, digits and all.
 
 use super::text::with_member;
-use tracemill_core::exact::Exact;
+use tracemill_core::attos::Attos;
 use tracemill_core::json::member;
 use tracemill_core::shift::Shift;
 
 /// A stretch of time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    pub(super) min: Exact,
-    pub(super) max: Exact,
+    pub(super) min: Attos,
+    pub(super) max: Attos,
 }
 
 impl Span {
     /// Reads a JSON value.
     pub(super) fn of(window: &[u8]) -> Option<Self> {
-        let side = |name: &[u8]| member(window, name).and_then(Exact::of);
+        let side = |name: &[u8]| member(window, name).and_then(Attos::of);
         Some(Span { min: side(b"min")?, max: side(b"max")? })
     }
 
     /// The interval between two times in nanoseconds.
     pub(super) fn between(from: i64, to: i64) -> Self {
-        let [mut min, mut max] = [Exact::ZERO; 2];
-        (min.floor, max.floor) = (from, to);
-        Span { min, max }
+        Span { min: Attos::from_nanos(from), max: Attos::from_nanos(to) }
     }
 
     /// Whether the two have a moment in common.
@@ -36,12 +34,12 @@ impl Span {
 
     /// What of it lies in another; the two touch.
     fn clipped(self, other: &Span) -> Span {
-        Span { min: self.min.max(other.min.clone()), max: self.max.min(other.max.clone()) }
+        Span { min: self.min.max(other.min), max: self.max.min(other.max) }
     }
 
     fn shifted(self, shift: Option<&Shift>) -> Span {
         let Some(shift) = shift else { return self };
-        Span { min: shift.exact(self.min), max: shift.exact(self.max) }
+        Span { min: shift.point(self.min), max: shift.point(self.max) }
     }
 
     /// As a JSON value.
@@ -51,10 +49,7 @@ impl Span {
         text.extend_from_slice(b",\"max\":");
         self.max.push(&mut text);
         text.extend_from_slice(b",\"range\":");
-        match self.max.minus(&self.min) {
-            Some(range) => range.push(&mut text),
-            None => text.push(b'0'),
-        }
+        (self.max - self.min).push(&mut text);
         text.push(b'}');
         text
     }
@@ -102,7 +97,7 @@ impl Breadcrumbs {
 
     /// The first window, in whole nanoseconds.
     pub(super) fn first(&self) -> Option<(i64, i64)> {
-        self.spans.first().map(|span| (span.min.floor, span.max.floor))
+        self.spans.first().map(|span| (span.min.floor(), span.max.floor()))
     }
 
     /// How many breadcrumbs there are after the first; what is left out counts as one.
@@ -123,7 +118,7 @@ impl Breadcrumbs {
         if let Some(bounds) = bounds {
             let inner = self.spans.into_iter().skip(1).take_while(|span| span.touches(bounds));
             let inner = inner.map(|span| span.clipped(bounds));
-            self.spans = std::iter::once(bounds.clone()).chain(inner).collect();
+            self.spans = std::iter::once(*bounds).chain(inner).collect();
         }
         self.sound &= self.spans == before.spans;
         self

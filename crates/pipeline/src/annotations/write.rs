@@ -17,8 +17,8 @@ use crate::merged_keys::MergedKeys;
 use crate::patcher::CutChunk;
 use crate::warning::AnnotationDrop;
 use std::sync::Arc;
+use tracemill_core::attos::Attos;
 use tracemill_core::entry::Entry;
-use tracemill_core::exact::Exact;
 use tracemill_core::hash::HashMap;
 use tracemill_core::json::member;
 use tracemill_core::shift::Shift;
@@ -333,13 +333,13 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     fn breadcrumbs(&self, outcomes: &mut Outcomes) -> Option<Vec<u8>> {
         let documents = &self.all.documents;
         let known = |own: &&Annotated<'_>| own.crumbs != Breadcrumbs::default();
-        let nowhere = || Span { min: Exact::ZERO, max: Exact::ZERO };
+        let nowhere = || Span { min: Attos::ZERO, max: Attos::ZERO };
         let Some(first) = documents
             .iter()
             .find(|own| own.crumbs.inner() > 0)
             .or_else(|| documents.iter().find(known))
         else {
-            let bounds = self.bounds.clone().unwrap_or_else(nowhere);
+            let bounds = self.bounds.unwrap_or_else(nowhere);
             return Some(Breadcrumbs::default().within(Some(&bounds), None).text(None));
         };
         let all: u64 = documents.iter().map(|own| own.crumbs.inner()).sum();

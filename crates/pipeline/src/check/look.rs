@@ -18,7 +18,8 @@ use tracemill_core::hash::mix;
 use tracemill_core::observe::{EventRef, Look};
 use tracemill_profile::Router;
 use tracemill_tokenizer::{
-    Damage, Event, Field, Form, Member, Nanos, Note, canonical, members, number_text, string_is,
+    Damage, Event, Field, Form, Member, Nanos, Note, Number, canonical, members, number_text,
+    string_is,
 };
 
 /// The end of `"sf"` and `"esf"`.
@@ -151,8 +152,7 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
             let kind = if value[0] == b'"' { Kind::StringId } else { Kind::OddId };
             return self.add(kind, offset);
         };
-        let beyond = |limit: &[u8]| tracemill_tokenizer::compare(number, limit).is_gt();
-        let range = beyond(b"4294967295") || tracemill_tokenizer::compare(number, b"0").is_lt();
+        let range = Number::parse(number).is_some_and(|number| !number.is_in_u32());
         match value[0] {
             b'"' => self.add(Kind::StringId, offset),
             _ if range => self.add(Kind::IdRange, offset),

@@ -19,7 +19,7 @@ struct Stretch {
 impl Stretch {
     /// Whether `later`, which follows, begins before this ends.
     fn is_after(&self, later: &Stretch) -> bool {
-        self.last.is_after(&later.first)
+        self.last > later.first
     }
 }
 
@@ -98,10 +98,10 @@ impl Orders {
         if phase == b'P' && event.is_string(Field::Name, b"ProfileChunk") {
             return;
         }
-        if note_stamp(&mut thread.stretch, &stamp, offset) {
+        if note_stamp(&mut thread.stretch, stamp, offset) {
             tallies.add(Kind::UnsortedThread, offset);
         }
-        if note_stamp(&mut self.all, &stamp, offset) {
+        if note_stamp(&mut self.all, stamp, offset) {
             tallies.add(Kind::Unsorted, offset);
         }
     }
@@ -168,16 +168,15 @@ impl Orders {
 
 /// Moves on to `stamp`; true if that is out of order.
 #[inline]
-fn note_stamp(stretch: &mut Option<Stretch>, stamp: &Stamp, offset: u64) -> bool {
+fn note_stamp(stretch: &mut Option<Stretch>, stamp: Stamp, offset: u64) -> bool {
     match stretch {
         Some(stretch) => {
-            let wrong = stretch.last.is_after(stamp);
-            stretch.last = stamp.clone();
+            let wrong = stretch.last > stamp;
+            stretch.last = stamp;
             wrong
         }
         None => {
-            let (first, last) = (stamp.clone(), stamp.clone());
-            *stretch = Some(Stretch { first, first_offset: offset, last });
+            *stretch = Some(Stretch { first: stamp, first_offset: offset, last: stamp });
             false
         }
     }
@@ -189,7 +188,7 @@ fn join(own: &mut Option<Stretch>, later: Option<&Stretch>) -> bool {
     match own {
         Some(own) => {
             let wrong = own.is_after(later);
-            own.last = later.last.clone();
+            own.last = later.last;
             wrong
         }
         None => {

@@ -1,10 +1,9 @@
 //! What inputs state about their clocks beside their events.
 
-use tracemill_core::decimal::Decimal;
 use tracemill_core::envelope::Document;
 use tracemill_core::json::member;
 use tracemill_core::store::Store;
-use tracemill_tokenizer::{number_text, string_is, to_text};
+use tracemill_tokenizer::{Number, number_text, string_is, to_text};
 
 /// When the times of an input begin to count, since 1970, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +63,9 @@ impl StatedClock {
 /// A number, or a string that holds one.
 fn base_of(value: &[u8], unit: i64) -> Option<Base> {
     let mut scratch = Vec::new();
-    let number = Decimal::parse(number_text(value, &mut scratch)?)?;
-    let time = number.times(&Decimal::of(unit, 0)).whole()?;
-    Some(Base { time, unit })
+    let number = Number::parse(number_text(value, &mut scratch)?)?;
+    let (time, _) = number.scaled(unit.ilog10())?;
+    Some(Base { time: time.try_into().ok()?, unit })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One time line for inputs whose clocks differ: what each input's times are multiplied by and moved by.
 //!
-//! `time in the output = time in the input × factor + offset`, exactly: decimals of any length are calculated with as
-//! decimals ([`tracemill_core::decimal`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
+//! `time in the output = time in the input × factor + offset`, exactly to
+//! 10⁻¹⁸ s ([`tracemill_core::attos`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
 //! scan; offsets come from what is found ([`mod@align`]), so they are known when all is read.
 //!
 //! | value | of | what |
@@ -51,9 +51,9 @@ use crate::report::{ClockMethod, InputClock};
 use align::{Alignment, InputClockFacts, SINCE_1970, align};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tracemill_core::decimal::Factor;
 use tracemill_core::envelope::Document;
 use tracemill_core::error::Error;
+use tracemill_core::factor::Factor;
 use tracemill_core::read::Inputs;
 use tracemill_core::shift::{Shift, Shifts};
 use tracemill_core::store::Store;
@@ -240,8 +240,8 @@ impl Clocks {
 
     /// What to say of times that could not be moved: known when all is written.
     pub(crate) fn stuck(&self) -> Option<Warning> {
-        let is_stuck = |shift: &&Arc<Shift>| shift.is_stuck();
-        self.by_input.iter().flatten().find(is_stuck).map(|_| Warning::TimesStuck)
+        let is_inexact = |shift: &&Arc<Shift>| shift.is_inexact();
+        self.by_input.iter().flatten().find(is_inexact).map(|_| Warning::TimesInexact)
     }
 
     /// Says so where times cannot be of one clock.

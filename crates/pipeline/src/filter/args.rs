@@ -5,8 +5,8 @@ use regex::bytes::Regex;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use tracemill_core::error::Error;
-use tracemill_core::exact::Exact;
 use tracemill_core::json::{content, member};
+use tracemill_tokenizer::canonical;
 
 /// A criterion on a value in `args`: its path, and what it must be.
 ///
@@ -67,7 +67,11 @@ pub(super) struct ArgsTests(Vec<(Vec<String>, Vec<Test>)>);
 
 #[derive(Clone, Debug)]
 enum Test {
-    Equal(String),
+    Equal {
+        text: String,
+        /// What numbers that are equal to it have as their form; none if it is no number.
+        number: Option<Vec<u8>>,
+    },
     Matching(Regex),
 }
 
@@ -80,7 +84,9 @@ impl ArgsTests {
         let mut by_path: BTreeMap<Vec<String>, Vec<Test>> = BTreeMap::new();
         for criterion in criteria {
             let test = match &criterion.wanted {
-                Wanted::Equal(text) => Some(Test::Equal(text.clone())),
+                Wanted::Equal(text) => {
+                    Some(Test::Equal { text: text.clone(), number: form(text.as_bytes()) })
+                }
                 Wanted::Matching(pattern) => {
                     any_of(std::slice::from_ref(pattern), Case::Matters)?.map(Test::Matching)
                 }
@@ -110,13 +116,16 @@ impl Test {
         }
         let text = content(value, scratch);
         match self {
-            Test::Equal(wanted) => {
-                let is_number = !matches!(value, [b'"', ..]);
-                let number = || is_number.then(|| Exact::of(value)).flatten();
-                text == wanted.as_bytes()
-                    || number().is_some_and(|own| Exact::of(wanted.as_bytes()) == Some(own))
+            Test::Equal { text: wanted, number } => {
+                text == wanted.as_bytes() || number.is_some() && form(value) == *number
             }
             Test::Matching(regex) => regex.is_match(text),
         }
     }
+}
+
+/// The form of a number, which equal numbers have.
+fn form(number: &[u8]) -> Option<Vec<u8>> {
+    let mut form = Vec::new();
+    canonical(number, &mut form).then_some(form)
 }

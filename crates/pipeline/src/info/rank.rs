@@ -1,11 +1,10 @@
 //! The order in which events stand, against that of the output.
 
-use std::cmp::Ordering;
 use tracemill_core::order::Stamp;
 use tracemill_tokenizer::{Event, Nanos};
 
 /// The place of an event in the order of the output, without the bytes it came from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     class: Class,
     /// Where it has a time.
@@ -30,15 +29,6 @@ impl Rank {
         let stamp = ts.filter(|_| class == Class::Timed).map(|ts| Stamp::of(event, ts, dur));
         Rank { class, stamp }
     }
-
-    /// Whether an event of rank `next` may follow one of this rank.
-    #[inline]
-    pub(super) fn precedes(&self, next: &Rank) -> bool {
-        match (self.class.cmp(&next.class), &self.stamp, &next.stamp) {
-            (Ordering::Equal, Some(own), Some(next)) => !own.is_after(next),
-            (by_class, ..) => by_class.is_le(),
-        }
-    }
 }
 
 /// A stretch of events, in order or not.
@@ -55,8 +45,8 @@ impl Ranks {
     #[inline]
     pub(super) fn note(&mut self, rank: Rank) {
         match &self.last {
-            Some(last) => self.inversions += u64::from(!last.precedes(&rank)),
-            None => self.first = Some(rank.clone()),
+            Some(last) => self.inversions += u64::from(*last > rank),
+            None => self.first = Some(rank),
         }
         self.last = Some(rank);
     }
@@ -64,7 +54,7 @@ impl Ranks {
     /// What follows.
     pub(super) fn append(&mut self, later: Ranks) {
         let seam = match (&self.last, &later.first) {
-            (Some(last), Some(first)) => !last.precedes(first),
+            (Some(last), Some(first)) => last > first,
             _ => false,
         };
         self.inversions += later.inversions + u64::from(seam);

@@ -4,15 +4,14 @@
 //! decided on their digits.
 
 use super::kinds::Phase;
-use std::cmp::Ordering;
+use tracemill_core::attos::Attos;
 use tracemill_core::entry::{Entry, longest};
-use tracemill_core::exact::Exact;
 use tracemill_core::json::push_micros;
 use tracemill_core::patch::Patches;
 use tracemill_core::store::Store;
 use tracemill_core::windows::Edges;
 use tracemill_core::windows::{Span, Windows};
-use tracemill_tokenizer::{Event, Field, Nanos, fields_of};
+use tracemill_tokenizer::{Event, Field, fields_of};
 
 /// What becomes of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,9 +70,9 @@ pub(super) fn pieces(entry: Entry, windows: &Windows, store: &Store<'_>) -> Vec<
 
 /// From one time to a later one.
 struct Interval {
-    ts: Exact,
+    ts: Attos,
     /// `None` if it is beyond all times.
-    end: Option<Exact>,
+    end: Option<Attos>,
 }
 
 impl Interval {
@@ -83,28 +82,22 @@ impl Interval {
         if dur.floor < 0 || (dur.floor == 0 && dur.exact) {
             return None;
         }
-        let ts = Exact::of(event.field(Field::Ts)?)?;
-        let end = match Exact::of(event.field(Field::Dur)?) {
-            Some(dur) => ts.plus(&dur),
-            None if dur.floor == Nanos::MAX => None,
-            // of more digits than are calculated with
-            None => return None,
-        };
+        let ts = Attos::of(event.field(Field::Ts)?)?;
+        let end = Attos::of(event.field(Field::Dur)?).map(|dur| ts + dur);
         Some(Interval { ts, end })
     }
 
     fn ends_behind(&self, edge: i64) -> bool {
-        edge != i64::MAX
-            && self.end.as_ref().is_none_or(|end| end.compare(edge) == Ordering::Greater)
+        edge != i64::MAX && self.end.is_none_or(|end| end > Attos::from_nanos(edge))
     }
 
     fn touches(&self, (from, to): Span) -> bool {
-        self.ts.compare(to) == Ordering::Less && self.ends_behind(from)
+        self.ts < Attos::from_nanos(to) && self.ends_behind(from)
     }
 
     /// The part in a window that it touches.
     fn piece(&self, event: &Event<'_>, (from, to): Span) -> Vec<u8> {
-        let (moved, cut) = (self.ts.compare(from) == Ordering::Less, self.ends_behind(to));
+        let (moved, cut) = (self.ts < Attos::from_nanos(from), self.ends_behind(to));
         let mut patches = Patches::default();
         let mut text = Vec::new();
         if moved {
@@ -116,8 +109,8 @@ impl Interval {
             // it has no end, and neither has the window
             (true, false) if self.end.is_none() => return patches.apply(event.bytes),
             (true, true) => None,
-            (true, false) => self.end.as_ref().and_then(|end| end.since(from)),
-            (false, true) => self.ts.until(to),
+            (true, false) => self.end.map(|end| end - Attos::from_nanos(from)),
+            (false, true) => Some(Attos::from_nanos(to) - self.ts),
         };
         text.clear();
         match dur {

@@ -11,7 +11,7 @@
 //! | `name`, `cat` and all others | as they are, if the B has none of that name |
 
 use crate::annotations::without;
-use tracemill_core::exact::Exact;
+use tracemill_core::attos::Attos;
 use tracemill_core::json::push_micros;
 use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Event, Field, fields_of, members, string_is, unescape};
@@ -42,7 +42,7 @@ fn duration(begin: &Event<'_>, end: &[u8]) -> Vec<u8> {
     let mut dur = Vec::new();
     match between(begin.field(Field::Ts), end.field(Field::Ts)) {
         Some(exact) => exact.push(&mut dur),
-        // numbers of thousands of digits
+        // beyond the range
         None => {
             let [from, to] = [begin.ts(), end.ts()].map(|ts| ts.map_or(0, |ts| ts.floor));
             push_micros(to.saturating_sub(from), &mut dur);
@@ -51,8 +51,8 @@ fn duration(begin: &Event<'_>, end: &[u8]) -> Vec<u8> {
     dur
 }
 
-fn between(from: Option<&[u8]>, to: Option<&[u8]>) -> Option<Exact> {
-    Exact::of(to?)?.minus(&Exact::of(from?)?)
+fn between(from: Option<&[u8]>, to: Option<&[u8]>) -> Option<Attos> {
+    Some(Attos::of(to?)? - Attos::of(from?)?)
 }
 
 /// Adds what an E event has beside its time; returns members to append, and how many are lost.
@@ -89,7 +89,8 @@ fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
                 }
             },
             b"tts" => {
-                let spent = between(known(b"tts"), Some(value)).filter(|spent| spent.floor >= 0);
+                let spent =
+                    between(known(b"tts"), Some(value)).filter(|&spent| spent >= Attos::ZERO);
                 if let Some(spent) = spent.filter(|_| is_free(b"tdur")) {
                     let mut text = Vec::new();
                     spent.push(&mut text);

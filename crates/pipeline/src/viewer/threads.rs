@@ -15,7 +15,7 @@ use crate::key_hash::hash_value;
 use std::collections::BTreeMap;
 use tracemill_core::hash::HashSet;
 use tracemill_core::hash::mix;
-use tracemill_tokenizer::{canonical, compare, number_text, parse, to_text};
+use tracemill_tokenizer::{Number, canonical, number_text, parse, to_text};
 
 /// Threads of a process as written, by [`key_of`].
 type Threads = BTreeMap<Vec<u8>, Literal>;
@@ -98,9 +98,7 @@ pub(super) fn is_outside(value: &[u8]) -> bool {
         Some(b'-' | b'0'..=b'9') => number_text(value, &mut scratch),
         _ => None,
     };
-    number.is_some_and(|number| {
-        compare(number, b"4294967295").is_gt() || compare(number, b"0").is_lt()
-    })
+    number.and_then(Number::parse).is_some_and(|number| !number.is_in_u32())
 }
 
 pub(super) fn low_bits(value: &[u8]) -> u32 {

@@ -129,8 +129,8 @@ fn phase(event: &RawEvent) -> u8 {
 
 fn order(events: &[RawEvent], counts: &mut Counts) {
     let (mut other, mut any_timed) = (false, false);
-    let mut last: Option<(Decimal, Decimal)> = None;
-    let mut lanes: HashMap<Lane, (Decimal, Decimal)> = HashMap::new();
+    let mut last: Option<(i128, i128)> = None;
+    let mut lanes: HashMap<Lane, (i128, i128)> = HashMap::new();
     for event in events {
         if phase(event) == b'M' {
             add(counts, "late-metadata", u64::from(other));
@@ -143,18 +143,18 @@ fn order(events: &[RawEvent], counts: &mut Counts) {
         };
         any_timed = true;
         let dur = event.dur.as_deref().and_then(time).unwrap_or_else(Decimal::zero);
-        let late = |last: &(Decimal, Decimal)| last.0 > ts || last.0 == ts && last.1 < dur;
+        let stamp = (ts.attos(), dur.attos());
+        let late = |last: &(i128, i128)| last.0 > stamp.0 || last.0 == stamp.0 && last.1 < stamp.1;
         // DevTools reads these by their streams
         if phase(event) == b'P'
             && event.name.as_deref().and_then(unescape).is_some_and(|name| name == b"ProfileChunk")
         {
             continue;
         }
-        let stamp = (ts.clone(), dur.clone());
         add(counts, "unsorted", u64::from(last.as_ref().is_some_and(late)));
         let lane = lane(event);
         add(counts, "unsorted-thread", u64::from(lanes.get(&lane).is_some_and(late)));
-        lanes.insert(lane, stamp.clone());
+        lanes.insert(lane, stamp);
         last = Some(stamp);
     }
 }

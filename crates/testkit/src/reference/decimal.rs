@@ -69,10 +69,21 @@ impl Decimal {
     /// A time of this many microseconds in whole nanoseconds, rounded down, at most ±(2^63 − 9).
     #[must_use]
     pub fn nanos_floor(&self) -> i64 {
-        let most = i128::from(i64::MAX - 8);
-        let places = self.exponent.saturating_add(3);
-        if places > 19 && !self.digits.is_empty() {
-            return if self.negative { -most as i64 } else { most as i64 };
+        self.floor(3, i128::from(i64::MAX - 8)) as i64
+    }
+
+    /// A time of this many microseconds in whole attoseconds, rounded down, at most ±2^123: what times are compared by.
+    #[must_use]
+    pub fn attos(&self) -> i128 {
+        self.floor(12, 1 << 123)
+    }
+
+    /// Times 10^`decimals`, rounded down, at most ±`most`.
+    #[must_use]
+    pub fn floor(&self, decimals: i64, most: i128) -> i128 {
+        let places = self.exponent.saturating_add(decimals);
+        if places > 38 && !self.digits.is_empty() {
+            return if self.negative { -most } else { most };
         }
         let places = places.max(0) as usize;
         let whole = (0..places).fold(0_i128, |sum, at| {
@@ -80,7 +91,7 @@ impl Decimal {
         });
         let rest = i128::from(self.digits.len() > places);
         let floor = if self.negative { -whole - rest } else { whole };
-        floor.clamp(-most, most) as i64
+        floor.clamp(-most, most)
     }
 
     fn cmp_magnitude(&self, other: &Self) -> Ordering {

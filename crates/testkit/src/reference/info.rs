@@ -210,15 +210,12 @@ fn is_phase(event: &RawEvent, phase: &str) -> bool {
 
 /// Neighbours out of the order of the output.
 fn inversions(events: &[(usize, RawEvent)]) -> u64 {
-    let rank = |event: &RawEvent| {
-        let zero = Decimal::zero;
-        match event.ts.as_deref().and_then(time) {
-            _ if is_phase(event, "M") => (0, zero(), std::cmp::Reverse(zero())),
-            None => (1, zero(), std::cmp::Reverse(zero())),
-            Some(ts) => {
-                let dur = event.dur.as_deref().and_then(time).unwrap_or_else(zero);
-                (2, ts, std::cmp::Reverse(dur))
-            }
+    let rank = |event: &RawEvent| match event.ts.as_deref().and_then(time) {
+        _ if is_phase(event, "M") => (0, 0, std::cmp::Reverse(0)),
+        None => (1, 0, std::cmp::Reverse(0)),
+        Some(ts) => {
+            let dur = event.dur.as_deref().and_then(time).unwrap_or_else(Decimal::zero);
+            (2, ts.attos(), std::cmp::Reverse(dur.attos()))
         }
     };
     let late = |pair: &&[(usize, RawEvent)]| rank(&pair[0].1) > rank(&pair[1].1);

@@ -124,7 +124,7 @@ struct Digits {
 }
 
 impl Digits {
-    /// Nothing for a number of more than 4,096 digits when it is written out: that stays as it is.
+    /// Nothing for a number far beyond all times: that stays as it is. One far below all of them is as good as any other such.
     fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let sign = if mantissa.starts_with('-') { -1 } else { 1 };
@@ -135,14 +135,37 @@ impl Digits {
         let is_zero = row.iter().all(|&digit| digit == 0);
         let exponent: i64 = if is_zero { 0 } else { exponent.parse().ok()? };
         let decimals = decimals.len() as i64 - exponent;
-        if decimals.unsigned_abs() > 4096 {
+        if decimals < -4096 {
             return None;
+        }
+        if decimals > 8192 {
+            return Some(Digits { row: vec![sign], decimals: 8192 });
         }
         if decimals < 0 {
             row.splice(0..0, vec![0; decimals.unsigned_abs() as usize]);
         }
-        let is_short = row.len() <= 4096;
-        is_short.then_some(Digits { row, decimals: decimals.max(0) as usize })
+        Some(Digits { row, decimals: decimals.max(0) as usize })
+    }
+
+    /// Rounded down to so many decimals.
+    fn floored(mut self, decimals: usize) -> Self {
+        self.carry();
+        let cut = self.decimals.saturating_sub(decimals);
+        self.row.resize(self.row.len().max(cut + 1), 0);
+        let is_below = self.row.drain(..cut).any(|digit| digit < 0);
+        self.row[0] -= i64::from(is_below);
+        Digits { row: self.row, decimals: self.decimals - cut }
+    }
+
+    /// Whether its units of 10^-`decimals` are less than `most`.
+    fn fits(&self, decimals: usize, most: i128) -> bool {
+        let value =
+            self.row.iter().rev().try_fold(0_i128, |sum, &digit| {
+                sum.checked_mul(10)?.checked_add(i128::from(digit))
+            });
+        let zeros = 10_i128.checked_pow((decimals - self.decimals) as u32);
+        let value = value.zip(zeros).and_then(|(value, zeros)| value.checked_mul(zeros));
+        value.is_some_and(|value| value.abs() < most)
     }
 
     /// Without zeros at the end, down to `least` decimals.
@@ -227,17 +250,27 @@ impl Clock {
     }
 
     fn number(&self, text: &str, digits: Option<usize>) -> Option<String> {
-        let mut number = Digits::parse(text)?;
-        if let Some(scale) = &self.scale {
-            let least = number.decimals;
-            number = number.times(&Digits::parse(scale)?).trimmed(least);
+        // the decimals of 10^-18 s
+        let most = if digits == Some(9) { 18 } else { 12 };
+        let mut number = Digits::parse(text)?.floored(most);
+        if !number.fits(most, 10_i128.pow(38)) {
+            return None;
         }
+        let least = number.decimals;
+        if let Some(scale) = &self.scale {
+            number = number.times(&Digits::parse(scale)?).floored(most).trimmed(least);
+            number.fits(most, i128::MAX).then_some(())?;
+        }
+        let stays = self.scale.is_none() && !text.contains(['e', 'E', '-']);
         if let Some(decimals) = digits {
             let mut offset = Digits::parse(&self.offset_ns.to_string())?;
             offset.decimals = decimals;
-            number = number.plus(&offset.trimmed(0));
+            number = number.plus(&offset.trimmed(0)).trimmed(least);
         }
-        Some(number.text())
+        let moved = number.text();
+        let below = text.split_once('.').and_then(|(_, decimals)| decimals.get(most..));
+        let below = below.filter(|_| stays && !moved.starts_with('-')).unwrap_or_default();
+        Some(moved + below)
     }
 }
 
@@ -255,6 +288,8 @@ mod tests {
             ("100", 0, Some("1.00002"), "100.002"),
             ("-5", 5000, Some("1"), "0"),
             ("999999999999999999999.999", 1, None, "1000000000000000000000.000"),
+            ("0.30000000000000004", 1000, None, "1.30000000000000004"),
+            ("-1e-99", 0, Some("2"), "-0.000000000002"),
         ] {
             let clock = Clock { offset_ns, scale: scale.map(str::to_owned) };
             assert_eq!(clock.number(text, Some(3)).as_deref(), Some(new));

@@ -14,7 +14,11 @@ use super::time;
 pub(super) enum SortKey {
     Metadata,
     Timeless,
-    At { ts: Decimal, dur: Reverse<Decimal> },
+    /// Both in attoseconds.
+    At {
+        ts: i128,
+        dur: Reverse<i128>,
+    },
 }
 
 impl SortKey {
@@ -26,7 +30,7 @@ impl SortKey {
             return Self::Timeless;
         };
         let dur = event.get("dur").and_then(time).unwrap_or_else(Decimal::zero);
-        Self::At { ts, dur: Reverse(dur) }
+        Self::At { ts: ts.attos(), dur: Reverse(dur.attos()) }
     }
 }
 

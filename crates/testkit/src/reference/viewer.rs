@@ -114,8 +114,7 @@ fn complete(begin: &Fields<'_>, end: Option<&Fields<'_>>) -> String {
     let between = |key: &str| {
         let [from, to] = [begin.get(key)?, end?.get(key)?].map(Time::of);
         let (from, to) = (from?, to?);
-        let spent = (from.is_calculable() && to.is_calculable()).then(|| to.minus(&from));
-        spent.map(|spent| if spent == "-0" { "0".to_owned() } else { spent })
+        (from.is_calculable() && to.is_calculable()).then(|| to.minus(&from))
     };
     let nanos =
         |fields: &Fields<'_>| fields.get("ts").and_then(time).map_or(0, |t| t.nanos_floor());

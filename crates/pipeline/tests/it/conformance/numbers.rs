@@ -97,9 +97,9 @@ fn order_is_that_of_the_exact_values() {
             let text = std::str::from_utf8(event).expect("UTF-8");
             let value = text.split("\"ts\":").nth(1).and_then(|rest| rest.split(',').next());
             let digits = value.expect("a ts").trim_matches('"').to_owned();
-            Decimal::parse(digits.as_bytes()).expect("a number")
+            Decimal::parse(digits.as_bytes()).expect("a number").attos()
         };
-        let times: Vec<Decimal> = found.iter().map(|event| time(event)).collect();
+        let times: Vec<i128> = found.iter().map(|event| time(event)).collect();
         assert!(times.is_sorted(), "seed {seed}");
         let place = |event: &[u8]| shuffled.iter().position(|own| own.as_bytes() == event);
         for (pair, times) in found.windows(2).zip(times.windows(2)) {

@@ -136,11 +136,7 @@ impl<'a> Event<'a> {
         let dur = time("dur").filter(|_| ph == Some(b'X'));
         let end = match (&ts, dur) {
             (Some(ts), Some(dur)) if dur.is_above_zero() && ts.is_calculable() => {
-                if dur.is_calculable() {
-                    Some(ts.plus(&dur).map_or(End::Never, End::At))
-                } else {
-                    dur.is_beyond().then_some(End::Never)
-                }
+                Some(ts.plus(&dur).map_or(End::Never, End::At))
             }
             _ => None,
         };
