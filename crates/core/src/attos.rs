@@ -110,7 +110,10 @@ impl Sub for Attos {
 /// Appends ±`units` × 10^-`decimals`, of which there are at most 18, with as many of them as it needs and at least `least`.
 pub(crate) fn push_units(units: i128, decimals: u32, least: u32, out: &mut Vec<u8>) {
     let (magnitude, scale) = (units.unsigned_abs(), 10u64.pow(decimals));
-    let (whole, mut rest) = (magnitude / u128::from(scale), (magnitude % u128::from(scale)) as u64);
+    let (whole, mut rest) = match u64::try_from(magnitude) {
+        Ok(small) => (u128::from(small / scale), small % scale),
+        Err(_) => (magnitude / u128::from(scale), (magnitude % u128::from(scale)) as u64),
+    };
     out.extend_from_slice(if units < 0 { b"-" } else { b"" });
     match u64::try_from(whole) {
         Ok(whole) => push_integer(whole, out),

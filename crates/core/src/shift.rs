@@ -94,6 +94,9 @@ impl Shift {
         if kind == Kind::Length && self.factor.is_none() {
             return false;
         }
+        if kind == Kind::Micros && self.factor.is_none() && self.write_nanos(value, out) {
+            return true;
+        }
         let mut scratch = Vec::new();
         let Some(text) = number_text(value, &mut scratch) else { return false };
         let start = out.len();
@@ -108,20 +111,28 @@ impl Shift {
         true
     }
 
+    /// A plain number of whole nanoseconds and at most 3 decimals, to which only an offset is added: nearly all are, and 64 bits hold them.
+    fn write_nanos(&self, value: &[u8], out: &mut Vec<u8>) -> bool {
+        let Some(Nanos { floor, exact: true }) = nanos(value) else { return false };
+        let digits = value.strip_prefix(b"-").unwrap_or(value);
+        let whole = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+        let decimals = match &digits[whole..] {
+            [] => 0,
+            [b'.', decimals @ ..] if decimals.iter().all(u8::is_ascii_digit) => decimals.len(),
+            _ => return false,
+        };
+        if decimals <= 3 {
+            let moved = i128::from(floor) + i128::from(self.offset);
+            push_units(moved, 3, decimals as u32, out);
+        }
+        decimals <= 3
+    }
+
     /// As [`Shift::write`], of the text of a number; `None`, and nothing is appended, beyond the range.
     fn write_number(&self, text: &[u8], kind: Kind, out: &mut Vec<u8>) -> Option<()> {
         let (number, decimals) = (Number::parse(text)?, kind.decimals());
         let given = (number.decimals.len() as i64).saturating_sub(number.exponent);
         let least = given.clamp(0, i64::from(decimals)) as u32;
-        // nearly all: 64 bits hold them
-        if self.factor.is_none()
-            && kind == Kind::Micros
-            && least <= 3
-            && let Some(Nanos { floor, exact: true }) = nanos(text)
-        {
-            push_units(i128::from(floor) + i128::from(self.offset), 3, least, out);
-            return Some(());
-        }
         let (units, whole) = number.scaled(decimals)?;
         let scaled = self.factor.map_or(Some(units), |factor| factor.times(units))?;
         let offset = if kind == Kind::Length { 0 } else { i128::from(self.offset) * NANO };
@@ -219,6 +230,22 @@ mod tests {
         ] {
             assert_eq!(written(&shift, value, Kind::Micros).as_deref(), Some(new));
             assert_eq!(shift.is_inexact(), is_inexact);
+        }
+    }
+
+    #[test]
+    fn the_short_way_is_the_long_one() {
+        for offset in [1, -1, 10, 999, 1000, -1500, 123_456_789, i64::MAX - 5, i64::MIN + 1] {
+            let shift = Shift::new(offset, None).unwrap();
+            for value in ["0", "-0", "7", "-7", "999999999999999", "1.5", "-1.25", "99.990"] {
+                let (mut short, mut long) = (Vec::new(), Vec::new());
+                assert!(shift.write_nanos(value.as_bytes(), &mut short));
+                assert!(shift.write_number(value.as_bytes(), Kind::Micros, &mut long).is_some());
+                assert_eq!(short, long, "{value} {offset}");
+            }
+            for value in ["1.5e3", "1.1000", "\"1\"", "null", "1.00001"] {
+                assert!(!shift.write_nanos(value.as_bytes(), &mut Vec::new()), "{value}");
+            }
         }
     }
 
