@@ -9,17 +9,77 @@
 //! assert_eq!(failed, Err("the eighth"));
 //! ```
 //!
-//! Where the system has no further thread (a limit on processes, no room for a stack) work that is shared out goes on
-//! with those there are, at the least with the one that asked.
+//! The threads are those of a pool for each number of threads, which is made when it is first needed, and kept. Work that is shared out here never
+//! waits for other work: what waits for a turn or a channel has threads of its own ([`on_dedicated_threads`], or a scope).
+//!
+//! Where the system has no further thread (a limit on processes, no room for a stack) work goes on with those there are, at the least with the one
+//! that asked.
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::BTreeMap;
 use std::panic::resume_unwind;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 
+/// The pool of so many threads; of fewer where there are no more, and `None` for one.
+///
+/// ```
+/// use rayon::slice::ParallelSliceMut;
+/// use tracemill_core::threads::pool;
+///
+/// let mut numbers = vec![3, 1, 2];
+/// match pool(4) {
+///     Some(pool) => pool.install(|| numbers.par_sort_unstable()),
+///     None => numbers.sort_unstable(),
+/// }
+/// assert_eq!(numbers, [1, 2, 3]);
+/// ```
+pub fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    if threads < 2 {
+        return None;
+    }
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&threads) {
+        return Some(Arc::clone(pool));
+    }
+    let build = |threads| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads);
+        pool.thread_name(|number| format!("work {number}")).build().ok()
+    };
+    let halves = std::iter::successors(Some(threads), |threads| Some(threads / 2));
+    let built = Arc::new(halves.take_while(|&threads| threads > 1).find_map(build)?);
+    pools.insert(threads, Arc::clone(&built));
+    Some(built)
+}
+
 /// What `work` gives on each of at most `count` threads, of which this is one; its own comes last. If one panics, so does
-/// this. Threads live as long as the call: they are started and joined each time, so give them work that is worth it.
+/// this.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
+    at_most(count, count, work)
+}
+
+/// As [`on_threads`], on `count` of the threads of the pool of `threads`.
+fn at_most<T: Send>(threads: usize, count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
+    let Some(pool) = pool(threads).filter(|_| count > 1) else { return vec![work()] };
+    let others = Mutex::new(Vec::with_capacity(count));
+    let own = pool.in_place_scope(|scope| {
+        for _ in 1..count {
+            scope.spawn(|_| {
+                let done = work();
+                others.lock().unwrap_or_else(PoisonError::into_inner).push(done);
+            });
+        }
+        work()
+    });
+    let mut all = others.into_inner().unwrap_or_else(PoisonError::into_inner);
+    all.push(own);
+    all
+}
+
+/// As [`on_threads`], for work that waits for that of the other threads: they are started for it and end with it.
+pub fn on_dedicated_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
         let others: Vec<_> = (1..count).map_while(start).collect();
@@ -40,7 +100,7 @@ pub fn try_each<T: Send, E: Send>(
     work: impl Fn(usize) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
     let next = AtomicUsize::new(0);
-    let done = on_threads(threads.min(tasks), || {
+    let done = at_most(threads, threads.min(tasks), || {
         let mut own = Vec::new();
         loop {
             let task = next.fetch_add(1, Ordering::Relaxed);
@@ -71,17 +131,14 @@ pub fn both<A, B: Send>(
     own: impl FnOnce() -> A,
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    // what no thread takes stays here
-    let other = Mutex::new(Some(other));
-    let take = || other.lock().unwrap_or_else(|e| e.into_inner()).take().map(|other| other());
-    std::thread::scope(|scope| {
-        let start = || Builder::new().spawn_scoped(scope, take).ok();
-        let beside = if threads > 1 { start() } else { None };
-        let own = own();
-        let done = beside.map(|beside| beside.join().unwrap_or_else(|p| resume_unwind(p)));
-        let Some(done) = done.flatten().or_else(take) else { unreachable!("done by nobody") };
-        (own, done)
-    })
+    let Some(pool) = pool(threads) else { return (own(), other()) };
+    let mut done = None;
+    let own = pool.in_place_scope(|scope| {
+        scope.spawn(|_| done = Some(other()));
+        own()
+    });
+    let Some(done) = done else { unreachable!("a scope ends when all is done") };
+    (own, done)
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ pub fn cut_streams(
     let groups = streams.groups();
     let at_once = (config.memory / STREAM).clamp(1, config.threads.max(1) as u64);
     for some in groups.chunks(at_once as usize) {
-        let found = try_each(some.len(), some.len(), |number| {
+        let found = try_each(config.threads, some.len(), |number| {
             let group = some[number];
             let memory = memory / some.len() as u64;
             let part = match edges {

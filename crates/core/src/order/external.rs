@@ -12,10 +12,10 @@ use super::{LoserTree, Order};
 use crate::error::Error;
 use crate::place::Long;
 use crate::spill::{DiskRuns, Record, RunFile, SpillVec, records};
-use crate::threads::on_threads;
+use crate::threads::pool;
+use rayon::slice::ParallelSliceMut;
 use std::cmp::Ordering;
 use std::path::Path;
-use std::sync::Mutex;
 
 /// Fewer records are sorted sooner than a thread is started.
 const SHARED_LEAST: usize = 1 << 13;
@@ -126,27 +126,11 @@ impl<R: Keyed> ExternalSorter<R> {
     }
 }
 
-/// Sorts stretches of equal length side by side: keys are all over their range, so they are equal work.
 fn sort_by_key<R: Keyed>(records: &mut [R], threads: usize) {
-    if threads < 2 || records.len() < SHARED_LEAST {
-        return records.sort_unstable_by_key(R::key);
+    match pool(threads).filter(|_| records.len() >= SHARED_LEAST) {
+        Some(pool) => pool.install(|| records.par_sort_unstable_by_key(R::key)),
+        None => records.sort_unstable_by_key(R::key),
     }
-    let (mut rest, mut stretches) = (records, Vec::with_capacity(threads));
-    for left in (2..=threads).rev() {
-        let len = rest.len() / left;
-        rest.select_nth_unstable_by_key(len, R::key);
-        let (stretch, others) = rest.split_at_mut(len);
-        stretches.push(stretch);
-        rest = others;
-    }
-    stretches.push(rest);
-    let stretches = Mutex::new(stretches);
-    on_threads(threads, || {
-        let next = || stretches.lock().unwrap_or_else(|e| e.into_inner()).pop();
-        while let Some(stretch) = next() {
-            stretch.sort_unstable_by_key(R::key);
-        }
-    });
 }
 
 /// All records, to be read as often as needed: sorted in memory, or in runs on disk.

@@ -31,11 +31,11 @@ use super::{Buckets, MergedRuns, Order, Run, write_run};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::spill::{DiskRuns, RunFile};
-use crate::threads::on_threads;
+use crate::threads::pool;
+use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Mutex;
 
 /// Entries of several partitions, one partition behind the other, sorted by their 16 bytes within each.
 #[derive(Default)]
@@ -147,14 +147,14 @@ impl PartitionRuns {
     /// Puts every run in exact order, so that it can be cut at any entry. Runs on disk are already.
     pub fn resolve_ties(&mut self, order: Order<'_, '_>, threads: usize) {
         let Storage::Memory(runs) = &mut self.storage else { return };
-        let tasks = Mutex::new(runs.iter_mut());
-        let work = || {
-            while let Some(run) = tasks.lock().unwrap_or_else(|e| e.into_inner()).next() {
-                let ends: Vec<Range<usize>> = run.ranges().map(|(_, range)| range).collect();
-                ends.into_iter().for_each(|range| order.resolve_ties(&mut run.entries[range]));
-            }
+        let resolve = |run: &mut PartitionRun| {
+            let ends: Vec<Range<usize>> = run.ranges().map(|(_, range)| range).collect();
+            ends.into_iter().for_each(|range| order.resolve_ties(&mut run.entries[range]));
         };
-        on_threads(threads, work);
+        match pool(threads) {
+            Some(pool) => pool.install(|| runs.par_iter_mut().for_each(resolve)),
+            None => runs.iter_mut().for_each(resolve),
+        }
     }
 
     /// The runs of one partition, in input order; none if it has no entries. Cost: a binary search.

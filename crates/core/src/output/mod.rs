@@ -13,23 +13,25 @@
 //! ```
 //!
 //! ```
+//! use std::sync::atomic::{AtomicUsize, Ordering};
 //! use std::sync::{Arc, Mutex};
 //! use tracemill_core::Limits;
 //! use tracemill_core::output::{Length, Output};
 //! use tracemill_core::target::OutputConfig;
-//! use tracemill_core::threads::try_each;
 //!
 //! let limits = Limits::new(3, 64 << 20, std::env::temp_dir());
 //! let bytes = Arc::new(Mutex::new(Vec::new()));
 //! let output = Output::create(&OutputConfig::writer(Arc::clone(&bytes)), &limits, Length::Unknown)?;
-//! try_each(limits.threads, 10, |number| {
-//!     let mut buffer = Vec::new();
+//! let next = AtomicUsize::new(0);
+//! let write = || {
+//!     let (number, mut buffer) = (next.fetch_add(1, Ordering::Relaxed), Vec::new());
 //!     let mut batch = output.batch(number, 0, &mut buffer); // no place is known before: batches come in turn
 //!     batch.push(format!("{number} ").as_bytes())?;
 //!     batch.finish()
-//! })?;
+//! };
+//! output.fill(&limits, write, || ())?; // once on each thread
 //! output.finish()?;
-//! assert_eq!(*bytes.lock().unwrap(), b"0 1 2 3 4 5 6 7 8 9 ");
+//! assert_eq!(*bytes.lock().unwrap(), b"0 1 2 ");
 //! # Ok::<(), tracemill_core::Error>(())
 //! ```
 
@@ -50,7 +52,7 @@ use crate::limits::Progress;
 use crate::os::{self, FileId};
 use crate::source::Source;
 use crate::target::{Compression, OutputConfig, Target};
-use crate::threads::on_threads;
+use crate::threads::on_dedicated_threads;
 pub use batch::Batch;
 use file::AtomicFile;
 pub use file::{ScratchRemoved, remove_scratch, write_file};
@@ -277,7 +279,7 @@ impl Output {
             }
             Length::Unknown => usize::MAX,
         };
-        let results = on_threads(Self::workers(config).min(worth), || {
+        let results = on_dedicated_threads(Self::workers(config).min(worth), || {
             let result = catch_unwind(AssertUnwindSafe(&work));
             if !matches!(result, Ok(Ok(_))) {
                 self.give_up();

@@ -14,12 +14,15 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 /// Cost: a lock and a call of the system a task, if none has to wait.
 /// ```
 /// use tracemill_core::output::Sequencer;
-/// use tracemill_core::threads::try_each;
 ///
 /// let text = Sequencer::new(0, String::new());
-/// try_each(4, 5, |task| text.pass(task, |text| text.push_str(&task.to_string())))?;
-/// assert_eq!(text.into_state(), "01234", "whichever thread had which task");
-/// # Ok::<(), tracemill_core::Error>(())
+/// let append = |task: usize| text.pass(task, |text| text.push_str(&task.to_string()));
+/// std::thread::scope(|scope| {
+///     for task in [3, 0, 2, 1] {
+///         scope.spawn(move || append(task));
+///     }
+/// });
+/// assert_eq!(text.into_state(), "0123", "whichever thread came first");
 /// ```
 pub struct Sequencer<T> {
     next: Mutex<Next<T>>,
@@ -123,7 +126,7 @@ mod tests {
     use crate::limits::Limits;
     use crate::output::{Length, Output, SLICE, UNPLACED};
     use crate::target::OutputConfig;
-    use crate::threads::on_threads;
+    use crate::threads::on_dedicated_threads;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Batches of all lengths, also longer than what is gathered without a place, of pieces that are gathered and pieces that
@@ -138,7 +141,7 @@ mod tests {
         let file = OutputConfig::file(&path);
         let output = Output::create(&file, &config, Length::Exactly(7)).expect("writable");
         let (turns, next) = (Turns::new(0, 0), AtomicUsize::new(0));
-        on_threads(3, || {
+        on_dedicated_threads(3, || {
             let mut buffer = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);

@@ -60,7 +60,7 @@ pub(super) fn walk<T: Send>(
         }
         lock().0.append(&tallies);
     };
-    on_threads(threads.min(tasks), work);
+    on_threads(threads, work);
     let (tallies, mut answers) = all.into_inner().unwrap_or_else(|e| e.into_inner());
     if let Some(why) = failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
         return Err(why);
