@@ -58,7 +58,7 @@ use files::RunFiles;
 use messages::Messages;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use tracemill_pipeline::{Error, InputReport, Limits, Source, TimeWindow};
+use tracemill_pipeline::{Error, InputReport, Limits, ProfileInputs, Source, TimeWindow};
 
 /// The flags of all verbs, for what is made of them: documentation, functions of other languages.
 pub fn flags() -> clap::Command {
@@ -155,30 +155,41 @@ pub fn call(words: impl IntoIterator<Item = OsString>, caller: &Caller) -> Resul
 /// What a program reads by itself, which has a use for events that no verb has.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The inputs.
+    /// The inputs, or the one trace that a merge makes of several.
     pub sources: Vec<Source>,
     /// What it may take; its progress and its end are the caller's.
     pub limits: Limits,
+    /// What `.cpuprofile` inputs become.
+    pub profiles: ProfileInputs,
     /// The windows that were asked for.
     pub windows: Vec<TimeWindow>,
+    /// What was said, in order: what the merge changed, and what was lost before.
+    pub said: Vec<CallerMessage>,
 }
 
-/// What words of a `slice`, as for [`call`], say of inputs, windows and limits.
+/// What words of a `merge`, as for [`call`], say of inputs and limits, and `windows` as `slice` takes them. Several inputs are merged
+/// by its flags, unless these leave all names and times as they are written; with a `refusal` that is an error.
 ///
 /// # Errors
-/// What the command would have said.
+/// What the command would have said, and `refusal`.
 pub fn reading(
     words: impl IntoIterator<Item = OsString>,
+    windows: &[String],
+    refusal: Option<String>,
     caller: &Caller,
 ) -> Result<Reading, Refusal> {
-    let Verb::Slice(args) = command(words)?.verb else {
-        return Err(Failure::usage("only slice says what is read").into());
+    let Verb::Merge(args) = command(words)?.verb else {
+        return Err(Failure::usage("only merge says what is read").into());
     };
+    let window = |text: &String| {
+        times::window(text)
+            .map_err(|why| Failure::usage(format!("invalid value '{text}' for a window: {why}")))
+    };
+    let windows = windows.iter().map(window).collect::<Result<_, _>>()?;
     tracemill_pipeline::survive_lost_pages();
-    let sources = args.input.sources_and(&[])?;
-    let mut limits = args.common.limits.config(&args.input, &caller.progress)?.limits;
-    limits.cancel = caller.cancel.clone();
-    Ok(Reading { sources, limits, windows: args.0.window.window })
+    let (sources, config) = commands::read(&args, refusal, &Messages::to(caller))?;
+    let said = caller.answer(0).said;
+    Ok(Reading { sources, limits: config.limits, profiles: config.profiles, windows, said })
 }
 
 /// What is said of inputs that lost something.

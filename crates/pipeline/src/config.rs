@@ -4,8 +4,11 @@ use crate::pattern::Pattern;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
+use tracemill_core::error::Error;
 use tracemill_core::factor::Factor;
+use tracemill_core::input::expand;
 use tracemill_core::limits::{Limits, Quota};
+use tracemill_core::source::Source;
 use tracemill_profile::ProfileInputs;
 
 /// What a run is told: its limits, and what it does about inputs that differ.
@@ -93,6 +96,16 @@ impl Config {
         (config.identity.pid, config.identity.ids) = (PidPolicy::Auto, IdPolicy::Auto);
         config.clocks.align = Align::Auto;
         config
+    }
+
+    /// Returns whether these sources are several inputs whose names or clocks may change, so that a verb reads them as a merge does.
+    ///
+    /// # Errors
+    /// If a source is not there.
+    pub fn joins(&self, sources: &[Source]) -> Result<bool, Error> {
+        let (names, clocks) = (&self.identity, &self.clocks);
+        let is_kept = names.pid == PidPolicy::Keep && names.ids == IdPolicy::Keep;
+        Ok(!(is_kept && clocks.align == Align::None) && expand(sources)?.len() > 1)
     }
 
     /// As [`Config::of`], with `threads` workers, `memory` bytes of heap and `tmp_dir` for what exceeds them; damaged inputs

@@ -5,6 +5,7 @@
 //! ```
 
 use crate::rows::{COLUMNS, Column, Opened, Rows, USUAL, text};
+use crate::verbs::Message;
 use crate::watched::{Tell, watched};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -22,6 +23,7 @@ use tracemill::{Caller, ErrorClass, Reading, Refusal};
 use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::windows::{self, Windows};
 use tracemill_core::{EventOrder, Trace, TraceEvent};
+use tracemill_profile::ProfileReader;
 use tracemill_tokenizer::Field;
 
 /// Batches that wait to be read, beside the one that is being made.
@@ -194,26 +196,39 @@ impl RecordBatchReader for Batches {
 /// Texts that a field may have, or any.
 type Texts = Option<HashSet<String>>;
 
-/// Reads what `words` of a `slice` say, traces and `.cpuprofile` files; gives what was lost, too.
+/// Reads what `words` of a `merge` say, traces and `.cpuprofile` files; gives what was said, too.
 #[pyfunction]
-#[pyo3(signature = (words, columns, pids, tids, names, progress=None))]
+#[pyo3(signature = (words, windows, columns, pids, tids, names, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are those of the function in Python")]
 pub(crate) fn open_events(
     py: Python<'_>,
     words: Vec<OsString>,
+    windows: Vec<String>,
     columns: Option<Vec<String>>,
     pids: Texts,
     tids: Texts,
     names: Texts,
     progress: Tell,
-) -> PyResult<(Events, Vec<String>)> {
+) -> PyResult<(Events, Vec<Message>)> {
     let caller = Caller::default();
     watched(py, &caller, &progress, || {
         let columns = chosen(columns)?;
-        let (opened, windows, lost) = open(words, &caller)?;
+        let refusal = merged_places(&columns);
+        let reading = tracemill::reading(words, &windows, refusal, &caller)?;
+        let (opened, windows, said) = open(reading)?;
         let schema = opened.schema(&columns);
         let query = Arc::new(Query { columns, windows, pids, tids, names });
-        Ok((Events { opened: Arc::new(opened), query, schema }, lost))
+        Ok((Events { opened: Arc::new(opened), query, schema }, said))
     })
+}
+
+/// Returns why events cannot come from a merge: a column says where they stand in their file.
+fn merged_places(columns: &[(&'static str, Column)]) -> Option<String> {
+    let (name, _) = columns.iter().find(|(_, column)| column.is_place())?;
+    Some(format!(
+        "the column {name} is that of inputs as they are written, and several are merged: \
+         pid=\"keep\", ids=\"keep\", align=\"none\" reads them as they are"
+    ))
 }
 
 fn wrong(text: String) -> Refusal {
@@ -234,22 +249,24 @@ fn chosen(names: Option<Vec<String>>) -> Result<Vec<(&'static str, Column)>, Ref
     names.iter().map(column).collect()
 }
 
-/// The trace, the windows that were asked for, and what was lost.
-type Open = (Opened, Option<Vec<(i64, i64)>>, Vec<String>);
+/// The trace, the windows that were asked for, and what was said.
+type Open = (Opened, Option<Vec<(i64, i64)>>, Vec<Message>);
 
-fn open(words: Vec<OsString>, caller: &Caller) -> Result<Open, Refusal> {
-    let Reading { sources, limits, windows } = tracemill::reading(words, caller)?;
+fn open(reading: Reading) -> Result<Open, Refusal> {
+    let Reading { sources, limits, profiles, windows, said } = reading;
     if !windows.is_empty() {
         windows::check(&windows)?;
     }
-    let trace = tracemill_profile::open(&sources, &limits)?.trace;
-    let lost = tracemill::losses(trace.inputs());
+    let mut reader = ProfileReader::new(&profiles, false, false);
+    let trace = Trace::observe(&sources, &limits, &mut reader, ())?;
+    let lost = tracemill::losses(trace.inputs()).into_iter().map(|text| (true, text));
+    let said = said.into_iter().map(|said| (said.is_warning, said.text)).chain(lost).collect();
     let spans = match (windows.is_empty(), bounds(&trace)) {
         (true, _) => None,
         (false, Some(bounds)) => Some(Windows::of(&windows, bounds)?.0),
         (false, None) => Some(Vec::new()),
     };
-    Ok((Opened::new(trace), spans, lost))
+    Ok((Opened::new(trace), spans, said))
 }
 
 /// When the trace begins, and its last event does; nothing if no event has a time.

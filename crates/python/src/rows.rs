@@ -35,6 +35,13 @@ pub(crate) enum Column {
     Offset,
 }
 
+impl Column {
+    /// Whether it says where an event stands in its file.
+    pub(crate) fn is_place(self) -> bool {
+        matches!(self, Column::Input | Column::Offset)
+    }
+}
+
 /// All columns by name; the first nine are those that there are if nobody asks for others.
 pub(crate) const COLUMNS: [(&str, Column); 14] = [
     ("ts_ns", Column::TsNs),
@@ -85,11 +92,7 @@ impl Opened {
 
     pub(crate) fn schema(&self, columns: &[(&'static str, Column)]) -> SchemaRef {
         let field = |&(name, column): &(&'static str, Column)| {
-            ArrowField::new(
-                name,
-                self.data_type(column),
-                !matches!(column, Column::Input | Column::Offset),
-            )
+            ArrowField::new(name, self.data_type(column), !column.is_place())
         };
         Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
     }

@@ -5,8 +5,11 @@ use pyo3::prelude::*;
 use std::ffi::OsString;
 use tracemill::{Answer, Caller};
 
-/// What a verb answers: its status, JSON, and messages with whether they are warnings.
-type Answered = (u8, String, Vec<(bool, String)>);
+/// Whether a message is a warning, and its text.
+pub(crate) type Message = (bool, String);
+
+/// What a verb answers: its status, JSON, and messages.
+type Answered = (u8, String, Vec<Message>);
 
 /// Runs a verb: `words` are those of a command line behind `tracemill`.
 #[pyfunction]

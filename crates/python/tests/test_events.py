@@ -18,6 +18,7 @@ import pytest
 import tracemill
 from conftest import ROOT, write_trace
 
+AS_WRITTEN = {"pid": "keep", "ids": "keep", "align": "none"}
 USUAL = ["ts_ns", "dur_ns", "ph", "pid", "tid", "cat", "name", "id", "args"]
 
 
@@ -83,9 +84,44 @@ def random_events(seed, count):
 def test_tables_are_what_json_says(seed, empty):
     paths = [write_trace(f"{name}.json", random_events(seed * 2 + at, 300)) for at, name in enumerate("ab")]
     # of a metadata event a merge does not look at the time
-    table = pyarrow.table(tracemill.events(paths))
+    table = pyarrow.table(tracemill.events(paths, **AS_WRITTEN))
     assert table.column_names == USUAL
     assert rows_in(table) == rows_of(*paths)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_several_inputs_are_what_merge_makes_of_them(seed, empty):
+    flows = [{"ph": ph, "ts": 2 * 10**6, "pid": 1, "tid": 1, "name": "a", "cat": "c", "id": 7} for ph in "sf"]
+    paths = []
+    for at, name in enumerate("abc"):
+        events = [*random_events(seed * 3 + at, 200), *flows]
+        Path(f"{name}.json").write_text(json.dumps({"traceEvents": events, "baseTimeNanoseconds": at * 10_500}))
+        paths.append(f"{name}.json")
+    columns = [*USUAL, "process_name", "thread_name", "event"]
+    tables = set()
+    for rules in [{}, {"pid": "keep"}, {"ids": "keep"}, {"align": "none"}, {"align": "start"}, AS_WRITTEN]:
+        tracemill.merge(paths, output="all.json", force=True, **rules)
+        table = pyarrow.table(tracemill.events(paths, columns=columns, **rules))
+        assert table.equals(pyarrow.table(tracemill.events("all.json", columns=columns))), rules
+        tables.add(str(table.to_pylist()))
+    assert len(tables) == 6
+
+
+def test_rules_of_several_inputs_are_said_and_refuse_places(empty, caplog):
+    for at, name in enumerate("ab"):
+        write_trace(f"{name}.json", [{"ph": "X", "name": name, "pid": 1, "tid": 1, "ts": at, "dur": 1}])
+    Path("a.json").write_text(Path("a.json").read_text()[:-2] + ',{"ph":"i","t')
+    with caplog.at_level("INFO", logger="tracemill"), pytest.warns(tracemill.TracemillWarning, match="lost 1") as warned:
+        table = pyarrow.table(tracemill.events(["a.json", "b.json"], columns=["pid", "name"], window="0.."))
+    assert [warning.filename for warning in warned] == [__file__]
+    assert "b.json uses 1 process id of earlier inputs" in caplog.text
+    assert table.to_pylist() == [{"pid": 1, "name": "a"}, {"pid": 10000001, "name": "b"}]
+    for column in ["input", "offset"]:
+        with pytest.raises(tracemill.UsageError, match=f'the column {column} .* pid="keep", ids="keep", align="none"'):
+            tracemill.events(["a.json", "b.json"], columns=[column])
+    with pytest.warns(tracemill.TracemillWarning, match="lost 1"):
+        kept = tracemill.events(["a.json", "b.json"], columns=["pid", "input"], **AS_WRITTEN)
+    assert pyarrow.table(kept).to_pylist() == [{"pid": 1, "input": "a.json"}, {"pid": 1, "input": "b.json"}]
 
 
 @pytest.mark.parametrize("name", ["node/trace.json", "node/trace-2.json"])
@@ -171,6 +207,8 @@ def test_cpu_profiles_are_events(node):
     profile = next((ROOT / "testdata/node").glob("*.cpuprofile"))
     names = pyarrow.table(tracemill.events(profile))["name"].to_pylist()
     assert {"Profile", "ProfileChunk"} <= set(names)
+    placed = pyarrow.table(tracemill.events(profile, columns=["pid", "tid"], pid_tid=f"{profile.name}=7:8"))
+    assert set(placed["pid"].to_pylist()) == {7} and set(placed["tid"].to_pylist()) == {8}
 
 
 def test_batches_are_small_and_come_when_they_are_asked_for(empty):

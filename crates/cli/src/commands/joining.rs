@@ -18,12 +18,25 @@ impl Joined {
         running: &mut Running<'_>,
         output: Option<&OutputConfig>,
     ) -> Result<Self, Failure> {
+        let as_merged = running.config.as_merged();
+        let config = std::mem::replace(&mut running.config, as_merged);
+        let joined = Self::by_rules(running, output, &format!("tracemill merge {KEEP}"));
+        running.config = config;
+        joined
+    }
+
+    /// The same by the rules of the run, where it has flags for them; `keep` is how to keep the names.
+    pub(super) fn by_rules(
+        running: &mut Running<'_>,
+        output: Option<&OutputConfig>,
+        keep: &str,
+    ) -> Result<Self, Failure> {
         let joined = running.watch(|sources, config| join(sources, output, config))?;
         if let Some(joined) = &joined {
             running.sources = vec![joined.source()];
             let (merged, messages) = (joined.merged(), running.messages);
             clocks::details(&merged.clocks).iter().for_each(|text| messages.note(text));
-            let renamed = renamed(&merged.identity, &format!("tracemill merge {KEEP}"));
+            let renamed = renamed(&merged.identity, keep);
             let changes = clocks::moved(&merged.clocks).into_iter().chain(renamed);
             changes.for_each(|text| messages.say(&text));
         }

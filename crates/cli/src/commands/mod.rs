@@ -14,6 +14,7 @@ mod merge_dry;
 mod merge_told;
 mod packaging;
 mod profile;
+mod reading;
 mod record;
 mod redact;
 mod reporting;
@@ -29,6 +30,7 @@ mod writing;
 use crate::args::Verb;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
+pub(crate) use reading::read;
 
 /// Runs a verb.
 ///

@@ -3,6 +3,9 @@
 use crate::support::Folder;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex};
+use tracemill_pipeline::{Config, OutputConfig};
 
 /// Three processes: 1 and "1" are not the same, and a thread without a tid.
 const IDS: &str = r#"[{"ph":"X","cat":"x","name":"A","pid":"1","tid":"1","ts":10,"dur":50,"args":{}},
@@ -57,6 +60,38 @@ fn ids_are_what_they_are_in_the_trace() {
         }
     }
     assert_eq!(Vec::from_iter(found), expected);
+}
+
+/// The Rust door of `tracemill.events` in Python.
+#[test]
+fn a_program_reads_several_inputs_as_merge_writes_them() {
+    let trace = |base: u64| {
+        format!(
+            r#"{{"traceEvents":[{{"ph":"X","name":"f","cat":"c","pid":1,"tid":1,"ts":1000,"dur":50}},
+{{"ph":"s","name":"f","cat":"c","id":"0x1","pid":1,"tid":1,"ts":1010}},
+{{"ph":"f","name":"f","cat":"c","id":"0x1","pid":1,"tid":1,"ts":1020}}],"baseTimeNanoseconds":{base}}}"#
+        )
+    };
+    let folder = Folder::new().with("a.json", trace(0)).with("b.json", trace(1_500));
+    let path = |name: &str| folder.path(name).into_os_string();
+    let read = |flags: &[&str], refusal: Option<&str>| {
+        let words = ["merge"].iter().chain(flags).map(OsString::from);
+        let words = words.chain([path("a.json"), path("b.json")]);
+        tracemill::reading(words, &[], refusal.map(str::to_owned), &tracemill::Caller::default())
+    };
+    for flags in [&[][..], &["--pid=keep"], &["--ids=keep", "--align=none"], &["--pid=offset"]] {
+        let reading = read(flags, None).expect("they can be read");
+        assert_eq!((reading.sources.len(), reading.said.is_empty()), (1, false), "{flags:?}");
+        let merged = Arc::new(Mutex::new(Vec::new()));
+        let (output, config) =
+            (OutputConfig::writer(Arc::clone(&merged)), Config::of(reading.limits));
+        tracemill_pipeline::merge(&reading.sources, &output, &config).expect("a trace");
+        let expected = folder.run(&format!("merge {} a.json b.json", flags.join(" "))).stdout;
+        assert_eq!(*merged.lock().unwrap(), expected.as_bytes(), "{flags:?}");
+        assert_eq!(read(flags, Some("no")).expect_err("it is refused").text, "no");
+    }
+    let as_written = ["--pid=keep", "--ids=keep", "--align=none"];
+    assert_eq!(read(&as_written, Some("no")).expect("nothing changes").sources.len(), 2);
 }
 
 /// Pids that a merge made up say nothing, so threads of one name are told apart by their files.

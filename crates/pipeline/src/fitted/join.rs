@@ -8,7 +8,6 @@ use crate::sidecar::index_unused;
 use crate::warning::Warning;
 use tracemill_core::draft::Draft;
 use tracemill_core::error::Error;
-use tracemill_core::input::expand;
 use tracemill_core::losses::InputReport;
 use tracemill_core::output;
 use tracemill_core::source::Source;
@@ -21,8 +20,9 @@ pub struct JoinedInputs {
     index_unused: Option<&'static str>,
 }
 
-/// Merges several inputs by the rules of `merge` without options, so that a verb that reads one trace tells their
-/// processes apart and has one clock. Returns `None` for one input, which the verb reads as it is.
+/// Merges several inputs by the rules of `config`, so that a verb that reads one trace tells their processes apart and has
+/// one clock; [`Config::as_merged`] has those of `merge` without options. Returns `None` where the verb reads the inputs as they
+/// are: one input, or with rules by which all of them keep their names and clocks, as [`Config::of`] has them.
 ///
 /// `output` is the one output of the verb, which must not be an input.
 ///
@@ -32,7 +32,7 @@ pub struct JoinedInputs {
 /// use std::sync::{Arc, Mutex};
 /// use tracemill_pipeline::{Config, Filter, OutputConfig, Source, filter, join};
 ///
-/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()).as_merged(); // threads, bytes of heap
 /// let output = OutputConfig::writer(Arc::new(Mutex::new(std::io::sink())));
 /// let event = br#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":5}]"#;
 /// let sources = ["a.json", "b.json"].map(|name| Source::bytes(name, event));
@@ -50,14 +50,14 @@ pub fn join(
     output: Option<&OutputConfig>,
     config: &Config,
 ) -> Result<Option<JoinedInputs>, Error> {
-    if expand(sources)?.len() < 2 {
+    if !config.joins(sources)? {
         return Ok(None);
     }
     if let Some(output) = output {
         output::check(output, &sources.iter().collect::<Vec<_>>())?;
     }
     let index_unused = index_unused(sources, config)?;
-    let config = Config { viewer: ViewerRules::default(), ..config.as_merged() };
+    let config = Config { viewer: ViewerRules::default(), ..config.clone() };
     let draft = Draft::new(&config.tmp_dir)?;
     let merged = merge(sources, &draft.output(), &config).map_err(|error| draft.error(error))?;
     config.restart_progress();

@@ -20,7 +20,7 @@ mod stack_samples;
 pub use place::InputPlace;
 pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
 
-use crate::config::{Align, Config, PidPolicy};
+use crate::config::Config;
 use crate::identity::may_be_several;
 use crate::input_watch::{InputWatch, facts_of, input_watch};
 use crate::inputs::of_inputs;
@@ -36,7 +36,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tracemill_core::envelope::{Document, values_of};
 use tracemill_core::error::Error;
-use tracemill_core::input::expand;
 use tracemill_core::losses::InputReport;
 use tracemill_core::observe::{Nothing, Observer, Scan, Scanned, TimesOnly};
 use tracemill_core::read::Inputs;
@@ -95,9 +94,7 @@ impl InputSet {
     /// # Errors
     /// As [`InputSet::read`]; [`Usage`](tracemill_core::error::ErrorKind::Usage) if an input can be read once only.
     pub(crate) fn places(sources: &[Source], config: &Config) -> Result<Vec<InputPlace>, Error> {
-        let is_as_written =
-            config.identity.pid == PidPolicy::Keep && config.clocks.align == Align::None;
-        if is_as_written || expand(sources)?.len() < 2 {
+        if !config.joins(sources)? {
             return Ok(Vec::new());
         }
         if let Some(stream) = sources.iter().find(|source| !source.is_rereadable()) {

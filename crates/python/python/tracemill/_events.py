@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Iterable
 
-from ._errors import TracemillWarning, UsageError
+from ._errors import UsageError
 from ._native import Events, open_events
-from ._run import Inputs, Progress, StrPath, Value, flags, inputs_of, several
+from ._run import Inputs, Progress, StrPath, Value, flags, inputs_of, several, tell
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -38,6 +37,9 @@ def events(
     pids: Value | Iterable[Value] | None = None,
     tids: Value | Iterable[Value] | None = None,
     names: str | Iterable[str] | None = None,
+    pid: Literal["auto", "keep", "offset", "one"] | None = None,
+    ids: Literal["auto", "keep"] | None = None,
+    align: Value | None = None,
     files_from: StrPath | None = None,
     pid_tid: Value | Iterable[Value] | None = None,
     strict: bool = False,
@@ -54,19 +56,24 @@ def events(
     a table larger than the memory can be read batch by batch: ``pyarrow.RecordBatchReader.from_stream(events)``.
     Each reader begins anew.
 
-    Rows come in the order of a merge: metadata, events without a time, then by time. In a window there are only events
-    that begin in it.
+    Rows are those of a merge, in its order: metadata, events without a time, then by time. Several inputs are merged into ``tmp_dir``
+    first: where they share pids or ids the later ones get new ones, and clocks are aligned, unless ``pid``, ``ids`` and ``align`` say
+    otherwise. In a window there are only events that begin in it.
 
     Args:
         inputs: Traces and .cpuprofile files: files, folders (all files in them), or - for standard input.
         columns: Which, and in which order: ts_ns, dur_ns (whole nanoseconds, rounded down), ph, pid, tid, cat, name, id (or
             id2 as JSON), args (as JSON), which are the usual ones; process_name, thread_name (the last names that the
-            trace says), event (all of it, as JSON), input and offset (its file, and the byte at which it begins there). pid and
-            tid are numbers if they all are in the trace, else text. What an event has not is null.
+            trace says), event (all of it, as JSON), input and offset (its file, and the byte at which it begins there; of
+            several inputs only with pid="keep", ids="keep" and align="none", by which they are read as they are). pid and tid
+            are numbers if they all are in the trace, else text. What an event has not is null.
         window: Only events that begin from A to before B, as A..B, with times as in slice: "1s..1.5s", "@522975000000..".
         pids: Only events of these processes.
         tids: Only events of these threads.
         names: Only events with exactly these names.
+        pid: What becomes of a pid that several inputs have, as in merge [default: auto].
+        ids: What becomes of ids of async operations and flows that several inputs have, as in merge [default: auto].
+        align: How inputs are moved onto the clock of the first one, as in merge [default: auto].
         files_from: Read more inputs from this file, one per line.
         pid_tid: Process and thread of a .cpuprofile (FILE=PID:TID), instead of those in its name.
         strict: Stop at the first defect.
@@ -77,16 +84,16 @@ def events(
             and how many there will be, or None.
     """
     given = {
-        "window": window, "files_from": files_from, "pid_tid": pid_tid, "strict": strict,
+        "pid": pid, "ids": ids, "align": align, "files_from": files_from, "pid_tid": pid_tid, "strict": strict,
         "threads": threads, "memory": memory, "tmp_dir": tmp_dir,
     }  # fmt: skip
-    words = ["slice", *flags(given), "--", *inputs_of(inputs, files_from)]
+    words = ["merge", *flags(given), "--", *inputs_of(inputs, files_from)]
     if isinstance(columns, str):
         raise UsageError(f'columns are a list of names, such as ["{columns}"]')
     chosen = None if columns is None else list(columns)
-    table, lost = open_events(words, chosen, texts(pids), texts(tids), texts(names), progress)
-    for line in lost:
-        warnings.warn(line, TracemillWarning, stacklevel=2)
+    windows = [] if window is None else [str(one) for one in several(window)]
+    table, said = open_events(words, windows, chosen, texts(pids), texts(tids), texts(names), progress)
+    tell(said, 2)
     return table
 
 

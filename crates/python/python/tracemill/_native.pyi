@@ -22,9 +22,10 @@ def call(
 def main(words: Sequence[str]) -> int: ...
 def open_events(
     words: Sequence[str],
+    windows: Sequence[str],
     columns: Sequence[str] | None,
     pids: set[str] | None,
     tids: set[str] | None,
     names: set[str] | None,
     progress: Callable[[str, int, Optional[int]], object] | None = None,
-) -> tuple[Events, list[str]]: ...
+) -> tuple[Events, list[tuple[bool, str]]]: ...

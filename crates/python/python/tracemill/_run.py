@@ -34,12 +34,7 @@ def run_sides(
 def answer(verb: str, names: list[str], options: dict[str, Any], form: str, progress: Progress | None) -> Report:
     """What a verb answers of these inputs."""
     _status, text, said = call([*verb.split(), form, *flags(options), "--", *names], progress)
-    for is_warning, line in said:
-        if is_warning:
-            # the line that called the function of the verb
-            warnings.warn(line, TracemillWarning, stacklevel=4)
-        else:
-            note(line)
+    tell(said, 4)  # the line that called the function of the verb
     import json  # not needed before the first call
 
     report: Report = json.loads(text)
@@ -54,11 +49,15 @@ def inputs_of(inputs: Inputs, files_from: StrPath | None) -> list[str]:
     return names
 
 
-def note(line: str) -> None:
-    """Logs what was done without being asked for."""
-    import logging  # not needed before the first note
+def tell(said: list[tuple[bool, str]], level: int) -> None:
+    """Warns of messages that are warnings, and logs what was done without being asked for; ``level`` is a stacklevel of the caller."""
+    for is_warning, line in said:
+        if is_warning:
+            warnings.warn(line, TracemillWarning, stacklevel=level + 1)
+            continue
+        import logging  # not needed before the first note
 
-    logging.getLogger("tracemill").info(line)
+        logging.getLogger("tracemill").info(line)
 
 
 def several(value: Any) -> Iterable[Any]:

@@ -1,0 +1,33 @@
+//! What a program reads by itself, by the flags of `merge`.
+
+use super::joining::Joined;
+use super::merge_told::KEEP;
+use super::running::{Flags, Running};
+use crate::args::MergeArgs;
+use crate::exit::Failure;
+use crate::messages::{Messages, loss_texts};
+use crate::remedies;
+use tracemill_pipeline::{Config, Source};
+
+/// Returns what to read: the inputs, or the one trace that this merge makes of several. Reports what the merge changed, and what it
+/// lost; `refusal` is why it may change nothing.
+pub(crate) fn read(
+    args: &MergeArgs,
+    refusal: Option<String>,
+    messages: &Messages,
+) -> Result<(Vec<Source>, Config), Failure> {
+    let flags = Flags { verb: "merge", input: &args.input, common: &args.common };
+    let mut running = Running::new(flags, &[], messages)?;
+    args.set_rules(&mut running.config, None)?;
+    if let Some(refusal) = refusal
+        && running.config.joins(&running.sources)?
+    {
+        return Err(Failure::usage(refusal));
+    }
+    let joined = Joined::by_rules(&mut running, None, KEEP)?;
+    let (mut inputs, mut warnings) = (Vec::new(), Vec::new());
+    joined.complete_inputs(&mut inputs, &mut warnings);
+    messages.warnings(&remedies::warnings(&warnings));
+    loss_texts(&inputs).iter().for_each(|text| messages.warning(text));
+    Ok((running.sources, running.config))
+}
