@@ -145,7 +145,7 @@ const ROWS: [(&str, &str); 82] = [
     ("crossing", "B and E must nest: tracemill merge --for devtools writes X events"),
     (
         "overlap",
-        "viewers drop it: tracemill merge --for devtools --overlaps spill moves it to a track of its own; --for perfetto moves X events",
+        "viewers drop it: tracemill merge --for perfetto moves it to a track of its own, and so does --for devtools --overlaps spill",
     ),
     ("be-threads", "tracemill merge --for devtools pairs them by thread and writes X events"),
     ("missing-id", "nothing can be paired with it: write id or id2"),

@@ -265,11 +265,11 @@ tracemill_core::serialize_by_name!(CheckFor);
 pub struct ViewerRules {
     /// The viewer, if it is for one.
     pub viewer: Option<CheckFor>,
-    /// What becomes of X events that overlap others of their thread.
+    /// What becomes of X events, and pairs of B and E, that overlap others of their thread.
     pub overlaps: Overlaps,
 }
 
-/// What becomes of an X event that begins inside another X of its thread and ends after it.
+/// What becomes of an X event, or a pair of B and E, that begins inside another of its thread and ends after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlaps {
     /// It stays as it is.
@@ -277,6 +277,6 @@ pub enum Overlaps {
     Keep,
     /// It moves to a lane of its own beside the thread.
     Spill,
-    /// It ends where the one ends that it begins in.
+    /// An X event ends where the one ends that it begins in; a pair moves.
     Clip,
 }

@@ -349,12 +349,21 @@ fn times_below_zero_are_moved() {
 }
 
 #[test]
-fn what_crosses_an_open_begin_is_cut() {
+fn what_crosses_an_open_begin_has_a_track_of_its_own() {
     let (played, told) = of_text(
         r#"[{"ph":"B","name":"b","pid":1,"tid":1,"ts":1},{"ph":"X","name":"x","pid":1,"tid":1,"ts":2,"dur":9},{"ph":"E","name":"b","pid":1,"tid":1,"ts":5}]"#,
     );
+    assert_eq!(told.cut, 0);
+    assert_eq!(played.slices.iter().map(|own| own.3).collect::<Vec<_>>(), [4_000, 9_000]);
+}
+
+#[test]
+fn what_begins_with_another_is_cut_where_that_ends() {
+    let (played, told) = of_text(
+        r#"[{"ph":"X","name":"x","pid":1,"tid":1,"ts":2,"dur":3},{"ph":"B","name":"b","pid":1,"tid":1,"ts":2},{"ph":"E","name":"b","pid":1,"tid":1,"ts":9}]"#,
+    );
     assert_eq!(told.cut, 1);
-    assert_eq!(played.slices.iter().map(|own| own.3).collect::<Vec<_>>(), [3_000, 4_000]);
+    assert_eq!(played.slices.iter().map(|own| own.3).collect::<Vec<_>>(), [3_000, 3_000]);
 }
 
 /// Names without end do not stay in memory: what the reader knows is forgotten, and told again.

@@ -14,8 +14,8 @@ pub(crate) struct ViewerArgs {
     /// What `check --for` finds of this kind is gone then. A message and --report say what was changed, and how often. The output is in time order, like that of merge.
     #[arg(long = "for", value_name = "VIEWER", value_parser = choices(VIEWERS))]
     viewer: Option<CheckFor>,
-    /// What to do with X events that begin inside another X of their thread and end after it [default: spill for
-    /// perfetto, keep for devtools]
+    /// What to do with X events, and pairs of B and E, that begin inside another of their thread and end after it
+    /// [default: spill for perfetto, keep for devtools]
     #[arg(long, value_name = "RULE", requires = "viewer", value_parser = choices(OVERLAPS))]
     overlaps: Option<Overlaps>,
 }
@@ -40,7 +40,7 @@ const VIEWERS: [(&str, CheckFor, &str); 2] = [
 const OVERLAPS: [(&str, Overlaps, &str); 3] = [
     ("keep", Overlaps::Keep, "They stay: viewers drop them, or draw them over each other"),
     ("spill", Overlaps::Spill, "They move to a track beside their thread, with its name"),
-    ("clip", Overlaps::Clip, "They end with the one in which they begin"),
+    ("clip", Overlaps::Clip, "X events end with the one in which they begin; pairs move"),
 ];
 
 impl ViewerArgs {

@@ -42,6 +42,16 @@ fn crossing(n: usize) -> Vec<String> {
     array(&list(2 * n, |i| named(['B', 'E'][i / n], i % n, i)))
 }
 
+/// X events and pairs that begin at one time and end at others, in each other and across.
+fn mixed(n: usize) -> Vec<String> {
+    let event = |i: usize| match i / n {
+        0 => format!(r#"{{"ph":"X","name":"a","pid":1,"tid":1,"ts":5,"dur":{}}}"#, i % n + 1),
+        1 => named('B', i % n, 5),
+        _ => named('E', (i % n).wrapping_mul(7919) % n, 6 + i % n),
+    };
+    array(&list(3 * n, event))
+}
+
 fn asyncs(n: usize) -> Vec<String> {
     array(&list(2 * n, |i| named(['b', 'e'][i / n], i % n, i)))
 }
@@ -235,7 +245,7 @@ macro_rules! rows {
     };
 }
 
-pub(super) const ROWS: [Row; 61] = rows! {
+pub(super) const ROWS: [Row; 63] = rows! {
     "events at one time" 20_000 one_time "merge";
     "open begins, check" 10_000 open_begins "check";
     "open begins, info" 10_000 open_begins "info" "--full";
@@ -286,6 +296,8 @@ pub(super) const ROWS: [Row; 61] = rows! {
     "threads with CPU profiles, calls" 1_000 calls "calls" "--rows";
     "open begins, Perfetto" 10_000 open_begins "convert" "--format" "perfetto";
     "crossing slices, Perfetto" 10_000 crossing "convert" "--format" "perfetto";
+    "crossing slices, merge for Perfetto" 10_000 crossing "merge" "--for" "perfetto";
+    "slices in slices, merge for Perfetto" 10_000 mixed "merge" "--for" "perfetto";
     "names of one async id, Perfetto" 10_000 asyncs "convert" "--format" "perfetto";
     "ids, Perfetto" 8_000 ids "convert" "--format" "perfetto";
     "pids that are texts, Perfetto" 10_000 text_pids "convert" "--format" "perfetto";
@@ -509,13 +521,14 @@ fn keys_beside(n: usize) -> Vec<String> {
 }
 
 /// What cannot be on disk, much more of it than the least budget has room for.
-pub(super) const COUNTED: [Row; 37] = rows! {
+pub(super) const COUNTED: [Row; 38] = rows! {
     "open begins, check" 1_000_000 open_begins "check";
     "open begins, info" 1_000_000 open_begins "info" "--full";
     "open begins, filter" 1_000_000 open_begins "filter" "--min-dur" "1";
     "open begins, slice" 1_000_000 open_begins "slice" "--from" "1s";
     "open begins, slice of whole pairs" 1_000_000 open_begins "slice" "--from" "1s" "--edges" "keep";
     "open begins, merge for DevTools" 1_000_000 open_begins "merge" "--for" "devtools";
+    "crossing slices, merge for Perfetto" 1_000_000 crossing "merge" "--for" "perfetto";
     "open begins, index" 1_000_000 open_begins "index";
     "open begins, tree" 1_000_000 open_begins "tree";
     "open begins, Perfetto" 1_000_000 open_begins "convert" "--format" "perfetto";

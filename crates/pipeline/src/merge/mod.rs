@@ -147,13 +147,8 @@ impl MergeInputs {
         let (layout, timed) = (Layout::of(format), runs.timed(order));
         let fixups;
         let mut emit = Emit { order, layout, delays, lists: &kept.lists, timed, patchers };
-        let fix = |known| ViewerFixups::new(known, (&emit, rewrite), changes, config);
-        let made = known.as_ref().map(fix);
-        fixups = made.transpose()?;
-        if fixups.is_some() {
-            // which it has walked through
-            emit.timed = runs.timed(order);
-        }
+        let fix = |known| ViewerFixups::new(known, (&mut emit, &runs), (rewrite, changes), config);
+        fixups = known.as_ref().map(fix).transpose()?;
         let mut written = Written::merged(&emit, (rewrite, &clocks), known.is_none(), config);
         written.window = self.window;
         written.before = fixups.as_ref().map_or(0, ViewerFixups::before);

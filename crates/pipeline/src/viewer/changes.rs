@@ -46,8 +46,9 @@ changes! {
     FlowId2 "flow-id2" "flows with id2 given an id, which is what Perfetto reads";
     Escapes "escapes" "events with escapes (\\u) of characters, which Perfetto shows as they are or refuses, written with the characters";
     Spilled "spilled" "X events that overlap others moved to a track beside their thread";
+    SpilledPairs "spilled-pairs" "pairs of B and E that overlap others moved to a track beside their thread";
     Lanes "lanes" "tracks added beside threads";
-    Crowded "crowded" "X events that overlap others left as they are: their thread has no room for another track";
+    Crowded "crowded" "X events and pairs of B and E that overlap others left as they are: their thread has no room for another track";
     Clipped "clipped" "X events that overlap others cut at the end of the other";
 }
 

@@ -26,6 +26,7 @@ use tracemill_core::error::Error;
 use tracemill_core::hash::HashMap;
 use tracemill_core::json::member;
 use tracemill_core::json::push_micros;
+use tracemill_core::order::Runs;
 use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, mend, number_text, to_text};
 
@@ -42,17 +43,18 @@ pub(crate) struct ViewerFixups {
 const SEPARATOR: &[u8] = b",\n";
 
 impl ViewerFixups {
-    /// For the trace that `emit` will write; `changes` were done before.
-    pub(crate) fn new(
+    /// For the trace that `emit` will write of `runs`; `changes` were done before.
+    pub(crate) fn new<'e>(
         known: &ViewerFacts,
-        (emit, rewrite): (&Emit<'_, '_, '_>, Option<&Rewrite>),
-        mut changes: Changes,
+        (emit, runs): (&mut Emit<'e, '_, '_>, &'e Runs),
+        (rewrite, mut changes): (Option<&Rewrite>, Changes),
         config: &Config,
     ) -> Result<Self, Error> {
         let mut threads = RenamedThreads::of(&known.tables, rewrite, known.viewer);
         changes.add(Change::Pids, threads.pids.len() as u64);
         changes.add(Change::Tids, threads.tids.len() as u64);
-        let overlapping = find_overlaps(emit, &mut threads, &mut changes, config)?;
+        let overlapping =
+            find_overlaps((emit, runs), known.has_ends, (&mut threads, &mut changes), config)?;
         Ok(ViewerFixups { viewer: known.viewer, threads, overlapping, done: Mutex::new(changes) })
     }
 

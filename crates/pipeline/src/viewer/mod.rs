@@ -23,7 +23,7 @@
 //! | strict JSON, as for DevTools | [`fields`] |
 //! | characters as themselves, not as `\u` escapes | [`escapes`] |
 //! | it begins with `{"` or `[{"`: no empty events, no lines | [`scan`], [`form`] |
-//! | X events that overlap on one thread go to a lane beside it (`--overlaps`) | [`overlaps`] |
+//! | X events and pairs of B and E that overlap on one thread go to a lane beside it (`--overlaps`) | [`overlaps`] |
 //!
 //! ```text
 //!   scan ─┬─> index ───────────────────────────────────┐

@@ -1,4 +1,5 @@
-//! X events that begin inside another X of their thread and end after it: viewers drop them, or draw them wrongly.
+//! X events, and pairs of B and E, that begin inside another of their thread and end after it: viewers drop them, or draw them
+//! wrongly.
 //!
 //! ```text
 //!   thread   ├────── a ──────┤          ├── c ──┤
@@ -6,23 +7,27 @@
 //!   lane          ├─── b ────────┤ ├─ d …              nests there, or else in the next one
 //! ```
 //!
-//! One walk over the output before it is written, on one thread. Times count in whole nanoseconds, rounded down, and
-//! what takes no time overlaps nothing, as in `check`. B and E nest by themselves and are not looked at. Of each lane
-//! the ends of what is open are kept; what is decided goes to disk, 16 bytes an event, by its number in the output.
+//! One walk over the output before it is written, on one thread; where there are E events one more before it, which pairs
+//! them, so that the end of a pair is known at its begin. Times count in whole nanoseconds, rounded down, and what takes no
+//! time overlaps nothing, as in `check`. Both events of a pair move, so that they pair there as they did. Of each lane the ends
+//! of what is open are kept; what is decided goes to disk, 16 bytes an event, by its number in the output.
 
 use super::changes::{Change, Changes};
 use super::threads::{RenamedThreads, free, low_bits};
-use crate::config::Config;
-use crate::config::Overlaps;
+use crate::config::{Config, OPEN, Overlaps};
 use crate::emit::Emit;
 use crate::event_rewriter::EventRewriter;
 use crate::identity::key_of;
+use crate::key_hash::name_key;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_core::limits::Quota;
 use tracemill_core::metadata::{MetadataEvent, MetadataKind};
-use tracemill_core::overlap::Ends;
-use tracemill_core::spill::Scratch;
+use tracemill_core::order::Runs;
+use tracemill_core::overlap::{Interval, SliceKind, Track};
+use tracemill_core::pairing::Begins;
+use tracemill_core::spill::{Scratch, SpillArray};
 use tracemill_core::thread_table::ThreadTable;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier};
 
@@ -82,8 +87,10 @@ struct Thread {
     /// The inside of its name.
     name: Option<Vec<u8>>,
     /// What is open: on the thread, and on each lane.
-    open: Vec<Ends>,
+    open: Vec<Track>,
     tids: Vec<u32>,
+    /// B events that wait for their E: the number among all, then the tid of its lane, or 0 for the thread.
+    begins: Begins<u64>,
 }
 
 /// The walk.
@@ -97,41 +104,112 @@ struct OverlapWalk<'w> {
     lanes: HashMap<Vec<u8>, usize>,
     edits: Scratch,
     changes: &'w mut Changes,
+    /// When each B event ends; the least time if it never does.
+    ends: SpillArray<i64>,
+    /// B events so far.
+    begun: usize,
+    /// Bytes of heap of what waits, on all threads.
+    heap: u64,
+    quota: Quota,
 }
 
-/// Finds what overlaps among all that `emit` will write.
-pub(crate) fn find_overlaps(
-    emit: &Emit<'_, '_, '_>,
-    new: &mut RenamedThreads,
-    changes: &mut Changes,
+/// Finds what overlaps among all that `emit` will write, where `has_ends` says whether there are E events.
+pub(crate) fn find_overlaps<'e>(
+    (emit, runs): (&mut Emit<'e, '_, '_>, &'e Runs),
+    has_ends: bool,
+    (new, changes): (&mut RenamedThreads, &mut Changes),
     config: &Config,
 ) -> Result<Overlapping, Error> {
     let rule = config.viewer.overlaps;
     if rule == Overlaps::Keep {
         return Ok(Overlapping::default());
     }
+    let edits = Scratch::new(&config.tmp_dir);
+    let ends = SpillArray::new(&config.tmp_dir, config.shares().index / 4);
+    let (spelled, lanes) = (ThreadTable::default(), HashMap::default());
+    let (threads, known) = (Vec::new(), Vec::new());
+    let (begun, heap, quota) = (0, 0, config.open_quota());
+    let mut walk = OverlapWalk {
+        rule,
+        new,
+        threads,
+        spelled,
+        known,
+        lanes,
+        edits,
+        changes,
+        ends,
+        begun,
+        heap,
+        quota,
+    };
+    if has_ends {
+        each_event((emit, runs), config, |event, entry, _| walk.find_end(event, entry.time))?;
+        walk.threads.iter_mut().for_each(|thread| thread.begins.clear());
+    }
+    each_event((emit, runs), config, |event, entry, index| walk.take(event, entry, index))?;
+    walk.finish()
+}
+
+/// Calls `each` with all that `emit` will write, as it stands before this: event, entry, number.
+fn each_event<'e>(
+    (emit, runs): (&mut Emit<'e, '_, '_>, &'e Runs),
+    config: &Config,
+    mut each: impl FnMut(&Event<'_>, Entry, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
     let tier = config.tier.unwrap_or_else(Tier::best);
     let mut finder = FieldFinder::new(tier);
     let mut patched = EventRewriter::new(&emit.patchers, tier);
-    let edits = Scratch::new(&config.tmp_dir);
-    let (spelled, lanes) = (ThreadTable::default(), HashMap::default());
-    let (threads, known) = (Vec::new(), Vec::new());
-    let mut walk = OverlapWalk { rule, new, threads, spelled, known, lanes, edits, changes };
     let mut index = 0;
     emit.each_batch(|entries| {
         for &entry in entries {
             let bytes = emit.order.0.event(entry.place);
             let bytes = patched.apply(bytes, entry.place.offset());
             let spans = finder.find(bytes);
-            walk.take(&spans.of(bytes), entry, index)?;
+            each(&spans.of(bytes), entry, index)?;
             index += 1;
         }
         Ok(())
     })?;
-    walk.finish()
+    // which it has walked through
+    emit.timed = runs.timed(emit.order);
+    Ok(())
 }
 
 impl OverlapWalk<'_> {
+    /// Notes when B events end.
+    fn find_end(&mut self, event: &Event<'_>, time: i64) -> Result<(), Error> {
+        match event.phase() {
+            b'B' if time != i64::MIN => {
+                self.begin(event, self.ends.len() as u64)?;
+                self.ends.push(i64::MIN)
+            }
+            b'E' if time != i64::MIN => {
+                if let Some(begin) = self.end(event) {
+                    self.ends.set(begin as usize, time);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens a B event on its thread.
+    fn begin(&mut self, event: &Event<'_>, value: u64) -> Result<(), Error> {
+        let thread = self.thread_of(event);
+        let begins = &mut self.threads[thread].begins;
+        let before = begins.heap();
+        begins.begin(name_key(event), value);
+        self.heap += begins.heap() - before;
+        self.quota.check(self.heap, OPEN)
+    }
+
+    /// Returns the value of the B event that an E event ends.
+    fn end(&mut self, event: &Event<'_>) -> Option<u64> {
+        let thread = self.thread_of(event);
+        self.threads[thread].begins.end(name_key(event))
+    }
+
     fn take(&mut self, event: &Event<'_>, entry: Entry, index: u64) -> Result<(), Error> {
         if event.is_metadata() {
             if let Some(MetadataEvent {
@@ -144,39 +222,57 @@ impl OverlapWalk<'_> {
             }
             return Ok(());
         }
-        let dur = event.dur().filter(|dur| dur.floor > 0);
-        let Some(dur) = dur.filter(|_| event.phase() == b'X') else { return Ok(()) };
-        if entry.time == i64::MIN {
-            return Ok(());
-        }
-        let (start, end) = (entry.time, entry.time.saturating_add(dur.floor));
-        let exact = dur.exact && event.ts().is_some_and(|ts| ts.exact);
-        let thread = self.thread_of(event);
-        let edit = match self.threads[thread].open[0].enter(start, end, exact) {
-            None => return Ok(()),
-            Some(limit) if self.rule == Overlaps::Clip => {
-                self.threads[thread].open[0].enter(start, limit, exact);
-                self.changes.one(Change::Clipped);
-                Edit::Dur(limit - start)
-            }
-            Some(_) => match self.spill(thread, (start, end), exact) {
-                Some(tid) => Edit::Tid(tid),
-                None => return Ok(()),
-            },
+        let edit = match event.phase() {
+            _ if entry.time == i64::MIN => None,
+            b'X' => self.take_complete(event, entry.time),
+            b'B' => self.take_begin(event, entry.time)?,
+            b'E' => self.end(event).filter(|&tid| tid > 0).map(|tid| Edit::Tid(tid as u32)),
+            _ => None,
         };
         let (number, edit) = match edit {
-            Edit::Tid(tid) => (index, u64::from(tid)),
-            Edit::Dur(ns) => (index | DUR, ns as u64),
+            None => return Ok(()),
+            Some(Edit::Tid(tid)) => (index, u64::from(tid)),
+            Some(Edit::Dur(ns)) => (index | DUR, ns as u64),
         };
         self.edits.write(&number.to_le_bytes())?;
         self.edits.write(&edit.to_le_bytes())
     }
 
-    /// The tid of the first lane into which an event fits; `None` if there may be no more.
-    fn spill(&mut self, thread: usize, (start, end): (i64, i64), exact: bool) -> Option<u32> {
+    fn take_complete(&mut self, event: &Event<'_>, start: i64) -> Option<Edit> {
+        let dur = event.dur().filter(|dur| dur.floor > 0)?;
+        let exact = dur.exact && event.ts().is_some_and(|ts| ts.exact);
+        let slice = Interval { start, end: start.saturating_add(dur.floor), exact };
+        let thread = self.thread_of(event);
+        let limit = self.threads[thread].open[0].enter(SliceKind::Complete, slice)?;
+        if self.rule == Overlaps::Clip {
+            let slice = Interval { end: limit, ..slice };
+            self.threads[thread].open[0].enter(SliceKind::Complete, slice);
+            self.changes.one(Change::Clipped);
+            return Some(Edit::Dur(limit - start));
+        }
+        let tid = self.spill(thread, SliceKind::Complete, slice)?;
+        self.changes.one(Change::Spilled);
+        Some(Edit::Tid(tid))
+    }
+
+    /// Takes a B event. Where X events are clipped, too, a pair moves to a lane: its E has a place in the order.
+    fn take_begin(&mut self, event: &Event<'_>, start: i64) -> Result<Option<Edit>, Error> {
+        let end = self.ends.get(self.begun).filter(|&end| end != i64::MIN);
+        self.begun += 1;
+        let Some(end) = end else { return Ok(None) };
+        let (thread, slice) = (self.thread_of(event), Interval { start, end, exact: true });
+        let own = &mut self.threads[thread].open[0];
+        let crosses = end > start && own.enter(SliceKind::Pair, slice).is_some();
+        let tid = crosses.then(|| self.spill(thread, SliceKind::Pair, slice)).flatten();
+        self.changes.add(Change::SpilledPairs, u64::from(tid.is_some()));
+        self.begin(event, tid.map_or(0, u64::from))?;
+        Ok(tid.map(Edit::Tid))
+    }
+
+    /// Returns the tid of the first lane into which a slice fits; `None` if there may be no more.
+    fn spill(&mut self, thread: usize, kind: SliceKind, slice: Interval) -> Option<u32> {
         let own = &mut self.threads[thread];
-        let fits =
-            own.open[1..].iter_mut().position(|open| open.enter(start, end, exact).is_none());
+        let fits = own.open[1..].iter_mut().position(|open| open.enter(kind, slice).is_none());
         let lane = match fits {
             Some(lane) => lane,
             None if own.tids.len() == LANES => {
@@ -189,14 +285,13 @@ impl OverlapWalk<'_> {
                 let taken: &mut HashSet<u32> =
                     self.new.used.entry(own.process.clone()).or_default();
                 own.tids.push(free(wanted, taken));
-                let mut open = Ends::default();
-                open.enter(start, end, exact);
+                let mut open = Track::default();
+                open.enter(kind, slice);
                 own.open.push(open);
                 self.changes.one(Change::Lanes);
                 own.tids.len() - 1
             }
         };
-        self.changes.one(Change::Spilled);
         Some(own.tids[lane])
     }
 
@@ -220,8 +315,9 @@ impl OverlapWalk<'_> {
                 tid: written(self.new.tids.get(&lane), tid),
                 process,
                 name: None,
-                open: vec![Ends::default()],
+                open: vec![Track::default()],
                 tids: Vec::new(),
+                begins: Begins::default(),
             });
         }
         self.known.push(number);

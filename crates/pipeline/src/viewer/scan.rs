@@ -192,6 +192,8 @@ pub(crate) struct ViewerLook {
     /// `TracingStartedInBrowser` among the metadata that say nothing.
     bare_starts: u64,
     tables: PageTable,
+    /// Whether there are E events in the index.
+    has_ends: bool,
     /// Chunks of CPU profiles that are cut.
     cut_chunks: Vec<CutChunk>,
 }
@@ -199,8 +201,8 @@ pub(crate) struct ViewerLook {
 impl ViewerLook {
     fn new(viewer: CheckFor, base: u64) -> Self {
         let (special, tables) = (Vec::new(), PageTable::default());
-        let cut_chunks = Vec::new();
-        ViewerLook { viewer, base, special, empty: 0, bare_starts: 0, tables, cut_chunks }
+        let (has_ends, cut_chunks) = (false, Vec::new());
+        ViewerLook { viewer, base, special, empty: 0, bare_starts: 0, tables, has_ends, cut_chunks }
     }
 
     /// Looks at an event of `times`. Returns whether it stays out of the index.
@@ -214,6 +216,7 @@ impl ViewerLook {
         let phase = event.phase();
         if self.viewer == CheckFor::Perfetto {
             self.tables.note(pid, tid, None);
+            self.has_ends |= phase == b'E';
             return false;
         }
         let parts = count_parts(event);
@@ -265,6 +268,7 @@ pub(crate) struct ViewerScan {
     tables: Vec<(u64, PageTable)>,
     /// Bytes of heap of all tables but the last.
     earlier_tables: u64,
+    has_ends: bool,
     cut_chunks: Vec<CutChunk>,
     lease: Lease,
 }
@@ -280,6 +284,8 @@ pub(crate) struct ViewerFacts {
     pub(super) bare_starts: u64,
     /// By the place at which the input stands.
     pub(super) tables: Vec<(u64, PageTable)>,
+    /// Whether there are E events in the index.
+    pub(super) has_ends: bool,
     /// Chunks of CPU profiles that are written as several events.
     pub(crate) cut_chunks: Vec<CutChunk>,
 }
@@ -297,6 +303,7 @@ impl ViewerScan {
             bare_starts: 0,
             tables: Vec::new(),
             earlier_tables: 0,
+            has_ends: false,
             cut_chunks: Vec::new(),
             lease: Lease::new(quota),
         })
@@ -310,8 +317,8 @@ impl ViewerScan {
     /// All inputs are read.
     pub(crate) fn finish(mut self, store: &Store<'_>) -> Result<ViewerFacts, Error> {
         let (special, _) = self.special.finish(store)?;
-        let ViewerScan { viewer, empty, bare_starts, tables, cut_chunks, .. } = self;
-        Ok(ViewerFacts { viewer, special, empty, bare_starts, tables, cut_chunks })
+        let ViewerScan { viewer, empty, bare_starts, tables, has_ends, cut_chunks, .. } = self;
+        Ok(ViewerFacts { viewer, special, empty, bare_starts, tables, has_ends, cut_chunks })
     }
 }
 
@@ -349,6 +356,7 @@ impl Observer for ViewerScan {
         }
         self.empty += part.empty;
         self.bare_starts += part.bare_starts;
+        self.has_ends |= part.has_ends;
         self.cut_chunks.extend(part.cut_chunks);
         self.special.push(part.special);
         if self.special.is_full() {

@@ -3,7 +3,8 @@
 use crate::cases::findings;
 use crate::run::knobs;
 use crate::slices::{absolute, run_slice};
-use crate::viewer::{merge_for, rules};
+use crate::viewer::{changes, merge_for, rules};
+use std::collections::BTreeMap;
 use tracemill_pipeline::{CheckFor, Edges, Overlaps, Severity};
 use tracemill_testkit::Rng;
 use tracemill_testkit::seeds;
@@ -72,6 +73,49 @@ fn what_nests_to_the_last_digit_nests_in_every_slice() {
         cut += report.clipped;
     }
     assert!(cut > 30, "{cut} were cut");
+}
+
+/// The same, of which some are pairs of B and E.
+fn trace_with_pairs(rng: &mut Rng, intervals: &[Interval]) -> Vec<u8> {
+    let event = |number: usize, ph: &str, ts: i128, more: &str| {
+        let ts = micros(ts);
+        format!(r#"{{"ph":"{ph}","name":"n{number}","cat":"c","pid":1,"tid":1,"ts":{ts}{more}}}"#)
+    };
+    let (mut events, mut open) = (Vec::new(), Vec::<(usize, i128)>::new());
+    for (number, &(from, to)) in intervals.iter().enumerate() {
+        while let Some((ended, end)) = open.pop_if(|own| own.1 <= from) {
+            events.push(event(ended, "E", end, ""));
+        }
+        if rng.chance(50) {
+            events.push(event(number, "B", from, ""));
+            open.push((number, to));
+        } else {
+            let dur = format!(r#","dur":{}"#, micros(to - from));
+            events.push(event(number, "X", from, &dur));
+        }
+    }
+    events.extend(open.iter().rev().map(|&(number, end)| event(number, "E", end, "")));
+    format!("[{}]\n", events.join(",\n")).into_bytes()
+}
+
+#[test]
+fn pairs_and_x_events_that_nest_stay_on_their_thread() {
+    for seed in seeds(0, 100) {
+        let mut rng = Rng::new(seed);
+        let base = [0, 10_000_900, 1_700_000_000_000_000_123_456][rng.index(3)];
+        let mut all = Vec::new();
+        let length = [200_000, 40_000_000][rng.index(2)];
+        let length = i128::from(rng.range(1, length));
+        nest(&mut rng, (base, base + length), 5, &mut all);
+        let input = trace_with_pairs(&mut rng, &all);
+        for how in [Overlaps::Clip, Overlaps::Spill] {
+            let rules = rules(CheckFor::Perfetto, how);
+            let (output, report) =
+                merge_for(&[&input], rules, knobs(seed as usize)).expect("a trace");
+            assert_eq!(changes(&report), BTreeMap::new(), "seed {seed}");
+            assert_eq!(overlaps(&output), 0, "seed {seed}: {}", String::from_utf8_lossy(&output));
+        }
+    }
 }
 
 #[test]
