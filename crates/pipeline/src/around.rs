@@ -1,10 +1,10 @@
 //! Where events of a name are, for a window around one of them.
 
 use crate::config::Config;
-use crate::key_hash::name_key;
 use crate::pattern::Pattern;
 use std::str::FromStr;
 use tracemill_core::error::Error;
+use tracemill_core::event::name_key;
 use tracemill_core::hash::HashMap;
 use tracemill_core::pairing::Begins;
 use tracemill_core::source::Source;

@@ -9,9 +9,9 @@
 
 use crate::config::{Config, OPEN};
 use crate::inputs::{of_inputs, scan};
-use crate::key_hash::KeyHash;
 use crate::warning::Warning;
 use tracemill_core::error::Error;
+use tracemill_core::event::KeyHash;
 use tracemill_core::json::content;
 use tracemill_core::limits::Quota;
 use tracemill_core::losses::InputReport;

@@ -86,7 +86,6 @@ mod info;
 mod input_set;
 mod input_watch;
 mod inputs;
-mod key_hash;
 mod key_path;
 mod keys;
 mod layout;
@@ -140,7 +139,6 @@ pub use info::{
     ThreadInfo, TopList, TopRow, Unended, Usage,
 };
 pub use input_set::{InputPlace, InputSet, PieceNode, Pieces, ProfileFacts, ProfilePiece};
-pub use key_hash::hash_texts;
 pub use key_path::{FoundKey, find_key};
 pub use merge::{is_plain_name, merge, plan_merge};
 pub use merged_scan::{MergeIndex, PendingMerge, scan_to_merge};
@@ -160,6 +158,7 @@ pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use tracemill_core::around::Around;
 pub use tracemill_core::error::{Error, ErrorClass, ErrorKind};
+pub use tracemill_core::event::hash_texts;
 pub use tracemill_core::factor::Factor;
 pub use tracemill_core::flaws::{Flaw, FlawKind, Flaws};
 pub use tracemill_core::input::files_in;

@@ -3,7 +3,7 @@
 use super::required_args::{Lack, ReadOn, lacking, page_data};
 use super::rules::Kind;
 use super::tallies::Tallies;
-use crate::key_hash::hash_value;
+use tracemill_core::event::hash_value;
 use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::json::member;
 use tracemill_core::tally::Tally;

@@ -1,7 +1,7 @@
 //! What an event belongs to: a pair's thread, a group of one id, a stream of a CPU profile.
 
 use super::undecided::Role;
-use crate::key_hash::KeyHash;
+use tracemill_core::event::KeyHash;
 use tracemill_profile::{self as profile, stream_key};
 use tracemill_tokenizer::{Event, Field};
 

@@ -10,9 +10,9 @@
 //! of all processes, as in DevTools and Perfetto (devtools-semantics §8.3). Of a key only a hash of 128 bits is kept.
 
 use super::kinds::{Kind, Step};
-use crate::key_hash::{KeyHash, name_key};
 use std::cmp::Ordering;
 use tracemill_core::entry::{EXACT, Entry};
+use tracemill_core::event::{KeyHash, name_key};
 use tracemill_core::order::{Keyed, Order};
 use tracemill_core::record;
 use tracemill_core::store::Store;

@@ -12,12 +12,12 @@
 use super::by::SplitBy;
 use super::frames::{Frames, UsedFrames};
 use super::look::{TIMED, UNTIMED};
-use crate::key_hash::name_key;
 use crate::repeated::MARK;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::{Error, ErrorKind};
+use tracemill_core::event::name_key;
 use tracemill_core::limits::Quota;
 use tracemill_core::order::{MergedRuns, Order, Run, Sequence};
 use tracemill_core::pairing::Begins;

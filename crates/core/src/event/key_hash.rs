@@ -1,14 +1,15 @@
-//! What tells ids, names, threads and groups apart: one way in which values are hashed, for all verbs.
+//! Hashes of ids, names, threads and groups: equal values have equal hashes, in every verb.
 //!
-//! Values are equal as JSON has it: types are strict (`5` is not `"5"`), as in DevTools; escapes and spellings of numbers are
-//! resolved (`1e2` is `100`). A missing value is one too. Hashes instead of texts keep memory bounded by the number of threads
-//! and groups. They have no seed and come from no library, so no answer differs from run to run or with a dependency.
+//! Values are compared as JSON: types are strict (`5` is not `"5"`), as in DevTools; escapes and
+//! number formats are resolved (`1e2` is `100`). A missing value is a value too. Hashes instead of
+//! texts bound the memory by the number of threads and groups. They have no seed and come from no
+//! library, so no answer differs from run to run or with a dependency.
 //!
-//! Two of a million values of 64 bits are taken for one with a probability of 10⁻⁷, of 128 bits never.
+//! Two of a million values share a 64-bit hash with a probability of 10⁻⁷; a 128-bit hash, practically never.
 
-use tracemill_core::hash::mix;
-use tracemill_core::json::member;
-use tracemill_core::pairing::is_named;
+use crate::hash::mix;
+use crate::json::member;
+use crate::pairing::is_named;
 use tracemill_tokenizer::swar::{digits, equal_bytes, first};
 use tracemill_tokenizer::{Event, Field, canonical, unescape};
 
@@ -25,22 +26,22 @@ enum Type {
     Local,
 }
 
-/// A hash of `64 · WORDS` bits, one or two words, of values taken one after the other.
+/// A hash of `64 · WORDS` bits, one or two words, of values added one after the other.
 #[derive(Clone, Copy)]
-pub(crate) struct KeyHash<const WORDS: usize>([u64; WORDS]);
+pub struct KeyHash<const WORDS: usize>([u64; WORDS]);
 
-/// The hash of one field or value that is the key by itself.
-pub(crate) type ValueHash = KeyHash<1>;
+/// A hash of a key that is one field or value.
+pub type ValueHash = KeyHash<1>;
 
 impl<const WORDS: usize> KeyHash<WORDS> {
-    /// The hash of nothing yet, of a class that keeps its keys apart from those of others.
-    pub(crate) fn new(class: u8) -> Self {
+    /// Creates the hash of no values. Keys of different classes have different hashes.
+    pub fn new(class: u8) -> Self {
         KeyHash(std::array::from_fn(|half| u64::from(class) << (32 * half)))
     }
 
-    /// The hash; its words are independent of each other.
+    /// Returns the hash, whose words are independent of each other.
     #[inline(always)]
-    pub(crate) fn finish(self) -> [u64; WORDS] {
+    pub fn finish(self) -> [u64; WORDS] {
         self.0
     }
 
@@ -68,14 +69,14 @@ impl<const WORDS: usize> KeyHash<WORDS> {
         self.end(u64::from_le_bytes(last), bytes.len(), tag);
     }
 
-    /// Takes bytes that are equal only to the same bytes, such as a key made elsewhere.
-    pub(crate) fn opaque(&mut self, bytes: &[u8]) {
+    /// Adds bytes that are equal only to the same bytes, such as a finished key.
+    pub fn opaque(&mut self, bytes: &[u8]) {
         self.bytes(bytes, Type::Other);
     }
 
-    /// Takes a field.
+    /// Adds a field.
     #[inline]
-    pub(crate) fn field(&mut self, event: &Event<'_>, field: Field) {
+    pub fn field(&mut self, event: &Event<'_>, field: Field) {
         let hashed = match event.field_and_rest(field) {
             None => return self.end(0, 0, Type::Missing),
             Some([b'"', content @ ..]) => self.string(content),
@@ -115,9 +116,9 @@ impl<const WORDS: usize> KeyHash<WORDS> {
         })
     }
 
-    /// As [`KeyHash::field`], of any value.
+    /// Adds a JSON value, like [`KeyHash::field`].
     #[inline]
-    pub(crate) fn value(&mut self, value: Option<&[u8]>) {
+    pub fn value(&mut self, value: Option<&[u8]>) {
         match value {
             Some(digits) if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
                 self.bytes(digits, Type::Integer);
@@ -146,12 +147,12 @@ impl<const WORDS: usize> KeyHash<WORDS> {
         }
     }
 
-    /// Takes what an async event, flow or counter has as its id: `id`, else `id2.global`, else `id2.local` and the process.
-    /// False if it has none.
+    /// Adds the id of an async event, flow or counter: `id`, else `id2.global`, else `id2.local` and
+    /// the process. Returns false if there is none.
     ///
-    /// Ids without process are those of all processes, as in DevTools and Perfetto.
+    /// Ids without a process are shared by all processes, as in DevTools and Perfetto.
     #[inline]
-    pub(crate) fn id(&mut self, event: &Event<'_>) -> bool {
+    pub fn id(&mut self, event: &Event<'_>) -> bool {
         if event.field_and_rest(Field::Id).is_some() {
             self.field(event, Field::Id);
             return true;
@@ -193,38 +194,39 @@ fn whole(canonical: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// The hash of a JSON value.
+/// Returns the hash of a JSON value.
 #[inline]
-pub(crate) fn hash_value(value: Option<&[u8]>) -> u64 {
+pub fn hash_value(value: Option<&[u8]>) -> u64 {
     let mut hash = ValueHash::new(0);
     hash.value(value);
     hash.0[0]
 }
 
-/// The hash of a field, as [`hash_value`] has it.
+/// Returns the hash of a field, equal to [`hash_value`] of its value.
 #[inline]
-pub(crate) fn hash_field(event: &Event<'_>, field: Field) -> u64 {
+pub fn hash_field(event: &Event<'_>, field: Field) -> u64 {
     let mut hash = ValueHash::new(0);
     hash.field(event, field);
     hash.0[0]
 }
 
-/// The hash of the whole number that `text` begins with, as [`hash_value`] has it, if it has at most seven digits.
+/// Returns the hash of the integer that `text` begins with, equal to that of [`hash_value`]; `None` if
+/// it has more than seven digits.
 #[inline]
-pub(crate) fn hash_short_integer(text: &[u8]) -> Option<u64> {
+pub fn hash_short_integer(text: &[u8]) -> Option<u64> {
     ValueHash::new(0).short_integer(text).map(|hash| hash.0[0])
 }
 
-/// The name of a begin or end for pairing; 0 if it has none that pairing looks at.
+/// Returns the name hash of a begin or end event for pairing; 0 if pairing ignores its name.
 #[inline]
-pub(crate) fn name_key(event: &Event<'_>) -> u64 {
+pub fn name_key(event: &Event<'_>) -> u64 {
     if is_named(event) { hash_field(event, Field::Name).max(1) } else { 0 }
 }
 
-/// 128 bits that tell lists of texts apart: all but certainly no other list has them.
+/// Returns a 128-bit hash of a list of texts.
 ///
 /// ```
-/// use tracemill_pipeline::hash_texts;
+/// use tracemill_core::event::hash_texts;
 ///
 /// assert_eq!(hash_texts([&b"ab"[..], b"c"]), hash_texts([&b"ab"[..], b"c"]));
 /// assert_ne!(hash_texts([&b"ab"[..], b"c"]), hash_texts([&b"a"[..], b"bc"]));
