@@ -43,3 +43,28 @@ pub(crate) fn is_essential(event: &Event<'_>) -> bool {
 pub(crate) fn is_start(event: &Event<'_>) -> bool {
     event.is_string(Field::Name, ESSENTIAL[0])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_tokenizer::fields_of;
+
+    #[test]
+    fn names_are_read_through_escapes() {
+        let essential =
+            |event: &str| is_essential(&fields_of(event.as_bytes()).of(event.as_bytes()));
+        for name in ["CommitLoad", "navigationStart", r"n\u0061vigationStart", r"\u0043ommitLoad"] {
+            assert!(essential(&format!("{{\"name\":\"{name}\"}}")), "{name}");
+        }
+        let special =
+            |event: &str| may_be_special(&fields_of(event.as_bytes()).of(event.as_bytes()));
+        let streams = ["Profile", "ProfileChunk", "CpuProfile", r"P\u0072ofile", r"\u0050rofile"];
+        let all = ESSENTIAL.map(|name| std::str::from_utf8(name).expect("ASCII"));
+        for name in all.into_iter().chain(streams) {
+            assert!(special(&format!("{{\"name\":\"{name}\"}}")), "{name}");
+        }
+        for name in ["CommitLoad2", "xCommitLoad", "", "T"] {
+            assert!(!essential(&format!("{{\"name\":\"{name}\"}}")), "{name}");
+        }
+    }
+}

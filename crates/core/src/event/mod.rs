@@ -1,7 +1,10 @@
-//! The vocabulary of events that verbs and indexes share: which values are equal.
+//! The vocabulary of events that verbs and indexes share: phases, parts of pairs, and which values are
+//! equal.
 
 mod key_hash;
+mod phase;
 
 pub use key_hash::{
     KeyHash, ValueHash, hash_field, hash_short_integer, hash_texts, hash_value, name_key,
 };
+pub use phase::{PairKind, PairStep, Phase, end_of};

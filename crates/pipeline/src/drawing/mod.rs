@@ -19,7 +19,7 @@ pub use lanes::{LaneKey, LaneKind, LaneTable};
 pub use seen::{Seen, SeenPart, SeenSoFar};
 pub use text::{NAME_MOST, cut};
 
-use crate::slice::kinds::{Phase, end_of};
+use tracemill_core::event::{Phase, end_of};
 use tracemill_tokenizer::{Event, Nanos};
 
 /// The end of a complete event that begins at `ts`, in nanoseconds, rounded up; of any other its begin.

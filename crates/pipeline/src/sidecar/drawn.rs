@@ -7,11 +7,11 @@ use super::pages::{Rows, TEXT_MOST as TEXT_OF_ROW};
 use super::span::Span;
 use crate::drawing::{Labels, LaneKey, LaneKind, LaneTable, NAME_MOST, Seen, Shape, cut};
 use crate::info::Table;
-use crate::slice::kinds::{Kind, Step};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::error::Error;
+use tracemill_core::event::{PairKind, PairStep};
 use tracemill_core::limits::Quota;
 use tracemill_core::names::Names;
 use tracemill_core::spill::SpillVec;
@@ -137,7 +137,8 @@ impl PartDrawn {
         });
         // ends come later
         let begins = |own: &&LastingEvent| {
-            own.part.step == Step::Begin && !matches!(own.part.kind, Kind::Flow | Kind::Counter)
+            own.part.step == PairStep::Begin
+                && !matches!(own.part.kind, PairKind::Flow | PairKind::Counter)
         };
         for own in lasting.parts.iter().filter(begins) {
             let process = of_threads.get(own.thread as usize).copied().unwrap_or_default();

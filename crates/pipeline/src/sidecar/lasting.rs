@@ -2,12 +2,12 @@
 
 use super::span::{Span, SummedPlace};
 use crate::slice::keys::{self, PairEvent};
-use crate::slice::kinds::Phase;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
+use tracemill_core::event::Phase;
 use tracemill_core::order::{Keyed, Order};
 use tracemill_core::place::Place;
 use tracemill_core::record;
@@ -65,7 +65,7 @@ pub(super) struct PlacedEvent {
     pub(super) letter: u8,
     pub(super) ts: Option<Nanos>,
     pub(super) dur: Option<Nanos>,
-    /// See [`end_of`](crate::slice::kinds::end_of).
+    /// See [`end_of`](tracemill_core::event::end_of).
     pub(super) end: i64,
     pub(super) place: u64,
     pub(super) thread: u32,
@@ -116,7 +116,7 @@ impl Lasting {
                 let PlacedEvent { thread, sum, track, name, .. } = *known;
                 self.parts.push(LastingEvent { part, thread, sum, track, name });
             }
-            Phase::Metadata | Phase::Moment => {}
+            Phase::Metadata | Phase::Instant => {}
         }
     }
 

@@ -13,10 +13,10 @@ use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
 use super::span::{LEVEL_OPEN, Span};
 use crate::config::OPEN;
-use crate::slice::kinds::{Kind, Step};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::error::Error;
+use tracemill_core::event::{PairKind, PairStep};
 use tracemill_core::limits::{Limits, Quota};
 use tracemill_core::order::{ExternalSorter, Order, SortedRecords};
 use tracemill_core::pairing::Begins;
@@ -192,28 +192,28 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         match (part.kind, part.step) {
-            (Kind::Counter, _) => match self.counter.replace(*own) {
+            (PairKind::Counter, _) => match self.counter.replace(*own) {
                 Some(before) => self.to.push(Span { end: part.entry.time, ..begun(&before) }),
                 None => Ok(()),
             },
-            (Kind::Flow, Step::Begin) => {
+            (PairKind::Flow, PairStep::Begin) => {
                 self.end_flow()?;
                 self.flow = Some(Chain { begin: *own, last: *own, steps: 1 });
                 Ok(())
             }
-            (Kind::Flow, step) => {
+            (PairKind::Flow, step) => {
                 if let Some(flow) = &mut self.flow {
                     flow.last = *own;
                     flow.steps += 1;
                 }
-                if step == Step::End { self.end_flow() } else { Ok(()) }
+                if step == PairStep::End { self.end_flow() } else { Ok(()) }
             }
-            (_, Step::Begin) => {
+            (_, PairStep::Begin) => {
                 self.open.begin(part.name, *own);
                 self.to.quota.check(self.open.heap(), OPEN)
             }
-            (_, Step::Middle) => Ok(()),
-            (_, Step::End) => self.end(own),
+            (_, PairStep::Middle) => Ok(()),
+            (_, PairStep::End) => self.end(own),
         }
     }
 

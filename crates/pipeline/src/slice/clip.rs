@@ -20,11 +20,11 @@
 
 use super::edge::{EdgeEvent, EdgeKind};
 use super::keys::{PairEvent, has_rest};
-use super::kinds::{Kind, Step};
 use crate::config::OPEN;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::error::Error;
+use tracemill_core::event::{PairKind, PairStep};
 use tracemill_core::limits::Quota;
 use tracemill_core::order::{ExternalSorter, Gather, Order};
 use tracemill_core::pairing::Begins;
@@ -34,7 +34,7 @@ use tracemill_core::windows::Windows;
 /// Something that has begun.
 #[derive(Clone, Copy)]
 struct Open {
-    kind: Kind,
+    kind: PairKind,
     entry: Entry,
     /// Whether it begins in the window at hand; what does not comes before what does.
     own: bool,
@@ -131,23 +131,23 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         let &PairEvent { entry, kind, step, .. } = part;
         let new = Open { kind, entry, own: true, number: entry, shown };
         match (kind, step) {
-            (Kind::Counter, _) => self.counter = Some(new),
-            (Kind::Flow, Step::Begin) => {
+            (PairKind::Counter, _) => self.counter = Some(new),
+            (PairKind::Flow, PairStep::Begin) => {
                 self.open.clear();
                 self.open.begin(0, new);
             }
-            (Kind::Flow, _) => {
+            (PairKind::Flow, _) => {
                 self.show_flow(entry)?;
-                if step == Step::End {
+                if step == PairStep::End {
                     self.open.clear();
                 }
             }
-            (_, Step::Begin) => {
+            (_, PairStep::Begin) => {
                 part.open_in(&mut self.open, new);
                 self.quota.check(self.open.heap(), OPEN)?;
             }
-            (_, Step::Middle) => {}
-            (_, Step::End) => {
+            (_, PairStep::Middle) => {}
+            (_, PairStep::End) => {
                 if let Some(begin) = part.close_in(&mut self.open, self.only_by_name) {
                     // it ends where the window begins: none of it lies inside
                     return Ok(begin.shown || !shown);
@@ -193,7 +193,8 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
 
     /// Whether anything is to be made in windows without parts.
     fn lasts(&self) -> bool {
-        self.counter.is_some() || self.open.innermost().is_some_and(|open| open.kind != Kind::Flow)
+        self.counter.is_some()
+            || self.open.innermost().is_some_and(|open| open.kind != PairKind::Flow)
     }
 
     /// Re-opens what is open, and repeats the counter, where the window at hand begins.
@@ -202,7 +203,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         let Some(window) = self.current else { return Ok(()) };
         let Clip { store, edges, open, counter, .. } = self;
         let mut reopen = |open: &mut Open| {
-            if open.kind == Kind::Flow || open.shown {
+            if open.kind == PairKind::Flow || open.shown {
                 return Ok(());
             }
             (open.shown, open.own) = (true, false);

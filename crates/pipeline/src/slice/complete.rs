@@ -3,9 +3,9 @@
 //! Nearly all are decided by their 16 bytes: the rank in a place bounds the duration. The others are read again and
 //! decided on their digits.
 
-use super::kinds::Phase;
 use tracemill_core::attos::Attos;
 use tracemill_core::entry::{Entry, longest};
+use tracemill_core::event::Phase;
 use tracemill_core::json::push_micros;
 use tracemill_core::patch::Patches;
 use tracemill_core::store::Store;

@@ -3,11 +3,11 @@
 //! Where a window begins: what is re-opened, as it began; then flows, as their steps inside come, since viewers bind
 //! them to what encloses them. Where it ends: what is open is closed, the latest first, what was re-opened last.
 
-use super::kinds::Kind;
 use super::synthetic::SyntheticEvents;
 use std::cmp::Ordering;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::event::PairKind;
 use tracemill_core::json::push_micros;
 use tracemill_core::order::{Keyed, Order, SortedRecords};
 use tracemill_core::patch::Patches;
@@ -45,7 +45,7 @@ record! {
     pub(super) struct EdgeEvent {
         pub(super) window: u32,
         pub(super) turn: EdgeKind,
-        pub(super) kind: Kind,
+        pub(super) kind: PairKind,
         /// What it is made of.
         pub(super) begin: Entry,
         /// What gives it its place among others: its begin, or of a re-opened flow the first step inside.
@@ -92,7 +92,7 @@ pub(super) fn make(
                 counts.closed += 1;
                 return made.event(&end_of(store, edge.begin, kind, to));
             }
-            (_, Kind::Counter) => counts.counters += 1,
+            (_, PairKind::Counter) => counts.counters += 1,
             _ => counts.opened += 1,
         }
         made.event_of(edge.begin, &at(store, edge.begin, from))
@@ -112,7 +112,7 @@ pub(super) fn at(store: &Store<'_>, entry: Entry, time: i64) -> Vec<u8> {
 }
 
 /// The end of something open, made of its begin.
-fn end_of(store: &Store<'_>, begin: Entry, kind: Kind, time: i64) -> Vec<u8> {
+fn end_of(store: &Store<'_>, begin: Entry, kind: PairKind, time: i64) -> Vec<u8> {
     const FIELDS: [Field; 9] = [
         Field::Cat,
         Field::Id,

@@ -4,13 +4,13 @@ use super::clip::Clip;
 use super::complete::{self, Verdict};
 use super::edge;
 use super::keys;
-use super::kinds;
 use super::pairs::Pairs;
 use super::report::SliceReport;
 use super::selection::WindowSelection;
 use super::synthetic::SyntheticEvents;
 use super::write::KeptEvents;
 use crate::config::Config;
+use crate::essential::is_start;
 use crate::reordering::Reordering;
 use crate::warning::Warning;
 use tracemill_core::bounds::Bounds;
@@ -175,7 +175,7 @@ impl<'j, 'p> Judge<'j, 'p> {
                 }
                 Verdict::Dropped if self.edges == Edges::Clip && entry.time < first => {
                     let spans = fields_of(bytes);
-                    if kinds::is_start(&spans.of(bytes)) {
+                    if is_start(&spans.of(bytes)) {
                         report.moved += 1;
                         return made.event_of(entry, &edge::at(self.store, entry, first));
                     }

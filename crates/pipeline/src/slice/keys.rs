@@ -9,10 +9,10 @@
 //! Values are equal as JSON has it: types strict, escapes and spellings of numbers resolved. Ids without pid are those
 //! of all processes, as in DevTools and Perfetto (devtools-semantics §8.3). Of a key only a hash of 128 bits is kept.
 
-use super::kinds::{Kind, Step};
 use std::cmp::Ordering;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::event::{KeyHash, name_key};
+use tracemill_core::event::{PairKind, PairStep};
 use tracemill_core::order::{Keyed, Order};
 use tracemill_core::record;
 use tracemill_core::store::Store;
@@ -27,8 +27,8 @@ record! {
         key: [u64; 2],
         /// A hash of its name; 0 if it has none or an empty one, or if the key has the name.
         pub(crate) name: u64,
-        pub(crate) kind: Kind,
-        pub(crate) step: Step,
+        pub(crate) kind: PairKind,
+        pub(crate) step: PairStep,
         /// The name is the number of its pair, whose other part is apart too.
         pub(crate) is_apart: bool,
     }
@@ -59,25 +59,27 @@ impl Keyed for PairEvent {
 impl PairEvent {
     /// The part that an event is.
     #[inline]
-    pub(crate) fn new(event: &Event<'_>, entry: Entry, kind: Kind, step: Step) -> Self {
+    pub(crate) fn new(event: &Event<'_>, entry: Entry, kind: PairKind, step: PairStep) -> Self {
         let key = key_of(event, kind).unwrap_or_default();
-        let name = if kind == Kind::Slice { name_key(event) } else { 0 };
+        let name = if kind == PairKind::Slice { name_key(event) } else { 0 };
         PairEvent { entry, key, name, kind, step, is_apart: false }
     }
 }
 
 /// The key of a part of something that lasts; `None` if it has no id and needs one.
 #[inline]
-fn key_of(event: &Event<'_>, kind: Kind) -> Option<[u64; 2]> {
+fn key_of(event: &Event<'_>, kind: PairKind) -> Option<[u64; 2]> {
     let fields: &[Field] = match kind {
-        Kind::Slice => &[Field::Pid, Field::Tid],
-        Kind::Counter => &[Field::Pid, Field::Name],
-        Kind::Async | Kind::Legacy | Kind::Flow => &[Field::Cat, Field::Name, Field::Scope],
+        PairKind::Slice => &[Field::Pid, Field::Tid],
+        PairKind::Counter => &[Field::Pid, Field::Name],
+        PairKind::Async | PairKind::Legacy | PairKind::Flow => {
+            &[Field::Cat, Field::Name, Field::Scope]
+        }
     };
     let mut hash = KeyHash::new(kind as u8);
     fields.iter().for_each(|&field| hash.field(event, field));
-    let has_id = kind == Kind::Slice || hash.id(event);
-    (has_id || kind == Kind::Counter).then_some(hash.finish())
+    let has_id = kind == PairKind::Slice || hash.id(event);
+    (has_id || kind == PairKind::Counter).then_some(hash.finish())
 }
 
 /// Whether the time of an event has digits below a nanosecond.

@@ -18,7 +18,7 @@
 //! | C | inside; the last value before repeated at the edge | inside | inside |
 //! | CPU profile streams | re-based (`profile::window`) | whole if they touch | whole if they lie in one |
 //! | any other with a time | inside | inside | inside |
-//! | M, events without a time, [`kinds::is_essential`] | always | always | always |
+//! | M, events without a time, [`is_essential`](crate::essential::is_essential) | always | always | always |
 //!
 //! Windows that hold the whole trace change nothing: the output is that of a merge.
 
@@ -27,7 +27,6 @@ mod complete;
 mod edge;
 mod judge;
 pub(crate) mod keys;
-pub(crate) mod kinds;
 pub(crate) mod narrowed;
 mod pairs;
 mod report;

@@ -9,10 +9,10 @@
 //! beyond their share.
 
 use super::keys::{PairEvent, has_rest};
-use super::kinds::{Kind, Step};
 use crate::config::OPEN;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::event::{PairKind, PairStep};
 use tracemill_core::limits::Quota;
 use tracemill_core::order::Gather;
 use tracemill_core::pairing::Begins;
@@ -86,23 +86,23 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
         }
         match (kind, step) {
             _ if self.owner == 0 => self.moment(entry),
-            (Kind::Flow, Step::Begin) => {
+            (PairKind::Flow, PairStep::Begin) => {
                 self.end_flow()?;
                 let window = self.windows.at(entry.time);
                 self.flow = Some(Flow { window, inside: false, one: window.is_some() });
                 self.step(entry)
             }
-            (Kind::Flow, _) if self.flow.is_none() => self.moment(entry),
-            (Kind::Flow, _) => {
+            (PairKind::Flow, _) if self.flow.is_none() => self.moment(entry),
+            (PairKind::Flow, _) => {
                 self.step(entry)?;
-                if step == Step::End { self.end_flow() } else { Ok(()) }
+                if step == PairStep::End { self.end_flow() } else { Ok(()) }
             }
-            (_, Step::Begin) => {
+            (_, PairStep::Begin) => {
                 part.open_in(&mut self.open, entry);
                 self.quota.check(self.open.heap(), OPEN)
             }
-            (_, Step::Middle) => Ok(()),
-            (_, Step::End) => match part.close_in(&mut self.open, self.only_by_name) {
+            (_, PairStep::Middle) => Ok(()),
+            (_, PairStep::End) => match part.close_in(&mut self.open, self.only_by_name) {
                 None => self.moment(entry),
                 Some(begin) => self.pair(begin, entry),
             },

@@ -14,14 +14,15 @@
 //! ```
 
 use super::keys::{self, PairEvent};
-use super::kinds::{Kind, Phase, end_of, is_essential, may_be_special};
 use super::narrowed::{BASE, Narrowed};
 use crate::config::Config;
+use crate::essential::{is_essential, may_be_special};
 use std::sync::Arc;
 use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::ChunkStats;
 use tracemill_core::error::Error;
+use tracemill_core::event::{PairKind, Phase, end_of};
 use tracemill_core::observe::{EventRef, Look, Needs, Observer, SealedChunk, Sorted, Starter};
 use tracemill_core::order::{ExternalSorter, Order, Sorter};
 use tracemill_core::windows::{Edges, Windows};
@@ -108,7 +109,7 @@ impl SliceLook {
     fn may_matter(&self, phase: Phase, first: i64, last: i64) -> bool {
         let whole_pairs = self.plan.edges != Edges::Clip;
         match phase {
-            Phase::Part(Kind::Counter, _) if whole_pairs => {}
+            Phase::Part(PairKind::Counter, _) if whole_pairs => {}
             Phase::Part(..) => return whole_pairs || first < self.to,
             _ => {}
         }
@@ -161,7 +162,7 @@ impl Look for SliceLook {
             }
         }
         match phase {
-            Phase::Part(Kind::Counter, _) if self.plan.edges != Edges::Clip => true,
+            Phase::Part(PairKind::Counter, _) if self.plan.edges != Edges::Clip => true,
             Phase::Part(kind, step) => {
                 let mut part = PairEvent::new(event, entry, kind, step);
                 let all = self.plan.all.as_ref();
