@@ -1,13 +1,12 @@
 //! What lasts, as one worker finds it in one chunk: complete events by themselves, parts of all else.
 
 use super::span::{Span, SummedPlace};
-use crate::slice::keys::{self, PairEvent};
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_core::bounds::Times;
 use tracemill_core::entry::{Entry, rank};
-use tracemill_core::event::Phase;
+use tracemill_core::event::{PairEvent, Phase};
 use tracemill_core::order::{Keyed, Order};
 use tracemill_core::place::Place;
 use tracemill_core::record;
@@ -18,7 +17,7 @@ record! {
     /// A part of something that lasts, with the thread it stands on and its checksum.
     #[derive(Clone, Copy)]
     pub(super) struct LastingEvent {
-        pub(super) part: keys::PairEvent,
+        pub(super) part: PairEvent,
         /// Among the threads of the chunk, then among all.
         pub(super) thread: u32,
         pub(super) sum: u32,

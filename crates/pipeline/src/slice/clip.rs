@@ -18,13 +18,13 @@
 //! output. What is to be made is noted, and made in the order of all when the walk is over (`edge`). Heap: 104 bytes for
 //! each B or begin that is open at one time in one thread or id.
 
+use super::complete::has_rest;
 use super::edge::{EdgeEvent, EdgeKind};
-use super::keys::{PairEvent, has_rest};
 use crate::config::OPEN;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::entry::{EXACT, Entry};
 use tracemill_core::error::Error;
-use tracemill_core::event::{PairKind, PairStep};
+use tracemill_core::event::{PairEvent, PairKind, PairStep};
 use tracemill_core::limits::Quota;
 use tracemill_core::order::{ExternalSorter, Gather, Order};
 use tracemill_core::pairing::Begins;

@@ -4,7 +4,7 @@
 //! decided on their digits.
 
 use tracemill_core::attos::Attos;
-use tracemill_core::entry::{Entry, longest};
+use tracemill_core::entry::{EXACT, Entry, longest};
 use tracemill_core::event::Phase;
 use tracemill_core::json::push_micros;
 use tracemill_core::patch::Patches;
@@ -120,4 +120,10 @@ impl Interval {
         patches.field(event, Field::Dur, &text);
         patches.apply(event.bytes)
     }
+}
+
+/// Returns whether the time of an event has digits below a nanosecond.
+pub(super) fn has_rest(entry: Entry, store: &Store<'_>) -> bool {
+    let bytes = store.event(entry.place);
+    entry.place.rank() == EXACT && fields_of(bytes).of(bytes).ts().is_some_and(|ts| !ts.exact)
 }

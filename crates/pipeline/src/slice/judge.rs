@@ -3,7 +3,6 @@
 use super::clip::Clip;
 use super::complete::{self, Verdict};
 use super::edge;
-use super::keys;
 use super::pairs::Pairs;
 use super::report::SliceReport;
 use super::selection::WindowSelection;
@@ -16,6 +15,7 @@ use crate::warning::Warning;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
+use tracemill_core::event::PairEvent;
 use tracemill_core::order::Sorter;
 use tracemill_core::order::{ExternalSorter, Gather, Lists, Order, Runs};
 use tracemill_core::place::Place;
@@ -121,7 +121,7 @@ impl<'j, 'p> Judge<'j, 'p> {
     /// Parts of pairs, and counters.
     fn choose_parts(
         self,
-        parts: ExternalSorter<keys::PairEvent>,
+        parts: ExternalSorter<PairEvent>,
         kept: &mut Gather<'j, 'p>,
         made: &mut SyntheticEvents,
         report: &mut SliceReport,

@@ -26,7 +26,6 @@ mod clip;
 mod complete;
 mod edge;
 mod judge;
-pub(crate) mod keys;
 pub(crate) mod narrowed;
 mod pairs;
 mod report;

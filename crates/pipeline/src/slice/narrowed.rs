@@ -1,12 +1,11 @@
 //! What is known of a trace before it is read, so that little of it need be read.
 
-use super::keys::PairEvent;
 use crate::pieces::Pieces;
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
+use tracemill_core::event::PairEvent;
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::pairing::Begins;
 use tracemill_core::windows::Windows;
 use tracemill_profile::KnownChunks;
 
@@ -38,29 +37,11 @@ impl Narrowed {
     pub(super) fn take(&self, part: &mut PairEvent, place: u64) -> bool {
         match self.apart.get(&place) {
             Some(&Some(pair)) => {
-                (part.name, part.is_apart) = (pair, true);
+                part.set_pair(pair);
                 true
             }
             Some(None) => true,
             None => self.seen.contains(&part.entry.time),
-        }
-    }
-}
-
-impl PairEvent {
-    /// Opens it.
-    pub(super) fn open_in<T: Copy>(&self, open: &mut Begins<T>, value: T) {
-        match self.is_apart {
-            true => open.begin_apart(self.name, value),
-            false => open.begin(self.name, value),
-        }
-    }
-
-    /// What it closes; `only_by_name`: see [`Narrowed`].
-    pub(super) fn close_in<T: Copy>(&self, open: &mut Begins<T>, only_by_name: bool) -> Option<T> {
-        match self.is_apart || only_by_name && self.name != 0 {
-            true => open.end_named(self.name),
-            false => open.end(self.name),
         }
     }
 }

@@ -8,11 +8,11 @@
 //! Heap: 64 bytes for each B or begin that is open at one time in one thread or id; of one flow 16 bytes a step, on disk
 //! beyond their share.
 
-use super::keys::{PairEvent, has_rest};
+use super::complete::has_rest;
 use crate::config::OPEN;
 use tracemill_core::entry::Entry;
 use tracemill_core::error::Error;
-use tracemill_core::event::{PairKind, PairStep};
+use tracemill_core::event::{PairEvent, PairKind, PairStep};
 use tracemill_core::limits::Quota;
 use tracemill_core::order::Gather;
 use tracemill_core::pairing::Begins;

@@ -13,7 +13,6 @@
 //!   TracingStartedInBrowser … ──> essential
 //! ```
 
-use super::keys::{self, PairEvent};
 use super::narrowed::{BASE, Narrowed};
 use crate::config::Config;
 use crate::essential::{is_essential, may_be_special};
@@ -22,7 +21,7 @@ use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::entry::Entry;
 use tracemill_core::envelope::ChunkStats;
 use tracemill_core::error::Error;
-use tracemill_core::event::{PairKind, Phase, end_of};
+use tracemill_core::event::{PairEvent, PairKind, Phase, end_of};
 use tracemill_core::observe::{EventRef, Look, Needs, Observer, SealedChunk, Sorted, Starter};
 use tracemill_core::order::{ExternalSorter, Order, Sorter};
 use tracemill_core::windows::{Edges, Windows};
@@ -86,7 +85,7 @@ pub(super) struct SliceLook {
     from: i64,
     to: i64,
     times: Times,
-    parts: Vec<keys::PairEvent>,
+    parts: Vec<PairEvent>,
     essential: Vec<Entry>,
     streams: Router,
 }
@@ -192,7 +191,7 @@ impl Look for SliceLook {
 pub(super) struct WindowSelection {
     plan: Arc<Plan>,
     times: Times,
-    pub(super) parts: ExternalSorter<keys::PairEvent>,
+    pub(super) parts: ExternalSorter<PairEvent>,
     pub(super) essential: Sorter,
     pub(super) streams: Streams,
 }
