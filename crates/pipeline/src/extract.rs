@@ -3,9 +3,10 @@
 use crate::config::Config;
 use crate::file_names::{fill, resolved_path, safe, unknown_placeholder};
 use crate::id_set::IdSet;
-use crate::inputs::of_inputs;
+use crate::inputs::{of_inputs, scan};
+use crate::read_plan::{Planned, ReadPlan, ScanReason, Stop};
 use crate::rows;
-use crate::sidecar::{self, Asked};
+use crate::sidecar::profile_plan;
 use crate::warning::Warning;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_core::json::printable;
 use tracemill_core::losses::InputReport;
 use tracemill_core::metadata::Names;
-use tracemill_core::observe::Scanned;
+use tracemill_core::observe::{Nothing, Scanned};
 use tracemill_core::output::{self, Length, Output};
 use tracemill_core::read::Inputs;
 use tracemill_core::remedy::Remedy;
@@ -194,8 +195,8 @@ fn run(
     if let Some(ProfileTarget::One(target)) = target {
         output::check(&plain(target.clone()), &all_sources)?;
     }
-    let Asked { answer, used, unused, warning } = sidecar::profiles(sources, config)?;
-    let Scanned { inputs, index, observed: mut collector } = answer;
+    let (scanned, used, reason) = read(sources, profile_plan(sources, config)?, config)?;
+    let Scanned { inputs, index, observed: mut collector } = scanned;
     collector.streams.finish()?;
     let store = &inputs.store().with_long(&collector.streams.long);
     let mut groups = collector.streams.groups();
@@ -203,7 +204,7 @@ fn run(
     groups.retain(|&group| choice.takes(group));
     let (names, documents) = (&collector.names, &*index.documents);
     let job = ExtractRun { names, documents, inputs: &inputs, store, config };
-    let mut warnings = of_inputs(&inputs).chain(warning).collect();
+    let mut warnings = of_inputs(&inputs).chain(reason.warning).collect();
     let targets = match target {
         None => vec![None; groups.len()],
         Some(_) if groups.is_empty() && all > 0 => {
@@ -224,8 +225,29 @@ fn run(
     inputs.check_unchanged()?;
     profiles.sort_by_key(|profile| profile.start_ns);
     let spills = collector.streams.spilled;
-    let (index, index_unused) = (used, unused);
+    let (index, index_unused) = (used, reason.unused);
     Ok(ProfilesReport { inputs: inputs.reports, profiles, spills, index, index_unused, warnings })
+}
+
+/// Reads what an index says is enough, or everything. Returns the index that was used, with the bytes of the
+/// events that it names, or why it was not.
+#[expect(clippy::type_complexity, reason = "read in one place")]
+fn read(
+    sources: &[Source],
+    planned: Planned<ReadPlan>,
+    config: &Config,
+) -> Result<(Scanned<Nothing, Collector>, Option<(PathBuf, u64)>, ScanReason), Error> {
+    let reason = match planned {
+        Planned::Plan(plan) => match plan.read(Nothing, Collector::new(config), config)? {
+            Some(scanned) => {
+                let used = Some((plan.index.index, plan.bytes));
+                return Ok((scanned, used, ScanReason::default()));
+            }
+            None => plan.reject(Stop::changed(), config)?,
+        },
+        Planned::Scan(reason) => reason,
+    };
+    Ok((scan(sources, config, Nothing, Collector::new(config))?, None, reason))
 }
 
 fn plain(target: Target) -> OutputConfig {

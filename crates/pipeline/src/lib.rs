@@ -66,6 +66,7 @@ mod annotation_drop;
 mod annotations;
 mod around;
 mod async_times;
+mod by_index;
 mod check;
 mod clock;
 mod config;
@@ -97,7 +98,7 @@ mod overlapped_copy;
 mod parts;
 mod patcher;
 mod pattern;
-mod pieces;
+mod read_plan;
 mod redact;
 mod reordering;
 mod repaired_keys;
@@ -116,6 +117,7 @@ mod whole_trace;
 
 pub use around::{EventName, Occurrences, find_events};
 pub use async_times::{AsyncReport, AsyncTimes, async_times};
+pub use by_index::{info, info_with};
 pub use check::{
     CheckReport, Finding, FoundAt, FoundEvent, Lack, ReadOn, Severity, check, check_rules, lacking,
     lacking_of, may_lack,
@@ -143,7 +145,7 @@ pub use key_path::{FoundKey, find_key};
 pub use merge::{is_plain_name, merge, plan_merge};
 pub use merged_scan::{MergeIndex, PendingMerge, scan_to_merge};
 pub use pattern::{Glob, Pattern, Preset};
-pub use pieces::Unused;
+pub use read_plan::{ReadPlan, Unused};
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use report::{
     AnnotationReport, ClockMethod, ConvertReport, Dropped, FilterReport, IdentityReport,
@@ -152,7 +154,7 @@ pub use report::{
 pub use rows::WrittenId;
 pub use sidecar::{
     DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch, IndexConfig,
-    IndexReport, IndexSection, Reach, has_index, index, index_path, info, info_with,
+    IndexReport, IndexSection, Reach, has_index, index, index_path,
 };
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};

@@ -99,9 +99,9 @@ impl Indexed {
         let mut all = All::new(tables.0.clone(), Arc::clone(&tables.2), config);
         all.check()?;
         let mut special_spans = Vec::new();
+        let Some((plan, places)) = index.special_plan()? else { return Ok(None) };
         let take = |found, input| all.append(found, input);
-        let special = index.read_special(config, EachChunk(take))?;
-        let Some((scanned, places)) = special else { return Ok(None) };
+        let scanned = InputSet::read_planned(&plan, config, EachChunk(take))?;
         all.pair(bounds.end, index.only_by_name(), config)?;
         if all.told.unended > 0 || all.told.lone_ends != Some(0) {
             return Ok(None);
@@ -286,8 +286,8 @@ impl Indexed {
             });
             all.append(found, input)
         };
-        let scanned = self.index.read_window((from, to), &config, EachChunk(take))?;
-        let Some(scanned) = scanned else { return Ok(None) };
+        let Some(plan) = self.index.window_plan(from, to)? else { return Ok(None) };
+        let scanned = InputSet::read_planned(&plan, &config, EachChunk(take))?;
         all.pair(bounds.end, self.index.only_by_name(), &config)?;
         all.keep_spans(&config, |Timed(lane, span)| {
             let is_counter = self.kind(*lane) == Some(LaneKind::Counter);
@@ -362,15 +362,16 @@ fn events_near(
     const MOST: u64 = 4096;
     let (mut around, mut events) = (FIRST, Vec::<damage::Event>::new());
     loop {
-        let near = index.stretches_around(place, around)?;
+        let plan = index.stretches_plan(&index.stretches_around(place, around)?)?;
+        let Some(plan) = plan else { return Ok(events) };
         let take = |found: Found, _| {
             events.extend(found.spans.iter().map(|own| (own.1.place, own.1.start)));
             let begins = found.marks.iter().filter(|mark| matches!(mark.phase, b'B' | b'b' | b'S'));
             events.extend(begins.map(|mark| (mark.place, mark.ts)));
             Ok(())
         };
-        let read = index.read_stretches(&near, config, EachChunk(take))?;
-        if read.is_none() || around >= MOST || events.iter().any(|own| own.0 < place) {
+        InputSet::read_planned(&plan, config, EachChunk(take))?;
+        if around >= MOST || events.iter().any(|own| own.0 < place) {
             return Ok(events);
         }
         events.clear();

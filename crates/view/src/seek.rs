@@ -7,7 +7,7 @@ use crate::names::holds;
 use crate::stats;
 use serde_json::Value;
 use std::sync::Arc;
-use tracemill_pipeline::{Cancel, DrawnStretch, Error};
+use tracemill_pipeline::{Cancel, DrawnStretch, Error, InputSet};
 
 /// Stretches that are looked for at a time, and that are read at a time.
 const STRETCHES: usize = 4096;
@@ -99,6 +99,13 @@ impl Indexed {
         cancel: &Cancel,
         look: &mut impl FnMut(i64, u64),
     ) -> Result<(), Error> {
+        let Some(plan) = self.index().stretches_plan(batch)? else {
+            return match batch {
+                [] | [_] => Err(self.index().one_piece()),
+                // each may be unpacked by itself
+                _ => batch.iter().try_for_each(|own| self.look_at(&[*own], text, cancel, look)),
+            };
+        };
         let config = self.config(cancel);
         let take = |found: Found, _| {
             let names = &found.labels.names;
@@ -111,13 +118,7 @@ impl Indexed {
             named.for_each(|(_, start, place)| look(start, place));
             Ok(())
         };
-        let read = self.index().read_stretches(batch, &config, EachChunk(take))?;
-        match batch {
-            _ if read.is_some() => Ok(()),
-            [] | [_] => Err(self.index().one_piece()),
-            // each may be unpacked by itself
-            _ => batch.iter().try_for_each(|own| self.look_at(&[*own], text, cancel, look)),
-        }
+        InputSet::read_planned(&plan, &config, EachChunk(take)).map(drop)
     }
 }
 

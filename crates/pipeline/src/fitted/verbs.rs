@@ -1,12 +1,12 @@
 //! The verbs that write a trace, for a viewer or for nobody.
 
 use super::{draft, fit};
+use crate::by_index::slice as slice_plain;
 use crate::config::{CheckFor, Config, ViewerRules};
 use crate::convert::convert as convert_plain;
 use crate::filter::{Filter, FilterRun, filter as filter_plain};
 use crate::merge::merge;
 use crate::report::{AnnotationReport, ConvertReport, FilterReport, MergeReport, RunReport};
-use crate::sidecar::slice as slice_plain;
 use crate::slice::{SliceReport, SliceRun};
 use crate::warning::Warning;
 use std::io;

@@ -35,6 +35,7 @@ pub use report::{
 use crate::config::Config;
 use crate::input_set::InputSet;
 use crate::inputs::scan;
+use crate::read_plan::{IndexFile, Planned};
 pub(crate) use accumulator::InfoAccumulator;
 pub(crate) use look::{InfoLook, LastEvent};
 pub use needs::InfoConfig;
@@ -43,24 +44,39 @@ use tracemill_core::error::Error;
 use tracemill_core::observe::{Nothing, Scanned};
 use tracemill_core::source::Source;
 
-/// Counts what is in `sources`, taken together, by reading them. `look` sees the report before it is known that the inputs are
-/// what they were.
+/// The report that an index has.
+pub(crate) struct IndexedReport {
+    pub(crate) report: InfoReport,
+    pub(crate) file: IndexFile,
+}
+
+/// Returns the report that an index has, or counts what is in `sources`, taken together. `look` sees the report before it is known
+/// that the inputs are what they were.
 ///
 /// # Errors
 /// As [`crate::merge()`], but for the output.
 pub(crate) fn info(
     sources: &[Source],
     wanted: &InfoConfig,
+    planned: Planned<IndexedReport>,
     config: &Config,
     look: impl FnOnce(&InfoReport),
 ) -> Result<InfoReport, Error> {
-    config.check()?;
+    let reason = match planned {
+        Planned::Plan(IndexedReport { report, file }) => {
+            look(&report);
+            return file.check_unchanged().map(|()| report);
+        }
+        Planned::Scan(reason) => reason,
+    };
     let places = InputSet::places(sources, config)?;
     let accumulator = InfoAccumulator::new(*wanted, config).with_places(places);
     let Scanned { inputs, index, observed } = scan(sources, config, Nothing, accumulator)?;
     inputs.check_unchanged()?;
-    let (report, _) = observed.report(&inputs, &index.documents)?;
+    let (mut report, _) = observed.report(&inputs, &index.documents)?;
     look(&report);
     inputs.check_unchanged()?;
+    report.index_unused = reason.unused;
+    report.warnings.extend(reason.warning);
     Ok(report)
 }

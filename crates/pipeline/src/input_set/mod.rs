@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::identity::may_be_several;
 use crate::input_watch::{InputWatch, facts_of, input_watch};
 use crate::inputs::of_inputs;
-use crate::pieces::Pieces as Known;
+use crate::read_plan::ReadPlan;
 use crate::warning::Warning;
 use cpuprofiles::CpuprofileInput;
 pub(crate) use cpuprofiles::CpuprofileInputs;
@@ -108,27 +108,31 @@ impl InputSet {
         Ok(places)
     }
 
-    /// Reads pieces of one input. Returns `None` if the pieces are not what the index says.
+    /// Reads the byte ranges of a plan, which an index has made
+    /// ([`DrawnIndex::window_plan`](crate::DrawnIndex::window_plan)).
     ///
     /// # Errors
-    /// [`Cancelled`](tracemill_core::error::ErrorKind::Cancelled) if the run was cancelled, and those of
-    /// the observer.
-    pub(crate) fn read_pieces<O: Observer>(
-        source: &Source,
-        pieces: &Known,
+    /// [`Changed`](tracemill_core::error::ErrorKind::Changed) if the input holds something else than the
+    /// index says, [`Cancelled`](tracemill_core::error::ErrorKind::Cancelled) if the run was cancelled, and
+    /// those of the observer.
+    pub fn read_planned<O: Observer>(
+        plan: &ReadPlan,
         config: &Config,
         observer: O,
-    ) -> Result<Option<InputSet>, Error> {
+    ) -> Result<InputSet, Error> {
         let (observer, error) = FirstError::new(observer);
-        let observer = observers(std::slice::from_ref(source), config, observer);
-        let read = pieces.read(source, Nothing, observer, config);
+        let observer = observers(std::slice::from_ref(&plan.source), config, observer);
+        let read = plan.read(Nothing, observer, config);
         if let Some(error) = error.take() {
             return Err(error);
         }
-        let Some(Scanned { inputs, index, observed }) = read? else { return Ok(None) };
-        let wholes = CpuprofileInputs::new(config);
-        let read = (inputs, index.documents);
-        InputSet::new(read, observed, wholes, config).map(Some)
+        let set = read?.map(|Scanned { inputs, index, observed }| {
+            let wholes = CpuprofileInputs::new(config);
+            InputSet::new((inputs, index.documents), observed, wholes, config)
+        });
+        let set = set.transpose()?;
+        plan.index.check_unchanged()?;
+        set.ok_or_else(|| plan.index.changed())
     }
 
     /// Decides on places, once all inputs are read. `wholes` are the `.cpuprofile` inputs.

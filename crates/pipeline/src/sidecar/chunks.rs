@@ -9,7 +9,7 @@
 
 use super::chunk_rows::Expected;
 use super::lookup::{Lookup, Single, singles};
-use crate::pieces::{Stop, Unused};
+use crate::read_plan::{Stop, Unused};
 use std::ops::Range;
 use tracemill_core::hash::HashSet;
 use tracemill_core::limits::Limits;

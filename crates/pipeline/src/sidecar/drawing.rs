@@ -7,26 +7,22 @@
 //!
 //! What was read must have the checksums of the index, which else is none of the trace.
 
-use super::chosen::Candidate;
-use super::fresh::input_of;
 use super::lookup::Lookup;
-use super::meta::WindowsMeta;
+use super::meta::DrawnMeta;
 use super::packed::Packing;
-use super::place::index_path;
-use super::plan::Known;
+use super::query::IndexedInput;
 use super::whole::make_or_hold;
 use crate::config::Config;
 use crate::drawing::{LaneKey, LaneKind, Seen};
-use crate::pieces::{Stop, Unused};
+use crate::read_plan::{IndexFile, Stop, Unused};
 use crate::warning::Warning;
 use std::sync::Arc;
 use tracemill_core::bounds::Bounds;
 use tracemill_core::error::Error;
 use tracemill_core::losses::InputReport;
-use tracemill_core::packed::Restart;
 use tracemill_core::source::Source;
 use tracemill_index::bins::NO_NAME;
-use tracemill_index::{Index, IndexError, Input, Page, id, spans};
+use tracemill_index::{Index, IndexError, Page, id, spans};
 use tracemill_tokenizer::Mapped;
 
 /// Whether an index can be drawn from.
@@ -88,17 +84,10 @@ pub struct DrawnName<'t> {
 
 /// An index that is that of its trace, opened.
 pub struct DrawnIndex {
-    pub(super) source: Source,
-    pub(super) candidate: Candidate,
+    pub(super) input: IndexedInput,
     bytes: Mapped,
-    input: Input,
-    pub(super) report: InputReport,
-    windows: WindowsMeta,
     bounds: Bounds,
-    bins: u32,
-    threads: u32,
-    /// Where unpacking may begin, if the trace is packed.
-    restarts: Option<Arc<[Restart]>>,
+    drawn: DrawnMeta,
 }
 
 impl DrawnIndex {
@@ -107,15 +96,15 @@ impl DrawnIndex {
     /// # Errors
     /// [`crate::ErrorKind::NotATrace`] for an index that was named and is none of the file.
     pub fn open(source: &Source, config: &Config) -> Result<DrawnState, Error> {
-        let Some(candidate) = Candidate::of(std::slice::from_ref(source), config)? else {
+        let Some(file) = IndexFile::of(std::slice::from_ref(source), config)? else {
             return Ok(DrawnState::Cannot(Unused::Packed));
         };
         if config.strict {
             return Ok(DrawnState::Cannot(Unused::Strict));
         }
-        let opened = candidate.map().and_then(|bytes| Self::of(source, &candidate, bytes));
+        let opened = file.map().and_then(|bytes| Self::of(source, &file, bytes));
         match opened {
-            Err(Stop::Wrong(problem)) if candidate.is_named => Err(candidate.refused(problem)),
+            Err(Stop::Wrong(problem)) if file.is_named => Err(file.refused(problem)),
             opened => Ok(Self::state(opened)),
         }
     }
@@ -128,34 +117,19 @@ impl DrawnIndex {
         }
     }
 
-    fn of(source: &Source, candidate: &Candidate, bytes: Mapped) -> Result<Self, Stop> {
-        let known = Known::of(candidate, &bytes)?;
-        let (bounds, drawn) = (known.windows.known_bounds()?, known.drawn.ok_or(Unused::NoRoom)?);
+    fn of(source: &Source, file: &IndexFile, bytes: Mapped) -> Result<Self, Stop> {
+        let (index, mut input) = IndexedInput::open(source, file, &bytes)?;
+        let (bounds, drawn) = (input.windows.known_bounds()?, input.drawn.ok_or(Unused::NoRoom)?);
         if drawn.level > 63 {
             return Err("its bins are impossible".into());
         }
-        let has = |id| known.index.section(id).is_some();
-        let (bytes_of_text, restarts) = (known.input.bytes, known.restarts);
-        let lookup = Lookup::new(&known.index, bytes_of_text, restarts.clone())?;
-        if lookup.is_none() || ![id::NAMES, id::LANES, id::BINS].into_iter().all(has) {
+        let has = |id| index.section(id).is_some();
+        if input.lookup(&index)?.is_none() || ![id::NAMES, id::LANES, id::BINS].into_iter().all(has)
+        {
             return Err(Unused::NoRoom.into());
         }
-        let input = input_of(&candidate.trace).map_err(|_| Stop::Missing)?;
-        let span = Some((bounds.first, bounds.last));
-        let report = InputReport { name: source.to_string(), span, ..known.input };
-        let windows = known.windows;
-        Ok(DrawnIndex {
-            source: source.clone(),
-            candidate: candidate.clone(),
-            bytes,
-            input,
-            report,
-            windows,
-            bounds,
-            bins: drawn.level,
-            threads: drawn.threads,
-            restarts,
-        })
+        input.report.span = Some((bounds.first, bounds.last));
+        Ok(DrawnIndex { input, bytes, bounds, drawn })
     }
 
     /// Bytes of text of a file, about, if its index, once it is made, may say how parts of it are read. Cost: of a packed file a look at the
@@ -180,21 +154,22 @@ impl DrawnIndex {
         let Some((bytes, error)) = make_or_hold(source, seen, config)? else {
             return Ok((Self::open(source, config)?, None));
         };
-        let trace = source.path().to_owned();
-        let candidate = Candidate { index: index_path(&trace), trace, is_named: false };
-        let state = Self::state(Self::of(source, &candidate, bytes));
+        let Some(file) = IndexFile::of(std::slice::from_ref(source), config)? else {
+            return Ok((DrawnState::Missing, None));
+        };
+        let state = Self::state(Self::of(source, &file, bytes));
         let (trace, why) = (source.to_string(), error.to_string());
         Ok((state, Some(Warning::IndexNotKept { trace, why })))
     }
 
     /// The trace.
     pub fn source(&self) -> &Source {
-        &self.source
+        &self.input.source
     }
 
     /// Whether it is packed: then its text is only there as far as it was unpacked.
     pub fn is_packed(&self) -> bool {
-        self.report.encoding.is_some()
+        self.input.report.encoding.is_some()
     }
 
     /// First and last times.
@@ -204,32 +179,32 @@ impl DrawnIndex {
 
     /// What there is to say of the trace.
     pub fn report(&self) -> &InputReport {
-        &self.report
+        &self.input.report
     }
 
     /// Intervals that last longer, in nanoseconds, are [`DrawnIndex::spans`].
     pub fn look_back(&self) -> i64 {
-        self.windows.look_back()
+        self.input.windows.look_back()
     }
 
     /// Whether an interval of so many nanoseconds is among [`DrawnIndex::spans`].
     pub fn is_long(&self, dur: i64) -> bool {
-        super::granules::level(dur.unsigned_abs()) > self.windows.level
+        super::granules::level(dur.unsigned_abs()) > self.input.windows.level
     }
 
     /// Nanoseconds of a bin.
     pub fn bin_width(&self) -> i64 {
-        1_i64.checked_shl(self.bins).filter(|width| *width > 0).unwrap_or(i64::MAX)
+        1_i64.checked_shl(self.drawn.level).filter(|width| *width > 0).unwrap_or(i64::MAX)
     }
 
     /// Whether there are CPU profiles in it.
     pub fn has_profiles(&self) -> bool {
-        self.windows.has_profiles
+        self.input.windows.has_profiles
     }
 
     /// Whether an end closes only a begin of its name.
     pub fn only_by_name(&self) -> bool {
-        self.windows.has_crossings
+        self.input.windows.has_crossings
     }
 
     /// Asks the sections.
@@ -239,7 +214,7 @@ impl DrawnIndex {
     ) -> Result<T, Error> {
         let asked = || {
             let index = Index::open(&self.bytes)?;
-            let lookup = Lookup::new(&index, self.report.bytes, self.restarts.clone())?;
+            let lookup = self.input.lookup(&index)?;
             lookup.as_ref().map(ask).transpose()
         };
         let problem = match asked() {
@@ -247,7 +222,7 @@ impl DrawnIndex {
             Ok(None) => "it has no lists of events".to_owned(),
             Err(problem) => problem.to_string(),
         };
-        Err(self.candidate.refused(problem))
+        Err(self.input.file.refused(problem))
     }
 
     fn pages(
@@ -287,7 +262,7 @@ impl DrawnIndex {
             for row in 0..page.rows() {
                 let (text, behind) = rest.split_at(within(lens[row], rest));
                 rest = behind;
-                let count = counts[row].min(self.report.events);
+                let count = counts[row].min(self.input.report.events);
                 let (total, longest) = (totals[row] as i64, longest[row] as i64);
                 visit(DrawnName { text, count, total, longest });
             }
@@ -304,7 +279,7 @@ impl DrawnIndex {
         seen: Option<(i64, i64)>,
         mut visit: impl FnMut(DrawnSpan) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let threads = u64::from(self.threads);
+        let threads = u64::from(self.drawn.threads);
         let mut said = Ok(());
         let (from, to) = seen.unwrap_or((i64::MIN, i64::MAX));
         self.asked(|lookup| {
@@ -339,11 +314,11 @@ impl DrawnIndex {
         self.pages(id::BINS, |page| {
             let [lanes, numbers, counts, busy, longest, names] = page.columns()?;
             for row in 0..page.rows() {
-                let start = (numbers[row] as i64).checked_shl(self.bins).unwrap_or_default();
+                let start = (numbers[row] as i64).checked_shl(self.drawn.level).unwrap_or_default();
                 visit(DrawnBin {
                     lane: lanes[row] as u32,
                     start,
-                    count: counts[row].min(self.report.events),
+                    count: counts[row].min(self.input.report.events),
                     busy: busy[row] as i64,
                     longest: longest[row] as i64,
                     name: name_of(names[row]),
@@ -358,14 +333,7 @@ impl DrawnIndex {
     /// # Errors
     /// [`crate::ErrorKind::Changed`] if it is not.
     pub fn check_unchanged(&self) -> Result<(), Error> {
-        let path = &self.candidate.trace;
-        let known = std::fs::metadata(path).map_err(|e| Error::read(path.display(), e))?;
-        match known.len() == self.input.length
-            && super::fresh::modified_ns(&known) == self.input.modified_ns
-        {
-            true => Ok(()),
-            false => Err(self.candidate.changed()),
-        }
+        self.input.file.check_unchanged()
     }
 }
 

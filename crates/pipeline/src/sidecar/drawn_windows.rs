@@ -5,18 +5,16 @@
 
 use super::drawing::DrawnIndex;
 use super::fresh::map;
-use super::lookup::{Granules, Row};
-use super::plan::text_of;
+use super::lookup::{Granules, Lookup, Row};
+use super::query::IndexedInput;
 use crate::config::Config;
-use crate::input_set::InputSet;
-use crate::pieces::Pieces;
+use crate::read_plan::ReadPlan;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::observe::Observer;
-use tracemill_core::packed::{Unpacking, unpack};
-use tracemill_core::pieces::{Chosen, Piece};
+use tracemill_core::packed::unpack;
+use tracemill_core::pieces::Piece;
 use tracemill_index::{Index, IndexError, PageEntry, id, spans};
 use tracemill_tokenizer::Cursor;
 
@@ -84,19 +82,15 @@ impl DrawnIndex {
         from.saturating_sub(look)..to.saturating_add(look)
     }
 
-    /// Reads the events that touch a window, and some beside it: all that are short, of counters the values at its begin, and of flows the
-    /// points far away. Nothing if too much of a packed trace had to be unpacked for it.
+    /// Plans to read the events that touch a window, and some outside of it: all short ones, of counters
+    /// the values at its begin, and of flows the points far away. Returns `None` if too much of a packed trace
+    /// had to be unpacked.
     ///
     /// # Errors
-    /// The index is damaged or none of the trace, and those of [`InputSet::read`].
-    pub fn read_window<O: Observer>(
-        &self,
-        (from, to): (i64, i64),
-        config: &Config,
-        observer: O,
-    ) -> Result<Option<InputSet>, Error> {
+    /// The index is damaged.
+    pub fn window_plan(&self, from: i64, to: i64) -> Result<Option<ReadPlan>, Error> {
         let seen = self.seen(from, to);
-        let granules = self.asked(|lookup| {
+        self.plan(UNPACKED, |lookup| {
             let mut events = Vec::new();
             lookup.each_span(&seen, |span| {
                 let is_near = seen.contains(&span.start) || seen.contains(&span.end);
@@ -112,29 +106,22 @@ impl DrawnIndex {
                 }
             })?;
             lookup.chosen(&seen, |row| row.touches(&seen), events)
-        })?;
-        self.read(granules, UNPACKED, config, observer)
+        })
     }
 
-    /// Reads the events that count wherever they stand: metadata, and what viewers need. Gives their places too. Nothing if most of a packed
-    /// trace had to be unpacked for it.
+    /// Plans to read the events that count whatever their time is: metadata, and what viewers need. Returns
+    /// their places too; `None` if most of a packed trace had to be unpacked.
     ///
     /// # Errors
-    /// As [`DrawnIndex::read_window`].
-    pub fn read_special<O: Observer>(
-        &self,
-        config: &Config,
-        observer: O,
-    ) -> Result<Option<(InputSet, Vec<u64>)>, Error> {
-        let (granules, places) = self.asked(|lookup| {
+    /// The index is damaged.
+    pub fn special_plan(&self) -> Result<Option<(ReadPlan, Vec<u64>)>, Error> {
+        let mut places = Vec::new();
+        let plan = self.plan(UNPACKED.max(self.input.report.bytes / 2), |lookup| {
             let events = lookup.listed()?;
-            let places = events.iter().map(|event| event.place).collect();
-            let nothing = i64::MIN..i64::MIN;
-            Ok((lookup.chosen(&nothing, |_| false, events)?, places))
+            places = events.iter().map(|event| event.place).collect();
+            lookup.chosen(&(i64::MIN..i64::MIN), |_| false, events)
         })?;
-        let most = UNPACKED.max(self.report.bytes / 2);
-        let scanned = self.read(granules, most, config, observer)?;
-        Ok(scanned.map(|scanned| (scanned, places)))
+        Ok(plan.map(|plan| (plan, places)))
     }
 
     /// Stretches of the text with events of names that are wanted, at most so many: those with the least `rank`, a number of their times, in
@@ -198,27 +185,22 @@ impl DrawnIndex {
         })
     }
 
-    /// Reads the events of stretches of the text; nothing if too much of a packed trace had to be unpacked for it.
+    /// Plans to read the events of stretches of the text. Returns `None` if too much of a packed trace had to be
+    /// unpacked.
     ///
     /// # Errors
-    /// As [`DrawnIndex::read_window`].
-    pub fn read_stretches<O: Observer>(
-        &self,
-        stretches: &[DrawnStretch],
-        config: &Config,
-        observer: O,
-    ) -> Result<Option<InputSet>, Error> {
+    /// The index is damaged.
+    pub fn stretches_plan(&self, stretches: &[DrawnStretch]) -> Result<Option<ReadPlan>, Error> {
         let mut rows: Vec<u64> = stretches.iter().map(|own| own.key.1).collect();
         rows.sort_unstable();
         let is_one = |row: &Row| rows.binary_search(&row.number).is_ok();
         let times = stretches.iter().map(|own| own.times);
         let times = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default();
         let seen = times.0..times.1.saturating_add(1);
-        let granules = self.asked(|lookup| lookup.chosen(&seen, is_one, Vec::new()))?;
-        self.read(granules, UNPACKED, config, observer)
+        self.plan(UNPACKED, |lookup| lookup.chosen(&seen, is_one, Vec::new()))
     }
 
-    /// As [`InputSet::event_at`], of an event of a packed trace, wherever it stands. Cost: the stretch that holds it is unpacked.
+    /// As [`InputSet::event_at`](crate::InputSet::event_at), of an event of a packed trace, wherever it stands. Cost: the stretch that holds it is unpacked.
     ///
     /// # Errors
     /// [`ErrorKind::OnePiece`] if too much had to be unpacked; the index is damaged or none of the trace; the folder of temporary files has no room.
@@ -230,23 +212,27 @@ impl DrawnIndex {
     ) -> Result<Option<(Vec<u8>, u64)>, Error> {
         /// Bytes that are looked at to find the end of an event: nearly all end within the first of these.
         const ENDS: [u64; 2] = [64 << 10, 64 << 20];
-        let path = &self.candidate.trace;
-        let file = map(path).map_err(|e| Error::read(path.display(), e))?;
-        let file = Arc::new(file.ok_or_else(|| self.candidate.changed())?);
+        let IndexedInput { source, file, report, .. } = &self.input;
+        let path = &file.trace;
+        let mapped = map(path).map_err(|e| Error::read(path.display(), e))?;
+        let mapped = Arc::new(mapped.ok_or_else(|| file.changed())?);
         for len in ENDS {
-            let end = place.saturating_add(len).min(self.report.bytes);
+            let end = place.saturating_add(len).min(report.bytes);
             if place >= end {
                 return Ok(None);
             }
-            let unpacking = self.unpacking(&[Piece::Stretch(place..end)], UNPACKED)?;
+            let mut blocks = Granules::default();
+            blocks.pieces.push(Piece::Stretch(place..end));
+            let plan = self.plan(UNPACKED, |_| Ok(blocks))?;
+            let unpacking = plan.and_then(|plan| plan.ranges.unpacked);
             let unpacking = unpacking.ok_or_else(|| self.one_piece())?;
-            let text = unpack(&self.source.to_string(), &file, &unpacking, config)?;
+            let text = unpack(&source.to_string(), &mapped, &unpacking, config)?;
             let event = text.get(place as usize..end as usize).unwrap_or_default();
             if event.first() != Some(&b'{') {
                 return Ok(None);
             }
             let own = Cursor::new(event).value().len();
-            if own < event.len() || len == ENDS[1] || end == self.report.bytes {
+            if own < event.len() || len == ENDS[1] || end == report.bytes {
                 return Ok(Some((event[..own.min(most)].to_vec(), own as u64)));
             }
         }
@@ -255,41 +241,18 @@ impl DrawnIndex {
 
     /// Why what lies in a packed trace cannot be read.
     pub fn one_piece(&self) -> Error {
-        ErrorKind::OnePiece { input: self.source.to_string(), most: UNPACKED }.into()
+        ErrorKind::OnePiece { input: self.input.source.to_string(), most: UNPACKED }.into()
     }
 
-    /// What is to be unpacked for pieces; nothing if that has too many bytes.
-    fn unpacking(&self, pieces: &[Piece], most: u64) -> Result<Option<Unpacking>, Error> {
-        self.asked(|lookup| {
-            let Some(packed) = &lookup.packed else { return Ok(None) };
-            let unpacking = packed.unpacking(pieces, self.report.bytes);
-            Ok((text_of(&unpacking) <= most).then_some(unpacking))
-        })
-    }
-
-    fn read<O: Observer>(
+    /// Plans to read some blocks; `None` if more than `most` bytes had to be unpacked.
+    fn plan(
         &self,
-        granules: Granules,
         most: u64,
-        config: &Config,
-        observer: O,
-    ) -> Result<Option<InputSet>, Error> {
-        if !granules.are_in_order() {
-            return Err(self.candidate.refused("its places are not in order".to_owned()));
-        }
-        let Granules { pieces, read, .. } = granules;
-        let unpacked = match self.is_packed() {
-            false => None,
-            true => match self.unpacking(&pieces, most)? {
-                None => return Ok(None),
-                unpacked => unpacked,
-            },
-        };
-        let chosen = Chosen { pieces, unpacked };
-        let pieces = Pieces { chosen, read, report: self.report.clone() };
-        let scanned = InputSet::read_pieces(&self.source, &pieces, config, observer)?;
-        self.check_unchanged()?;
-        scanned.map_or_else(|| Err(self.candidate.changed()), |scanned| Ok(Some(scanned)))
+        choose: impl FnOnce(&Lookup<'_, '_>) -> Result<Granules, IndexError>,
+    ) -> Result<Option<ReadPlan>, Error> {
+        let plan = self.asked(|lookup| Ok(self.input.plan(lookup, choose(lookup)?)))?;
+        let plan = plan.map_err(|problem| self.input.file.refused(problem.to_owned()))?;
+        Ok(Some(plan).filter(|plan| plan.unpacked() <= most))
     }
 }
 

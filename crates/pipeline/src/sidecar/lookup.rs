@@ -2,7 +2,7 @@
 
 use super::packed::PackedText;
 use super::pages::ROWS;
-use crate::pieces::Read;
+use crate::read_plan::EventSum;
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::hash::HashMap;
@@ -53,7 +53,7 @@ pub(super) struct SpanRow {
 #[derive(Default)]
 pub(super) struct Granules {
     pub(super) pieces: Vec<Piece>,
-    pub(super) read: Read,
+    pub(super) sum: EventSum,
     /// Bytes of granules, and of profiles.
     pub(super) bytes: u64,
     /// That of the granule behind the last one.
@@ -272,7 +272,7 @@ impl Granules {
     /// An event behind all others.
     pub(super) fn event(&mut self, Single { place, sum, bytes }: Single) {
         self.pieces.push(Piece::Event(place, bytes));
-        self.read.add(Read { events: 1, sum });
+        self.sum.add(EventSum { events: 1, sum });
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
@@ -280,7 +280,7 @@ impl Granules {
     fn granule(&mut self, row: &Row, end: u64, text: u64) {
         self.stretch(row.place..end, row.number);
         self.bytes = self.bytes.saturating_add(end.min(text).saturating_sub(row.place));
-        self.read.add(Read { events: row.events, sum: row.sum as u32 });
+        self.sum.add(EventSum { events: row.events, sum: row.sum as u32 });
     }
 
     /// Joins neighbours: nothing but a separator stands between them.

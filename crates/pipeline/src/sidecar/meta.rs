@@ -3,7 +3,7 @@
 use super::granules::length_of;
 use super::sound::is_sound;
 use crate::info::InfoReport;
-use crate::pieces::{Stop, Unused};
+use crate::read_plan::{Stop, Unused};
 use serde::{Deserialize, Serialize};
 use tracemill_core::bounds::Bounds;
 use tracemill_core::input::MEMBERS;

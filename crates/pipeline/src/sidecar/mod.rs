@@ -8,10 +8,8 @@
 //! The format is that of `tracemill-index`. An index may be wrong only by being refused: whoever asks it gets what a scan would
 //! say, or scans.
 
-mod answer;
 mod bins;
 mod build;
-mod chosen;
 mod chunk_rows;
 mod chunks;
 mod drawing;
@@ -20,6 +18,7 @@ mod drawn_windows;
 mod fresh;
 mod granule_names;
 mod granules;
+mod index_file;
 mod lasting;
 mod look;
 mod lookup;
@@ -27,24 +26,24 @@ mod meta;
 mod packed;
 mod pages;
 mod place;
-mod plan;
 mod profiles;
+mod query;
 mod rows;
 mod sections;
 mod sound;
 mod span;
 mod spans;
 mod streams;
+mod summary;
 mod whole;
 mod windows;
 mod write;
 
-pub use answer::{info, info_with};
-pub(crate) use chosen::index_unused;
 pub use drawing::{DrawnBin, DrawnIndex, DrawnName, DrawnSpan, DrawnState};
 pub use drawn_windows::{DrawnCount, DrawnStretch};
+pub(crate) use index_file::index_unused;
 pub use place::{has_index, index_path};
-pub(crate) use plan::Asked;
-pub(crate) use profiles::profiles;
+pub(crate) use profiles::profile_plan;
+pub(crate) use summary::summary;
 pub use whole::{IndexConfig, IndexReport, IndexSection, Reach, index};
-pub(crate) use windows::slice;
+pub(crate) use windows::window_plan;

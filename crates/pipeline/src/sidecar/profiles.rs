@@ -1,4 +1,4 @@
-//! CPU profiles by an index: only their events are read.
+//! Plans which byte ranges CPU profiles need: only their events.
 //!
 //! ```text
 //!   STREAMS, STREAM_EVENTS ─ all events of all CPU profiles ──┐
@@ -8,45 +8,27 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
-use super::plan::{Asked, Opened, are_too_many, pieces_of, run};
+use super::query::query_ranges;
 use crate::config::Config;
-use crate::inputs::scan;
-use crate::pieces::{Pieces, Stop, Unused};
+use crate::read_plan::{Planned, ReadPlan, Unused};
 use tracemill_core::error::Error;
-use tracemill_core::observe::{Nothing, Scanned};
 use tracemill_core::source::Source;
-use tracemill_profile::Collector;
 
-/// Reads the CPU profiles of `sources`.
-pub(crate) fn profiles(
+/// Returns what CPU profiles need of `sources`, if that is one input whose index says so.
+///
+/// # Errors
+/// [`NotATrace`](tracemill_core::error::ErrorKind::NotATrace) if the user named an index that is not that of the
+/// input.
+pub(crate) fn profile_plan(
     sources: &[Source],
     config: &Config,
-) -> Result<Asked<Scanned<Nothing, Collector>>, Error> {
-    run(
-        sources,
-        config,
-        |opened| pieces(opened, config),
-        |source, pieces| {
-            let read = pieces.read(source, Nothing, Collector::new(config), config)?;
-            Ok(read.ok_or_else(Stop::changed))
-        },
-        || scan(sources, config, Nothing, Collector::new(config)),
-    )
-}
-
-/// What is to be read, and its bytes of events.
-fn pieces(
-    Opened { lookup, of_windows, input }: Opened<'_, '_, '_>,
-    config: &Config,
-) -> Result<(Pieces, u64), Stop> {
-    let mut events = Vec::new();
-    if of_windows.has_profiles {
-        events = lookup.profiles()?.ok_or(Unused::NoRoom)?;
-    }
-    if are_too_many(events.len(), config) {
-        return Err(Unused::NoRoom.into());
-    }
-    // no granule: events of profiles and names stand by themselves
-    let nothing = i64::MIN..i64::MIN;
-    pieces_of(lookup, lookup.pieces(&nothing, events)?, input)
+) -> Result<Planned<ReadPlan>, Error> {
+    query_ranges(sources, config, |input, lookup| {
+        let events = match input.windows.has_profiles {
+            true => lookup.profiles()?.ok_or(Unused::NoRoom)?,
+            false => Vec::new(),
+        };
+        // no block: events of profiles and names are read one by one
+        input.small_plan(lookup, (&(i64::MIN..i64::MIN), events), config)
+    })
 }

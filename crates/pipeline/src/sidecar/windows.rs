@@ -1,4 +1,4 @@
-//! `slice` with an index: only what windows may need is read.
+//! Plans which byte ranges windows of time need.
 //!
 //! ```text
 //!             a − T        a            b                      T: look-back
@@ -20,71 +20,47 @@
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
 use super::chunks;
-use super::plan::{Asked, Opened, are_too_many, pieces_of, run};
+use super::query::query_ranges;
 use crate::config::Config;
-use crate::pieces::{Stop, Unused};
-use crate::slice::narrowed::{BASE, Narrowed};
-use crate::slice::{self, SliceReport, SliceRun};
+use crate::read_plan::{BASE, Planned, Unused, WindowPlan};
 use std::sync::Arc;
 use tracemill_core::error::Error;
 use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::losses::InputReport;
-use tracemill_core::windows::{Edges, Windows};
+use tracemill_core::source::Source;
+use tracemill_core::windows::{Edges, TimeWindow, Windows};
 
-/// See [`crate::slice()`]; for no viewer.
-pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, Error> {
-    job.check(config)?;
-    // of chunks of CPU profiles it shows while they are read which are needed
-    let mut chunks = 0;
-    let asked = run(
-        job.sources,
-        config,
-        |opened| known(opened, &job, config),
-        |source, known| {
-            let known = Arc::new(known);
-            let sliced = slice::slice_known(job, source, &known, config);
-            chunks = known.chunks.as_ref().map_or(0, |chunks| chunks.bytes_read());
-            sliced
-        },
-        || slice::slice(job, config),
-    )?;
-    let Asked { answer: mut report, used, unused, warning } = asked;
-    report.index = used.map(|(index, bytes)| (index, bytes + chunks));
-    report.index_unused = unused;
-    report.written.run.warnings.extend(warning);
-    Ok(report)
-}
-
-/// What is to be read, and its bytes of events.
-fn known(
-    Opened { lookup, of_windows, input }: Opened<'_, '_, '_>,
-    job: &SliceRun<'_>,
+/// Returns what windows need of `sources`, if that is one input whose index says so.
+///
+/// # Errors
+/// [`NotATrace`](tracemill_core::error::ErrorKind::NotATrace) if the user named an index that is not that of the
+/// input.
+pub(crate) fn window_plan(
+    sources: &[Source],
+    windows: &[TimeWindow],
+    edges: Edges,
     config: &Config,
-) -> Result<(Narrowed, u64), Stop> {
-    let bounds = of_windows.known_bounds()?;
-    // who reads all of it tells what is wrong with them
-    let windows = Windows::of(job.windows, bounds).map_err(|_| Unused::Most)?;
-    if windows.hold(bounds) {
-        return Err(Unused::Most.into());
-    }
-    let look = of_windows.look_back();
-    let behind = if job.edges == Edges::Clip { 0 } else { look };
-    let seen = windows.begin().saturating_sub(look)..windows.end().saturating_add(behind);
-    let mut apart = HashMap::default();
-    let mut events = lookup.spans(&seen, job.edges, &mut apart)?.ok_or(Unused::Tied)?;
-    let (mut streams, mut chunks) = (HashSet::default(), None);
-    if of_windows.has_profiles {
-        let wanted = chunks::wanted(lookup, (&windows, job.edges), BASE, config)?;
-        (streams, chunks) = (wanted.first, Some(Arc::new(wanted.known)));
-        events.extend(wanted.events);
-    }
-    if are_too_many(events.len(), config) {
-        return Err(Unused::NoRoom.into());
-    }
-    let granules = lookup.pieces(&seen, events)?;
-    let report = InputReport { span: Some((bounds.first, bounds.last)), ..input };
-    let only_by_name = of_windows.has_crossings;
-    let (pieces, bytes) = pieces_of(lookup, granules, report)?;
-    let narrowed = Narrowed { bounds, windows, pieces, seen, apart, streams, chunks, only_by_name };
-    Ok((narrowed, bytes))
+) -> Result<Planned<WindowPlan>, Error> {
+    query_ranges(sources, config, |input, lookup| {
+        let bounds = input.windows.known_bounds()?;
+        // the scan reports what is wrong with windows
+        let windows = Windows::of(windows, bounds).map_err(|_| Unused::Most)?;
+        if windows.hold(bounds) {
+            return Err(Unused::Most.into());
+        }
+        let look = input.windows.look_back();
+        let after = if edges == Edges::Clip { 0 } else { look };
+        let times = windows.begin().saturating_sub(look)..windows.end().saturating_add(after);
+        let mut long_pairs = HashMap::default();
+        let mut events = lookup.spans(&times, edges, &mut long_pairs)?.ok_or(Unused::Tied)?;
+        let (mut streams, mut chunks) = (HashSet::default(), None);
+        if input.windows.has_profiles {
+            let wanted = chunks::wanted(lookup, (&windows, edges), BASE, config)?;
+            (streams, chunks) = (wanted.first, Some(Arc::new(wanted.known)));
+            events.extend(wanted.events);
+        }
+        let mut read = input.small_plan(lookup, (&times, events), config)?;
+        read.report.span = Some((bounds.first, bounds.last));
+        let only_by_name = input.windows.has_crossings;
+        Ok(WindowPlan { read, bounds, windows, times, long_pairs, streams, chunks, only_by_name })
+    })
 }

@@ -68,7 +68,7 @@ pub(super) struct Clip<'k, 'j, 'p> {
     next: usize,
     /// Whether what is open has yet to be re-opened in the window at hand.
     pending: bool,
-    /// See [`super::narrowed::Narrowed`].
+    /// See [`WindowPlan`](crate::read_plan::WindowPlan).
     only_by_name: bool,
     quota: Quota,
 }

@@ -36,7 +36,7 @@ pub(super) struct Judge<'j, 'p> {
     pub(super) bounds: Bounds,
     /// The windows hold the whole trace: everything is kept as it is.
     pub(super) whole: bool,
-    /// See [`super::narrowed::Narrowed`].
+    /// See [`WindowPlan`](crate::read_plan::WindowPlan).
     pub(super) only_by_name: bool,
     pub(super) config: &'j Config,
 }

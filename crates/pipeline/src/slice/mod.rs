@@ -26,7 +26,6 @@ mod clip;
 mod complete;
 mod edge;
 mod judge;
-pub(crate) mod narrowed;
 mod pairs;
 mod report;
 mod selection;
@@ -38,9 +37,8 @@ pub use report::SliceReport;
 use crate::annotations::{Annotations, name_events};
 use crate::config::Config;
 use crate::inputs::{of_inputs, scan};
-use crate::pieces::{Stop, Unused};
+use crate::read_plan::{BASE, Planned, Stop, Unused, WindowPlan};
 use judge::Judge;
-use narrowed::{BASE, Narrowed};
 use selection::{BoundsWatch, Plan, WindowSelection, keep};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -74,32 +72,47 @@ impl SliceRun<'_> {
     }
 }
 
-/// See [`crate::slice()`]; for no viewer.
-pub(crate) fn slice(job: SliceRun<'_>, config: &Config) -> Result<SliceReport, Error> {
-    job.check(config)?;
-    let SliceRun { sources, windows, edges, .. } = job;
-    let read = read(sources, windows, edges, config)?;
+/// Writes a checked run: reads what its index says is enough, or everything.
+pub(crate) fn slice(
+    job: SliceRun<'_>,
+    planned: Planned<WindowPlan>,
+    config: &Config,
+) -> Result<SliceReport, Error> {
+    let reason = match planned {
+        Planned::Plan(plan) => {
+            let plan = Arc::new(plan);
+            match slice_planned(job, &plan, config)? {
+                Ok(report) => return Ok(report),
+                Err(stop) => plan.read.reject(stop, config)?,
+            }
+        }
+        Planned::Scan(reason) => reason,
+    };
+    let read = read(job.sources, job.windows, job.edges, config)?;
     let written = write(job, read, config)?;
-    Ok(written.unwrap_or_else(|| unreachable!("a scan reads all chunks")))
+    let mut report = written.unwrap_or_else(|| unreachable!("a scan reads all chunks"));
+    report.index_unused = reason.unused;
+    report.written.run.warnings.extend(reason.warning);
+    Ok(report)
 }
 
-/// As `slice`, for a trace of which everything is known.
-pub(crate) fn slice_known(
+/// Writes what a plan reads, unless the input holds something else than its index says.
+fn slice_planned(
     job: SliceRun<'_>,
-    source: &Source,
-    known: &Arc<Narrowed>,
+    plan: &Arc<WindowPlan>,
     config: &Config,
 ) -> Result<Result<SliceReport, Stop>, Error> {
-    job.check(config)?;
-    let selection = WindowSelection::new(Plan::of_known(known, job.edges), config);
-    let read = known.pieces.read(source, keep(config), selection, config)?;
+    let selection = WindowSelection::new(Plan::of_known(plan, job.edges), config);
+    let read = plan.read.read(keep(config), selection, config)?;
     let Some(read) = read.filter(|read| read.observed.was_known()) else {
         return Ok(Err(Stop::changed()));
     };
     if name_events(&read.index.documents, &read.inputs) {
         return Ok(Err(Unused::Tied.into()));
     }
-    Ok(write(job, read, config)?.ok_or_else(Stop::changed))
+    let Some(mut report) = write(job, read, config)? else { return Ok(Err(Stop::changed())) };
+    report.index = Some((plan.read.index.index.clone(), plan.bytes_read()));
+    Ok(Ok(report))
 }
 
 /// Writes what was read; nothing if a chunk of a CPU profile proved to be another one than is known.

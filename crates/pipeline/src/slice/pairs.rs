@@ -33,7 +33,7 @@ pub(super) struct Pairs<'k, 'j, 'p> {
     flow: Option<Flow>,
     /// Steps of the flow.
     steps: SpillVec<Entry>,
-    /// See [`super::narrowed::Narrowed`].
+    /// See [`WindowPlan`](crate::read_plan::WindowPlan).
     only_by_name: bool,
     quota: Quota,
 }

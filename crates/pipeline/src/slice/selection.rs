@@ -13,9 +13,9 @@
 //!   TracingStartedInBrowser … ──> essential
 //! ```
 
-use super::narrowed::{BASE, Narrowed};
 use crate::config::Config;
 use crate::essential::{is_essential, may_be_special};
+use crate::read_plan::{BASE, WindowPlan};
 use std::sync::Arc;
 use tracemill_core::bounds::{Bounds, Times};
 use tracemill_core::entry::Entry;
@@ -34,7 +34,7 @@ pub(super) struct Plan {
     windows: Windows,
     edges: Edges,
     /// Everything, if that is known: then pieces are read.
-    all: Option<Arc<Narrowed>>,
+    all: Option<Arc<WindowPlan>>,
 }
 
 impl Plan {
@@ -44,7 +44,7 @@ impl Plan {
     }
 
     /// Plans for a trace of which everything is known.
-    pub(super) fn of_known(known: &Arc<Narrowed>, edges: Edges) -> Self {
+    pub(super) fn of_known(known: &Arc<WindowPlan>, edges: Edges) -> Self {
         Plan { windows: known.windows.clone(), edges, all: Some(Arc::clone(known)) }
     }
 }

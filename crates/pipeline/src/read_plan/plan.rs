@@ -1,0 +1,111 @@
+//! Byte ranges of one input, read in place of all of it, and the proof that they hold what the index says.
+
+use super::index_file::{IndexFile, ScanReason, Stop};
+use crate::config::Config;
+use crate::inputs;
+use std::sync::atomic::Ordering;
+use tracemill_core::error::Error;
+use tracemill_core::losses::InputReport;
+use tracemill_core::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
+use tracemill_core::packed::Stretch;
+use tracemill_core::pieces::Chosen;
+use tracemill_core::source::Source;
+use tracemill_index::event_sum;
+use tracemill_tokenizer::Event;
+
+/// The byte ranges of an input of one document that its index says are enough.
+#[derive(Debug)]
+pub struct ReadPlan {
+    pub(crate) index: IndexFile,
+    pub(crate) source: Source,
+    pub(crate) ranges: Chosen,
+    /// What the ranges hold.
+    pub(crate) sum: EventSum,
+    /// Bytes of the events in the ranges, as far as the index knows them.
+    pub(crate) bytes: u64,
+    /// The report of the input, as if all of it was read.
+    pub(crate) report: InputReport,
+}
+
+impl ReadPlan {
+    /// Returns the number of bytes of text that are unpacked for the ranges.
+    pub(crate) fn unpacked(&self) -> u64 {
+        let stretches = self.ranges.unpacked.iter().flat_map(|unpacking| &unpacking.stretches);
+        stretches.map(Stretch::bytes).sum()
+    }
+
+    /// Reads the ranges. Returns `None` if they do not hold what the index says.
+    ///
+    /// Ranges of a damaged input have its damage; what counts is that their events are those of the index.
+    ///
+    /// # Errors
+    /// [`Cancelled`](tracemill_core::error::ErrorKind::Cancelled) if the run was cancelled. Any other error is
+    /// reported by the scan of the whole input.
+    pub(crate) fn read<K: Keep, O: Observer>(
+        &self,
+        keep: K,
+        observer: O,
+        config: &Config,
+    ) -> Result<Option<Scanned<K, O>>, Error> {
+        let observers = (EventSum::default(), observer);
+        let scanned = inputs::scan_pieces(&self.source, &self.ranges, config, keep, observers);
+        let Ok(Scanned { mut inputs, index, observed: (sum, observed) }) = scanned else {
+            return config.cancel.check().map(|()| None);
+        };
+        let is_one = matches!((&index.documents[..], &inputs.reports[..]), ([_], [_]));
+        let lost = inputs.reports.iter().map(InputReport::lost).sum::<u64>();
+        if !is_one || lost > 0 && self.report.lost() == 0 || sum != self.sum {
+            return Ok(None);
+        }
+        for report in &mut inputs.reports {
+            let InputReport { name, lapses, .. } = std::mem::take(report);
+            *report = InputReport { name, lapses, ..self.report.clone() };
+        }
+        Ok(Some(Scanned { inputs, index, observed }))
+    }
+
+    /// Returns why the run scans its inputs, now that the ranges were not enough.
+    ///
+    /// # Errors
+    /// As [`IndexFile::reject`].
+    pub(crate) fn reject(&self, stop: Stop, config: &Config) -> Result<ScanReason, Error> {
+        config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+        self.index.reject(stop)
+    }
+}
+
+/// The number of events, and the sum of their checksums modulo 2³².
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EventSum {
+    pub(crate) events: u64,
+    pub(crate) sum: u32,
+}
+
+impl EventSum {
+    /// Adds more events.
+    pub(crate) fn add(&mut self, other: EventSum) {
+        self.events = self.events.wrapping_add(other.events);
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+}
+
+impl Look for EventSum {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, _: &EventRef) -> bool {
+        self.add(EventSum { events: 1, sum: event_sum(event.offset, event.bytes) });
+        true
+    }
+}
+
+impl Observer for EventSum {
+    type Chunk = EventSum;
+
+    fn starter(&self) -> Starter<EventSum> {
+        Box::new(|_| EventSum::default())
+    }
+
+    fn merge(&mut self, found: EventSum, _: &SealedChunk<'_>) -> Result<(), Error> {
+        self.add(found);
+        Ok(())
+    }
+}
