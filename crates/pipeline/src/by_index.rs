@@ -1,8 +1,8 @@
 //! Verbs that an index may serve: the index is queried first, and the verb runs on its answer.
 
 use crate::config::Config;
+use crate::index::{summary, window_plan};
 use crate::info::{self, InfoConfig, InfoReport};
-use crate::sidecar::{summary, window_plan};
 use crate::slice::{self, SliceReport, SliceRun};
 use tracemill_core::error::Error;
 use tracemill_core::source::Source;

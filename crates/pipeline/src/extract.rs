@@ -3,10 +3,10 @@
 use crate::config::Config;
 use crate::file_names::{fill, resolved_path, safe, unknown_placeholder};
 use crate::id_set::IdSet;
+use crate::index::profile_plan;
 use crate::inputs::{of_inputs, scan};
 use crate::read_plan::{Planned, ReadPlan, ScanReason, Stop};
 use crate::rows;
-use crate::sidecar::profile_plan;
 use crate::warning::Warning;
 use serde::Serialize;
 use std::path::PathBuf;

@@ -59,7 +59,7 @@
 //!
 //! Every verb reads through [`tracemill_core::observe`]: `inputs` runs its scan, `input_watch` has the observers of verbs that join several
 //! inputs, `input_set` the inputs of an analysis. `patcher` and `event_rewriter` change events as they are written, `emit` and
-//! `whole_trace` write them; `in_order` is the second half of verbs that keep the order of their inputs. `sidecar` has the indexes beside
+//! `whole_trace` write them; `in_order` is the second half of verbs that keep the order of their inputs. `index` has the indexes beside
 //! traces, `keys` the top-level keys, `annotations` those of DevTools.
 
 mod annotation_drop;
@@ -83,6 +83,7 @@ mod fitted;
 mod id_set;
 mod identity;
 mod in_order_writer;
+mod index;
 mod info;
 mod input_set;
 mod input_watch;
@@ -106,7 +107,6 @@ mod repeated;
 mod report;
 mod reported_losses;
 mod rows;
-mod sidecar;
 mod slice;
 mod split;
 mod stream_watch;
@@ -136,6 +136,10 @@ pub use filter::{ArgsCriterion, Filter};
 pub use fitted::join::{JoinedInputs, join};
 pub use fitted::verbs::{convert, filter, slice};
 pub use id_set::IdSet;
+pub use index::{
+    DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch, IndexConfig,
+    IndexReport, IndexSection, Reach, has_index, index, index_path,
+};
 pub use info::{
     Density, Gap, InfoConfig, InfoReport, KeptWindow, ProcessInfo, ProfileCount, RealEvent,
     ThreadInfo, TopList, TopRow, Unended, Usage,
@@ -152,10 +156,6 @@ pub use report::{
     InputClock, InputIdentity, MergeReport, Present, RunReport, Unmatched, ViewerReport,
 };
 pub use rows::WrittenId;
-pub use sidecar::{
-    DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch, IndexConfig,
-    IndexReport, IndexSection, Reach, has_index, index, index_path,
-};
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
 pub use tracemill_core::around::Around;

@@ -2,9 +2,9 @@
 
 use crate::config::{Config, ViewerRules};
 use crate::extract::ProfilesReport;
+use crate::index::index_unused;
 use crate::merge::merge;
 use crate::report::{MergeReport, RunReport};
-use crate::sidecar::index_unused;
 use crate::warning::Warning;
 use tracemill_core::draft::Draft;
 use tracemill_core::error::Error;

@@ -1,7 +1,7 @@
 //! What an index answers, as data: which byte ranges of an input a verb reads, or why it scans everything.
 //!
 //! ```text
-//!   index ─ query (`sidecar`) ─┬─> Planned::Plan: a ReadPlan ─> slice, profile, view read its ranges ─┐ sums differ
+//!   index ─ query (`index`) ───┬─> Planned::Plan: a ReadPlan ─> slice, profile, view read its ranges ─┐ sums differ
 //!                              └─> Planned::Scan: a reason ───> the verb scans its inputs <───────────┘
 //! ```
 //!

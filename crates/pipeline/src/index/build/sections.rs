@@ -6,10 +6,10 @@
 //!   attempt 6    granules spans streams                       coarser ones are made: these, in turn, side by side
 //! ```
 
-use super::build::Built;
-use super::packed;
+use super::observer::Built;
 use super::rows;
 use super::span::Span;
+use crate::index::packed;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use tracemill_core::hash::HashMap;

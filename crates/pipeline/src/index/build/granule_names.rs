@@ -4,7 +4,7 @@
 //! first place of a name in a joined granule is one of the places noted.
 
 use super::granules::{Granules, PartGranules};
-use super::pages::Rows;
+use crate::index::pages::Rows;
 use std::io;
 use tracemill_core::error::Error;
 use tracemill_core::record;

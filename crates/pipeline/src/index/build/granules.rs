@@ -13,7 +13,8 @@
 //! J is known when all is read. Until then a granule is cut at every jump above a bound that J reaches in any case; cuts of a greater
 //! J are among those of a lesser one, so joining granules at the end gives what cutting with J would have given.
 
-use super::pages::Rows;
+use crate::index::meta::level;
+use crate::index::pages::Rows;
 use std::io;
 use std::ops::Range;
 use tracemill_core::error::Error;
@@ -83,16 +84,6 @@ impl Granule {
     fn times(&self) -> (i64, u64) {
         (self.least, u64::try_from(i128::from(self.greatest) - i128::from(self.least)).unwrap_or(0))
     }
-}
-
-/// The least k for which 2^k is no less than a jump.
-pub(super) fn level(jump: u64) -> u32 {
-    if jump <= 1 { 0 } else { 64 - (jump - 1).leading_zeros() }
-}
-
-/// 2^k nanoseconds, or all time there is.
-pub(super) fn length_of(level: u32) -> i64 {
-    1_i64.checked_shl(level).filter(|length| *length > 0).unwrap_or(i64::MAX)
 }
 
 /// The least k that J has in any case, if times span so much.

@@ -1,7 +1,7 @@
 //! What of a trace a stretch of time needs, by the sections of its index.
 
-use super::packed::PackedText;
-use super::pages::ROWS;
+use crate::index::packed::PackedText;
+use crate::index::pages::ROWS;
 use crate::read_plan::EventSum;
 use std::ops::Range;
 use std::sync::Arc;

@@ -8,7 +8,7 @@
 //!
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
-use super::query::query_ranges;
+use super::ranges::query_ranges;
 use crate::config::Config;
 use crate::read_plan::{Planned, ReadPlan, Unused};
 use tracemill_core::error::Error;

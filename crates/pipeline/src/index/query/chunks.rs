@@ -7,8 +7,8 @@
 //!
 //! Of a packed trace, chunks cannot be read one by one: then all of a stream is.
 
-use super::chunk_rows::Expected;
 use super::lookup::{Lookup, Single, singles};
+use crate::index::chunk_rows::Expected;
 use crate::read_plan::{Stop, Unused};
 use std::ops::Range;
 use tracemill_core::hash::HashSet;

@@ -8,12 +8,12 @@
 //! What was read must have the checksums of the index, which else is none of the trace.
 
 use super::lookup::Lookup;
-use super::meta::DrawnMeta;
-use super::packed::Packing;
-use super::query::IndexedInput;
-use super::whole::make_or_hold;
+use super::ranges::IndexedInput;
 use crate::config::Config;
 use crate::drawing::{LaneKey, LaneKind, Seen};
+use crate::index::build::make_or_hold;
+use crate::index::meta::DrawnMeta;
+use crate::index::packed::Packing;
 use crate::read_plan::{IndexFile, Stop, Unused};
 use crate::warning::Warning;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl DrawnIndex {
     /// Bytes of text of a file, about, if its index, once it is made, may say how parts of it are read. Cost: of a packed file a look at the
     /// head of each frame.
     pub fn may_be_made(source: &Source) -> Option<u64> {
-        let file = super::fresh::map(source.path()).ok().flatten()?;
+        let file = crate::index::fresh::map(source.path()).ok().flatten()?;
         let bytes = file.len() as u64;
         Packing::of(file).may_be_entered(bytes)
     }
@@ -189,7 +189,7 @@ impl DrawnIndex {
 
     /// Whether an interval of so many nanoseconds is among [`DrawnIndex::spans`].
     pub fn is_long(&self, dur: i64) -> bool {
-        super::granules::level(dur.unsigned_abs()) > self.input.windows.level
+        crate::index::meta::level(dur.unsigned_abs()) > self.input.windows.level
     }
 
     /// Nanoseconds of a bin.

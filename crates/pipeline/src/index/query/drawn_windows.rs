@@ -3,11 +3,11 @@
 //! Of a packed trace the stretches that hold these are unpacked, into a file of holes that is forgotten with what was read of it. So what is
 //! unpacked at a time is bounded, and windows for which it would be too much are not read.
 
-use super::drawing::DrawnIndex;
-use super::fresh::map;
+use super::drawn_index::DrawnIndex;
 use super::lookup::{Granules, Lookup, Row};
-use super::query::IndexedInput;
+use super::ranges::IndexedInput;
 use crate::config::Config;
+use crate::index::fresh::map;
 use crate::read_plan::ReadPlan;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
@@ -19,7 +19,7 @@ use tracemill_index::{Index, IndexError, PageEntry, id, spans};
 use tracemill_tokenizer::Cursor;
 
 /// Granules of a page of GRANULES: each has an event at least.
-const GRANULES: u64 = super::pages::ROWS as u64;
+const GRANULES: u64 = crate::index::pages::ROWS as u64;
 /// Text that is unpacked for a window at most.
 const UNPACKED: u64 = 512 << 20;
 

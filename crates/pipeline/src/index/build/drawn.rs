@@ -3,9 +3,9 @@
 use super::bins::{AllBins, Bin, PartBins};
 use super::granule_names::{GranuleNames, NamePlace, PartNames, append};
 use super::lasting::{Lasting, LastingEvent, PlacedEvent};
-use super::pages::{Rows, TEXT_MOST as TEXT_OF_ROW};
 use super::span::Span;
 use crate::drawing::{Labels, LaneKey, LaneKind, LaneTable, NAME_MOST, Seen, Shape, cut};
+use crate::index::pages::{Rows, TEXT_MOST as TEXT_OF_ROW};
 use crate::info::Table;
 use std::io;
 use std::sync::Arc;

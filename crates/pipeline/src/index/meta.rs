@@ -1,6 +1,5 @@
 //! META: what plain `info` says, so that it need not be counted again.
 
-use super::granules::length_of;
 use super::sound::is_sound;
 use crate::info::InfoReport;
 use crate::read_plan::{Stop, Unused};
@@ -142,4 +141,14 @@ impl Meta {
             ..InputReport::default()
         })
     }
+}
+
+/// Returns the least k for which 2^k is no less than a number of nanoseconds.
+pub(super) fn level(length: u64) -> u32 {
+    if length <= 1 { 0 } else { 64 - (length - 1).leading_zeros() }
+}
+
+/// Returns 2^k nanoseconds, or the greatest time.
+fn length_of(level: u32) -> i64 {
+    1_i64.checked_shl(level).filter(|length| *length > 0).unwrap_or(i64::MAX)
 }

@@ -1,9 +1,9 @@
 //! Finds and opens the index of the one input of a run.
 
-use super::fresh::{Fit, fit, input_of, map};
-use super::meta::Meta;
-use super::place::{has_index, place_of};
 use crate::config::{Config, IndexUse};
+use crate::index::fresh::{Fit, fit, input_of, map};
+use crate::index::meta::Meta;
+use crate::index::place::{has_index, place_of};
 use crate::read_plan::{IndexFile, Stop, Unused};
 use std::fs::Metadata;
 use tracemill_core::error::{Error, ErrorKind};

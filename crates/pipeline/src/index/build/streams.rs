@@ -11,8 +11,8 @@
 //! samples in windows, and those that define what these name (`tracemill_profile::KnownChunks`). Nothing is needed if no event and no sample
 //! of the stream lies near; where that cannot be told from one look at each chunk, the times are unknown, and the stream is always read.
 
-use super::chunk_rows::Expected;
-use super::pages::Rows;
+use crate::index::chunk_rows::Expected;
+use crate::index::pages::Rows;
 use std::io;
 use tracemill_core::bounds::widen;
 use tracemill_core::entry::{Entry, says_all};

@@ -4,12 +4,13 @@ use super::drawn::{AllDrawn, Drawn, Numbers, PartDrawn};
 use super::granules::{AllGranules, Granules};
 use super::lasting::Lasting;
 use super::look::{IndexLook, Listed};
-use super::packed::{Packing, RATIO};
 use super::span::NO_THREAD;
 use super::spans::{AllSpans, Spans};
 use super::streams::{AllStreams, Streams};
 use crate::config::Config;
 use crate::drawing::Seen;
+use crate::index::packed::{Packing, RATIO};
+use crate::index::sound::TOP;
 use crate::info::{InfoAccumulator, InfoConfig, InfoReport, Table};
 use crate::inputs::scan;
 use std::sync::Arc;
@@ -27,9 +28,6 @@ use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_core::threads::both;
 use tracemill_index::bins::NO_NAME;
 use tracemill_tokenizer::Tier;
-
-/// Rows of lists that an index has.
-pub(super) const TOP: usize = 100;
 
 /// Everything that an index says of an input.
 pub(super) struct Built {
@@ -243,5 +241,5 @@ impl Observer for Build {
 fn packing(source: &Source) -> Packing {
     let Some(path) = source.file() else { return Packing::Plain };
     // who reads it says what is wrong with it
-    super::fresh::map(path).ok().flatten().map_or(Packing::Plain, Packing::of)
+    crate::index::fresh::map(path).ok().flatten().map_or(Packing::Plain, Packing::of)
 }

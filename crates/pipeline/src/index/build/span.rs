@@ -1,6 +1,6 @@
 //! An interval with the places of its ends.
 
-use super::granules::level;
+use crate::index::meta::level;
 use std::cmp::{Ordering, Reverse};
 use tracemill_core::order::{Keyed, Order};
 use tracemill_core::record;

@@ -20,7 +20,7 @@
 //! What was read must have the checksums of the index; else the trace is read as if there were none.
 
 use super::chunks;
-use super::query::query_ranges;
+use super::ranges::query_ranges;
 use crate::config::Config;
 use crate::read_plan::{BASE, Planned, Unused, WindowPlan};
 use std::sync::Arc;

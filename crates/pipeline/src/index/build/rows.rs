@@ -1,8 +1,8 @@
 //! Writes the sections of intervals, by thread, then by start, and of events that count wherever they stand.
 
 use super::look::Listed;
-use super::pages::Rows;
 use super::spans::Spans;
+use crate::index::pages::Rows;
 use std::io;
 use tracemill_index::{Writer, id, spans};
 

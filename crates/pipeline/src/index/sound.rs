@@ -1,10 +1,11 @@
 //! Whether numbers of META can be those of a trace, so that whoever adds them up need not fear a forged one.
 
-use super::build::TOP;
 use crate::info::{Density, InfoReport, TopList, Usage};
 use tracemill_core::losses::InputReport;
 use tracemill_core::store::Store;
 
+/// Rows of the lists in META.
+pub(super) const TOP: usize = 100;
 /// Bytes of an excerpt at most, which is escaped.
 const EXCERPT: usize = 512;
 

@@ -1,8 +1,8 @@
 //! What META says of a trace, as the report of `info`.
 
-use super::build::TOP;
-use super::query::query;
+use super::ranges::query;
 use crate::config::Config;
+use crate::index::sound::TOP;
 use crate::info::{IndexedReport, InfoConfig, InfoReport, TopList, Unended, Usage};
 use crate::read_plan::{Planned, Stop};
 use tracemill_core::error::Error;

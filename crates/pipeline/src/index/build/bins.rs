@@ -4,7 +4,7 @@
 //! read; until then bins of a k are kept that grows with what was seen, and that it reaches in any case. Those of a greater k are
 //! sums of those of a lesser one, so what is joined late is what would have been counted at once.
 
-use super::pages::Rows;
+use crate::index::pages::Rows;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -223,7 +223,7 @@ impl AllBins {
             .collect();
         rows.sort_unstable_by_key(|&(lane, number, _)| (lane, number));
         for (_, _, bin) in &mut rows {
-            let is_listed = super::granules::level(bin.longest.unsigned_abs()) > level;
+            let is_listed = crate::index::meta::level(bin.longest.unsigned_abs()) > level;
             if is_listed && !bin.is_counter {
                 bin.name = NO_NAME;
             }

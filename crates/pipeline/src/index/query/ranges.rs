@@ -2,9 +2,9 @@
 
 use super::index_file::unused_of_several;
 use super::lookup::{Granules, Lookup, Single};
-use super::meta::{DrawnMeta, WindowsMeta};
-use super::packed::restarts;
 use crate::config::Config;
+use crate::index::meta::{DrawnMeta, WindowsMeta};
+use crate::index::packed::restarts;
 use crate::read_plan::{IndexFile, Planned, ReadPlan, ScanReason, Stop, Unused};
 use std::ops::Range;
 use std::sync::Arc;

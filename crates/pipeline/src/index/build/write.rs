@@ -1,8 +1,9 @@
 //! The file, within its budget.
 
-use super::build::{Built, TOP};
-use super::meta::{DrawnMeta, Meta, WindowsMeta};
+use super::observer::Built;
 use super::sections::{AllSections, SectionSet};
+use crate::index::meta::{DrawnMeta, Meta, WindowsMeta};
+use crate::index::sound::TOP;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;

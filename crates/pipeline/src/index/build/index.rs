@@ -5,13 +5,13 @@
 //! all events in order of time, and later text may have earlier times. Kept, that is some 40 bytes an event, a sixth of the text, against 1/128
 //! that an index may take.
 
-use super::build::{Built, build};
-use super::fresh::{Fit, fit, input_of, map};
-use super::meta::Meta;
-use super::place::{place_for, place_of};
+use super::observer::{Built, build};
 use super::write::{Made, make};
 use crate::config::Config;
 use crate::drawing::Seen;
+use crate::index::fresh::{Fit, fit, input_of, map};
+use crate::index::meta::Meta;
+use crate::index::place::{place_for, place_of};
 use crate::warning::Warning;
 use serde::Serialize;
 use std::io::{self, Read};
@@ -220,7 +220,7 @@ fn read(
 ///
 /// # Errors
 /// As [`index()`]; [`ErrorKind::Scratch`] if temporary files have no room for it either.
-pub(super) fn make_or_hold(
+pub(in crate::index) fn make_or_hold(
     source: &Source,
     seen: &Arc<Seen>,
     config: &Config,

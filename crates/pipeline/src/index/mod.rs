@@ -1,0 +1,24 @@
+//! Indexes of traces: what is where, in a file beside the trace (`X.json.tmi`).
+//!
+//! ```text
+//!   trace ─ scan workers ─ build: an observer of counts, blocks, long slices, CPU profiles ─> X.json.tmi
+//!   windows, profiles, info ─ query: is it the index of the trace as it is now? ─> a plan, or a reason to scan
+//! ```
+//!
+//! The format is that of `tracemill-index`. A damaged or foreign index is refused: then the trace is scanned, and
+//! the answer is the same.
+
+mod build;
+mod chunk_rows;
+mod fresh;
+mod meta;
+mod packed;
+mod pages;
+mod place;
+mod query;
+mod sound;
+
+pub use build::{IndexConfig, IndexReport, IndexSection, Reach, index};
+pub use place::{has_index, index_path};
+pub use query::{DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch};
+pub(crate) use query::{index_unused, profile_plan, summary, window_plan};
