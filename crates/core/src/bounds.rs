@@ -35,6 +35,7 @@ pub struct Bounds {
 /// }
 /// assert_eq!(times, Some((2, 7)));
 /// ```
+#[inline]
 pub fn widen(times: &mut Option<(i64, i64)>, (least, greatest): (i64, i64)) {
     let (low, high) = times.unwrap_or((least, greatest));
     *times = Some((low.min(least), high.max(greatest)));

@@ -5,7 +5,7 @@ use crate::file_names::{fill, resolved_path, safe, unknown_placeholder};
 use crate::id_set::IdSet;
 use crate::index::profile_plan;
 use crate::inputs::{of_inputs, scan};
-use crate::read_plan::{Planned, ReadPlan, ScanReason, Stop};
+use crate::read_plan::{IndexOutcome, Planned, ReadPlan, Stop};
 use crate::rows;
 use crate::warning::Warning;
 use serde::Serialize;
@@ -195,7 +195,7 @@ fn run(
     if let Some(ProfileTarget::One(target)) = target {
         output::check(&plain(target.clone()), &all_sources)?;
     }
-    let (scanned, used, reason) = read(sources, profile_plan(sources, config)?, config)?;
+    let (scanned, by_index) = read(sources, profile_plan(sources, config)?, config)?;
     let Scanned { inputs, index, observed: mut collector } = scanned;
     collector.streams.finish()?;
     let store = &inputs.store().with_long(&collector.streams.long);
@@ -204,7 +204,7 @@ fn run(
     groups.retain(|&group| choice.takes(group));
     let (names, documents) = (&collector.names, &*index.documents);
     let job = ExtractRun { names, documents, inputs: &inputs, store, config };
-    let mut warnings = of_inputs(&inputs).chain(reason.warning).collect();
+    let mut warnings = of_inputs(&inputs).chain(by_index.warning).collect();
     let targets = match target {
         None => vec![None; groups.len()],
         Some(_) if groups.is_empty() && all > 0 => {
@@ -225,29 +225,27 @@ fn run(
     inputs.check_unchanged()?;
     profiles.sort_by_key(|profile| profile.start_ns);
     let spills = collector.streams.spilled;
-    let (index, index_unused) = (used, reason.unused);
+    let (index, index_unused) = (by_index.used, by_index.unused);
     Ok(ProfilesReport { inputs: inputs.reports, profiles, spills, index, index_unused, warnings })
 }
 
-/// Reads what an index says is enough, or everything. Returns the index that was used, with the bytes of the
-/// events that it names, or why it was not.
-#[expect(clippy::type_complexity, reason = "read in one place")]
+/// Reads what an index says is enough, or everything.
 fn read(
     sources: &[Source],
     planned: Planned<ReadPlan>,
     config: &Config,
-) -> Result<(Scanned<Nothing, Collector>, Option<(PathBuf, u64)>, ScanReason), Error> {
-    let reason = match planned {
+) -> Result<(Scanned<Nothing, Collector>, IndexOutcome), Error> {
+    let outcome = match planned {
         Planned::Plan(plan) => match plan.read(Nothing, Collector::new(config), config)? {
             Some(scanned) => {
                 let used = Some((plan.index.index, plan.bytes));
-                return Ok((scanned, used, ScanReason::default()));
+                return Ok((scanned, IndexOutcome { used, ..IndexOutcome::default() }));
             }
             None => plan.reject(Stop::changed(), config)?,
         },
-        Planned::Scan(reason) => reason,
+        Planned::Scan(outcome) => outcome,
     };
-    Ok((scan(sources, config, Nothing, Collector::new(config))?, None, reason))
+    Ok((scan(sources, config, Nothing, Collector::new(config))?, outcome))
 }
 
 fn plain(target: Target) -> OutputConfig {

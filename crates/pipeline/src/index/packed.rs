@@ -7,7 +7,7 @@
 //! These places are the frames of zstd and the members of gzip. A file of one frame or member has no PACK, and is
 //! read as a whole.
 
-use super::pages::Rows;
+use super::pages::write_rows;
 use std::io;
 use std::sync::Arc;
 use tracemill_core::packed::{Restart, Unpacking, frames, has_members, is_packed, stretches};
@@ -59,12 +59,7 @@ pub(super) struct PackedText {
 
 /// Writes PACK.
 pub(super) fn write<W: io::Write>(all: &[Restart], to: &mut Writer<W>) -> io::Result<()> {
-    to.section(id::PACK)?;
-    let mut rows = Rows::new();
-    for Restart { text, packed } in all {
-        rows.push([*text, *packed], *text, to)?;
-    }
-    rows.end_page(to)
+    write_rows(id::PACK, all.iter().map(|own| ([own.text, own.packed], own.text)), to)
 }
 
 /// Bytes behind the first granule that are unpacked: what the head is shows behind its first event.

@@ -9,6 +9,19 @@ const TEXT: usize = 256 << 10;
 /// The longest text that a page has room for.
 pub(super) const TEXT_MOST: usize = 512 << 10;
 
+/// Writes a section of rows, each with its key.
+pub(super) fn write_rows<const N: usize, W: io::Write>(
+    id: u16,
+    rows: impl IntoIterator<Item = ([u64; N], u64)>,
+    to: &mut Writer<W>,
+) -> io::Result<()> {
+    to.section(id)?;
+    let mut pages = Rows::new();
+    let mut push = |(row, key)| pages.push(row, (key as i64, key as i64), &[], to);
+    rows.into_iter().try_for_each(&mut push)?;
+    pages.end_page(to)
+}
+
 /// Collects the rows of a page.
 pub(super) struct Rows<const N: usize> {
     columns: [Vec<u64>; N],
@@ -28,18 +41,8 @@ impl<const N: usize> Rows<N> {
         Rows { text: Some(Vec::new()), ..Self::new() }
     }
 
-    /// Adds a row by its one key.
-    pub(super) fn push<W: io::Write>(
-        &mut self,
-        row: [u64; N],
-        key: u64,
-        to: &mut Writer<W>,
-    ) -> io::Result<()> {
-        self.push_all(row, (key as i64, key as i64), &[], to)
-    }
-
     /// Adds a row with its least and its greatest key, and its texts.
-    pub(super) fn push_all<W: io::Write>(
+    pub(super) fn push<W: io::Write>(
         &mut self,
         row: [u64; N],
         keys: (i64, i64),

@@ -78,25 +78,27 @@ impl<P: Display> From<P> for Stop {
     }
 }
 
-/// Why a run scans its inputs, though there may be an index.
+/// What an index had to do with a run.
 #[derive(Default)]
-pub(crate) struct ScanReason {
-    /// Why the index is not used; `None` if there is none.
+pub(crate) struct IndexOutcome {
+    /// The index that was used, and the number of bytes of events that were read by it.
+    pub(crate) used: Option<(PathBuf, u64)>,
+    /// Why there is an index and it is not used.
     pub(crate) unused: Option<&'static str>,
     /// What is wrong with the index.
     pub(crate) warning: Option<Warning>,
 }
 
-impl From<Unused> for ScanReason {
+impl From<Unused> for IndexOutcome {
     fn from(why: Unused) -> Self {
-        ScanReason { unused: Some(why.text()), warning: None }
+        IndexOutcome { unused: Some(why.text()), ..IndexOutcome::default() }
     }
 }
 
-/// The answer of an index, or why the run scans its inputs.
+/// The answer of an index, or why there is none: then the run scans its inputs.
 pub(crate) enum Planned<T> {
     Plan(T),
-    Scan(ScanReason),
+    Scan(IndexOutcome),
 }
 
 /// The index that is queried about a trace.
@@ -115,16 +117,16 @@ impl IndexFile {
     ///
     /// # Errors
     /// [`ErrorKind::NotATrace`] if the user named the index and it is not that of the trace.
-    pub(crate) fn reject(&self, stop: Stop) -> Result<ScanReason, Error> {
+    pub(crate) fn reject(&self, stop: Stop) -> Result<IndexOutcome, Error> {
         match stop {
-            Stop::Missing => Ok(ScanReason::default()),
+            Stop::Missing => Ok(IndexOutcome::default()),
             Stop::Cannot(why) => Ok(why.into()),
             Stop::Wrong(problem) if self.is_named => Err(self.refused(problem)),
             Stop::Wrong(why) => {
                 let [index, trace] =
                     [&self.index, &self.trace].map(|path| path.display().to_string());
                 let warning = Some(Warning::IndexUnused { index, why, trace });
-                Ok(ScanReason { unused: None, warning })
+                Ok(IndexOutcome { warning, ..IndexOutcome::default() })
             }
         }
     }

@@ -12,7 +12,7 @@ mod plan;
 mod window_plan;
 
 pub use index_file::Unused;
-pub(crate) use index_file::{IndexFile, Planned, ScanReason, Stop};
+pub(crate) use index_file::{IndexFile, IndexOutcome, Planned, Stop};
 pub(crate) use plan::EventSum;
 pub use plan::ReadPlan;
 pub(crate) use window_plan::{BASE, WindowPlan};

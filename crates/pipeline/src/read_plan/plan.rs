@@ -1,6 +1,6 @@
 //! Byte ranges of one input, read in place of all of it, and the proof that they hold what the index says.
 
-use super::index_file::{IndexFile, ScanReason, Stop};
+use super::index_file::{IndexFile, IndexOutcome, Stop};
 use crate::config::Config;
 use crate::inputs;
 use std::sync::atomic::Ordering;
@@ -68,7 +68,7 @@ impl ReadPlan {
     ///
     /// # Errors
     /// As [`IndexFile::reject`].
-    pub(crate) fn reject(&self, stop: Stop, config: &Config) -> Result<ScanReason, Error> {
+    pub(crate) fn reject(&self, stop: Stop, config: &Config) -> Result<IndexOutcome, Error> {
         config.progress.bytes_scanned.store(0, Ordering::Relaxed);
         self.index.reject(stop)
     }

@@ -81,6 +81,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         bounds: Bounds,
         kept: &'k mut Gather<'j, 'p>,
         edges: ExternalSorter<EdgeEvent>,
+        only_by_name: bool,
         quota: Quota,
     ) -> Self {
         Clip {
@@ -95,14 +96,9 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
             current: None,
             next: 0,
             pending: false,
-            only_by_name: false,
+            only_by_name,
             quota,
         }
-    }
-
-    /// Says whether names alone pair.
-    pub(super) fn only_by_name(self, only_by_name: bool) -> Self {
-        Clip { only_by_name, ..self }
     }
 
     /// Takes the next part.

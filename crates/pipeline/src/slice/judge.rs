@@ -134,8 +134,8 @@ impl<'j, 'p> Judge<'j, 'p> {
         }
         if self.edges == Edges::Clip {
             let edges = ExternalSorter::new(&config.tmp_dir, self.share() / 2, config.threads);
-            let clip = Clip::new(store, windows, self.bounds, kept, edges, config.open_quota());
-            let mut clip = clip.only_by_name(only_by_name);
+            let quota = config.open_quota();
+            let mut clip = Clip::new(store, windows, self.bounds, kept, edges, only_by_name, quota);
             parts.sorted(self.order()).try_for_each(|part| clip.take(&part))?;
             let edges = clip.finish()?.finish(self.order())?;
             report.written.spilled_runs += edges.runs();
@@ -145,8 +145,8 @@ impl<'j, 'p> Judge<'j, 'p> {
             return Ok(());
         }
         let steps = SpillVec::new(&config.tmp_dir, self.share() / 2);
-        let pairs = Pairs::new(store, windows, self.edges, kept, steps, config.open_quota());
-        let mut pairs = pairs.only_by_name(only_by_name);
+        let quota = config.open_quota();
+        let mut pairs = Pairs::new(store, windows, self.edges, kept, steps, only_by_name, quota);
         parts.sorted(self.order()).try_for_each(|part| pairs.take(&part))?;
         pairs.end_key()
     }

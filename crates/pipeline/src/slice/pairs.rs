@@ -55,26 +55,21 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
         edges: Edges,
         kept: &'k mut Gather<'j, 'p>,
         steps: SpillVec<Entry>,
+        only_by_name: bool,
         quota: Quota,
     ) -> Self {
-        let (open, only_by_name) = (Begins::default(), false);
         Pairs {
             store,
             windows,
             edges,
             kept,
             owner: 0,
-            open,
+            open: Begins::default(),
             flow: None,
             steps,
             only_by_name,
             quota,
         }
-    }
-
-    /// Says whether names alone pair.
-    pub(super) fn only_by_name(self, only_by_name: bool) -> Self {
-        Pairs { only_by_name, ..self }
     }
 
     /// Takes the next part.

@@ -4,7 +4,7 @@
 //! read; until then bins of a k are kept that grows with what was seen, and that it reaches in any case. Those of a greater k are
 //! sums of those of a lesser one, so what is joined late is what would have been counted at once.
 
-use crate::index::pages::Rows;
+use crate::index::pages::write_rows;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -228,13 +228,12 @@ impl AllBins {
                 bin.name = NO_NAME;
             }
         }
-        to.section(id::BINS)?;
-        let mut pages = Rows::new();
-        for (lane, number, Bin { count, busy, longest, name, .. }) in rows {
+        let row = |(lane, number, bin): Row| {
+            let Bin { count, busy, longest, name, .. } = bin;
             let row = [lane, number as u64, count, busy as u64, longest as u64, u64::from(name)];
-            pages.push(row, lane, to)?;
-        }
-        pages.end_page(to)
+            (row, lane)
+        };
+        write_rows(id::BINS, rows.into_iter().map(row), to)
     }
 }
 

@@ -4,7 +4,7 @@
 //! first place of a name in a joined granule is one of the places noted.
 
 use super::granules::{Granules, PartGranules};
-use crate::index::pages::Rows;
+use crate::index::pages::write_rows;
 use std::io;
 use tracemill_core::error::Error;
 use tracemill_core::record;
@@ -89,11 +89,9 @@ impl GranuleNames {
         (granules, level): (&Granules, u32),
         to: &mut Writer<W>,
     ) -> io::Result<()> {
-        to.section(id::GRANULE_NAMES)?;
         let mut all = self.0.iter().peekable();
         let mut marks = Marks::default();
-        let mut rows = Rows::new();
-        for (number, granule) in (0..).zip(granules.cut(level)) {
+        let rows = (0..).zip(granules.cut(level)).flat_map(|(number, granule)| {
             let mut names = Vec::new();
             while let Some(found) = all.next_if(|found| found.place < granule.end) {
                 if marks.is_first(found.name, number) {
@@ -101,8 +99,8 @@ impl GranuleNames {
                 }
             }
             names.sort_unstable();
-            names.into_iter().try_for_each(|name| rows.push([number, name], number, to))?;
-        }
-        rows.end_page(to)
+            names.into_iter().map(move |name| ([number, name], number))
+        });
+        write_rows(id::GRANULE_NAMES, rows, to)
     }
 }

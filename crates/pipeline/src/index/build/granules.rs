@@ -17,6 +17,7 @@ use crate::index::meta::level;
 use crate::index::pages::Rows;
 use std::io;
 use std::ops::Range;
+use tracemill_core::bounds::widen;
 use tracemill_core::error::Error;
 use tracemill_core::record;
 use tracemill_core::spill::{SpillVec, SpilledVec};
@@ -86,27 +87,9 @@ impl Granule {
     }
 }
 
-/// The least k that J has in any case, if times span so much.
-fn level_of_range(range: u64) -> u32 {
-    level(range.div_ceil(EACH))
-}
-
-/// Times as far as they are known.
-#[derive(Clone, Copy, Default)]
-struct TimeRange(Option<(i64, i64)>);
-
-impl TimeRange {
-    #[inline]
-    fn add(&mut self, least: i64, greatest: i64) {
-        if least <= greatest {
-            let (low, high) = self.0.unwrap_or((least, greatest));
-            self.0 = Some((low.min(least), high.max(greatest)));
-        }
-    }
-
-    fn level(&self) -> u32 {
-        self.0.map_or(0, |(least, greatest)| level_of_range(greatest.abs_diff(least)))
-    }
+/// Returns the least k of J for a range of times.
+fn level_of(times: Option<(i64, i64)>) -> u32 {
+    times.map_or(0, |(least, greatest)| level(greatest.abs_diff(least).div_ceil(EACH)))
 }
 
 /// Those of one part of the text.
@@ -121,7 +104,7 @@ pub(super) struct PartGranules {
     last_time: Option<i64>,
     /// Where the last event begins.
     last_place: u64,
-    range: TimeRange,
+    range: Option<(i64, i64)>,
 }
 
 impl PartGranules {
@@ -132,7 +115,7 @@ impl PartGranules {
         let other_block = seen.place >> BLOCK != self.last_place >> BLOCK;
         let mut jump = 0;
         if let Some(time) = seen.time {
-            self.range.add(time, time);
+            widen(&mut self.range, (time, time));
             match self.last_time {
                 Some(last) => jump = time.abs_diff(last),
                 None => {
@@ -169,7 +152,7 @@ impl PartGranules {
 
     /// Joins those that no J can keep apart.
     pub(super) fn seal(&mut self) {
-        let level_least = self.range.level();
+        let level_least = level_of(self.range);
         // nothing before the first timed event is joined: its number stays
         self.all.dedup_by(|later, own| {
             let joined = level(later.jump) <= level_least;
@@ -189,20 +172,13 @@ pub(super) struct AllGranules {
     last_place: u64,
     /// Cuts by level; those below the bound are not all there.
     cuts: [u64; 65],
-    range: TimeRange,
+    range: Option<(i64, i64)>,
 }
 
 impl AllGranules {
     pub(super) fn new(done: SpillVec<Granule>) -> Self {
         let (last, last_time, last_place) = (None, None, 0);
-        AllGranules {
-            done,
-            last,
-            last_time,
-            last_place,
-            cuts: [0; 65],
-            range: TimeRange::default(),
-        }
+        AllGranules { done, last, last_time, last_place, cuts: [0; 65], range: None }
     }
 
     /// The next part.
@@ -224,10 +200,10 @@ impl AllGranules {
             self.last_place = part.last_place;
         }
         self.last_time = part.last_time.or(self.last_time);
-        if let TimeRange(Some((least, greatest))) = part.range {
-            self.range.add(least, greatest);
+        if let Some(range) = part.range {
+            widen(&mut self.range, range);
         }
-        let level_least = self.range.level();
+        let level_least = level_of(self.range);
         let mut ended = Vec::new();
         for granule in part.all {
             let level = level(granule.jump);
@@ -247,7 +223,7 @@ impl AllGranules {
         self.done.extend(self.last.as_slice())?;
         let most = text / EACH + 1;
         let above = |k: u32| self.cuts[k as usize + 1..].iter().sum::<u64>();
-        let mut level = self.range.level();
+        let mut level = level_of(self.range);
         while level < 63 && above(level) > most {
             level += 1;
         }
@@ -291,7 +267,7 @@ impl Granules {
             let Granule { place, end, events, sum, bytes, .. } = own;
             let (least, width) = own.times();
             let row = [place, end - place, events, least as u64, width, u64::from(sum), bytes];
-            rows.push_all(row, (own.least, own.greatest), &[], to)?;
+            rows.push(row, (own.least, own.greatest), &[], to)?;
         }
         rows.end_page(to)
     }

@@ -2,7 +2,7 @@
 
 use super::look::Listed;
 use super::spans::Spans;
-use crate::index::pages::Rows;
+use crate::index::pages::{Rows, write_rows};
 use std::io;
 use tracemill_index::{Writer, id, spans};
 
@@ -11,12 +11,8 @@ pub(super) fn places<W: io::Write>(
     all: impl Iterator<Item = Listed>,
     to: &mut Writer<W>,
 ) -> io::Result<()> {
-    to.section(id::PLACES)?;
-    let mut rows = Rows::new();
-    for Listed { place, len, sum } in all {
-        rows.push([place, len, u64::from(sum)], place, to)?;
-    }
-    rows.end_page(to)
+    let row = |Listed { place, len, sum }| ([place, len, u64::from(sum)], place);
+    write_rows(id::PLACES, all.map(row), to)
 }
 
 /// Writes intervals longer than 2 to the power of a level.
@@ -38,7 +34,7 @@ pub(super) fn write<W: io::Write>(all: &Spans, level: u32, to: &mut Writer<W>) -
             u64::from(span.track),
             u64::from(span.name),
         ];
-        rows.push_all(row, (span.start, span.end), &[], to)
+        rows.push(row, (span.start, span.end), &[], to)
     })?;
     rows.end_page(to)
 }

@@ -12,7 +12,7 @@
 //! of the stream lies near; where that cannot be told from one look at each chunk, the times are unknown, and the stream is always read.
 
 use crate::index::chunk_rows::Expected;
-use crate::index::pages::Rows;
+use crate::index::pages::write_rows;
 use std::io;
 use tracemill_core::bounds::widen;
 use tracemill_core::entry::{Entry, says_all};
@@ -196,30 +196,26 @@ pub(super) struct Streams {
 impl Streams {
     /// Writes their sections, with what there is of chunks if that `has_room`.
     pub(super) fn write<W: io::Write>(&self, has_room: bool, to: &mut Writer<W>) -> io::Result<()> {
-        to.section(id::STREAMS)?;
-        let mut rows = Rows::new();
         let times = |times: Option<(i64, i64)>| {
             let (least, greatest) = times.unwrap_or_default();
-            (least as u64, greatest.abs_diff(least))
+            [least as u64, greatest.abs_diff(least)]
         };
-        for track in &self.all {
-            let ((least, width), (event_least, event_width)) =
+        let of_stream = |track: &Track| {
+            let ([least, width], [event_least, event_width]) =
                 (times(track.times()), times(track.of_events));
-            let row = [track.known(has_room), least, width, event_least, event_width];
-            rows.push(row, 0, to)?;
-        }
-        rows.end_page(to)?;
-        to.section(id::STREAM_EVENTS)?;
-        let (mut rows, mut expected) = (Rows::new(), Expected::default());
-        for Member { place, len, stream, sum, time, skim } in self.members.iter() {
-            let numbers = has_room.then(|| expected.encode(stream.into(), time, skim));
+            ([track.known(has_room), least, width, event_least, event_width], 0)
+        };
+        write_rows(id::STREAMS, self.all.iter().map(of_stream), to)?;
+        let mut expected = Expected::default();
+        let of_event = |Member { place, len, stream, sum, time, skim }| {
+            let numbers = has_room.then(|| expected.encode(u64::from(stream), time, skim));
             let [later, kind, samples, duration, low, rest, least, ids] =
                 numbers.unwrap_or_default();
             let (stream, sum) = (u64::from(stream), u64::from(sum));
             let row =
                 [place, len, stream, sum, later, kind, samples, duration, low, rest, least, ids];
-            rows.push(row, place, to)?;
-        }
-        rows.end_page(to)
+            (row, place)
+        };
+        write_rows(id::STREAM_EVENTS, self.members.iter().map(of_event), to)
     }
 }

@@ -8,6 +8,7 @@ use super::lookup::{Granules, Lookup, Row};
 use super::ranges::IndexedInput;
 use crate::config::Config;
 use crate::index::fresh::map;
+use crate::index::pages::ROWS;
 use crate::read_plan::ReadPlan;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
@@ -15,11 +16,9 @@ use std::sync::Arc;
 use tracemill_core::error::{Error, ErrorKind};
 use tracemill_core::packed::unpack;
 use tracemill_core::pieces::Piece;
-use tracemill_index::{Index, IndexError, PageEntry, id, spans};
+use tracemill_index::{Index, IndexError, id, spans};
 use tracemill_tokenizer::Cursor;
 
-/// Granules of a page of GRANULES: each has an event at least.
-const GRANULES: u64 = crate::index::pages::ROWS as u64;
 /// Text that is unpacked for a window at most.
 const UNPACKED: u64 = 512 << 20;
 
@@ -58,7 +57,7 @@ impl DrawnIndex {
             let within = pages
                 .filter(|page| seen.start <= page.first as i64 && (page.last as i64) < seen.end);
             // all pages but the last have so many granules
-            if within.count().saturating_sub(1) as u64 * GRANULES > most {
+            if within.count().saturating_sub(1) as u64 * ROWS as u64 > most {
                 return Ok(None);
             }
             let mut count = DrawnCount::default();
@@ -137,21 +136,24 @@ impl DrawnIndex {
     ) -> Result<Vec<DrawnStretch>, Error> {
         let mut first = BinaryHeap::new();
         self.asked(|lookup| {
-            let mut named = Named::of(lookup.index, &is_wanted);
+            let named = blocks_with_names(lookup.index, &is_wanted)?;
+            let has_name = |number: u64| {
+                let word = |bits: &Vec<u64>| bits.get((number / 64) as usize).copied().unwrap_or(0);
+                named.as_ref().is_none_or(|bits| word(bits) >> (number % 64) & 1 == 1)
+            };
             lookup.each_granule(None, |row| {
                 let times = row.times();
                 let Some(own) = rank(times).filter(|_| row.touches(&(i64::MIN..i64::MAX))) else {
                     return;
                 };
                 let key = (own, row.number);
-                if beyond.is_none_or(|beyond| key > beyond) && named.has(row.number) {
+                if beyond.is_none_or(|beyond| key > beyond) && has_name(row.number) {
                     first.push((key, times));
                     if first.len() > most {
                         first.pop();
                     }
                 }
-            })?;
-            named.said
+            })
         })?;
         let sorted = first.into_sorted_vec().into_iter();
         Ok(sorted.map(|(key, times)| DrawnStretch { times, key }).collect())
@@ -256,55 +258,21 @@ impl DrawnIndex {
     }
 }
 
-/// Granules that have names, as they are asked for in ascending order.
-struct Named<'l, 'b, F> {
-    index: &'l Index<'b>,
-    is_wanted: F,
-    /// None if there is no such section: then each may have any.
-    pages: Option<std::slice::Iter<'l, PageEntry>>,
-    /// Those of the page at hand that have one, the last first.
-    rows: Vec<u64>,
-    said: Result<(), IndexError>,
-}
-
-impl<'l, 'b, F: Fn(u32) -> bool> Named<'l, 'b, F> {
-    fn of(index: &'l Index<'b>, is_wanted: F) -> Self {
-        let pages = index.section(id::GRANULE_NAMES).map(|section| section.pages.iter());
-        Named { index, is_wanted, pages, rows: Vec::new(), said: Ok(()) }
-    }
-
-    fn page(&self, entry: &PageEntry) -> Result<Vec<u64>, IndexError> {
-        let page = self.index.page(entry)?;
-        let [rows, names] = page.columns()?;
-        let all = rows.into_iter().zip(names).rev();
-        let own = all.filter(|(_, name)| u32::try_from(*name).is_ok_and(&self.is_wanted));
-        Ok(own.map(|(row, _)| row).collect())
-    }
-
-    /// Whether a granule has one.
-    fn has(&mut self, number: u64) -> bool {
-        if self.pages.is_none() {
-            return true;
-        }
-        loop {
-            while self.rows.pop_if(|row| *row < number).is_some() {}
-            if let Some(row) = self.rows.last() {
-                return *row == number;
-            }
-            let pages = self.pages.iter_mut().flatten();
-            let Some(entry) = pages.take(1).find(|entry| entry.last >= number) else {
-                if self.pages.as_ref().is_none_or(|pages| pages.as_slice().is_empty()) {
-                    return false;
-                }
-                continue;
-            };
-            match self.page(entry) {
-                Ok(rows) => self.rows = rows,
-                Err(error) => {
-                    (self.said, self.pages) = (Err(error), Some([].iter()));
-                    return false;
-                }
-            }
+/// Returns a bit for each block that has a wanted name; `None` if the index does not say which names are where.
+fn blocks_with_names(
+    index: &Index<'_>,
+    is_wanted: impl Fn(u32) -> bool,
+) -> Result<Option<Vec<u64>>, IndexError> {
+    let sections = [id::GRANULES, id::GRANULE_NAMES].map(|id| index.section(id));
+    let [Some(blocks), Some(names)] = sections else { return Ok(None) };
+    let mut bits = vec![0_u64; blocks.pages.len() * ROWS.div_ceil(64)];
+    for entry in &names.pages {
+        let [rows, names] = index.page(entry)?.columns()?;
+        let all = rows.into_iter().zip(names);
+        for (row, _) in all.filter(|(_, name)| u32::try_from(*name).is_ok_and(&is_wanted)) {
+            let word = usize::try_from(row / 64).ok().and_then(|at| bits.get_mut(at));
+            word.into_iter().for_each(|word| *word |= 1 << (row % 64));
         }
     }
+    Ok(Some(bits))
 }

@@ -5,7 +5,7 @@ use super::lookup::{Granules, Lookup, Single};
 use crate::config::Config;
 use crate::index::meta::{DrawnMeta, WindowsMeta};
 use crate::index::packed::restarts;
-use crate::read_plan::{IndexFile, Planned, ReadPlan, ScanReason, Stop, Unused};
+use crate::read_plan::{IndexFile, IndexOutcome, Planned, ReadPlan, Stop, Unused};
 use std::ops::Range;
 use std::sync::Arc;
 use tracemill_core::error::Error;
@@ -31,7 +31,7 @@ pub(super) fn query<T>(
     ask: impl FnOnce(&IndexFile) -> Result<T, Stop>,
 ) -> Result<Planned<T>, Error> {
     let Some(file) = IndexFile::of(sources, config)? else {
-        let reason = unused_of_several(sources, config).map(ScanReason::from);
+        let reason = unused_of_several(sources, config).map(IndexOutcome::from);
         return Ok(Planned::Scan(reason.unwrap_or_default()));
     };
     match ask(&file) {
