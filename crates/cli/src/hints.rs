@@ -30,8 +30,9 @@ const FLAGS: [(&[&str], &[&str]); 22] = [
     (&["--user", "--secret", "--mask"], &["--also"]),
 ];
 
-/// Flags of other tools that nobody needs here, and why.
-const NEEDLESS: [(&[&str], &str); 2] = [
+/// Flags of other tools that nobody needs here, and of other verbs, and why.
+const NEEDLESS: [(&[&str], &str); 3] = [
+    (&["--async"], "async operations have a table, and no other form: tracemill top --async"),
     (&["--input", "--in", "--file", "--infile"], "inputs need no flag: name them behind the verb"),
     (&["--sort", "--sorted"], "tracemill merge sorts by itself"),
 ];

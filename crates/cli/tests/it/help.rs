@@ -113,6 +113,10 @@ fn words_of_other_tools_get_a_hint() {
         ("top a.json --limit 5", "did you mean --top?"),
         ("merge a.json --devtools", "did you mean --for?"),
         ("merge --input a.json", "inputs need no flag"),
+        (
+            "tree --async a.json",
+            "async operations have a table, and no other form: tracemill top --async",
+        ),
         ("merge a.json --sort", "tracemill merge sorts by itself"),
     ] {
         let run = Folder::new().run(words).ends(2);
