@@ -19,7 +19,7 @@ pub(super) fn input_of(path: &Path) -> io::Result<Input> {
     Ok(Input { length, modified_ns: modified_ns(&metadata), fingerprint })
 }
 
-pub(super) fn modified_ns(metadata: &Metadata) -> i64 {
+fn modified_ns(metadata: &Metadata) -> i64 {
     let modified = metadata.modified().ok();
     let ns = modified.and_then(|time| match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_nanos()).ok(),

@@ -33,7 +33,7 @@ pub(super) struct Plan {
     /// Windows that hold those asked for.
     windows: Windows,
     edges: Edges,
-    /// Everything, if that is known: then pieces are read.
+    /// What an index says, if only byte ranges are read.
     all: Option<Arc<WindowPlan>>,
 }
 
@@ -43,7 +43,7 @@ impl Plan {
         Plan { windows, edges, all: None }
     }
 
-    /// Plans for a trace of which everything is known.
+    /// Plans to read what an index says is enough.
     pub(super) fn of_known(known: &Arc<WindowPlan>, edges: Edges) -> Self {
         Plan { windows: known.windows.clone(), edges, all: Some(Arc::clone(known)) }
     }
@@ -52,10 +52,7 @@ impl Plan {
 /// Observes the bounds of a trace.
 pub(super) struct BoundsWatch(pub(super) Times);
 
-/// Observes the times of one chunk.
-pub(super) struct BoundsLook(Times);
-
-impl Look for BoundsLook {
+impl Look for BoundsWatch {
     #[inline(always)]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
         if let (false, Some((ts, dur))) = (at.is_metadata, at.times) {
@@ -66,13 +63,13 @@ impl Look for BoundsLook {
 }
 
 impl Observer for BoundsWatch {
-    type Chunk = BoundsLook;
+    type Chunk = BoundsWatch;
 
-    fn starter(&self) -> Starter<BoundsLook> {
-        Box::new(|_| BoundsLook(Times::NONE))
+    fn starter(&self) -> Starter<BoundsWatch> {
+        Box::new(|_| BoundsWatch(Times::NONE))
     }
 
-    fn merge(&mut self, found: BoundsLook, _: &SealedChunk<'_>) -> Result<(), Error> {
+    fn merge(&mut self, found: BoundsWatch, _: &SealedChunk<'_>) -> Result<(), Error> {
         self.0 = self.0.unite(found.0);
         Ok(())
     }

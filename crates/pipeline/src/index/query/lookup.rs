@@ -106,32 +106,19 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ) -> Result<(), IndexError> {
         for entry in pages_of(self.spans, seen) {
             let page = self.index.page(entry)?;
-            let columns = page.columns()?;
-            let [
-                kinds,
-                flags,
-                threads,
-                starts,
-                durs,
-                begins,
-                rests,
-                sums,
-                last_sums,
-                tracks,
-                names,
-            ] = columns;
+            let columns = page.columns::<11>()?;
             for row in 0..page.rows() {
-                let (flags, start) = (flags[row] as u8, starts[row] as i64);
+                let [kind, flags, thread, start, dur, place, rest, sum, last_sum, track, name] =
+                    columns.each_ref().map(|column| column[row]);
+                let (kind, flags, start) = (kind as u8, flags as u8, start as i64);
                 let is_open = flags & spans::OPEN != 0;
-                let end = if is_open { i64::MAX } else { start.saturating_add_unsigned(durs[row]) };
+                let end = if is_open { i64::MAX } else { start.saturating_add_unsigned(dur) };
                 if start >= seen.end || end < seen.start {
                     continue;
                 }
                 let single = |place, sum: u64| Single { place, sum: sum as u32, bytes: 0 };
-                let begin = single(begins[row], sums[row]);
-                let last = single(begins[row].wrapping_add(rests[row]), last_sums[row]);
-                let (thread, track, name) = (threads[row], tracks[row], names[row]);
-                let kind = kinds[row] as u8;
+                let begin = single(place, sum);
+                let last = single(place.wrapping_add(rest), last_sum);
                 visit(&SpanRow { kind, flags, thread, track, name, start, end, begin, last });
             }
         }
@@ -230,20 +217,13 @@ impl<'i, 'b> Lookup<'i, 'b> {
                 continue;
             }
             let page = self.index.page(entry)?;
-            let [places, lens, events, leasts, widths, sums, bytes] = page.columns()?;
+            let columns = page.columns::<7>()?;
             for row in 0..page.rows() {
-                let (place, len, least) = (places[row], lens[row], leasts[row] as i64);
-                visit(&Row {
-                    // pages have so many rows, but for the last
-                    number: (number * ROWS + row) as u64,
-                    place,
-                    len,
-                    events: events[row],
-                    least,
-                    width: widths[row],
-                    sum: sums[row],
-                    bytes: bytes[row],
-                });
+                let [place, len, events, least, width, sum, bytes] =
+                    columns.each_ref().map(|column| column[row]);
+                // all pages but the last have so many rows
+                let (number, least) = ((number * ROWS + row) as u64, least as i64);
+                visit(&Row { number, place, len, events, least, width, sum, bytes });
             }
         }
         Ok(())
