@@ -24,11 +24,11 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// Looks at a kind.
-    pub(crate) fn of(kind: u32, (kinds, names): (&Kinds, &Names), rules: ReadRules) -> Self {
+    pub(crate) fn of(kind: u32, kinds: &Kinds, names: &Names, rules: ReadRules) -> Self {
         let name = names.bytes_of(kinds.all[kind as usize].name);
         Asked {
             sought: [b'X', b'I', b'B']
-                .map(|phase| Sought::of(phase, name, (rules.wanted, !rules.as_devtools))),
+                .map(|phase| Sought::of(phase, name, rules.wanted, !rules.as_devtools)),
             bounding: match name.ends_with(b"::UMA") {
                 true => Bounding::Other,
                 false if kinds.is_call(kind, names) => Bounding::Call,

@@ -229,7 +229,7 @@ mod tests {
     fn placed(ts: &str, dur: &str, origin: i64) -> (f64, f64) {
         let time = |text: &str| text.parse::<f64>().expect("a number");
         let rest = written(ts.as_bytes()).expect("a time") - nanos_of(time(ts));
-        let mut record = Record::new((time(ts), time(dur)), 0, 0, (0, b'X')).with_rest(rest);
+        let mut record = Record::new(time(ts), time(dur), 0, 0, 0, b'X').with_rest(rest);
         Clock::exact(origin).place(&mut record, 0);
         (record.ts, record.dur)
     }

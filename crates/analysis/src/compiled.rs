@@ -74,12 +74,7 @@ impl Included {
     }
 
     /// Takes one, the `number`th of its stretch.
-    pub(crate) fn note(
-        &mut self,
-        event: &Event<'_>,
-        (lane, number_in): (u32, u64),
-        names: &mut Names,
-    ) {
+    pub(crate) fn note(&mut self, event: &Event<'_>, lane: u32, number_in: u64, names: &mut Names) {
         let Some(ts) = micros(event, Field::Ts) else { return };
         let detail = event.field(Field::Args).and_then(|args| member(args, b"detail"));
         let text = detail.and_then(string).map_or(0, |text| names.number(&text));

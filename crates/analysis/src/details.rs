@@ -144,7 +144,7 @@ static FRAME: Word = Word::new(|| Finder::new(b"\"frame\""));
 impl Sought {
     /// In events of this phase and name.
     /// With `typed` dispatched events of each type have a row.
-    pub(crate) fn of(phase: u8, name: &[u8], (wanted, typed): (Wanted, bool)) -> Self {
+    pub(crate) fn of(phase: u8, name: &[u8], wanted: Wanted, typed: bool) -> Self {
         let dispatched = name == b"EventDispatch" && phase != b'I';
         Sought {
             received: matches!(

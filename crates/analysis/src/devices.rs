@@ -73,7 +73,9 @@ impl DeviceEvent {
     pub(crate) fn of(
         event: &Event<'_>,
         role: Role,
-        (lane, name, number_in): (u32, u32, u64),
+        lane: u32,
+        name: u32,
+        number_in: u64,
     ) -> Option<Self> {
         let time = |field| {
             let mut scratch = Vec::new();

@@ -142,7 +142,7 @@ impl Facts {
     fn asked(&mut self, kind: u32) -> Asked {
         while self.asked.len() <= kind as usize {
             let next = self.asked.len() as u32;
-            self.asked.push(Asked::of(next, (&self.kinds, &self.names), self.rules));
+            self.asked.push(Asked::of(next, &self.kinds, &self.names, self.rules));
         }
         self.asked[kind as usize]
     }
@@ -187,7 +187,8 @@ impl Facts {
         &mut self,
         later: Facts,
         chunk: ChunkPosition,
-        (sorting, devices): (&mut Sorting, &mut SpillVec<DeviceEvent>),
+        sorting: &mut Sorting,
+        devices: &mut SpillVec<DeviceEvent>,
     ) -> Result<(), Error> {
         let texts = self.names.append(&later.names);
         let kinds = self.kinds.append(&later.kinds, &texts);
@@ -353,7 +354,7 @@ impl Facts {
                 b'b' | b'e' if self.rules.wanted.report && Included::is(event) => {
                     let id = |field| event.field(field).unwrap_or_default();
                     let lane = self.lane(0, id(Field::Pid), id(Field::Tid)) as u32;
-                    self.included.note(event, (lane, number_in), &mut self.names);
+                    self.included.note(event, lane, number_in, &mut self.names);
                 }
                 _ => {}
             }
@@ -381,13 +382,13 @@ impl Facts {
         let dur = if matches!(phase, b'B' | b'E') { 0.0 } else { dur };
         let id = |field| event.field(field).unwrap_or_default();
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));
-        let record = Record::new((ts, dur), kind, details, (number_in, phase));
+        let record = Record::new(ts, dur, kind, details, number_in, phase);
         self.lanes[lane].records.push(record.with_rest(rest));
         if self.rules.wanted.report
             && phase == b'X'
             && let Some(role) = self.role(kind)
         {
-            let own = DeviceEvent::of(event, role, (lane as u32, name, number_in));
+            let own = DeviceEvent::of(event, role, lane as u32, name, number_in);
             self.devices.extend(own);
         }
     }

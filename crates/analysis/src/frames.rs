@@ -91,7 +91,9 @@ impl Walk<'_> {
 pub(crate) fn frames(
     model: &Model,
     samples: impl Iterator<Item = Sample>,
-    (space, as_devtools, clock): (&Space, bool, Clock),
+    space: &Space,
+    as_devtools: bool,
+    clock: Clock,
 ) -> Result<Calls, Error> {
     let (open, starts, children) = (Vec::new(), Vec::new(), vec![0.0]);
     let out = Made::new(space);

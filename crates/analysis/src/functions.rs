@@ -121,12 +121,12 @@ impl Functions {
         let plain = |frame: &Frame| Frame { row: 0, class: 0, ..*frame };
         let Functions { all, numbers, rows, classes } = self;
         let next = all.len() as u32;
-        let known = first(numbers, (&frame, next), all, plain)?;
+        let known = first(numbers, &frame, next, all, plain)?;
         if known != next {
             return Ok(known);
         }
-        frame.row = first(rows, (&frame, next), all, |own| own.row_text(names))?;
-        frame.class = first(classes, (&frame, next), all, |own| own.class_text(names))?;
+        frame.row = first(rows, &frame, next, all, |own| own.row_text(names))?;
+        frame.class = first(classes, &frame, next, all, |own| own.class_text(names))?;
         all.push(frame)?;
         Ok(next)
     }
@@ -153,7 +153,8 @@ impl Functions {
 /// The first of those known whose key is that of `frame`; `next` if there is none, which is one of them from then on.
 fn first<K: std::hash::Hash + Eq>(
     index: &mut SpillIndex,
-    (frame, next): (&Frame, u32),
+    frame: &Frame,
+    next: u32,
     all: &SpillArray<Frame>,
     key: impl Fn(&Frame) -> K,
 ) -> Result<u32, Error> {

@@ -62,7 +62,8 @@ impl Lacks {
     /// Whether args are missing where DevTools reads them.
     pub(crate) fn are_args_read<'p>(
         &self,
-        (meta, is_generic): (&Meta, bool),
+        meta: &Meta,
+        is_generic: bool,
         place: impl Fn(usize) -> &'p InputPlace,
     ) -> bool {
         let is_read = |(reach, input, pid, tid): &Place| {

@@ -55,7 +55,8 @@ impl Table {
     pub(crate) fn sort(
         &mut self,
         by: RowOrder,
-        (space, room): (&Space, &RowRoom),
+        space: &Space,
+        room: &RowRoom,
     ) -> Result<(), Error> {
         let rows = std::mem::take(&mut self.rows);
         let mut tree: Rows<u32> = Rows::new(space);
@@ -182,7 +183,7 @@ mod tests {
                 let limits = Limits::new(1, memory, std::env::temp_dir());
                 let (space, room) = (Space::new(&limits, memory / 1024, 1), RowRoom::new(&limits));
                 let mut sorted = table.clone();
-                sorted.sort(by, (&space, &room)).expect("room");
+                sorted.sort(by, &space, &room).expect("room");
                 room.finish().expect("room on disk");
                 let labels: String = sorted.rows.iter().map(|row| row.id.clone()).collect();
                 assert_eq!(labels, expected, "{by:?}");

@@ -50,7 +50,7 @@ impl Trace {
         let room = RowRoom::new(&self.limits);
         // what is added up is handed out when it is
         let room = if is_alone { room.of_sums(self.clock) } else { room };
-        let of_thread = |number: usize| self.of_thread(threads[number], (query, own), &room);
+        let of_thread = |number: usize| self.of_thread(threads[number], query, own, &room);
         let own = try_each(self.limits.threads, threads.len(), of_thread)?;
         room.finish()?;
         let is_done = |part: &Part| query.shape != Shape::Log || is_by_start(&part.table.rows);
@@ -58,7 +58,7 @@ impl Trace {
             return Ok(own);
         }
         let clock = if is_alone { Clock::default() } else { self.clock };
-        self.shared(threads, own, query, (limit, clock))
+        self.shared(threads, own, query, limit, clock)
     }
 
     /// The tables of threads as those that a query wants share them, whose times are sums of a clock.
@@ -67,7 +67,8 @@ impl Trace {
         threads: &[usize],
         own: Vec<Part>,
         query: &Query,
-        (limit, clock): (RowLimit, Clock),
+        limit: RowLimit,
+        clock: Clock,
     ) -> Result<Vec<Part>, Error> {
         let mut numbers: HashMap<&[u8], usize> = HashMap::default();
         let mut inputs: HashMap<usize, usize> = HashMap::default();
@@ -134,7 +135,7 @@ impl Trace {
     /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if names of siblings are more than there is room for.
     pub fn sort(&self, parts: &mut [Part], by: RowOrder) -> Result<(), Error> {
         let (space, room) = (self.space_of_one(), RowRoom::new(&self.limits));
-        parts.iter_mut().try_for_each(|part| part.table.sort(by, (&space, &room)))?;
+        parts.iter_mut().try_for_each(|part| part.table.sort(by, &space, &room))?;
         room.finish()
     }
 
@@ -219,7 +220,8 @@ impl Trace {
     fn of_thread(
         &self,
         at: usize,
-        (query, limit): (&Query, RowLimit),
+        query: &Query,
+        limit: RowLimit,
         room: &RowRoom,
     ) -> Result<Part, Error> {
         self.limits.cancel.check()?;

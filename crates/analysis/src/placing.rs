@@ -11,7 +11,7 @@ use tracemill_core::error::Error;
 use tracemill_pipeline::{InputPlace, InputSet};
 
 /// Returns how times are counted. Exact times begin with the first event or profile.
-pub(crate) fn clock_of((facts, meta): (&Facts, &Meta), inputs: &InputSet, times: Times) -> Clock {
+pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Times) -> Clock {
     let profiles = inputs.profiles();
     let is_exact = match times {
         Times::Devtools => false,

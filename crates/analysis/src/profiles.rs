@@ -63,7 +63,7 @@ pub(crate) fn read_profiles(
         let mut added = Ok(());
         pieces.each(number, rules.as_devtools, |piece| {
             if added.is_ok() {
-                let nodes = raw.add(piece, facts.is_whole, (&mut names, room));
+                let nodes = raw.add(piece, facts.is_whole, &mut names, room);
                 added = nodes.and_then(|()| raw_samples.add(piece.samples, piece.micros()));
             }
             if raw_samples.are_complete() {
@@ -76,7 +76,7 @@ pub(crate) fn read_profiles(
     // behind the last ones nothing is left to be decoded while they are read
     for first in (0..profiles.len() + threads).step_by(threads) {
         let count = threads.min(profiles.len().saturating_sub(first));
-        let read = |own: Decoded| own.read(inputs, rules, (names, samples), &kept, clock);
+        let read = |own: Decoded| own.read(inputs, rules, names, samples, &kept, clock);
         let models = || decoded.drain(..).map(read).collect::<Result<Vec<_>, Error>>();
         let next = || try_each(threads, count, |at| decode(first + at));
         let (models, next) = both(threads, models, next);
@@ -92,7 +92,8 @@ impl Decoded {
         self,
         inputs: &InputSet,
         rules: ReadRules,
-        (names, samples): (&mut Names, &mut Samples),
+        names: &mut Names,
+        samples: &mut Samples,
         kept: &Space,
         clock: Clock,
     ) -> Result<ReadProfile, Error> {

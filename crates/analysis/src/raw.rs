@@ -77,7 +77,8 @@ impl Raw {
         &mut self,
         piece: &ProfilePiece<'_>,
         is_whole: bool,
-        (names, room): (&mut Names, &Quota),
+        names: &mut Names,
+        room: &Quota,
     ) -> Result<(), Error> {
         let children = piece.nodes().filter_map(|node| Some(node.children?.len()));
         let lists = children.chain([piece.samples.len(), piece.steps.len()]);

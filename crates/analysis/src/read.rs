@@ -96,7 +96,7 @@ impl Trace {
         let is_drawn = facts.are_drawn() || inputs.profiles().iter().any(|own| own.is_whole);
         let drawn_only = rules.as_devtools || follows_devtools && is_drawn;
         facts.bound(drawn_only, place);
-        let clock = clock_of((&facts, &meta), inputs, rules.times);
+        let clock = clock_of(&facts, &meta, inputs, rules.times);
         let laid = (&mut facts, &*moved, clock);
         let (sorting, of_events) = on_clock(sorting, laid, place, &space)?;
         facts.pages.place_on(clock);
@@ -114,11 +114,11 @@ impl Trace {
         let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
         let refusals = match rules.ignore_refusals {
             true => Default::default(),
-            false => refusals(inputs, (&facts, &meta), &profiles),
+            false => refusals(inputs, &facts, &meta, &profiles),
         };
         // of the inputs' bytes nothing is read behind this
         inputs.check_unchanged()?;
-        let bounds = bounds_of(of_events, &meta, &profiles, (rules, clock));
+        let bounds = bounds_of(of_events, &meta, &profiles, rules, clock);
         let lanes = if is_cpu_profile && rules.as_devtools {
             Vec::new()
         } else {
@@ -466,7 +466,8 @@ fn bounds_of(
     mut bounds: Bounds,
     meta: &Meta,
     profiles: &[ReadProfile],
-    (rules, clock): (ReadRules, Clock),
+    rules: ReadRules,
+    clock: Clock,
 ) -> Bounds {
     for profile in profiles.iter().filter(|profile| profile.facts.input.is_some()) {
         let time = |text| time_of(text, None, clock).map(|tick| clock.micros(tick));

@@ -71,7 +71,7 @@ impl Observer for Reading<'_> {
         }
         let position = ChunkPosition { input: chunk.input, first: self.events };
         self.events += chunk.stats.events;
-        self.facts.append(found, position, (&mut self.sorting, &mut self.devices))?;
+        self.facts.append(found, position, &mut self.sorting, &mut self.devices)?;
         self.quota.check(self.facts.heap(), "names, threads and details of events")
     }
 }

@@ -24,12 +24,7 @@ const NUMBER: u32 = 24;
 
 impl Record {
     /// Of an event of this number and phase.
-    pub(crate) fn new(
-        (ts, dur): (f64, f64),
-        kind: u32,
-        details: u32,
-        (number, phase): (u64, u8),
-    ) -> Self {
+    pub(crate) fn new(ts: f64, dur: f64, kind: u32, details: u32, number: u64, phase: u8) -> Self {
         Record { ts, dur, kind, details, tagged: number << NUMBER | u64::from(phase) }
     }
 

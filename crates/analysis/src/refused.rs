@@ -10,7 +10,8 @@ use tracemill_pipeline::{DEVTOOLS_TEXT_MAX, InputReport, InputSet};
 /// All reasons, each once. Of several inputs, which DevTools does not open as one, those of each.
 pub(crate) fn refusals(
     inputs: &InputSet,
-    (facts, meta): (&Facts, &Meta),
+    facts: &Facts,
+    meta: &Meta,
     profiles: &[ReadProfile],
 ) -> BTreeSet<Refusal> {
     let reports = inputs.reports();
@@ -37,7 +38,7 @@ pub(crate) fn refusals(
         (Refusal::Nameless, lacks.names),
         (Refusal::Uncategorised, lacks.categories),
         (Refusal::EmptyStart, lacks.starts),
-        (Refusal::BareArgs, lacks.are_args_read((meta, !facts.is_web), place)),
+        (Refusal::BareArgs, lacks.are_args_read(meta, !facts.is_web, place)),
         (Refusal::NothingDrawn, !has_time && !has_whole),
     ];
     let found = found.into_iter().filter(|(_, is)| *is).map(|(refusal, _)| refusal);

@@ -190,7 +190,7 @@ impl Sorting {
         let Sorting { mut events, marks, .. } = self;
         let mut pairs = HashMap::default();
         match marks {
-            Marks::ByTime(marks) => pair((&marks.finish()?, kinds), &mut events, &mut pairs, room)?,
+            Marks::ByTime(marks) => pair(&marks.finish()?, kinds, &mut events, &mut pairs, room)?,
             Marks::AsWritten(marks) => pair_as_devtools(&marks.finish()?, &mut events, room)?,
         }
         let mut records = space.spool(2);
@@ -215,7 +215,8 @@ fn is_mark(record: &Record) -> bool {
 /// An E ends the innermost B that is open on its thread and has its name and categories, as far as it has them, in order of time:
 /// [`DevtoolsBegins`], as `merge --for devtools` has it.
 fn pair(
-    (marks, kinds): (&SortedByKey<Filed>, &[Kind]),
+    marks: &SortedByKey<Filed>,
+    kinds: &[Kind],
     events: &mut KeySorter<Filed>,
     all: &mut HashMap<u32, Pairs>,
     room: &Quota,

@@ -322,7 +322,7 @@ impl<'t> View<'t> {
             Shape::CallTree => self.call_tree_of(&over, by, room),
             Shape::Log => self.log_of(&over, room),
             Shape::BottomUp { levels } => {
-                self.bottom_up_of(&over, (by, levels), (picks.text.as_ref(), shared), room)
+                self.bottom_up_of(&over, by, levels, picks.text.as_ref(), shared, room)
             }
         }
     }
@@ -369,14 +369,16 @@ impl<'t> View<'t> {
     /// # Errors
     /// As [`View::call_tree`].
     pub fn bottom_up(&self, window: Window, by: GroupBy, levels: usize) -> Result<Table, Error> {
-        self.in_ms(window, |over, room| self.bottom_up_of(over, (by, levels), (None, false), room))
+        self.in_ms(window, |over, room| self.bottom_up_of(over, by, levels, None, false, room))
     }
 
     fn bottom_up_of(
         &self,
         over: &Walked<'_>,
-        (by, levels): (GroupBy, usize),
-        (text, shared): (Option<&Matcher>, bool),
+        by: GroupBy,
+        levels: usize,
+        text: Option<&Matcher>,
+        shared: bool,
         room: &RowRoom,
     ) -> Result<Table, Error> {
         let (ids, window) = (self.ids(by), over.window);

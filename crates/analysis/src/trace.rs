@@ -307,7 +307,8 @@ impl Trace {
 
     fn calls(
         &self,
-        (thread, model): (&Thread, &Model),
+        thread: &Thread,
+        model: &Model,
         until: f64,
         space: &Space,
     ) -> Result<Calls, Error> {
@@ -353,9 +354,9 @@ impl Trace {
         let Some(model) = thread.model.as_deref() else { return Ok(None) };
         if model.is_of_stacks || self.stands_alone(thread).is_some() {
             let samples = self.samples.range(model.span.range.clone());
-            return frames(model, samples, (space, self.as_devtools, self.clock)).map(Some);
+            return frames(model, samples, space, self.as_devtools, self.clock).map(Some);
         }
-        self.calls((thread, model), until, space).map(Some)
+        self.calls(thread, model, until, space).map(Some)
     }
 }
 

@@ -220,7 +220,8 @@ impl<E: Record + Default> Rows<E> {
     pub(crate) fn depth_first(
         &self,
         by: By,
-        (levels, all): (usize, bool),
+        levels: usize,
+        all: bool,
         is_shown: impl FnMut(&Row<E>) -> bool,
     ) -> impl Iterator<Item = (u32, u32)> {
         self.depth_first_as(move |row| self.sorted(row, by), (levels, all), is_shown)
@@ -318,7 +319,7 @@ mod tests {
             rows.keep_top(|_| true);
             rows.group(|_| 7, true);
             assert!(rows.check().is_ok() && rows.all.heap() + rows.index.heap() <= bytes);
-            let all = rows.depth_first(By::Own, (usize::MAX, true), |_| true);
+            let all = rows.depth_first(By::Own, usize::MAX, true, |_| true);
             all.map(|(row, depth)| format!("{depth} {:?}", rows.get(row))).collect::<Vec<_>>()
         };
         let (spilled, kept) = (made(0), made(1 << 30));

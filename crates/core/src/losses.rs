@@ -64,7 +64,7 @@ impl<const N: usize> Tallies<N> {
     }
 
     /// Counts `bytes`, which stand at `offset`.
-    fn add(&mut self, kind: usize, (offset, noticed): (u64, u64), bytes: &[u8]) {
+    fn add(&mut self, kind: usize, offset: u64, noticed: u64, bytes: &[u8]) {
         let tally = &mut self.all()[kind];
         tally.count += 1;
         tally.bytes += bytes.len() as u64;
@@ -102,7 +102,7 @@ pub struct Losses(Tallies<{ DamageKind::ALL.len() }>);
 impl Losses {
     /// Counts one more.
     pub fn add(&mut self, damage: &Damage<'_>) {
-        self.0.add(damage.kind as usize, (damage.offset, damage.noticed), damage.lost);
+        self.0.add(damage.kind as usize, damage.offset, damage.noticed, damage.lost);
     }
 
     /// Losses that were counted before: one tally a kind.
@@ -180,9 +180,9 @@ pub struct Lapses {
 }
 
 impl Lapses {
-    /// Counts one more, of an event or value that stands at the first place; the lapse is noticed at the second.
-    pub(crate) fn add(&mut self, lapse: Lapse, places: (u64, u64), bytes: &[u8]) {
-        self.tallies.add(lapse as usize, places, bytes);
+    /// Counts one more, of an event or value that stands at `offset`.
+    pub(crate) fn add(&mut self, lapse: Lapse, offset: u64, noticed: u64, bytes: &[u8]) {
+        self.tallies.add(lapse as usize, offset, noticed, bytes);
     }
 
     /// Takes over those of a later part of the same input.

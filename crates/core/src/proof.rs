@@ -98,11 +98,11 @@ impl<'p, C: Collect> Feed<'p, C> {
 
     /// Counts what is not JSON, and noticed at an offset in it; false if it is lost.
     #[cold]
-    fn note(&mut self, (bytes, offset): (&[u8], u64), noticed: u64) -> bool {
+    fn note(&mut self, bytes: &[u8], offset: u64, noticed: u64) -> bool {
         let mends = self.proof.as_ref().is_some_and(|proof| proof.mends);
         match lapse(bytes, mends) {
             Ok(lapse) => {
-                self.part.envelope().stats.lapses.add(lapse, (offset, offset + noticed), bytes);
+                self.part.envelope().stats.lapses.add(lapse, offset, offset + noticed, bytes);
                 true
             }
             Err(at) => {
@@ -120,7 +120,8 @@ impl<'p, C: Collect> Feed<'p, C> {
 /// `value`: the bytes of a key's value, and where they stand in the input.
 pub(crate) fn prove_keys<'p>(
     document: &mut Document,
-    (tier, mends): (Tier, bool),
+    tier: Tier,
+    mends: bool,
     value: impl Fn(&KeyValue) -> (&'p [u8], u64),
     report: &mut InputReport,
 ) {
@@ -130,7 +131,7 @@ pub(crate) fn prove_keys<'p>(
         let Err(defect) = validator.check_value(bytes) else { return true };
         match lapse(bytes, mends) {
             Ok(lapse) => {
-                report.lapses.add(lapse, (offset, offset + defect.offset), bytes);
+                report.lapses.add(lapse, offset, offset + defect.offset, bytes);
                 true
             }
             Err(at) => {
@@ -166,7 +167,7 @@ impl<C: Collect> Sink for Feed<'_, C> {
         if let Some(proof) = &mut self.proof
             && !event.is_proved()
             && let Err(defect) = proof.validator.check(event.bytes)
-            && !self.note((event.bytes, event.offset), defect.offset)
+            && !self.note(event.bytes, event.offset, defect.offset)
         {
             return;
         }
@@ -181,11 +182,10 @@ impl<C: Collect> Sink for Feed<'_, C> {
     }
 
     fn member(&mut self, member: Member<'_>) {
-        let value = (member.value, member.value_offset);
         if let Some(proof) = &mut self.proof
             && !proof.plain
             && let Err(defect) = proof.validator.check_value(member.value)
-            && !self.note(value, defect.offset)
+            && !self.note(member.value, member.value_offset, defect.offset)
         {
             return;
         }

@@ -109,12 +109,8 @@ impl WhileRead<'_> {
             let (output, style) = self.output;
             let layout = |format| layout(format, style, false);
             // it is cut to length at the end
-            self.overlapped = OverlappedCopy::begin(
-                chunk.current,
-                (layout, Length::Exactly),
-                output,
-                self.config,
-            );
+            self.overlapped =
+                OverlappedCopy::begin(chunk.current, layout, Length::Exactly, output, self.config);
         }
         if let Some(mut copy) = self.overlapped.take()
             && chunk.base == 0

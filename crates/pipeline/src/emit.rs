@@ -291,7 +291,7 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
             return Ok((0, taken.len.saturating_add_signed(longer)));
         }
         let places = entries.iter().map(|entry| entry.place);
-        write_styled(self.layout, (places, first), self.store(), patched, batch)
+        write_styled(self.layout, places, first, self.store(), patched, batch)
     }
 }
 

@@ -102,7 +102,8 @@ impl<'r> EventRewriter<'r> {
 /// Appends events in the style of a layout, with what stands before each; returns raw line breaks escaped, and bytes.
 pub(crate) fn write_styled(
     layout: Layout,
-    (places, first): (impl Iterator<Item = Place>, bool),
+    places: impl Iterator<Item = Place>,
+    first: bool,
     store: &Store<'_>,
     mut patched: Option<&mut EventRewriter<'_>>,
     batch: &mut Batch<'_>,

@@ -118,7 +118,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
         let WritePlan { layout, lists, counts, warning, patchers } = plan;
         let mut run = RunReport {
             events: counts.0,
-            ..report_in_order(inputs, (&united, format), late, config)
+            ..report_in_order(inputs, &united, format, late, config)
         };
         run.warnings.extend(warning);
         let emit = Emit {

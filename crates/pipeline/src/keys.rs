@@ -65,7 +65,7 @@ fn unite_by<'p>(
 ) -> MergedKeys<'p> {
     let value = |key: &KeyValue| store.slice(key.offset, key.len);
     let Some((first, later)) = documents.split_first() else { return MergedKeys::default() };
-    let mut united = MergedKeys::of((first, later), store, &mut names, annotated);
+    let mut united = MergedKeys::of(first, later, store, &mut names, annotated);
     let known =
         if later.is_empty() { FirstValues::default() } else { FirstValues::of(first, store) };
     let first_metadata = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
@@ -291,7 +291,8 @@ impl<'p> PerInputKeys<'p> {
 impl<'p> MergedKeys<'p> {
     /// The keys of the first document, with room for what the later ones add to them.
     fn of(
-        (first, later): (&Document, &[Document]),
+        first: &Document,
+        later: &[Document],
         store: &Store<'p>,
         names: &mut FrameNames<'_>,
         annotated: bool,

@@ -101,7 +101,8 @@ impl OverlappedCopy {
     /// `None` if nothing can be copied, or if it fails, for reasons that will show again.
     pub(crate) fn begin(
         current: Current<'_>,
-        (layout, length): (impl FnOnce(Format) -> Layout, fn(u64) -> Length),
+        layout: impl FnOnce(Format) -> Layout,
+        length: fn(u64) -> Length,
         output: &OutputConfig,
         config: &Config,
     ) -> Option<Self> {

@@ -97,7 +97,7 @@ impl StreamedOutput {
             layout.batch_len(count, bytes, first)
         } else {
             let repairs = self.repairs.as_mut();
-            let (escaped, len) = write_styled(layout, (places, first), store, repairs, &mut batch)?;
+            let (escaped, len) = write_styled(layout, places, first, store, repairs, &mut batch)?;
             self.breaks_escaped += escaped as u64;
             len
         };
@@ -237,7 +237,8 @@ pub(crate) fn take_late_keys(
 /// [`take_late_keys`] returned.
 pub(crate) fn report_in_order(
     inputs: &Inputs,
-    (united, format): (&MergedKeys<'_>, Format),
+    united: &MergedKeys<'_>,
+    format: Format,
     late: (u64, Option<Warning>),
     config: &Config,
 ) -> RunReport {

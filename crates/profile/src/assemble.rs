@@ -111,7 +111,8 @@ impl<'s, 'p> Assembler<'s, 'p> {
     /// their share goes; so these must be what [`Sums`](super::profile_parts::Sums) found.
     pub fn new(
         store: &'s Store<'p>,
-        (samples, deltas): (u64, u64),
+        samples: u64,
+        deltas: u64,
         assembly: Assembly,
         tmp_dir: &Path,
     ) -> Self {

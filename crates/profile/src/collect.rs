@@ -212,7 +212,8 @@ impl Group<'_> {
         let limit = config.shares().index / 8 / config.threads.max(1) as u64;
         let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
         let ordered = order_chunks(self.chunks(), order, &mut contents, space)?;
-        let mut assembler = Assembler::new(store, self.counts(), keep, &config.tmp_dir);
+        let (samples, deltas) = self.counts();
+        let mut assembler = Assembler::new(store, samples, deltas, keep, &config.tmp_dir);
         let mut first = None;
         ordered.each(order, |entry| {
             first.get_or_insert(entry);

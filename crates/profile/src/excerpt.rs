@@ -105,8 +105,8 @@ pub(crate) fn excerpt<'s, 'p>(
     if group.known.is_some_and(|known| known.is_wrong()) {
         return Ok(None);
     }
-    let counts = (excerpt.samples, excerpt.samples);
-    let mut assembler = Assembler::new(store, counts, Assembly::All { memory }, &config.tmp_dir);
+    let (count, assembly) = (excerpt.samples, Assembly::All { memory });
+    let mut assembler = Assembler::new(store, count, count, assembly, &config.tmp_dir);
     excerpt.cut_all(|chunk, offset| assembler.add(chunk.view(), offset))?;
     let first = group.chunks().first();
     let mut whole = group.finish(assembler, ChunkOrder::Both, first, store)?;

@@ -194,7 +194,7 @@ impl Identities {
         }
         let said = said(stated.is_some(), (own_pid, own_tid), !foreign && own_tid != tid);
         let is_main = main == (pid, tid) && own_tid == tid;
-        let id = self.stream_id(content, (pid, tid));
+        let id = self.stream_id(content, pid, tid);
         Identity { pid: own_pid, tid: own_tid, id, process_name, thread_name, is_main, said }
     }
 
@@ -209,7 +209,7 @@ impl Identities {
     }
 
     /// 48 bits of FNV-1a, never given twice in a run.
-    fn stream_id(&mut self, content: &[u8], (pid, tid): (u64, u64)) -> String {
+    fn stream_id(&mut self, content: &[u8], pid: u64, tid: u64) -> String {
         let numbers = [pid.to_le_bytes(), tid.to_le_bytes()].concat();
         let hash = numbers.iter().chain(content).fold(0xCBF2_9CE4_8422_2325_u64, |hash, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)

@@ -131,7 +131,7 @@ impl FieldFinder {
         // not a value that is handed on: to copy what was written piece by piece a moment ago, the processor waits for all of it
         self.spans.seen = 0;
         let FieldSpans { seen, values } = &mut self.spans;
-        if !self.prove.ids((event, unless), seen, values) {
+        if !self.prove.ids(event, unless, seen, values) {
             self.spans = self.find(event);
         }
         &self.spans

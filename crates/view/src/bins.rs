@@ -64,7 +64,7 @@ impl Bins {
                 let (count, busy) = (left.floor(), (bin.busy as f64 * share) as i64);
                 left -= count;
                 let row = rows[column as usize];
-                out.add_about(column, row, (count as u64, busy), (bin.longest, bin.name));
+                out.add_about(column, row, count as u64, busy, bin.longest, bin.name);
             }
         }
         out.join_columns();

@@ -247,7 +247,7 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
     let bounds = bounds_of(times.bounds(), all.told.bounds);
     all.pair(bounds.end, false, config)?;
     all.told.lost = scanned.reports().iter().map(InputReport::lost).sum();
-    let arranged = arrange(all, |_| Ok(()), (Vec::new(), &notes), config)?;
+    let arranged = arrange(all, |_| Ok(()), Vec::new(), &notes, config)?;
     let processes = processes(&arranged.lanes, &notes, &arranged.told.origins);
     Ok(arranged.model(processes, bounds, scanned))
 }
@@ -309,7 +309,8 @@ impl Arranged {
 pub(crate) fn arrange(
     all: All,
     more: impl FnOnce(&mut Take<'_>) -> Result<(), Error>,
-    (known, notes): (Vec<Arc<LaneInfo>>, &Notes),
+    known: Vec<Arc<LaneInfo>>,
+    notes: &Notes,
     config: &Config,
 ) -> Result<Arranged, Error> {
     let All { names, lanes: keys, spans, flows: points, mut told, .. } = all;

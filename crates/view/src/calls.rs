@@ -24,14 +24,15 @@ impl Calls {
     /// Those of all threads. Cost: a pass over the trace, and sorts.
     pub(crate) fn read(
         source: &Source,
-        (names, notes): (SharedNames, &Notes),
+        names: SharedNames,
+        notes: &Notes,
         config: &Config,
     ) -> Result<Self, Error> {
         let mut all = All::new(names, Arc::default(), config);
         all.calls(std::slice::from_ref(source), &config.as_merged())?;
         let keys = all.lanes.all().to_vec();
         let bounds = all.told.bounds;
-        let arranged = arrange(all, |_| Ok(()), (Vec::new(), notes), config)?;
+        let arranged = arrange(all, |_| Ok(()), Vec::new(), notes, config)?;
         let lanes = keys.into_iter().zip(arranged.lanes).collect();
         Ok(Calls { lanes, tracks: Arc::new(arranged.tracks), sums: arranged.sums, bounds })
     }

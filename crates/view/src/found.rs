@@ -62,7 +62,7 @@ fn hash(value: impl std::hash::Hash) -> u64 {
 
 impl Found {
     /// An end of an interval of a lane; of operations those of one name and id belong together.
-    fn mark(&mut self, event: &Event<'_>, (ts, place): (i64, u64), kind: LaneKind) {
+    fn mark(&mut self, event: &Event<'_>, ts: i64, place: u64, kind: LaneKind) {
         let lane = self.labels.lane(event, kind);
         let (group, pair) = match kind {
             LaneKind::Async => match operation(event) {
@@ -101,7 +101,7 @@ impl Found {
         self.flows.push(Mark { group, ts, place, pair: 0, lane, name: NEXT, phase });
     }
 
-    fn span(&mut self, lane: u32, event: &Event<'_>, (start, end): (i64, i64), place: u64) {
+    fn span(&mut self, lane: u32, event: &Event<'_>, start: i64, end: i64, place: u64) {
         let (name, dur) = (self.labels.name(event), end.saturating_sub(start));
         self.spans.push(Timed(lane, Span { start, dur, place, name, row: 0, flags: 0 }));
     }
@@ -191,13 +191,13 @@ impl Found {
             Shape::Complete => {
                 let lane = self.labels.lane(event, LaneKind::Thread);
                 self.bound(event, lane, at, offset);
-                self.span(lane, event, (at, end), offset);
+                self.span(lane, event, at, end, offset);
             }
             Shape::Moment(kind) => {
                 let lane = self.labels.lane(event, kind);
-                self.span(lane, event, (at, at), offset);
+                self.span(lane, event, at, at, offset);
             }
-            Shape::Begin(kind) | Shape::End(kind) => self.mark(event, (at, offset), kind),
+            Shape::Begin(kind) | Shape::End(kind) => self.mark(event, at, offset, kind),
             Shape::Flow => self.flow(event, at, offset),
             Shape::Samples => self.counter(event, at, offset),
             Shape::None => self.undrawn += 1,

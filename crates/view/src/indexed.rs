@@ -75,7 +75,7 @@ impl Indexed {
         let (names, mut config) = (self.whole.names.clone(), self.config(cancel));
         // what is looked at meanwhile has the rest
         config.threads = (config.threads / 2).max(1);
-        Calls::read(self.index.source(), (names, &self.notes), &config)
+        Calls::read(self.index.source(), names, &self.notes, &config)
     }
 
     /// The same with these calls.
@@ -119,10 +119,10 @@ impl Indexed {
         all.told = told(&index, &lanes);
         let (keys, mut unended) = (Arc::clone(&all.lanes), 0);
         let long = |take: &mut Take<'_>| {
-            unended = long(&index, (keys.all(), unnamed, bounds), config, take)?;
+            unended = long(&index, keys.all(), unnamed, bounds, config, take)?;
             Ok(())
         };
-        let mut arranged = arrange(all, long, (Vec::new(), &notes), config)?;
+        let mut arranged = arrange(all, long, Vec::new(), &notes, config)?;
         arranged.told.unended = unended;
         let known = (arranged, Vec::clone(&tables.1), calls.as_ref());
         let mut whole = whole(&index, known, &notes, (bounds, scanned))?;
@@ -161,7 +161,7 @@ impl Indexed {
         (from, to): (i64, i64),
         cancel: &Cancel,
     ) -> Result<Arc<Model>, Error> {
-        let own = self.exact((from, to), EVENTS, cancel)?;
+        let own = self.exact(from, to, EVENTS, cancel)?;
         Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
     }
 
@@ -171,7 +171,7 @@ impl Indexed {
         (from, to): (i64, i64),
         cancel: &Cancel,
     ) -> Result<Arc<Model>, Error> {
-        let own = self.exact((from, to), EVENTS_SUMMED, cancel)?;
+        let own = self.exact(from, to, EVENTS_SUMMED, cancel)?;
         Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
     }
 
@@ -229,7 +229,8 @@ impl Indexed {
     /// more waits no longer.
     fn exact(
         &self,
-        (from, to): (i64, i64),
+        from: i64,
+        to: i64,
         most: u64,
         cancel: &Cancel,
     ) -> Result<Option<Arc<Model>>, Error> {
@@ -303,7 +304,7 @@ impl Indexed {
         let special = self.special_spans.iter();
         let special = special.filter(|own| touches((own.1.start, own.1.end()), (from, to)));
         special.copied().try_for_each(|own| all.push(own))?;
-        let mut arranged = arrange(all, |_| Ok(()), (known, &Notes::default()), &config)?;
+        let mut arranged = arrange(all, |_| Ok(()), known, &Notes::default(), &config)?;
         arranged.sums = Arc::clone(&self.whole.sums);
         // calls stand there as they are
         for (lane, own) in arranged.lanes.iter_mut().zip(&self.whole.lanes) {

@@ -13,7 +13,9 @@ const HELD: usize = 1 << 13;
 /// Hands on all that is long, by lane and time; returns how many have no end. Cost: a look at the rows of the index; a sort of what is of no thread.
 pub(crate) fn long(
     index: &DrawnIndex,
-    (lanes, unnamed, bounds): (&[LaneKey], u32, Bounds),
+    lanes: &[LaneKey],
+    unnamed: u32,
+    bounds: Bounds,
     config: &Config,
     take: &mut Take<'_>,
 ) -> Result<u64, Error> {

@@ -74,7 +74,7 @@ impl Indexed {
         let mut beyond = None;
         loop {
             let is_wanted = |name: u32| names.contains(&name);
-            let all = self.index().stretches_of(is_wanted, ranked, (beyond, STRETCHES))?;
+            let all = self.index().stretches_of(is_wanted, ranked, beyond, STRETCHES)?;
             for batch in all.chunks(at_once) {
                 let nearest = batch.first().map(|own| own.key.0);
                 if best.is_some_and(|best| nearest.is_none_or(|nearest| best.0 < nearest)) {

@@ -366,7 +366,7 @@ impl Site {
             }
             _ => {
                 shown.check_unchanged().map_err(failed)?;
-                self.slices.answer(path, query, model, (window(model, query)?, cancel))
+                self.slices.answer(path, query, model, window(model, query)?, cancel)
             }
         }
     }
@@ -412,7 +412,7 @@ fn drawn(shown: &Shown, query: &Query<'_>, cancel: &Cancel) -> Result<Reply, Rep
         _ => shown.window((from, to), cancel).map_err(|error| Reply::failed(&error))?,
     };
     let goes_on = || cancel.check().is_ok();
-    tile(&own, &lanes, (grid, most.min(EXACT)), &goes_on).map(Reply::bytes).ok_or_else(gone)
+    tile(&own, &lanes, grid, most.min(EXACT), &goes_on).map(Reply::bytes).ok_or_else(gone)
 }
 
 /// Whether there is such a route at all, inputs read or not.

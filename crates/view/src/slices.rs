@@ -80,7 +80,8 @@ impl Slices {
         path: &str,
         query: &Query<'_>,
         model: &Model,
-        (window, cancel): ((i64, i64), &Cancel),
+        window: (i64, i64),
+        cancel: &Cancel,
     ) -> Result<Reply, Reply> {
         let Some(form) = FORMS.iter().find(|(name, ..)| *name == path) else {
             let hint = "The documentation lists the routes.";

@@ -32,7 +32,7 @@ pub(crate) fn stats(
     goes_on: &dyn Fn() -> bool,
 ) -> Option<Value> {
     if let Some(bins) = &model.bins {
-        return Some(about(model, bins, lanes, (from, to)));
+        return Some(about(model, bins, lanes, from, to));
     }
     let events = model.count(lanes, from, to);
     let mut names: HashMap<u32, OfName> = HashMap::default();
@@ -46,7 +46,7 @@ pub(crate) fn stats(
             if lane.kind == LaneKind::Counter || lane.tracks.is_empty() {
                 continue;
             }
-            busy.push((number, of_lane(model, lane, (from, to), &mut names)));
+            busy.push((number, of_lane(model, lane, from, to, &mut names)));
         }
     }
     let mut rows: Vec<(u32, OfName)> = names.into_iter().collect();
@@ -71,7 +71,7 @@ pub(crate) fn stats(
 }
 
 /// The same of more intervals than can be looked at: per lane from sums over stretches of time; names only of the whole trace.
-fn about(model: &Model, bins: &Bins, lanes: &[usize], (from, to): (i64, i64)) -> Value {
+fn about(model: &Model, bins: &Bins, lanes: &[usize], from: i64, to: i64) -> Value {
     let is_whole = from <= model.bounds.start && to >= model.bounds.end;
     let is_whole = is_whole && lanes.len() == model.lanes.len();
     let mut names: Vec<u32> = Vec::new();
@@ -108,7 +108,8 @@ fn about(model: &Model, bins: &Bins, lanes: &[usize], (from, to): (i64, i64)) ->
 fn of_lane(
     model: &Model,
     lane: &Lane,
-    (from, to): (i64, i64),
+    from: i64,
+    to: i64,
     names: &mut HashMap<u32, OfName>,
 ) -> i128 {
     let clipped =

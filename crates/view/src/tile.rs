@@ -31,7 +31,8 @@ const MOST: usize = 8 << 20;
 pub(crate) fn tile(
     model: &Model,
     lanes: &[usize],
-    (grid, most): (Grid, u64),
+    grid: Grid,
+    most: u64,
     goes_on: &dyn Fn() -> bool,
 ) -> Option<Vec<u8>> {
     let exact = model.bins.is_none() && model.count(lanes, grid.from, grid.to) <= most;
@@ -56,7 +57,7 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
     let is_counter = lane.kind == LaneKind::Counter;
     if is_counter {
         let points = model.draw_counter(number, grid);
-        head(number, (state_of(model, lane, true), 2), (points.len(), 0), out);
+        head(number, state_of(model, lane, true), 2, points.len(), 0, out);
         floats(points.iter().map(|point| model.since_start(point.0)), out);
         floats(points.iter().map(|point| point.1), out);
         floats(points.iter().map(|point| point.2), out);
@@ -75,7 +76,7 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
         LaneKind::Counter => 2,
         LaneKind::Calls => 3,
     };
-    head(number, (state, kind), (spans.len(), columns.len()), out);
+    head(number, state, kind, spans.len(), columns.len(), out);
     floats(spans.iter().map(|span| model.since_start(span.start)), out);
     floats(spans.iter().map(|span| span.dur as f64), out);
     let place = |place: u64| if place == NO_PLACE { -1.0 } else { place as f64 };
@@ -100,12 +101,7 @@ fn state_of(model: &Model, lane: &Lane, has_columns: bool) -> u8 {
     }
 }
 
-fn head(
-    number: usize,
-    (state, kind): (u8, u8),
-    (spans, columns): (usize, usize),
-    out: &mut Vec<u8>,
-) {
+fn head(number: usize, state: u8, kind: u8, spans: usize, columns: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(number as u32).to_le_bytes());
     out.extend_from_slice(&[state, kind, 0, 0]);
     out.extend_from_slice(&(spans as u32).to_le_bytes());

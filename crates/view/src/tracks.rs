@@ -338,8 +338,10 @@ impl Drawn {
         &mut self,
         column: u32,
         row: u16,
-        (count, busy): (u64, i64),
-        (longest, name): (i64, Option<u32>),
+        count: u64,
+        busy: i64,
+        longest: i64,
+        name: Option<u32>,
     ) {
         // without a name it is drawn in no colour
         let name = name.unwrap_or_default();

@@ -190,8 +190,8 @@ pub fn compare_runs(base: &[Run], new: &[Run], rules: &CompareRules) -> Comparis
             trace_name: trace_name.cloned().unwrap_or_default(),
             url: key.url,
             line: key.line,
-            own: tested((&one, &two), |row| (&row.own, 0), (runs, least)),
-            total: tested((&one, &two), |row| (&row.total, 1), (runs, least)),
+            own: tested(&one, &two, |row| (&row.own, 0), runs, least),
+            total: tested(&one, &two, |row| (&row.total, 1), runs, least),
             count: counted(&one, &two, runs),
             verdict,
         });
@@ -206,9 +206,11 @@ pub fn compare_runs(base: &[Run], new: &[Run], rules: &CompareRules) -> Comparis
 
 /// A time of a function on both sides, and its test: of the runs, or with one a side of what that run says of it.
 fn tested(
-    (one, two): (&Row, &Row),
+    one: &Row,
+    two: &Row,
     of: impl Fn(&Row) -> (&[f64], usize),
-    (runs, least): ((usize, usize), f64),
+    runs: (usize, usize),
+    least: f64,
 ) -> Pair {
     let (from, at) = of(one);
     let (to, _) = of(two);

@@ -87,7 +87,7 @@ impl Run {
         let of_thread = |number: usize| {
             let is_wanted = |key: &Key| !samples.0.contains_key(key);
             let is_wanted: Option<IsWanted<'_>> = if alone { Some(&is_wanted) } else { None };
-            call_tree_and_singles(trace, threads[number], (query, &room), is_wanted)
+            call_tree_and_singles(trace, threads[number], query, &room, is_wanted)
         };
         let all = try_each(trace.limits.threads, threads.len(), of_thread)?;
         room.finish()?;
@@ -268,7 +268,8 @@ fn weights(trace: &Trace, model: &Model) -> Vec<Spread> {
 fn call_tree_and_singles(
     trace: &Trace,
     at: usize,
-    (query, room): (&Query, &RowRoom),
+    query: &Query,
+    room: &RowRoom,
     is_wanted: Option<IsWanted<'_>>,
 ) -> Result<(Part, Vec<Each>), Error> {
     trace.limits.cancel.check()?;

@@ -19,7 +19,7 @@ pub(super) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     text.extend_from_slice(b"\n]},\"profiles\":[\n");
     for (at, tree) in stacks.trees.iter().enumerate() {
         text.extend_from_slice(if at == 0 { b"" } else { b",\n" });
-        write_profile((stacks, tree), &mut text, out)?;
+        write_profile(stacks, tree, &mut text, out)?;
     }
     out.write_all(&text)?;
     out.write_all(b"\n]}\n")
@@ -43,7 +43,8 @@ fn push_frame(frame: &Frame, out: &mut Vec<u8>) {
 
 /// Writes a profile; `out` has its beginning already, and at the end what is left of it.
 fn write_profile(
-    (stacks, tree): (&Stacks, &Tree),
+    stacks: &Stacks,
+    tree: &Tree,
     text: &mut Vec<u8>,
     out: &mut dyn Write,
 ) -> io::Result<()> {

@@ -120,7 +120,8 @@ impl Folder {
     /// The map of the script of a URL. `told` is what cannot be used.
     pub(super) fn place(
         &self,
-        (folder, url): (usize, &str),
+        folder: usize,
+        url: &str,
         most: u64,
         told: &mut Vec<UnusedMap>,
     ) -> Option<Place> {

@@ -150,7 +150,8 @@ impl<'a> LookUp<'a> {
     /// Takes the segments of a part of a map, which stands in the script at `within`.
     pub(super) fn take(
         &mut self,
-        (mappings, part): (&[u8], usize),
+        mappings: &[u8],
+        part: usize,
         within: &Range<Place>,
     ) -> Result<(), Broken> {
         let mut next = 0;
@@ -237,7 +238,7 @@ mod tests {
         let asked: Vec<Place> = (0..4).flat_map(|line| (0..40).map(move |c| (line, c))).collect();
         let all = (0, 0)..(u32::MAX, u32::MAX);
         let mut look_up = LookUp::new(&asked);
-        look_up.take((mappings, 0), &all).expect("sound");
+        look_up.take(mappings, 0, &all).expect("sound");
         let segments: Vec<Segment> =
             Segments::new(mappings).map(|own| own.expect("sound")).collect();
         for (place, found) in asked.iter().zip(look_up.finish()) {

@@ -210,7 +210,7 @@ impl<'a> Mapper<'a> {
                         path: path.clone(),
                         is_inline: false,
                     }),
-                    None => folder.place((number, text), self.most, &mut told),
+                    None => folder.place(number, text, self.most, &mut told),
                 };
                 if let Some(place) = place.filter(|_| claimed.insert(url)) {
                     claims.entry(place).or_default().push(url);

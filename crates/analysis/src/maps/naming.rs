@@ -69,7 +69,7 @@ pub(super) fn name_of(own: Generated<'_>, source: Option<(&str, usize)>) -> Opti
     let name = match own.segment.filter(|_| behind == Some(0)) {
         Some(name) if !WORDS.contains(&name) => Some(name),
         _ => text.and_then(|(text, at, whole)| {
-            let range = text.name(at, own.distance, (behind, length))?;
+            let range = text.name(at, own.distance, behind, length)?;
             whole.get(range)
         }),
     }?;
@@ -132,7 +132,8 @@ impl<'s> Text<'s> {
         self,
         at: usize,
         distance: u32,
-        (behind, length): (Option<u32>, u32),
+        behind: Option<u32>,
+        length: u32,
     ) -> Option<Range<usize>> {
         if let Some(head) = self.head(self.skip(at)) {
             // `async function* ` and its name are the most that stands before parameters

@@ -90,7 +90,7 @@ impl<'m> MapText<'m> {
         let mut look_up = LookUp::new(asked);
         for (number, (within, part)) in self.parts.iter().enumerate() {
             let mappings = string(part.mappings).ok_or("no source map: mappings is no string")?;
-            let taken = look_up.take((&mappings, number), within);
+            let taken = look_up.take(&mappings, number, within);
             taken.map_err(|Broken(at)| format!("its mappings are broken at their byte {at}"))?;
         }
         let segments = look_up.finish();

@@ -21,19 +21,14 @@ mod field {
 /// Adds each member of `args` to an event; what is no object as one annotation `args`.
 pub(super) fn add(args: &[u8], texts: &mut Texts, one: &mut Message, event: &mut Message) {
     if !args.starts_with(b"{") {
-        return annotate((b"args", args), texts, one, event);
+        return annotate(b"args", args, texts, one, event);
     }
     for (key, value) in members(args) {
-        annotate((content(key), value), texts, one, event);
+        annotate(content(key), value, texts, one, event);
     }
 }
 
-fn annotate(
-    (key, value): (&[u8], &[u8]),
-    texts: &mut Texts,
-    one: &mut Message,
-    event: &mut Message,
-) {
+fn annotate(key: &[u8], value: &[u8], texts: &mut Texts, one: &mut Message, event: &mut Message) {
     one.clear();
     one.number(field::NAME, texts.number(TextKind::Annotation, key));
     match value {

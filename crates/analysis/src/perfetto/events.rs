@@ -169,7 +169,7 @@ impl<'o> Writer<'o> {
             let thread = self.tracks.thread(event);
             let ids = self.tracks.ids(thread);
             self.tracks.of_thread(thread, &mut self.out);
-            self.profiles.take(event, (role, ts, ids), &mut self.out);
+            self.profiles.take(event, role, ts, ids, &mut self.out);
             return;
         }
         match event.phase() {

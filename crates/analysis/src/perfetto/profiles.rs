@@ -60,7 +60,9 @@ impl Profiles {
     pub(super) fn take(
         &mut self,
         event: &Event<'_>,
-        (role, ts, ids): (Role, i64, (i64, i64)),
+        role: Role,
+        ts: i64,
+        ids: (i64, i64),
         out: &mut Packets<'_>,
     ) {
         let [pid, id, id2] =
@@ -76,7 +78,7 @@ impl Profiles {
         self.chunk.clear();
         self.chunk.read_args(args, 0);
         self.fresh.clear();
-        profile.take_nodes(&self.chunk, args, (&mut self.fresh, &mut self.one));
+        profile.take_nodes(&self.chunk, args, &mut self.fresh, &mut self.one);
         if role == Role::Whole
             && let Some(start) = self.chunk.start
         {
@@ -94,7 +96,7 @@ impl Profiles {
         let mut deltas = Message::default();
         for (&id, &delta) in steps {
             profile.now = profile.now.saturating_add(delta);
-            let Some(stack) = profile.stack(id, (&mut self.fresh, &mut self.one)) else {
+            let Some(stack) = profile.stack(id, &mut self.fresh, &mut self.one) else {
                 self.lost += 1;
                 continue;
             };
@@ -152,12 +154,7 @@ impl Profile {
         });
     }
 
-    fn take_nodes(
-        &mut self,
-        chunk: &Chunk,
-        args: &[u8],
-        (fresh, one): (&mut Message, &mut Message),
-    ) {
+    fn take_nodes(&mut self, chunk: &Chunk, args: &[u8], fresh: &mut Message, one: &mut Message) {
         for node in &chunk.nodes {
             let text = match node.text.decoded_at() {
                 Some(range) => &chunk.decoded_text[range],
@@ -170,14 +167,14 @@ impl Profile {
             if node.id == NO_ID || self.numbers.contains_key(&node.id) {
                 continue;
             }
-            let frame = self.frame(text, (fresh, one));
+            let frame = self.frame(text, fresh, one);
             self.numbers.insert(node.id, self.nodes.len() as u32);
             self.nodes.push(Node { id: node.id, parent: node.parent, frame, told: false });
         }
     }
 
     /// The number of a text, which the reader knows from then on.
-    fn text(&mut self, field: u32, text: &[u8], (fresh, one): (&mut Message, &mut Message)) -> u64 {
+    fn text(&mut self, field: u32, text: &[u8], fresh: &mut Message, one: &mut Message) -> u64 {
         let key = [&[field as u8], text].concat();
         let next = self.texts.len() as u64 + 1;
         let number = *self.texts.entry(key).or_insert(next);
@@ -197,19 +194,19 @@ impl Profile {
     }
 
     /// The number of a node's frame: its function, script and line.
-    fn frame(&mut self, node: &[u8], (fresh, one): (&mut Message, &mut Message)) -> u64 {
+    fn frame(&mut self, node: &[u8], fresh: &mut Message, one: &mut Message) -> u64 {
         let frame = member(node, b"callFrame").unwrap_or(node);
         let [name, url, line] = named(frame, [b"functionName", b"url", b"lineNumber"]);
         let name = name.and_then(string).filter(|name| !name.is_empty());
         let url = url.and_then(string).unwrap_or_default();
         let function =
-            self.text(interned::FUNCTION, name.as_deref().unwrap_or(b"(anonymous)"), (fresh, one));
-        let script = self.text(interned::SCRIPT, &url, (fresh, one));
+            self.text(interned::FUNCTION, name.as_deref().unwrap_or(b"(anonymous)"), fresh, one);
+        let script = self.text(interned::SCRIPT, &url, fresh, one);
         let line = line.and_then(number).map_or(0, |line| (line + 1.0).max(0.0) as u64);
         let next = self.frames.len() as u64 + 1;
         let number = *self.frames.entry([function, script, line]).or_insert(next);
         if number == next {
-            let source = self.text(interned::SOURCE, &url, (fresh, one));
+            let source = self.text(interned::SOURCE, &url, fresh, one);
             one.clear();
             for (field, value) in [(1, number), (2, function), (3, script), (4, 0), (5, source)] {
                 one.number(field, value);
@@ -223,7 +220,7 @@ impl Profile {
     }
 
     /// The number of a node's stack, which the reader knows from then on; `None` if there is no such node.
-    fn stack(&mut self, id: u64, (fresh, one): (&mut Message, &mut Message)) -> Option<u64> {
+    fn stack(&mut self, id: u64, fresh: &mut Message, one: &mut Message) -> Option<u64> {
         let at = *self.numbers.get(&id)?;
         let number = u64::from(at) + 1;
         if std::mem::replace(&mut self.nodes[at as usize].told, true) {

@@ -105,7 +105,8 @@ impl Trace {
     pub fn differential(
         &self,
         parts: &[Part],
-        (base, base_parts): (&Trace, &[Part]),
+        base: &Trace,
+        base_parts: &[Part],
         rules: PictureRules,
         change: ChangeRules,
     ) -> Result<Picture, Error> {

@@ -127,7 +127,7 @@ impl Trace {
             report.spread = Some(self.spread(threads, names, window)?);
         }
         report.visits = visits;
-        self.add_of_producer(threads, (rules, requests), &room.grown, &mut report)?;
+        self.add_of_producer(threads, rules, requests, &room.grown, &mut report)?;
         if producer == Producer::Pytorch {
             let of_devices = (rules.rows, rules.devices);
             report.devices = self.on_devices(threads, of_devices, rules.window, &room.grown)?;
@@ -151,7 +151,8 @@ impl Trace {
     fn add_of_producer(
         &self,
         threads: &[usize],
-        (rules, requests): (&ReportRules, Vec<Request>),
+        rules: &ReportRules,
+        requests: Vec<Request>,
         room: &Quota,
         report: &mut Report,
     ) -> Result<(), Error> {

@@ -251,7 +251,8 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
 pub(super) fn asked_between<'r>(
     requests: &'r [Request],
     url: &str,
-    (from, to): (f64, f64),
+    from: f64,
+    to: f64,
 ) -> Option<&'r Request> {
     let began = requests.iter().filter(|own| own.start >= from);
     let mut before = began.take_while(|own| own.start < to);

@@ -35,7 +35,8 @@ impl Trace {
         &self,
         track: &Track<'_>,
         visits: &[Visit],
-        (tables, most): (TableRules, usize),
+        tables: TableRules,
+        most: usize,
         room: &Quota,
     ) -> Result<Vec<Vec<Party>>, Error> {
         let view = View::new(track, TableRules { entries: Entries::All, ..tables });
@@ -43,7 +44,7 @@ impl Trace {
             self.limits.cancel.check()?;
             let window = Window { from: visit.bounds.0 / 1000.0, to: visit.bounds.1 / 1000.0 };
             let first = self.entities.owner(visit.first_party.as_bytes());
-            self.parties_of(&view, self.clock.sums(window), first, (tables.as_devtools, room))
+            self.parties_of(&view, self.clock.sums(window), first, tables.as_devtools, room)
         };
         visits.iter().take(most).map(of).collect()
     }
@@ -66,7 +67,8 @@ impl Trace {
         view: &View<'_>,
         window: Window,
         first: Option<Owner>,
-        (as_devtools, room): (bool, &Quota),
+        as_devtools: bool,
+        room: &Quota,
     ) -> Result<Vec<Party>, Error> {
         let ids = view.ids(GroupBy::ThirdParty).by_owner();
         // in DevTools only the tree leaves out what has no place
@@ -79,7 +81,7 @@ impl Trace {
         walk((counted(), counted()), window, filter, &mut [&mut tree], room)?;
         let mut rows = tree.finish(false);
         rows.group(|entry| ids.group(entry), true);
-        let top = rows.depth_first(By::Start, (1, false), |_| true);
+        let top = rows.depth_first(By::Start, 1, false, |_| true);
         let party = |(row, _): (u32, u32)| {
             let row = rows.get(row);
             let owner = ids.owner(&row.entry)?;

@@ -28,7 +28,7 @@ pub(super) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath 
 /// The rows with most self time, each with those above it; of equal ones those that a table has first.
 pub(super) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreePath> {
     let mut most: Vec<(f64, u32)> = Vec::new();
-    for (row, _) in rows.depth_first(By::Total, (usize::MAX, true), |_| true) {
+    for (row, _) in rows.depth_first(By::Total, usize::MAX, true, |_| true) {
         let own = rows.get(row).own;
         let at = most.partition_point(|(other, _)| other.total_cmp(&own).is_ge());
         if own > 0.0 && at < PATHS {

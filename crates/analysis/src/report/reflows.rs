@@ -66,7 +66,8 @@ impl Trace {
     pub(super) fn reflows(
         &self,
         thread: &Thread,
-        (layouts, window): (&[bool], Window),
+        layouts: &[bool],
+        window: Window,
         room: &Quota,
     ) -> Result<OfThread, Error> {
         let mut found = OfThread::default();
@@ -83,10 +84,10 @@ impl Trace {
                 room.take(size_of::<(Record, Forced, (u64, usize))>() as u64, "forced layouts")?;
                 task.push(own);
             } else if events.0.len() == 1 {
-                found.end_task(&mut task, (window, self.clock));
+                found.end_task(&mut task, window, self.clock);
             }
         }
-        found.end_task(&mut task, (window, self.clock));
+        found.end_task(&mut task, window, self.clock);
         Ok(found)
     }
 
@@ -162,7 +163,7 @@ impl Trace {
 }
 
 impl OfThread {
-    fn end_task(&mut self, task: &mut Vec<Record>, (window, clock): (Window, Clock)) {
+    fn end_task(&mut self, task: &mut Vec<Record>, window: Window, clock: Clock) {
         let total: f64 = task.iter().map(|own| own.dur).sum();
         if total >= clock.ticks_of(LIMIT) {
             let is_in = |own: &Record| {

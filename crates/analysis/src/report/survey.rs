@@ -46,7 +46,7 @@ impl Trace {
     ) -> Result<Survey, Error> {
         self.limits.cancel.check()?;
         let thread = &self.threads[at];
-        let mut tasks = self.has_tasks().then(|| self.tasks((at, thread), rules.rows, window));
+        let mut tasks = self.has_tasks().then(|| self.tasks(at, thread, rules.rows, window));
         let is_node = rules.producer.unwrap_or(self.producer()) == Producer::Node;
         let of_node = thread.model.as_deref().filter(|_| is_node);
         let mut blocks = self
@@ -54,7 +54,7 @@ impl Trace {
             .or(of_node)
             .map(|own| self.blocks(at, own, rules.rows, window));
         let mut reflows = match layouts {
-            Some(layouts) => self.reflows(thread, (layouts, window), &room.grown)?,
+            Some(layouts) => self.reflows(thread, layouts, window, &room.grown)?,
             None => OfThread::default(),
         };
         let lists = [
@@ -75,10 +75,10 @@ impl Trace {
         let mut bottom_up = BottomUp::new(&ids, window, (1, false), (as_devtools, clock), &space);
         let mut calls = TopDown::new(&ids, &space, (false, false, as_devtools));
         let is_idle = |entry: &Entry| ids.is_idle(entry);
-        let mut between = Between::new((window, clock), &is_idle);
+        let mut between = Between::new(window, clock, &is_idle);
         let spans = stretches.iter().map(|own| (own.ts, own.until));
         let spans = spans.map(|(from, to)| (clock.of_micros(from), clock.of_micros(to))).collect();
-        let mut within = Within::new(&ids, (spans, clock), &space);
+        let mut within = Within::new(&ids, spans, clock, &space);
         let mut forced = reflows.calls(&ids);
         let visits: &mut [&mut dyn crate::walk::Visit] =
             &mut [&mut bottom_up, &mut calls, &mut between, &mut within, &mut forced];
@@ -95,7 +95,7 @@ impl Trace {
         let table = view.part(at, table);
         let parties = match pages.filter(|own| own.0 == at) {
             Some((_, visits)) => {
-                self.parties(&track, visits, (rules.tables, rules.rows), &room.grown)?
+                self.parties(&track, visits, rules.tables, rules.rows, &room.grown)?
             }
             None => Vec::new(),
         };

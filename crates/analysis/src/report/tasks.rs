@@ -13,12 +13,7 @@ impl Trace {
 
     /// The tasks of a thread of more than 50 ms that begin within the window, still without their paths. Workers have none: nobody waits
     /// for them. Cost: a look at each event of the thread; heap: that of `rows` tasks.
-    pub(super) fn tasks(
-        &self,
-        (at, thread): (usize, &Thread),
-        rows: usize,
-        window: Window,
-    ) -> Tasks {
+    pub(super) fn tasks(&self, at: usize, thread: &Thread, rows: usize, window: Window) -> Tasks {
         let mut tasks = Tasks::default();
         if self.meta.workers.contains(&(thread.pid.clone(), thread.tid.clone())) {
             return tasks;

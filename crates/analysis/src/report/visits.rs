@@ -28,10 +28,7 @@ pub(super) struct Between<'i> {
 
 impl<'i> Between<'i> {
     /// `is_idle` says which calls stand for a CPU that does nothing; nothing is below them.
-    pub(super) fn new(
-        (window, clock): (Window, Clock),
-        is_idle: &'i dyn Fn(&Entry) -> bool,
-    ) -> Self {
+    pub(super) fn new(window: Window, clock: Clock, is_idle: &'i dyn Fn(&Entry) -> bool) -> Self {
         let (until, since, longest) = (window.from, window.from, None);
         Between { is_idle, window, clock, depth: 0, until, longest, since, busy: 0.0, events: 0 }
     }
@@ -105,11 +102,7 @@ pub(super) struct Within<'i, I> {
 }
 
 impl<'i, I: Identify> Within<'i, I> {
-    pub(super) fn new(
-        ids: &'i I,
-        (stretches, clock): (Vec<(f64, f64)>, Clock),
-        space: &Space,
-    ) -> Self {
+    pub(super) fn new(ids: &'i I, stretches: Vec<(f64, f64)>, clock: Clock, space: &Space) -> Self {
         let space = space.divided(stretches.len() as u64);
         let tree = |_| TopDown::new(ids, &space, (false, false, false));
         let trees = stretches.iter().map(tree).collect();

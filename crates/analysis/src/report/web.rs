@@ -198,6 +198,6 @@ impl Trace {
         };
         let image = self.pages.all.iter().rev().find(is_it)?;
         let url = text(data(image, b"imageUrl")).filter(|url| !url.is_empty())?;
-        asked_between(requests, &url, (start, image.ts))
+        asked_between(requests, &url, start, image.ts)
     }
 }

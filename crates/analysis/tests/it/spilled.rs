@@ -118,7 +118,7 @@ fn made(trace: &Trace) -> Vec<(String, Vec<u8>)> {
     draw("by time", trace.picture(&log, by_time).expect("room"));
     draw("sandwich", trace.sandwich(&tree[1..], "f7", rules).expect("room").expect("it is there"));
     let (some, change) = (&tree[1..], ChangeRules { normalize: true, ..ChangeRules::default() });
-    draw("changes", trace.differential(some, (trace, some), rules, change).expect("room"));
+    draw("changes", trace.differential(some, trace, some, rules, change).expect("room"));
     made
 }
 

@@ -88,7 +88,8 @@ pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
 
 /// Where the report goes, if one is wanted; refused before anything is read if it would spoil something.
 pub(super) fn report_place(
-    (args, messages): (&MessageArgs, &Messages),
+    args: &MessageArgs,
+    messages: &Messages,
     output: &OutputArgs,
     sources: &[Source],
 ) -> Result<Option<Place>, Failure> {

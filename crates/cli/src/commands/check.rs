@@ -43,7 +43,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
     }
     reporting.tell(&report.inputs, &report.warnings);
     let lost = report.inputs.iter().map(InputReport::lost).sum();
-    reporting.end((&report.inputs, lost), |_| json)?;
+    reporting.end(&report.inputs, lost, |_| json)?;
     Ok(if report.is_clean() { Exit::Complete } else { Exit::Lossy })
 }
 

@@ -33,5 +33,5 @@ pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failu
     writing.tell_disk(report.spilled_bytes, &report.run);
     writing.tell_outcome(&report.run, &[]);
     let lost = report.run.lost();
-    writing.finish(&report.run, (lost, 0), |run| report::convert(&report, &output, run))
+    writing.finish(&report.run, lost, 0, |run| report::convert(&report, &output, run))
 }

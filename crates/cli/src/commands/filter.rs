@@ -39,7 +39,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     dropped(&report).iter().for_each(|text| messages.note(text));
     writing.tell_outcome(&report.run, &[]);
     let lost = report.run.lost();
-    let exit = writing.finish(&report.run, (lost, 0), |run| report::filter(&report, &output, run));
+    let exit = writing.finish(&report.run, lost, 0, |run| report::filter(&report, &output, run));
     Ok(exit?.unless_empty(report.is_empty()))
 }
 

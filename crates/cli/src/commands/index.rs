@@ -21,7 +21,7 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     if output.output.is_some() && (sources.len() != 1 || sources[0].is_folder()) {
         return Err(Failure::usage("-o names one index, so name only one trace"));
     }
-    let place = report_place((&common.messages, messages), &output, sources)?;
+    let place = report_place(&common.messages, messages, &output, sources)?;
     running.announce();
     let reports = running.watch(|sources, config| index(sources, &args.wanted(), config))?;
 

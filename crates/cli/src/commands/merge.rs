@@ -39,9 +39,8 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
         place.write_json(&manifest::written(&report.identity, &report.clocks))?;
     }
     let lost = report.run.lost();
-    let exit = writing.finish(&report.run, (lost, report.copies), |run| {
-        report::merge(&report, Some(&output), run)
-    });
+    let exit = writing
+        .finish(&report.run, lost, report.copies, |run| report::merge(&report, Some(&output), run));
     Ok(exit?.unless_empty(is_unused))
 }
 

@@ -27,7 +27,7 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     running.config.viewer = viewer.rules(output.format)?;
     args.set_rules(&mut running.config, stated.as_ref())?;
     let (place, manifest) = places(args, messages, &running)?;
-    let writing = Writing::of(running, (trace, output.compression), place);
+    let writing = Writing::of(running, trace, output.compression, place);
     let running = &writing.running;
     running.announce();
     let mut report = running.watch(|sources, config| plan_merge(sources, &output, config))?;
@@ -58,7 +58,7 @@ fn places(
     let manifest = args.identity.write_manifest.as_deref();
     // what is said, or the manifest, goes to standard output
     let stdout = OutputArgs { output: None, force };
-    let report = report_place((&args.common.messages, messages), &stdout, sources)?;
+    let report = report_place(&args.common.messages, messages, &stdout, sources)?;
     let manifest = manifest.map(Place::of);
     if let Some(manifest) = &manifest {
         manifest.check("the manifest", sources, force)?;

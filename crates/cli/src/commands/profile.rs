@@ -49,7 +49,7 @@ fn list(args: &ListArgs, messages: &Messages) -> Result<Exit, Failure> {
     if report.profiles.is_empty() && !args.json {
         messages.say("the input has no CPU profile");
     }
-    reporting.end((&report.inputs, report.lost()), |_| json)?;
+    reporting.end(&report.inputs, report.lost(), |_| json)?;
     Ok(Exit::finished(report.lost()))
 }
 
@@ -58,8 +58,7 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
     let flags = Flags { verb: "profile extract", input, common };
     let mut running = Running::new(flags, &[], messages)?;
     running.config.index = index.index.clone();
-    let report_place =
-        report_place((&common.messages, messages), &output.plain(), &running.sources)?;
+    let report_place = report_place(&common.messages, messages, &output.plain(), &running.sources)?;
     running.announce();
     let joined = Joined::of(&mut running, None)?;
     let (choice, target) = (choice.choice(), output.target(common.messages.report.as_ref()));

@@ -27,7 +27,7 @@ pub(super) fn run(args: &RedactArgs, messages: &Messages) -> Result<Exit, Failur
     writing.tell_disk(report.written.spilled_bytes, run);
     writing.tell_outcome(run, &[]);
     messages.say(&replaced(&report));
-    writing.finish(run, (run.lost(), 0), |run| report::redact(&report, &output, run))
+    writing.finish(run, run.lost(), 0, |run| report::redact(&report, &output, run))
 }
 
 /// What was replaced, as one sentence.

@@ -30,7 +30,7 @@ impl<'a> Reporting<'a> {
         let running = Running::new(flags, &[], messages)?;
         let place = messages.place(output.output.as_deref().unwrap_or(Path::new("-")));
         place.check("the output", &running.sources, output.force)?;
-        let report = report_place((&flags.common.messages, messages), output, &running.sources)?;
+        let report = report_place(&flags.common.messages, messages, output, &running.sources)?;
         Ok(Reporting { running, output: place, report })
     }
 
@@ -44,7 +44,8 @@ impl<'a> Reporting<'a> {
     /// Says how it went, and writes the report, if one is wanted.
     pub(super) fn end<'r>(
         &self,
-        (inputs, lost): (&[InputReport], u64),
+        inputs: &[InputReport],
+        lost: u64,
         report: impl FnOnce(&Run<'_>) -> Object<'r>,
     ) -> Result<(), Failure> {
         self.running.end(&self.running.summary(inputs, lost), self.report.as_ref(), report)

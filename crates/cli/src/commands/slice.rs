@@ -47,7 +47,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     for (kind, flaw) in report.flaws.iter() {
         messages.warning(&format!("CPU profiles: {}", flaw_text(kind, flaw)));
     }
-    let exit = writing.finish(run, (report.lost(), 0), |run| report::slice(&report, &output, run));
+    let exit = writing.finish(run, report.lost(), 0, |run| report::slice(&report, &output, run));
     Ok(exit?.unless_empty(report.is_empty))
 }
 

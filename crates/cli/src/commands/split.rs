@@ -23,8 +23,8 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     if let Some(manifest) = &manifest {
         manifest.check("the manifest", &running.sources, args.output.force)?;
     }
-    let report_place = report_place((&common.messages, messages), &args.plain(), &running.sources)?;
-    let mut writing = Writing::of(running, (trace, parts.compression), report_place);
+    let report_place = report_place(&common.messages, messages, &args.plain(), &running.sources)?;
+    let mut writing = Writing::of(running, trace, parts.compression, report_place);
     writing.running.announce();
     let inputs = writing.running.sources.clone();
     let joined = writing.join(None)?;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     joined.complete(&mut report.run);
 
     writing.tell_decisions(&report.run, &decisions(&report, &running.config));
-    tell_parts(&report, (args.dry_run, &manifest), messages)?;
+    tell_parts(&report, args.dry_run, &manifest, messages)?;
     writing.tell_outcome(&report.run, &[]);
     if let Some(place) = manifest {
         place.write_json(&report::manifest(&report))?;
@@ -46,13 +46,14 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
         writing.indexed = report.parts.iter().map(|part| part.file.clone()).collect();
     }
     let lost = report.run.lost();
-    writing.finish(&report.run, (lost, 0), |run| report::split(&report, args.dry_run, run))
+    writing.finish(&report.run, lost, 0, |run| report::split(&report, args.dry_run, run))
 }
 
 /// Writes the table of the parts of a dry run, unless their list goes there; else names them, for `-v`.
 fn tell_parts(
     report: &SplitReport,
-    (dry_run, manifest): (bool, &Option<Place>),
+    dry_run: bool,
+    manifest: &Option<Place>,
     messages: &Messages,
 ) -> Result<(), Failure> {
     if dry_run {

@@ -30,11 +30,12 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     check(sources)?;
     // the address has standard output
     let place = report_place(
-        (&common.messages, messages),
+        &common.messages,
+        messages,
         &OutputArgs { output: None, force: true },
         sources,
     )?;
-    let own = |error| not_bound((args.host, args.port), &error);
+    let own = |error| not_bound(args.host, args.port, &error);
     if !args.host.is_loopback() && !args.allow_remote {
         return Err(remote(args));
     }
@@ -142,7 +143,7 @@ fn tell(address: &str) -> Result<(), Failure> {
     written.map_err(|source| Failure::Write { path: "standard output".into(), source })
 }
 
-fn not_bound((host, port): (IpAddr, u16), error: &io::Error) -> Failure {
+fn not_bound(host: IpAddr, port: u16, error: &io::Error) -> Failure {
     Failure::Write {
         path: format!("to port {port} of {host} (--port 0 takes any that is free)"),
         source: io::Error::new(error.kind(), error.to_string()),

@@ -52,9 +52,9 @@ impl<'a> Writing<'a> {
         }
         refuse_pouring(given.output, &running.sources)?;
         let report =
-            report_place((&flags.common.messages, messages), given.output, &running.sources)?;
+            report_place(&flags.common.messages, messages, given.output, &running.sources)?;
         let indexed = to_index(given, &running.sources)?;
-        let mut writing = Self::of(running, (given.trace, output.compression), report);
+        let mut writing = Self::of(running, given.trace, output.compression, report);
         writing.indexed = indexed;
         Ok((writing, output))
     }
@@ -62,7 +62,8 @@ impl<'a> Writing<'a> {
     /// Begins a run with any number of outputs, whose places and packing the verb has chosen already.
     pub(super) fn of(
         mut running: Running<'a>,
-        (trace, compression): (&'a TraceArgs, Compression),
+        trace: &'a TraceArgs,
+        compression: Compression,
         report: Option<Place>,
     ) -> Self {
         running.config.repair = trace.repair;
@@ -107,7 +108,8 @@ impl<'a> Writing<'a> {
     pub(super) fn finish<'r>(
         &self,
         run: &RunReport,
-        (lost, copies): (u64, u64),
+        lost: u64,
+        copies: u64,
         report: impl FnOnce(&Run<'_>) -> Object<'r>,
     ) -> Result<Exit, Failure> {
         for path in &self.indexed {

@@ -206,7 +206,7 @@ fn open_stream(
     mut reader: Box<dyn Read + Send>,
     config: &Limits,
 ) -> Result<Opened, Error> {
-    let looked = look(&mut *reader, (sniff::LOOK, config.read_size), sniff::is_json);
+    let looked = look(&mut *reader, sniff::LOOK, config.read_size, sniff::is_json);
     let first = looked.map_err(|(_, e)| Error::read(&input.source, e))?;
     if first.is_empty() {
         return Ok(Opened::Empty);
@@ -222,7 +222,8 @@ fn open_stream(
 /// `step` bytes are read at a time. What was read before an error comes with it.
 pub(crate) fn look(
     stream: &mut dyn Read,
-    (most, step): (usize, usize),
+    most: usize,
+    step: usize,
     enough: impl Fn(&[u8]) -> bool,
 ) -> Result<Vec<u8>, (Vec<u8>, io::Error)> {
     let (mut first, mut len) = (vec![0; most], 0);

@@ -92,7 +92,8 @@ impl<'c> Spool<'c> {
     pub fn new(
         config: &'c Limits,
         name: String,
-        (tier, proof): (Tier, Proof),
+        tier: Tier,
+        proof: Proof,
         limits: SpoolLimits,
     ) -> Self {
         Spool {
@@ -406,7 +407,7 @@ mod tests {
                     packed,
                     hurries: false,
                 };
-                let spool = Spool::new(&config, "in".into(), (Tier::Scalar, Proof::None), limits);
+                let spool = Spool::new(&config, "in".into(), Tier::Scalar, Proof::None, limits);
                 let stream = Box::new(Failing(br#"[{"ph":"i"},"#, error));
                 let read = spool.read(stream, &mut Nothing::default(), |_, _, _| Ok(()));
                 match read {

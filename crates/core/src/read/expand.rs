@@ -75,7 +75,7 @@ pub(super) fn look(
 ) -> io::Result<(Box<dyn Read + Send>, bool)> {
     // by its first key such a document is known
     let enough = |first: &[u8]| first.contains(&b':') || first.trim_ascii_start().starts_with(b"[");
-    let (first, failure) = match input::look(&mut *stream, (LOOK, LOOK), enough) {
+    let (first, failure) = match input::look(&mut *stream, LOOK, LOOK, enough) {
         Ok(first) => (first, None),
         // what is packed may break off: that shows again where it is read on
         Err((first, error)) => (first, Some(error)),

@@ -114,7 +114,7 @@ impl Session<'_> {
         if let Err(error) = self.check_found(input, &report, &documents, base, &payload) {
             return self.leave_out(error, input);
         }
-        self.prove_plain(self.proof(reader), &mut documents, (base, &payload), &mut report);
+        self.prove_plain(self.proof(reader), &mut documents, base, &payload, &mut report);
         let lost = report.losses.first().map(|(_, example)| base + example.offset);
         self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
         let found: Vec<Document> = documents.extract_if(.., |d| self.expand.takes(d)).collect();
@@ -129,7 +129,7 @@ impl Session<'_> {
             self.read.payloads.push(InputPayload { base, payload, input: number, synthetic });
         }
         self.read.reports.push(report);
-        self.read.end = self.read_profiles(input, &payload, (base, next), &found, reader)?;
+        self.read.end = self.read_profiles(input, &payload, base, next, &found, reader)?;
         Ok(())
     }
 
@@ -174,7 +174,8 @@ impl Session<'_> {
         &self,
         proof: Proof,
         documents: &mut [Document],
-        (base, payload): (u64, &Payload),
+        base: u64,
+        payload: &Payload,
         report: &mut InputReport,
     ) {
         let Proof::Full { tier, mends } = proof else { return };
@@ -182,7 +183,7 @@ impl Session<'_> {
         let store = Store::new([(base, payload)].into_iter());
         let value = |key: &KeyValue| (store.slice(key.offset, key.len), key.offset - base);
         for document in documents.iter_mut().filter(plain) {
-            prove_keys(document, (tier, mends), value, report);
+            prove_keys(document, tier, mends, value, report);
         }
     }
 
@@ -192,7 +193,8 @@ impl Session<'_> {
         &mut self,
         input: &Input,
         payload: &Arc<Payload>,
-        (base, mut next): (u64, u64),
+        base: u64,
+        mut next: u64,
         found: &[Document],
         reader: &mut R,
     ) -> Result<u64, Error> {
@@ -336,7 +338,7 @@ impl Session<'_> {
             self.stop_if_strict(report, Some(mapped))?;
             let current =
                 Current { before: &self.read.payloads, base, own: InputBytes::Mapped(mapped) };
-            take_part(reader, part, base, current, (&mut numbers, &self.beside))
+            take_part(reader, part, base, current, &mut numbers, &self.beside)
         };
         let result = read_plan(plan, self.pieces, &new, take);
         self.read.numbers = numbers;
@@ -360,7 +362,7 @@ impl Session<'_> {
         let mut take = |reader: &mut R, mut chunk: R::Chunk| {
             self.config.cancel.check()?;
             note_stats(&chunk.envelope().stats, report);
-            take_part(reader, chunk, base, current, (&mut numbers, &self.beside))
+            take_part(reader, chunk, base, current, &mut numbers, &self.beside)
         };
         let mut list = reader.chunk_of_entries(base, &[]);
         list.document(Form::Array);
@@ -393,7 +395,7 @@ impl Session<'_> {
             hurries: reader.needs().streams_output,
         };
         let (name, proof) = (report.name.clone(), self.proof(reader));
-        let spool = Spool::new(self.config, name, (self.tier, proof), limits);
+        let spool = Spool::new(self.config, name, self.tier, proof, limits);
         let step_bytes = self.shares.segment;
         let start = reader.starter();
         let chunk = ChunkStart { base, len_hint: step_bytes };
@@ -414,7 +416,7 @@ impl Session<'_> {
             self.stop_if_strict(report, None)?;
             let current =
                 Current { before: &self.read.payloads, base, own: InputBytes::Payload(payload) };
-            take_part(reader, full, base, current, (&mut numbers, &self.beside))
+            take_part(reader, full, base, current, &mut numbers, &self.beside)
         })?;
         self.read.numbers = numbers;
         self.read.spooled += read.spooled;
@@ -454,7 +456,8 @@ fn take_part<R: Reader>(
     mut part: R::Chunk,
     base: u64,
     current: Current<'_>,
-    (numbers, beside): (&mut Numbers, &Quota),
+    numbers: &mut Numbers,
+    beside: &Quota,
 ) -> Result<(), Error> {
     beside.check(part.envelope().texts, "the name, the category and the ids of an event")?;
     beside.take(part.envelope().heap(), "documents and the keys in them")?;

@@ -63,7 +63,8 @@ impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
     /// A merge; `whole` if all events of all inputs are in it.
     pub(crate) fn merged(
         emit: &'w Emit<'r, 's, 'p>,
-        (rewrite, clocks): (Option<&'w Rewrite>, &'w Clocks),
+        rewrite: Option<&'w Rewrite>,
+        clocks: &'w Clocks,
         whole: bool,
         config: &'w Config,
     ) -> Self {

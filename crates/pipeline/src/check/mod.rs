@@ -117,7 +117,7 @@ fn run<const DEVTOOLS: bool>(
     let suspects = Suspects::of(&checker.profiles);
     let judge = |number| suspects.judge(number, store, config);
     let quota = &config.quota(config.memory / 2 / config.threads.max(1) as u64);
-    let (tallies, judged) = walk::walk(&runs, (config.threads, quota), suspects.count(), judge)?;
+    let (tallies, judged) = walk::walk(&runs, config.threads, quota, suspects.count(), judge)?;
     let verdict = suspects.verdict(&judged.into_iter().collect::<Result<Vec<_>, _>>()?);
     drop(runs);
     checker.tallies.append(&tallies);

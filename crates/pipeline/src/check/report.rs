@@ -266,7 +266,7 @@ pub(super) fn assemble(
         .map(|(number, tally)| {
             let place = |offset| {
                 let spot = spots.iter().find(|s| s.kind as usize == number && s.offset == offset);
-                found_at(offset, number, spot, (inputs, ground, store))
+                found_at(offset, number, spot, inputs, ground, store)
             };
             (tally.count, tally.offsets().filter_map(place).collect())
         })
@@ -285,7 +285,7 @@ pub(super) fn assemble(
             let place = match name {
                 // offsets of a .cpuprofile's own flaws are within it
                 Some(name) => Some(FoundAt::new(name, flaw.offset)),
-                None => found_at(flaw.offset, Kind::COUNT, None, (inputs, ground, store)),
+                None => found_at(flaw.offset, Kind::COUNT, None, inputs, ground, store),
             };
             match rule_of(kind) {
                 Some(rule) => {
@@ -367,7 +367,9 @@ fn found_at(
     offset: u64,
     kind: usize,
     spot: Option<&Spot>,
-    (inputs, ground, store): (&Inputs, &InputMap, &Store<'_>),
+    inputs: &Inputs,
+    ground: &InputMap,
+    store: &Store<'_>,
 ) -> Option<FoundAt> {
     let of_all = [Kind::NoEvents, Kind::NothingDrawn, Kind::ProfilesAlone, Kind::AllHidden];
     if of_all.iter().any(|&own| own as usize == kind) {

@@ -26,7 +26,8 @@ use tracemill_core::threads::on_threads;
 /// in the order of their numbers.
 pub(super) fn walk<T: Send>(
     runs: &Runs,
-    (threads, quota): (usize, &Quota),
+    threads: usize,
+    quota: &Quota,
     before: usize,
     task: impl Fn(usize) -> T + Sync,
 ) -> Result<(Tallies, Vec<T>), Error> {

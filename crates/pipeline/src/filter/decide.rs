@@ -318,7 +318,7 @@ impl UndecidedEvents<'_, '_, '_> {
                 Role::End => {
                     let begin = open.end(record.name);
                     let fields = self.judge_event(begin.as_ref().unwrap_or(&record));
-                    self.end((begin, record), fields, visit)?;
+                    self.end(begin, record, fields, visit)?;
                 }
                 _ => {
                     group.push(record, self.judge_event(&record))?;
@@ -332,7 +332,8 @@ impl UndecidedEvents<'_, '_, '_> {
     /// An end, with the begin that it closes, if any is open.
     fn end(
         &self,
-        (begin, end): (Option<Undecided>, Undecided),
+        begin: Option<Undecided>,
+        end: Undecided,
         fields: Reason,
         visit: &mut Visit<'_>,
     ) -> Result<(), Error> {
@@ -367,7 +368,7 @@ impl UndecidedEvents<'_, '_, '_> {
                 open.begin(record.name, record);
                 Ok(())
             }
-            Role::Finish => self.end((open.end_named(record.name), record), fields, visit),
+            Role::Finish => self.end(open.end_named(record.name), record, fields, visit),
             _ => visit(&record, dur, reason),
         })?;
         for begin in open.values() {

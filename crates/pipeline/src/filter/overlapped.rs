@@ -43,7 +43,7 @@ impl Overlapped {
         output: &OutputConfig,
         config: &Config,
     ) -> Option<Overlapped> {
-        let copy = OverlappedCopy::begin(current, (Layout::of, Length::AtMost), output, config)?;
+        let copy = OverlappedCopy::begin(current, Layout::of, Length::AtMost, output, config)?;
         let (profiles, places) = (HashMap::new(), Vec::new());
         Some(Overlapped { copy, profiles, is_over: false, places })
     }

@@ -186,7 +186,7 @@ pub fn filter(
     };
     let (mut report, mut kept) = draft(KEPT, output, config, write)?;
     if let Some(size) = wanted.shrink_to {
-        let (shrunk, smaller) = shrink((&kept, size), output, config)?;
+        let (shrunk, smaller) = shrink(&kept, size, output, config)?;
         kept = smaller;
         report.take_shrunk(shrunk);
     }
@@ -202,7 +202,8 @@ const KEPT: &str = "what the filter keeps";
 /// What the viewer needs is added to what stays, and counts. So the longest events are chosen for the size, made ready without
 /// being written, and chosen again for a size that is smaller by the share that was too much, until all of it fits.
 fn shrink(
-    (all, size): (&Source, u64),
+    all: &Source,
+    size: u64,
     output: &OutputConfig,
     config: &Config,
 ) -> Result<(FilterReport, Source), Error> {

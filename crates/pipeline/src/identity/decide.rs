@@ -172,7 +172,7 @@ impl Recording {
         let stated = unit.stated.as_ref().map(stated_pids);
         for (pid, process) in &unit.processes.by_pid {
             if !self.processes.contains_key(pid)
-                && let Some(new) = pids.give((unit, stated.as_ref()), number, pid, process)
+                && let Some(new) = pids.give(unit, stated.as_ref(), number, pid, process)
             {
                 self.pids.insert(pid.clone(), new);
             }

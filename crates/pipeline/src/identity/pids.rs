@@ -72,7 +72,8 @@ impl Pids {
     /// The pid of a process that is new to its recording; `None` if it keeps its own.
     pub(super) fn give(
         &mut self,
-        (unit, stated): (&InputUnit, Option<&StatedPids<'_>>),
+        unit: &InputUnit,
+        stated: Option<&StatedPids<'_>>,
         number: usize,
         key: &Key,
         process: &Process,

@@ -248,7 +248,7 @@ impl ProcessFindings {
         let phase = event.phase();
         if let Some(pid) = event.field(Field::Pid) {
             let at = self.spelling(pid, event.field(Field::Tid));
-            self.note_spelling(event, (phase, time), at);
+            self.note_spelling(event, phase, time, at);
         }
         self.note_ids(event, phase);
     }
@@ -261,7 +261,7 @@ impl ProcessFindings {
     }
 
     #[inline]
-    fn note_spelling(&mut self, event: &Event<'_>, (phase, time): (u8, Option<i64>), at: usize) {
+    fn note_spelling(&mut self, event: &Event<'_>, phase: u8, time: Option<i64>, at: usize) {
         let spelling = &mut self.spellings[at];
         if let Some(time) = time {
             spelling.is_thread = true;

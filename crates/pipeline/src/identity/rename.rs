@@ -165,7 +165,7 @@ impl<'r> Renamer<'r> {
             let mut found = PatchedEvent { event, patches };
             let event = spans.of(event);
             if let Some(renames) = &unit.renames {
-                self.pids.find_names(&event, (self.unit.1, renames), &mut found);
+                self.pids.find_names(&event, self.unit.1, renames, &mut found);
             }
             each_moved(shift, &event, |value, kind| found.moved(value, kind, shift));
         } else if let Some(renames) = &unit.renames
@@ -180,7 +180,7 @@ impl<'r> Renamer<'r> {
                 all = self.finder.find(event);
                 &all
             };
-            self.pids.find_names(&spans.of(event), (self.unit.1, renames), &mut found);
+            self.pids.find_names(&spans.of(event), self.unit.1, renames, &mut found);
         }
         if let Some(frames) = &unit.frames {
             let mut found = PatchedEvent { event, patches };
@@ -195,11 +195,12 @@ impl RenamedPids {
     fn find_names(
         &mut self,
         event: &Event<'_>,
-        (unit, renames): (usize, &Renames),
+        unit: usize,
+        renames: &Renames,
         found: &mut PatchedEvent<'_, '_>,
     ) {
         if !renames.pids.is_empty() {
-            self.find_pids(event, (unit, renames), found);
+            self.find_pids(event, unit, renames, found);
         }
         if renames.ids_change() {
             each_id(event, event.phase(), |id| found.renamed(id, &renames.ids[0]));
@@ -212,7 +213,8 @@ impl RenamedPids {
     fn find_pids(
         &mut self,
         event: &Event<'_>,
-        (unit, renames): (usize, &Renames),
+        unit: usize,
+        renames: &Renames,
         found: &mut PatchedEvent<'_, '_>,
     ) {
         let mut replace = |pid: &[u8]| {

@@ -8,7 +8,8 @@ use tracemill_tokenizer::{members, unescape};
 pub(super) fn note_args(
     args: &[u8],
     time_ns: u64,
-    (table, most): (&mut Table, u64),
+    table: &mut Table,
+    most: u64,
     path: &mut Vec<u8>,
 ) {
     let mut note = |path: &[u8], (key, value): (&[u8], &[u8])| {
@@ -52,7 +53,7 @@ mod tests {
         let args = br#"{"data":{"a":[1,{"x":2}],"b":{"c":1}}, "\u0064ata": 5,"":{}}"#;
         let (mut table, mut path) = (Table::default(), Vec::new());
         for args in [&args[..], b"[1,2]", b""] {
-            note_args(args, 7, (&mut table, 1 << 20), &mut path);
+            note_args(args, 7, &mut table, 1 << 20, &mut path);
         }
         let all: Vec<_> = table
             .entries()

@@ -180,7 +180,7 @@ impl InfoLook {
 
     /// A timed event that is no metadata.
     #[inline]
-    fn timed(&mut self, event: &Event<'_>, (ts, dur): (Nanos, u64), moment: Moment) {
+    fn timed(&mut self, event: &Event<'_>, ts: Nanos, dur: u64, moment: Moment) {
         let start = ts.floor;
         let end = start.saturating_add_unsigned(dur);
         self.times.note(event, ts, end);
@@ -202,7 +202,7 @@ impl InfoLook {
     }
 
     /// Notes an X, B or E of a thread and name.
-    fn slice(&mut self, event: &Event<'_>, (ts, dur): (i64, u64), at: &Moment) {
+    fn slice(&mut self, event: &Event<'_>, ts: i64, dur: u64, at: &Moment) {
         let &Moment { thread, name, offset, phase, .. } = at;
         let phase = phase as u8;
         // what takes no time has none for itself
@@ -211,7 +211,7 @@ impl InfoLook {
             let ends_any = phase == b'E' && !is_named(event);
             let name = if ends_any { 0 } else { self.names.entry(name).hash };
             let dur = if phase == b'X' { dur } else { 0 };
-            self.slices.push(Slice::new(thread, (ts, dur), name, offset, phase));
+            self.slices.push(Slice::new(thread, ts, dur, name, offset, phase));
         }
     }
 }
@@ -310,9 +310,9 @@ impl Look for InfoLook {
             }
             (Class::Timed, Some(ts)) => {
                 let moment = Moment { ts: ts.floor, offset: at.offset, thread, name, phase };
-                self.timed(event, (ts, time_ns), moment);
+                self.timed(event, ts, time_ns, moment);
                 if self.wanted.nesting {
-                    self.slice(event, (ts.floor, time_ns), &moment);
+                    self.slice(event, ts.floor, time_ns, &moment);
                 }
             }
             _ => self.untimed += 1,
@@ -325,9 +325,9 @@ impl Look for InfoLook {
         if let Some(most) = self.wanted.args
             && let Some(args) = event.field_and_rest(Field::Args)
         {
-            note_args(args, time_ns, (&mut self.args, most), &mut self.scratch);
+            note_args(args, time_ns, &mut self.args, most, &mut self.scratch);
         }
-        self.ranks.note(Rank::of(event, class, (ts, dur)));
+        self.ranks.note(Rank::of(event, class, ts, dur));
         true
     }
 

@@ -143,7 +143,7 @@ mod tests {
         let mut slices = Slices::new(0, &dir);
         for (thread, events) in threads.iter().enumerate() {
             for (at, &(phase, ts, dur, name)) in events.iter().enumerate() {
-                let mut run = vec![Slice::new(thread as u64, (ts, dur), name, at as u64, phase)];
+                let mut run = vec![Slice::new(thread as u64, ts, dur, name, at as u64, phase)];
                 sort(&mut run);
                 slices.push(run).expect("room on disk");
             }

@@ -24,7 +24,8 @@ impl Rank {
     pub(super) fn of(
         event: &Event<'_>,
         class: Class,
-        (ts, dur): (Option<Nanos>, Option<Nanos>),
+        ts: Option<Nanos>,
+        dur: Option<Nanos>,
     ) -> Self {
         let stamp = ts.filter(|_| class == Class::Timed).map(|ts| Stamp::of(event, ts, dur));
         Rank { class, stamp }

@@ -25,13 +25,7 @@ record! {
 }
 
 impl Slice {
-    pub(super) fn new(
-        thread: u64,
-        (ts, dur): (i64, u64),
-        name: u64,
-        offset: u64,
-        phase: u8,
-    ) -> Self {
+    pub(super) fn new(thread: u64, ts: i64, dur: u64, name: u64, offset: u64, phase: u8) -> Self {
         Slice { thread, ts, dur, name, place: offset << 8 | u64::from(phase) }
     }
 

@@ -120,7 +120,7 @@ impl MergeInputs {
             (store, runs) = self.add_made(added, runs, &mut decided.rewrite, &inputs, config)?;
         }
         let (store, order) = (&store, Order(&store));
-        let mut delays = find_delays(streams, &decided, (&runs, &lists), order, config)?;
+        let mut delays = find_delays(streams, &decided, &runs, &lists, order, config)?;
         let annotations =
             Annotations::read(&self.documents, &inputs, true, (store, &config.table_quota()))?;
         let mut united = unite_renamed(&self.documents, store, &mut decided.rewrite);
@@ -132,7 +132,7 @@ impl MergeInputs {
         let format = self.format(output, own, known.is_some().then_some(size.0));
         delays.leave_out(left_out.offsets);
         let mut report = MergeReport {
-            run: begin_run(&inputs, (&united, format), warnings, config),
+            run: begin_run(&inputs, &united, format, warnings, config),
             spilled_runs: runs.spilled(),
             delayed_chunks: delays.count(),
             copies,
@@ -147,9 +147,9 @@ impl MergeInputs {
         let (layout, timed) = (Layout::of(format), runs.timed(order));
         let fixups;
         let mut emit = Emit { order, layout, delays, lists: &kept.lists, timed, patchers };
-        let fix = |known| ViewerFixups::new(known, (&mut emit, &runs), (rewrite, changes), config);
+        let fix = |known| ViewerFixups::new(known, &mut emit, &runs, rewrite, changes, config);
         fixups = known.as_ref().map(fix).transpose()?;
-        let mut written = Written::merged(&emit, (rewrite, &clocks), known.is_none(), config);
+        let mut written = Written::merged(&emit, rewrite, &clocks, known.is_none(), config);
         written.window = self.window;
         written.before = fixups.as_ref().map_or(0, ViewerFixups::before);
         written.cut_chunks = known.as_ref().map_or(&[], |known| &known.cut_chunks);
@@ -308,7 +308,8 @@ fn note_provenance(
 fn find_delays(
     streams: StreamOrders,
     decided: &DecidedNames,
-    (runs, lists): (&Runs, &Lists),
+    runs: &Runs,
+    lists: &Lists,
     order: Order<'_, '_>,
     config: &Config,
 ) -> Result<Reordering, Error> {
@@ -324,7 +325,8 @@ fn find_delays(
 /// What is known of a run before anything is written.
 fn begin_run(
     inputs: &Inputs,
-    (united, format): (&MergedKeys<'_>, Format),
+    united: &MergedKeys<'_>,
+    format: Format,
     warnings: Vec<Warning>,
     config: &Config,
 ) -> RunReport {

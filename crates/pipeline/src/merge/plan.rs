@@ -71,7 +71,7 @@ impl MergeInputs {
         let events = config.viewer.viewer.map(|_| self.events);
         let format = self.format(output, own, events);
         let mut report = MergeReport {
-            run: begin_run(&inputs, (&united, format), warnings, config),
+            run: begin_run(&inputs, &united, format, warnings, config),
             identity,
             clocks: clocks.inputs.clone(),
             ..MergeReport::new(config)

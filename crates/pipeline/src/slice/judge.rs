@@ -58,7 +58,8 @@ impl<'j, 'p> Judge<'j, 'p> {
     /// Decides on everything; what is cut goes to `made`.
     pub(super) fn choose(
         self,
-        (mut plain, mut selection): (Sorter, WindowSelection),
+        mut plain: Sorter,
+        mut selection: WindowSelection,
         inputs: &Inputs,
         made: &mut SyntheticEvents,
         report: &mut SliceReport,

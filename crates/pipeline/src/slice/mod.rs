@@ -144,8 +144,7 @@ fn write(
     let lists = (entries, LongEvents::new(config));
     let watched = annotations.events().collect();
     let mut made = SyntheticEvents::new(BASE, &config.tmp_dir, lists, watched);
-    let chosen =
-        judge.choose((plain.into_entries(), selection), &inputs, &mut made, &mut report)?;
+    let chosen = judge.choose(plain.into_entries(), selection, &inputs, &mut made, &mut report)?;
     if chunks.as_ref().is_some_and(|chunks| chunks.is_wrong()) {
         return Ok(None);
     }

@@ -328,7 +328,7 @@ impl<'w> SplitRun<'w, '_> {
             report.parts = self.described(&parts, &groups, files, &lens);
         } else {
             self.refuse_repetition(&lens)?;
-            self.write_parts(&job, (&parts, files), lens, &mut report)?;
+            self.write_parts(&job, &parts, files, lens, &mut report)?;
         }
         report.add_up();
         Ok(report)
@@ -338,7 +338,8 @@ impl<'w> SplitRun<'w, '_> {
     fn write_parts(
         &self,
         job: &WriteContext<'_, '_, '_>,
-        (parts, files): (&[OutputPart], Vec<PathBuf>),
+        parts: &[OutputPart],
+        files: Vec<PathBuf>,
         mut lens: Vec<u64>,
         report: &mut SplitReport,
     ) -> Result<(), Error> {

@@ -116,7 +116,7 @@ impl<'f> Planner<'f, '_, '_> {
                 let every = strays.iter().copied().filter(of_group).chain(metadata);
                 let first = strays.iter().copied().filter(|stray| number == 0 && of_nobody(stray));
                 let bytes = MetadataBytes { every: self.bytes(every), first: self.bytes(first) };
-                for mut part in self.cut(number, group, (bytes, &halves))? {
+                for mut part in self.cut(number, group, bytes, &halves)? {
                     part.metadata = named(&part.threads);
                     parts.push(part);
                 }
@@ -231,7 +231,8 @@ impl<'f> Planner<'f, '_, '_> {
         &self,
         number: usize,
         group: &Group,
-        (metadata, halves): (MetadataBytes, &Halves),
+        metadata: MetadataBytes,
+        halves: &Halves,
     ) -> Result<Vec<OutputPart>, Error> {
         let sequence = Sequence(self.runs_of(&group.plain).collect());
         let anchors = self.anchors(&group.chunks);

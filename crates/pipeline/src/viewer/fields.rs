@@ -46,15 +46,17 @@ impl ViewerFixups {
     /// For the trace that `emit` will write of `runs`; `changes` were done before.
     pub(crate) fn new<'e>(
         known: &ViewerFacts,
-        (emit, runs): (&mut Emit<'e, '_, '_>, &'e Runs),
-        (rewrite, mut changes): (Option<&Rewrite>, Changes),
+        emit: &mut Emit<'e, '_, '_>,
+        runs: &'e Runs,
+        rewrite: Option<&Rewrite>,
+        mut changes: Changes,
         config: &Config,
     ) -> Result<Self, Error> {
         let mut threads = RenamedThreads::of(&known.tables, rewrite, known.viewer);
         changes.add(Change::Pids, threads.pids.len() as u64);
         changes.add(Change::Tids, threads.tids.len() as u64);
         let overlapping =
-            find_overlaps((emit, runs), known.has_ends, (&mut threads, &mut changes), config)?;
+            find_overlaps(emit, runs, known.has_ends, &mut threads, &mut changes, config)?;
         Ok(ViewerFixups { viewer: known.viewer, threads, overlapping, done: Mutex::new(changes) })
     }
 

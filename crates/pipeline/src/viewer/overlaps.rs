@@ -115,9 +115,11 @@ struct OverlapWalk<'w> {
 
 /// Finds what overlaps among all that `emit` will write, where `has_ends` says whether there are E events.
 pub(crate) fn find_overlaps<'e>(
-    (emit, runs): (&mut Emit<'e, '_, '_>, &'e Runs),
+    emit: &mut Emit<'e, '_, '_>,
+    runs: &'e Runs,
     has_ends: bool,
-    (new, changes): (&mut RenamedThreads, &mut Changes),
+    new: &mut RenamedThreads,
+    changes: &mut Changes,
     config: &Config,
 ) -> Result<Overlapping, Error> {
     let rule = config.viewer.overlaps;
@@ -144,16 +146,17 @@ pub(crate) fn find_overlaps<'e>(
         quota,
     };
     if has_ends {
-        each_event((emit, runs), config, |event, entry, _| walk.find_end(event, entry.time))?;
+        each_event(emit, runs, config, |event, entry, _| walk.find_end(event, entry.time))?;
         walk.threads.iter_mut().for_each(|thread| thread.begins.clear());
     }
-    each_event((emit, runs), config, |event, entry, index| walk.take(event, entry, index))?;
+    each_event(emit, runs, config, |event, entry, index| walk.take(event, entry, index))?;
     walk.finish()
 }
 
 /// Calls `each` with all that `emit` will write, as it stands before this: event, entry, number.
 fn each_event<'e>(
-    (emit, runs): (&mut Emit<'e, '_, '_>, &'e Runs),
+    emit: &mut Emit<'e, '_, '_>,
+    runs: &'e Runs,
     config: &Config,
     mut each: impl FnMut(&Event<'_>, Entry, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {

@@ -58,7 +58,7 @@ impl Trace {
             let class = classes.of(own.role, own.name, &self.names);
             kernels.add(&own, class, room)?;
             if let Some(walked) = all.last_mut() {
-                walked.add(&own, class.mask(), (rules, room))?;
+                walked.add(&own, class.mask(), rules, room)?;
             }
         }
         if all.is_empty() && incomplete == 0 {
@@ -70,7 +70,7 @@ impl Trace {
             let Walked { thread, kernels, launched, running, streams } = own;
             let time = running.finish();
             (0..Mask::COUNT).for_each(|at| by_mask[at] += i128::from(time.by_mask[at]));
-            devices.all.push(Device::of(thread, (kernels, launched), &time));
+            devices.all.push(Device::of(thread, kernels, launched, &time));
             devices.overlong += millis(streams.overlong());
             devices.idle.extend(streams.finish());
         }
@@ -95,7 +95,8 @@ impl Walked {
         &mut self,
         own: &OnDevice,
         mask: Mask,
-        (rules, room): (DeviceRules, &Quota),
+        rules: DeviceRules,
+        room: &Quota,
     ) -> Result<(), Error> {
         self.kernels += 1;
         self.launched += u64::from(own.launched.is_some());
@@ -105,7 +106,7 @@ impl Walked {
 }
 
 impl Device {
-    fn of(thread: usize, (kernels, launched): (u64, u64), time: &running::Times) -> Self {
+    fn of(thread: usize, kernels: u64, launched: u64, time: &running::Times) -> Self {
         let sum = |has: &dyn Fn(usize) -> bool| {
             let masks = (0..Mask::COUNT).filter(|&mask| has(mask));
             millis(masks.map(|mask| i128::from(time.by_mask[mask])).sum())

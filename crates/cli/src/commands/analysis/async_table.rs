@@ -49,7 +49,7 @@ pub(super) fn async_table(args: &TopArgs, messages: &Messages) -> Result<Exit, F
         messages.warning("the trace has no async operation (b, S)");
     }
     let lost = found.inputs.iter().map(InputReport::lost).sum();
-    reporting.end((&found.inputs, lost), |run| base("top", &found.inputs, lost, run, []))?;
+    reporting.end(&found.inputs, lost, |run| base("top", &found.inputs, lost, run, []))?;
     Ok(Exit::finished(lost).unless_empty(found.rows.is_empty()))
 }
 

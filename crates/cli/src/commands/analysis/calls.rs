@@ -38,7 +38,7 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     writing.tell_outcome(&report, &[]);
     messages.say(&format!("{} made of samples", plural(written.calls, "call")));
     let lost = report.lost();
-    let exit = writing.finish(&report, (lost, 0), |run| {
+    let exit = writing.finish(&report, lost, 0, |run| {
         base(flags.verb, &report.inputs, lost, run, [("calls", json!(written.calls))])
     })?;
     Ok(exit.unless_empty(written.calls == 0))

@@ -115,7 +115,7 @@ fn finish(read: &[ReadRun<'_>], messages: &Messages) -> Result<u64, Failure> {
     messages.losses(&inputs);
     let lost = inputs.iter().map(InputReport::lost).sum();
     if let Some(run) = read.first() {
-        run.reporting.end((&inputs, lost), |run| base("diff", &inputs, lost, run, []))?;
+        run.reporting.end(&inputs, lost, |run| base("diff", &inputs, lost, run, []))?;
     }
     Ok(lost)
 }

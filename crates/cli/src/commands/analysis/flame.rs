@@ -34,7 +34,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
         (_, Some(path)) => {
             let base = read_base(args, path, &job.reporting.running.config, messages)?;
             let old = tables(args, &base, Asked { shape, by: args.group_by, per })?;
-            job.trace.differential(&parts, (&base, &old), rules, change)?
+            job.trace.differential(&parts, &base, &old, rules, change)?
         }
         _ => job.trace.picture(&parts, rules)?,
     };

@@ -129,7 +129,7 @@ impl<'a> Job<'a> {
         let all = self.trace.warnings.iter().cloned().chain(own);
         self.reporting.tell(inputs, &Vec::from_iter(all));
         messages.losses(inputs);
-        self.reporting.end((inputs, lost), |run| base(flags.verb, inputs, lost, run, []))?;
+        self.reporting.end(inputs, lost, |run| base(flags.verb, inputs, lost, run, []))?;
         if let Some(text) = unmatched::without_threads(&self.trace).filter(|_| is_empty) {
             messages.warning(&text);
         } else if is_empty {

@@ -58,7 +58,7 @@ pub(in crate::commands) fn perfetto(
     let all = counts.iter().map(|(count, what)| plural(*count, what));
     messages.note(&format!("written: {}", all.collect::<Vec<_>>().join(", ")));
     let lost = run.lost();
-    reporting.end((&run.inputs, lost), |own| {
+    reporting.end(&run.inputs, lost, |own| {
         let counts = counts.map(|(count, what)| (what, count));
         let counts = serde_json::Map::from_iter(
             counts.map(|(what, count)| (what.replace(' ', "_"), json!(count))),

@@ -77,7 +77,7 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     reporting.tell(&report.inputs, &report.warnings);
     messages.losses(&report.inputs);
     let lost = report.inputs.iter().map(InputReport::lost).sum();
-    reporting.end((&report.inputs, lost), |_| json)?;
+    reporting.end(&report.inputs, lost, |_| json)?;
     Ok(Exit::finished(lost))
 }
 

@@ -29,10 +29,10 @@ pub(super) fn page_of(report: &InfoReport) -> Page {
     page.lines("phases", counts(&report.phases));
     page.table("processes", processes(report));
     let full = report.args.is_some();
-    tops("names", &report.names, (full, report), &mut page);
+    tops("names", &report.names, full, report, &mut page);
     page.lines("unended", unended(report).into_iter().collect());
-    tops("categories", &report.categories, (false, report), &mut page);
-    report.args.iter().for_each(|args| tops("args", args, (false, report), &mut page));
+    tops("categories", &report.categories, false, report, &mut page);
+    report.args.iter().for_each(|args| tops("args", args, false, report, &mut page));
     page.lines("profiles", profiles(report));
     if !report.keys.is_empty() {
         page.line("keys", report.keys.join(", "));
@@ -203,12 +203,7 @@ fn processes(report: &InfoReport) -> Table {
 }
 
 /// The lists of a kind of names.
-fn tops(
-    label: &'static str,
-    list: &TopList,
-    (has_self, report): (bool, &InfoReport),
-    page: &mut Page,
-) {
+fn tops(label: &'static str, list: &TopList, has_self: bool, report: &InfoReport, page: &mut Page) {
     let lists =
         [("by bytes", &list.by_bytes), ("by time", &list.by_time), ("by self", &list.by_self)];
     // a list by what no column shows would be a riddle

@@ -206,7 +206,8 @@ impl AllBins {
     pub(super) fn write<W: io::Write>(
         &self,
         number_of: impl Fn(u32) -> u64,
-        (level, listed): (u32, impl FnOnce(&mut dyn FnMut(u32, i64, i64)) -> io::Result<()>),
+        level: u32,
+        listed: impl FnOnce(&mut dyn FnMut(u32, i64, i64)) -> io::Result<()>,
         to: &mut Writer<W>,
     ) -> io::Result<()> {
         let mut all = self.all.clone();

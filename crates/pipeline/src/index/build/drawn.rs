@@ -88,12 +88,12 @@ impl PartDrawn {
         match Shape::of(letter) {
             Shape::Complete => {
                 let dur = end.saturating_sub(start);
-                self.add((thread, start), (dur, place, name));
+                self.add(thread, start, dur, place, name);
             }
-            Shape::Moment(LaneKind::Thread) => self.add((thread, start), (0, place, name)),
+            Shape::Moment(LaneKind::Thread) => self.add(thread, start, 0, place, name),
             Shape::Moment(kind) => {
                 let lane = self.labels.lane(event, kind);
-                self.add((lane | OTHER, start), (0, place, name));
+                self.add(lane | OTHER, start, 0, place, name);
             }
             Shape::Begin(kind) => {
                 self.names.note(place, name, granules);
@@ -113,7 +113,7 @@ impl PartDrawn {
     }
 
     #[inline]
-    fn add(&mut self, (lane, start): (u32, i64), (dur, place, name): (i64, u64, u32)) {
+    fn add(&mut self, lane: u32, start: i64, dur: i64, place: u64, name: u32) {
         self.bins.add(lane, start, Bin::of(dur, place, name));
         let at = name as usize;
         if at >= self.sums.len() {
@@ -328,7 +328,8 @@ impl Drawn {
     pub(super) fn write<W: io::Write>(
         &self,
         threads: &Table,
-        (level, listed): (u32, impl FnOnce(&mut dyn FnMut(&Span)) -> io::Result<()>),
+        level: u32,
+        listed: impl FnOnce(&mut dyn FnMut(&Span)) -> io::Result<()>,
         to: &mut Writer<W>,
     ) -> io::Result<()> {
         to.section(id::NAMES)?;
@@ -365,6 +366,6 @@ impl Drawn {
                 });
             })
         };
-        self.bins.write(number_of, (level, drawn), to)
+        self.bins.write(number_of, level, drawn, to)
     }
 }

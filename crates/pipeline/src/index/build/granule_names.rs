@@ -86,7 +86,8 @@ impl GranuleNames {
     /// Writes their section, for granules cut at this level.
     pub(super) fn write<W: io::Write>(
         &self,
-        (granules, level): (&Granules, u32),
+        granules: &Granules,
+        level: u32,
         to: &mut Writer<W>,
     ) -> io::Result<()> {
         let mut all = self.0.iter().peekable();

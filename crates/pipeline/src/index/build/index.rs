@@ -168,7 +168,7 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
         describe(&mut report, wanted)?;
         return Ok(report);
     }
-    let (built, mut made) = read(source, (&now, None), config)?;
+    let (built, mut made) = read(source, &now, None, config)?;
     let warnings = warnings_of(&built);
     let mut report = IndexReport {
         input: built.report.inputs.into_iter().next().unwrap_or_default(),
@@ -199,10 +199,11 @@ fn refused(source: &Source, why: &str) -> Error {
 /// Reads a file, and makes its index.
 fn read(
     source: &Source,
-    (now, seen): (&Input, Option<&Arc<Seen>>),
+    now: &Input,
+    seen: Option<&Arc<Seen>>,
     config: &Config,
 ) -> Result<(Built, Made), Error> {
-    let built = build(source, (now.length, seen), config)?;
+    let built = build(source, now.length, seen, config)?;
     if built.report.inputs.iter().any(|input| input.profiles > 0) {
         return Err(refused(source, "a CPU profile needs no index; it is small enough to be read"));
     }
@@ -211,7 +212,7 @@ fn read(
         let (input, how) = (source.to_string(), "was written to".to_owned());
         return Err(ErrorKind::Changed { input, how }.into());
     }
-    let made = make(&built, now, (&config.tmp_dir, config.threads))?;
+    let made = make(&built, now, &config.tmp_dir, config.threads)?;
     Ok((built, made))
 }
 
@@ -229,7 +230,7 @@ pub(in crate::index) fn make_or_hold(
     let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
     let target = place_for(path, &now, config)
         .and_then(|(target, _)| check_is_index(&target, &map(&target)).map(|()| target));
-    let (_, mut made) = read(source, (&now, Some(seen)), config)?;
+    let (_, mut made) = read(source, &now, Some(seen), config)?;
     let Err(why) = target.and_then(|target| write(&mut made, &target)) else { return Ok(None) };
     let mut held = || {
         let mut file = Temporary::new(&config.tmp_dir)?;

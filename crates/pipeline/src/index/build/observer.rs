@@ -73,7 +73,8 @@ struct Build {
 /// Text that is unpacked on the way is kept as that of a pipe is. Whoever looks on is told what was seen so far.
 pub(super) fn build(
     source: &Source,
-    (file_bytes, seen): (u64, Option<&Arc<Seen>>),
+    file_bytes: u64,
+    seen: Option<&Arc<Seen>>,
     config: &Config,
 ) -> Result<Built, Error> {
     let packing = packing(source);
@@ -84,7 +85,7 @@ pub(super) fn build(
         Packing::Whole => (packed_text, &[][..], false),
         Packing::Members(_) => (packed_text, &[][..], true),
     };
-    let mut build = Build::new(text, (restarts, has_parts), config);
+    let mut build = Build::new(text, restarts, has_parts, config);
     seen.iter().for_each(|seen| seen.clear());
     build.seen = seen.cloned();
     let sources = std::slice::from_ref(source);
@@ -105,7 +106,7 @@ pub(super) fn build(
 
 impl Build {
     /// Nothing yet, of a text of about so many bytes, parts of which can be read or not.
-    fn new(text: u64, (restarts, has_parts): (&[Restart], bool), config: &Config) -> Self {
+    fn new(text: u64, restarts: &[Restart], has_parts: bool, config: &Config) -> Self {
         let share = config.shares().index / 16;
         let granules = SpillVec::new(&config.tmp_dir, share);
         let drawn = has_parts.then(|| AllDrawn::new(text, granules, config.table_quota()));
@@ -173,7 +174,8 @@ impl Build {
     fn append_lasting(
         &mut self,
         lasting: &mut Lasting,
-        (rows, numbers): (&[u32], Option<&Numbers>),
+        rows: &[u32],
+        numbers: Option<&Numbers>,
         chunk: &SealedChunk<'_>,
     ) -> Result<(), Error> {
         self.bounds = self.bounds.unite(lasting.times);
@@ -233,7 +235,7 @@ impl Observer for Build {
             (Some(drawn), Some(own)) => Some(drawn.append(own, &rows, &part.info.names)?),
             _ => None,
         };
-        self.append_lasting(&mut part.lasting, (&rows, numbers.as_ref()), chunk)?;
+        self.append_lasting(&mut part.lasting, &rows, numbers.as_ref(), chunk)?;
         self.info.merge(part.info, chunk)
     }
 }

@@ -50,7 +50,7 @@ impl SectionSet {
             SectionSet::GranuleNames(level) => built
                 .drawn
                 .as_ref()
-                .map_or(Ok(()), |drawn| drawn.granules.write((&built.granules, level), to)),
+                .map_or(Ok(()), |drawn| drawn.granules.write(&built.granules, level, to)),
         }
     }
 }
@@ -63,7 +63,7 @@ fn drawn<W: io::Write>(built: &Built, level: u32, to: &mut Writer<W>) -> io::Res
             Ok(())
         })
     };
-    drawn.write(&built.threads, (level, listed), to)
+    drawn.write(&built.threads, level, listed, to)
 }
 
 /// One that was made.

@@ -92,13 +92,14 @@ impl Chosen {
 pub(super) fn make(
     built: &Built,
     input: &Input,
-    (tmp_dir, threads): (&Path, usize),
+    tmp_dir: &Path,
+    threads: usize,
 ) -> Result<Made, Error> {
     let text: u64 = built.report.inputs.iter().map(|input| input.bytes).sum();
     let most = (text / PART).max(LEAST);
     let mut sections = AllSections::new(built, tmp_dir, threads);
     let mut attempt = |step, most| {
-        attempt(&mut sections, built, input, (step, most)).map_err(|e| Error::scratch(tmp_dir, e))
+        attempt(&mut sections, built, input, step, most).map_err(|e| Error::scratch(tmp_dir, e))
     };
     if let Some(whole) = attempt(0, most)? {
         return Ok(whole);
@@ -121,7 +122,8 @@ fn attempt(
     sections: &mut AllSections<'_>,
     built: &Built,
     input: &Input,
-    (step, most): (u32, u64),
+    step: u32,
+    most: u64,
 ) -> io::Result<Option<Made>> {
     let chosen = Chosen::of(built, step);
     if sections.make(&chosen.sets)? > most {

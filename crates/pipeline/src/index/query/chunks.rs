@@ -57,7 +57,8 @@ impl<'i> Lookup<'i, '_> {
 /// Finds what windows need of the CPU profiles of an input whose base is `base`.
 pub(super) fn wanted(
     lookup: &Lookup<'_, '_>,
-    (windows, edges): (&Windows, Edges),
+    windows: &Windows,
+    edges: Edges,
     base: u64,
     config: &Limits,
 ) -> Result<WantedStreams, Stop> {
@@ -65,7 +66,7 @@ pub(super) fn wanted(
     let may_part = edges == Edges::Clip && lookup.packed.is_none();
     let mut wanting = Wanting {
         lookup,
-        wanted: wanted_streams(lookup, streams, (windows, may_part))?,
+        wanted: wanted_streams(lookup, streams, windows, may_part)?,
         first: Vec::new(),
         has_chunk: HashSet::default(),
         expected: Expected::default(),
@@ -86,7 +87,8 @@ pub(super) fn wanted(
 fn wanted_streams(
     lookup: &Lookup<'_, '_>,
     section: &SectionEntry,
-    (windows, may_part): (&Windows, bool),
+    windows: &Windows,
+    may_part: bool,
 ) -> Result<Vec<Wanted>, Stop> {
     let is_outside = |time| windows.at(time).is_none();
     let wanted = |known: u64, own: Range<i64>, of_events: Range<i64>| {

@@ -132,7 +132,8 @@ impl DrawnIndex {
         &self,
         is_wanted: impl Fn(u32) -> bool,
         rank: impl Fn((i64, i64)) -> Option<i64>,
-        (beyond, most): (Option<(i64, u64)>, usize),
+        beyond: Option<(i64, u64)>,
+        most: usize,
     ) -> Result<Vec<DrawnStretch>, Error> {
         let mut first = BinaryHeap::new();
         self.asked(|lookup| {

@@ -127,7 +127,8 @@ impl IndexedInput {
     pub(super) fn small_plan(
         &self,
         lookup: &Lookup<'_, '_>,
-        (times, events): (&Range<i64>, Vec<Single>),
+        times: &Range<i64>,
+        events: Vec<Single>,
         config: &Config,
     ) -> Result<ReadPlan, Stop> {
         if events.len() as u64 * EVENT > (config.memory / 8).max(LEAST) {

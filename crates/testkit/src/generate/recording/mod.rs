@@ -57,7 +57,7 @@ pub fn recording(seed: u64) -> Value {
             rng.shuffle(&mut own);
         }
         events.extend(own);
-        events.extend(pairs::pairs(rng, thread, (start, LENGTH), scale));
+        events.extend(pairs::pairs(rng, thread, start, LENGTH, scale));
         if has_profile {
             let profiles = 1 + u64::from(rng.chance(10));
             (0..profiles)

@@ -17,7 +17,8 @@ const DETAILS: [&str; 4] = [
 pub(super) fn pairs(
     rng: &mut Rng,
     thread: Thread,
-    (start, length): (u64, u64),
+    start: u64,
+    length: u64,
     scale: Scale,
 ) -> Vec<Value> {
     let mut events = Vec::new();

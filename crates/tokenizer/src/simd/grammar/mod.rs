@@ -94,7 +94,8 @@ impl Prove {
     #[inline]
     pub(crate) fn ids(
         self,
-        (event, unless): (&[u8], &[u8]),
+        event: &[u8],
+        unless: &[u8],
         seen: &mut u16,
         values: &mut [u64; Field::COUNT],
     ) -> bool {

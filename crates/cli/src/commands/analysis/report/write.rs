@@ -119,7 +119,7 @@ fn table(
                 Some(columns) => {
                     let is_spare = |&at: &usize| section.columns[shown[at]].is_spare;
                     let spare: Vec<usize> = (0..shown.len()).rev().filter(is_spare).collect();
-                    with_commands_below(lines, (&set, &spare), columns)
+                    with_commands_below(lines, &set, &spare, columns)
                 }
                 None => whole,
             }
@@ -130,7 +130,8 @@ fn table(
 /// Commands are long: beside them nothing could be read on a terminal, so each stands below its row.
 fn with_commands_below(
     mut lines: Vec<Vec<String>>,
-    (set, spare): (&[ColumnAlignment], &[usize]),
+    set: &[ColumnAlignment],
+    spare: &[usize],
     columns: usize,
 ) -> String {
     let commands: Vec<String> = lines.iter_mut().filter_map(Vec::pop).collect();
