@@ -30,7 +30,7 @@
 //! | [`observe`], [`trace`] | how verbs read: one scan, an index of the events, and observers; a scan that is kept |
 //! | [`place`], [`entry`], [`store`] | where events stand: 8 bytes, 16 bytes, and the bytes themselves |
 //! | [`spill`], [`order`] | records and events by time, by a key or as they came, in memory or on disk |
-//! | [`shift`], [`decimal`], [`exact`], [`time`], [`windows`] | times, exactly |
+//! | [`shift`], [`factor`], [`attos`], [`time`], [`windows`] | times, exactly |
 //! | [`event`] | phases, parts of pairs, and which values are equal: what verbs and indexes share |
 //! | [`pairing`], [`json`], [`names`], [`patch`] | which end closes which begin; reading and changing the text of events |
 //! | [`target`], [`output`], [`draft`] | bytes to where they go, complete or not at all; or to the next run |
