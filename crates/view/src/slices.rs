@@ -200,7 +200,7 @@ impl Job {
         if let Some(source) = &*kept {
             return Ok(source.clone());
         }
-        let joined = join(&self.sources, None, &self.config)?;
+        let joined = join(&self.sources, None, &self.config.as_merged())?;
         let source = joined.map_or_else(|| self.sources[0].clone(), |joined| joined.source());
         *kept = Some(source.clone());
         Ok(source)
