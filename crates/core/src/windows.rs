@@ -119,7 +119,7 @@ pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
 pub type Span = (i64, i64);
 
 /// Windows as stretches: not empty, in order, none touching the next.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Windows(pub Vec<Span>);
 
 impl Windows {

@@ -40,6 +40,8 @@ use crate::inputs::{of_inputs, scan};
 use crate::read_plan::{BASE, Planned, Stop, Unused, WindowPlan};
 use judge::Judge;
 use selection::{BoundsWatch, Plan, WindowSelection, keep};
+use std::fs::File;
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use synthetic::SyntheticEvents;
@@ -51,7 +53,7 @@ use tracemill_core::output;
 use tracemill_core::source::Source;
 use tracemill_core::spill::SpillVec;
 use tracemill_core::target::OutputConfig;
-use tracemill_core::windows::{self, Edges, TimeWindow, Windows};
+use tracemill_core::windows::{self, Edges, Moment, TimeWindow, Windows};
 use write::Surroundings;
 
 /// What there is to write, and in which windows.
@@ -167,7 +169,8 @@ fn write(
 /// The bounds of a trace in which no event has a time.
 const NOWHERE: Bounds = Bounds { start: 0, first: 0, last: 0, end: 0 };
 
-/// Reads everything, after the bounds of the trace where windows depend on them.
+/// Reads everything, after the bounds of the trace where windows depend on them. Where the first events tell the start, which nearly all traces
+/// have there, one pass finds that it is so; otherwise a pass comes before it that looks at times alone.
 fn read(
     sources: &[Source],
     windows: &[TimeWindow],
@@ -184,11 +187,19 @@ fn read(
     if !sources.iter().all(Source::is_rereadable) {
         return select(Windows::all());
     }
-    // what is lost to the second pass is lost to this one
-    let times = TimesOnly::default().with_needs(Needs { proof: true, ..Needs::NONE });
-    let first = scan(sources, config, times, BoundsWatch(Times::NONE))?.observed.0;
-    let bounds = first.bounds();
     let restart = || config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+    let bounds = match head_windows(sources, windows, config) {
+        Some(guessed) => {
+            let scanned = select(guessed.clone())?;
+            let bounds = scanned.observed.bounds();
+            if Windows::of(windows, bounds.unwrap_or(NOWHERE))? == guessed {
+                return Ok(scanned);
+            }
+            bounds
+        }
+        // what is lost to the second pass is lost to this one
+        None => times(sources, Needs { proof: true, ..Needs::NONE }, config)?.bounds(),
+    };
     restart();
     let scanned = select(Windows::of(windows, bounds.unwrap_or(NOWHERE))?)?;
     if scanned.observed.bounds() == bounds {
@@ -197,4 +208,27 @@ fn read(
     // a file has changed in between
     restart();
     select(Windows::all())
+}
+
+/// Reads the times of all events.
+fn times(sources: &[Source], needs: Needs, config: &Config) -> Result<Times, Error> {
+    let keep = TimesOnly::default().with_needs(needs);
+    Ok(scan(sources, config, keep, BoundsWatch(Times::NONE))?.observed.0)
+}
+
+/// Windows that count from the start alone, as the events in the first mebibyte of a file have it; `None` where these tell nothing.
+fn head_windows(sources: &[Source], windows: &[TimeWindow], config: &Config) -> Option<Windows> {
+    /// What is looked at, in bytes.
+    const HEAD: u64 = 1 << 20;
+    let mut moments = windows.iter().flat_map(|window| [window.from, window.to]).flatten();
+    let [source] = sources else { return None };
+    if moments.any(|moment| matches!(moment, Moment::BeforeEnd(_))) {
+        return None;
+    }
+    let mut head = Vec::new();
+    File::open(source.file()?).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    let mut config = config.clone();
+    (config.strict, config.progress) = (false, Arc::default());
+    let bounds = times(&[Source::bytes("head", head)], Needs::NONE, &config).ok()?.bounds()?;
+    Windows::of(windows, bounds).ok()
 }

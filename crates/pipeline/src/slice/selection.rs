@@ -1,8 +1,8 @@
 //! Observes which events the windows of a slice may need: 16 bytes per event, in separate stores by what
 //! it takes to decide.
 //!
-//! Where windows count from the start or the end of the trace, a first pass finds its bounds. Of inputs that can be read once
-//! only all events are kept until the bounds are known.
+//! Where windows count from the start or the end of the trace, the first events of a file tell its bounds, or a first pass finds them. Of
+//! inputs that can be read once only all events are kept until the bounds are known.
 //!
 //! ```text
 //!   metadata, untimed ──────────> lists          always kept
