@@ -62,7 +62,8 @@ pub fn on_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> 
 
 /// As [`on_threads`], on `count` of the threads of the pool of `threads`.
 fn at_most<T: Send>(threads: usize, count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
-    let Some(pool) = pool(threads).filter(|_| count > 1) else { return vec![work()] };
+    let shared = if count > 1 { pool(threads) } else { None };
+    let Some(pool) = shared else { return vec![work()] };
     let others = Mutex::new(Vec::with_capacity(count));
     let own = pool.in_place_scope(|scope| {
         for _ in 1..count {

@@ -127,7 +127,8 @@ impl<R: Keyed> ExternalSorter<R> {
 }
 
 fn sort_by_key<R: Keyed>(records: &mut [R], threads: usize) {
-    match pool(threads).filter(|_| records.len() >= SHARED_LEAST) {
+    let shared = if records.len() < SHARED_LEAST { None } else { pool(threads) };
+    match shared {
         Some(pool) => pool.install(|| records.par_sort_unstable_by_key(R::key)),
         None => records.sort_unstable_by_key(R::key),
     }
