@@ -1,9 +1,9 @@
 //! First and last time of a trace: those that DevTools takes, or those of all events.
 
 use crate::clock::nanos_of;
-use tracemill_core::bounds::Times;
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::Event;
+use tracemill_trace::time::bounds::Times;
 
 /// A first and a last time, in microseconds.
 #[derive(Clone, Copy, Debug)]

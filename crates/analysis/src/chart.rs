@@ -7,8 +7,8 @@ use crate::picks::Drawn;
 use crate::rows::FlameRow;
 use crate::table::View;
 use crate::views::Identify;
-use tracemill_core::order::SortedByKey;
 use tracemill_pipeline::Error;
+use tracemill_trace::order::SortedByKey;
 
 /// The flame chart of a view.
 pub struct Flame<'v> {

@@ -3,9 +3,9 @@
 
 use crate::clock::Clock;
 use crate::value::{member, micros, string};
-use tracemill_core::names::Names;
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::event::names::Names;
 
 /// Whether events of this name tell in `args` what they are of, and reports ask for it.
 #[inline]

@@ -1,9 +1,9 @@
 //! What counters (ph C) tell: how often each value was told, and the greatest of it.
 
 use crate::value::number;
-use tracemill_core::hash::HashMap;
-use tracemill_core::names::Names;
 use tracemill_tokenizer::{Event, Field, members};
+use tracemill_trace::event::names::Names;
+use tracemill_trace::spill::hash::HashMap;
 
 /// A value of a counter.
 #[derive(Clone, Debug)]

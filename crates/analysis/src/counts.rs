@@ -4,7 +4,7 @@ use crate::groups::Ids;
 use crate::ignored::Ignored;
 use crate::picks::Drawn;
 use crate::walk::{Counted, Visit};
-use tracemill_core::error::Error;
+use tracemill_trace::run::error::Error;
 
 /// What is counted of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use crate::reflows;
 use crate::value::{at, is_true, member, number, shortest, string, template};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
-use tracemill_core::hash::HashMap;
-use tracemill_core::names::Names;
 use tracemill_tokenizer::{Cursor, Event, Field};
+use tracemill_trace::event::names::Names;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Which details are looked for beyond those that times and rows need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,11 +4,11 @@
 use crate::record::ChunkPosition;
 use crate::value::named;
 use std::collections::BTreeMap;
-use tracemill_core::error::Error;
-use tracemill_core::record;
-use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field, nanos, number_text, parse};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 /// What an event is to a device. What launches something sorts before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,8 +4,8 @@
 use crate::value::{elements, member, string};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
-use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::validate;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Companies by their domains; by default none is known. What it takes: some 100 bytes a domain.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use crate::made::Call;
 use crate::record::Record;
 use std::cmp::Ordering;
-use tracemill_core::record;
+use tracemill_trace::record;
 
 record! {
     /// An event or a call.

@@ -9,10 +9,10 @@ use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::sync::LazyLock;
-use tracemill_core::error::Error;
-use tracemill_core::names::Names;
-use tracemill_core::record;
-use tracemill_core::spill::{SpillArray, SpillIndex};
+use tracemill_trace::event::names::Names;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillArray, SpillIndex};
 
 record! {
     /// A function, by numbers of texts.
@@ -199,8 +199,8 @@ pub(crate) fn native_group(function: &[u8]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_core::limits::Limits;
-    use tracemill_core::spill::Record;
+    use tracemill_trace::run::limits::Limits;
+    use tracemill_trace::spill::Record;
 
     #[test]
     fn functions_are_one_by_their_texts() {

@@ -11,9 +11,9 @@ use crate::trace::{Thread, Trace, id_text};
 use crate::urls::{Url, package, without_query};
 use crate::views::{Identify, Received, ReceivedKind};
 use std::cell::RefCell;
-use tracemill_core::hash::HashMap;
-use tracemill_core::names::Names;
 use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::spill::hash::HashMap;
 
 /// By what rows are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

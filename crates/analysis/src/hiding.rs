@@ -4,8 +4,8 @@ use crate::meta::ThreadId;
 use crate::modifications::{Hidden, Key, Modifications};
 use crate::trace::{Thread, Trace, id_text};
 use std::collections::BTreeMap;
-use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_pipeline::Error;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 impl Trace {
     /// The entries that are hidden: none if one key names nothing. Cost: the calls of threads that keys name.

@@ -3,8 +3,8 @@
 
 use crate::details::url_or_request;
 use crate::value::{is_true, member, string, template};
-use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::spill::hash::HashMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {

@@ -1,9 +1,9 @@
 //! What events lack that DevTools reads without looking whether it is there, so that it refuses the trace.
 
 use crate::meta::Meta;
-use tracemill_core::hash::HashSet;
 use tracemill_pipeline::{InputPlace, Lack, ReadOn};
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::spill::hash::HashSet;
 
 /// A thread of an input on which something is missing.
 type Place = (ReadOn, usize, Box<[u8]>, Box<[u8]>);

@@ -151,7 +151,7 @@ pub use sorting::Pairs;
 pub use styles::{names_titled, title_of};
 pub use table::View;
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track, id_text};
-pub use tracemill_core::names::Names;
+pub use tracemill_trace::event::names::Names;
 pub use tree_rows::{TreeRows, TreeRowsIter};
 pub use uncounted::UncountedProfiles;
 pub use united::Part;

@@ -2,10 +2,10 @@
 //! written down when it begins and gets its duration when it ends; where it went to disk in between, that stands in a list beside it.
 
 use crate::space::Space;
-use tracemill_core::error::Error;
-use tracemill_core::order::{KeySorter, Keyed, SortedByKey};
-use tracemill_core::record;
-use tracemill_core::spill::{SpillVec, SpilledVec};
+use tracemill_trace::order::{KeySorter, Keyed, SortedByKey};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 record! {
     /// A call that was made of samples.
@@ -128,8 +128,8 @@ impl Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_core::limits::Limits;
     use tracemill_testkit::Rng;
+    use tracemill_trace::run::limits::Limits;
 
     #[test]
     fn calls_have_their_durations_whatever_memory_there_is() {

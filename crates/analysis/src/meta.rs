@@ -1,10 +1,10 @@
 //! What a trace says of itself: names of threads, frames of pages, which process is whose (`MetaHandler`).
 
 use crate::value::{elements, is_true, member, micros, string, template};
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::metadata::NODE_MAIN;
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::event::metadata::NODE_MAIN;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// Events that names, frames and bounds are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,11 @@
 use crate::functions::{Frame, GC, IDLE, PROGRAM};
 use crate::value::number;
 use std::ops::Range;
-use tracemill_core::hash::HashMap;
-use tracemill_core::names::Names;
-use tracemill_core::record;
-use tracemill_core::spill::{SpillArray, SpilledVec};
 use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::record;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::spill::{SpillArray, SpilledVec};
 
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;

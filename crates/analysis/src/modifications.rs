@@ -3,8 +3,8 @@
 
 use crate::meta::ThreadId;
 use crate::value::{at, elements, is_true, member, number, string};
-use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_tokenizer::Cursor;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// What is stored.
 #[derive(Clone, Debug, Default)]

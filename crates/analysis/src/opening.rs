@@ -6,9 +6,9 @@ use crate::entries::Entry;
 use crate::groups::{GroupBy, Ids};
 use crate::trace::{Thread, Trace};
 use crate::walk::{js_max, js_min};
-use tracemill_core::record;
-use tracemill_core::spill::SpilledVec;
 use tracemill_pipeline::Error;
+use tracemill_trace::record;
+use tracemill_trace::spill::SpilledVec;
 
 record! {
     /// When an entry begins and how long it lasts, in microseconds.

@@ -5,8 +5,8 @@ use crate::space::Space;
 use crate::tree::{Key, Row, Rows};
 use crate::tree_rows::{RowRoom, TreeRows};
 use std::cmp::Ordering;
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashSet;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashSet;
 
 /// By what siblings are sorted; equal ones stay as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ fn by_figure(
 mod tests {
     use super::*;
     use crate::rows::TreeRow;
-    use tracemill_core::limits::Limits;
+    use tracemill_trace::run::limits::Limits;
 
     #[test]
     fn siblings_move_with_what_is_below_them() {

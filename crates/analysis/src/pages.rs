@@ -3,9 +3,9 @@
 
 use crate::clock::Clock;
 use crate::value::{at, micros};
-use tracemill_core::hash::HashSet;
 use tracemill_pipeline::InputPlace;
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::spill::hash::HashSet;
 
 /// What an event tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use crate::table::View;
 use crate::trace::{Thread, Trace};
 use crate::tree_rows::RowRoom;
 use crate::united::{Part, Union, is_by_start};
-use tracemill_core::hash::HashMap;
-use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
+use tracemill_trace::run::threads::try_each;
+use tracemill_trace::spill::hash::HashMap;
 
 impl Trace {
     /// The tables of threads, given by their numbers. Threads are worked on side by side; what tables share is added in the order

@@ -4,7 +4,7 @@ use crate::matcher::Matcher;
 use crate::ordered::Table;
 use crate::rows::{TreePath, TreeRow};
 use std::borrow::Cow;
-use tracemill_core::hash::HashMap;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Callers and callees of the rows of a name.
 #[derive(Clone, Debug, Default, PartialEq)]

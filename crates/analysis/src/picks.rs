@@ -6,8 +6,8 @@ use crate::groups::Ids;
 use crate::matcher::Matcher;
 use crate::stretches::Stretches;
 use crate::walk::Counted;
-use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Which events and calls count, and how; the default is all.
 #[derive(Clone, Debug, Default)]

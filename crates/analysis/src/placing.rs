@@ -7,8 +7,8 @@ use crate::meta::Meta;
 use crate::record::Record;
 use crate::sorting::Sorting;
 use crate::space::Space;
-use tracemill_core::error::Error;
 use tracemill_pipeline::{InputPlace, InputSet};
+use tracemill_trace::run::error::Error;
 
 /// Returns how times are counted. Exact times begin with the first event or profile.
 pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Times) -> Clock {

@@ -2,7 +2,7 @@
 
 use crate::kinds::{Kinds, NO_CAT};
 use crate::meta::Meta;
-use tracemill_core::names::Names;
+use tracemill_trace::event::names::Names;
 
 /// What wrote a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

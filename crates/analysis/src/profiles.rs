@@ -10,11 +10,11 @@ use crate::samples::{Raw as RawSamples, Samples};
 use crate::space::Space;
 use crate::trace::ReadRules;
 use crate::uncounted::UncountedProfiles;
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
-use tracemill_core::names::Names;
-use tracemill_core::threads::{both, try_each};
 use tracemill_pipeline::{Config, Error, InputPlace, InputSet, ProfileFacts, ProfileSource};
+use tracemill_trace::event::names::Names;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::threads::{both, try_each};
+use tracemill_trace::spill::hash::HashMap;
 
 /// A profile with its model.
 pub(crate) struct ReadProfile {

@@ -4,13 +4,13 @@ use crate::functions::{Frame, Functions, NATIVE};
 use crate::model::{Model, NONE, Node};
 use crate::space::Space;
 use crate::value::{member, string};
-use tracemill_core::error::Error;
-use tracemill_core::limits::Quota;
-use tracemill_core::names::Names;
-use tracemill_core::order::Keyed;
-use tracemill_core::record;
-use tracemill_core::spill::{SpillArray, SpillVec, SpilledVec};
 use tracemill_pipeline::{PieceNode, ProfilePiece, ProfileSource};
+use tracemill_trace::event::names::Names;
+use tracemill_trace::order::Keyed;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::{SpillArray, SpillVec, SpilledVec};
 
 /// What takes memory here, as messages have it.
 const WHAT: &str = "texts of functions of a CPU profile";
@@ -329,8 +329,8 @@ fn place(
 mod tests {
     use super::*;
     use std::collections::HashMap;
-    use tracemill_core::limits::Limits;
     use tracemill_testkit::{Rng, seeds};
+    use tracemill_trace::run::limits::Limits;
 
     /// Id, parent, children and function of a node.
     type Written = (u64, Option<u64>, Option<Vec<u64>>, u32);

@@ -19,11 +19,11 @@ use crate::sorting::{Filed, Pairs, Sorting};
 use crate::space::Space;
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use std::sync::Arc;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::metadata::NODE_MAIN;
-use tracemill_core::spill::SpilledVec;
 use tracemill_pipeline::{Config, Error, InputSet, PendingMerge, Source};
 use tracemill_tokenizer::{string_is, unescaped_text};
+use tracemill_trace::event::metadata::NODE_MAIN;
+use tracemill_trace::spill::SpilledVec;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// What becomes of the records of a lane.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Of an event stay 32 bytes.
 
-use tracemill_core::record;
+use tracemill_trace::record;
 
 record! {
     /// An event of a thread.

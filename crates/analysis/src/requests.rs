@@ -2,8 +2,8 @@
 //! each request, in the order of the file, and only these are of whom the request went to.
 
 use crate::value::{member, template};
-use tracemill_core::hash::{HashMap, HashSet};
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// Whether a request has one event of a name, the last.
 pub(crate) fn is_once(name: &[u8]) -> bool {

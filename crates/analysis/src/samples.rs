@@ -4,10 +4,10 @@
 use crate::clock::Clock;
 use crate::model::{Model, NONE, Span, Weights};
 use crate::space::{Space, rank};
-use tracemill_core::error::Error;
-use tracemill_core::order::{KeySorter, Keyed};
-use tracemill_core::record;
-use tracemill_core::spill::{SpillVec, SpilledVec};
+use tracemill_trace::order::{KeySorter, Keyed};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 record! {
     /// A sample.

@@ -10,13 +10,13 @@ use crate::record::Record;
 use crate::space::{Space, rank};
 use std::cmp::Reverse;
 use std::ops::Range;
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
-use tracemill_core::order::{KeySorter, Keyed, SortedByKey};
-use tracemill_core::pairing::{DevtoolsBegins, OPEN};
-use tracemill_core::record;
-use tracemill_core::spill::SpilledVec;
+use tracemill_trace::event::pairing::{DevtoolsBegins, OPEN};
+use tracemill_trace::order::{KeySorter, Keyed, SortedByKey};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::SpilledVec;
+use tracemill_trace::spill::hash::HashMap;
 
 record! {
     /// A record of a lane.

@@ -1,9 +1,9 @@
 //! Lists of records within the budget: in memory, and beyond their share of it on disk.
 
 use std::path::PathBuf;
-use tracemill_core::limits::Limits;
-use tracemill_core::order::{KeySorter, Keyed};
-use tracemill_core::spill::{Record, SpillArray, SpillIndex, SpillVec};
+use tracemill_trace::order::{KeySorter, Keyed};
+use tracemill_trace::run::limits::Limits;
+use tracemill_trace::spill::{Record, SpillArray, SpillIndex, SpillVec};
 
 /// Room for lists.
 #[derive(Clone, Debug)]

@@ -22,9 +22,9 @@ use crate::views::{BottomUp, Identify, TopDown};
 use crate::walk::{Filter, Visit, walk};
 use std::cell::{Cell, OnceCell};
 use std::sync::LazyLock;
-use tracemill_core::hash::HashSet;
-use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashSet;
 
 /// Nothing is hidden.
 static NOTHING: LazyLock<Hidden> = LazyLock::new(Hidden::default);

@@ -27,12 +27,12 @@ use crate::value::string;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::limits::Limits;
-use tracemill_core::names::Names;
-use tracemill_core::spill::SpilledVec;
 use tracemill_pipeline::{Error, InputReport, Warning};
 use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::run::limits::Limits;
+use tracemill_trace::spill::SpilledVec;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// How inputs are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use crate::entries::Entry;
 use crate::space::Space;
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
-use tracemill_core::error::Error;
-use tracemill_core::record;
-use tracemill_core::spill::{Record, SpillArray, SpillIndex};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{Record, SpillArray, SpillIndex};
 
 /// No row.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -287,7 +287,7 @@ impl<E: Record + Default> Rows<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_core::limits::Limits;
+    use tracemill_trace::run::limits::Limits;
 
     #[test]
     fn siblings_stay_as_they_came_where_one_is_no_number() {

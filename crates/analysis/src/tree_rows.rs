@@ -6,10 +6,10 @@ use crate::rows::{Location, TreeRow};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tracemill_core::error::Error;
-use tracemill_core::limits::{Limits, Quota};
-use tracemill_core::record;
-use tracemill_core::spill::{DiskRuns, Record, RunFile};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::{Limits, Quota};
+use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
 /// Bytes of rows that go to the file at a time: what is looked through for the row of a number.
 const BLOCK: usize = 16 << 10;

@@ -6,12 +6,12 @@ use crate::rows::{Least, TreeRow};
 use crate::space::Space;
 use crate::tree::{By, Key, Rows};
 use crate::tree_rows::{RowRoom, RowWriter, TreeRows};
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashSet;
-use tracemill_core::order::Keyed;
-use tracemill_core::record;
-use tracemill_core::spill::{SpillArray, SpillIndex};
 use tracemill_pipeline::hash_texts;
+use tracemill_trace::order::Keyed;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::spill::{SpillArray, SpillIndex};
 
 /// A table and the threads that it is of.
 #[derive(Clone, Debug)]
@@ -316,7 +316,7 @@ fn by_start(tables: &mut [TreeRows], space: &Space, left: &mut Left<'_>) -> Resu
 mod tests {
     use super::*;
     use crate::clock::Window;
-    use tracemill_core::limits::Limits;
+    use tracemill_trace::run::limits::Limits;
 
     fn row(depth: u32, id: &str, own: f64, total: f64) -> TreeRow {
         TreeRow {

@@ -2,8 +2,8 @@
 
 use memchr::memchr;
 use std::borrow::Cow;
-pub(crate) use tracemill_core::json::{elements, member};
 use tracemill_tokenizer::{Event, Field, Nanos, members, number_text, parse, string_is, unescape};
+pub(crate) use tracemill_trace::json::{elements, member};
 
 /// A number, or a string that holds one, as `JSON.parse` and arithmetic read it.
 pub(crate) fn number(value: &[u8]) -> Option<f64> {

@@ -7,8 +7,8 @@ use crate::space::Space;
 use crate::tree::{Key, NONE, Rows};
 use crate::walk::{Counted, Visit};
 use std::collections::hash_map::Entry as Place;
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashMap;
 
 /// What rows an event belongs to.
 pub(crate) trait Identify {

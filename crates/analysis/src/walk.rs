@@ -3,8 +3,8 @@
 use crate::clock::{Clock, Window};
 use crate::entries::Entry;
 use crate::kinds::flag;
-use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
+use tracemill_trace::run::limits::Quota;
 
 /// An entry that counts.
 #[derive(Clone, Copy, Debug)]

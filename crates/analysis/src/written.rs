@@ -8,14 +8,14 @@ use crate::space::Space;
 use crate::table::View;
 use crate::trace::Trace;
 use std::borrow::Cow;
-use tracemill_core::draft::Draft;
-use tracemill_core::entry::{Entry as EventEntry, rank};
-use tracemill_core::json::{push_integer, push_string};
-use tracemill_core::place::Place;
-use tracemill_core::spill::SpillVec;
-use tracemill_core::threads::try_each;
 use tracemill_pipeline::{CALLS, Error, Source, is_plain_name};
 use tracemill_tokenizer::{Nanos, unescaped_text, validate_value};
+use tracemill_trace::json::{push_integer, push_string};
+use tracemill_trace::output::draft::Draft;
+use tracemill_trace::run::threads::try_each;
+use tracemill_trace::spill::SpillVec;
+use tracemill_trace::store::entry::{Entry as EventEntry, rank};
+use tracemill_trace::store::place::Place;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

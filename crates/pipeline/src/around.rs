@@ -3,14 +3,14 @@
 use crate::config::Config;
 use crate::pattern::Pattern;
 use std::str::FromStr;
-use tracemill_core::error::Error;
-use tracemill_core::event::name_key;
-use tracemill_core::hash::HashMap;
-use tracemill_core::pairing::Begins;
-use tracemill_core::source::Source;
-use tracemill_core::trace::{EventOrder, Trace};
-use tracemill_profile::ProfileReader;
+use tracemill_cpuprofile::ProfileReader;
 use tracemill_tokenizer::{Event, Field, to_text, unescape};
+use tracemill_trace::event::name_key;
+use tracemill_trace::event::pairing::Begins;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::trace::{EventOrder, Trace};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Names of events: one name, or all that a regular expression between two slashes matches.
 #[derive(Clone, Debug)]

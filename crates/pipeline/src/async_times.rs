@@ -10,17 +10,17 @@
 use crate::config::{Config, OPEN};
 use crate::inputs::{of_inputs, scan};
 use crate::warning::Warning;
-use tracemill_core::error::Error;
-use tracemill_core::event::KeyHash;
-use tracemill_core::json::content;
-use tracemill_core::limits::Quota;
-use tracemill_core::losses::InputReport;
-use tracemill_core::names::Names;
-use tracemill_core::observe::{EventRef, Look, Nothing, Observer, Scanned, SealedChunk, Starter};
-use tracemill_core::order::{KeySorter, Keyed};
-use tracemill_core::record;
-use tracemill_core::source::Source;
 use tracemill_tokenizer::{Event, Field, to_text};
+use tracemill_trace::event::KeyHash;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::json::content;
+use tracemill_trace::observe::{EventRef, Look, Nothing, Observer, Scanned, SealedChunk, Starter};
+use tracemill_trace::order::{KeySorter, Keyed};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::losses::InputReport;
 
 /// Async operations of one name and category.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use crate::config::Config;
 use crate::index::{summary, window_plan};
 use crate::info::{self, InfoConfig, InfoReport};
 use crate::slice::{self, SliceReport, SliceRun};
-use tracemill_core::error::Error;
-use tracemill_core::source::Source;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::run::error::Error;
 
 /// Counts what is in `sources`, taken together.
 ///

@@ -4,12 +4,12 @@ use crate::pattern::Pattern;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
-use tracemill_core::error::Error;
-use tracemill_core::factor::Factor;
-use tracemill_core::input::expand;
-use tracemill_core::limits::{Limits, Quota};
-use tracemill_core::source::Source;
-use tracemill_profile::ProfileInputs;
+use tracemill_cpuprofile::ProfileInputs;
+use tracemill_trace::input::expand;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::{Limits, Quota};
+use tracemill_trace::time::factor::Factor;
 
 /// What a run is told: its limits, and what it does about inputs that differ.
 ///
@@ -58,7 +58,7 @@ impl DerefMut for Config {
     }
 }
 
-pub(crate) use tracemill_core::pairing::OPEN;
+pub(crate) use tracemill_trace::event::pairing::OPEN;
 
 /// What takes memory where tables of threads have no room.
 pub(crate) const THREADS: &str = "processes and threads";
@@ -258,7 +258,7 @@ impl CheckFor {
     }
 }
 
-tracemill_core::serialize_by_name!(CheckFor);
+tracemill_trace::serialize_by_name!(CheckFor);
 
 /// What a merge does for a viewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

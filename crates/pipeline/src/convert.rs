@@ -16,14 +16,14 @@ use crate::layout::{Layout, Text, has_break};
 use crate::overlapped_copy::{self, OverlappedCopy};
 use crate::report::ConvertReport;
 use crate::streamed_output::StreamPolicy;
-use tracemill_core::error::Error;
-use tracemill_core::observe::{
+use tracemill_tokenizer::Event;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{
     EventRef, InputOrder, Look, Needs, Observer, Scanned, SealedChunk, Starter,
 };
-use tracemill_core::output::{self, Length};
-use tracemill_core::source::Source;
-use tracemill_core::target::{Format, OutputConfig, Style};
-use tracemill_tokenizer::Event;
+use tracemill_trace::output::target::{Format, OutputConfig, Style};
+use tracemill_trace::output::{self, Length};
+use tracemill_trace::run::error::Error;
 
 /// See [`crate::convert()`]; for no viewer.
 pub(crate) fn convert(

@@ -10,12 +10,12 @@ use crate::identity::Rewrite;
 use crate::numbered_metadata::Listed;
 use crate::parts::Parts;
 use std::hash::BuildHasher;
-use tracemill_core::error::Error;
-use tracemill_core::order::METADATA;
-use tracemill_core::order::{ExternalSorter, Lists, Order, SortedRecords};
-use tracemill_core::place::Place;
-use tracemill_core::store::Store;
 use tracemill_tokenizer::Tier;
+use tracemill_trace::order::METADATA;
+use tracemill_trace::order::{ExternalSorter, Lists, Order, SortedRecords};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::place::Place;
 
 /// What is left of metadata events when those that are equal to the byte are written once.
 pub(crate) struct Deduplicated {

@@ -7,13 +7,13 @@ use crate::patcher::{Patcher, Repairs};
 use crate::reordering::Reordering;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::order::{Lists, Order, Timed};
-use tracemill_core::output::{Batch, Output, Sequencer, Turns};
-use tracemill_core::place::Place;
-use tracemill_core::store::Store;
 use tracemill_tokenizer::Tier;
+use tracemill_trace::order::{Lists, Order, Timed};
+use tracemill_trace::output::{Batch, Output, Sequencer, Turns};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::place::Place;
 
 /// Events in a batch, where the source does not decide.
 const BATCH: usize = 8 * 1024;
@@ -312,10 +312,10 @@ mod tests {
     use crate::merged_keys::MergedKeys;
     use crate::streamed_output::StreamedOutput;
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use tracemill_core::order::Buckets;
-    use tracemill_core::output::Length;
-    use tracemill_core::store::{Payload, Segment};
-    use tracemill_core::target::{Compression, Format, OutputConfig};
+    use tracemill_trace::order::Buckets;
+    use tracemill_trace::output::Length;
+    use tracemill_trace::output::target::{Compression, Format, OutputConfig};
+    use tracemill_trace::store::{Payload, Segment};
 
     /// Batches that wait for their turn behind one that never comes, since its worker panics.
     #[test]

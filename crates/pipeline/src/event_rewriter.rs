@@ -2,19 +2,19 @@
 //!
 //! Each event is looked at once: its patches are found, and while it is in cache the bytes between them are gathered as they
 //! stand. How long a batch becomes shows in the end, so where it begins is known when the one before has ended; what was
-//! gathered until then is moved to where it belongs in a block ([`tracemill_core::output::Turns`]). Tried and slower: to find all
+//! gathered until then is moved to where it belongs in a block ([`tracemill_trace::output::Turns`]). Tried and slower: to find all
 //! patches of a batch first, which tells its length, and to gather it then. A batch is some MiB of events, and those came
 //! twice from memory.
 
 use crate::layout::{Layout, same};
 use crate::patcher::{EventPatcher, Patcher, WrittenAt};
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::output::Batch;
-use tracemill_core::patch::Patches;
-use tracemill_core::place::Place;
-use tracemill_core::store::{PREFETCH_AHEAD, Store};
 use tracemill_tokenizer::Tier;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::output::Batch;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::place::Place;
+use tracemill_trace::store::{PREFETCH_AHEAD, Store};
 
 /// The patches of an event; one for each worker.
 pub(crate) struct EventRewriter<'r> {

@@ -10,25 +10,25 @@ use crate::rows;
 use crate::warning::Warning;
 use serde::Serialize;
 use std::path::PathBuf;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::flaws::Flaws;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::json::printable;
-use tracemill_core::losses::InputReport;
-use tracemill_core::metadata::Names;
-use tracemill_core::observe::{Nothing, Scanned};
-use tracemill_core::output::{self, Length, Output};
-use tracemill_core::read::Inputs;
-use tracemill_core::remedy::Remedy;
-use tracemill_core::source::Source;
-use tracemill_core::store::Store;
-use tracemill_core::target::{Compression, OutputConfig, Target};
-use tracemill_core::threads::try_each;
-use tracemill_profile::{
+use tracemill_cpuprofile::{
     Assembly, ChunkOrder, Collector, Group, PlacedProfile, ProfileSource, source_of, write,
 };
 use tracemill_tokenizer::to_text;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::json::printable;
+use tracemill_trace::observe::{Nothing, Scanned};
+use tracemill_trace::output::target::{Compression, OutputConfig, Target};
+use tracemill_trace::output::{self, Length, Output};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::{Error, ErrorKind};
+use tracemill_trace::run::flaws::Flaws;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::remedy::Remedy;
+use tracemill_trace::run::threads::try_each;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::store::Store;
 
 /// Which profiles; all if a set is `None`.
 #[derive(Clone, Debug, Default)]

@@ -12,13 +12,13 @@ use crate::reordering::Reordering;
 use crate::report::{AnnotationReport, RunReport};
 use crate::streamed_output::{StreamedOutput, format_in_order, report_in_order, take_late_keys};
 use crate::warning::Warning;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::order::{Buckets, Lists, Order, Timed};
-use tracemill_core::read::Inputs;
-use tracemill_core::source::Source;
-use tracemill_core::store::Store;
-use tracemill_core::target::{Format, OutputConfig};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::order::{Buckets, Lists, Order, Timed};
+use tracemill_trace::output::target::{Format, OutputConfig};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
 
 /// The inputs that were read, for a writer.
 pub(crate) struct ReadInputs<'w, 'p> {
@@ -59,7 +59,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
     /// be written: only then annotations are kept.
     ///
     /// # Errors
-    /// [`Exceeded`](tracemill_core::error::ErrorKind::Exceeded) if annotations exceed the memory.
+    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if annotations exceed the memory.
     pub(crate) fn new(
         sources: &[Source],
         read: ReadInputs<'w, 'p>,
@@ -106,7 +106,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
     /// Writes the output, of which `begun` returns what is written already. The report has no inputs yet.
     ///
     /// # Errors
-    /// Those of writing; [`Changed`](tracemill_core::error::ErrorKind::Changed) if an input changed
+    /// Those of writing; [`Changed`](tracemill_trace::run::error::ErrorKind::Changed) if an input changed
     /// since it was opened.
     pub(crate) fn write(
         self,

@@ -6,11 +6,11 @@ use crate::identity::{IdentityWatch, UnitFacts};
 use crate::stream_watch::StreamWatch;
 use crate::warning::Warning;
 use std::sync::Arc;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::limits::Quota;
-use tracemill_core::read::Inputs;
-use tracemill_core::store::Store;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::store::Store;
 
 /// Observes the facts by which inputs are joined. All verbs decide by the same facts, with
 /// [`decide_names`](crate::identity::decide_names) and [`Clocks`].

@@ -2,13 +2,13 @@
 
 use crate::config::{CheckFor, Config, PidPolicy};
 use crate::warning::Warning;
-use tracemill_core::error::Error;
-use tracemill_core::limits::Limits;
-use tracemill_core::observe::{Keep, Observer, Scan, Scanned};
-use tracemill_core::pieces::Chosen;
-use tracemill_core::read::Inputs;
-use tracemill_core::source::Source;
-use tracemill_profile::ProfileReader;
+use tracemill_cpuprofile::ProfileReader;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{Keep, Observer, Scan, Scanned};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::read::pieces::Chosen;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Limits;
 
 /// Scans every source to its end.
 ///

@@ -3,14 +3,14 @@
 //! Where it stands before the events of a file it is found at once: nothing behind it is read. Else the inputs are scanned.
 
 use crate::config::Config;
-use tracemill_core::error::Error;
-use tracemill_core::input::{Input, Opened, expand, open};
-use tracemill_core::json::elements;
-use tracemill_core::read::InputWarning;
-use tracemill_core::source::Source;
-use tracemill_core::trace::Trace;
-use tracemill_profile::ProfileReader;
+use tracemill_cpuprofile::ProfileReader;
 use tracemill_tokenizer::{Cursor, members, to_text, unescape};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::input::{Input, Opened, expand, open};
+use tracemill_trace::json::elements;
+use tracemill_trace::observe::trace::Trace;
+use tracemill_trace::read::InputWarning;
+use tracemill_trace::run::error::Error;
 
 /// What was found of a key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -24,11 +24,11 @@ pub(crate) use crate::merged_keys::{Bytes, Key, MergedKeys};
 use crate::merged_keys::{STACK_FRAMES, open};
 use crate::warning::Warning;
 use frames::Frames;
-use tracemill_core::envelope::{Document, KeyValue};
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::store::Store;
-use tracemill_core::target::Format;
 use tracemill_tokenizer::{members, string_is, to_text};
+use tracemill_trace::event::envelope::{Document, KeyValue};
+use tracemill_trace::output::target::Format;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::store::Store;
 
 const SAMPLES: &[u8] = b"samples";
 

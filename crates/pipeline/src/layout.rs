@@ -1,13 +1,13 @@
 //! How a trace is written: what stands around its events in each form, and the white space in them.
 
 use crate::merged_keys::MergedKeys;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::output::Batch;
-use tracemill_core::place::Place;
-use tracemill_core::store::{PREFETCH_AHEAD, Store};
-use tracemill_core::target::Format;
 use tracemill_tokenizer::{Form, compact, on_one_line};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::output::Batch;
+use tracemill_trace::output::target::Format;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::place::Place;
+use tracemill_trace::store::{PREFETCH_AHEAD, Store};
 
 /// Separates the top-level keys of the object form.
 const NEXT_KEY: &[u8] = b",\n";

@@ -57,7 +57,7 @@
 //!
 //! # Inside
 //!
-//! Every verb reads through [`tracemill_core::observe`]: `inputs` runs its scan, `input_watch` has the observers of verbs that join several
+//! Every verb reads through [`tracemill_trace::observe`]: `inputs` runs its scan, `input_watch` has the observers of verbs that join several
 //! inputs, `input_set` the inputs of an analysis. `patcher` and `event_rewriter` change events as they are written, `emit` and
 //! `whole_trace` write them; `in_order` is the second half of verbs that keep the order of their inputs. `index` has the indexes beside
 //! traces, `keys` the top-level keys, `annotations` those of DevTools.
@@ -158,27 +158,29 @@ pub use report::{
 pub use rows::WrittenId;
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
-pub use tracemill_core::around::Around;
-pub use tracemill_core::error::{Error, ErrorClass, ErrorKind};
-pub use tracemill_core::event::hash_texts;
-pub use tracemill_core::factor::Factor;
-pub use tracemill_core::flaws::{Flaw, FlawKind, Flaws};
-pub use tracemill_core::input::files_in;
-pub use tracemill_core::limits::{Cancel, Limits, Progress, Quota, Shares};
-pub use tracemill_core::losses::{Example, InputReport, Lapses, Losses, Tally};
-pub use tracemill_core::os::check_temporary;
-pub use tracemill_core::os::{stdin, stdout};
-pub use tracemill_core::output::{
-    ScratchRemoved, check as check_output, check_not_input, remove_scratch, write_file,
-};
-pub use tracemill_core::read::{InputWarning, ProfilePlace};
-pub use tracemill_core::remedy::Remedy;
-pub use tracemill_core::source::{NamedReader, Source};
-pub use tracemill_core::target::{Compression, Format, OutputConfig, SharedWriter, Style, Target};
-pub use tracemill_core::time::{Duration, TimePoint, parse_time};
-pub use tracemill_core::windows::{Edges, Moment, TimeWindow};
-pub use tracemill_core::words::{grouped, plural, shell_word};
-pub use tracemill_profile::{ChunkOrder, ProfileInputs, ProfileSource};
+pub use tracemill_cpuprofile::{ChunkOrder, ProfileInputs, ProfileSource};
 pub use tracemill_tokenizer::{DamageKind, Lapse, Tier};
 pub use tracemill_tokenizer::{survive_lost_pages, temporary_lost};
+pub use tracemill_trace::event::hash_texts;
+pub use tracemill_trace::input::files_in;
+pub use tracemill_trace::input::source::{NamedReader, Source};
+pub use tracemill_trace::os::check_temporary;
+pub use tracemill_trace::os::{stdin, stdout};
+pub use tracemill_trace::output::target::{
+    Compression, Format, OutputConfig, SharedWriter, Style, Target,
+};
+pub use tracemill_trace::output::{
+    ScratchRemoved, check as check_output, check_not_input, remove_scratch, write_file,
+};
+pub use tracemill_trace::read::{InputWarning, ProfilePlace};
+pub use tracemill_trace::run::around::Around;
+pub use tracemill_trace::run::error::{Error, ErrorClass, ErrorKind};
+pub use tracemill_trace::run::flaws::{Flaw, FlawKind, Flaws};
+pub use tracemill_trace::run::limits::{Cancel, Limits, Progress, Quota, Shares};
+pub use tracemill_trace::run::losses::{Example, InputReport, Lapses, Losses, Tally};
+pub use tracemill_trace::run::remedy::Remedy;
+pub use tracemill_trace::run::words::{grouped, plural, shell_word};
+pub use tracemill_trace::time::factor::Factor;
+pub use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
+pub use tracemill_trace::time::{Duration, TimePoint, parse_time};
 pub use warning::{AnnotationDrop, DEVTOOLS_TEXT_MAX, TimeSpan, Warning};

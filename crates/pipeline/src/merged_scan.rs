@@ -13,15 +13,15 @@ use crate::merge::{MergeInputs, MergeObservers, observe_beside_analysis};
 use crate::report::MergeReport;
 use std::path::Path;
 use std::sync::Arc;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::limits::Limits;
-use tracemill_core::observe::{EventIndex, Observer, Scan, Scanned, Sorted};
-use tracemill_core::read::{Expand, Expanded};
-use tracemill_core::source::Source;
-use tracemill_core::store::Payload;
-use tracemill_core::target::OutputConfig;
-use tracemill_profile::ProfileReader;
+use tracemill_cpuprofile::ProfileReader;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{EventIndex, Observer, Scan, Scanned, Sorted};
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::read::{Expand, Expanded};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Limits;
+use tracemill_trace::store::Payload;
 
 /// What a merge has found in inputs that an analysis holds.
 pub struct MergeIndex {

@@ -1,8 +1,8 @@
 //! Metadata events with a number to sort them by.
 
-use tracemill_core::order::Keyed;
-use tracemill_core::place::Place;
-use tracemill_core::record;
+use tracemill_trace::order::Keyed;
+use tracemill_trace::record;
+use tracemill_trace::store::place::Place;
 
 record! {
     /// A metadata event: what it is sorted by, and its number in the list.

@@ -7,9 +7,9 @@
 //! `part_of` says what the whole was. Parts in which it is equal to the byte are parts of one trace: they keep their pids
 //! and ids, and metadata events that several of them have come once ([`crate::dedup`]).
 
-use tracemill_core::envelope::Document;
-use tracemill_core::read::Inputs;
 use tracemill_tokenizer::{Form, members, unescape};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::read::Inputs;
 
 /// The value of the key of a part of a whole that `of` describes.
 pub(crate) fn statement(of: &str) -> Vec<u8> {

@@ -1,8 +1,8 @@
 //! Patchers: changes of events, found event by event while they are written.
 
 use crate::identity::{Renamer, Rewrite};
-use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Tier, Validator, mend};
+use tracemill_trace::json::patch::Patches;
 
 /// Changes events as they are written. All workers share it.
 pub(crate) trait Patcher: Sync {

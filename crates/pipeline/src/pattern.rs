@@ -2,7 +2,7 @@
 
 use regex::bytes::Regex;
 use std::str::FromStr;
-use tracemill_core::error::Error;
+use tracemill_trace::run::error::Error;
 
 /// A regular expression, not anchored, and names that it matches too.
 #[derive(Clone, Debug)]

@@ -7,14 +7,14 @@
 use crate::config::Config;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashSet;
-use tracemill_core::order::{Gather, Order, Sorter};
-use tracemill_core::place::Place;
-use tracemill_core::spill::{Records, SpillList, SpillLists, SpilledVec};
-use tracemill_profile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};
+use tracemill_cpuprofile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
+use tracemill_trace::order::{Gather, Order, Sorter};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::spill::{Records, SpillList, SpillLists, SpilledVec};
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::place::Place;
 
 /// Chunks that are delayed, and events that are left out. A copy costs next to nothing.
 #[derive(Clone, Default)]

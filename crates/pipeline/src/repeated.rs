@@ -11,19 +11,19 @@ use crate::event_rewriter::EventRewriter;
 use crate::identity::Rewrite;
 use crate::parts::Parts;
 use crate::patcher::{EventPatcher, Patcher, WrittenAt};
-use tracemill_core::entry::Entry;
-use tracemill_core::envelope::ChunkStats;
-use tracemill_core::error::Error;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::limits::Quota;
-use tracemill_core::observe::{EventRef, Look, Observer, SealedChunk, Starter};
-use tracemill_core::order::{Gather, Order, Runs, Sorter};
-use tracemill_core::patch::Patches;
-use tracemill_core::place::Place;
-use tracemill_core::spill::SpilledVec;
-use tracemill_core::store::Store;
-use tracemill_profile::Role;
+use tracemill_cpuprofile::Role;
 use tracemill_tokenizer::{Event, Tier, fields_of};
+use tracemill_trace::event::envelope::ChunkStats;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
+use tracemill_trace::order::{Gather, Order, Runs, Sorter};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::SpilledVec;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::place::Place;
 
 /// How a repeated event ends.
 const END: &[u8] = b",\"tracemill.repeated\":true}";
@@ -67,7 +67,7 @@ impl RepeatWatch {
     /// one time.
     ///
     /// # Errors
-    /// [`Exceeded`](tracemill_core::error::ErrorKind::Exceeded) if too many marked events stand at one time.
+    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if too many marked events stand at one time.
     pub(crate) fn decide(
         &mut self,
         parts: &Parts,
@@ -218,7 +218,7 @@ impl LeftOut {
     /// Cost: a copy of each event. Heap: the events of one time.
     ///
     /// # Errors
-    /// [`Exceeded`](tracemill_core::error::ErrorKind::Exceeded) if the events of one time exceed the memory.
+    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the events of one time exceed the memory.
     pub(crate) fn add_equal(
         &mut self,
         runs: &[&Runs],

@@ -6,9 +6,9 @@ use crate::rows;
 use crate::warning::{AnnotationDrop, Warning};
 use serde::{Serialize, Serializer};
 use std::fmt;
-use tracemill_core::losses::InputReport;
-use tracemill_core::target::{Format, Style};
 use tracemill_tokenizer::Tier;
+use tracemill_trace::output::target::{Format, Style};
+use tracemill_trace::run::losses::InputReport;
 
 /// What became of the names of an input, or of a CPU profile in one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

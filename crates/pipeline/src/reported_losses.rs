@@ -3,8 +3,8 @@
 //! Recorders write such counts under names of their own: `dataLossOccurred` and `trace_processor_stats` of Chrome, `overflow`
 //! of VizTracer. A member whose name has a word of [`WORDS`] and whose value is true or positive says so.
 
-use tracemill_core::json::elements;
 use tracemill_tokenizer::{members, to_text};
+use tracemill_trace::json::elements;
 
 /// Words in names of such counts.
 const WORDS: [&str; 13] = [

@@ -1,9 +1,9 @@
 //! Observes the CPU profile streams of each input.
 
-use tracemill_core::error::Error;
-use tracemill_core::observe::{EventRef, Look, Observer, PerInput, SealedChunk, Starter};
-use tracemill_profile::{Role, StreamOrders};
+use tracemill_cpuprofile::{Role, StreamOrders};
 use tracemill_tokenizer::Event;
+use tracemill_trace::observe::{EventRef, Look, Observer, PerInput, SealedChunk, Starter};
+use tracemill_trace::run::error::Error;
 
 /// Observes when each stream of `ProfileChunk` events begins, and whether time order would tear it.
 /// Memory grows with streams. Needs an index that reads times.

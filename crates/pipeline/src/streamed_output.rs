@@ -23,16 +23,16 @@ use crate::patcher::Repairs;
 use crate::report::RunReport;
 use crate::warning::Warning;
 use memchr::memmem;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::observe::SealedChunk;
-use tracemill_core::output::{Length, Output};
-use tracemill_core::place::Place;
-use tracemill_core::read::Inputs;
-use tracemill_core::source::Source;
-use tracemill_core::store::Store;
-use tracemill_core::target::{Format, OutputConfig, Target};
 use tracemill_tokenizer::{Form, Tier};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::SealedChunk;
+use tracemill_trace::output::target::{Format, OutputConfig, Target};
+use tracemill_trace::output::{Length, Output};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::place::Place;
 
 /// An output that has been opened, with its opening and perhaps events written.
 pub(crate) struct StreamedOutput {

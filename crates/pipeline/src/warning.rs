@@ -5,9 +5,9 @@ use crate::config::CheckFor;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::path::PathBuf;
-use tracemill_core::read::InputWarning;
-use tracemill_core::remedy::Remedy;
-use tracemill_core::words::plural;
+use tracemill_trace::read::InputWarning;
+use tracemill_trace::run::remedy::Remedy;
+use tracemill_trace::run::words::plural;
 
 /// The longest text that DevTools opens, in bytes: it makes one string of a file, and V8 has none of more than 2^29 − 24 characters.
 pub const DEVTOOLS_TEXT_MAX: u64 = (1 << 29) - 24;
@@ -424,7 +424,7 @@ fn micros((from, to): TimeSpan) -> String {
         let mut text = Vec::new();
         if time != limit {
             text.push(b'@');
-            tracemill_core::json::push_micros(time, &mut text);
+            tracemill_trace::json::push_micros(time, &mut text);
         }
         String::from_utf8_lossy(&text).into_owned()
     };

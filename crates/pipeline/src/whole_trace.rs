@@ -5,9 +5,9 @@ use crate::emit::Emit;
 use crate::merged_keys::MergedKeys;
 use crate::streamed_output::StreamedOutput;
 use crate::warning::Warning;
-use tracemill_core::error::Error;
-use tracemill_core::output::Length;
-use tracemill_core::target::OutputConfig;
+use tracemill_trace::output::Length;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::run::error::Error;
 
 impl Emit<'_, '_, '_> {
     /// Opening, events, closing; returns the bytes written, before packing. The lists and runs hold so many events, of so

@@ -20,10 +20,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
 use std::thread::Builder;
 use tracemill::{Caller, ErrorClass, Reading, Refusal};
-use tracemill_core::bounds::{Bounds, Times};
-use tracemill_core::windows::{self, Windows};
-use tracemill_core::{EventOrder, Trace, TraceEvent};
-use tracemill_profile::ProfileReader;
+use tracemill_trace::time::bounds::{Bounds, Times};
+use tracemill_trace::time::windows::{self, Windows};
+use tracemill_trace::EventOrder;
+use tracemill_trace::Trace;
+use tracemill_trace::TraceEvent;
+use tracemill_cpuprofile::ProfileReader;
 use tracemill_tokenizer::Field;
 
 /// Batches that wait to be read, beside the one that is being made.

@@ -2,9 +2,9 @@
 
 use crate::record::NO_PLACE;
 use serde_json::{Value, json};
-use tracemill_core::losses::Example;
 use tracemill_pipeline::InputReport;
 use tracemill_tokenizer::DamageKind;
+use tracemill_trace::run::losses::Example;
 
 /// A place where something was lost.
 pub(crate) struct Damaged {

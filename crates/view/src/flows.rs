@@ -1,9 +1,9 @@
 //! Flows: which events are joined by arrows. Points of a flow (s, t, f, and events with `bind_id`) in order of flow and time, and again by lane.
 
 use crate::record::{Mark, Span};
-use tracemill_core::order::Keyed;
-use tracemill_core::record;
-use tracemill_core::spill::SpilledVec;
+use tracemill_trace::order::Keyed;
+use tracemill_trace::record;
+use tracemill_trace::spill::SpilledVec;
 
 /// Points that are looked at for one event.
 const LOOKED_AT: usize = 1000;

@@ -15,14 +15,14 @@ use crate::notes::Notes;
 use crate::record::{Mark, Span, Timed};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
-use tracemill_core::bounds::Times;
-use tracemill_core::error::Error;
-use tracemill_core::json::content;
-use tracemill_core::json::member;
-use tracemill_core::observe::{EventRef, Look, Observer, SealedChunk, Starter};
-use tracemill_core::pairing::is_named;
 use tracemill_pipeline::drawing::{Labels, LaneKind, Shape, end_at};
 use tracemill_tokenizer::{Event, Field, canonical, number_text};
+use tracemill_trace::event::pairing::is_named;
+use tracemill_trace::json::content;
+use tracemill_trace::json::member;
+use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::time::bounds::Times;
 
 /// What the view needs of the events of one chunk.
 pub(crate) struct Found {

@@ -25,11 +25,11 @@ use crate::record::{Mark, NO_PLACE, Timed};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
-use tracemill_core::bounds::Bounds;
-use tracemill_core::hash::HashSet;
 use tracemill_pipeline::drawing::{Labels, LaneKey, LaneKind, LaneTable};
 use tracemill_pipeline::{Cancel, Config, DrawnBin, DrawnIndex, DrawnSpan, Error, InputSet};
 use tracemill_tokenizer::fields_of;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::time::bounds::Bounds;
 
 /// Events that are read for a window, up to which it is shown to the last.
 const EVENTS: u64 = 200_000;

@@ -8,9 +8,9 @@ use crate::record::Mark;
 use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
-use tracemill_core::bounds::Times;
 use tracemill_pipeline::InputSet;
 use tracemill_pipeline::drawing::{LaneKey, LaneTable};
+use tracemill_trace::time::bounds::Times;
 
 /// What each input says of processes, and its times.
 #[derive(Default)]

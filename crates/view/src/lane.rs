@@ -6,10 +6,10 @@ use crate::record::Span;
 use crate::tracks::Track;
 use std::ops::Deref;
 use std::sync::Arc;
-use tracemill_core::hash::HashMap;
-use tracemill_core::json::printable;
 use tracemill_pipeline::drawing::{LaneKey, LaneKind};
 use tracemill_tokenizer::to_text;
+use tracemill_trace::json::printable;
+use tracemill_trace::spill::hash::HashMap;
 
 /// What a lane is.
 pub(crate) struct LaneInfo {

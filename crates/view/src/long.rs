@@ -2,10 +2,10 @@
 
 use crate::build::{Take, sorter};
 use crate::record::{OPEN, Span, Timed};
-use tracemill_core::bounds::Bounds;
-use tracemill_core::order::Keyed;
 use tracemill_pipeline::drawing::{LaneKey, LaneKind};
 use tracemill_pipeline::{Config, DrawnIndex, DrawnSpan, Error};
+use tracemill_trace::order::Keyed;
+use tracemill_trace::time::bounds::Bounds;
 
 /// Spans of one time whose order is looked at; of more, which only a forged index has, the order is that of the index.
 const HELD: usize = 1 << 13;

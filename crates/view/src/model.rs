@@ -10,9 +10,9 @@ use crate::record::NO_PLACE;
 use crate::tracks::{Drawn, Grid, Tracks};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
-use tracemill_core::bounds::Bounds;
 use tracemill_pipeline::drawing::LaneKind;
 use tracemill_pipeline::{Error, InputReport, InputSet, Warning};
+use tracemill_trace::time::bounds::Bounds;
 
 /// What was counted.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tracemill_analysis::title_of;
-use tracemill_core::names::Names;
 use tracemill_tokenizer::to_text;
+use tracemill_trace::event::names::Names;
 
 /// Names with numbers that stay.
 #[derive(Clone, Default)]

@@ -1,10 +1,10 @@
 //! What metadata says of processes and threads: names, labels, and where they stand among others.
 
-use tracemill_core::hash::HashMap;
-use tracemill_core::json::printable;
-use tracemill_core::metadata::{MetadataEvent, MetadataKind};
 use tracemill_pipeline::drawing::NAME_MOST;
 use tracemill_tokenizer::{Event, Field, number_text, parse};
+use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
+use tracemill_trace::json::printable;
+use tracemill_trace::spill::hash::HashMap;
 
 /// What metadata says of a process or a thread: the last word counts.
 #[derive(Clone, Debug, Default)]

@@ -12,10 +12,10 @@ use crate::model::NameSum;
 use crate::record::{Span, Timed};
 use crate::rows::{BESIDE, Rows};
 use crate::tracks::{TrackWriter, Tracks};
-use tracemill_core::error::Error;
-use tracemill_core::spill::{SpillList, SpillLists, SpillVec};
 use tracemill_pipeline::Config;
 use tracemill_pipeline::drawing::LaneKind;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillList, SpillLists, SpillVec};
 
 /// Takes spans by lane and time.
 pub(crate) struct Placing {
@@ -150,9 +150,9 @@ mod tests {
     use crate::notes::Notes;
     use crate::tracks::is_beside;
     use std::sync::Arc;
-    use tracemill_core::order::Keyed;
     use tracemill_pipeline::drawing::LaneKey;
     use tracemill_testkit::Rng;
+    use tracemill_trace::order::Keyed;
 
     const KINDS: [LaneKind; 4] =
         [LaneKind::Thread, LaneKind::Async, LaneKind::Counter, LaneKind::Calls];

@@ -1,8 +1,8 @@
 //! What stays of an event: 48 bytes until it is paired, 32 bytes as an interval of a row.
 
 use std::cmp::Reverse;
-use tracemill_core::order::Keyed;
-use tracemill_core::record;
+use tracemill_trace::order::Keyed;
+use tracemill_trace::record;
 
 /// The place of what no event stands for.
 pub(crate) const NO_PLACE: u64 = u64::MAX;

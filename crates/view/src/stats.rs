@@ -6,8 +6,8 @@ use crate::model::Model;
 use crate::record::{NO_PLACE, Span};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tracemill_core::hash::HashMap;
 use tracemill_pipeline::drawing::LaneKind;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Intervals of a window up to which its names are counted.
 const MOST: u64 = 8 << 20;

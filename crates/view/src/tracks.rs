@@ -11,9 +11,9 @@
 
 use crate::record::{OPEN, OVERFLOW, Span};
 use std::ops::Range;
-use tracemill_core::error::Error;
-use tracemill_core::record;
-use tracemill_core::spill::{SpillVec, SpilledVec};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 /// Intervals of a sum, and sums of the next.
 const FAN: usize = 16;

@@ -8,7 +8,7 @@ use super::stats::median_of;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use tracemill_core::hash::HashMap;
+use tracemill_trace::spill::hash::HashMap;
 
 /// A function of a side: a number for each run, 0 where a run has it not.
 #[derive(Clone, Debug, Default)]

@@ -18,10 +18,10 @@ use crate::views::TopDown;
 use crate::walk::Visit;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
-use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::threads::try_each;
+use tracemill_trace::spill::hash::HashMap;
 
 /// A function of a run.
 #[derive(Clone, Debug, Default)]

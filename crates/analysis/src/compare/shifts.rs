@@ -52,7 +52,7 @@ impl Shifts<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_core::hash::mix;
+    use tracemill_trace::spill::hash::mix;
 
     /// Against all differences, sorted: with ties, one number a side, zeros of both signs, numbers of all sizes.
     #[test]

@@ -8,8 +8,8 @@ use crate::groups::{Ids, Named};
 use crate::table::View;
 use crate::tree::NONE;
 use crate::walk::{Counted, Visit};
-use tracemill_core::hash::HashMap;
 use tracemill_pipeline::Error;
+use tracemill_trace::spill::hash::HashMap;
 
 /// A function, and sums over the self times and the total times of its events, in milliseconds.
 pub(super) type Each = (Key, [Spread; 2]);

@@ -14,7 +14,7 @@ use crate::united::Part;
 pub use form::{ExportForm, Exported};
 use stacks::Stacks;
 use std::io::{self, Write};
-use tracemill_core::error::Error;
+use tracemill_trace::run::error::Error;
 
 /// Call trees that are ready to be written in the form of another program.
 pub struct Export {

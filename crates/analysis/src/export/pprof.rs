@@ -3,7 +3,7 @@
 use super::stacks::{Stacks, step};
 use crate::proto::Message;
 use std::io::{self, Write};
-use tracemill_core::hash::HashMap;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Fields of `Profile`.
 mod profile {

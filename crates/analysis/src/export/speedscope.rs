@@ -3,7 +3,7 @@
 
 use super::stacks::{Frame, Line, Stacks, Tree};
 use std::io::{self, Write};
-use tracemill_core::json::{push_integer, push_string};
+use tracemill_trace::json::{push_integer, push_string};
 
 /// Writes it, one frame and one profile a line.
 pub(super) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {

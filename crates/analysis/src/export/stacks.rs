@@ -10,10 +10,10 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 use std::ops::Range;
-use tracemill_core::error::Error;
-use tracemill_core::limits::Quota;
-use tracemill_core::record;
-use tracemill_core::spill::{SpillVec, SpilledVec};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 /// A function or event: a name at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -26,8 +26,8 @@ use places::{file_of, join, path_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use text::{Found, MapText};
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::names::Names;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// Where source maps are looked for.
 #[derive(Clone, Debug)]

@@ -16,12 +16,12 @@ use crate::proto::Message;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
-use tracemill_core::hash::HashMap;
-use tracemill_core::json::{member, printable};
-use tracemill_core::limits::Quota;
-use tracemill_core::pairing::is_named;
-use tracemill_profile::Role;
+use tracemill_cpuprofile::Role;
 use tracemill_tokenizer::{Damage, Event, Field, Member, Sink, fields_of, members, parse};
+use tracemill_trace::event::pairing::is_named;
+use tracemill_trace::json::{member, printable};
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Fields of `TrackEvent`.
 mod field {

@@ -20,13 +20,13 @@ pub use counts::Perfetto;
 use events::Writer;
 use packets::Packets;
 use std::io::{self, Write};
-use tracemill_core::draft::Draft;
-use tracemill_core::limits::Limits;
-use tracemill_core::target::OutputConfig;
 use tracemill_pipeline::{
     CheckFor, Config, Error, MergeReport, Overlaps, Source, ViewerRules, merge,
 };
 use tracemill_tokenizer::{Mapped, Scanner, Stop, Tier, Window};
+use tracemill_trace::output::draft::Draft;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::run::limits::Limits;
 
 /// Inputs as one trace in order of time, ready to be written in the form of Perfetto.
 pub struct PerfettoDraft {

@@ -1,10 +1,10 @@
-//! What is open on one track, and which of it an end closes: by the rule of [`tracemill_core::pairing`].
+//! What is open on one track, and which of it an end closes: by the rule of [`tracemill_trace::event::pairing`].
 //!
 //! A track nests: what ends takes all within it along. So what is open is a stack, and a begin finds its place there by its number.
 
-use tracemill_core::error::Error;
-use tracemill_core::limits::Quota;
-use tracemill_core::pairing::{Begins, OPEN};
+use tracemill_trace::event::pairing::{Begins, OPEN};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
 
 /// The room of what is open, and of the event at hand.
 pub(super) struct Room {

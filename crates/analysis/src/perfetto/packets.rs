@@ -2,8 +2,8 @@
 
 use crate::proto::Message;
 use std::io::{self, Write};
-use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::{to_text, unescape};
+use tracemill_trace::spill::hash::HashMap;
 
 /// Fields of `TracePacket`.
 pub(super) mod packet {

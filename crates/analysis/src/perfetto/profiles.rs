@@ -3,9 +3,9 @@
 use super::packets::{CLEARED, EVENTS, NEEDED, Packets, packet};
 use crate::proto::Message;
 use crate::value::{member, named, number, string};
-use tracemill_core::hash::HashMap;
-use tracemill_profile::{Chunk, NO_ID, Role};
+use tracemill_cpuprofile::{Chunk, NO_ID, Role};
 use tracemill_tokenizer::{Event, Field, to_text};
+use tracemill_trace::spill::hash::HashMap;
 
 /// Fields of `InternedData`.
 mod interned {

@@ -3,11 +3,11 @@
 use super::open::Slices;
 use super::packets::{EVENTS, Packets, content, packet, plain};
 use crate::proto::Message;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::json::printable;
-use tracemill_core::metadata::{MetadataEvent, MetadataKind};
-use tracemill_core::thread_table::ThreadTable;
 use tracemill_tokenizer::{Event, Field, parse};
+use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
+use tracemill_trace::event::thread_table::ThreadTable;
+use tracemill_trace::json::printable;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// Fields of `TrackDescriptor`.
 mod track {

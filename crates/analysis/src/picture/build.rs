@@ -9,10 +9,10 @@ use crate::export::stacks::{Frame, Stacks};
 use crate::trace::Trace;
 use crate::united::Part;
 use crate::urls::without_hashes;
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
 use tracemill_pipeline::hash_texts;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Which frames are one where two pictures are compared: numbers by name and URL.
 #[derive(Default)]

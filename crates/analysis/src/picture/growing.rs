@@ -1,9 +1,9 @@
 //! Trees that grow while rows come, depth first: so that of many rows only what a picture needs is in memory.
 
 use super::nodes::{Node, Nodes};
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
 
 /// A tree of which only the nodes stay that are wide enough to be drawn. What is too narrow becomes one node of its caller, or by time
 /// one for each stretch without a wide gap and without a node that stays: so layouts find the same as with all nodes.
@@ -239,7 +239,7 @@ impl<'r> Sandwich<'r> {
 mod tests {
     use super::super::layout::{fit, narrowest};
     use super::*;
-    use tracemill_core::limits::Limits;
+    use tracemill_trace::run::limits::Limits;
 
     /// Nodes that come depth first, all of them in a tree.
     fn all(rows: &[(usize, Node)], timed: bool) -> Nodes {

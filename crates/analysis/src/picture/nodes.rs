@@ -1,8 +1,8 @@
 //! What pictures are drawn of: a tree of frames with whole nanoseconds.
 
 use crate::export::stacks::Frame;
-use tracemill_core::error::Error;
-use tracemill_core::limits::Quota;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
 
 /// A frame of a tree, or what of a caller is too narrow to be drawn; its parent stands before it.
 #[derive(Clone, Debug, Default)]

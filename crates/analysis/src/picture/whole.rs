@@ -3,8 +3,8 @@
 use super::nodes::Node;
 use crate::export::stacks::{Frame, Line, Stacks, Tree};
 use std::collections::HashSet;
-use tracemill_core::error::Error;
-use tracemill_core::words::plural;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::words::plural;
 
 /// A frame that stands for all below it.
 pub(super) fn heading(name: &str) -> Frame {

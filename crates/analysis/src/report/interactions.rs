@@ -6,7 +6,7 @@ use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::number;
 use std::cmp::Ordering;
-use tracemill_core::hash::HashMap;
+use tracemill_trace::spill::hash::HashMap;
 
 /// An interaction. Times are microseconds.
 #[derive(Clone, Debug, PartialEq)]

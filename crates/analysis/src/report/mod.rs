@@ -37,9 +37,9 @@ use crate::tree_rows::RowRoom;
 use crate::united::Part;
 use found::{is_gc, keep_longest};
 use survey::{Survey, categories};
-use tracemill_core::limits::Quota;
-use tracemill_core::threads::try_each;
 use tracemill_pipeline::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::threads::try_each;
 
 impl Trace {
     /// What is slow on threads, given by their numbers. Threads are worked on side by side, and what they share is added in their order.

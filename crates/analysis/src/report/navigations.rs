@@ -16,9 +16,9 @@ use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::{at, is_true, number};
 use std::collections::hash_map::Entry;
-use tracemill_core::hash::HashMap;
-use tracemill_profile::push_canonical;
+use tracemill_cpuprofile::push_canonical;
 use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::spill::hash::HashMap;
 
 /// A navigation.
 pub(super) struct Navigation<'m> {

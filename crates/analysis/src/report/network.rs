@@ -3,8 +3,8 @@
 use crate::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::{at, is_true, member, number, string, template};
-use tracemill_core::hash::HashMap;
 use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::spill::hash::HashMap;
 
 /// A request. Times are microseconds on the trace's clock.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -12,10 +12,10 @@ use crate::rows::Location;
 use crate::trace::{Thread, Trace};
 use crate::value::{member, number, string};
 use crate::walk::{Counted, Visit};
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
 use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
 
 /// What is forced in a task is told from here on, in milliseconds.
 const LIMIT: f64 = 30.0;

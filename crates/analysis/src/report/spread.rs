@@ -3,10 +3,10 @@
 use crate::clock::Window;
 use crate::space::rank;
 use crate::trace::Trace;
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
-use tracemill_core::order::Keyed;
-use tracemill_core::record;
+use tracemill_trace::order::Keyed;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Of the events of a name; times are microseconds.
 #[derive(Clone, Debug, Default, PartialEq)]

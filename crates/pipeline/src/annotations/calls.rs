@@ -14,9 +14,9 @@
 use super::key::CallKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_profile::{Chunk, Role, StreamKey, decode_into, stream_key};
+use tracemill_cpuprofile::{Chunk, Role, StreamKey, decode_into, stream_key};
 use tracemill_tokenizer::{Event, Field, parse};
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// A process and a thread, as DevTools has them in keys.
 pub(super) type Ids = (u64, u64);

@@ -11,9 +11,9 @@
 use crate::emit::Emit;
 use crate::reordering::Reordering;
 use std::collections::BTreeMap;
-use tracemill_core::entry::Entry;
-use tracemill_core::hash::HashMap;
-use tracemill_core::order::Order;
+use tracemill_trace::order::Order;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::entry::Entry;
 
 /// The index of each event of `wanted` that will be written, by its place.
 ///

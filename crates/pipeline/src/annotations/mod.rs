@@ -21,7 +21,7 @@
 //! | anything else in `modifications` | that of the first input that has annotations |
 //!
 //! What does not change keeps its bytes. Inputs without annotations cost nothing but a mark at every 1024th event
-//! ([`tracemill_core::read::Numbers`]).
+//! ([`tracemill_trace::read::Numbers`]).
 
 mod calls;
 mod indices;
@@ -38,11 +38,11 @@ pub(crate) use text::without;
 pub(crate) use write::Written;
 
 use read::{Annotated, EntryTarget};
-use tracemill_core::envelope::{Document, count};
-use tracemill_core::error::Error;
-use tracemill_core::limits::Quota;
-use tracemill_core::read::Inputs;
-use tracemill_core::store::Store;
+use tracemill_trace::event::envelope::{Document, count};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::store::Store;
 
 /// Whether events are named by their numbers.
 pub(crate) fn name_events(documents: &[Document], inputs: &Inputs) -> bool {

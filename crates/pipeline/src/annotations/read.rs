@@ -9,16 +9,16 @@ use crate::warning::AnnotationDrop;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_core::entry::Entry;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
-use tracemill_core::json::{array_elements, member};
-use tracemill_core::limits::Quota;
-use tracemill_core::order::Order;
-use tracemill_core::read::{Numbers, Uncertain};
-use tracemill_core::store::Store;
 use tracemill_tokenizer::{Event, Field, fields_of, string_is};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::json::{array_elements, member};
+use tracemill_trace::order::Order;
+use tracemill_trace::read::{Numbers, Uncertain};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
 
 /// What an element of a list is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use tracemill_core::json::array_elements;
 use tracemill_tokenizer::{members, string_is};
+use tracemill_trace::json::array_elements;
 
 /// Where `part` stands in `whole`, of which it is a slice.
 pub(super) fn range_in(whole: &[u8], part: &[u8]) -> Range<usize> {

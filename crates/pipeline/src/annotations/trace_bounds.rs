@@ -4,13 +4,13 @@ use super::window::Span;
 use crate::config::Config;
 use crate::emit::Emit;
 use std::sync::Mutex;
-use tracemill_core::attos::Attos;
-use tracemill_core::entry::Entry;
-use tracemill_core::order::{Order, Run};
-use tracemill_core::place::Place;
-use tracemill_core::shift::Shift;
-use tracemill_core::threads::on_threads;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier};
+use tracemill_trace::order::{Order, Run};
+use tracemill_trace::run::threads::on_threads;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::place::Place;
+use tracemill_trace::time::attos::Attos;
+use tracemill_trace::time::shift::Shift;
 
 /// Events that a worker looks at in one go.
 const STEP: usize = 1 << 14;

@@ -4,9 +4,9 @@
 //! through [`moved`] too, digits and all.
 
 use super::text::with_member;
-use tracemill_core::attos::Attos;
-use tracemill_core::json::member;
-use tracemill_core::shift::Shift;
+use tracemill_trace::json::member;
+use tracemill_trace::time::attos::Attos;
+use tracemill_trace::time::shift::Shift;
 
 /// A stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,12 +17,12 @@ use crate::merged_keys::MergedKeys;
 use crate::patcher::CutChunk;
 use crate::warning::AnnotationDrop;
 use std::sync::Arc;
-use tracemill_core::attos::Attos;
-use tracemill_core::entry::Entry;
-use tracemill_core::hash::HashMap;
-use tracemill_core::json::member;
-use tracemill_core::shift::Shift;
-use tracemill_core::target::Format;
+use tracemill_trace::json::member;
+use tracemill_trace::output::target::Format;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::time::attos::Attos;
+use tracemill_trace::time::shift::Shift;
 
 /// An output, and what there is to know of it.
 pub(crate) struct Written<'w, 'r, 's, 'p> {

@@ -11,16 +11,16 @@ use crate::reported_losses::reported_losses;
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use tracemill_core::bounds::Times;
-use tracemill_core::envelope::ChunkStats;
-use tracemill_core::event::{hash_field, hash_short_integer, hash_value, name_key};
-use tracemill_core::hash::mix;
-use tracemill_core::observe::{EventRef, Look};
-use tracemill_profile::Router;
+use tracemill_cpuprofile::Router;
 use tracemill_tokenizer::{
     Damage, Event, Field, Form, Member, Nanos, Note, Number, canonical, members, number_text,
     string_is,
 };
+use tracemill_trace::event::envelope::ChunkStats;
+use tracemill_trace::event::{hash_field, hash_short_integer, hash_value, name_key};
+use tracemill_trace::observe::{EventRef, Look};
+use tracemill_trace::spill::hash::mix;
+use tracemill_trace::time::bounds::Times;
 
 /// The end of `"sf"` and `"esf"`.
 static FRAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"sf\""));

@@ -48,21 +48,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tallies::Tallies;
 use text::{Spot, Text};
-use tracemill_core::bounds::Times;
-use tracemill_core::envelope::{KeyValue, count};
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashSet;
-use tracemill_core::limits::Quota;
-use tracemill_core::observe::{
+use tracemill_cpuprofile::{Room, Streams, Suspects, Verdict};
+use tracemill_tokenizer::{Form, members, string_is};
+use tracemill_trace::event::envelope::{KeyValue, count};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{
     InputStart, Needs, Nothing, Observer, Scanned, SealedChunk, Starter,
 };
-use tracemill_core::read::{InputPayload, Inputs};
-use tracemill_core::source::Source;
-use tracemill_core::spill::RunFile;
-use tracemill_core::store::Store;
-use tracemill_core::tally::Tally;
-use tracemill_profile::{Room, Streams, Suspects, Verdict};
-use tracemill_tokenizer::{Form, members, string_is};
+use tracemill_trace::read::{InputPayload, Inputs};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::RunFile;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::spill::tally::Tally;
+use tracemill_trace::store::Store;
+use tracemill_trace::time::bounds::Times;
 use viewers::Browser;
 
 /// Checks `sources`, taken together, for whatever reader and for `viewers`.

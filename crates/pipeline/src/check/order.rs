@@ -3,10 +3,10 @@
 
 use super::rules::Kind;
 use super::tallies::Tallies;
-use tracemill_core::hash::HashMap;
-use tracemill_core::order::Stamp;
-use tracemill_core::tally::Tally;
 use tracemill_tokenizer::{Event, Field, Nanos};
+use tracemill_trace::order::Stamp;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::spill::tally::Tally;
 
 /// A stretch of events in order, or not.
 #[derive(Clone, Debug)]

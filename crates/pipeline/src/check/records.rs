@@ -4,9 +4,9 @@
 //! runs are cut into buckets of neighbouring (group, time), each of which is sorted in cache ([`Buckets::next`]).
 //! Events of one group and time never stand in two buckets.
 
-use tracemill_core::error::Error;
-use tracemill_core::record;
-use tracemill_core::spill::{DiskRuns, Record, RunFile};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
 record! {
     /// An event that belongs with others.

@@ -8,13 +8,13 @@ use crate::rows;
 use crate::warning::{DEVTOOLS_TEXT_MAX, Warning};
 use serde::Serialize;
 use std::cmp::Reverse;
-use tracemill_core::around::Around;
-use tracemill_core::flaws::{FlawKind, Flaws};
-use tracemill_core::losses::{InputReport, Tally as Losses, excerpt};
-use tracemill_core::read::Inputs;
-use tracemill_core::store::Store;
-use tracemill_core::tally::PLACES;
 use tracemill_tokenizer::{DamageKind, Field, fields_of, unescape};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::around::Around;
+use tracemill_trace::run::flaws::{FlawKind, Flaws};
+use tracemill_trace::run::losses::{InputReport, Tally as Losses, excerpt};
+use tracemill_trace::spill::tally::PLACES;
+use tracemill_trace::store::Store;
 
 /// What `check` found.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -3,8 +3,8 @@
 //! Found by asking the engine (`chrome-devtools-frontend`) for every name that it knows, of every phase, with bare args, in traces with
 //! and without a page; the test `refused` of analysis asks it again.
 
-use tracemill_core::json::member;
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::json::member;
 
 /// What an event of a name must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

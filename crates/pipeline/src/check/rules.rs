@@ -30,7 +30,7 @@ impl Severity {
     }
 }
 
-tracemill_core::serialize_by_name!(Severity);
+tracemill_trace::serialize_by_name!(Severity);
 
 /// A row of the table.
 pub(crate) struct Rule {
@@ -200,7 +200,7 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_core::hash::HashSet;
+    use tracemill_trace::spill::hash::HashSet;
 
     #[test]
     fn rows_are_whole_and_names_differ() {

@@ -1,7 +1,7 @@
 //! Counts by kind, with the first places of each.
 
 use super::rules::Kind;
-use tracemill_core::tally::Tally;
+use tracemill_trace::spill::tally::Tally;
 
 /// A tally of each kind.
 #[derive(Clone, Debug)]

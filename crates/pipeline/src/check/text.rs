@@ -13,10 +13,10 @@
 use super::rules::Kind;
 use super::tallies::Tallies;
 use std::ops::Range;
-use tracemill_core::around::Around;
-use tracemill_core::losses::excerpt;
-use tracemill_core::store::Store;
 use tracemill_tokenizer::{Defect, Event, Validator};
+use tracemill_trace::run::around::Around;
+use tracemill_trace::run::losses::excerpt;
+use tracemill_trace::store::Store;
 
 /// The first defects of one kind, with the bytes around them.
 #[derive(Clone, Debug)]
@@ -192,7 +192,7 @@ impl Text {
 
     fn keep(&mut self, spot: Spot) {
         let alike = self.spots.iter().filter(|known| known.kind == spot.kind).count();
-        if alike < tracemill_core::tally::PLACES {
+        if alike < tracemill_trace::spill::tally::PLACES {
             self.spots.push(spot);
         }
     }

@@ -3,12 +3,12 @@
 use super::required_args::{Lack, ReadOn, lacking, page_data};
 use super::rules::Kind;
 use super::tallies::Tallies;
-use tracemill_core::event::hash_value;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::json::member;
-use tracemill_core::tally::Tally;
-use tracemill_profile::Role;
+use tracemill_cpuprofile::Role;
 use tracemill_tokenizer::{Event, Field, parse};
+use tracemill_trace::event::hash_value;
+use tracemill_trace::json::member;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::spill::tally::Tally;
 
 /// What DevTools learns from the events of browsers (`devtools-semantics.md` §9, §11).
 #[derive(Default)]

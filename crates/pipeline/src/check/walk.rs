@@ -2,7 +2,7 @@
 //!
 //! Times count in whole nanoseconds, rounded down. Threads: of X events the ends of those open are kept on a stack, as
 //! deep as they nest; an event that begins inside the innermost and ends behind it overlaps, and is left out of the stack, as
-//! DevTools leaves it out of the tree. B and E pair as everywhere ([`tracemill_core::pairing`]); a pair that crosses an X event
+//! DevTools leaves it out of the tree. B and E pair as everywhere ([`tracemill_trace::event::pairing`]); a pair that crosses an X event
 //! overlaps like one. Async events
 //! pair by name within their id, the latest begin first. A flow is open from its `s` to its `f` or the next `s`.
 //!
@@ -16,11 +16,11 @@ use crate::config::OPEN;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tracemill_core::error::Error;
-use tracemill_core::limits::Quota;
-use tracemill_core::overlap::{Ends, PairBegin};
-use tracemill_core::pairing::Begins;
-use tracemill_core::threads::on_threads;
+use tracemill_trace::event::pairing::Begins;
+use tracemill_trace::order::overlap::{Ends, PairBegin};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::threads::on_threads;
 
 /// Judges all groups on `threads` threads, and does `before` other tasks, which come first, since they are long; answers
 /// in the order of their numbers.

@@ -2,14 +2,14 @@
 
 use super::Clocks;
 use std::path::Path;
-use tracemill_core::entry::{EXACT, Entry, rank};
-use tracemill_core::error::Error;
-use tracemill_core::order::{Order, Runs, write_run};
-use tracemill_core::place::Place;
-use tracemill_core::shift::Shift;
-use tracemill_core::spill::{DiskRuns, RunFile};
-use tracemill_core::store::Store;
 use tracemill_tokenizer::{Nanos, fields_of};
+use tracemill_trace::order::{Order, Runs, write_run};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{DiskRuns, RunFile};
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::{EXACT, Entry, rank};
+use tracemill_trace::store::place::Place;
+use tracemill_trace::time::shift::Shift;
 
 const MAX: u64 = Nanos::MAX as u64;
 

@@ -1,9 +1,9 @@
 //! What inputs state about their clocks beside their events.
 
-use tracemill_core::envelope::Document;
-use tracemill_core::json::member;
-use tracemill_core::store::Store;
 use tracemill_tokenizer::{Number, number_text, string_is, to_text};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::json::member;
+use tracemill_trace::store::Store;
 
 /// When the times of an input begin to count, since 1970, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

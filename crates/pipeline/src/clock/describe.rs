@@ -1,7 +1,7 @@
 //! What was done to the clocks of inputs, as JSON for provenance.
 
 use crate::report::InputClock;
-use tracemill_core::json::push_string;
+use tracemill_trace::json::push_string;
 
 /// Appends `[{"path","method","offset_ns","scale","matches","residual_ns","uncertainty_ns"}]`.
 pub(crate) fn push_clocks(inputs: &[InputClock], out: &mut Vec<u8>) {

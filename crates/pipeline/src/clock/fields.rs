@@ -2,10 +2,10 @@
 
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
-use tracemill_core::json::elements;
-use tracemill_core::json::member;
-use tracemill_core::shift::{Kind, Shift};
 use tracemill_tokenizer::{Event, Field, canonical, members, number_text, string_is};
+use tracemill_trace::json::elements;
+use tracemill_trace::json::member;
+use tracemill_trace::time::shift::{Kind, Shift};
 
 /// Finds the times in some args.
 type FindTimes = fn(&mut Args<'_, '_>);

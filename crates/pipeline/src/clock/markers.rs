@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tracemill_core::json::member;
-use tracemill_core::shift::{Kind, Shift};
 use tracemill_tokenizer::{Event, Field, nanos, number_text};
+use tracemill_trace::json::member;
+use tracemill_trace::time::shift::{Kind, Shift};
 
 /// Markers kept of an input: the first ones in time.
 pub(super) const MARKERS: usize = 1024;

@@ -1,7 +1,7 @@
 //! One time line for inputs whose clocks differ: what each input's times are multiplied by and moved by.
 //!
 //! `time in the output = time in the input × factor + offset`, exactly to
-//! 10⁻¹⁸ s ([`tracemill_core::attos`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
+//! 10⁻¹⁸ s ([`tracemill_trace::time::attos`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
 //! scan; offsets come from what is found ([`mod@align`]), so they are known when all is read.
 //!
 //! | value | of | what |
@@ -43,7 +43,7 @@ pub(crate) use describe::push_clocks;
 pub(crate) use fields::each_moved;
 pub(crate) use markers::ClockSamples;
 use markers::ClockSignals;
-use tracemill_core::remedy::Remedy;
+use tracemill_trace::run::remedy::Remedy;
 pub(crate) use watch::ClockWatch;
 
 use crate::config::{Align, ClockRules};
@@ -51,13 +51,13 @@ use crate::report::{ClockMethod, InputClock};
 use align::{Alignment, InputClockFacts, SINCE_1970, align};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::factor::Factor;
-use tracemill_core::read::Inputs;
-use tracemill_core::shift::{Shift, Shifts};
-use tracemill_core::store::Store;
-use tracemill_profile::FOR_DEVTOOLS;
+use tracemill_cpuprofile::FOR_DEVTOOLS;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
+use tracemill_trace::time::factor::Factor;
+use tracemill_trace::time::shift::{Shift, Shifts};
 
 /// Nanoseconds of a year.
 const YEAR: i64 = 31_557_600_000_000_000;
@@ -139,7 +139,7 @@ impl Clocks {
     /// Decides, and what there is to say of it; `samples` stand by the place of what they were found in.
     ///
     /// # Errors
-    /// [`tracemill_core::error::ErrorKind::Usage`] if what is given names no input.
+    /// [`tracemill_trace::run::error::ErrorKind::Usage`] if what is given names no input.
     pub(crate) fn decide_offsets(
         samples: impl Iterator<Item = (u64, ClockSamples)>,
         documents: &[Document],
@@ -189,7 +189,7 @@ impl Clocks {
         }
         clocks.move_browser_events(&known);
         clocks.inputs.retain(|input| input.name != FOR_DEVTOOLS);
-        let place = |held: &tracemill_core::read::InputPayload| {
+        let place = |held: &tracemill_trace::read::InputPayload| {
             (held.base, clocks.by_input[held.input].clone())
         };
         let mut by_place: Vec<_> = inputs.payloads.iter().map(place).collect();

@@ -3,12 +3,12 @@
 use super::markers::{ClockSamples, ClockSignals};
 use crate::config::ClockRules;
 use std::sync::Arc;
-use tracemill_core::error::Error;
-use tracemill_core::observe::{
+use tracemill_tokenizer::Event;
+use tracemill_trace::observe::{
     EventRef, InputStart, Look, Observer, PerInput, SealedChunk, Starter,
 };
-use tracemill_core::shift::Shift;
-use tracemill_tokenizer::Event;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::time::shift::Shift;
 
 /// Observes markers and clock-sync events: at most some hundred per input, the first in time, however
 /// the input was cut. Needs an index that reads times.

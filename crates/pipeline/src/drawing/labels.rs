@@ -2,9 +2,9 @@
 
 use super::lanes::{LaneKind, LaneTable};
 use super::text::{NAME_MOST, cut};
-use tracemill_core::json::content;
-use tracemill_core::names::Names;
 use tracemill_tokenizer::{Event, Field, members, number_text, parse};
+use tracemill_trace::event::names::Names;
+use tracemill_trace::json::content;
 
 /// Series of a counter that are drawn.
 const SERIES_MOST: usize = 16;

@@ -19,8 +19,8 @@ pub use lanes::{LaneKey, LaneKind, LaneTable};
 pub use seen::{Seen, SeenPart, SeenSoFar};
 pub use text::{NAME_MOST, cut};
 
-use tracemill_core::event::{Phase, end_of};
 use tracemill_tokenizer::{Event, Nanos};
+use tracemill_trace::event::{Phase, end_of};
 
 /// The end of a complete event that begins at `ts`, in nanoseconds, rounded up; of any other its begin.
 pub fn end_at(event: &Event<'_>, ts: Nanos) -> i64 {

@@ -4,7 +4,7 @@
 //! order events come.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tracemill_core::bounds::{Bounds, Times};
+use tracemill_trace::time::bounds::{Bounds, Times};
 
 /// Stretches of time at most.
 const STRETCHES: usize = 1 << 10;

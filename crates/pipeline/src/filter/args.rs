@@ -4,9 +4,9 @@ use crate::pattern::{Case, Pattern, any_of};
 use regex::bytes::Regex;
 use std::collections::BTreeMap;
 use std::str::FromStr;
-use tracemill_core::error::Error;
-use tracemill_core::json::{content, member};
 use tracemill_tokenizer::canonical;
+use tracemill_trace::json::{content, member};
+use tracemill_trace::run::error::Error;
 
 /// A criterion on a value in `args`: its path, and what it must be.
 ///

@@ -17,11 +17,11 @@ use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
 use crate::report::Unmatched;
 use crate::warning::Warning;
 use regex::bytes::Regex;
-use tracemill_core::error::Error;
-use tracemill_core::json::content;
-use tracemill_core::metadata::Names;
-use tracemill_core::time::TimePoint;
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::json::content;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::time::TimePoint;
 
 /// A preset, ready to be used.
 #[derive(Clone)]

@@ -21,13 +21,13 @@ use crate::config::Config;
 use crate::config::OPEN;
 use crate::warning::Warning;
 use std::path::Path;
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::limits::Quota;
-use tracemill_core::order::{ExternalSorter, Lists, Order, SortedRecords};
-use tracemill_core::pairing::Begins;
-use tracemill_core::place::Place;
-use tracemill_core::spill::{SpillVec, SpilledVec};
+use tracemill_trace::event::pairing::Begins;
+use tracemill_trace::order::{ExternalSorter, Lists, Order, SortedRecords};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::place::Place;
 
 /// What stays.
 pub(super) struct Decision {

@@ -2,9 +2,9 @@
 
 use crate::annotations::without;
 use crate::patcher::{EventPatcher, Patcher, WrittenAt};
-use tracemill_core::json::member;
-use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Field, FieldFinder, Tier};
+use tracemill_trace::json::member;
+use tracemill_trace::json::patch::Patches;
 
 /// Paths of members of `args`, the outermost names first.
 pub(super) struct DropArgs(Vec<Vec<String>>);

@@ -6,13 +6,13 @@ use super::reason::{PASSES, Tallies};
 use super::thread_numbers::ThreadNumbers;
 use super::threads::plain_id;
 use super::undecided::{Role, Undecided};
-use tracemill_core::bounds::Times;
-use tracemill_core::entry::{Entry, rank};
-use tracemill_core::event::name_key;
-use tracemill_core::metadata::Names;
-use tracemill_core::observe::{EventRef, Look};
-use tracemill_core::place::Place;
 use tracemill_tokenizer::Event;
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::name_key;
+use tracemill_trace::observe::{EventRef, Look};
+use tracemill_trace::store::entry::{Entry, rank};
+use tracemill_trace::store::place::Place;
+use tracemill_trace::time::bounds::Times;
 
 /// Decides on the events of one chunk. The index keeps those that stay for certain.
 pub(super) struct FilterLook {

@@ -1,9 +1,9 @@
 //! What an event belongs to: a pair's thread, a group of one id, a stream of a CPU profile.
 
 use super::undecided::Role;
-use tracemill_core::event::KeyHash;
-use tracemill_profile::{self as profile, stream_key};
+use tracemill_cpuprofile::{self as profile, stream_key};
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::event::KeyHash;
 
 /// What an event is to others.
 #[inline]

@@ -45,18 +45,18 @@ pub use options::Filter;
 use overlapped::Overlapped;
 use reason::Tallies;
 use thread_numbers::ThreadNumbers;
-use tracemill_core::bounds::Times;
-use tracemill_core::error::Error;
-use tracemill_core::limits::Quota;
-use tracemill_core::metadata::Names;
-use tracemill_core::observe::{
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{
     EventIndex, InputOrder, Needs, Observer, Scanned, SealedChunk, Starter,
 };
-use tracemill_core::order::{ExternalSorter, Order};
-use tracemill_core::output;
-use tracemill_core::source::Source;
-use tracemill_core::spill::SpillVec;
-use tracemill_core::target::OutputConfig;
+use tracemill_trace::order::{ExternalSorter, Order};
+use tracemill_trace::output;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::SpillVec;
+use tracemill_trace::time::bounds::Times;
 use undecided::Undecided;
 
 /// What there is to filter, how, and where to.

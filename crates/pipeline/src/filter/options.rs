@@ -3,7 +3,7 @@
 use super::args::ArgsCriterion;
 use crate::id_set::IdSet;
 use crate::pattern::{Glob, Pattern, Preset};
-use tracemill_core::time::{Duration, TimePoint};
+use tracemill_trace::time::{Duration, TimePoint};
 
 /// Which events stay: those that match one of each kind that is given, and no preset.
 #[derive(Clone, Debug, Default)]

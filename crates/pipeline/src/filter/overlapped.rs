@@ -15,12 +15,12 @@ use crate::merged_keys::MergedKeys;
 use crate::overlapped_copy::OverlappedCopy;
 use crate::streamed_output::StreamedOutput;
 use std::collections::HashMap;
-use tracemill_core::error::Error;
-use tracemill_core::observe::SealedChunk;
-use tracemill_core::output::Length;
-use tracemill_core::place::Place;
-use tracemill_core::read::Current;
-use tracemill_core::target::OutputConfig;
+use tracemill_trace::observe::SealedChunk;
+use tracemill_trace::output::Length;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::read::Current;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::place::Place;
 
 /// CPU profiles that are remembered. A trace with more of them is written from there on when all is read.
 const PROFILES_MOST: usize = 1 << 16;

@@ -13,11 +13,11 @@ use regex::bytes::Regex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashSet;
-use tracemill_core::json::{content, printable};
-use tracemill_core::metadata::Names;
 use tracemill_tokenizer::{Event, Field, to_text};
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::json::{content, printable};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashSet;
 
 /// What an event, or a thread, must be.
 enum Predicate {

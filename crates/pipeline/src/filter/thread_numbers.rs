@@ -3,8 +3,8 @@
 use super::criteria::Criteria;
 use super::reason::Reason;
 use super::threads::{Thread, plain_id};
-use tracemill_core::thread_table::ThreadTable;
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::event::thread_table::ThreadTable;
 
 /// All threads seen, as they are spelled.
 #[derive(Default)]

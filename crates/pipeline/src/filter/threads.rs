@@ -1,6 +1,6 @@
 //! A thread as criteria look at it.
 
-use tracemill_core::json::content;
+use tracemill_trace::json::content;
 
 /// The ids of a thread, without quotes: who asks for `10` means `"10"` too, as in [`crate::IdSet`].
 pub(super) struct Thread {

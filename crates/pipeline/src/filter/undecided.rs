@@ -2,9 +2,9 @@
 
 use super::reason::Reason;
 use std::cmp::Ordering;
-use tracemill_core::entry::Entry;
-use tracemill_core::order::{Keyed, Order};
-use tracemill_core::record;
+use tracemill_trace::order::{Keyed, Order};
+use tracemill_trace::record;
+use tracemill_trace::store::entry::Entry;
 
 /// What an undecided event is to its pair or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

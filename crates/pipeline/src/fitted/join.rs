@@ -6,12 +6,12 @@ use crate::index::index_unused;
 use crate::merge::merge;
 use crate::report::{MergeReport, RunReport};
 use crate::warning::Warning;
-use tracemill_core::draft::Draft;
-use tracemill_core::error::Error;
-use tracemill_core::losses::InputReport;
-use tracemill_core::output;
-use tracemill_core::source::Source;
-use tracemill_core::target::OutputConfig;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::output;
+use tracemill_trace::output::draft::Draft;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::losses::InputReport;
 
 /// The trace that a merge makes of several inputs, in the folder of temporary files.
 pub struct JoinedInputs {

@@ -16,10 +16,10 @@ use crate::config::{ClockRules, Config, IdentityRules, ViewerRules};
 use crate::merge::merge_window;
 use crate::report::MergeReport;
 use std::sync::atomic::Ordering;
-use tracemill_core::draft::Draft;
-use tracemill_core::error::Error;
-use tracemill_core::source::Source;
-use tracemill_core::target::OutputConfig;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::output::draft::Draft;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::run::error::Error;
 
 /// What the verb is told: it writes for nobody, and what it writes is JSON, as all that is for a viewer.
 pub(crate) fn plain(config: &Config) -> Config {

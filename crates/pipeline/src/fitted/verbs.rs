@@ -11,11 +11,11 @@ use crate::slice::{SliceReport, SliceRun};
 use crate::warning::Warning;
 use std::io;
 use std::sync::{Arc, Mutex};
-use tracemill_core::error::Error;
-use tracemill_core::output;
-use tracemill_core::source::Source;
-use tracemill_core::target::{Compression, OutputConfig, Style};
-use tracemill_core::windows::{Edges, TimeWindow};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::output;
+use tracemill_trace::output::target::{Compression, OutputConfig, Style};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::time::windows::{Edges, TimeWindow};
 
 /// Times that the events for a size are chosen anew: twice was the most in tests.
 const TRIES: usize = 16;

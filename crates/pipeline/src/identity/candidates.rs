@@ -8,8 +8,8 @@
 
 use super::input_unit::InputUnit;
 use super::processes::{Key, Process, TypicalRange, are_apart};
-use tracemill_core::hash::HashMap;
-use tracemill_profile::StreamKey;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Recordings by what their inputs have.
 #[derive(Default)]

@@ -29,8 +29,8 @@ use super::rename::Renames;
 use super::spelling::{IdMap, IdRanges, Space, append_each};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy};
 use std::sync::Arc;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_profile::StreamKey;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// What is known of a process over the inputs of a recording.
 #[derive(Debug, Default)]

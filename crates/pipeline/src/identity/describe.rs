@@ -7,8 +7,8 @@ use crate::clock::push_clocks;
 use crate::config::IdentityRules;
 use crate::report::{InputClock, InputIdentity};
 use std::path::Path;
-use tracemill_core::json::push_string;
-use tracemill_core::losses::InputReport;
+use tracemill_trace::json::push_string;
+use tracemill_trace::run::losses::InputReport;
 
 /// What inputs are called.
 pub(crate) struct InputNames<'n> {

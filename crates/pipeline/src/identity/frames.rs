@@ -3,12 +3,12 @@
 use super::rename::{RenamedUnit, Rewrite, frame_references};
 use super::spelling::{IdMap, IdRanges, Space};
 use crate::merged_keys::Bytes;
-use tracemill_core::hash::HashSet;
-use tracemill_core::json::elements;
-use tracemill_core::json::member;
-use tracemill_core::patch::Patches;
-use tracemill_core::shift::Kind;
 use tracemill_tokenizer::members;
+use tracemill_trace::json::elements;
+use tracemill_trace::json::member;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::time::shift::Kind;
 
 /// Gives out names of stack frames; nothing is renamed without a rewrite.
 #[derive(Default)]

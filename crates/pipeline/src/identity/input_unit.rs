@@ -5,8 +5,8 @@ use super::rename::Renames;
 use crate::config::StatedInput;
 use std::path::Path;
 use std::sync::Arc;
-use tracemill_core::hash::HashMap;
-use tracemill_profile::StreamKey;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_trace::spill::hash::HashMap;
 
 /// An input, or what was made of one: bytes with identities of their own.
 #[derive(Debug, Default)]

@@ -17,7 +17,7 @@
 //!
 //! Inputs that are parts of one *recording* (rotated logs, what `split` wrote) share their ids and keep them; [`decide`]
 //! says how they are told. `.cpuprofile` inputs have got their identities before
-//! ([`tracemill_profile::Identities`]), and keep them.
+//! ([`tracemill_cpuprofile::Identities`]), and keep them.
 //!
 //! ```text
 //!   scan ─> findings of each chunk ─> of each input ─> recordings ─> renames ─> emit: patches ─> output
@@ -94,7 +94,7 @@ fn each_args_key<'e>(event: &Event<'e>, names: &[Vec<u8>], mut found: impl FnMut
     }
     let Some(args) = event.field(Field::Args) else { return };
     for (number, name) in names.iter().enumerate() {
-        if let Some(value) = tracemill_core::json::member(args, name) {
+        if let Some(value) = tracemill_trace::json::member(args, name) {
             found(number, value);
         }
     }

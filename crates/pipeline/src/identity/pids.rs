@@ -10,7 +10,7 @@ use super::input_unit::InputUnit;
 use super::processes::{Key, Process, key_of};
 use super::spelling::{IdLiteral, tagged};
 use crate::config::{PidPolicy, StatedInput};
-use tracemill_core::hash::{HashMap, HashSet};
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// New pids show the old one below this.
 const STEP: u64 = 10_000_000;

@@ -10,12 +10,12 @@
 use super::spelling::{IdRanges, append_each};
 use super::{each_args_key, each_id};
 use std::sync::Arc;
-use tracemill_core::direct_mapped::{DirectMappedCache, SmallKey};
-use tracemill_core::hash::mix;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::metadata::{MetadataEvent, MetadataKind};
-use tracemill_profile::push_canonical;
+use tracemill_cpuprofile::push_canonical;
 use tracemill_tokenizer::{Event, Field, unescape};
+use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
+use tracemill_trace::spill::hash::mix;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::store::direct_mapped::{DirectMappedCache, SmallKey};
 
 /// Times kept of each process.
 const SAMPLE: usize = 64;

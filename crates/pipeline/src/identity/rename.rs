@@ -6,13 +6,13 @@ use super::{each_args_key, each_id};
 use crate::clock::each_moved;
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_core::direct_mapped::{DirectMappedCache, SmallKey};
-use tracemill_core::hash::HashMap;
-use tracemill_core::json::elements;
-use tracemill_core::json::member;
-use tracemill_core::patch::Patches;
-use tracemill_core::shift::{Kind, Shift};
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, members, string_is};
+use tracemill_trace::json::elements;
+use tracemill_trace::json::member;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::direct_mapped::{DirectMappedCache, SmallKey};
+use tracemill_trace::time::shift::{Kind, Shift};
 
 /// Events whose `args.data` name processes.
 const FRAME_EVENTS: [&[u8]; 3] =

@@ -13,15 +13,15 @@ use crate::report::InputIdentity;
 use memmap2::MmapMut;
 use std::path::Path;
 use std::sync::Arc;
-use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::hash::HashMap;
-use tracemill_core::place::{Long, Place};
-use tracemill_core::read::Inputs;
-use tracemill_core::source::Source;
-use tracemill_core::store::{Payload, Segment, Store};
-use tracemill_profile::StreamOrders;
-use tracemill_profile::{StreamKey, stream_key};
+use tracemill_cpuprofile::StreamOrders;
+use tracemill_cpuprofile::{StreamKey, stream_key};
 use tracemill_tokenizer::Event;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::{Error, ErrorKind};
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::place::{Long, Place};
+use tracemill_trace::store::{Payload, Segment, Store};
 
 /// What was found in one input, or in what was made of one.
 #[derive(Debug, Default)]

@@ -11,8 +11,8 @@
 //! bits are mixed with a constant instead. Different ids stay different in every case.
 
 use std::borrow::Cow;
-use tracemill_core::json::push_integer;
 use tracemill_tokenizer::parse;
+use tracemill_trace::json::push_integer;
 
 /// Up to here all integers are different as doubles, which is how viewers read them.
 const DOUBLE: u64 = (1 << 53) - 1;

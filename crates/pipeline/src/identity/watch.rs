@@ -4,10 +4,10 @@ use super::processes::{IdFilter, ProcessFindings, Processes};
 use super::resolve::watched;
 use crate::config::{Config, THREADS};
 use std::sync::Arc;
-use tracemill_core::error::Error;
-use tracemill_core::limits::{Lease, Quota};
-use tracemill_core::observe::{EventRef, Look, Observer, PerInput, SealedChunk, Starter};
 use tracemill_tokenizer::Event;
+use tracemill_trace::observe::{EventRef, Look, Observer, PerInput, SealedChunk, Starter};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::{Lease, Quota};
 
 /// Observes processes with their names and threads, a sample of their times, and ranges of ids. Memory
 /// grows with threads, not with events or ids. Needs an index that reads times.

@@ -8,9 +8,9 @@
 //! Times and ids go on from chunk to chunk, so they are written as what they differ by from what the chunk before of their stream
 //! lets expect: mostly by nothing. Times in whole microseconds are written as such.
 
-use tracemill_core::hash::HashMap;
+use tracemill_cpuprofile::Skim;
 use tracemill_index::{streams, unzigzag, zigzag};
-use tracemill_profile::Skim;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Numbers of a chunk that are times.
 const TIMES: [usize; 3] = [2, 3, 4];

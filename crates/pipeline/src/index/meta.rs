@@ -4,11 +4,11 @@ use super::sound::is_sound;
 use crate::info::InfoReport;
 use crate::read_plan::{Stop, Unused};
 use serde::{Deserialize, Serialize};
-use tracemill_core::bounds::Bounds;
-use tracemill_core::input::MEMBERS;
-use tracemill_core::losses::{InputReport, Losses, Tally};
 use tracemill_index::{Index, id};
 use tracemill_tokenizer::DamageKind;
+use tracemill_trace::input::MEMBERS;
+use tracemill_trace::run::losses::{InputReport, Losses, Tally};
+use tracemill_trace::time::bounds::Bounds;
 
 /// Everything in META.
 #[derive(Serialize, Deserialize)]

@@ -10,10 +10,12 @@
 use super::pages::write_rows;
 use std::io;
 use std::sync::Arc;
-use tracemill_core::packed::{Restart, Unpacking, frames, has_members, is_packed, stretches};
-use tracemill_core::pieces::Piece;
 use tracemill_index::{Index, IndexError, Writer, id};
 use tracemill_tokenizer::Mapped;
+use tracemill_trace::input::packed::{
+    Restart, Unpacking, frames, has_members, is_packed, stretches,
+};
+use tracemill_trace::read::pieces::Piece;
 
 /// Bytes of text to a byte of a packed file, where nobody knows them: traces pack to a tenth, or less.
 pub(super) const RATIO: u64 = 8;

@@ -4,10 +4,10 @@ use super::fresh::{Fit, fit, input_of, map};
 use crate::config::Config;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use tracemill_core::error::Error;
-use tracemill_core::os;
-use tracemill_core::source::Source;
 use tracemill_index::{Index, Input};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::os;
+use tracemill_trace::run::error::Error;
 
 /// Where the index of a file stands: beside it, `X.tmi` of `X`.
 ///

@@ -1,8 +1,8 @@
 //! Whether numbers of META can be those of a trace, so that whoever adds them up need not fear a forged one.
 
 use crate::info::{Density, InfoReport, TopList, Usage};
-use tracemill_core::losses::InputReport;
-use tracemill_core::store::Store;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::store::Store;
 
 /// Rows of the lists in META.
 pub(super) const TOP: usize = 100;

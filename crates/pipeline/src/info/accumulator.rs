@@ -19,16 +19,16 @@ use crate::reported_losses::MOST;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tracemill_core::bounds::Times;
-use tracemill_core::envelope::{self, Document};
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashSet;
-use tracemill_core::json::printable;
-use tracemill_core::metadata::Names;
-use tracemill_core::observe::{InputStart, Observer, SealedChunk, Starter};
-use tracemill_core::read::Inputs;
-use tracemill_core::thread_table::ids_of_key;
 use tracemill_tokenizer::Form;
+use tracemill_trace::event::envelope::{self, Document};
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::thread_table::ids_of_key;
+use tracemill_trace::json::printable;
+use tracemill_trace::observe::{InputStart, Observer, SealedChunk, Starter};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::time::bounds::Times;
 
 /// Bytes that the report takes for a thread, which may be the only one of its process.
 const ROW: usize = 600;
@@ -209,7 +209,7 @@ impl InfoAccumulator {
     /// Returns the report, and the threads behind it.
     ///
     /// # Errors
-    /// [`Scratch`](tracemill_core::error::ErrorKind::Scratch) if a temporary file cannot be read.
+    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file cannot be read.
     pub(crate) fn report(
         mut self,
         inputs: &Inputs,

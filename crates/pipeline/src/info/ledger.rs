@@ -10,10 +10,10 @@ use super::report::{TopList, TopRow, Usage};
 use super::table::{Entry, Table};
 use std::cmp::Ordering;
 use std::path::Path;
-use tracemill_core::error::Error;
-use tracemill_core::order::LoserTree;
-use tracemill_core::record;
-use tracemill_core::spill::{DiskRuns, Record, RunFile};
+use tracemill_trace::order::LoserTree;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
 /// Counts by key, within a limit of memory.
 pub(super) struct Ledger {

@@ -12,14 +12,14 @@ use crate::check::page_data;
 use crate::input_set::InputPlace;
 use crate::reported_losses::reported_losses;
 use memchr::memchr2;
-use tracemill_core::bounds::{Times, is_zero};
-use tracemill_core::envelope::ChunkStats;
-use tracemill_core::metadata::Names;
-use tracemill_core::observe::{EventRef, Look};
-use tracemill_core::pairing::is_named;
-use tracemill_core::thread_table::{ids_of_key, write_key};
-use tracemill_profile::Role;
+use tracemill_cpuprofile::Role;
 use tracemill_tokenizer::{Event, Field, Member, Nanos, to_text, unescape};
+use tracemill_trace::event::envelope::ChunkStats;
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::pairing::is_named;
+use tracemill_trace::event::thread_table::{ids_of_key, write_key};
+use tracemill_trace::observe::{EventRef, Look};
+use tracemill_trace::time::bounds::{Times, is_zero};
 
 /// Phases of one ASCII letter, which are told by their number.
 pub(super) const LETTERS: usize = 128;

@@ -40,9 +40,9 @@ pub(crate) use accumulator::InfoAccumulator;
 pub(crate) use look::{InfoLook, LastEvent};
 pub use needs::InfoConfig;
 pub(crate) use table::Table;
-use tracemill_core::error::Error;
-use tracemill_core::observe::{Nothing, Scanned};
-use tracemill_core::source::Source;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{Nothing, Scanned};
+use tracemill_trace::run::error::Error;
 
 /// The report that an index has.
 pub(crate) struct IndexedReport {

@@ -2,16 +2,16 @@
 //!
 //! Where slices nest this is what profilers call self time; where they overlap it still counts each moment once, so that
 //! the sum over a thread is the time in which any slice is open. X are open for their `dur`, B until the E that ends
-//! them ([`tracemill_core::pairing`]). One that no E ends is open to the last time of the thread's slices, and nobody knows how long it
+//! them ([`tracemill_trace::event::pairing`]). One that no E ends is open to the last time of the thread's slices, and nobody knows how long it
 //! really was: what is its own is counted apart. An E without a B is nothing. Times are whole nanoseconds, rounded down.
 
 use super::ledger::Ledger;
 use super::report::{Unended, Usage};
 use super::slices::{Slice, Sorted};
 use crate::config::OPEN;
-use tracemill_core::error::Error;
-use tracemill_core::limits::Quota;
-use tracemill_core::pairing::Begins;
+use tracemill_trace::event::pairing::Begins;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
 
 /// The self times of threads by hash, ascending, those of names in `names`, and what never ends.
 ///
@@ -128,7 +128,7 @@ impl NestingWalk<'_> {
 mod tests {
     use super::super::slices::{Slices, sort};
     use super::*;
-    use tracemill_core::limits::Limits;
+    use tracemill_trace::run::limits::Limits;
 
     /// Phase, ts, dur, name; one thread a list.
     fn times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>) {

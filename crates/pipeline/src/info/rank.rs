@@ -1,7 +1,7 @@
 //! The order in which events stand, against that of the output.
 
-use tracemill_core::order::Stamp;
 use tracemill_tokenizer::{Event, Nanos};
+use tracemill_trace::order::Stamp;
 
 /// The place of an event in the order of the output, without the bytes it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use tracemill_core::losses::InputReport;
+use tracemill_trace::run::losses::InputReport;
 
 /// What `info` found; the counts are over all inputs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub struct InfoReport {
     pub unended: Unended,
     /// Events at time 0 that are no metadata. They are none of the real events if `start_ns` is greater.
     pub at_zero: u64,
-    /// Where the trace starts, in nanoseconds: see [`Times`](tracemill_core::bounds::Times).
+    /// Where the trace starts, in nanoseconds: see [`Times`](tracemill_trace::time::bounds::Times).
     pub start_ns: Option<i64>,
     /// Greatest end (time stamp and duration) of an event that is no metadata, in nanoseconds.
     pub end_ns: Option<i64>,

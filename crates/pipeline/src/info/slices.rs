@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 use std::path::Path;
-use tracemill_core::error::Error;
-use tracemill_core::order::LoserTree;
-use tracemill_core::record;
-use tracemill_core::spill::{DiskRuns, Record, RunFile};
+use tracemill_trace::order::LoserTree;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
 record! {
     /// What of an event says how it nests.

@@ -4,7 +4,7 @@ use super::report::Usage;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hasher};
-use tracemill_core::hash::mix;
+use tracemill_trace::spill::hash::mix;
 
 /// What there is under each of some keys, in the order in which they came.
 ///

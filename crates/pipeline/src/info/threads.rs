@@ -3,9 +3,9 @@
 use super::report::{ProcessInfo, ThreadInfo, Usage};
 use super::table::{Entry, Table};
 use std::cmp::Reverse;
-use tracemill_core::metadata::Names;
-use tracemill_core::thread_table::ids_of_key;
 use tracemill_tokenizer::to_text;
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::thread_table::ids_of_key;
 
 pub(super) fn as_written(value: &[u8]) -> String {
     to_text(value)

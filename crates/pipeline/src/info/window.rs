@@ -3,8 +3,8 @@
 use super::report::KeptWindow;
 use crate::annotations::first_window;
 use crate::essential::{is_essential, may_be_special};
-use tracemill_core::bounds::widen;
 use tracemill_tokenizer::{Event, Member, string_is};
+use tracemill_trace::time::bounds::widen;
 
 /// Times of essential events, of which a slice keeps those outside of its window, and the bounds of all others.
 #[derive(Default)]

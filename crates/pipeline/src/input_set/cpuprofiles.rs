@@ -3,12 +3,12 @@
 use crate::config::{Config, PidPolicy};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use tracemill_core::envelope::Document;
-use tracemill_core::flaws::Flaws;
-use tracemill_core::read::{Expand, Expanded};
-use tracemill_core::store::{Payload, Store};
-use tracemill_profile::{Chunk, Identities, Identity, ProfileReader, content};
+use tracemill_cpuprofile::{Chunk, Identities, Identity, ProfileReader, content};
 use tracemill_tokenizer::{Cursor, string_is};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::read::{Expand, Expanded};
+use tracemill_trace::run::flaws::Flaws;
+use tracemill_trace::store::{Payload, Store};
 
 /// A `.cpuprofile`, and whose it is taken to be. Places are those in its input.
 pub(super) struct CpuprofileInput {

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::observe::{InputStart, Needs, Observer, SealedChunk, Starter};
+use tracemill_trace::observe::{InputStart, Needs, Observer, SealedChunk, Starter};
+use tracemill_trace::run::error::{Error, ErrorKind};
 
 /// Keeps the first error of an observer, and cancels the scan. A scan by an index that fails for any
 /// other reason is repeated without the index; an error of the observer is final.

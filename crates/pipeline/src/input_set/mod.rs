@@ -34,15 +34,15 @@ use recorded_only::RecordedOnly;
 use stack_samples::StackSamples;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tracemill_core::envelope::{Document, values_of};
-use tracemill_core::error::Error;
-use tracemill_core::losses::InputReport;
-use tracemill_core::observe::{Nothing, Observer, Scan, Scanned, TimesOnly};
-use tracemill_core::read::Inputs;
-use tracemill_core::source::Source;
-use tracemill_core::store::Store;
-use tracemill_profile::{Room, Streams};
+use tracemill_cpuprofile::{Room, Streams};
 use tracemill_tokenizer::{Cursor, Form, validate_value};
+use tracemill_trace::event::envelope::{Document, values_of};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{Nothing, Observer, Scan, Scanned, TimesOnly};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::store::Store;
 
 /// What a scan for an input set observes besides the caller's observer. The places of inputs need
 /// [`InputWatch`] only if there are several.
@@ -92,7 +92,7 @@ impl InputSet {
     /// Cost: a scan of all inputs.
     ///
     /// # Errors
-    /// As [`InputSet::read`]; [`Usage`](tracemill_core::error::ErrorKind::Usage) if an input can be read once only.
+    /// As [`InputSet::read`]; [`Usage`](tracemill_trace::run::error::ErrorKind::Usage) if an input can be read once only.
     pub(crate) fn places(sources: &[Source], config: &Config) -> Result<Vec<InputPlace>, Error> {
         if !config.joins(sources)? {
             return Ok(Vec::new());
@@ -112,8 +112,8 @@ impl InputSet {
     /// ([`DrawnIndex::window_plan`](crate::DrawnIndex::window_plan)).
     ///
     /// # Errors
-    /// [`Changed`](tracemill_core::error::ErrorKind::Changed) if the input holds something else than the
-    /// index says, [`Cancelled`](tracemill_core::error::ErrorKind::Cancelled) if the run was cancelled, and
+    /// [`Changed`](tracemill_trace::run::error::ErrorKind::Changed) if the input holds something else than the
+    /// index says, [`Cancelled`](tracemill_trace::run::error::ErrorKind::Cancelled) if the run was cancelled, and
     /// those of the observer.
     pub fn read_planned<O: Observer>(
         plan: &ReadPlan,
@@ -193,7 +193,7 @@ impl InputSet {
 
     /// Returns the number of documents.
     pub fn documents(&self) -> u64 {
-        tracemill_core::envelope::count(&self.documents)
+        tracemill_trace::event::envelope::count(&self.documents)
     }
 
     /// Returns whether any document has one event per line.
@@ -216,7 +216,7 @@ impl InputSet {
     /// Checks that every file is as it was when it was opened. Check this last, before an answer counts.
     ///
     /// # Errors
-    /// [`tracemill_core::error::ErrorKind::Changed`] for the first file that differs.
+    /// [`tracemill_trace::run::error::ErrorKind::Changed`] for the first file that differs.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         self.inputs.check_unchanged()
     }

@@ -7,11 +7,11 @@ use crate::input_watch::decide_clocks;
 use crate::parts::Parts;
 use crate::warning::Warning;
 use std::sync::Arc;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::read::Inputs;
-use tracemill_profile::StreamKey;
+use tracemill_cpuprofile::StreamKey;
 use tracemill_tokenizer::Nanos;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
 
 /// The place of an input among the others: the new pids of its processes, and the offset of its times.
 #[derive(Clone, Debug, Default)]

@@ -1,15 +1,15 @@
 //! The CPU profiles of all inputs, each piece by piece, in columns.
 
 use super::InputSet;
-use tracemill_core::error::Error;
-use tracemill_core::limits::Limits;
-use tracemill_core::order::Order;
-use tracemill_core::store::Store;
-use tracemill_core::threads::both;
-use tracemill_profile::{
+use tracemill_cpuprofile::{
     Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, order_chunks,
     text_of,
 };
+use tracemill_trace::order::Order;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::threads::both;
+use tracemill_trace::store::Store;
 
 /// The thread, the stream and the input that a profile belongs to, and when it begins and ends.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Hides synthetic events from an observer.
 
-use tracemill_core::error::Error;
-use tracemill_core::observe::{InputStart, Needs, Observer, SealedChunk, Starter};
+use tracemill_trace::observe::{InputStart, Needs, Observer, SealedChunk, Starter};
+use tracemill_trace::run::error::Error;
 
 /// Shows an observer the events that were recorded, and hides those that were made from `.cpuprofile`
 /// inputs for a merge in the same scan.

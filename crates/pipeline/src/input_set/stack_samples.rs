@@ -8,15 +8,15 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use tracemill_core::envelope::{Document, KeyValue};
-use tracemill_core::error::Error;
-use tracemill_core::json::push_string;
-use tracemill_core::limits::Quota;
-use tracemill_core::store::Store;
-use tracemill_profile::{Chunk, NO_ID, Text};
+use tracemill_cpuprofile::{Chunk, NO_ID, Text};
 use tracemill_tokenizer::{
     Cursor, members, nanos, number_text, string_is, unescape, unescaped_text,
 };
+use tracemill_trace::event::envelope::{Document, KeyValue};
+use tracemill_trace::json::push_string;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::store::Store;
 
 /// The samples of a thread.
 pub(super) struct StackSamples {
@@ -37,7 +37,7 @@ impl StackSamples {
     /// Reads the samples of all documents. Cost: a copy of the lists, and 16 bytes per sample.
     ///
     /// # Errors
-    /// [`Exceeded`](tracemill_core::error::ErrorKind::Exceeded) if the lists are larger than `quota`.
+    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the lists are larger than `quota`.
     pub(super) fn read(
         documents: &[Document],
         store: &Store<'_>,

@@ -7,8 +7,8 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::hash::BuildHasher;
 use std::ops::Range;
-use tracemill_core::envelope::KeyValue;
 use tracemill_tokenizer::members;
+use tracemill_trace::event::envelope::KeyValue;
 
 /// Ids and frames of the united `stackFrames`.
 #[derive(Default)]

@@ -1,9 +1,9 @@
 //! Observes whether a trace is one of a browser.
 
-use tracemill_core::error::Error;
-use tracemill_core::observe::{EventRef, Look, Observer, SealedChunk, Starter};
-use tracemill_profile::Role;
+use tracemill_cpuprofile::Role;
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
+use tracemill_trace::run::error::Error;
 
 /// The name of the event that starts the trace of a browser.
 const STARTED: &str = "TracingStartedInBrowser";

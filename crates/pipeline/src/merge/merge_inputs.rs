@@ -7,10 +7,10 @@ use crate::input_watch::{InputWatch, facts_of, input_watch};
 use crate::repeated::RepeatWatch;
 use crate::viewer::ViewerScan;
 use std::sync::Arc;
-use tracemill_core::envelope::Document;
-use tracemill_core::long_events::LongEvents;
-use tracemill_core::observe::{EventIndex, Factors, Sorted};
-use tracemill_core::order::Sorter;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::observe::{EventIndex, Factors, Sorted};
+use tracemill_trace::order::Sorter;
+use tracemill_trace::store::long_events::LongEvents;
 
 /// The observers of a merge.
 pub(crate) type MergeObservers = (InputWatch, Option<ViewerScan>, BrowserWatch, RepeatWatch);

@@ -37,21 +37,21 @@ pub(crate) use merge_inputs::{MergeInputs, MergeObservers};
 use merge_inputs::{Others, keep, observers};
 pub use plan::plan_merge;
 use std::sync::Arc;
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::long_events::LongEvents;
-use tracemill_core::observe::{EventIndex, Scanned, Sorted};
-use tracemill_core::order::METADATA;
-use tracemill_core::order::{Lists, Order, Runs};
-use tracemill_core::output;
-use tracemill_core::read::{Current, InputBytes, Inputs};
-use tracemill_core::source::Source;
-use tracemill_core::store::{Payload, Store};
-use tracemill_core::target::{Format, OutputConfig};
-use tracemill_profile::StreamOrders;
+use tracemill_cpuprofile::StreamOrders;
 use tracemill_tokenizer::Event;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{EventIndex, Scanned, Sorted};
+use tracemill_trace::order::METADATA;
+use tracemill_trace::order::{Lists, Order, Runs};
+use tracemill_trace::output;
+use tracemill_trace::output::target::{Format, OutputConfig};
+use tracemill_trace::read::{Current, InputBytes, Inputs};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::long_events::LongEvents;
+use tracemill_trace::store::{Payload, Store};
 
-/// Merges `sources` into one trace in order of time ([`tracemill_core::order`] has the whole rule); one source is sorted.
+/// Merges `sources` into one trace in order of time ([`tracemill_trace::order`] has the whole rule); one source is sorted.
 ///
 /// Cost: one pass over the input at scanning speed and one write of the output; 16 bytes of heap an event, and beyond a
 /// quarter of the budget none, for sorted runs on disk.

@@ -10,13 +10,13 @@ use crate::keys::unite_renamed;
 use crate::parts::Parts;
 use crate::reordering::Reordering;
 use crate::report::MergeReport;
-use tracemill_core::error::Error;
-use tracemill_core::observe::{Needs, Scanned, TimesOnly};
-use tracemill_core::order::Sorter;
-use tracemill_core::output;
-use tracemill_core::read::Inputs;
-use tracemill_core::source::Source;
-use tracemill_core::target::OutputConfig;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{Needs, Scanned, TimesOnly};
+use tracemill_trace::order::Sorter;
+use tracemill_trace::output;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
 
 /// Reports what [`crate::merge()`] of `sources` to such an output would do: which inputs belong to one
 /// recording, new pids and ids, offsets of clocks. Writes nothing. The report is that of the merge, as

@@ -4,7 +4,7 @@ use crate::warning::Warning;
 use std::fmt::Display;
 use std::fs::Metadata;
 use std::path::PathBuf;
-use tracemill_core::error::{Error, ErrorKind};
+use tracemill_trace::run::error::{Error, ErrorKind};
 
 /// Why an index is not used. All of the trace is read then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

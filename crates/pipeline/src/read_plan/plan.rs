@@ -4,14 +4,14 @@ use super::index_file::{IndexFile, IndexOutcome, Stop};
 use crate::config::Config;
 use crate::inputs;
 use std::sync::atomic::Ordering;
-use tracemill_core::error::Error;
-use tracemill_core::losses::InputReport;
-use tracemill_core::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
-use tracemill_core::packed::Stretch;
-use tracemill_core::pieces::Chosen;
-use tracemill_core::source::Source;
 use tracemill_index::event_sum;
 use tracemill_tokenizer::Event;
+use tracemill_trace::input::packed::Stretch;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
+use tracemill_trace::read::pieces::Chosen;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::losses::InputReport;
 
 /// The byte ranges of an input of one document that its index says are enough.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl ReadPlan {
     /// Ranges of a damaged input have its damage; what counts is that their events are those of the index.
     ///
     /// # Errors
-    /// [`Cancelled`](tracemill_core::error::ErrorKind::Cancelled) if the run was cancelled. Any other error is
+    /// [`Cancelled`](tracemill_trace::run::error::ErrorKind::Cancelled) if the run was cancelled. Any other error is
     /// reported by the scan of the whole input.
     pub(crate) fn read<K: Keep, O: Observer>(
         &self,

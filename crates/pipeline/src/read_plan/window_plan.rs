@@ -3,11 +3,11 @@
 use super::plan::ReadPlan;
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_core::bounds::Bounds;
-use tracemill_core::event::PairEvent;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::windows::Windows;
-use tracemill_profile::KnownChunks;
+use tracemill_cpuprofile::KnownChunks;
+use tracemill_trace::event::PairEvent;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::time::bounds::Bounds;
+use tracemill_trace::time::windows::Windows;
 
 /// The base of the one input in the address space: synthetic events, which come before events of their
 /// time, have offsets below it.

@@ -21,12 +21,12 @@ use crate::report::ConvertReport;
 use rules::{ALSO, Counts, LONG, Rules};
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
-use tracemill_core::draft::Draft;
-use tracemill_core::error::Error;
-use tracemill_core::output::{self, Batch, Length, Output};
-use tracemill_core::source::Source;
-use tracemill_core::target::{OutputConfig, Style};
 use tracemill_tokenizer::unescape;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::output::draft::Draft;
+use tracemill_trace::output::target::{OutputConfig, Style};
+use tracemill_trace::output::{self, Batch, Length, Output};
+use tracemill_trace::run::error::Error;
 
 /// Bytes that a thread takes at a time.
 const STRETCH: usize = 1 << 20;

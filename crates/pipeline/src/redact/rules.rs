@@ -5,7 +5,7 @@ use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use tracemill_core::error::Error;
+use tracemill_trace::run::error::Error;
 
 /// A kind of text that is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

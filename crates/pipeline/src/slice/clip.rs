@@ -8,7 +8,7 @@
 //!   B ─── E   │             │          nothing: it ended before, or at from
 //! ```
 //!
-//! Which `B` an `E` closes [`tracemill_core::pairing`] says; an async end closes the latest open begin of its key. What is never closed is open to the end of the trace. An edge behind which the trace has nothing
+//! Which `B` an `E` closes [`tracemill_trace::event::pairing`] says; an async end closes the latest open begin of its key. What is never closed is open to the end of the trace. An edge behind which the trace has nothing
 //! closes nothing.
 //!
 //! A flow is re-opened at `from` only where a step of it lies inside: viewers bind it to what encloses its start, and
@@ -21,15 +21,15 @@
 use super::complete::has_rest;
 use super::edge::{EdgeEvent, EdgeKind};
 use crate::config::OPEN;
-use tracemill_core::bounds::Bounds;
-use tracemill_core::entry::{EXACT, Entry};
-use tracemill_core::error::Error;
-use tracemill_core::event::{PairEvent, PairKind, PairStep};
-use tracemill_core::limits::Quota;
-use tracemill_core::order::{ExternalSorter, Gather, Order};
-use tracemill_core::pairing::Begins;
-use tracemill_core::store::Store;
-use tracemill_core::windows::Windows;
+use tracemill_trace::event::pairing::Begins;
+use tracemill_trace::event::{PairEvent, PairKind, PairStep};
+use tracemill_trace::order::{ExternalSorter, Gather, Order};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::{EXACT, Entry};
+use tracemill_trace::time::bounds::Bounds;
+use tracemill_trace::time::windows::Windows;
 
 /// Something that has begun.
 #[derive(Clone, Copy)]

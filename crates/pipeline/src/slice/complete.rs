@@ -3,15 +3,15 @@
 //! Nearly all are decided by their 16 bytes: the rank in a place bounds the duration. The others are read again and
 //! decided on their digits.
 
-use tracemill_core::attos::Attos;
-use tracemill_core::entry::{EXACT, Entry, longest};
-use tracemill_core::event::Phase;
-use tracemill_core::json::push_micros;
-use tracemill_core::patch::Patches;
-use tracemill_core::store::Store;
-use tracemill_core::windows::Edges;
-use tracemill_core::windows::{Span, Windows};
 use tracemill_tokenizer::{Event, Field, fields_of};
+use tracemill_trace::event::Phase;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::json::push_micros;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::{EXACT, Entry, longest};
+use tracemill_trace::time::attos::Attos;
+use tracemill_trace::time::windows::Edges;
+use tracemill_trace::time::windows::{Span, Windows};
 
 /// What becomes of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

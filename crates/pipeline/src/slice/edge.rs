@@ -5,16 +5,16 @@
 
 use super::synthetic::SyntheticEvents;
 use std::cmp::Ordering;
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::event::PairKind;
-use tracemill_core::json::push_micros;
-use tracemill_core::order::{Keyed, Order, SortedRecords};
-use tracemill_core::patch::Patches;
-use tracemill_core::record;
-use tracemill_core::store::Store;
-use tracemill_core::windows::Windows;
 use tracemill_tokenizer::{Field, fields_of};
+use tracemill_trace::event::PairKind;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::json::push_micros;
+use tracemill_trace::order::{Keyed, Order, SortedRecords};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::time::windows::Windows;
 
 /// What is made, in the order in which it is made for one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,20 +12,20 @@ use crate::config::Config;
 use crate::essential::is_start;
 use crate::reordering::Reordering;
 use crate::warning::Warning;
-use tracemill_core::bounds::Bounds;
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::event::PairEvent;
-use tracemill_core::order::Sorter;
-use tracemill_core::order::{ExternalSorter, Gather, Lists, Order, Runs};
-use tracemill_core::place::Place;
-use tracemill_core::read::Inputs;
-use tracemill_core::spill::SpillVec;
-use tracemill_core::store::Store;
-use tracemill_core::windows::Edges;
-use tracemill_core::windows::Windows;
-use tracemill_profile::{Cut, Streams, cut_streams};
+use tracemill_cpuprofile::{Cut, Streams, cut_streams};
 use tracemill_tokenizer::fields_of;
+use tracemill_trace::event::PairEvent;
+use tracemill_trace::order::Sorter;
+use tracemill_trace::order::{ExternalSorter, Gather, Lists, Order, Runs};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::SpillVec;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::place::Place;
+use tracemill_trace::time::bounds::Bounds;
+use tracemill_trace::time::windows::Edges;
+use tracemill_trace::time::windows::Windows;
 
 /// What decides on an event.
 #[derive(Clone, Copy)]

@@ -45,15 +45,15 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use synthetic::SyntheticEvents;
-use tracemill_core::bounds::{Bounds, Times};
-use tracemill_core::error::Error;
-use tracemill_core::long_events::LongEvents;
-use tracemill_core::observe::{EventIndex, Needs, Scanned, Sorted, TimesOnly};
-use tracemill_core::output;
-use tracemill_core::source::Source;
-use tracemill_core::spill::SpillVec;
-use tracemill_core::target::OutputConfig;
-use tracemill_core::windows::{self, Edges, Moment, TimeWindow, Windows};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{EventIndex, Needs, Scanned, Sorted, TimesOnly};
+use tracemill_trace::output;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::SpillVec;
+use tracemill_trace::store::long_events::LongEvents;
+use tracemill_trace::time::bounds::{Bounds, Times};
+use tracemill_trace::time::windows::{self, Edges, Moment, TimeWindow, Windows};
 use write::Surroundings;
 
 /// What there is to write, and in which windows.

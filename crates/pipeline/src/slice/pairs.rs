@@ -3,23 +3,23 @@
 //!
 //! `keep` keeps what touches a window: a pair from its begin to its end, a flow if a step of it lies inside. What has no
 //! end is open to the end of the trace. `drop` keeps what has all its parts in one window. A part without a partner is
-//! a moment. Pairing is that of all verbs ([`tracemill_core::pairing`]).
+//! a moment. Pairing is that of all verbs ([`tracemill_trace::event::pairing`]).
 //!
 //! Heap: 64 bytes for each B or begin that is open at one time in one thread or id; of one flow 16 bytes a step, on disk
 //! beyond their share.
 
 use super::complete::has_rest;
 use crate::config::OPEN;
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::event::{PairEvent, PairKind, PairStep};
-use tracemill_core::limits::Quota;
-use tracemill_core::order::Gather;
-use tracemill_core::pairing::Begins;
-use tracemill_core::spill::SpillVec;
-use tracemill_core::store::Store;
-use tracemill_core::windows::Edges;
-use tracemill_core::windows::Windows;
+use tracemill_trace::event::pairing::Begins;
+use tracemill_trace::event::{PairEvent, PairKind, PairStep};
+use tracemill_trace::order::Gather;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::SpillVec;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::time::windows::Edges;
+use tracemill_trace::time::windows::Windows;
 
 /// Walks over the parts of pairs.
 pub(super) struct Pairs<'k, 'j, 'p> {

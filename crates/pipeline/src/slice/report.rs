@@ -5,11 +5,11 @@ use crate::report::MergeReport;
 use crate::warning::Warning;
 use serde::Serialize;
 use std::path::PathBuf;
-use tracemill_core::bounds::Bounds;
-use tracemill_core::flaws::Flaws;
-use tracemill_core::read::Inputs;
-use tracemill_core::windows::Edges;
-use tracemill_core::windows::{Span, Windows};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::flaws::Flaws;
+use tracemill_trace::time::bounds::Bounds;
+use tracemill_trace::time::windows::Edges;
+use tracemill_trace::time::windows::{Span, Windows};
 
 /// What `slice` did.
 #[derive(Clone, Debug, Serialize)]

@@ -17,16 +17,16 @@ use crate::config::Config;
 use crate::essential::{is_essential, may_be_special};
 use crate::read_plan::{BASE, WindowPlan};
 use std::sync::Arc;
-use tracemill_core::bounds::{Bounds, Times};
-use tracemill_core::entry::Entry;
-use tracemill_core::envelope::ChunkStats;
-use tracemill_core::error::Error;
-use tracemill_core::event::{PairEvent, PairKind, Phase, end_of};
-use tracemill_core::observe::{EventRef, Look, Needs, Observer, SealedChunk, Sorted, Starter};
-use tracemill_core::order::{ExternalSorter, Order, Sorter};
-use tracemill_core::windows::{Edges, Windows};
-use tracemill_profile::{Detail, KnownChunks, Role, Room, Router, Streams};
+use tracemill_cpuprofile::{Detail, KnownChunks, Role, Room, Router, Streams};
 use tracemill_tokenizer::Event;
+use tracemill_trace::event::envelope::ChunkStats;
+use tracemill_trace::event::{PairEvent, PairKind, Phase, end_of};
+use tracemill_trace::observe::{EventRef, Look, Needs, Observer, SealedChunk, Sorted, Starter};
+use tracemill_trace::order::{ExternalSorter, Order, Sorter};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::time::bounds::{Bounds, Times};
+use tracemill_trace::time::windows::{Edges, Windows};
 
 /// What decides which events are left out at once.
 pub(super) struct Plan {

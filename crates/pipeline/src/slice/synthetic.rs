@@ -3,14 +3,14 @@
 //! it was made. So slices that an edge cut open enclose what begins at the edge.
 
 use std::path::Path;
-use tracemill_core::entry::{Entry, rank};
-use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::long_events::LongEvents;
-use tracemill_core::place::Place;
-use tracemill_core::spill::{Scratch, SpillVec, SpilledVec};
-use tracemill_core::store::Payload;
 use tracemill_tokenizer::fields_of;
+use tracemill_trace::run::error::{Error, ErrorKind};
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::spill::{Scratch, SpillVec, SpilledVec};
+use tracemill_trace::store::Payload;
+use tracemill_trace::store::entry::{Entry, rank};
+use tracemill_trace::store::long_events::LongEvents;
+use tracemill_trace::store::place::Place;
 
 /// Writes what is made.
 pub(super) struct SyntheticEvents {

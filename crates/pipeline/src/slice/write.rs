@@ -10,12 +10,12 @@ use crate::layout::Layout;
 use crate::layout::default_format;
 use crate::merge::warn;
 use crate::reordering::Reordering;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::order::{Gather, Lists, Order, Sorter};
-use tracemill_core::read::Inputs;
-use tracemill_core::store::Store;
-use tracemill_core::target::{Format, OutputConfig};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::order::{Gather, Lists, Order, Sorter};
+use tracemill_trace::output::target::{Format, OutputConfig};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
 
 /// Events of the inputs that are kept.
 pub(super) struct KeptEvents {

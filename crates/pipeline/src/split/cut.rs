@@ -15,13 +15,13 @@ use super::look::{TIMED, UNTIMED};
 use crate::repeated::MARK;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use tracemill_core::entry::Entry;
-use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::event::name_key;
-use tracemill_core::limits::Quota;
-use tracemill_core::order::{MergedRuns, Order, Run, Sequence};
-use tracemill_core::pairing::Begins;
 use tracemill_tokenizer::fields_of;
+use tracemill_trace::event::name_key;
+use tracemill_trace::event::pairing::Begins;
+use tracemill_trace::order::{MergedRuns, Order, Run, Sequence};
+use tracemill_trace::run::error::{Error, ErrorKind};
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::store::entry::Entry;
 
 /// Files that one run makes at most: more is a slip of the finger.
 pub(super) const PARTS_MOST: usize = 100_000;

@@ -7,13 +7,13 @@ use super::{SplitBy, SplitPart, SplitRun, refusal};
 use crate::file_names::{fill, resolved_path, safe, stem};
 use crate::warning::Warning;
 use std::path::{Path, PathBuf};
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashSet;
-use tracemill_core::json::printable;
-use tracemill_core::output;
-use tracemill_core::source::Source;
-use tracemill_core::target::{Compression, Format, OutputConfig, Target};
 use tracemill_tokenizer::to_text;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::json::printable;
+use tracemill_trace::output;
+use tracemill_trace::output::target::{Compression, Format, OutputConfig, Target};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashSet;
 
 /// Returns whether a part would be one of the reserved files, or replace a file in a reserved folder.
 fn is_reserved(part: &Path, reserved: &HashSet<PathBuf>) -> bool {

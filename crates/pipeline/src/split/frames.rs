@@ -8,11 +8,11 @@
 use crate::keys::{Bytes, MergedKeys};
 use crate::layout::Layout;
 use std::ops::Range;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::json::elements;
-use tracemill_core::order::Sequence;
-use tracemill_core::store::Store;
 use tracemill_tokenizer::{members, string_is, unescape};
+use tracemill_trace::json::elements;
+use tracemill_trace::order::Sequence;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::store::Store;
 
 /// Bytes of frames and of samples that are looked into at most, so that a table of them fits into the smallest budget. No
 /// share of the budget, which must not show in the output.

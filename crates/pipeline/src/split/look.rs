@@ -7,17 +7,17 @@
 use super::partition::{Ids, Kind, Partition, Partitions, category_of};
 use crate::essential::{is_essential, may_be_special};
 use std::marker::PhantomData;
-use tracemill_core::bounds::Times;
-use tracemill_core::entry::{Entry, rank};
-use tracemill_core::envelope::ChunkStats;
-use tracemill_core::hash::HashMap;
-use tracemill_core::metadata::Names;
-use tracemill_core::observe::{EventRef, Look};
-use tracemill_core::order::PartitionRun;
-use tracemill_core::place::Place;
-use tracemill_profile::StreamOrders;
-use tracemill_profile::{Role, StreamKey, stream_key};
+use tracemill_cpuprofile::StreamOrders;
+use tracemill_cpuprofile::{Role, StreamKey, stream_key};
 use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::event::envelope::ChunkStats;
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::observe::{EventRef, Look};
+use tracemill_trace::order::PartitionRun;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::entry::{Entry, rank};
+use tracemill_trace::store::place::Place;
+use tracemill_trace::time::bounds::Times;
 
 /// Times of metadata events and of events without a time: before all that a trace can say.
 pub(super) const METADATA: i64 = i64::MIN;

@@ -62,13 +62,13 @@ use scan::{SplitInputs, SplitScan};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::observe::{Elsewhere, EventIndex, Scanned};
-use tracemill_core::order::{Lists, Order, PartitionRuns};
-use tracemill_core::read::Inputs;
-use tracemill_core::source::Source;
-use tracemill_core::store::Store;
-use tracemill_core::target::{Compression, Format, OutputConfig, Target, is_json};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{Elsewhere, EventIndex, Scanned};
+use tracemill_trace::order::{Lists, Order, PartitionRuns};
+use tracemill_trace::output::target::{Compression, Format, OutputConfig, Target, is_json};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::{Error, ErrorKind};
+use tracemill_trace::store::Store;
 use write::WriteContext;
 
 /// Everything about the parts.

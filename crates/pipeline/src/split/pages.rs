@@ -15,12 +15,12 @@ use crate::essential::HIDDEN_THREADS;
 use crate::identity::each_process_id;
 use crate::repeated::MARK;
 use std::cmp::Ordering;
-use tracemill_core::entry::Entry;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::json::{elements, member};
-use tracemill_core::order::{Order, PartitionRuns, Sequence};
-use tracemill_profile::push_canonical;
+use tracemill_cpuprofile::push_canonical;
 use tracemill_tokenizer::{Event, Field, fields_of};
+use tracemill_trace::json::{elements, member};
+use tracemill_trace::order::{Order, PartitionRuns, Sequence};
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::store::entry::Entry;
 
 /// Events that are repeated at most: a page has few, and each part may have all.
 const MOST: usize = 1024;

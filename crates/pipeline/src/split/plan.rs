@@ -9,12 +9,12 @@ use super::look::{TIMED, UNTIMED};
 use super::partition::Kind;
 use super::scan::SplitInputs;
 use std::collections::BTreeSet;
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::limits::Quota;
-use tracemill_core::order::{Order, PartitionRuns, Run, Sequence};
-use tracemill_profile::StreamKey;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_trace::order::{Order, PartitionRuns, Run, Sequence};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::store::entry::Entry;
 
 /// A part: a file to be written.
 pub(super) struct OutputPart {

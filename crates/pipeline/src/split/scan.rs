@@ -4,18 +4,18 @@ use super::look::{Mode, SplitLook};
 use super::partition::{Ids, Kind, Partition};
 use crate::config::{Config, THREADS};
 use std::marker::PhantomData;
-use tracemill_core::bounds::Times;
-use tracemill_core::entry::Entry;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
-use tracemill_core::metadata::Names;
-use tracemill_core::observe::{Needs, Observer, SealedChunk, Starter};
-use tracemill_core::order::{Order, PartitionRun, PartitionRuns, PartitionSpill};
-use tracemill_core::store::Store;
-use tracemill_profile::StreamKey;
-use tracemill_profile::StreamOrders;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_cpuprofile::StreamOrders;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::observe::{Needs, Observer, SealedChunk, Starter};
+use tracemill_trace::order::{Order, PartitionRun, PartitionRuns, PartitionSpill};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::time::bounds::Times;
 
 /// What a split knows when all inputs are read; the entries themselves are in [`SplitScan::end_reading`]'s answer.
 pub(super) struct SplitInputs {

@@ -23,13 +23,13 @@ use crate::warning::Warning;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use tracemill_core::error::Error;
-use tracemill_core::limits::Progress;
-use tracemill_core::order::{Lists, MergedRuns, Order, Sequence, Timed};
-use tracemill_core::output::packer;
-use tracemill_core::read::Inputs;
-use tracemill_core::target::{Compression, OutputConfig, Target};
-use tracemill_core::threads::try_each;
+use tracemill_trace::order::{Lists, MergedRuns, Order, Sequence, Timed};
+use tracemill_trace::output::packer;
+use tracemill_trace::output::target::{Compression, OutputConfig, Target};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Progress;
+use tracemill_trace::run::threads::try_each;
 
 /// Bytes of the budget for each thread that writes parts: a buffer, and what its part needs; more where it packs thoroughly.
 const WRITER: u64 = 16 << 20;

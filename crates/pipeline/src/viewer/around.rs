@@ -8,7 +8,7 @@ use super::changes::{Change, Changes};
 use super::pages::Pages;
 use super::scan::{Literal, PageTable};
 use std::collections::BTreeMap;
-use tracemill_core::json::push_micros;
+use tracemill_trace::json::push_micros;
 
 /// Nanoseconds that the event begins before its profile.
 const BEFORE: i64 = 1000;

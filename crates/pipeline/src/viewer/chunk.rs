@@ -9,10 +9,10 @@
 //! DevTools spreads these lists into one call (devtools-semantics §1.12) and puts chunks together in the order of the file, so
 //! the parts are one to it. Elements are copied as they stand. Memory: the event once more.
 
-use tracemill_core::hash::HashMap;
-use tracemill_core::json::member;
-use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Cursor, Event, Field, members, string_is};
+use tracemill_trace::json::member;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::spill::hash::HashMap;
 
 /// The most elements of a list in one chunk.
 pub(super) const MOST: usize = 10_000;

@@ -11,10 +11,10 @@
 //! | `name`, `cat` and all others | as they are, if the B has none of that name |
 
 use crate::annotations::without;
-use tracemill_core::attos::Attos;
-use tracemill_core::json::push_micros;
-use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Event, Field, fields_of, members, string_is, unescape};
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::json::push_micros;
+use tracemill_trace::time::attos::Attos;
 
 /// The X event, and the keys of the E that found no place in it. Without an E it takes no time.
 pub(super) fn complete(begin: &[u8], end: Option<&[u8]>) -> (Vec<u8>, u64) {

@@ -22,13 +22,13 @@ use crate::report::ViewerReport;
 use crate::warning::Warning;
 use memchr::memmem;
 use std::sync::Mutex;
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
-use tracemill_core::json::member;
-use tracemill_core::json::push_micros;
-use tracemill_core::order::Runs;
-use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, mend, number_text, to_text};
+use tracemill_trace::json::member;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::json::push_micros;
+use tracemill_trace::order::Runs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashMap;
 
 /// What all workers share.
 pub(crate) struct ViewerFixups {

@@ -56,7 +56,7 @@ pub(crate) use fields::ViewerFixups;
 pub(crate) use scan::{ViewerFacts, ViewerScan};
 pub(crate) use synthetic::MergeContext;
 
-use tracemill_core::target::Format;
+use tracemill_trace::output::target::Format;
 
 /// The form that viewers read, for a trace of so many events: none reads lines, and Perfetto does not know an empty array.
 pub(crate) fn form(format: Format, events: u64) -> Format {

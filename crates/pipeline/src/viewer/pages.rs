@@ -12,12 +12,12 @@ use super::changes::{Change, Changes};
 use super::scan::{Literal, PageTable};
 use crate::identity::{Rewrite, key_of};
 use std::collections::{BTreeMap, BTreeSet};
-use tracemill_core::hash::HashSet;
-use tracemill_core::json::elements;
-use tracemill_core::json::member;
-use tracemill_core::json::push_micros;
-use tracemill_core::patch::Patches;
 use tracemill_tokenizer::{Field, fields_of};
+use tracemill_trace::json::elements;
+use tracemill_trace::json::member;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::json::push_micros;
+use tracemill_trace::spill::hash::HashSet;
 
 /// Nanoseconds from the begin of the trace within which a navigation gives the main frame its URL.
 const SOON: i64 = 500_000_000;

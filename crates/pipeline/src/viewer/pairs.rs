@@ -7,13 +7,13 @@ use super::changes::{Change, Changes};
 use super::complete::complete;
 use crate::config::OPEN;
 use crate::identity::key_of;
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::event::hash_value;
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
-use tracemill_core::pairing::DevtoolsBegins;
 use tracemill_tokenizer::{Event, Field, fields_of};
+use tracemill_trace::event::hash_value;
+use tracemill_trace::event::pairing::DevtoolsBegins;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::entry::Entry;
 
 /// A B event: its number among all.
 type Begin = (u64, Entry);

@@ -3,9 +3,9 @@
 use crate::check::page_data;
 use memchr::memmem;
 use std::collections::BTreeMap;
-use tracemill_core::json::member;
-use tracemill_profile::{Role, StreamKey, stream_key};
+use tracemill_cpuprofile::{Role, StreamKey, stream_key};
 use tracemill_tokenizer::{Event, Field, Nanos, nanos, number_text};
+use tracemill_trace::json::member;
 
 /// What is known of a profile: nanoseconds.
 #[derive(Clone, Debug, Default)]

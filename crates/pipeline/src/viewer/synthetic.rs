@@ -12,13 +12,13 @@ use crate::event_rewriter::EventRewriter;
 use crate::identity::Rewrite;
 use crate::repeated::LeftOut;
 use std::sync::Arc;
-use tracemill_core::entry::Entry;
-use tracemill_core::error::Error;
-use tracemill_core::order::Order;
-use tracemill_core::read::Inputs;
-use tracemill_core::spill::Scratch;
-use tracemill_core::store::{Payload, Store};
 use tracemill_tokenizer::{Field, Tier, fields_of};
+use tracemill_trace::order::Order;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::Scratch;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::{Payload, Store};
 
 /// All that there is before.
 pub(crate) struct MergeContext<'b, 'p> {

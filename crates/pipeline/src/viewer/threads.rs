@@ -12,10 +12,10 @@ use crate::check::{is_big, is_flow_id};
 use crate::config::CheckFor;
 use crate::identity::{Rewrite, key_of};
 use std::collections::BTreeMap;
-use tracemill_core::event::hash_value;
-use tracemill_core::hash::HashSet;
-use tracemill_core::hash::mix;
 use tracemill_tokenizer::{Number, canonical, number_text, parse, to_text};
+use tracemill_trace::event::hash_value;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::spill::hash::mix;
 
 /// Threads of a process as written, by [`key_of`].
 type Threads = BTreeMap<Vec<u8>, Literal>;

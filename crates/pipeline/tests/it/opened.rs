@@ -3,12 +3,12 @@
 use crate::corpus::files_below;
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, over, run};
 use std::sync::{Arc, Mutex};
-use tracemill_core::trace::{EventOrder, Trace};
 use tracemill_pipeline::{
     Config, ErrorKind, Format, OutputConfig, ProfileChoice, Source, list_profiles, merge,
 };
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
+use tracemill_trace::observe::trace::{EventOrder, Trace};
 
 /// The array that a merge makes of these events.
 fn array(events: &[&[u8]]) -> Vec<u8> {
@@ -44,7 +44,7 @@ fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
         let (first, last) = trace.span().unwrap_or_default();
         let third = last.saturating_sub(first) / 3;
         let window = first.saturating_add(third)..last.saturating_sub(third);
-        let of_time = |event: &&tracemill_core::trace::TraceEvent<'_>| {
+        let of_time = |event: &&tracemill_trace::observe::trace::TraceEvent<'_>| {
             let fields = event.fields();
             !fields.is_metadata() && fields.ts().is_some_and(|ts| window.contains(&ts.floor))
         };
@@ -132,7 +132,7 @@ fn profiles_of_an_opened_trace_are_those_that_are_listed() {
         .iter()
         .map(|p| (p.pid.clone(), p.tid.clone(), p.samples, p.nodes))
         .collect();
-    let opened = tracemill_profile::open(&sources, &config).expect("they are sound");
+    let opened = tracemill_cpuprofile::open(&sources, &config).expect("they are sound");
     let profiles = opened.profiles().expect("there is room");
     let mut told: Vec<_> = profiles
         .iter()

@@ -4,9 +4,9 @@ use super::super::found::{Chain, Header};
 use super::nested::{Event, Nested};
 use super::sums::{Costs, Rows, Sum};
 use crate::trace::Trace;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// Chains of a header that are told.
 const CHAINS: usize = 5;

@@ -13,9 +13,9 @@ use headers::Headers;
 use names::{collapsed, demangled};
 use nested::{Event, Nested, What};
 use sums::{Costs, Rows, Sum};
-use tracemill_core::limits::Quota;
-use tracemill_core::names::Names;
 use tracemill_pipeline::Error;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::run::limits::Quota;
 
 /// All that is added up in one walk.
 struct Tables<'t> {

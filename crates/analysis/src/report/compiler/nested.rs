@@ -4,12 +4,12 @@ use super::names::collapsed;
 use crate::kinds::Kind;
 use crate::space::rank;
 use crate::trace::Trace;
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
-use tracemill_core::names::Names;
-use tracemill_core::order::{Keyed, SortedByKey};
-use tracemill_core::record;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::order::{Keyed, SortedByKey};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
 
 /// A part of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

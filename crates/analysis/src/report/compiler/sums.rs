@@ -5,10 +5,10 @@ use super::nested::Event;
 use crate::trace::Trace;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
-use tracemill_core::names::Names;
 use tracemill_pipeline::Error;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
 
 /// A sum.
 #[derive(Clone, Copy, Debug)]

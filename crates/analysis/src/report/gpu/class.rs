@@ -1,8 +1,8 @@
 //! What kernels do, told by their names as HTA tells it.
 
 use crate::devices::Role;
-use tracemill_core::hash::HashMap;
-use tracemill_core::names::Names;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::spill::hash::HashMap;
 
 /// What a kernel does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use super::super::found::Kernel;
 use super::class::Class;
 use super::launched::{OnDevice, millis};
-use tracemill_core::hash::HashMap;
-use tracemill_core::limits::Quota;
-use tracemill_core::names::Names;
 use tracemill_pipeline::Error;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Of a name; times are nanoseconds.
 #[derive(Clone, Copy)]

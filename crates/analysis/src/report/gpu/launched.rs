@@ -4,10 +4,10 @@ use super::super::found::DeviceRules;
 use crate::clock::Window;
 use crate::devices::{DeviceEvent, NO_CORRELATION, Role};
 use crate::trace::Trace;
-use tracemill_core::hash::HashMap;
-use tracemill_core::order::{Keyed, SortedByKey};
-use tracemill_core::record;
 use tracemill_pipeline::Error;
+use tracemill_trace::order::{Keyed, SortedByKey};
+use tracemill_trace::record;
+use tracemill_trace::spill::hash::HashMap;
 
 /// Nanoseconds as milliseconds.
 pub(super) fn millis(nanos: i128) -> f64 {

@@ -15,8 +15,8 @@ use kernels::Kernels;
 use launched::{OnDevice, millis};
 use running::Running;
 use streams::Streams;
-use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
+use tracemill_trace::run::limits::Quota;
 
 /// Of a device, as far as it was walked.
 struct Walked {

@@ -3,8 +3,8 @@
 use super::super::found::StreamIdle;
 use super::launched::{OnDevice, millis};
 use std::collections::BTreeMap;
-use tracemill_core::limits::Quota;
 use tracemill_pipeline::Error;
+use tracemill_trace::run::limits::Quota;
 
 /// As far as a stream was walked; times are nanoseconds.
 #[derive(Default)]

@@ -8,8 +8,8 @@ use crate::index::pages::write_rows;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use tracemill_core::hash::HashMap;
 use tracemill_index::{Writer, bins::NO_NAME, id};
+use tracemill_trace::spill::hash::HashMap;
 
 /// What begins in a bin.
 #[derive(Clone, Copy, Debug)]

@@ -10,14 +10,14 @@ use crate::info::Table;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use tracemill_core::error::Error;
-use tracemill_core::event::{PairKind, PairStep};
-use tracemill_core::limits::Quota;
-use tracemill_core::names::Names;
-use tracemill_core::spill::SpillVec;
-use tracemill_core::thread_table::ids_of_key;
 use tracemill_index::{Writer, bins::NO_NAME, id, spans};
 use tracemill_tokenizer::Event;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::event::thread_table::ids_of_key;
+use tracemill_trace::event::{PairKind, PairStep};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::SpillVec;
 
 /// Names that an index has: the first so many of a text.
 const NAMES_MOST: usize = 1 << 16;

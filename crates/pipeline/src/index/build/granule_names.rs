@@ -6,10 +6,10 @@
 use super::granules::{Granules, PartGranules};
 use crate::index::pages::write_rows;
 use std::io;
-use tracemill_core::error::Error;
-use tracemill_core::record;
-use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_index::{Writer, id};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 record! {
     /// The place of an event with a name.

@@ -17,11 +17,11 @@ use crate::index::meta::level;
 use crate::index::pages::Rows;
 use std::io;
 use std::ops::Range;
-use tracemill_core::bounds::widen;
-use tracemill_core::error::Error;
-use tracemill_core::record;
-use tracemill_core::spill::{SpillVec, SpilledVec};
 use tracemill_index::{Writer, id};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+use tracemill_trace::time::bounds::widen;
 
 /// Bytes of text to a granule at least, taken over the whole text.
 const EACH: u64 = 4096;

@@ -17,15 +17,15 @@ use serde::Serialize;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::input;
-use tracemill_core::losses::InputReport;
-use tracemill_core::os::Temporary;
-use tracemill_core::output::{check_not_input, write_file};
-use tracemill_core::read::InputWarning;
-use tracemill_core::source::Source;
 use tracemill_index::{Index, IndexError, Input, id};
 use tracemill_tokenizer::Mapped;
+use tracemill_trace::input;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::os::Temporary;
+use tracemill_trace::output::{check_not_input, write_file};
+use tracemill_trace::read::InputWarning;
+use tracemill_trace::run::error::{Error, ErrorKind};
+use tracemill_trace::run::losses::InputReport;
 
 /// How indexes are made.
 #[derive(Clone, Debug, Default)]

@@ -4,14 +4,14 @@ use super::span::{Span, SummedPlace};
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use tracemill_core::bounds::Times;
-use tracemill_core::entry::{Entry, rank};
-use tracemill_core::event::{PairEvent, Phase};
-use tracemill_core::order::{Keyed, Order};
-use tracemill_core::place::Place;
-use tracemill_core::record;
 use tracemill_index::spans;
 use tracemill_tokenizer::{Event, Nanos, Tier, Validator};
+use tracemill_trace::event::{PairEvent, Phase};
+use tracemill_trace::order::{Keyed, Order};
+use tracemill_trace::record;
+use tracemill_trace::store::entry::{Entry, rank};
+use tracemill_trace::store::place::Place;
+use tracemill_trace::time::bounds::Times;
 
 record! {
     /// A part of something that lasts, with the thread it stands on and its checksum.
@@ -64,7 +64,7 @@ pub(super) struct PlacedEvent {
     pub(super) letter: u8,
     pub(super) ts: Option<Nanos>,
     pub(super) dur: Option<Nanos>,
-    /// See [`end_of`](tracemill_core::event::end_of).
+    /// See [`end_of`](tracemill_trace::event::end_of).
     pub(super) end: i64,
     pub(super) place: u64,
     pub(super) thread: u32,

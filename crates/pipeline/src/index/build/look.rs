@@ -6,13 +6,13 @@ use super::lasting::{Lasting, PlacedEvent};
 use super::streams::PartStreams;
 use crate::essential::{is_essential, may_be_special};
 use crate::info::{self, LastEvent};
-use tracemill_core::envelope::ChunkStats;
-use tracemill_core::event::{Phase, end_of};
-use tracemill_core::observe::{EventRef, Look};
-use tracemill_core::record;
+use tracemill_cpuprofile::Role;
 use tracemill_index::event_sum;
-use tracemill_profile::Role;
 use tracemill_tokenizer::{Event, Member as Value};
+use tracemill_trace::event::envelope::ChunkStats;
+use tracemill_trace::event::{Phase, end_of};
+use tracemill_trace::observe::{EventRef, Look};
+use tracemill_trace::record;
 
 /// Collects what an index has of one chunk, in the pass that counts it for `info`.
 pub(super) struct IndexLook {

@@ -14,20 +14,20 @@ use crate::index::sound::TOP;
 use crate::info::{InfoAccumulator, InfoConfig, InfoReport, Table};
 use crate::inputs::scan;
 use std::sync::Arc;
-use tracemill_core::bounds::{Bounds, Times};
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
-use tracemill_core::observe::{
-    Elsewhere, EventIndex, Needs, Observer, Scanned, SealedChunk, Starter,
-};
-use tracemill_core::order::Order;
-use tracemill_core::packed::{Restart, members};
-use tracemill_core::read::Inputs;
-use tracemill_core::source::Source;
-use tracemill_core::spill::{SpillVec, SpilledVec};
-use tracemill_core::threads::both;
 use tracemill_index::bins::NO_NAME;
 use tracemill_tokenizer::Tier;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::input::packed::{Restart, members};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{
+    Elsewhere, EventIndex, Needs, Observer, Scanned, SealedChunk, Starter,
+};
+use tracemill_trace::order::Order;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::threads::both;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+use tracemill_trace::time::bounds::{Bounds, Times};
 
 /// Everything that an index says of an input.
 pub(super) struct Built {

@@ -12,11 +12,11 @@ use super::span::Span;
 use crate::index::packed;
 use std::io::{self, BufWriter};
 use std::path::Path;
-use tracemill_core::hash::HashMap;
-use tracemill_core::os::Temporary;
-use tracemill_core::threads::try_each;
 use tracemill_index::{Sections, Writer};
 use tracemill_tokenizer::Mapped;
+use tracemill_trace::os::Temporary;
+use tracemill_trace::run::threads::try_each;
+use tracemill_trace::spill::hash::HashMap;
 
 /// What is made of a text, and how coarse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,9 +2,9 @@
 
 use crate::index::meta::level;
 use std::cmp::{Ordering, Reverse};
-use tracemill_core::order::{Keyed, Order};
-use tracemill_core::record;
 use tracemill_index::spans;
+use tracemill_trace::order::{Keyed, Order};
+use tracemill_trace::record;
 
 /// The level of what never ends.
 pub(super) const LEVEL_OPEN: u32 = 65;

@@ -15,13 +15,13 @@ use super::span::{LEVEL_OPEN, Span};
 use crate::config::OPEN;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use tracemill_core::error::Error;
-use tracemill_core::event::{PairKind, PairStep};
-use tracemill_core::limits::{Limits, Quota};
-use tracemill_core::order::{ExternalSorter, Order, SortedRecords};
-use tracemill_core::pairing::Begins;
-use tracemill_core::spill::SpillVec;
 use tracemill_index::spans;
+use tracemill_trace::event::pairing::Begins;
+use tracemill_trace::event::{PairKind, PairStep};
+use tracemill_trace::order::{ExternalSorter, Order, SortedRecords};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::{Limits, Quota};
+use tracemill_trace::spill::SpillVec;
 
 /// Bytes of text to an interval at least, taken over the whole text.
 const EACH: u64 = 16 << 10;

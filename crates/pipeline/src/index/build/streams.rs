@@ -8,21 +8,21 @@
 //!
 //! What a chunk means depends on those before it: times count from sample to sample, and nodes are defined where they come first. So of a
 //! stream that windows touch all is needed, unless of each chunk there is what a quick look at it finds: then chunks are read that have
-//! samples in windows, and those that define what these name (`tracemill_profile::KnownChunks`). Nothing is needed if no event and no sample
+//! samples in windows, and those that define what these name (`tracemill_cpuprofile::KnownChunks`). Nothing is needed if no event and no sample
 //! of the stream lies near; where that cannot be told from one look at each chunk, the times are unknown, and the stream is always read.
 
 use crate::index::chunk_rows::Expected;
 use crate::index::pages::write_rows;
 use std::io;
-use tracemill_core::bounds::widen;
-use tracemill_core::entry::{Entry, says_all};
-use tracemill_core::error::Error;
-use tracemill_core::hash::HashMap;
-use tracemill_core::record;
-use tracemill_core::spill::{SpillVec, SpilledVec};
+use tracemill_cpuprofile::{Detail, ProfileParts, Role, Router, Skim, StreamKey, is_far};
 use tracemill_index::{Writer, id, streams};
-use tracemill_profile::{Detail, ProfileParts, Role, Router, Skim, StreamKey, is_far};
 use tracemill_tokenizer::Event;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+use tracemill_trace::store::entry::{Entry, says_all};
+use tracemill_trace::time::bounds::widen;
 
 record! {
     /// An event of a stream.

@@ -7,10 +7,10 @@ use crate::index::sound::TOP;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
-use tracemill_core::bounds::Bounds;
-use tracemill_core::envelope::Document;
-use tracemill_core::error::Error;
 use tracemill_index::{HEAD, Input, Writer, id};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::time::bounds::Bounds;
 
 /// The index takes no more than this part of the text, or [`LEAST`].
 const PART: u64 = 128;

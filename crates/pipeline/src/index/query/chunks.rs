@@ -11,11 +11,11 @@ use super::lookup::{Lookup, Single, singles};
 use crate::index::chunk_rows::Expected;
 use crate::read_plan::{Stop, Unused};
 use std::ops::Range;
-use tracemill_core::hash::HashSet;
-use tracemill_core::limits::Limits;
-use tracemill_core::windows::{Edges, Windows};
+use tracemill_cpuprofile::{KnownChunk, KnownChunks};
 use tracemill_index::{IndexError, PageEntry, SectionEntry, event_sum, id, streams};
-use tracemill_profile::{KnownChunk, KnownChunks};
+use tracemill_trace::run::limits::Limits;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::time::windows::{Edges, Windows};
 
 /// What windows may need of CPU profiles.
 pub(super) struct WantedStreams {

@@ -17,13 +17,13 @@ use crate::index::packed::Packing;
 use crate::read_plan::{IndexFile, Stop, Unused};
 use crate::warning::Warning;
 use std::sync::Arc;
-use tracemill_core::bounds::Bounds;
-use tracemill_core::error::Error;
-use tracemill_core::losses::InputReport;
-use tracemill_core::source::Source;
 use tracemill_index::bins::NO_NAME;
 use tracemill_index::{Index, IndexError, Page, id, spans};
 use tracemill_tokenizer::Mapped;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::time::bounds::Bounds;
 
 /// Whether an index can be drawn from.
 pub enum DrawnState {

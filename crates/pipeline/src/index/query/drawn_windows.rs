@@ -13,11 +13,11 @@ use crate::read_plan::ReadPlan;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::packed::unpack;
-use tracemill_core::pieces::Piece;
 use tracemill_index::{Index, IndexError, id, spans};
 use tracemill_tokenizer::Cursor;
+use tracemill_trace::input::packed::unpack;
+use tracemill_trace::read::pieces::Piece;
+use tracemill_trace::run::error::{Error, ErrorKind};
 
 /// Text that is unpacked for a window at most.
 const UNPACKED: u64 = 512 << 20;

@@ -6,11 +6,11 @@ use crate::index::meta::Meta;
 use crate::index::place::{has_index, place_of};
 use crate::read_plan::{IndexFile, Stop, Unused};
 use std::fs::Metadata;
-use tracemill_core::error::{Error, ErrorKind};
-use tracemill_core::input;
-use tracemill_core::source::Source;
 use tracemill_index::Index;
 use tracemill_tokenizer::Mapped;
+use tracemill_trace::input;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::run::error::{Error, ErrorKind};
 
 impl IndexFile {
     /// Returns the index that a run over `sources` may query, if any.

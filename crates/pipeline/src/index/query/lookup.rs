@@ -5,11 +5,11 @@ use crate::index::pages::ROWS;
 use crate::read_plan::EventSum;
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_core::hash::HashMap;
-use tracemill_core::packed::Restart;
-use tracemill_core::pieces::Piece;
-use tracemill_core::windows::Edges;
 use tracemill_index::{Index, IndexError, PageEntry, SectionEntry, id, spans};
+use tracemill_trace::input::packed::Restart;
+use tracemill_trace::read::pieces::Piece;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::time::windows::Edges;
 
 /// Neighbouring granules are read as one up to so many bytes.
 const STRETCH: u64 = 1 << 20;

@@ -11,13 +11,13 @@
 use super::ranges::query_ranges;
 use crate::config::Config;
 use crate::read_plan::{Planned, ReadPlan, Unused};
-use tracemill_core::error::Error;
-use tracemill_core::source::Source;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::run::error::Error;
 
 /// Returns what CPU profiles need of `sources`, if that is one input whose index says so.
 ///
 /// # Errors
-/// [`NotATrace`](tracemill_core::error::ErrorKind::NotATrace) if the user named an index that is not that of the
+/// [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if the user named an index that is not that of the
 /// input.
 pub(crate) fn profile_plan(
     sources: &[Source],

@@ -8,12 +8,12 @@ use crate::index::packed::restarts;
 use crate::read_plan::{IndexFile, IndexOutcome, Planned, ReadPlan, Stop, Unused};
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_core::error::Error;
-use tracemill_core::losses::InputReport;
-use tracemill_core::packed::Restart;
-use tracemill_core::pieces::Chosen;
-use tracemill_core::source::Source;
 use tracemill_index::{Index, IndexError};
+use tracemill_trace::input::packed::Restart;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::read::pieces::Chosen;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::losses::InputReport;
 
 /// Bytes of heap for each event that is read outside of blocks.
 const EVENT: u64 = 64;
@@ -23,7 +23,7 @@ const LEAST: u64 = 8 << 20;
 /// Queries the index of the one input of a run, if there is an index that may be queried.
 ///
 /// # Errors
-/// [`NotATrace`](tracemill_core::error::ErrorKind::NotATrace) if the user named an index that is not that of the
+/// [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if the user named an index that is not that of the
 /// input.
 pub(super) fn query<T>(
     sources: &[Source],

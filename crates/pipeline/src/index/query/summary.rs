@@ -5,13 +5,13 @@ use crate::config::Config;
 use crate::index::sound::TOP;
 use crate::info::{IndexedReport, InfoConfig, InfoReport, TopList, Unended, Usage};
 use crate::read_plan::{Planned, Stop};
-use tracemill_core::error::Error;
-use tracemill_core::source::Source;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::run::error::Error;
 
 /// Returns the report of `sources`, if that is one input whose index has all of it.
 ///
 /// # Errors
-/// [`NotATrace`](tracemill_core::error::ErrorKind::NotATrace) if the user named an index that is not that of the
+/// [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if the user named an index that is not that of the
 /// input.
 pub(crate) fn summary(
     sources: &[Source],

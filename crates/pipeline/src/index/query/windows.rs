@@ -24,15 +24,15 @@ use super::ranges::query_ranges;
 use crate::config::Config;
 use crate::read_plan::{BASE, Planned, Unused, WindowPlan};
 use std::sync::Arc;
-use tracemill_core::error::Error;
-use tracemill_core::hash::{HashMap, HashSet};
-use tracemill_core::source::Source;
-use tracemill_core::windows::{Edges, TimeWindow, Windows};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::time::windows::{Edges, TimeWindow, Windows};
 
 /// Returns what windows need of `sources`, if that is one input whose index says so.
 ///
 /// # Errors
-/// [`NotATrace`](tracemill_core::error::ErrorKind::NotATrace) if the user named an index that is not that of the
+/// [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if the user named an index that is not that of the
 /// input.
 pub(crate) fn window_plan(
     sources: &[Source],

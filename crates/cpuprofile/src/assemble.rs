@@ -1,0 +1,387 @@
+//! Chunks in stream order to one profile in columns.
+//!
+//! Samples become node numbers (4 bytes), times become steps in nanoseconds (8 bytes); both go to disk beyond their share
+//! of the budget, so what stays in memory is the call tree. A sample whose node has not come yet gets a number that stands
+//! for its id; what that means is known at the end. Times continue over chunks: the first step of one counts from the last
+//! sample of the one before.
+//!
+//! If all samples and all steps of a stream are equal in number they are paired as one list, as DevTools has it;
+//! otherwise chunk by chunk, so that one bad chunk does not shift all that follow.
+//!
+//! ```text
+//!   chunk    nodes 1 2 │ samples 2 2 9 │ deltas 5 7 7        9 is not defined yet
+//!   chunk    nodes 9   │ samples 9     │ deltas 7
+//!
+//!   tree     1 2 9                        numbers 0 1 2
+//!   samples  1 1 2³¹+0 2                  2³¹+k: the k-th id that nobody had; `later[0]` becomes 2
+//!   deltas   5000 7000 7000 7000          nanoseconds
+//! ```
+//!
+//! Cost: a few ns a sample, one look-up by id each; a node that comes again is compared with the first by its bytes. Of the columns a third of
+//! the memory goes to samples, two thirds to steps, and a third to lines and columns each, if there are any.
+
+use super::assembled::{Extent, LATER, Profile, text_of};
+use super::chunk::{Extra, NO_ID, TraceId};
+use super::decoded_chunks::ChunkRef;
+use super::source::ProfileSource;
+use super::text::Text;
+use super::tree::{Builder, NONE};
+use std::path::{Path, PathBuf};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::flaws::{FlawKind, Flaws};
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+use tracemill_trace::store::Store;
+
+/// How samples and steps belong together, which their numbers in the whole profile decide before the first chunk is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pairing {
+    /// As one list, as DevTools has it.
+    Whole,
+    /// Chunk by chunk: what is too many in one is left out there.
+    ByChunk,
+    /// There are no steps at all.
+    Untimed,
+}
+
+/// How much of a profile to assemble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assembly {
+    /// The whole profile.
+    All {
+        /// Bytes of heap for samples and time steps; lines and columns take up to two thirds more.
+        memory: u64,
+    },
+    /// The call tree and the defects. Samples are checked and dropped.
+    Tree,
+}
+
+/// An id that samples name and no node had so far: one of each id, however many samples name it.
+struct Unknown {
+    id: u64,
+    /// Samples that name it.
+    hits: u32,
+    /// Offset of the chunk that names it first.
+    offset: u64,
+}
+
+/// Collects the chunks of one stream, in order: [`Assembler::add`] for each, [`Assembler::finish`] once.
+pub struct Assembler<'s, 'p> {
+    store: &'s Store<'p>,
+    assembly: Assembly,
+    /// How many samples were taken.
+    taken: u64,
+    tmp_dir: PathBuf,
+    builder: Builder,
+    decoded_text: Vec<u8>,
+    pairing: Pairing,
+    /// Numbers of nodes, or from [`LATER`] on of ids in `unknown`; [`NONE`] where a step has no sample.
+    samples: SpillVec<u32>,
+    /// Nanoseconds.
+    deltas: SpillVec<i64>,
+    /// Lines and columns, from the first chunk on that has any: 0 before it.
+    positions: [Option<SpillVec<i64>>; 2],
+    /// Samples of each node.
+    counted: Vec<u32>,
+    unknown: Vec<Unknown>,
+    /// Their indices by their ids.
+    unknown_ids: HashMap<u64, u32>,
+    trace_ids: Vec<TraceId>,
+    extras: Vec<Extra>,
+    /// Their numbers by their keys.
+    extra_keys: HashMap<Box<[u8]>, usize>,
+    /// Nanoseconds: as the first chunk says that does, until [`Assembler::set_start`] knows better.
+    start: Option<i64>,
+    /// Nanoseconds: as the last chunk says that does.
+    end: Option<i64>,
+    /// From the clock of the data to that of the events.
+    shift: i64,
+    /// Offset of the first chunk.
+    first: Option<u64>,
+    source: Option<ProfileSource>,
+    flaws: Flaws,
+    /// Right if every sample names a node and has a step.
+    extent: Extent,
+    /// Whether a sample names nothing.
+    lost: bool,
+}
+
+impl<'s, 'p> Assembler<'s, 'p> {
+    /// An assembler for a stream that has `samples` samples and `deltas` steps in all. Columns get room for so many at once, as far as
+    /// their share goes; so these must be what [`Sums`](super::profile_parts::Sums) found.
+    pub fn new(
+        store: &'s Store<'p>,
+        samples: u64,
+        deltas: u64,
+        assembly: Assembly,
+        tmp_dir: &Path,
+    ) -> Self {
+        let pairing = match (samples, deltas) {
+            (1.., 0) => Pairing::Untimed,
+            _ if samples == deltas => Pairing::Whole,
+            _ => Pairing::ByChunk,
+        };
+        let (third, samples, deltas) = match assembly {
+            Assembly::All { memory } => (memory / 3, samples, deltas),
+            Assembly::Tree => (0, 0, 0),
+        };
+        Assembler {
+            store,
+            assembly,
+            taken: 0,
+            tmp_dir: tmp_dir.to_owned(),
+            builder: Builder::default(),
+            decoded_text: Vec::new(),
+            pairing,
+            samples: SpillVec::new(tmp_dir, third).with_room_for(samples),
+            deltas: SpillVec::new(tmp_dir, third * 2).with_room_for(deltas),
+            positions: [None, None],
+            counted: Vec::new(),
+            unknown: Vec::new(),
+            unknown_ids: HashMap::default(),
+            trace_ids: Vec::new(),
+            extras: Vec::new(),
+            extra_keys: HashMap::default(),
+            start: None,
+            end: None,
+            shift: 0,
+            first: None,
+            source: None,
+            flaws: Flaws::default(),
+            extent: Extent::default(),
+            lost: false,
+        }
+    }
+
+    /// Takes the next chunk in stream order, which is that of the event at `offset`.
+    ///
+    /// # Errors
+    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take the columns.
+    pub fn add(&mut self, chunk: ChunkRef<'_>, offset: u64) -> Result<(), Error> {
+        self.first.get_or_insert(offset);
+        self.flaws.append(chunk.flaws);
+        let before = self.decoded_text.len();
+        self.decoded_text.extend_from_slice(chunk.decoded_text);
+        let moved = |text: Text| match text.decoded_at() {
+            Some(at) => Text { offset: text.offset + before as u64, len: at.len() as u64 },
+            None => text,
+        };
+        for node in chunk.nodes {
+            let text = moved(node.text);
+            let (store, decoded_text) = (self.store, &self.decoded_text);
+            let bytes = |text: Text| text_of(text, store, decoded_text);
+            let same = |earlier| bytes(earlier) == bytes(text);
+            self.builder.add(node, chunk.children, text, same, &mut self.flaws);
+        }
+        self.counted.resize(self.builder.len(), 0);
+        self.add_samples(chunk, offset)?;
+        self.trace_ids.extend_from_slice(chunk.trace_ids);
+        for extra in chunk.extras {
+            self.add_extra(extra);
+        }
+        self.start = self.start.or(chunk.start);
+        self.end = chunk.end.or(self.end);
+        self.source = chunk.source.or(self.source);
+        Ok(())
+    }
+
+    /// Of a member that several chunks have the first counts; others are flaws unless they say the same, byte for byte.
+    fn add_extra(&mut self, extra: &Extra) {
+        let bytes = |text| text_of(text, self.store, &self.decoded_text);
+        let next = self.extras.len();
+        let at = *self.extra_keys.entry(bytes(extra.key).into()).or_insert(next);
+        match self.extras.get(at) {
+            None => self.extras.push(extra.clone()),
+            Some(known) if bytes(known.value) == bytes(extra.value) => {}
+            Some(_) => self.flaws.add(FlawKind::Key, extra.value.offset),
+        }
+    }
+
+    /// The samples of a chunk, paired with its steps; what of them has no partner is counted.
+    fn add_samples(&mut self, chunk: ChunkRef<'_>, offset: u64) -> Result<(), Error> {
+        let (samples, deltas) = (chunk.samples.len(), chunk.deltas.len());
+        let unpaired = match self.pairing {
+            Pairing::ByChunk => samples.abs_diff(deltas) as u64,
+            Pairing::Whole | Pairing::Untimed => 0,
+        };
+        self.flaws.add_many(FlawKind::Unpaired, offset, unpaired);
+        let take = if self.pairing == Pairing::ByChunk { samples.min(deltas) } else { samples };
+        let placeholders = if self.pairing == Pairing::ByChunk { deltas - take } else { 0 };
+        self.taken += (take + placeholders) as u64;
+        chunk.deltas.iter().for_each(|&delta| self.extent.add(delta));
+        for numbers in [chunk.lines, chunk.columns].into_iter().flatten() {
+            if !numbers.is_empty() && numbers.len() != samples {
+                self.flaws.add(FlawKind::Lines, offset);
+            }
+        }
+        let ids = &chunk.samples[..take];
+        match self.assembly {
+            Assembly::Tree => {
+                for &id in ids {
+                    self.number(id, offset);
+                }
+                Ok(())
+            }
+            Assembly::All { memory } => self.keep_samples(chunk, ids, placeholders, memory, offset),
+        }
+    }
+
+    /// Adds a chunk to the columns: its samples `ids`, and `placeholders` for steps without one.
+    fn keep_samples(
+        &mut self,
+        chunk: ChunkRef<'_>,
+        ids: &[u64],
+        placeholders: usize,
+        memory: u64,
+        offset: u64,
+    ) -> Result<(), Error> {
+        let before = self.samples.len();
+        for &id in ids {
+            let number = self.number(id, offset);
+            self.samples.push(number)?;
+        }
+        self.deltas.extend(chunk.deltas)?;
+        for _ in 0..placeholders {
+            self.samples.push(NONE)?;
+        }
+        let count = self.samples.len() - before;
+        for (at, numbers) in [chunk.lines, chunk.columns].into_iter().enumerate() {
+            if numbers.is_none() && self.positions[at].is_none() {
+                continue;
+            }
+            let numbers = numbers.unwrap_or_default();
+            let column = match &mut self.positions[at] {
+                Some(column) => column,
+                none => none.insert(zeros(before, memory / 3, &self.tmp_dir)?),
+            };
+            let own = numbers.len().min(count);
+            column.extend(&numbers[..own])?;
+            (own..count).try_for_each(|_| column.push(0))?;
+        }
+        Ok(())
+    }
+
+    /// The number of a sample's node.
+    #[inline]
+    fn number(&mut self, id: u64, offset: u64) -> u32 {
+        if let Some(number) = self.builder.number(id) {
+            self.counted[number as usize] += 1;
+            return number;
+        }
+        self.unknown(id, offset)
+    }
+
+    /// The number that stands for an id without a node, so far: nodes may come behind the samples that name them.
+    #[cold]
+    fn unknown(&mut self, id: u64, offset: u64) -> u32 {
+        if id == NO_ID {
+            self.lost = true;
+            self.flaws.add(FlawKind::Sample, offset);
+            return NONE;
+        }
+        let next = self.unknown.len() as u32;
+        let at = *self.unknown_ids.entry(id).or_insert(next);
+        if at == next {
+            self.unknown.push(Unknown { id, hits: 0, offset });
+        }
+        self.unknown[at as usize].hits += 1;
+        LATER + at
+    }
+
+    /// Says when the profile began, if that is known: what its chunks say matters only where it is not. `own` is the
+    /// same in the clock of its data, which need not be that of the events.
+    pub fn set_start(&mut self, start: Option<i64>, own: Option<i64>) {
+        self.start = start.or(self.start);
+        self.shift = start.zip(own).map_or(0, |(start, own)| start.saturating_sub(own));
+    }
+
+    /// All chunks were added: finds the tree, what ids without nodes mean, and what is wrong with both.
+    ///
+    /// Cost: a pass over the nodes; over the samples only if some name nothing, or have no times.
+    ///
+    /// # Errors
+    /// As [`Assembler::add`].
+    pub fn finish(mut self) -> Result<Profile<'s, 'p>, Error> {
+        let later: Vec<u32> = self
+            .unknown
+            .iter()
+            .map(|unknown| {
+                let node = self.builder.number(unknown.id);
+                match node {
+                    Some(node) => self.counted[node as usize] += unknown.hits,
+                    None => self.flaws.add_many(
+                        FlawKind::Sample,
+                        unknown.offset,
+                        u64::from(unknown.hits),
+                    ),
+                }
+                node.unwrap_or(NONE)
+            })
+            .collect();
+        let trace_ids = self.last_trace_ids();
+        let tree = self.builder.finish(&mut self.flaws);
+        let plain = self.pairing == Pairing::Whole && !self.lost && later.is_empty();
+        let [lines, columns] = self.positions;
+        let [lines, columns] = [finished(lines)?, finished(columns)?];
+        let mut profile = Profile {
+            plain,
+            store: self.store,
+            decoded_text: self.decoded_text,
+            tree,
+            counted: self.counted,
+            later,
+            samples: self.samples.finish()?,
+            deltas: self.deltas.finish()?,
+            positions: [lines, columns],
+            trace_ids,
+            extras: self.extras,
+            start: self.start,
+            end: self.end.map(|end| end.saturating_add(self.shift)),
+            source: self.source,
+            flaws: self.flaws,
+            extent: self.extent,
+        };
+        if self.pairing == Pairing::Untimed {
+            profile.judge_untimed(self.first.unwrap_or(0), self.taken);
+        }
+        let Assembly::All { memory } = self.assembly else { return Ok(profile) };
+        if self.pairing == Pairing::Untimed {
+            profile.spread(SpillVec::new(&self.tmp_dir, memory / 3 * 2))?;
+        }
+        if !plain {
+            profile.measure();
+        }
+        Ok(profile)
+    }
+
+    /// Trace ids by their last entries; an entry whose node nobody is is lost.
+    fn last_trace_ids(&mut self) -> Vec<(Text, u32)> {
+        let mut last: HashMap<&[u8], usize> = HashMap::default();
+        let mut kept: Vec<(Text, u32)> = Vec::new();
+        for entry in &self.trace_ids {
+            let Some(node) = self.builder.number(entry.node) else {
+                self.flaws.add(FlawKind::TraceId, entry.key.offset);
+                continue;
+            };
+            let at = *last
+                .entry(text_of(entry.key, self.store, &self.decoded_text))
+                .or_insert(kept.len());
+            match kept.get_mut(at) {
+                Some(known) => known.1 = node,
+                None => kept.push((entry.key, node)),
+            }
+        }
+        kept
+    }
+}
+
+fn finished(column: Option<SpillVec<i64>>) -> Result<Option<SpilledVec<i64>>, Error> {
+    column.map(SpillVec::finish).transpose()
+}
+
+/// A column for samples that came before the first chunk with lines: 0 for each of those.
+fn zeros(count: usize, memory: u64, tmp_dir: &Path) -> Result<SpillVec<i64>, Error> {
+    let mut column = SpillVec::new(tmp_dir, memory).with_room_for(count as u64);
+    (0..count).try_for_each(|_| column.push(0))?;
+    Ok(column)
+}

@@ -1,0 +1,317 @@
+//! One pass over all inputs for their CPU profiles, and each profile put together.
+//!
+//! ```text
+//!   scan ─ worker: ProfileLook ─> Collector ─ finish ─> Streams ─ groups ─> Group ─ assemble ─> PlacedProfile
+//!          one per chunk          in input order                                    one profile, any thread
+//! ```
+//!
+//! When a profile starts (the first that is known counts):
+//!
+//! | | source |
+//! |---|---|
+//! | `ts` of the last `Profile` event | DevTools; `startTime` in its data is of another clock in some producers |
+//! | `startTime` of a `CpuProfile` event, else its `ts` | it has no `Profile` event |
+//! | `startTime` that chunks have | no `Profile` event: counted |
+//! | time of the first chunk less its steps, but not before 1 µs | guessed: counted |
+//!
+//! It ends with its latest sample, or with the `endTime` that it has, if that is later.
+
+use super::assemble::{Assembler, Assembly};
+use super::assembled::Profile;
+use super::contents::{Contents, decode};
+use super::key::Written;
+use super::order::{ChunkOrder, SortSpace, order_chunks};
+use super::router::Router;
+use super::source::ProfileSource;
+use super::streams::{Group, Room, Streams};
+use super::write::Bounds;
+use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is, to_text};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::event::metadata::Names;
+use tracemill_trace::json::micros;
+use tracemill_trace::observe::{EventRef, Look, Needs, Observer, SealedChunk, Starter};
+use tracemill_trace::order::Order;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::flaws::{FlawKind, Flaws};
+use tracemill_trace::run::limits::{Limits, Quota};
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
+
+/// Observes CPU profiles: collects the streams of `ProfileChunk` events, and the names of threads.
+///
+/// ```
+/// use tracemill_trace::observe::Scan;
+/// use tracemill_trace::{Limits, Source};
+/// use tracemill_cpuprofile::{Collector, Assembly, ProfileInputs, ProfileReader};
+///
+/// let text = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"startTime":10,"endTime":30,"samples":[1,1],"timeDeltas":[5,7]}"#;
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let mut reader = ProfileReader::new(&ProfileInputs::default(), false, false);
+/// let sources = [Source::bytes("a.cpuprofile", text)];
+/// let scanned = Scan::new(&sources, &limits, &mut reader).observe(Collector::new(&limits)).run()?;
+/// let (inputs, mut collector) = (scanned.inputs, scanned.observed);
+/// collector.streams.finish()?;
+///
+/// let store = inputs.store().with_long(&collector.streams.long);
+/// let whole = collector.streams.groups()[0].assemble(&store, Assembly::Tree, &limits)?;
+/// assert_eq!((whole.start, whole.bounds.end, whole.profile.tree.len()), (10_000, 30_000, 1));
+/// # Ok::<(), tracemill_trace::Error>(())
+/// ```
+pub struct Collector {
+    /// Streams of all inputs.
+    pub streams: Streams,
+    /// Names of all processes and threads, as metadata events say. They stay in memory: a quarter of it at most.
+    pub names: Names,
+    quota: Quota,
+}
+
+/// The profile events of one chunk, decoded, and its names.
+#[derive(Default)]
+pub struct ProfileLook {
+    streams: Router,
+    names: Names,
+}
+
+impl Look for ProfileLook {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        match event.is_metadata() {
+            true => self.names.note(event),
+            false => self.streams.note(event, at.offset),
+        }
+        true
+    }
+}
+
+/// Looks at events of CPU profiles, and decodes them.
+impl Look for Router {
+    #[inline(always)]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        self.note(event, at.offset);
+        true
+    }
+}
+
+/// Observes events of CPU profiles: decodes them on the workers, and routes them to their streams.
+impl Observer for Streams {
+    type Chunk = Router;
+
+    fn needs(&self) -> Needs {
+        Needs { input_bytes: true, synthetic_bytes: true, ..Needs::NONE }
+    }
+
+    fn starter(&self) -> Starter<Router> {
+        Box::new(|_| Router::default())
+    }
+
+    fn merge(&mut self, found: Router, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        self.append(found, chunk.base)
+    }
+}
+
+impl Observer for Collector {
+    type Chunk = ProfileLook;
+
+    fn needs(&self) -> Needs {
+        self.streams.needs()
+    }
+
+    fn starter(&self) -> Starter<ProfileLook> {
+        Box::new(|_| ProfileLook::default())
+    }
+
+    fn merge(&mut self, found: ProfileLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        self.streams.merge(found.streams, chunk)?;
+        self.names.append(found.names);
+        self.quota.check(self.names.heap(), "names of processes and threads")
+    }
+}
+
+impl Collector {
+    /// A collector that has found nothing yet. Decoded chunks take an eighth of the memory, and their places a sixteenth; the rest is decoded
+    /// again, or goes to disk.
+    pub fn new(config: &Limits) -> Self {
+        // a small list takes more than what it holds
+        let share = config.shares().index;
+        let room = Room { decoded: share / 2, places: share / 4 };
+        let streams = Streams::new(room, config);
+        let quota = Quota::new(config, config.memory / 4);
+        Collector { streams, names: Names::default(), quota }
+    }
+
+    /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools or Chrome: what the names of files are made
+    /// of. `None` if no input has one that can be read. Cost: one pass over the inputs' `metadata`.
+    pub fn recorded(documents: &[Document], store: &Store<'_>) -> Option<(String, String)> {
+        let keys = documents.iter().flat_map(|document| &document.keys);
+        let metadata = keys.filter(|key| string_is(&key.key, b"metadata"));
+        // DevTools writes the first, Chrome the second
+        const NAMES: [&[u8]; 2] = [b"startTime", b"trace-capture-datetime"];
+        metadata
+            .flat_map(|key| {
+                let value = store.slice(key.offset, key.len);
+                NAMES.map(|name| {
+                    let (_, start) = members(value).find(|(key, _)| string_is(key, name))?;
+                    date_and_time(to_text(start).trim_matches('"'))
+                })
+            })
+            .flatten()
+            .next()
+    }
+}
+
+/// The digits of date and time in `2026-11-21T01:58:12.000Z` or `2026-11-21 1:58:12`: Chrome writes no zeros in front.
+fn date_and_time(text: &str) -> Option<(String, String)> {
+    let (date, time) = text.split_once(['T', ' '])?;
+    let end = time.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(time.len());
+    let three = |text: &str, separator, first: usize| {
+        let mut parts = text.split(separator);
+        let mut digits = String::new();
+        for width in [first, 2, 2] {
+            let part = parts.next()?;
+            let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            if !is_number || part.len() > width {
+                return None;
+            }
+            digits.push_str(&format!("{part:0>width$}"));
+        }
+        parts.next().is_none().then_some(digits)
+    };
+    Some((three(date, '-', 4)?, three(&time[..end], ':', 2)?))
+}
+
+/// A profile that was put together, with when it begins and ends, in nanoseconds of the clock of the events. See [`Group::assemble`].
+pub struct PlacedProfile<'s, 'p> {
+    /// Its columns.
+    pub profile: Profile<'s, 'p>,
+    /// When it begins and ends, as it is written to a file.
+    pub bounds: Bounds,
+    /// Start of the profile, in nanoseconds: what the first step counts from.
+    pub start: i64,
+    /// Time of the latest sample, in nanoseconds, which need not be the last one: steps may be negative.
+    pub last: i64,
+    /// The order in which its chunks were put together.
+    pub order: ChunkOrder,
+}
+
+/// Start of a profile: nanoseconds, and as it is written.
+type Start = (i64, Vec<u8>);
+
+impl Group<'_> {
+    /// Puts the profile together. Cost: a pass over its chunks, and another over those that were not kept decoded; more where
+    /// they are not in order of time (see `order`).
+    ///
+    /// # Errors
+    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take what exceeds its share of the memory.
+    pub fn assemble<'s, 'p>(
+        self,
+        store: &'s Store<'p>,
+        keep: Assembly,
+        config: &Limits,
+    ) -> Result<PlacedProfile<'s, 'p>, Error> {
+        let (mut contents, order) = (Contents::new(self.kept, store), Order(store));
+        let limit = config.shares().index / 8 / config.threads.max(1) as u64;
+        let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
+        let ordered = order_chunks(self.chunks(), order, &mut contents, space)?;
+        let (samples, deltas) = self.counts();
+        let mut assembler = Assembler::new(store, samples, deltas, keep, &config.tmp_dir);
+        let mut first = None;
+        ordered.each(order, |entry| {
+            first.get_or_insert(entry);
+            assembler.add(contents.get(entry), entry.place.offset())
+        })?;
+        self.finish(assembler, ordered.order, first, store)
+    }
+
+    /// The profile whose chunks, the first of which is `first`, were all given to `assembler`.
+    ///
+    /// # Errors
+    /// As [`Group::assemble`].
+    pub fn finish<'s, 'p>(
+        self,
+        mut assembler: Assembler<'s, 'p>,
+        order: ChunkOrder,
+        first: Option<Entry>,
+        store: &'s Store<'p>,
+    ) -> Result<PlacedProfile<'s, 'p>, Error> {
+        let mut flaws = Flaws::default();
+        let start = self.start(store, first, &mut flaws);
+        if let (ChunkOrder::Neither, Some(first)) = (order, first) {
+            flaws.add(FlawKind::Unordered, first.place.offset());
+        }
+        assembler.set_start(start.as_ref().map(|(start, _)| *start), self.own_start());
+        let mut profile = assembler.finish()?;
+        let (start, text) = start.unwrap_or_else(|| self.guess(&profile, store, &mut flaws));
+        profile.flaws.append(&flaws);
+        // that of the latest sample, or what the stream says, if that is later
+        let last = start.saturating_add(profile.extent.last);
+        let end = profile.end.map_or(last, |end| end.max(last));
+        let bounds = Bounds { start: text, end };
+        Ok(PlacedProfile { profile, bounds, start, last, order })
+    }
+
+    /// The start: the time of the last `Profile` event, as in DevTools.
+    fn start(self, store: &Store<'_>, first: Option<Entry>, flaws: &mut Flaws) -> Option<Start> {
+        if let Some(whole) = &self.own.whole {
+            let start = whole.start.map(|start| (start, micros(start)));
+            return start.or_else(|| start_at(first?, store));
+        }
+        if let Some(second) = self.own.heads.get(1) {
+            flaws.add(FlawKind::TwoProfiles, second.entry.place.offset());
+        }
+        match self.own.heads.last() {
+            Some(head) => start_at(head.entry, store),
+            None => {
+                let offset = first.map_or(0, |entry| entry.place.offset());
+                flaws.add(FlawKind::NoProfile, offset);
+                None
+            }
+        }
+    }
+
+    /// The start in the clock of the data, which its last `Profile` event says: some producers' differs from that of the events.
+    pub fn own_start(self) -> Option<i64> {
+        self.own.heads.last()?.origin.start
+    }
+
+    /// Without a `Profile` event: what the chunks say, else the first chunk's time less its steps.
+    fn guess(self, profile: &Profile<'_, '_>, store: &Store<'_>, flaws: &mut Flaws) -> Start {
+        let own = profile.start.filter(|&start| start > 0);
+        let start = own.unwrap_or_else(|| {
+            let Some(first) = self.chunks().first() else { return 0 };
+            flaws.add(FlawKind::NoStart, first.place.offset());
+            first.time.max(0).saturating_sub(decode(first, store).duration()).max(1000)
+        });
+        (start, micros(start))
+    }
+}
+
+/// The time of an event, if it has one.
+pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
+    let event = store.event(entry.place);
+    let value = fields_of(event).field(event, Field::Ts)?;
+    let mut scratch = Vec::new();
+    let text = number_text(value, &mut scratch)?;
+    Some((tracemill_tokenizer::nanos(text)?.floor, text.to_vec()))
+}
+
+/// What its last `Profile` event, which counts, says of a stream: thread, origin and time, as written. Of a `CpuProfile` event its own.
+///
+/// Cost: one event is read; the profile is not put together.
+pub fn head_of(
+    group: Group<'_>,
+    store: &Store<'_>,
+) -> (Option<Written>, Option<ProfileSource>, Option<Written>) {
+    let start = |entry| start_at(entry, store).map(|(_, text)| text.into_boxed_slice());
+    if let Some(whole) = &group.own.whole {
+        let chunk = group.chunks().first().map(|entry| decode(entry, store));
+        let start = chunk.and_then(|chunk| chunk.start).map(|start| micros(start).into());
+        return (Some(group.owner.tid.clone()), whole.source, start);
+    }
+    let Some(head) = group.own.heads.last() else { return (None, None, None) };
+    (Some(head.tid.clone()), head.origin.source, start(head.entry))
+}
+
+/// What recorded a profile: as its chunks say, the last that says it; else as its last `Profile` event does.
+pub fn source_of(whole: &PlacedProfile<'_, '_>, group: Group<'_>) -> Option<ProfileSource> {
+    whole.profile.source.or(group.own.heads.last().and_then(|head| head.origin.source))
+}

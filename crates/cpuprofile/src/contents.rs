@@ -1,0 +1,153 @@
+//! What the chunks of events hold, as they are asked for: kept since the scan, or decoded again.
+//!
+//! ```text
+//!   get(chunk) ─┬─ kept by the scan ────> the columns as they stand, numbers made wide again: a copy
+//!               └─ not kept ────────────> decoded from the store into one scratch: 1 ns a byte
+//! ```
+//!
+//! Chunks of a profile are asked for in the order of the input for the most part, so where the last one was found the next one is looked for
+//! first. One scratch serves all: what [`Contents::get`] gives is gone when it is asked again.
+
+use super::chunk::{Chunk, Node};
+use super::decoded_chunks::{ChunkRef, DecodedChunks};
+use tracemill_tokenizer::{Event, Field, fields_of};
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
+
+/// Looks up what chunks hold, one after the other: quickest in the order of the inputs, where the next one is found at once. In any other
+/// order that takes a search over all stretches, and one within the stretch.
+pub struct Contents<'k, 's, 'p> {
+    /// In the order of the inputs, so that a binary search finds the stretch of an offset.
+    kept: &'k [DecodedChunks],
+    store: &'s Store<'p>,
+    /// The stretch and the number of the chunk found last.
+    last: (usize, usize),
+    /// What was asked for last: decoded, or its numbers made wide.
+    scratch: Chunk,
+}
+
+impl<'k, 's, 'p> Contents<'k, 's, 'p> {
+    /// The contents of chunks: of those in `kept`, which are in the order of the inputs, as they were decoded; others are decoded again.
+    pub fn new(kept: &'k [DecodedChunks], store: &'s Store<'p>) -> Self {
+        Contents { kept, store, last: (0, 0), scratch: Chunk::default() }
+    }
+
+    /// What the event holds, which is one of a profile. Never fails: what cannot be decoded is a flaw of what comes back.
+    pub fn get(&mut self, entry: Entry) -> ChunkRef<'_> {
+        let offset = entry.place.offset();
+        if let Some((stretch, number)) = self.find(offset) {
+            self.last = (stretch, number);
+            return self.kept[stretch].get(number, &mut self.scratch);
+        }
+        let event = self.store.event(entry.place);
+        decode_into(&fields_of(event).of(event), offset, &mut self.scratch);
+        self.scratch.view()
+    }
+
+    /// As [`Contents::get`], of a chunk with plain lists of samples, without these: what it is of the tree.
+    pub(crate) fn nodes(&mut self, entry: Entry) -> &[Node] {
+        if self.find(entry.place.offset()).is_some() {
+            return self.get(entry).nodes;
+        }
+        decode_nodes(entry, self.store, &mut self.scratch);
+        &self.scratch.nodes
+    }
+
+    /// What an event without data holds.
+    pub(crate) fn nothing(&mut self) -> ChunkRef<'_> {
+        self.scratch.clear();
+        self.scratch.view()
+    }
+
+    /// Where a chunk is kept: its stretch, and its number there.
+    fn find(&self, offset: u64) -> Option<(usize, usize)> {
+        let (stretch, number) = self.last;
+        let is_here = |at: usize| self.kept.get(at).is_some_and(|own| own.begins_before(offset));
+        if is_here(stretch) && !is_here(stretch + 1) {
+            return Some((stretch, self.kept[stretch].number_of(offset, number)?));
+        }
+        let behind = self.kept.partition_point(|own| own.begins_before(offset));
+        let stretch = behind.checked_sub(1)?;
+        Some((stretch, self.kept[stretch].number_of(offset, 0)?))
+    }
+}
+
+/// Decodes an event once more.
+pub(crate) fn decode(entry: Entry, store: &Store<'_>) -> Chunk {
+    let (event, mut chunk) = (store.event(entry.place), Chunk::default());
+    decode_into(&fields_of(event).of(event), entry.place.offset(), &mut chunk);
+    chunk
+}
+
+/// As [`decode`], into `chunk`, which is emptied before, and without samples, their times, lines and columns.
+pub(crate) fn decode_nodes(entry: Entry, store: &Store<'_>, chunk: &mut Chunk) {
+    chunk.clear();
+    let event = store.event(entry.place);
+    if let Some((args, at)) = args_of(&fields_of(event).of(event), entry.place.offset()) {
+        chunk.read_args_but_samples(args, at);
+    }
+}
+
+/// Decodes the args of an event that begins at `offset` into `chunk`, which is emptied before.
+///
+/// Never fails: what is no data of a profile is skipped and counted in [`Chunk::flaws`], with its offset among all inputs. Cost: one pass over
+/// the args, about 1 ns a byte; no heap but for columns that must grow.
+///
+/// ```
+/// use tracemill_cpuprofile::{Chunk, NO_ID, decode_into};
+/// use tracemill_tokenizer::fields_of;
+///
+/// let event = br#"{"args":{"data":{"cpuProfile":{"nodes":[{"id":4},{"id":9,"parent":4}],"samples":[9,"?",4]},
+///   "timeDeltas":[125.5,-7,100.0001]}}}"#;
+/// let mut chunk = Chunk::default();
+/// decode_into(&fields_of(event).of(event), 0, &mut chunk);
+///
+/// assert_eq!((chunk.nodes[1].id, chunk.nodes[1].parent, chunk.nodes[0].parent), (9, 4, NO_ID));
+/// assert_eq!(chunk.samples, [9, NO_ID, 4]); // a sample without a node keeps its time
+/// assert_eq!(chunk.deltas, [125_500, -7_000, 100_000]);
+/// assert_eq!(chunk.finer, [(2, 100.0001)]);
+/// assert_eq!(chunk.flaws.iter().next().map(|(kind, _)| kind.name()), Some("rounded"));
+/// ```
+pub fn decode_into(event: &Event<'_>, offset: u64, chunk: &mut Chunk) {
+    chunk.clear();
+    if let Some((args, at)) = args_of(event, offset) {
+        chunk.read_args(args, at);
+    }
+}
+
+/// The args of an event that begins at `offset` with what follows them, and where they begin.
+fn args_of<'e>(event: &Event<'e>, offset: u64) -> Option<(&'e [u8], u64)> {
+    let args = event.field_and_rest(Field::Args)?;
+    let within = args.as_ptr() as usize - event.bytes.as_ptr() as usize;
+    Some((args, offset + within as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_in_pieces_are_what_they_are_as_a_whole() {
+        let list = br#"5,7, "9",null,1.0005,-3,12345678901 ,[1,{"a":2}],},8,8,1e999,1,2,3,4]"#;
+        let read = |most: usize| {
+            let (mut all, mut finer, mut flaws) = (Chunk::default(), Vec::new(), 0);
+            let mut rest = [&list[..]; 2];
+            loop {
+                let mut own = Chunk::default();
+                let used = [own.read_samples(rest[0], 0, most), own.read_deltas(rest[1], 0, most)];
+                rest = std::array::from_fn(|at| &rest[at][used[at]..]);
+                if own.samples.is_empty() && own.deltas.is_empty() {
+                    return (all.samples, all.deltas, finer, flaws);
+                }
+                assert!(own.samples.len().max(own.deltas.len()) <= most);
+                finer.extend(own.finer.iter().map(|&(at, of)| (all.deltas.len() as u32 + at, of)));
+                all.samples.extend(own.samples);
+                all.deltas.extend(own.deltas);
+                flaws += own.flaws.iter().map(|(_, own)| own.count).sum::<u64>();
+            }
+        };
+        let whole = read(usize::MAX);
+        assert!(whole.0.len() == whole.1.len() && whole.0.len() > 10 && !whole.2.is_empty());
+        (1..20).for_each(|most| assert_eq!(read(most), whole, "{most}"));
+    }
+}

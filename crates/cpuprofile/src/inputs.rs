@@ -1,0 +1,103 @@
+//! `.cpuprofile` inputs of a run: which documents they are, and as which process and thread their events come in.
+//!
+//! ```text
+//!   input ─ scan ─> document ─ takes? ─ no ──> a trace, or nothing
+//!                      └ yes ─ expand ─> events made on demand ─ scan ─> like a trace
+//!                                           └ at the end: events for DevTools, if wanted (`browser`)
+//! ```
+//!
+//! The session of [`tracemill_trace::read`] asks for all of that through [`Expand`], and knows nothing of profiles.
+
+use super::browser::{FOR_DEVTOOLS, Started, browser_events};
+use super::events::{Events, content, is_profile};
+use super::identity::{Identities, ProfileInputs};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::read::{Expand, Expanded};
+use tracemill_trace::run::flaws::Flaws;
+use tracemill_trace::store::{Payload, Store};
+
+/// Keys that profiles begin with: a pipe that begins otherwise is no profile, and need not be kept until that is known.
+const KEYS: [&[u8]; 10] = [
+    b"\"nodes\"",
+    b"\"head\"",
+    b"\"startTime\"",
+    b"\"endTime\"",
+    b"\"samples\"",
+    b"\"timeDeltas\"",
+    b"\"timestamps\"",
+    b"\"typeId\"",
+    b"\"title\"",
+    b"\"$vscode\"",
+];
+
+/// Reads CPU profiles as the events that V8 would have streamed: for [`Trace::observe`](tracemill_trace::Trace::observe) and
+/// [`Scan`](tracemill_trace::observe::Scan).
+///
+/// One serves one run. Heap: 60 bytes a node of the profile that is being read, and some dozen bytes a profile.
+///
+/// ```
+/// use tracemill_trace::{EventOrder, Limits, Source, Trace};
+/// use tracemill_cpuprofile::{ProfileInputs, ProfileReader};
+///
+/// let text = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"startTime":10,"endTime":30,"samples":[1],"timeDeltas":[5]}"#;
+/// let rules = ProfileInputs { pid_tid: vec![("a.cpuprofile".into(), 7, 8)] }; // what the file does not say
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let mut reader = ProfileReader::new(&rules, false, false);
+/// let trace = Trace::observe(&[Source::bytes("a.cpuprofile", text)], &limits, &mut reader, ())?;
+/// let first = trace.events(EventOrder::Time).next().expect("there is one");
+/// assert!(String::from_utf8_lossy(first.bytes).contains(r#""pid":7,"tid":8"#));
+/// # Ok::<(), tracemill_trace::Error>(())
+/// ```
+pub struct ProfileReader {
+    rules: ProfileInputs,
+    one_process: bool,
+    for_devtools: bool,
+    identities: Option<Identities>,
+    /// The profiles read so far.
+    started: Vec<Started>,
+}
+
+impl ProfileReader {
+    /// With `one_process` all are threads of the earliest; `for_devtools` adds the events by which DevTools shows the main
+    /// thread of the profiles as such.
+    pub fn new(rules: &ProfileInputs, one_process: bool, for_devtools: bool) -> Self {
+        let rules = rules.clone();
+        ProfileReader { rules, one_process, for_devtools, identities: None, started: Vec::new() }
+    }
+}
+
+impl Expand for ProfileReader {
+    fn begin(&mut self, paths: &mut dyn Iterator<Item = &Path>) {
+        self.identities = Some(Identities::new(paths, &self.rules, self.one_process));
+    }
+
+    fn may_take(&self, first: &[u8]) -> bool {
+        let text = first.trim_ascii_start();
+        let key = text.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+        key.is_some_and(|key| KEYS.iter().any(|known| key.starts_with(known)))
+    }
+
+    fn takes(&self, document: &Document) -> bool {
+        is_profile(document)
+    }
+
+    fn expand(&mut self, path: &Path, payload: &Arc<Payload>, document: &Document) -> Expanded {
+        let content = content(document, &Store::of_one(payload));
+        let (rules, one) = (&self.rules, self.one_process);
+        let identities =
+            self.identities.get_or_insert_with(|| Identities::new(std::iter::empty(), rules, one));
+        let mut identity = identities.next(path, &content);
+        let said = identity.said.take();
+        let flaws = Arc::new(Mutex::new(Flaws::default()));
+        let events = Events::new(Arc::clone(payload), document, identity, Arc::clone(&flaws));
+        self.started.push(events.started());
+        Expanded { heap: events.heap(), events: Box::new(events), flaws, said }
+    }
+
+    fn last(&mut self, first: Option<i64>) -> Option<(&'static str, Vec<u8>)> {
+        let events = browser_events(&self.started, first).filter(|_| self.for_devtools)?;
+        Some((FOR_DEVTOOLS, events))
+    }
+}

@@ -1,0 +1,115 @@
+//! CPU profiles: out of traces, into traces.
+//!
+//! ```text
+//!   trace ─ scan ─> router ─> streams ─ order ─> assemble ─> Profile ─> write ─> .cpuprofile
+//!                   (pid, id)  chunks            columns
+//!   .cpuprofile ─> events ─> trace text ─> scan ─> like any other trace
+//! ```
+//!
+//! ```
+//! use tracemill_trace::{Limits, Source};
+//! let text = r#"[{"ph":"P","name":"Profile","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},
+//!   {"ph":"P","name":"ProfileChunk","pid":7,"tid":9,"id":"0x1","ts":2,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,
+//!   "callFrame":{"functionName":"parse","scriptId":0}}],"samples":[1,1]},"timeDeltas":[5,7]}}}]"#;
+//!
+//! let limits = Limits::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap, folder for what exceeds them
+//! let opened = tracemill_cpuprofile::open(&[Source::bytes("a.json", text)], &limits)?;
+//! for profile in opened.profiles()?.iter() {
+//!     let profile = profile?;
+//!     let hottest = &profile.hot()[0];
+//!     println!("{} {}: {} samples, most in {}", profile.pid(), profile.tid(), profile.samples(), hottest.name);
+//!     # assert_eq!((&*profile.pid(), &*profile.tid(), profile.samples()), ("7", "8", 2));
+//!     assert_eq!((&*hottest.name, hottest.self_ns), ("parse", 7_000));
+//! }
+//! # Ok::<(), tracemill_trace::Error>(())
+//! ```
+//!
+//! # What is read
+//!
+//! | event | ph | what it says |
+//! |---|---|---|
+//! | `Profile` | P | pid, id, and in `tid` the thread that was sampled; its `ts` is where times begin |
+//! | `ProfileChunk` | P | from any thread: `args.data` with `cpuProfile.nodes`, `cpuProfile.samples`, `timeDeltas`, and `lines` or `columns` |
+//! | `CpuProfile` | X | a whole profile in `args.data.cpuProfile` |
+//!
+//! Events of one profile have pid and id in common, nothing else: see [`stream_key`]. Text has microseconds with up to any number of digits;
+//! here times are nanoseconds, rounded down ([`FlawKind::Rounded`](tracemill_trace::run::flaws::FlawKind::Rounded) counts where that loses
+//! something), in the clock of the events. Offsets are bytes among all inputs, which stand behind each other.
+//!
+//! Where rules come from: the layout of events from V8 (`CpuProfile::StreamPendingTraceEvents`), that of `.cpuprofile` files from the type
+//! `Profiler.Profile` of the Chrome DevTools Protocol, and what a profile means (which event counts, which tree, which order) from how
+//! DevTools reads one (`CPUProfileDataModel` and its handler of samples). Where we differ, since DevTools would lose something, it is counted.
+//!
+//! # Damage and memory
+//!
+//! What is damaged costs what it touches and no more: a chunk that is no JSON, a sample without a node, times that run backwards. Each is
+//! counted by kind with its place ([`tracemill_trace::run::flaws`]), the rest of the profile is put together. Memory is bounded: 36 bytes of heap
+//! for each node of a call tree, everything else goes to disk beyond its share of [`Limits::memory`](tracemill_trace::Limits::memory).
+//!
+//! # Parts
+//!
+//! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
+//! one way to read a profile. Modules in the order in which bytes meet them: `chunk` (args to columns), `router` (events
+//! to streams, on the worker that finds them: `key` tells streams apart), `decoded_chunks` and `contents` (decoded chunks, side by side or made again), `streams`
+//! and `profile_parts` (all streams, and the profiles in them), `order`
+//! (chunks in stream order; `time_order` tells where a merge must look), `tree` and `assemble` (chunks to one profile, `assembled`), `write` (profile to `.cpuprofile`), `events` and
+//! `identity` (`.cpuprofile` to events); `profiles` is the door to all of that; `skim`, `excerpt`,
+//! `window` and `rebase` serve slices, `known` those by an index.
+#![forbid(unsafe_code)]
+
+mod assemble;
+mod assembled;
+mod browser;
+mod check;
+mod chunk;
+mod collect;
+mod contents;
+mod decoded_chunks;
+mod events;
+mod excerpt;
+mod identity;
+mod in_force;
+mod inputs;
+mod key;
+mod known;
+mod nested;
+mod numbers;
+mod order;
+mod profile_parts;
+mod profiles;
+mod rebase;
+mod router;
+mod skim;
+mod source;
+mod streams;
+mod text;
+mod time_order;
+mod tree;
+mod window;
+mod write;
+
+pub use assemble::Assembly;
+pub use assembled::text_of;
+pub use browser::FOR_DEVTOOLS;
+pub use check::{Suspects, Verdict};
+pub use chunk::{Chunk, NO_ID};
+pub use collect::{Collector, PlacedProfile, head_of, source_of};
+pub use contents::{Contents, decode_into};
+pub use decoded_chunks::{ChunkRef, DecodedChunks};
+pub use events::content;
+pub use identity::{Identities, Identity, ProfileInputs};
+pub use inputs::ProfileReader;
+pub use key::{StreamKey, StreamNumbers, push_canonical, stream_key};
+pub use known::{KnownChunk, KnownChunks};
+pub use order::ChunkOrder;
+pub use order::{SortSpace, order_chunks};
+pub use profile_parts::ProfileParts;
+pub use profiles::{CpuProfile, HotFunction, ProfiledTrace, Profiles, open};
+pub use router::{Detail, Role, Router};
+pub use skim::{FARTHEST, Skim, is_far};
+pub use source::ProfileSource;
+pub use streams::{Group, Room, Streams};
+pub use text::Text;
+pub use time_order::StreamOrders;
+pub use window::{Cut, cut_streams};
+pub use write::write;

@@ -1,0 +1,432 @@
+//! A CPU profile stream re-based: what of it lies in windows of time, as a stream that begins there.
+//!
+//! ```text
+//!   stream      Profile @10   samples  12 15 18 │ 21 24 27 │ 30 …      window │20 … 30│
+//!   re-based    Profile @20   samples             21 24 27             first step 1, then as they were
+//! ```
+//!
+//! A re-based stream has the samples inside, with their exact times, lines and columns; the nodes that they name with all
+//! ancestors, as they are written; and the `trace_ids` of those. A window between whose start and its first sample time
+//! passes begins with the sample that is in force there ([`InForce`]). `ts` of its `Profile` event is the start of the window
+//! if its own lies outside, and `startTime` of its data moves by as much. Samples go into chunks of at most 10,000,
+//! each with the nodes that it needs first.
+//!
+//! Cost: the profile is put together (see `assemble`), and its samples are read twice more. Heap: its call tree.
+
+use super::assembled::{Profile, Samples, Wanted};
+use super::collect::PlacedProfile;
+use super::in_force::InForce;
+use super::streams::Group;
+use super::tree::NONE;
+use tracemill_tokenizer::{Field, fields_of, members, string_is};
+use tracemill_trace::json::member;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::json::{push_integer, push_micros};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
+use tracemill_trace::time::attos::Attos;
+use tracemill_trace::time::windows::Windows;
+
+/// Samples, and nodes, of a chunk at most.
+const MOST: usize = 10_000;
+
+/// Line and column of a sample; 0 if it has none.
+type Positions = [i64; 2];
+
+/// A stream on its way into the windows: made of a profile that was put together, and written once.
+pub(crate) struct Rebase<'g, 's, 'p> {
+    group: Group<'g>,
+    whole: &'g PlacedProfile<'s, 'p>,
+    windows: &'g Windows,
+    /// The sample in force where each window begins: its node, line and column.
+    in_force: Vec<Option<(u32, Positions)>>,
+    store: &'g Store<'p>,
+    /// Where each node stands among all, parents first.
+    position: Vec<u32>,
+    /// Which nodes a chunk has had already.
+    sent: Vec<bool>,
+    /// What ends an event, up to its time.
+    tail: Vec<u8>,
+    /// Whether a chunk has said where the profile is from.
+    begun: bool,
+    /// Nanoseconds: of the last event.
+    ts: i64,
+    /// The event at hand.
+    out: Vec<u8>,
+}
+
+/// Samples of a chunk.
+#[derive(Default)]
+struct Batch {
+    nodes: Vec<u32>,
+    deltas: Vec<i64>,
+    positions: [Vec<i64>; 2],
+    /// Time of the first.
+    first: i64,
+}
+
+/// Samples with their times and positions.
+struct Walk<'a> {
+    steps: Samples<'a>,
+    positions: [Option<Samples<'a>>; 2],
+    time: i64,
+}
+
+impl Iterator for Walk<'_> {
+    /// A sample's node, its time, its line and column.
+    type Item = (u32, i64, Positions);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let sample = self.steps.next()?;
+        self.time = self.time.saturating_add(sample.delta);
+        let mut positions = [0; 2];
+        for (own, samples) in positions.iter_mut().zip(&mut self.positions) {
+            if let Some(samples) = samples {
+                *own = samples.next().map_or(0, |sample| sample.position);
+            }
+        }
+        Some((sample.node, self.time, positions))
+    }
+}
+
+/// Samples as they are written: those in windows, and at the start of each window the one that is in force there.
+struct Inside<'a> {
+    walk: Walk<'a>,
+    windows: &'a Windows,
+    /// What is in force at the start of each window that did not begin yet.
+    in_force: std::iter::Peekable<std::vec::IntoIter<(usize, u32, Positions)>>,
+    /// A sample, with the number of its window, that comes when those before it have begun.
+    held: Option<(usize, (u32, i64, Positions))>,
+}
+
+impl Iterator for Inside<'_> {
+    /// A sample's node, its time, its line and column.
+    type Item = (u32, i64, Positions);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.held.is_none() {
+            let Some(sample) = self.walk.next() else { break };
+            self.held = self.windows.at(sample.1).map(|window| (window, sample));
+        }
+        let to = self.held.map_or(usize::MAX, |(window, _)| window);
+        match self.in_force.next_if(|&(window, ..)| window <= to) {
+            Some((window, node, positions)) => Some((node, self.windows.0[window].0, positions)),
+            None => self.held.take().map(|(_, sample)| sample),
+        }
+    }
+}
+
+impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
+    /// Looks through the samples once, for what is in force where each window begins.
+    pub(crate) fn new(
+        group: Group<'g>,
+        whole: &'g PlacedProfile<'s, 'p>,
+        windows: &'g Windows,
+        store: &'g Store<'p>,
+    ) -> Result<Self, Error> {
+        let tree = &whole.profile.tree;
+        let mut position: Vec<u32> = (0..tree.len() as u32).collect();
+        for (at, node) in (0..).zip(tree.parents_first().into_iter().flatten()) {
+            position[node as usize] = at;
+        }
+        let (sent, ts) = (vec![false; tree.len()], i64::MIN);
+        let (tail, out, begun) = (Vec::new(), Vec::new(), false);
+        let in_force = Vec::new();
+        let mut rebase =
+            Rebase { group, whole, windows, in_force, store, position, sent, tail, begun, ts, out };
+        let mut in_force = InForce::new(windows);
+        for (node, time, positions) in rebase.walk() {
+            in_force.note(time, (node, positions));
+        }
+        rebase.in_force = in_force.finish(whole.last);
+        Ok(rebase)
+    }
+
+    fn profile(&self) -> &'g Profile<'s, 'p> {
+        &self.whole.profile
+    }
+
+    /// All samples, each with its time: the times of one profile are the sums of its steps, so nothing can be skipped.
+    fn walk(&self) -> Walk<'g> {
+        let profile = self.profile();
+        let [lines, columns] = profile.has_positions();
+        let of = |which, has: bool| has.then(|| profile.samples(Wanted::Position(which)));
+        let positions = [of(0, lines), of(1, columns)];
+        Walk { steps: profile.samples(Wanted::Steps), positions, time: self.whole.start }
+    }
+
+    /// The samples that are written.
+    fn inside(&self) -> Inside<'g> {
+        let windows = self.in_force.iter().enumerate();
+        let known = windows.filter_map(|(window, &own)| own.map(|(node, at)| (window, node, at)));
+        let in_force: Vec<_> = known.collect();
+        let (walk, in_force) = (self.walk(), in_force.into_iter().peekable());
+        Inside { walk, windows: self.windows, in_force, held: None }
+    }
+
+    /// Makes its events: the `Profile` event, chunks of samples, and one with the end if the profile has one. Returns the samples in them.
+    pub(crate) fn write(
+        mut self,
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let start = self.start();
+        self.write_head(start, emit)?;
+        self.tail = self.envelope();
+        let mut batch = Batch::default();
+        let (mut before, mut count, mut last) = (start, 0, start);
+        for (node, time, positions) in self.inside() {
+            if batch.nodes.is_empty() {
+                batch.first = time;
+            }
+            batch.nodes.push(node);
+            batch.deltas.push(time.saturating_sub(before));
+            for (list, position) in batch.positions.iter_mut().zip(positions) {
+                list.push(position);
+            }
+            (before, count, last) = (time, count + 1, last.max(time));
+            if batch.nodes.len() == MOST {
+                self.write_chunk(&std::mem::take(&mut batch), emit)?;
+            }
+        }
+        if !batch.nodes.is_empty() {
+            self.write_chunk(&batch, emit)?;
+        }
+        self.write_end(last, emit)?;
+        Ok(count)
+    }
+
+    /// The start: its own, or that of the window of the first sample.
+    fn start(&self) -> i64 {
+        let own = self.whole.start;
+        if self.windows.at(own).is_some() {
+            return own;
+        }
+        let Some((_, time, _)) = self.inside().next() else { return own };
+        let from = self.windows.at(time).map_or(time, |window| self.windows.0[window].0);
+        // a window without a limit has no first moment
+        if from == i64::MIN { time } else { from }
+    }
+
+    /// The `Profile` event that counts, with its start moved. Its bytes stay but for two numbers: `ts`, and `startTime`, which moves by as much,
+    /// digit by digit, since it may be of another clock.
+    fn write_head(
+        &mut self,
+        start: i64,
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.ts = start;
+        let Some(head) = self.group.own.heads.last() else { return Ok(()) };
+        let bytes = self.store.event(head.entry.place);
+        if start == self.whole.start {
+            return emit(bytes);
+        }
+        let spans = fields_of(bytes);
+        let event = spans.of(bytes);
+        let mut patches = Patches::default();
+        let ts = event.field(Field::Ts).and_then(Attos::of);
+        let data = event.field(Field::Args).and_then(|args| member(args, b"data"));
+        if let Some(value) = data.and_then(|data| member(data, b"startTime"))
+            && let Some(moved) = ts.zip(Attos::of(value))
+        {
+            let mut text = Vec::new();
+            (moved.1 + Attos::from_nanos(start) - moved.0).push(&mut text);
+            patches.number(bytes, value, &text);
+        }
+        let mut text = Vec::new();
+        push_micros(start, &mut text);
+        patches.field(&event, Field::Ts, &text);
+        emit(&patches.apply(bytes))
+    }
+
+    /// `,"cat":…,"id":…,"name":"ProfileChunk","ph":"P","pid":…,"tid":…,"ts":`
+    fn envelope(&self) -> Vec<u8> {
+        let head = || self.group.own.heads.last().map(|head| head.entry);
+        let Some(first) = self.group.chunks().first().or_else(head) else { return Vec::new() };
+        let bytes = self.store.event(first.place);
+        let spans = fields_of(bytes);
+        let mut tail = Vec::new();
+        for field in [Field::Cat, Field::Id, Field::Id2] {
+            if let Some(value) = spans.field(bytes, field) {
+                tail.extend_from_slice(format!(",\"{}\":", field.key()).as_bytes());
+                tail.extend_from_slice(value);
+            }
+        }
+        tail.extend_from_slice(b",\"name\":\"ProfileChunk\",\"ph\":\"P\"");
+        for field in [Field::Pid, Field::Tid] {
+            if let Some(value) = spans.field(bytes, field) {
+                tail.extend_from_slice(format!(",\"{}\":", field.key()).as_bytes());
+                tail.extend_from_slice(value);
+            }
+        }
+        tail.extend_from_slice(b",\"ts\":");
+        tail
+    }
+
+    /// Ends the event at hand: all have one envelope, but for the time.
+    fn end_event(&mut self, emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        self.out.extend_from_slice(&self.tail);
+        push_micros(self.ts, &mut self.out);
+        self.out.push(b'}');
+        emit(&self.out)
+    }
+
+    /// A chunk of samples; where it needs more nodes than a chunk may have, chunks of nodes alone come before it.
+    fn write_chunk(
+        &mut self,
+        batch: &Batch,
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut nodes = self.needed(batch);
+        while nodes.len() > MOST {
+            let rest = nodes.split_off(MOST);
+            self.begin_nodes(&nodes);
+            self.out.extend_from_slice(b"}}}");
+            self.end_event(emit)?;
+            nodes = rest;
+        }
+        self.ts = self.ts.max(batch.first);
+        self.begin_nodes(&nodes);
+        self.out.extend_from_slice(if nodes.is_empty() { b"" } else { b"," });
+        let tree = &self.profile().tree;
+        self.list("\"samples\":[", &batch.nodes, |&node, out| push_integer(tree.id(node), out));
+        self.out.push(b'}');
+        let has = self.profile().has_positions();
+        for (number, key) in [",\"lines\":[", ",\"columns\":["].into_iter().enumerate() {
+            if has[number] {
+                self.list(key, &batch.positions[number], |&number, out| push_integer(number, out));
+            }
+        }
+        self.list(",\"timeDeltas\":[", &batch.deltas, |&ns, out| push_micros(ns, out));
+        self.out.extend_from_slice(b"}}");
+        self.end_event(emit)
+    }
+
+    fn list<T>(&mut self, open: &str, items: &[T], push: impl Fn(&T, &mut Vec<u8>)) {
+        self.out.extend_from_slice(open.as_bytes());
+        for (number, item) in items.iter().enumerate() {
+            if number > 0 {
+                self.out.push(b',');
+            }
+            push(item, &mut self.out);
+        }
+        self.out.push(b']');
+    }
+
+    /// Nodes that a batch is the first to need, with all ancestors, parents first.
+    fn needed(&mut self, batch: &Batch) -> Vec<u32> {
+        let tree = &self.whole.profile.tree;
+        let mut nodes = Vec::new();
+        for &node in &batch.nodes {
+            let mut node = node;
+            while node != NONE && !std::mem::replace(&mut self.sent[node as usize], true) {
+                nodes.push(node);
+                node = tree.parents[node as usize];
+            }
+        }
+        nodes.sort_unstable_by_key(|&node| self.position[node as usize]);
+        nodes
+    }
+
+    /// Begins a chunk, with these nodes.
+    fn begin_nodes(&mut self, nodes: &[u32]) {
+        self.out.clear();
+        self.out.extend_from_slice(b"{\"args\":{\"data\":{");
+        if let Some(source) = self.profile().source
+            && !std::mem::replace(&mut self.begun, true)
+        {
+            self.out.extend_from_slice(format!("\"source\":\"{}\",", source.name()).as_bytes());
+        }
+        self.out.extend_from_slice(b"\"cpuProfile\":{");
+        if nodes.is_empty() {
+            return;
+        }
+        let profile = self.profile();
+        self.list("\"nodes\":[", nodes, |&node, out| push_node(profile, node, out));
+    }
+
+    /// The end: what is known of the whole profile.
+    fn write_end(
+        &mut self,
+        last: i64,
+        emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let profile = self.profile();
+        let ids = profile.trace_ids.iter().filter(|(_, node)| self.sent[*node as usize]);
+        let mut inner: Vec<u8> = Vec::new();
+        for (number, &(key, node)) in ids.enumerate() {
+            inner.extend_from_slice(if number == 0 { b"\"trace_ids\":{" } else { b"," });
+            inner.extend_from_slice(profile.text(key));
+            inner.push(b':');
+            push_integer(profile.tree.id(node), &mut inner);
+        }
+        inner.extend_from_slice(if inner.is_empty() { b"" } else { b"}" });
+        for extra in &profile.extras {
+            inner.extend_from_slice(if inner.is_empty() { b"" } else { b"," });
+            inner.extend_from_slice(profile.text(extra.key));
+            inner.push(b':');
+            inner.extend_from_slice(profile.text(extra.value));
+        }
+        if inner.is_empty() && profile.end.is_none() {
+            return Ok(());
+        }
+        self.ts = self.ts.max(last);
+        self.out.clear();
+        self.out.extend_from_slice(b"{\"args\":{\"data\":{");
+        if !inner.is_empty() {
+            self.out.extend_from_slice(b"\"cpuProfile\":{");
+            self.out.extend_from_slice(&inner);
+            self.out.push(b'}');
+        }
+        if profile.end.is_some() {
+            self.out.extend_from_slice(if inner.is_empty() { b"" } else { b"," });
+            self.out.extend_from_slice(b"\"endTime\":");
+            push_micros(self.end(last), &mut self.out);
+        }
+        self.out.extend_from_slice(b"}}");
+        self.end_event(emit)
+    }
+
+    /// The end as the data has it, which need not be of the clock of the events: no later than the window.
+    fn end(&self, last: i64) -> i64 {
+        let end = match self.windows.at(last) {
+            Some(window) => self.whole.bounds.end.min(self.windows.0[window].1),
+            None => self.whole.bounds.end,
+        };
+        match self.group.own_start() {
+            Some(own) => own.saturating_add(end.saturating_sub(self.whole.start)),
+            None => end,
+        }
+    }
+}
+
+/// A node as it is written, if that says the same once others are gone; otherwise with its id and parent made anew.
+fn push_node(profile: &Profile<'_, '_>, node: u32, out: &mut Vec<u8>) {
+    let tree = &profile.tree;
+    let text = profile.text(tree.texts[node as usize]);
+    let parent = tree.parents[node as usize];
+    let parent = (parent != NONE).then(|| tree.id(parent).to_string());
+    let has = |name: &[u8]| member(text, name);
+    let stays = !tree.renumber
+        && has(b"children").is_none()
+        && has(b"hitCount").is_none()
+        && has(b"parent") == parent.as_deref().map(str::as_bytes);
+    if stays {
+        return out.extend_from_slice(text);
+    }
+    out.extend_from_slice(b"{\"id\":");
+    push_integer(tree.id(node), out);
+    if let Some(parent) = parent {
+        out.extend_from_slice(b",\"parent\":");
+        out.extend_from_slice(parent.as_bytes());
+    }
+    const MADE: [&[u8]; 4] = [b"id", b"parent", b"children", b"hitCount"];
+    for (key, value) in
+        members(text).filter(|(key, _)| !MADE.iter().any(|emit| string_is(key, emit)))
+    {
+        out.push(b',');
+        out.extend_from_slice(key);
+        out.push(b':');
+        out.extend_from_slice(value);
+    }
+    out.push(b'}');
+}

@@ -1,0 +1,391 @@
+//! A look at a chunk of a CPU profile that finds its times and the ids of its nodes, and leaves the rest: what a window
+//! of time needs of the chunks outside it.
+//!
+//! It reads what V8 writes, key by key, and nothing else:
+//!
+//! ```text
+//!   {"data":{"columns":[…],"cpuProfile":{"nodes":[…],"samples":[…]},"lines":[…],"source":"Internal","timeDeltas":[…]}}
+//!            ^ may be missing            ^ may be missing           ^ any order, timeDeltas must be there, columns may
+//! ```
+//!
+//! A list ends at the next `]`: lists of numbers hold no other, and one in a name or in a list of children makes what
+//! follows something else, so that the chunk is decoded in full. So is any that is not quite so.
+//!
+//! Cost: 0.2 ns a byte; decoding takes 1 ns.
+
+use super::chunk::Chunk;
+use memchr::{memchr, memmem};
+use std::ops::RangeInclusive;
+use std::sync::LazyLock;
+use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::record;
+
+/// Nanoseconds (73 years) up to which times, and sums of steps, are summed in any grouping: no sum of two of them overflows.
+pub const FARTHEST: i64 = 1 << 61;
+
+/// Whether a time, or a sum of steps, is farther from 0 than [`FARTHEST`].
+pub fn is_far(time: i64) -> bool {
+    time.unsigned_abs() > FARTHEST.unsigned_abs()
+}
+
+record! {
+    /// What was found of a chunk: 48 bytes in memory, 44 on disk.
+    ///
+    /// ```
+    /// use tracemill_cpuprofile::Skim;
+    /// use tracemill_tokenizer::fields_of;
+    ///
+    /// let skim = |event: &str| Skim::of(&fields_of(event.as_bytes()).of(event.as_bytes()));
+    /// let chunk = r#"{"args":{"data":{"cpuProfile":{"nodes":[{"id":4},{"id":9}],"samples":[9,4]},"timeDeltas":[5,-7]}}}"#;
+    /// let own = skim(chunk).expect("as V8 writes it");
+    /// assert_eq!((own.samples(), own.duration(), own.low, own.high), (2, -2_000, -2_000, 5_000)); // nanoseconds
+    /// assert_eq!(own.ids(), 4..=9);
+    /// assert_eq!(Skim::of_numbers(own.numbers()), Some(own));
+    /// assert_eq!(skim(&chunk.replace(":[5", ": [5")), None); // other white space: to be decoded
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Skim {
+        /// How many samples there are, and the sum of the steps in nanoseconds.
+        count: u64,
+        duration: i64,
+        /// The least and the greatest time of a sample, in nanoseconds since the last sample of the chunk before; 0 if there
+        /// are no samples.
+        pub low: i64,
+        /// See `low`.
+        pub high: i64,
+        /// Ids of all nodes lie between these; the first is greater if there are no nodes. The second may stand for all that
+        /// are greater still.
+        ids: (u32, u32),
+        /// Whether it has lines, and columns.
+        pub positions: [bool; 2],
+        /// Whether it says to be of a trace ([`ProfileSource::Internal`](super::source::ProfileSource)).
+        pub is_internal: bool,
+        form: Form,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// As V8 writes it: all of it is known.
+    Plain,
+    /// Another than those read here: only its steps are known.
+    Other,
+    /// Another, with more steps than samples, or fewer.
+    Uneven,
+}
+
+record! { enum Form { Plain, Other, Uneven } }
+
+const _: () = assert!(size_of::<Skim>() == 48);
+
+/// Digits of a number that is read here.
+const DIGITS: usize = 12;
+
+impl Skim {
+    /// The least and the greatest time of a sample, where the last sample of the chunk before is `before`: nanoseconds.
+    pub fn times(&self, before: i64) -> (i64, i64) {
+        (before.saturating_add(self.low), before.saturating_add(self.high))
+    }
+
+    /// Skims the args of a `ProfileChunk` event; `None` if they must be decoded. What it finds is what decoding would find: anything that could
+    /// make a difference (white space, a fraction, a second list, lists of other lengths) is `None`.
+    pub fn of(event: &Event<'_>) -> Option<Skim> {
+        let args = event.field_and_rest(Field::Args)?;
+        let mut rest = args.strip_prefix(b"{\"data\":{")?;
+        // how many lines and columns there are
+        let mut counts = [None; 2];
+        while let Some((which, numbers)) = position(rest.strip_prefix(b"\"")?) {
+            let (numbers, behind) = list(numbers)?;
+            if counts[which].replace(count(numbers)?).is_some() {
+                return None;
+            }
+            rest = behind.strip_prefix(b",")?;
+        }
+        rest = rest.strip_prefix(b"\"cpuProfile\":{")?;
+        let mut ids = (u32::MAX, 0);
+        if let Some(nodes) = rest.strip_prefix(b"\"nodes\":[") {
+            let (nodes, behind) = list(nodes)?;
+            ids = ids_of(nodes);
+            rest = behind.strip_prefix(b",")?;
+        }
+        let (samples, mut rest) = list(rest.strip_prefix(b"\"samples\":[")?)?;
+        let count = count(samples)?;
+        rest = rest.strip_prefix(b"}")?;
+        let (low, high, positions) = (0, 0, [false; 2]);
+        let (is_internal, form) = (false, Form::Plain);
+        let mut skim = Skim { count, duration: 0, low, high, ids, positions, is_internal, form };
+        let mut steps = None;
+        while let Some(member) = rest.strip_prefix(b",\"") {
+            if let Some(deltas) = member.strip_prefix(b"timeDeltas\":[") {
+                let deltas = (list(deltas)?, steps.is_none());
+                let ((deltas, end), true) = deltas else { return None };
+                steps = Some(skim.steps(deltas, count)?);
+                rest = end;
+            } else if let Some((which, numbers)) = position(member) {
+                let (numbers, end) = list(numbers)?;
+                if counts[which].replace(self::count(numbers)?).is_some() {
+                    return None;
+                }
+                rest = end;
+            } else {
+                rest = member.strip_prefix(b"source\":\"Internal\"")?;
+                if std::mem::replace(&mut skim.is_internal, true) {
+                    return None;
+                }
+            }
+        }
+        if counts.into_iter().flatten().any(|own| own != count) {
+            return None;
+        }
+        skim.positions = counts.map(|own| own.is_some());
+        let behind = rest.strip_prefix(b"}}")?;
+        let ends = matches!(behind, [b',', ..] | [b'}']);
+        skim.duration = steps?;
+        ends.then_some(skim)
+    }
+
+    /// Reads as many steps as there are samples; returns their sum.
+    fn steps(&mut self, deltas: &[u8], count: u64) -> Option<i64> {
+        let (mut sum, mut found) = (0i64, 0);
+        (self.low, self.high) = (i64::MAX, i64::MIN);
+        let mut rest = deltas;
+        while !rest.is_empty() {
+            let negative = rest[0] == b'-';
+            let digits = &rest[usize::from(negative)..];
+            let (mut number, mut len) = (0i64, 0);
+            while let Some(digit) = digits.get(len).map(|byte| byte.wrapping_sub(b'0'))
+                && digit <= 9
+            {
+                number = number * 10 + i64::from(digit);
+                len += 1;
+                if len > DIGITS {
+                    return None;
+                }
+            }
+            if len == 0 || (len > 1 && digits[0] == b'0') {
+                return None;
+            }
+            sum = sum.checked_add(if negative { -number } else { number } * 1000)?;
+            (self.low, self.high) = (self.low.min(sum), self.high.max(sum));
+            found += 1;
+            rest = match &digits[len..] {
+                [] => &[],
+                // a comma stands between two numbers
+                [b',', more @ ..] if !more.is_empty() => more,
+                _ => return None,
+            };
+        }
+        if found == 0 {
+            (self.low, self.high) = (0, 0);
+        }
+        (found == count).then_some(sum)
+    }
+
+    /// What skimming would have found of a chunk that had to be decoded: its times. Ids of nodes and the rest are not told, and it
+    /// [is another](Skim::is_other): so who needs them decodes it once more.
+    pub fn of_decoded(chunk: &Chunk) -> Skim {
+        let mut sum = 0_i64;
+        let (mut low, mut high) = (0, 0);
+        for (number, &delta) in chunk.deltas.iter().enumerate() {
+            sum = sum.saturating_add(delta);
+            let first = number == 0;
+            low = if first { sum } else { sum.min(low) };
+            high = if first { sum } else { sum.max(high) };
+        }
+        Skim {
+            count: chunk.samples.len() as u64,
+            duration: sum,
+            low,
+            high,
+            ids: (u32::MAX, 0),
+            positions: [false; 2],
+            is_internal: false,
+            form: match chunk.samples.len() == chunk.deltas.len() {
+                true => Form::Other,
+                false => Form::Uneven,
+            },
+        }
+    }
+
+    /// Number of its samples.
+    pub fn samples(&self) -> u64 {
+        self.count
+    }
+
+    /// The sum of the steps in nanoseconds: the time of its last sample since the last one of the chunk before.
+    pub fn duration(&self) -> i64 {
+        self.duration
+    }
+
+    /// Whether it is another than those read here: then only its steps are known.
+    pub fn is_other(&self) -> bool {
+        self.form != Form::Plain
+    }
+
+    /// Whether there are as many steps as samples.
+    pub fn is_even(&self) -> bool {
+        self.form != Form::Uneven
+    }
+
+    /// Whether nodes were found in it.
+    pub fn has_nodes(&self) -> bool {
+        self.ids.0 <= self.ids.1
+    }
+
+    /// Where the ids of its nodes lie, if it has any ([`Skim::has_nodes`]); an empty range if not. Ids beyond 32 bits make it open at the end.
+    pub fn ids(&self) -> RangeInclusive<u64> {
+        let (least, greatest) = self.ids;
+        u64::from(least)..=if greatest == u32::MAX { u64::MAX } else { greatest.into() }
+    }
+}
+
+/// Bits of what a chunk is.
+mod bits {
+    pub(super) const POSITIONS: [u64; 2] = [1, 2];
+    pub(super) const OTHER: u64 = 4;
+    pub(super) const INTERNAL: u64 = 32;
+}
+
+impl Skim {
+    /// It as numbers that mostly are small, for who writes them down: what it is, samples, sum of the steps, least time, that sum less
+    /// the greatest time, least id, and how many ids there are up to the greatest. Of chunks with as many steps as samples.
+    pub fn numbers(&self) -> [u64; 7] {
+        let [lines, columns] = bits::POSITIONS;
+        let bit = |has: bool, bit: u64| if has { bit } else { 0 };
+        let kind = bit(self.positions[0], lines) | bit(self.positions[1], columns);
+        let (least, ids) = match self.has_nodes() {
+            true => (self.ids.0.into(), u64::from(self.ids.1 - self.ids.0) + 1),
+            false => (0, 0),
+        };
+        [
+            kind | bit(self.is_other(), bits::OTHER) | bit(self.is_internal, bits::INTERNAL),
+            self.count,
+            self.duration as u64,
+            self.low as u64,
+            self.duration.wrapping_sub(self.high) as u64,
+            least,
+            ids,
+        ]
+    }
+
+    /// What has these numbers, see [`Skim::numbers`]; `None` if nothing can have them.
+    pub fn of_numbers([kind, count, duration, low, rest, least, ids]: [u64; 7]) -> Option<Skim> {
+        let greatest = least.checked_add(ids)?.saturating_sub(1);
+        let ids = match ids {
+            0 => (u32::MAX, 0),
+            _ => (u32::try_from(least).ok()?, u32::try_from(greatest).ok()?),
+        };
+        Some(Skim {
+            count,
+            duration: duration as i64,
+            low: low as i64,
+            high: (duration as i64).wrapping_sub(rest as i64),
+            ids,
+            positions: bits::POSITIONS.map(|bit| kind & bit != 0),
+            is_internal: kind & bits::INTERNAL != 0,
+            form: if kind & bits::OTHER == 0 { Form::Plain } else { Form::Other },
+        })
+    }
+}
+
+/// A list from behind its bracket to the next `]`, and what follows.
+pub(super) fn list(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = memchr(b']', rest)?;
+    Some((&rest[..end], &rest[end + 1..]))
+}
+
+/// Which of lines and columns a member holds, and its list from behind the bracket.
+fn position(member: &[u8]) -> Option<(usize, &[u8])> {
+    let lines = member.strip_prefix(b"lines\":[").map(|list| (0, list));
+    lines.or_else(|| Some((1, member.strip_prefix(b"columns\":[")?)))
+}
+
+/// How many whole numbers there are in a list of nothing else.
+fn count(list: &[u8]) -> Option<u64> {
+    let (Some(first), Some(last)) = (list.first(), list.last()) else { return Some(0) };
+    let (mut commas, mut odd) = (0u64, *first == b',' || *last == b',');
+    for (&byte, &next) in list.iter().zip(&list[1..]) {
+        let comma = byte == b',';
+        commas += u64::from(comma);
+        odd |= comma & (next == b',') | !(comma | byte.is_ascii_digit());
+    }
+    odd |= !last.is_ascii_digit();
+    (!odd).then_some(commas + 1)
+}
+
+/// The least and the greatest id of nodes; all there can be if one is not plain.
+fn ids_of(nodes: &[u8]) -> (u32, u32) {
+    const ANY: (u32, u32) = (0, u32::MAX);
+    static KEY: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("\"id\""));
+    if memchr(b'\\', nodes).is_some() {
+        return ANY;
+    }
+    let (mut least, mut greatest) = (u32::MAX, 0);
+    for at in KEY.find_iter(nodes) {
+        let value = nodes[at + 4..].trim_ascii_start();
+        // a name may be "id" too
+        let Some(value) = value.strip_prefix(b":") else { continue };
+        let value = value.trim_ascii_start();
+        let len = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let ends = matches!(value.get(len), Some(b',' | b'}'));
+        if !ends || !(1..=DIGITS).contains(&len) {
+            return ANY;
+        }
+        let id: u64 = value[..len].iter().fold(0, |id, &digit| id * 10 + u64::from(digit & 15));
+        let id = u32::try_from(id).unwrap_or(u32::MAX);
+        (least, greatest) = (least.min(id), greatest.max(id));
+    }
+    (least, greatest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contents::decode_into;
+    use tracemill_tokenizer::fields_of;
+    use tracemill_trace::spill::Record;
+
+    /// What V8 writes is read at a glance, and so it is what decoding finds.
+    #[test]
+    fn chunks_as_v8_writes_them_need_not_be_decoded() {
+        let nodes = "\"nodes\":[{\"id\":4},{\"id\":9,\"parent\":4}],";
+        let lists = "\"lines\":[7,8],\"columns\":[1,2],\"timeDeltas\":[5,-7]";
+        let modern = "\"lines\":[7,8],\"source\":\"Internal\",\"timeDeltas\":[5,-7]";
+        let cpu = |nodes: &str| format!("\"cpuProfile\":{{{nodes}\"samples\":[4,9]}}");
+        let forms = [
+            (format!("{},{lists}", cpu(nodes)), [true, true], false),
+            (format!("{},\"timeDeltas\":[5,-7]", cpu("")), [false, false], false),
+            (format!("\"columns\":[1,2],{},{modern}", cpu(nodes)), [true, true], true),
+            (format!("{},{modern}", cpu(nodes)), [true, false], true),
+        ];
+        for (data, positions, is_internal) in forms {
+            let text = format!("{{\"args\":{{\"data\":{{{data}}}}},\"ts\":1}}");
+            let spans = fields_of(text.as_bytes());
+            let event = spans.of(text.as_bytes());
+            let skim = Skim::of(&event).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((skim.positions, skim.is_internal), (positions, is_internal), "{text}");
+            let mut chunk = Chunk::default();
+            decode_into(&event, 0, &mut chunk);
+            let decoded = Skim::of_decoded(&chunk);
+            let times = |skim: &Skim| (skim.count, skim.duration, skim.low, skim.high);
+            assert_eq!(times(&skim), times(&decoded), "{text}");
+            assert_eq!(chunk.source.is_some(), is_internal, "{text}");
+            let ids = if data.contains("nodes") { 4..=9 } else { u64::from(u32::MAX)..=0 };
+            assert_eq!(skim.ids(), ids, "{text}");
+            assert_eq!(Skim::of_numbers(skim.numbers()), Some(skim), "{text}");
+            let mut bytes = [0; Skim::BYTES];
+            skim.encode(&mut bytes);
+            assert_eq!(Skim::decode(&bytes), skim, "{text}");
+            // another number of columns, a second source, or one that is not of a trace: left to who decodes
+            for (from, to) in [
+                ("[1,2]", "[1]"),
+                ("\"source\"", "\"source\":\"Internal\",\"source\""),
+                ("Internal", "Inspector"),
+            ] {
+                let odd = text.replace(from, to);
+                let spans = fields_of(odd.as_bytes());
+                assert_eq!(Skim::of(&spans.of(odd.as_bytes())).is_none(), odd != text, "{odd}");
+            }
+        }
+    }
+}

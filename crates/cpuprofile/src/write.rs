@@ -1,0 +1,483 @@
+//! A profile as V8 writes it to a `.cpuprofile`: nodes first, with `children` and `hitCount` filled in.
+//!
+//! ```text
+//! {"nodes":[{"id":1,"callFrame":{"functionName":…,"scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},
+//!            "hitCount":0,"children":[2,3]},
+//!           …],
+//!  "startTime":…,"endTime":…,"samples":[…],"timeDeltas":[…]}
+//! ```
+//!
+//! `"nodes":[` comes first because older DevTools know a profile by that. Missing parts of a call frame are filled in, since
+//! VS Code and speedscope expect them: url `""`, line and column −1 and `scriptId` as a string as DevTools does it for
+//! streams; a missing name is `""`, a missing `scriptId` `"0"`. Everything else a node or profile had is kept behind: `codeType`, `positionTicks`, `lines`, `trace_ids` …
+//!
+//! Numbers are those that were read: times as microseconds with as many digits as they need, ids as they are unless two nodes have the same one.
+//! What is written is JSON whatever was read: text that is none is mended and counted
+//! ([`FlawKind::Text`]), and so are values of another type than readers expect ([`FlawKind::Shape`]).
+//!
+//! Columns are written one after the other, since that is how the file has them: each takes a pass of its own. Heap: 8 bytes a node for the
+//! lists of children, and 128 KiB.
+
+use super::assembled::{Profile, Wanted};
+use super::tree::{Children, hits};
+use tracemill_tokenizer::{Cursor, number_text, parse, validate};
+use tracemill_trace::json::{
+    push_element, push_integer, push_micros, push_micros_element, push_sound, push_sound_key,
+};
+use tracemill_trace::output::Batch;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::flaws::{FlawKind, Flaws};
+
+/// When a profile began and ended, in the clock of the events.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// Microseconds as they are written in the trace, digit by digit: nanoseconds might not hold them.
+    pub start: Vec<u8>,
+    /// Nanoseconds.
+    pub end: i64,
+}
+
+/// Bytes gathered before they are handed on.
+const GATHER: usize = 64 * 1024;
+
+struct Writer<'b, 'o> {
+    batch: &'b mut Batch<'o>,
+    buffer: Vec<u8>,
+    /// Values that had to be changed.
+    flaws: Flaws,
+}
+
+impl Writer<'_, '_> {
+    fn flush_if_full(&mut self) -> Result<(), Error> {
+        if self.buffer.len() >= GATHER { self.flush() } else { Ok(()) }
+    }
+
+    /// As [`Writer::flush_if_full`], but keeps the last byte, which may have to go.
+    fn flush_but_last(&mut self) -> Result<(), Error> {
+        if self.buffer.len() < GATHER {
+            return Ok(());
+        }
+        let last = self.buffer.pop();
+        self.flush()?;
+        self.buffer.extend(last);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.batch.push(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Appends text that needs no look.
+    fn push(&mut self, text: &str) {
+        self.buffer.extend_from_slice(text.as_bytes());
+    }
+
+    /// A member of the profile itself.
+    fn member(&mut self, key: &[u8], value: &[u8], offset: u64) {
+        let key = !push_sound_key(key, &mut self.buffer);
+        self.push(":");
+        let value = !push_sound(value, &mut self.buffer);
+        self.flaws.add_many(FlawKind::Text, offset, u64::from(key) + u64::from(value));
+    }
+}
+
+/// Writes a profile as a `.cpuprofile`. Cost: a few ns for each sample and for each byte of the nodes.
+///
+/// What could not be written as it stands is added to the flaws of the profile: look at them behind this.
+///
+/// # Errors
+/// [`Write`](tracemill_trace::run::error::ErrorKind::Write) and [`BrokenPipe`](tracemill_trace::run::error::ErrorKind::BrokenPipe) of the output.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use tracemill_trace::output::{Length, Output};
+/// use tracemill_trace::output::target::OutputConfig;
+/// use tracemill_trace::{EventOrder, Limits, Source};
+/// use tracemill_cpuprofile::{Assembly, Room, Router, Streams, write};
+///
+/// // a file goes in, becomes events, and comes out as it was
+/// let text = concat!(
+///     r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"#,
+///     r#""hitCount":0,"children":[2]},{"id":2,"callFrame":{"functionName":"f","scriptId":"7","url":"a.js","lineNumber":3,"#,
+///     r#""columnNumber":12},"hitCount":2}],"startTime":10,"endTime":30,"samples":[2,2],"timeDeltas":[5,7.5]}"#, "\n",
+/// );
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let trace = tracemill_cpuprofile::open(&[Source::bytes("a.cpuprofile", text)], &limits)?.trace;
+/// let mut router = Router::default();
+/// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
+/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+/// streams.append(router, 0)?;
+/// streams.finish()?;
+/// let store = trace.store();
+/// let mut whole = streams.groups()[0].assemble(&store, Assembly::All { memory: 1 << 20 }, &limits)?;
+///
+/// let bytes = Arc::new(Mutex::new(Vec::new()));
+/// let output = Output::create(&OutputConfig::writer(Arc::clone(&bytes)), &limits, Length::Unknown)?;
+/// let mut buffer = Vec::new();
+/// let mut batch = output.batch(0, 0, &mut buffer);
+/// write(&mut whole.profile, &whole.bounds, &mut batch)?;
+/// batch.finish()?;
+/// output.finish()?;
+/// assert_eq!(String::from_utf8_lossy(&bytes.lock().unwrap()), text);
+/// # Ok::<(), tracemill_trace::Error>(())
+/// ```
+pub fn write(
+    profile: &mut Profile<'_, '_>,
+    bounds: &Bounds,
+    batch: &mut Batch<'_>,
+) -> Result<(), Error> {
+    let mut writer =
+        Writer { batch, buffer: Vec::with_capacity(2 * GATHER), flaws: Flaws::default() };
+    write_nodes(profile, &mut writer)?;
+    writer.push("],\"startTime\":");
+    writer.buffer.extend_from_slice(&bounds.start);
+    writer.push(",\"endTime\":");
+    push_micros(bounds.end, &mut writer.buffer);
+    write_samples(profile, &mut writer)?;
+    write_rest(profile, &mut writer)?;
+    writer.push("}\n");
+    writer.flush()?;
+    let flaws = writer.flaws;
+    profile.flaws.append(&flaws);
+    Ok(())
+}
+
+fn write_nodes(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
+    writer.push("{\"nodes\":[");
+    let children = profile.tree.children();
+    let root = profile.tree.root;
+    // the root first, whatever came first: readers take it for the root
+    let others = (0..profile.tree.len() as u32).filter(|&node| node != root);
+    for node in (!profile.tree.ids.is_empty()).then_some(root).into_iter().chain(others) {
+        if node != root {
+            writer.push(",");
+        }
+        write_node(profile, &children, node, writer);
+        writer.flush_if_full()?;
+    }
+    Ok(())
+}
+
+/// A node as V8 has it: its id, its call frame, its hits (its own number, else that of its samples), the ids of its children if it has any; then
+/// what else it had.
+fn write_node(
+    profile: &Profile<'_, '_>,
+    children: &Children,
+    node: u32,
+    writer: &mut Writer<'_, '_>,
+) {
+    let tree = &profile.tree;
+    let text = tree.texts[node as usize];
+    let frame = Frame::of(profile.text(text));
+    let mut changed = Changed::default();
+    writer.push("{\"id\":");
+    push_integer(tree.id(node), &mut writer.buffer);
+    writer.push(",\"callFrame\":");
+    frame.write(&mut writer.buffer, &mut changed);
+    writer.push(",\"hitCount\":");
+    let hits = hits(tree.hits[node as usize], profile.counted[node as usize]);
+    push_integer(hits, &mut writer.buffer);
+    let mut separator = ",\"children\":[";
+    for child in children.of(node) {
+        writer.push(separator);
+        push_integer(tree.id(child), &mut writer.buffer);
+        separator = ",";
+    }
+    if separator == "," {
+        writer.push("]");
+    }
+    frame.write_others(&mut writer.buffer, &mut changed);
+    changed.note(text.offset, &mut writer.flaws);
+    writer.push("}");
+}
+
+/// Keys and values as they are written.
+type Members<'t> = Vec<(&'t [u8], &'t [u8])>;
+
+/// The call frame of a node, taken apart: places of values, none of them decoded or copied. The text is proven once; where it is JSON, as
+/// nearly always, values are written as they stand.
+#[derive(Default)]
+pub(crate) struct Frame<'t> {
+    pub(crate) function: Option<&'t [u8]>,
+    script: Option<&'t [u8]>,
+    pub(crate) url: Option<&'t [u8]>,
+    /// Line and column, as they are written.
+    pub(crate) position: [Option<&'t [u8]>; 2],
+    /// In the old form lines and columns count from 1.
+    pub(crate) from_one: bool,
+    /// What else the call frame has.
+    others: Members<'t>,
+    /// What else the node has, beside its call frame.
+    others_of_node: Members<'t>,
+    /// Whether all of it is JSON, so that no value needs a look.
+    sound: bool,
+}
+
+impl<'t> Frame<'t> {
+    /// What a node's object says of its function: in its `callFrame`, or in the node itself as old profiles have it.
+    pub(crate) fn of(node: &'t [u8]) -> Self {
+        let sound = validate(node).is_ok();
+        let mut frame = Frame { from_one: true, sound, ..Frame::default() };
+        let mut own = Members::new();
+        let mut cursor = Cursor::new(node);
+        if !cursor.enter(b'{') {
+            return frame;
+        }
+        while let Some((key, written, value)) = next_member(&mut cursor) {
+            match &*key {
+                b"id" | b"parent" | b"hitCount" | b"children" => {}
+                b"callFrame" => {
+                    frame = Frame { from_one: false, sound, ..Frame::default() };
+                    frame.read(value);
+                }
+                _ => own.push((written, value)),
+            }
+        }
+        if frame.from_one {
+            own.retain(|&(key, value)| !frame.take(&key[1..key.len() - 1], value));
+        }
+        frame.others_of_node = own;
+        frame
+    }
+
+    /// Takes the members of a `callFrame`.
+    fn read(&mut self, object: &'t [u8]) {
+        let mut cursor = Cursor::new(object);
+        if !cursor.enter(b'{') {
+            return;
+        }
+        while let Some((key, written, value)) = next_member(&mut cursor) {
+            if !self.take(&key, value) {
+                self.others.push((written, value));
+            }
+        }
+    }
+
+    /// Takes a member if the call frame has a place for it; of one that comes twice the last counts.
+    fn take(&mut self, key: &[u8], value: &'t [u8]) -> bool {
+        let own = match key {
+            b"functionName" => &mut self.function,
+            b"scriptId" => &mut self.script,
+            b"url" => &mut self.url,
+            b"lineNumber" => &mut self.position[0],
+            b"columnNumber" => &mut self.position[1],
+            _ => return false,
+        };
+        *own = Some(value);
+        true
+    }
+
+    /// Appends the call frame as an object, of all five members that readers expect, then what else there was.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, changed: &mut Changed) {
+        for (key, value) in [
+            ("{\"functionName\":", self.function),
+            (",\"scriptId\":", self.script),
+            (",\"url\":", self.url),
+        ] {
+            out.extend_from_slice(key.as_bytes());
+            match value {
+                Some(string) if string.starts_with(b"\"") => self.push(string, out, changed),
+                // in streams it is a number
+                Some(id)
+                    if key.contains("scriptId") && number_text(id, &mut Vec::new()).is_some() =>
+                {
+                    out.push(b'"');
+                    out.extend_from_slice(id);
+                    out.push(b'"');
+                }
+                other => {
+                    changed.note_type(other);
+                    let missing: &[u8] = if key.contains("scriptId") { b"\"0\"" } else { b"\"\"" };
+                    out.extend_from_slice(missing);
+                }
+            }
+        }
+        for (key, value) in
+            [",\"lineNumber\":", ",\"columnNumber\":"].into_iter().zip(self.position)
+        {
+            out.extend_from_slice(key.as_bytes());
+            let number = value.and_then(position);
+            if number.is_none() {
+                changed.note_type(value);
+            }
+            push_integer(number.map_or(-1, |n| n - i64::from(self.from_one)), out);
+        }
+        self.push_members(&self.others, out, changed);
+        out.push(b'}');
+    }
+
+    /// Appends what else the node has, each with a comma before it.
+    pub(crate) fn write_others(&self, out: &mut Vec<u8>, changed: &mut Changed) {
+        self.push_members(&self.others_of_node, out, changed);
+        if !self.sound && changed.text + changed.types == 0 {
+            // there was something between the members that is none
+            changed.text = 1;
+        }
+    }
+
+    fn push_members(&self, members: &Members<'_>, out: &mut Vec<u8>, changed: &mut Changed) {
+        for (key, value) in members {
+            out.push(b',');
+            changed.text += u64::from(!self.sound && !push_sound_key(key, out));
+            if self.sound {
+                out.extend_from_slice(key);
+            }
+            out.push(b':');
+            self.push(value, out, changed);
+        }
+    }
+
+    fn push(&self, value: &[u8], out: &mut Vec<u8>, changed: &mut Changed) {
+        if self.sound {
+            out.extend_from_slice(value);
+        } else {
+            changed.text += u64::from(!push_sound(value, out));
+        }
+    }
+}
+
+/// What of a node could not be written as it stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Changed {
+    /// Values that are no sound JSON.
+    text: u64,
+    /// Values of another type than the key has.
+    types: u64,
+}
+
+impl Changed {
+    /// A value that is not of its key's type; none, and `null`, may be missing.
+    fn note_type(&mut self, value: Option<&[u8]>) {
+        self.types += u64::from(value.is_some_and(|value| value != b"null"));
+    }
+
+    /// Counts it for the node at `offset`.
+    pub(crate) fn note(self, offset: u64, flaws: &mut Flaws) {
+        flaws.add_many(FlawKind::Text, offset, self.text);
+        flaws.add_many(FlawKind::Shape, offset, self.types);
+    }
+}
+
+/// A line or column: a whole number, possibly in quotes.
+fn position(value: &[u8]) -> Option<i64> {
+    Cursor::new(value).integer().or_else(|| {
+        let mut scratch = Vec::new();
+        parse(number_text(value, &mut scratch)?)
+    })
+}
+
+/// A key, the same as it is written with its quotes, and its value.
+type Member<'t> = (std::borrow::Cow<'t, [u8]>, &'t [u8], &'t [u8]);
+
+fn next_member<'t>(cursor: &mut Cursor<'t>) -> Option<Member<'t>> {
+    let key = cursor.next_key()?;
+    let (written, _) = cursor.key();
+    Some((key, written, cursor.value()))
+}
+
+/// Samples and what runs beside them, one list after the other.
+fn write_samples(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
+    let [lines, columns] = profile.has_positions();
+    let lists = [
+        (true, "samples", Wanted::Nodes),
+        (true, "timeDeltas", Wanted::Steps),
+        (lines, "lines", Wanted::Position(0)),
+        (columns, "columns", Wanted::Position(1)),
+    ];
+    for (_, key, wanted) in lists.into_iter().filter(|(has, ..)| *has) {
+        writer.push(",\"");
+        writer.push(key);
+        writer.push("\":[");
+        if !write_plain_list(profile, wanted, writer)? {
+            write_list(profile, wanted, writer)?;
+        }
+        // each element brought a comma
+        if writer.buffer.last() == Some(&b',') {
+            writer.buffer.pop();
+        }
+        writer.push("]");
+    }
+    Ok(())
+}
+
+/// A list as its column has it; false if samples must be looked at one by one.
+fn write_plain_list(
+    profile: &Profile<'_, '_>,
+    wanted: Wanted,
+    writer: &mut Writer<'_, '_>,
+) -> Result<bool, Error> {
+    let Some(columns) = profile.columns() else { return Ok(false) };
+    match wanted {
+        Wanted::Nodes => columns.nodes.blocks(|block| {
+            let ids = block.iter().map(|&node| profile.tree.id(node));
+            ids.for_each(|id| push_element(id, &mut writer.buffer));
+            writer.flush_but_last()
+        })?,
+        Wanted::Steps => columns.steps.blocks(|block| {
+            block.iter().for_each(|&step| push_micros_element(step, &mut writer.buffer));
+            writer.flush_but_last()
+        })?,
+        Wanted::Position(which) => {
+            let Some(positions) = columns.positions[which] else { return Ok(true) };
+            positions.blocks(|block| {
+                block.iter().for_each(|&position| push_position(position, &mut writer.buffer));
+                writer.flush_but_last()
+            })?;
+        }
+    }
+    Ok(true)
+}
+
+/// A list of samples looked at one by one: those that name no node are left out.
+fn write_list(
+    profile: &Profile<'_, '_>,
+    wanted: Wanted,
+    writer: &mut Writer<'_, '_>,
+) -> Result<(), Error> {
+    for sample in profile.samples(wanted) {
+        match wanted {
+            Wanted::Nodes => push_element(profile.tree.id(sample.node), &mut writer.buffer),
+            Wanted::Steps => push_micros_element(sample.delta, &mut writer.buffer),
+            Wanted::Position(_) => push_position(sample.position, &mut writer.buffer),
+        }
+        writer.flush_but_last()?;
+    }
+    Ok(())
+}
+
+/// A line or column as an element of a list.
+#[inline]
+fn push_position(position: i64, out: &mut Vec<u8>) {
+    match u64::try_from(position) {
+        Ok(position) => push_element(position, out),
+        Err(_) => {
+            push_integer(position, out);
+            out.push(b',');
+        }
+    }
+}
+
+/// What is in no column: ids of samples that programs name, then members that mean nothing here, as they stand.
+fn write_rest(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
+    let mut separator = ",\"trace_ids\":{";
+    for &(key, node) in &profile.trace_ids {
+        writer.push(separator);
+        let changed = !push_sound_key(profile.text(key), &mut writer.buffer);
+        writer.flaws.add_many(FlawKind::Text, key.offset, u64::from(changed));
+        writer.push(":");
+        push_integer(profile.tree.id(node), &mut writer.buffer);
+        writer.flush_if_full()?;
+        separator = ",";
+    }
+    if separator == "," {
+        writer.push("}");
+    }
+    for extra in &profile.extras {
+        writer.push(",");
+        writer.member(profile.text(extra.key), profile.text(extra.value), extra.value.offset);
+        writer.flush_if_full()?;
+    }
+    Ok(())
+}

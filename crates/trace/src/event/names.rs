@@ -1,0 +1,144 @@
+//! Texts as numbers: each distinct one is kept once.
+//!
+//! ```
+//! use tracemill_trace::event::names::Names;
+//!
+//! let mut names = Names::default(); // number 0 is the empty text
+//! assert_eq!([names.number(b"a"), names.number(b"b"), names.number(b"a")], [1, 2, 1]);
+//! assert_eq!((names.text(2), names.find(b"c")), ("b".to_owned(), None));
+//! ```
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+use tracemill_tokenizer::{unescape, unescaped_text};
+
+/// Texts, numbered in the order in which they came; number 0 is the empty one.
+///
+/// ```text
+///   bytes   a b renderer …        all texts, one behind the other
+///   ends    0 1 2 10              where each ends: 8 bytes a text
+///   table   hash → number         5 bytes a slot
+/// ```
+///
+/// No text has an allocation of its own. Cost: a hash, and a comparison with the text that has it. Texts are bytes without their escapes, so what is no UTF-8 has a number too.
+pub struct Names {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+    table: HashTable<u32>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        let mut names = Names { bytes: Vec::new(), ends: Vec::new(), table: HashTable::new() };
+        names.number(b"");
+        names
+    }
+}
+
+impl Names {
+    /// The number of a text; a new one if it is new.
+    #[inline]
+    pub fn number(&mut self, text: &[u8]) -> u32 {
+        let hash = FixedState::default().hash_one(text);
+        if let Some(number) = self.find_hashed(text, hash) {
+            return number;
+        }
+        let Names { bytes, ends, table } = self;
+        let number = ends.len() as u32;
+        bytes.extend_from_slice(text);
+        ends.push(bytes.len());
+        let (bytes, ends) = (&*bytes, &*ends);
+        table.insert_unique(hash, number, |&other| {
+            FixedState::default().hash_one(of(bytes, ends, other))
+        });
+        number
+    }
+
+    /// The number of a text, if it has one.
+    pub fn find(&self, text: &[u8]) -> Option<u32> {
+        self.find_hashed(text, FixedState::default().hash_one(text))
+    }
+
+    #[inline]
+    fn find_hashed(&self, text: &[u8], hash: u64) -> Option<u32> {
+        let same = |&number: &u32| of(&self.bytes, &self.ends, number) == text;
+        self.table.find(hash, same).copied()
+    }
+
+    /// The number of a string's content as JSON writes it; what is no string is taken as it is written.
+    pub fn written(&mut self, value: &[u8]) -> u32 {
+        let content = match value {
+            [b'"', content @ .., b'"'] => content,
+            _ => value,
+        };
+        if !content.contains(&b'\\') {
+            return self.number(content);
+        }
+        let mut plain = Vec::with_capacity(content.len());
+        unescape(content, &mut plain);
+        self.number(&plain)
+    }
+
+    /// The number of a string's content; 0 for what is no string.
+    pub fn content(&mut self, value: &[u8]) -> u32 {
+        match value {
+            [b'"', .., b'"'] => self.written(value),
+            _ => 0,
+        }
+    }
+
+    /// The text of a number.
+    pub fn bytes_of(&self, number: u32) -> &[u8] {
+        of(&self.bytes, &self.ends, number)
+    }
+
+    /// The text of a number; what is no UTF-8 is replaced.
+    pub fn text(&self, number: u32) -> String {
+        unescaped_text(self.bytes_of(number))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Bytes of heap.
+    pub fn heap(&self) -> u64 {
+        let entries = self.ends.capacity() * size_of::<usize>() + self.table.capacity() * 5;
+        (self.bytes.capacity() + entries) as u64
+    }
+
+    /// Whether there are none: never, there is the empty one.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Takes over the texts of another; gives their numbers here.
+    pub fn append(&mut self, other: &Names) -> Vec<u32> {
+        (0..other.len() as u32).map(|number| self.number(other.bytes_of(number))).collect()
+    }
+}
+
+fn of<'b>(bytes: &'b [u8], ends: &[usize], number: u32) -> &'b [u8] {
+    let number = number as usize;
+    let start = if number == 0 { 0 } else { ends[number - 1] };
+    &bytes[start..ends[number]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_text_has_one_number() {
+        let (mut names, mut later) = (Names::default(), Names::default());
+        assert_eq!([names.number(b"a"), names.number(b"b"), names.number(b"a")], [1, 2, 1]);
+        assert_eq!((names.number(b""), names.text(2)), (0, "b".to_owned()));
+        later.number(b"c");
+        later.number(b"b");
+        assert_eq!(names.append(&later), [0, 3, 2]);
+        assert_eq!((names.text(3), names.len()), ("c".to_owned(), 4));
+    }
+}

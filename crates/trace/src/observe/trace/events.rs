@@ -1,0 +1,143 @@
+//! The events of a trace, one after the other.
+
+use super::opened::Trace;
+use crate::order::{METADATA, Order, Timed, UNTIMED};
+use crate::store::Store;
+use crate::store::entry::Entry;
+use crate::store::place::Place;
+use std::ops::Range;
+use std::sync::PoisonError;
+use tracemill_tokenizer::{Event, FieldSpans, fields_of};
+
+/// Entries taken from runs on disk at a time.
+const BATCH: usize = 8 * 1024;
+
+/// In which order events come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventOrder {
+    /// Metadata, events without a time, then by time; at one time the longer one first, then in input order. A merge writes
+    /// them so too, but for chunks of a CPU profile that time would put before their predecessor: those it holds back.
+    Time,
+    /// Input after input, as they stand.
+    Input,
+}
+
+/// An event of an opened trace.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceEvent<'t> {
+    /// From `{` to `}`, to the byte as it was read.
+    pub bytes: &'t [u8],
+    /// Where it begins among all inputs; [`Trace::locate`] says in which.
+    pub offset: u64,
+    spans: FieldSpans,
+}
+
+impl<'t> TraceEvent<'t> {
+    fn new(place: Place, store: &Store<'t>) -> Self {
+        let bytes = store.event(place);
+        TraceEvent { bytes, offset: place.offset(), spans: fields_of(bytes) }
+    }
+
+    /// Its fields: time, duration, phase, name, ids, args. Where they stand was found when the event was reached; values are decoded as they
+    /// are asked for.
+    pub fn fields(&self) -> Event<'_> {
+        self.spans.of(self.bytes)
+    }
+}
+
+/// Iterator over the events of a trace.
+///
+/// Cost: an event is looked at when it is asked for. By time 16,000 entries are sorted at a time, or taken from runs on
+/// disk that are merged.
+pub struct Events<'t> {
+    trace: &'t Trace,
+    store: Store<'t>,
+    /// Events that come before those with a time; in input order all.
+    places: Box<dyn Iterator<Item = Place> + 't>,
+    timed: Option<Timed<'t>>,
+    /// The bucket that comes next, of runs in memory.
+    bucket: usize,
+    batch: Vec<Entry>,
+    /// How much of the batch was given.
+    next: usize,
+}
+
+impl Trace {
+    /// Its events, each once.
+    ///
+    /// ```
+    /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
+    ///
+    /// let text = r#"[{"tid":1,"ts":9},{"tid":2,"ts":5},{"tid":3,"ts":5,"dur":3,"ph":"X"},{"tid":4,"ph":"M"},{"tid":5}]"#;
+    /// let trace = Trace::open(&[Source::bytes("a.json", text)], &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
+    /// let tids = |order| trace.events(order).map(|event| event.bytes[7] - b'0').collect::<Vec<_>>();
+    /// assert_eq!(tids(EventOrder::Input), [1, 2, 3, 4, 5]);
+    /// assert_eq!(tids(EventOrder::Time), [4, 5, 3, 2, 1]); // metadata, untimed, then by time, the longer first
+    /// # Ok::<(), tracemill_trace::Error>(())
+    /// ```
+    pub fn events(&self, order: EventOrder) -> Events<'_> {
+        Events::new(self, order)
+    }
+}
+
+impl<'t> Events<'t> {
+    fn new(trace: &'t Trace, order: EventOrder) -> Self {
+        let store = trace.store();
+        let (places, timed): (Box<dyn Iterator<Item = Place>>, _) = match order {
+            EventOrder::Input => (Box::new(trace.in_input_order.iter()), None),
+            EventOrder::Time => {
+                let lists = trace.lists.of(METADATA).chain(trace.lists.of(UNTIMED));
+                (Box::new(lists), Some(trace.timed.timed(Order(&store))))
+            }
+        };
+        Events { trace, store, places, timed, bucket: 0, batch: Vec::new(), next: 0 }
+    }
+
+    /// Only those whose time, in nanoseconds rounded down, lies in `window`, by time.
+    ///
+    /// Cost: two binary searches a run of the index; nothing outside of the window is looked at.
+    #[must_use]
+    pub fn within(self, window: Range<i64>) -> Self {
+        let window = (window.start, window.end);
+        let timed = Some(self.trace.timed.timed_in(window, Order(&self.store)));
+        let places = Box::new(std::iter::empty());
+        Events { timed, places, bucket: 0, batch: Vec::new(), next: 0, ..self }
+    }
+
+    /// Fills the batch with what comes next; none if that is all.
+    fn fill(&mut self) {
+        self.batch.clear();
+        self.next = 0;
+        let order = Order(&self.store);
+        match &mut self.timed {
+            None => {}
+            Some(Timed::Buckets(buckets)) => {
+                while self.batch.is_empty() && self.bucket < buckets.count() {
+                    buckets.collect(self.bucket, &mut self.batch);
+                    order.resolve_ties(&mut self.batch);
+                    self.bucket += 1;
+                }
+            }
+            Some(Timed::Merged(merged)) => {
+                let merged = merged.get_mut().unwrap_or_else(PoisonError::into_inner);
+                merged.next_batch(order, BATCH, &mut self.batch);
+            }
+        }
+    }
+}
+
+impl<'t> Iterator for Events<'t> {
+    type Item = TraceEvent<'t>;
+
+    fn next(&mut self) -> Option<TraceEvent<'t>> {
+        if let Some(place) = self.places.next() {
+            return Some(TraceEvent::new(place, &self.store));
+        }
+        if self.next == self.batch.len() {
+            self.fill();
+        }
+        let entry = *self.batch.get(self.next)?;
+        self.next += 1;
+        Some(TraceEvent::new(entry.place, &self.store))
+    }
+}

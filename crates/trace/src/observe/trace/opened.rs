@@ -1,0 +1,220 @@
+//! The opened trace itself.
+
+use super::threads::{Thread, Threads};
+use crate::event::envelope::{Document, values_of};
+use crate::input::source::Source;
+use crate::observe::{EventIndex, InputOrder, Observer, Scan, Scanned, Sorted};
+use crate::order::{Lists, Runs};
+use crate::read::{Expand, Inputs, TracesOnly};
+use crate::run::error::Error;
+use crate::run::limits::Limits;
+use crate::run::losses::InputReport;
+use crate::spill::SpilledVec;
+use crate::store::Store;
+use crate::store::long_events::LongEvents;
+use crate::store::place::Place;
+
+/// Traces that were read: where their events stand, their order and their threads.
+pub struct Trace {
+    inputs: Inputs,
+    documents: Vec<Document>,
+    /// Every event.
+    pub(super) in_input_order: SpilledVec<Place>,
+    pub(super) timed: Runs,
+    /// Metadata, and events without a time.
+    pub(super) lists: Lists,
+    long_events: LongEvents,
+    threads: Threads,
+    limits: Limits,
+    events: u64,
+}
+
+impl Trace {
+    /// Reads `sources` to their end, as one trace.
+    ///
+    /// Damaged inputs are saved as far as they can be, unless [`Limits::strict`]: what was lost is in [`Trace::inputs`].
+    /// CPU profiles by themselves (`.cpuprofile`) are no traces here: `tracemill-cpuprofile` opens those too.
+    ///
+    /// Cost: one scan of the inputs on [`Limits::threads`] threads. 24 bytes of heap an event, which beyond a quarter of
+    /// [`Limits::memory`] go to [`Limits::tmp_dir`]; beside that what threads there are, and each event of 16 KiB and more.
+    ///
+    /// # Errors
+    /// See [`ErrorKind`](crate::run::error::ErrorKind).
+    pub fn open(sources: &[Source], limits: &Limits) -> Result<Trace, Error> {
+        Trace::observe(sources, limits, &mut TracesOnly, ())
+    }
+
+    /// As [`Trace::open`], with an observer that looks at every event in the same scan, and with
+    /// events that `expand` makes from inputs that are no traces.
+    ///
+    /// ```
+    /// use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
+    /// use tracemill_trace::read::TracesOnly;
+    /// use tracemill_trace::{Error, Limits, Source, Trace};
+    /// use tracemill_tokenizer::Event;
+    ///
+    /// /// The length of the longest event.
+    /// #[derive(Default)]
+    /// struct Longest(usize);
+    ///
+    /// impl Look for Longest {
+    ///     fn event(&mut self, _: &Event<'_>, at: &EventRef) -> bool {
+    ///         self.0 = self.0.max(at.len);
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// impl Observer for Longest {
+    ///     type Chunk = Longest;
+    ///     fn starter(&self) -> Starter<Longest> {
+    ///         Box::new(|_| Longest::default())
+    ///     }
+    ///     fn merge(&mut self, found: Longest, _: &SealedChunk<'_>) -> Result<(), Error> {
+    ///         self.0 = self.0.max(found.0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let sources = [Source::bytes("a.json", r#"[{"ts":1},{"ts":12}]"#)];
+    /// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+    /// let mut longest = Longest::default();
+    /// let trace = Trace::observe(&sources, &limits, &mut TracesOnly, &mut longest)?;
+    /// assert_eq!((trace.len(), longest.0), (2, 9));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Trace::open`], and those of the observer.
+    pub fn observe<O: Observer>(
+        sources: &[Source],
+        limits: &Limits,
+        expand: &mut dyn Expand,
+        observer: O,
+    ) -> Result<Trace, Error> {
+        limits.check()?;
+        let share = limits.shares().index;
+        let sorted = Sorted::new(share / 2, limits);
+        let in_input_order = InputOrder::new(share / 4, &limits.tmp_dir, 0);
+        let scan = Scan::new(sources, limits, expand).keep((sorted, in_input_order));
+        let Scanned { inputs, index, observed: (mut threads, _) } =
+            scan.observe((Threads::default(), observer)).run()?;
+        let EventIndex { kept: (sorted, places), long_events, documents, events, .. } = index;
+        let (timed, lists) =
+            sorted.into_entries().finish(&inputs.store().with_long(&long_events))?;
+        threads.finish();
+        Ok(Trace {
+            inputs,
+            documents,
+            in_input_order: places.into_places().finish()?,
+            timed,
+            lists,
+            long_events,
+            threads,
+            limits: limits.clone(),
+            events,
+        })
+    }
+
+    /// How many events it has.
+    pub fn len(&self) -> u64 {
+        self.events
+    }
+
+    /// Whether it has no events.
+    pub fn is_empty(&self) -> bool {
+        self.events == 0
+    }
+
+    /// The number of a thread among [`Trace::threads`], by its ids as written. Cost: one look-up by hash.
+    pub fn thread_number(&self, pid: &[u8], tid: &[u8]) -> Option<usize> {
+        self.threads.find(pid, tid)
+    }
+
+    /// Its threads, in the order of their first events.
+    pub fn threads(&self) -> &[Thread] {
+        self.threads.all()
+    }
+
+    /// First and last time of an event, in nanoseconds rounded down; `None` if none has a time.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        self.inputs.span()
+    }
+
+    /// What was read, by input: bytes, events, what was lost.
+    pub fn inputs(&self) -> &[InputReport] {
+        &self.inputs.reports
+    }
+
+    /// Documents of all inputs with what stands beside their events; values by place, see [`Trace::store`].
+    ///
+    /// ```
+    /// use tracemill_trace::{Limits, Source, Trace};
+    ///
+    /// let text = r#"{"traceEvents":[],"metadata":{"a":1}}"#;
+    /// let trace = Trace::open(&[Source::bytes("a.json", text)], &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
+    /// let key = &trace.documents()[0].keys[0];
+    /// assert_eq!(&*key.key, b"\"metadata\"");
+    /// # Ok::<(), tracemill_trace::Error>(())
+    /// ```
+    pub fn documents(&self) -> &[Document] {
+        &self.documents
+    }
+
+    /// Returns a copy of each value of a top-level key, given without quotes, in input order.
+    ///
+    /// ```
+    /// use tracemill_trace::{Limits, Source, Trace};
+    ///
+    /// let text = r#"{"traceEvents":[],"displayTimeUnit":"ms"}"#;
+    /// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+    /// let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?;
+    /// let units: Vec<Vec<u8>> = trace.key_values(b"displayTimeUnit").collect();
+    /// assert_eq!(units, [b"\"ms\""]);
+    /// # Ok::<(), tracemill_trace::Error>(())
+    /// ```
+    pub fn key_values<'a>(&'a self, name: &'a [u8]) -> impl Iterator<Item = Vec<u8>> + 'a {
+        values_of(&self.documents, self.store(), name)
+    }
+
+    /// The bytes of all inputs as one address space. Cost: a reference for each file, and for each segment of a pipe.
+    pub fn store(&self) -> Store<'_> {
+        self.inputs.store().with_long(&self.long_events)
+    }
+
+    /// The input, and the place in it, of a place among all: its name is that of its [`Source`].
+    ///
+    /// ```
+    /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
+    ///
+    /// let sources = [Source::bytes("a.json", "[]"), Source::bytes("b.json", r#"[{"ph":"i","ts":1}]"#)];
+    /// let trace = Trace::open(&sources, &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
+    /// let event = trace.events(EventOrder::Input).next().expect("there is one");
+    /// assert_eq!(trace.locate(event.offset), ("b.json".to_owned(), 1));
+    /// # Ok::<(), tracemill_trace::Error>(())
+    /// ```
+    pub fn locate(&self, offset: u64) -> (String, u64) {
+        self.inputs.locate(offset)
+    }
+
+    /// Where the input begins, among all inputs, that a place lies in.
+    pub fn input_start(&self, offset: u64) -> u64 {
+        let payloads = &self.inputs.payloads;
+        let after = payloads.partition_point(|held| held.base <= offset);
+        after.checked_sub(1).map_or(0, |at| payloads[at].base)
+    }
+
+    /// The limits that it was opened with.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Whether every file is still what it was when it was opened, and so are the temporary ones: ask this when all is read, before results count.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`](crate::run::error::ErrorKind::Changed) for the first that is not; [`ErrorKind::Scratch`](crate::run::error::ErrorKind::Scratch) if a
+    /// temporary file is lost.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        crate::os::check_temporary()?;
+        self.inputs.check_unchanged()
+    }
+}

@@ -1,0 +1,372 @@
+//! What systems have beyond Rust's library, and what stands in for it where they have not: the only place of this crate that
+//! asks for the system, and the only one with `unsafe`.
+//!
+//! | here | on | else |
+//! |---|---|---|
+//! | [`nameless`], [`give_name`] | Linux: `O_TMPFILE`, a link by way of /proc | a hidden name beside the target |
+//! | [`reserve`] | Linux: `fallocate` | the file grows as it is written |
+//! | [`enlarge_pipe`], [`huge_pages`] | Linux | nothing |
+//! | [`write_all_at`], [`read_exact_at`] | Unix: one call | a lock around seek and write |
+//! | [`FileId`] | Unix: device and inode | the path without links |
+//! | [`Temporary`], [`Sparse`], [`Pages`] | every system: a file without a name, mapped | the same |
+//! | [`keep_group`] | Unix: `fchown` | nothing |
+//! | [`stdin_metadata`], [`stdout_metadata`] | Unix: the file behind the stream | unknown |
+//! | [`stdin`], [`stdout`] | Unix: the file, and `poll` where it does not wait | Rust's buffered stream |
+//!
+//! The feature `portable` takes the right column on every system, so that the tests run it on Linux.
+//!
+//! Three files without a name, by what may be done with them: [`Temporary`] grows at its end and is mapped as it grows; [`Sparse`] has a length and
+//! is written anywhere, then mapped; [`Pages`] is changed through its map. None leaves anything behind, however the process ends.
+//!
+//! ```
+//! use std::io::Write;
+//! use tracemill_trace::os::{Sparse, Temporary};
+//!
+//! let mut growing = Temporary::new(&std::env::temp_dir())?;
+//! growing.write_all(b"abc")?;
+//! let map = growing.map()?.expect("there are bytes");
+//! growing.write_all(b"def")?; // behind what is mapped, which never changes
+//! assert_eq!(&map[..], b"abc");
+//!
+//! let sparse = Sparse::new(&std::env::temp_dir(), 1 << 20)?;
+//! sparse.write_all_at(b"x", 1 << 19)?;
+//! let map = sparse.into_map()?;
+//! assert_eq!((map.len(), map[1 << 19], map[7]), (1 << 20, b'x', 0));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+#![expect(unsafe_code, reason = "maps of files")]
+
+#[cfg(all(unix, not(feature = "portable")))]
+#[path = "unix.rs"]
+mod files;
+#[cfg(not(all(unix, not(feature = "portable"))))]
+#[path = "any_files.rs"]
+mod files;
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
+#[path = "linux.rs"]
+mod kernel;
+#[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
+#[path = "any_kernel.rs"]
+mod kernel;
+
+use crate::run::error::Error;
+pub use files::{
+    FileId, enlarge_pipe, keep_group, private_folder, read_exact_at, stdin, stdin_metadata, stdout,
+    stdout_metadata, write_all_at,
+};
+pub use kernel::{give_name, huge_pages, nameless, reserve};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use tracemill_tokenizer::{Mapped, MappedMut, temporary_lost};
+
+/// Maps an input, which this process opens for reading only. No door for other crates: they could write to what they map.
+///
+/// # Errors
+/// As [`Mapped::new`].
+pub(crate) fn map_input(file: &File) -> io::Result<Mapped> {
+    // SAFETY: this process opens inputs for reading only and refuses an output that is an input. Another process may
+    // change the bytes of an input, which readers of maps bear: the scanner decides by bytes read once or looks again
+    // under bounds checks, text and numbers are copied before they are decoded (`to_text`, `parse`), and a run whose
+    // input was written to fails.
+    unsafe { Mapped::new(file) }
+}
+
+/// A file without a name whose handle never leaves this module: nobody else reads it or writes to it.
+#[derive(Debug)]
+struct OwnFile(File);
+
+impl OwnFile {
+    fn new(folder: &Path) -> io::Result<Self> {
+        nameless_temporary(folder).map(OwnFile)
+    }
+
+    /// Maps its `len` bytes. Bytes in a map are never written again: [`Temporary`] appends only, and [`Sparse`] ends with its map:
+    /// it is there again when that is gone.
+    fn map(&self, len: u64) -> io::Result<Mapped> {
+        // SAFETY: the file has no name and its handle never leaves this module, which neither shortens it nor writes to what
+        // is mapped, so the bytes of a map never change.
+        let mapped = unsafe { Mapped::temporary(&self.0) }?;
+        if mapped.len() as u64 == len { Ok(mapped) } else { Err(lost()) }
+    }
+}
+
+/// The folder of the first temporary file of this process.
+static TEMPORARY_FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Fails if a page of a temporary file of this process could not be read back, ever. Such a page reads as zeros, and what came of them is wrong: so ask
+/// before a result counts, or an error blames an input.
+///
+/// # Errors
+/// [`ErrorKind::Scratch`](crate::ErrorKind::Scratch)
+pub fn check_temporary() -> Result<(), Error> {
+    if !temporary_lost() {
+        return Ok(());
+    }
+    let folder = TEMPORARY_FOLDER.get().cloned().unwrap_or_default();
+    Err(Error::scratch(&folder, lost()))
+}
+
+fn lost() -> io::Error {
+    io::Error::other("a temporary file is lost: what was written to it cannot be read back")
+}
+
+fn nameless_temporary(folder: &Path) -> io::Result<File> {
+    TEMPORARY_FOLDER.get_or_init(|| folder.to_owned());
+    tempfile::tempfile_in(folder)
+}
+
+/// A temporary file without a name that grows at its end and can be mapped. Nobody else holds it, and what is written never
+/// changes.
+#[derive(Debug)]
+pub struct Temporary {
+    file: OwnFile,
+    len: u64,
+}
+
+impl Temporary {
+    /// An empty file in `folder`.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        Ok(Temporary { file: OwnFile::new(folder)?, len: 0 })
+    }
+
+    /// Maps what is written so far; `None` if nothing is. What is written later is not in the map.
+    ///
+    /// # Errors
+    /// As [`Mapped::new`].
+    pub fn map(&self) -> io::Result<Option<Mapped>> {
+        (self.len > 0).then(|| self.file.map(self.len)).transpose()
+    }
+}
+
+/// A temporary file without a name, of a length that is known, whose bytes are written anywhere and are zeros elsewhere: a
+/// file system that can leaves those out. Nobody else holds it.
+#[derive(Debug)]
+pub struct Sparse {
+    file: OwnFile,
+    len: u64,
+}
+
+impl Sparse {
+    /// A file of zeros in `folder`.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn new(folder: &Path, len: u64) -> io::Result<Self> {
+        let file = OwnFile::new(folder)?;
+        file.0.set_len(len)?;
+        Ok(Sparse { file, len })
+    }
+
+    /// Writes at a place.
+    ///
+    /// # Errors
+    /// As [`write_all_at()`].
+    pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        write_all_at(&self.file.0, bytes, offset)
+    }
+
+    /// Reads from a place.
+    ///
+    /// # Errors
+    /// As [`read_exact_at()`].
+    pub fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        read_exact_at(&self.file.0, bytes, offset)
+    }
+
+    /// Maps it; nothing is written any more.
+    ///
+    /// # Errors
+    /// As [`Mapped::new`].
+    pub fn into_map(self) -> io::Result<Mapped> {
+        self.file.map(self.len)
+    }
+}
+
+/// Bytes that may be changed anywhere and take no heap: the map of a temporary file without a name, which nobody else holds.
+#[derive(Debug)]
+pub struct Pages {
+    file: File,
+    map: Option<MappedMut>,
+}
+
+impl Pages {
+    /// None yet, in a file in `folder`.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        Ok(Pages { file: nameless_temporary(folder)?, map: None })
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.map.as_deref().unwrap_or_default()
+    }
+
+    /// The bytes, to be changed.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.map.as_deref_mut().unwrap_or_default()
+    }
+
+    /// Appends so many zeros. They are written, so a full disk is an error here and not a signal when the map is used.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn append_zeros(&mut self, more: usize) -> io::Result<()> {
+        static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+        let mut missing = more;
+        while missing > 0 {
+            let some = missing.min(ZEROS.len());
+            self.file.write_all(&ZEROS[..some])?;
+            missing -= some;
+        }
+        let len = self.bytes().len() + more;
+        // a file has one map at a time
+        self.map = None;
+        // SAFETY: the file has no name and its handle never leaves this value, which never shortens it and writes to it only
+        // behind what is mapped, while no map is there. So nothing but this map, which is borrowed with the value, changes its bytes.
+        let map = unsafe { MappedMut::new(&self.file) }?;
+        if map.len() != len {
+            return Err(lost());
+        }
+        self.map = Some(map);
+        Ok(())
+    }
+}
+
+impl Write for Temporary {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.0.write(bytes)?;
+        self.len += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn bytes_stand_where_they_were_written() {
+        let file = tempfile::tempfile().expect("the temp folder takes files");
+        std::thread::scope(|scope| {
+            for part in 0..8u8 {
+                let file = &file;
+                scope.spawn(move || {
+                    for step in (0..64).rev() {
+                        let at = u64::from(part) * 64 + step;
+                        write_all_at(file, &[part, step as u8], 2 * at).expect("a plain file");
+                    }
+                });
+            }
+        });
+        let mut bytes = [0; 128];
+        read_exact_at(&file, &mut bytes, 2 * 3 * 64).expect("it was written");
+        assert!(bytes.chunks(2).enumerate().all(|(step, two)| two == [3, step as u8]));
+        assert!(read_exact_at(&file, &mut bytes, 2 * 8 * 64 - 1).is_err(), "the file ends there");
+    }
+
+    #[test]
+    fn a_map_stays_as_it_was_while_the_file_grows() {
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        let mut file = Temporary::new(folder.path()).expect("the folder takes files");
+        assert!(file.map().is_ok_and(|map| map.is_none()));
+        file.write_all(b"first").expect("there is room");
+        let mapped = |file: &Temporary| file.map().expect("it maps").expect("it is not empty");
+        let first = mapped(&file);
+        file.write_all(b", then more").expect("there is room");
+        assert_eq!(first[..], b"first"[..]);
+        assert_eq!(mapped(&file)[..], b"first, then more"[..]);
+        assert_eq!(folder.path().read_dir().expect("it is ours").count(), 0, "it has no name");
+    }
+
+    #[test]
+    fn pages_keep_what_they_have_while_they_grow() {
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        let mut pages = Pages::new(folder.path()).expect("the folder takes files");
+        assert!(pages.bytes().is_empty() && pages.bytes_mut().is_empty());
+        pages.append_zeros(5).expect("there is room");
+        pages.bytes_mut().copy_from_slice(b"first");
+        pages.append_zeros(200_000).expect("there is room");
+        pages.bytes_mut()[200_004] = 7;
+        let (first, rest) = pages.bytes().split_at(5);
+        assert_eq!((first, rest.len(), rest[199_999]), (&b"first"[..], 200_000, 7));
+        assert!(rest[..199_999].iter().all(|byte| *byte == 0));
+        assert_eq!(folder.path().read_dir().expect("it is ours").count(), 0, "it has no name");
+    }
+
+    fn input(folder: &Path, bytes: &[u8]) -> (File, Mapped) {
+        let path = folder.join(bytes.len().to_string());
+        std::fs::write(&path, bytes).expect("the folder takes files");
+        let file = File::options().read(true).write(true).open(&path).expect("it was written");
+        // SAFETY: one test shortens the file, which a map bears; none writes to it while the map is there.
+        let mapped = unsafe { Mapped::new(&file) }.expect("a plain file maps");
+        (file, mapped)
+    }
+
+    #[test]
+    fn a_map_holds_the_file() {
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        let (_, mapped) = input(folder.path(), &[1, 2, 3]);
+        mapped.populate(0..3);
+        mapped.populate(2..100);
+        assert_eq!(*mapped, [1, 2, 3]);
+        assert!(mapped.is_intact());
+    }
+
+    #[cfg(all(unix, not(feature = "portable")))]
+    #[test]
+    fn a_file_that_shrinks_reads_as_zeros_and_says_so() {
+        tracemill_tokenizer::survive_lost_pages();
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        let (file, first) = input(folder.path(), &vec![7u8; 300_000]);
+        assert_eq!(first[299_999], 7);
+        assert!(first.is_intact());
+        file.set_len(10).expect("a plain file shrinks");
+        assert_eq!(first[0], 7);
+        assert_eq!(first[299_998], 0);
+        assert!(!first.is_intact());
+        drop(first);
+        // a map made later, which takes over what the first one left
+        let (_, other) = input(folder.path(), &[1, 2, 3, 4]);
+        assert!(other.is_intact());
+    }
+
+    #[test]
+    fn a_file_is_the_same_by_any_path() {
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        let id = |path: &Path| FileId::of(Some(path), &std::fs::metadata(path).expect("a file"));
+        let [one, other] = ["a", "b"].map(|name| folder.path().join(name));
+        std::fs::write(&one, "1").expect("the folder takes files");
+        std::fs::write(&other, "1").expect("the folder takes files");
+        assert!(id(&one).is_some());
+        assert_eq!(id(&one), id(&folder.path().join(".").join("a")));
+        assert_ne!(id(&one), id(&other));
+    }
+
+    #[test]
+    fn a_file_without_a_name_gets_one() {
+        let folder = tempfile::tempdir().expect("the temp folder takes folders");
+        // not every file system has them, and not every system
+        let Some(file) = nameless(folder.path()) else { return };
+        reserve(&file, 10).expect("there is room");
+        write_all_at(&file, b"0123456789", 0).expect("it is ours");
+        let name = folder.path().join("named");
+        give_name(&file, &name).expect("a folder of the same file system");
+        assert_eq!(std::fs::read(&name).expect("it has a name now"), b"0123456789");
+        assert_eq!(
+            give_name(&file, &name).map_err(|e| e.kind()),
+            Err(io::ErrorKind::AlreadyExists)
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! What numbered tasks of several threads do one after the other.
+//!
+//! ```text
+//!   task 0   gather ─ pass ─────────
+//!   task 1   gather ·····─ pass ────        waits for 0 only where it needs what 0 left
+//!   task 2   gather ··········─ pass
+//! ```
+
+use crate::run::error::{Error, ErrorKind};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+/// A state that tasks change in the order of their numbers, whichever threads they are on.
+///
+/// Cost: a lock and a call of the system a task, if none has to wait.
+/// ```
+/// use tracemill_trace::output::Sequencer;
+///
+/// let text = Sequencer::new(0, String::new());
+/// let append = |task: usize| text.pass(task, |text| text.push_str(&task.to_string()));
+/// std::thread::scope(|scope| {
+///     for task in [3, 0, 2, 1] {
+///         scope.spawn(move || append(task));
+///     }
+/// });
+/// assert_eq!(text.into_state(), "0123", "whichever thread came first");
+/// ```
+pub struct Sequencer<T> {
+    next: Mutex<Next<T>>,
+    turned: Condvar,
+}
+
+struct Next<T> {
+    /// The number of the task whose turn it is.
+    number: usize,
+    state: T,
+    /// A worker has failed: nobody's turn will come.
+    failed: bool,
+}
+
+impl<T> Sequencer<T> {
+    /// It is the turn of the task `number`.
+    pub fn new(number: usize, state: T) -> Self {
+        let next = Next { number, state, failed: false };
+        Sequencer { next: Mutex::new(next), turned: Condvar::new() }
+    }
+
+    /// Waits for the turn of the task `number`, changes the state and passes the turn on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BrokenPipe`] if the turn will not come.
+    pub fn pass<R>(&self, number: usize, change: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
+        let mut next = self.wait(number)?;
+        let result = change(&mut next.state);
+        self.turn(next);
+        Ok(result)
+    }
+
+    /// Wakes all that wait for a turn, since it will not come.
+    pub fn give_up(&self) {
+        self.lock().failed = true;
+        self.turned.notify_all();
+    }
+
+    /// The state that the last task left.
+    pub fn into_state(self) -> T {
+        self.next.into_inner().unwrap_or_else(|e| e.into_inner()).state
+    }
+
+    fn wait(&self, number: usize) -> Result<MutexGuard<'_, Next<T>>, Error> {
+        let mut next = self.lock();
+        while next.number != number && !next.failed {
+            next = self.turned.wait(next).unwrap_or_else(|e| e.into_inner());
+        }
+        if next.failed { Err(ErrorKind::BrokenPipe.into()) } else { Ok(next) }
+    }
+
+    fn turn(&self, mut next: MutexGuard<'_, Next<T>>) {
+        next.number += 1;
+        drop(next);
+        self.turned.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Next<T>> {
+        self.next.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Batches that become longer or shorter than what they are made of: each begins where the one before ends. The turn passes as soon as that is
+/// known, before the bytes are written; so writing stays parallel.
+pub struct Turns(Sequencer<u64>);
+
+impl Turns {
+    /// The batch `number` begins at `offset`.
+    pub fn new(number: usize, offset: u64) -> Self {
+        Turns(Sequencer::new(number, offset))
+    }
+
+    /// Where a batch begins: waits until that is known, or says `None` if it is not yet.
+    pub(super) fn begin(&self, number: usize, waits: bool) -> Result<Option<u64>, Error> {
+        if waits {
+            return Ok(Some(self.0.wait(number)?.state));
+        }
+        let next = self.0.lock();
+        if next.failed {
+            return Err(ErrorKind::BrokenPipe.into());
+        }
+        Ok((next.number == number).then_some(next.state))
+    }
+
+    /// The batch whose turn it is ends before `offset`.
+    pub(super) fn end(&self, offset: u64) {
+        let mut next = self.0.lock();
+        next.state = offset;
+        self.0.turn(next);
+    }
+
+    /// Wakes all that wait for a turn, since it will not come.
+    pub fn give_up(&self) {
+        self.0.give_up();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::target::OutputConfig;
+    use crate::output::{Length, Output, SLICE, UNPLACED};
+    use crate::run::limits::Limits;
+    use crate::run::threads::on_dedicated_threads;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Batches of all lengths, also longer than what is gathered without a place, of pieces that are gathered and pieces that
+    /// are not, from several threads.
+    #[test]
+    fn batches_stand_behind_each_other() {
+        let lens = [0, 1, UNPLACED + 3 * SLICE + 7, 4095, 5, UNPLACED, 4097, 2 * SLICE + 1, 1];
+        let bytes: Vec<u8> = (0..lens.iter().sum::<usize>()).map(|i| (i / 5 % 251) as u8).collect();
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("writable");
+        let path = dir.path().join("out");
+        let config = Limits::new(3, 64 << 20, dir.path());
+        let file = OutputConfig::file(&path);
+        let output = Output::create(&file, &config, Length::Exactly(7)).expect("writable");
+        let (turns, next) = (Turns::new(0, 0), AtomicUsize::new(0));
+        on_dedicated_threads(3, || {
+            let mut buffer = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(&len) = lens.get(number) else { return };
+                let start = lens[..number].iter().sum::<usize>();
+                let mut batch = output.batch_in_turn(number, &turns, &mut buffer);
+                let own = &bytes[start..start + len];
+                let (small, large) = own.split_at(own.len() / 3);
+                let pieces = small.chunks(1_003).chain(large.chunks(100_003));
+                pieces.into_iter().try_for_each(|piece| batch.push(piece)).expect("writable");
+                batch.finish().expect("writable");
+            }
+        });
+        output.finish().expect("writable");
+        assert!(std::fs::read(&path).expect("it was written") == bytes);
+        turns.give_up();
+        assert!(turns.begin(lens.len(), true).is_err());
+    }
+}

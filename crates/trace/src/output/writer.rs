@@ -1,0 +1,94 @@
+//! Bytes one after the other to a file or pipe: as they are, or packed by as many threads as the budget has room for.
+//!
+//! | packed by | budget a thread | |
+//! |---|--:|---|
+//! | gzip, zstd up to level 3 | 16 MiB | |
+//! | zstd 4 to 9 | 24 MiB | |
+//! | zstd above 9 | 96 MiB | tables grow up to this |
+//!
+//! Bytes do not depend on how many threads there are (`blocks`).
+
+use super::blocks::Blocks;
+#[cfg(feature = "zstd")]
+use super::frames::Frames;
+use super::gzip::Gzip;
+use crate::output::target::Compression;
+use crate::run::limits::Limits;
+use std::io::{self, Write};
+
+/// Bytes of the budget for each thread that packs: its state, and blocks on their way in and out.
+const PACKER: u64 = 16 << 20;
+
+/// The same for zstd at levels 4 to 9 (seen at level 9: 20 MiB for the first thread and 14 for each other).
+const STRONG_PACKER: u64 = 24 << 20;
+
+/// The same for zstd at levels above 9, whose tables grow up to this.
+const THOROUGH_PACKER: u64 = 96 << 20;
+
+/// Something that takes bytes one after the other and can be ended.
+pub(super) enum Writer {
+    Plain(Box<dyn Write + Send>),
+    Gzip(Blocks<Gzip>),
+    #[cfg(feature = "zstd")]
+    Zstd(Blocks<Frames>),
+}
+
+/// Bytes of the budget for each thread that packs; 0 where nothing is packed.
+pub fn packer(compression: Compression) -> u64 {
+    match compression {
+        Compression::None => 0,
+        Compression::Zstd { level: 10.. } => THOROUGH_PACKER,
+        Compression::Zstd { level: 4..=9 } => STRONG_PACKER,
+        Compression::Gzip { .. } | Compression::Zstd { .. } => PACKER,
+    }
+}
+
+/// Threads that pack: as many as the budget has room for.
+fn packers(config: &Limits, compression: Compression) -> usize {
+    config.threads.min(config.room_for(packer(compression))).max(1)
+}
+
+impl Writer {
+    pub(super) fn new(
+        inner: Box<dyn Write + Send>,
+        config: &Limits,
+        compression: Compression,
+    ) -> io::Result<Self> {
+        let packers = packers(config, compression);
+        Ok(match compression {
+            Compression::None => Writer::Plain(inner),
+            Compression::Gzip { level } => {
+                Writer::Gzip(Blocks::new(Gzip::new(level), inner, packers)?)
+            }
+            #[cfg(feature = "zstd")]
+            Compression::Zstd { level } => {
+                Writer::Zstd(Blocks::new(Frames::new(level), inner, packers)?)
+            }
+            #[cfg(not(feature = "zstd"))]
+            Compression::Zstd { .. } => {
+                let message =
+                    "this build cannot pack with zstd (feature zstd); choose gzip or none";
+                return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+            }
+        })
+    }
+
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Writer::Plain(writer) => writer.write_all(bytes),
+            Writer::Gzip(writer) => writer.write_all(bytes),
+            #[cfg(feature = "zstd")]
+            Writer::Zstd(writer) => writer.write_all(bytes),
+        }
+    }
+
+    pub(super) fn finish(self) -> io::Result<()> {
+        let mut inner = match self {
+            Writer::Plain(inner) => inner,
+            Writer::Gzip(writer) => writer.finish()?,
+            #[cfg(feature = "zstd")]
+            Writer::Zstd(writer) => writer.finish()?,
+        };
+        inner.flush()
+    }
+}

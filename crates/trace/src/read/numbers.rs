@@ -1,0 +1,161 @@
+//! Which event of a document is the n-th: for what names events by their index (DevTools' annotations).
+//!
+//! ```text
+//!   events   0 1 2 … 1023 1024 …          of a chunk; the first of a document begins anew
+//!   marks    ▲            ▲               16 bytes each: number and offset
+//! ```
+//!
+//! The scan leaves a mark at every 1024th event, which costs it a comparison an event; from there the events up to the one
+//! that is looked for are walked over. That is exact where nothing was lost: behind the first damage of an input no
+//! number is trusted ([`Numbers::end_input`]).
+
+use crate::event::envelope::{ChunkStats, Document};
+use crate::run::error::Error;
+use crate::run::limits::Limits;
+use crate::spill::SpillArray;
+use crate::store::Store;
+use tracemill_tokenizer::Cursor;
+
+/// Where the events of all inputs stand, by their numbers.
+#[derive(Default)]
+pub struct Numbers {
+    /// Numbers and places, both ascending.
+    marks: SpillArray<(u64, u64)>,
+    /// Events so far.
+    events: u64,
+    /// Stretches of places in which something was lost, so that numbers say nothing: ascending, at most one an input.
+    doubtful: Vec<(u64, u64)>,
+}
+
+impl Numbers {
+    /// None yet; marks that have no room in a 64th of the budget's share of entries are on disk.
+    pub(super) fn new(limits: &Limits) -> Self {
+        let marks = SpillArray::new(&limits.tmp_dir, limits.shares().index / 64);
+        Numbers { marks, ..Numbers::default() }
+    }
+
+    /// Takes over the marks of a chunk of the input at `base`.
+    pub(super) fn append(&mut self, stats: &ChunkStats, base: u64) -> Result<(), Error> {
+        for &(number, offset) in stats.marks.iter() {
+            self.marks.push((self.events + number, base + offset))?;
+        }
+        self.events += stats.events;
+        Ok(())
+    }
+
+    /// Events so far.
+    pub(super) fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// An input was read to its end: so its documents are.
+    ///
+    /// `lost` is the place of the first damage in it, `end` the place behind it.
+    pub(super) fn end_input(&mut self, documents: &mut [Document], lost: Option<u64>, end: u64) {
+        let mut next = self.events;
+        for document in documents.iter_mut().rev() {
+            document.events = next - document.first;
+            next = document.first;
+        }
+        self.doubtful.extend(lost.map(|lost| (lost, end)));
+    }
+
+    /// Where the events of a document with these indices stand, which ascend; `None` for those that are not there, and
+    /// [`Uncertain`] for those that cannot be told.
+    ///
+    /// Cost: a binary search and a walk over at most 1023 events for each; neighbours go on where the one before ended.
+    pub fn find(
+        &self,
+        document: &Document,
+        indices: &[u64],
+        store: &Store<'_>,
+    ) -> Vec<Option<Result<u64, Uncertain>>> {
+        let mut walk: Option<Walk> = None;
+        let found = indices.iter().map(|&index| {
+            if index >= document.events {
+                return None;
+            }
+            let number = document.first + index;
+            let after = self.marks.partition_point(|mark| mark.0 <= number);
+            let mark = self.marks.get(after.checked_sub(1)?).filter(|m| m.0 >= document.first)?;
+            let on_the_way = walk.take().filter(|walk| walk.number >= mark.0);
+            let mut own = on_the_way.unwrap_or(Walk { number: mark.0, offset: mark.1 });
+            let arrives = own.go_to(number, store).is_some();
+            let offset = own.offset;
+            walk = Some(own).filter(|_| arrives);
+            match arrives && offset < self.doubt_behind(mark.1) {
+                true => Some(Ok(offset)),
+                false => Some(Err(Uncertain)),
+            }
+        });
+        found.collect()
+    }
+
+    /// From where on numbers say nothing, for who walks from a mark: over what is broken the walk may leave the input.
+    fn doubt_behind(&self, mark: u64) -> u64 {
+        let before = self.doubtful.partition_point(|&(_, end)| end <= mark);
+        self.doubtful.get(before).map_or(u64::MAX, |&(from, _)| from)
+    }
+
+    /// Shows every event of a document; false if not all can be found.
+    ///
+    /// Cost: one pass over it on one core, about 1 ns a byte.
+    pub fn each(
+        &self,
+        document: &Document,
+        store: &Store<'_>,
+        mut show: impl FnMut(&[u8]),
+    ) -> bool {
+        let end = document.first + document.events;
+        let from = self.marks.partition_point(|mark| mark.0 < document.first);
+        let to = self.marks.partition_point(|mark| mark.0 < end);
+        let own = (from..to).filter_map(|at| self.marks.get(at));
+        let ends = own.clone().skip(1).map(|mark| mark.0).chain([end]);
+        own.zip(ends).all(|((number, offset), end)| {
+            let mut walk = Walk { number, offset };
+            let doubt = self.doubt_behind(offset);
+            loop {
+                if walk.offset >= doubt {
+                    return false;
+                }
+                show(Cursor::new(store.from(walk.offset)).value());
+                if walk.number + 1 == end {
+                    return true;
+                }
+                let next = walk.number + 1;
+                if walk.go_to(next, store).is_none() {
+                    return false;
+                }
+            }
+        })
+    }
+}
+
+/// Something was lost before an event, so that nobody knows its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uncertain;
+
+/// An event, and its number.
+struct Walk {
+    number: u64,
+    offset: u64,
+}
+
+impl Walk {
+    /// Goes on to an event; `None` if something else stands before it.
+    fn go_to(&mut self, number: u64, store: &Store<'_>) -> Option<()> {
+        while self.number < number {
+            let mut next = self.offset + Cursor::new(store.from(self.offset)).value().len() as u64;
+            loop {
+                // an event that is cut by the end of a piece stands whole in the next one
+                match store.from(next).first()? {
+                    b'{' => break,
+                    b',' | b' ' | b'\t' | b'\n' | b'\r' | 0x1e => next += 1,
+                    _ => return None,
+                }
+            }
+            (self.offset, self.number) = (next, self.number + 1);
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,481 @@
+//! One input after the other: opened, scanned, its findings handed on.
+
+use super::expand::{Expand, Expanded, look};
+use super::numbers::Numbers;
+use super::reader::{ChunkStart, Current, InputBytes, InputPayload, InputStart, Inputs, Reader};
+use super::warning::InputWarning;
+use crate::event::envelope::{ChunkStats, Document, KeyValue};
+use crate::event::proof::{Proof, prove_keys};
+use crate::input::packed::{Stretch, unpack};
+use crate::input::spool::{Spool, SpoolLimits, Spooled};
+use crate::input::{self, Input, Opened};
+use crate::read::pieces::{Chosen, scan_pieces};
+use crate::read::scan::{Collect, Plan, scan};
+use crate::run::error::{Error, ErrorKind};
+use crate::run::limits::Limits;
+use crate::run::limits::{Progress, Quota, Shares};
+use crate::run::losses::InputReport;
+use crate::spill::SpilledVec;
+use crate::store::entry::Entry;
+use crate::store::{Payload, Store};
+use std::io::{Cursor, Read};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use tracemill_tokenizer::{Form, Mapped, Tier};
+
+pub(super) struct Session<'c> {
+    pub(super) config: &'c Limits,
+    tier: Tier,
+    shares: Shares,
+    pub(super) read: Inputs,
+    /// What all documents take of the memory.
+    beside: Quota,
+    pub(super) expand: &'c mut dyn Expand,
+    /// All of each input if `None`.
+    pieces: Option<&'c Chosen>,
+    /// Whether all events of the input at hand are known to be JSON.
+    is_json: bool,
+    /// Why the first file that was left out is no trace.
+    pub(super) left_out: Option<Error>,
+}
+
+impl<'c> Session<'c> {
+    /// To go on behind what was `read`.
+    pub(super) fn new(
+        read: Inputs,
+        pieces: Option<&'c Chosen>,
+        config: &'c Limits,
+        expand: &'c mut dyn Expand,
+    ) -> Self {
+        Session {
+            config,
+            tier: config.tier.unwrap_or_else(Tier::best),
+            shares: config.shares(),
+            beside: Quota::new(config, config.memory / 4),
+            read,
+            expand,
+            pieces,
+            is_json: false,
+            left_out: None,
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Reads one input, which stands behind those before it.
+    pub(super) fn read<R: Reader>(&mut self, input: &Input, reader: &mut R) -> Result<(), Error> {
+        let base = self.read.end;
+        let Some(opened) = self.open(input)? else { return Ok(()) };
+        self.is_json = input.source.is_json();
+        let mut report = InputReport { name: input.name(), ..InputReport::default() };
+        report.lapses.mended = self.config.repair;
+        let number = self.read.reports.len();
+        reader.begin(&InputStart { name: &report.name, number, synthetic: false });
+        let documents_before = reader.documents().len();
+        let (payload, broken) = match opened {
+            Opened::Empty => (Payload::Empty, None),
+            Opened::Mapped { mapped, skip, original, encoding } => {
+                report.encoding = encoding;
+                report.bytes = mapped.len() as u64;
+                self.check_size(base + report.bytes)?;
+                let read = match input.source.entries() {
+                    Some(entries) if reader.takes_entries() => {
+                        self.read_entries(entries, &mapped, base, reader, &mut report)
+                    }
+                    _ => self.read_mapped(&mapped, skip, base, reader, &mut report),
+                };
+                if let Some(original) = original {
+                    original.check(Some(&mapped))?;
+                    self.read.originals.push(original);
+                }
+                read?;
+                (Payload::Mapped(mapped), None)
+            }
+            Opened::Stream { reader: stream, encoding, packed, beyond } => {
+                report.encoding = encoding;
+                self.expect_less(input);
+                let looked = look(stream, &*self.expand);
+                let (stream, keep) = looked.map_err(|e| Error::read(input.name(), e))?;
+                let keep = (keep || reader.needs().input_bytes, 0);
+                let read = self.read_stream(stream, base, keep, reader, &mut report);
+                if let Some((original, mapped)) = packed {
+                    // nothing is read from it again
+                    original.check(Some(&mapped))?;
+                }
+                let read = read?;
+                (report.bytes, report.encoding) = (read.bytes, beyond.named(encoding));
+                (read.payload, read.broken)
+            }
+        };
+        if let Some(broken) = broken {
+            self.note_broken(&broken, &mut report)?;
+        }
+        let mut documents = reader.documents().split_off(documents_before);
+        if let Err(error) = self.check_found(input, &report, &documents, base, &payload) {
+            return self.leave_out(error, input);
+        }
+        self.prove_plain(self.proof(reader), &mut documents, base, &payload, &mut report);
+        let lost = report.losses.first().map(|(_, example)| base + example.offset);
+        self.read.numbers.end_input(&mut documents, lost, base + report.bytes);
+        let found: Vec<Document> = documents.extract_if(.., |d| self.expand.takes(d)).collect();
+        let needed = report.events > 0 || !documents.is_empty();
+        reader.documents().extend(documents);
+        let next = base + report.bytes;
+        self.check_size(next)?;
+        let payload = Arc::new(payload);
+        let number = self.read.reports.len();
+        if found.is_empty() || needed {
+            let (payload, synthetic) = (Arc::clone(&payload), false);
+            self.read.payloads.push(InputPayload { base, payload, input: number, synthetic });
+        }
+        self.read.reports.push(report);
+        self.read.end = self.read_profiles(input, &payload, base, next, &found, reader)?;
+        Ok(())
+    }
+
+    /// Leaves out an input that was found in a folder or a list and is no trace; any other error ends the run.
+    fn leave_out(&mut self, error: Error, input: &Input) -> Result<(), Error> {
+        if !input.is_found() || !error.is_no_trace() {
+            return Err(error);
+        }
+        InputWarning::leave_out(&mut self.read.warnings, error.to_string());
+        self.left_out.get_or_insert(error);
+        Ok(())
+    }
+
+    /// Opens an input; `None` if it was found in a folder, and is no trace.
+    fn open(&mut self, input: &Input) -> Result<Option<Opened>, Error> {
+        let opened =
+            input::open(input, self.config).and_then(|opened| self.check_strict(input, opened));
+        match opened {
+            Ok(opened) => self.unpack_pieces(input, opened).map(Some),
+            Err(error) => self.leave_out(error, input).map(|()| None),
+        }
+    }
+
+    /// A packed input of which pieces are read is a plain one of these.
+    fn unpack_pieces(&mut self, input: &Input, opened: Opened) -> Result<Opened, Error> {
+        let unpacked = self.pieces.and_then(|chosen| chosen.unpacked.as_ref());
+        let Some(unpacking) = unpacked else { return Ok(opened) };
+        match opened {
+            Opened::Stream { encoding, packed: Some((original, file)), .. } => {
+                let mapped = unpack(&input.name(), &file, unpacking, self.config)?;
+                self.read.spooled += unpacking.stretches.iter().map(Stretch::bytes).sum::<u64>();
+                original.check(Some(&file))?;
+                let skip = input::byte_order_mark(&mapped);
+                Ok(Opened::Mapped { mapped, skip, original: Some(original), encoding })
+            }
+            opened => Ok(opened),
+        }
+    }
+
+    /// Keys of documents without events that are no profiles are proved JSON when that is known.
+    fn prove_plain(
+        &self,
+        proof: Proof,
+        documents: &mut [Document],
+        base: u64,
+        payload: &Payload,
+        report: &mut InputReport,
+    ) {
+        let Proof::Full { tier, mends } = proof else { return };
+        let plain = |d: &&mut Document| d.form == Form::Plain && !self.expand.takes(d);
+        let store = Store::new([(base, payload)].into_iter());
+        let value = |key: &KeyValue| (store.slice(key.offset, key.len), key.offset - base);
+        for document in documents.iter_mut().filter(plain) {
+            prove_keys(document, tier, mends, value, report);
+        }
+    }
+
+    /// Reads the events of the profiles `found` in an input that stands from `base` to `next`; returns where the next
+    /// input stands.
+    fn read_profiles<R: Reader>(
+        &mut self,
+        input: &Input,
+        payload: &Arc<Payload>,
+        base: u64,
+        mut next: u64,
+        found: &[Document],
+        reader: &mut R,
+    ) -> Result<u64, Error> {
+        let number = self.read.reports.len() - 1;
+        let several = found.len() > 1;
+        if let (Payload::Empty, [first, ..]) = (&**payload, found) {
+            // only how a stream begins tells whether its bytes are kept
+            let at = first.keys.first().map_or(0, |key| key.offset - base);
+            self.read.warnings.push(InputWarning::ProfilesBehind {
+                input: input.name(),
+                profiles: found.len(),
+                offset: at,
+            });
+            return Ok(next);
+        }
+        for (count, document) in found.iter().enumerate() {
+            let document = within(document, base);
+            let expanded = self.expand.expand(input.source.path(), payload, &document);
+            let Expanded { events, heap, flaws, said } = expanded;
+            let (input, number_of) = (input.name(), several.then_some(count + 1));
+            let warning = said.map(|said| InputWarning::Profile { input, number: number_of, said });
+            self.read.warnings.extend(warning);
+            let keep = (reader.needs().synthetic_bytes, heap);
+            let name = &self.read.reports[number].name;
+            reader.begin(&InputStart { name, number, synthetic: true });
+            let mut events_report = self.read.reports[number].clone();
+            let read = self.read_stream(events, next, keep, reader, &mut events_report)?;
+            self.read.payloads.push(InputPayload {
+                base: next,
+                payload: Arc::new(read.payload),
+                input: number,
+                synthetic: true,
+            });
+            next += read.bytes;
+            self.check_size(next)?;
+            events_report.profiles += 1;
+            events_report.flaws.append(&flaws.lock().unwrap_or_else(PoisonError::into_inner));
+            self.stop_if_flawed(&events_report, payload)?;
+            self.read.reports[number] = events_report;
+        }
+        Ok(next)
+    }
+
+    fn stop_if_flawed(&self, report: &InputReport, payload: &Payload) -> Result<(), Error> {
+        match report.flaws.iter().find(|(kind, _)| kind.is_loss()) {
+            Some((kind, flaw)) if self.config.strict => Err(ErrorKind::Defect {
+                input: report.name.clone(),
+                offset: flaw.offset,
+                problem: kind.sentence().to_owned(),
+                // offsets of a .cpuprofile's own flaws are within it
+                around: payload.around(flaw.offset),
+            }
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is to be read behind all inputs.
+    pub(super) fn read_last<R: Reader>(&mut self, reader: &mut R) -> Result<(), Error> {
+        let base = self.read.end;
+        let spans = self.read.reports.iter().filter_map(|report| report.span);
+        let first = spans.map(|(first, _)| first).min();
+        let Some((name, events)) = self.expand.last(first) else { return Ok(()) };
+        let mut report = InputReport { name: name.into(), ..InputReport::default() };
+        let input = self.read.reports.len();
+        reader.begin(&InputStart { name: &report.name, number: input, synthetic: false });
+        let events = Box::new(Cursor::new(events));
+        let keep = (reader.needs().synthetic_bytes, 0);
+        let read = self.read_stream(events, base, keep, reader, &mut report)?;
+        self.read.payloads.push(InputPayload {
+            base,
+            payload: Arc::new(read.payload),
+            input,
+            synthetic: true,
+        });
+        self.read.reports.push(report);
+        Ok(())
+    }
+
+    /// How long a packed input is once it is unpacked, nobody knows: it is left out of what is expected.
+    fn expect_less(&self, input: &Input) {
+        let expected = &self.config.progress.bytes_expected;
+        expected.fetch_sub(
+            size_of_input(input).min(expected.load(Ordering::Relaxed)),
+            Ordering::Relaxed,
+        );
+    }
+
+    fn check_size(&self, bytes: u64) -> Result<(), Error> {
+        if bytes >= Store::MOST {
+            return Err(ErrorKind::TooLarge { bytes, most: Store::MOST }.into());
+        }
+        Ok(())
+    }
+
+    /// What is done about events that are not JSON; in a strict run there are none any more.
+    fn proof<R: Reader>(&self, reader: &R) -> Proof {
+        match reader.needs().proof && !self.config.strict {
+            _ if self.is_json => Proof::None,
+            true => Proof::Full { tier: self.tier, mends: self.config.repair },
+            false if reader.needs().proof_flags => Proof::Told { tier: self.tier },
+            false => Proof::None,
+        }
+    }
+
+    fn read_mapped<R: Reader>(
+        &mut self,
+        mapped: &Arc<Mapped>,
+        skip: usize,
+        base: u64,
+        reader: &mut R,
+        report: &mut InputReport,
+    ) -> Result<(), Error> {
+        let chunk = self.shares.chunk;
+        let plan = Plan {
+            bytes: mapped,
+            skip,
+            mapped: Some(mapped),
+            tier: self.tier,
+            threads: self.config.threads,
+            chunk,
+            proof: self.proof(reader),
+        };
+        let progress = &self.config.progress;
+        if let Some(pieces) = self.pieces {
+            let bytes = pieces.pieces.iter().map(|piece| piece.bytes(mapped.len() as u64)).sum();
+            progress.bytes_expected.store(bytes, Ordering::Relaxed);
+        }
+        // how long the head is shows when it is read
+        let mut is_head = self.pieces.is_some();
+        let mut numbers = std::mem::take(&mut self.read.numbers);
+        let start = reader.starter();
+        let new = || start(&ChunkStart { base, len_hint: chunk.min(mapped.len()) });
+        let take = |mut part: R::Chunk, bytes: u64| {
+            self.config.cancel.check()?;
+            note_stats(&part.envelope().stats, report);
+            if std::mem::take(&mut is_head) {
+                Progress::add(&progress.bytes_expected, bytes);
+            }
+            Progress::add(&progress.bytes_scanned, bytes);
+            self.stop_if_strict(report, Some(mapped))?;
+            let current =
+                Current { before: &self.read.payloads, base, own: InputBytes::Mapped(mapped) };
+            take_part(reader, part, base, current, &mut numbers, &self.beside)
+        };
+        let result = read_plan(plan, self.pieces, &new, take);
+        self.read.numbers = numbers;
+        result
+    }
+
+    /// Reads the entries of a mapped list of events instead of the events.
+    fn read_entries<R: Reader>(
+        &mut self,
+        entries: &SpilledVec<Entry>,
+        mapped: &Arc<Mapped>,
+        base: u64,
+        reader: &mut R,
+        report: &mut InputReport,
+    ) -> Result<(), Error> {
+        /// Events of a chunk.
+        const CHUNK: usize = 1 << 16;
+        let mut numbers = std::mem::take(&mut self.read.numbers);
+        let current =
+            Current { before: &self.read.payloads, base, own: InputBytes::Mapped(mapped) };
+        let mut take = |reader: &mut R, mut chunk: R::Chunk| {
+            self.config.cancel.check()?;
+            note_stats(&chunk.envelope().stats, report);
+            take_part(reader, chunk, base, current, &mut numbers, &self.beside)
+        };
+        let mut list = reader.chunk_of_entries(base, &[]);
+        list.document(Form::Array);
+        let mut result = take(reader, list);
+        let (mut entries, mut at_once) = (entries.iter().peekable(), Vec::new());
+        while result.is_ok() && entries.peek().is_some() {
+            at_once.clear();
+            at_once.extend(entries.by_ref().take(CHUNK));
+            let chunk = reader.chunk_of_entries(base, &at_once);
+            result = take(reader, chunk);
+        }
+        self.read.numbers = numbers;
+        result
+    }
+
+    fn read_stream<R: Reader>(
+        &mut self,
+        stream: Box<dyn Read + Send>,
+        base: u64,
+        (keep, taken): (bool, u64),
+        reader: &mut R,
+        report: &mut InputReport,
+    ) -> Result<Spooled, Error> {
+        let held: u64 = self.read.payloads.iter().map(|held| held.payload.heap()).sum();
+        let limits = SpoolLimits {
+            payload: self.shares.payload.saturating_sub(held + taken),
+            segment: self.shares.segment,
+            keep,
+            packed: report.encoding.is_some(),
+            hurries: reader.needs().streams_output,
+        };
+        let (name, proof) = (report.name.clone(), self.proof(reader));
+        let spool = Spool::new(self.config, name, self.tier, proof, limits);
+        let step_bytes = self.shares.segment;
+        let start = reader.starter();
+        let chunk = ChunkStart { base, len_hint: step_bytes };
+        let mut part = start(&chunk);
+        let mut pending = 0;
+        let mut numbers = std::mem::take(&mut self.read.numbers);
+        let read = spool.read(stream, &mut part, |part, payload, step| {
+            self.config.cancel.check()?;
+            pending += step.bytes;
+            let pauses = reader.needs().streams_output && step.pauses;
+            if pending < step_bytes as u64 && !step.last && !pauses {
+                return Ok(());
+            }
+            pending = 0;
+            let mut full = std::mem::replace(part, start(&chunk));
+            full.seal();
+            note_stats(&full.envelope().stats, report);
+            self.stop_if_strict(report, None)?;
+            let current =
+                Current { before: &self.read.payloads, base, own: InputBytes::Payload(payload) };
+            take_part(reader, full, base, current, &mut numbers, &self.beside)
+        })?;
+        self.read.numbers = numbers;
+        self.read.spooled += read.spooled;
+        Ok(read)
+    }
+}
+
+/// Scans all of an input, or pieces of it.
+fn read_plan<C: Collect>(
+    plan: Plan<'_>,
+    pieces: Option<&Chosen>,
+    new: &(dyn Fn() -> C + Sync),
+    mut take: impl FnMut(C, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
+    match pieces {
+        Some(chosen) => scan_pieces(plan, &chosen.pieces, new, take),
+        None => scan(plan, new, |part| take(part, plan.chunk.min(plan.bytes.len()) as u64)),
+    }
+}
+
+/// Bytes of a file; 0 of what is none.
+pub(super) fn size_of_input(input: &Input) -> u64 {
+    let metadata = input.source.file().and_then(|path| std::fs::metadata(path).ok());
+    metadata.map_or(0, |metadata| metadata.len())
+}
+
+/// A document with places in its input instead of among all.
+fn within(document: &Document, base: u64) -> Document {
+    let mut document = document.clone();
+    document.keys.iter_mut().for_each(|key| key.offset -= base);
+    document
+}
+
+/// Hands a part on, with its documents and events numbered over all inputs.
+fn take_part<R: Reader>(
+    reader: &mut R,
+    mut part: R::Chunk,
+    base: u64,
+    current: Current<'_>,
+    numbers: &mut Numbers,
+    beside: &Quota,
+) -> Result<(), Error> {
+    beside.check(part.envelope().texts, "the name, the category and the ids of an event")?;
+    beside.take(part.envelope().heap(), "documents and the keys in them")?;
+    let (events, documents) = (numbers.events(), reader.documents().len());
+    numbers.append(&part.envelope().stats, base)?;
+    reader.merge(part, base, current)?;
+    reader.documents()[documents..].iter_mut().for_each(|document| document.first += events);
+    Ok(())
+}
+
+fn note_stats(stats: &ChunkStats, report: &mut InputReport) {
+    report.events += stats.events;
+    report.losses.append(stats.losses.clone());
+    report.lapses.append(stats.lapses.clone());
+    report.unclosed += stats.unclosed;
+    report.odd_separators += stats.odd_separators;
+    report.span = match (report.span, stats.span) {
+        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+        (a, b) => a.or(b),
+    };
+}

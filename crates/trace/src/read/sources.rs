@@ -1,0 +1,111 @@
+//! Reads the sources of a run one after the other.
+
+use super::expand::Expand;
+use super::numbers::Numbers;
+use super::reader::{ChunkStart, Current, Inputs, Reader};
+use super::session::{Session, size_of_input};
+use crate::event::proof::Proof;
+use crate::input::source::Source;
+use crate::input::{self, Input};
+use crate::read::pieces::Chosen;
+use crate::read::scan::{Plan, scan};
+use crate::run::error::{Error, ErrorKind};
+use crate::run::limits::Limits;
+use crate::store::Payload;
+use std::sync::atomic::Ordering;
+use tracemill_tokenizer::Tier;
+
+/// Reads every source to its end, or only `pieces` of a single file (see [`crate::read::pieces`]): then
+/// the report covers what was read, and events have no numbers.
+///
+/// [`read_more`] must follow: it ends the run. Cost: a look at each byte. Heap: see
+/// [`Limits::memory`].
+///
+/// # Errors
+/// [`ErrorKind::Read`], [`ErrorKind::NotATrace`], [`ErrorKind::TooLarge`], [`ErrorKind::Changed`],
+/// [`ErrorKind::Scratch`], [`ErrorKind::Cancelled`]; in a strict run [`ErrorKind::Defect`]; and those
+/// of `reader`.
+pub(crate) fn read_sources<R: Reader>(
+    sources: &[Source],
+    pieces: Option<&Chosen>,
+    config: &Limits,
+    expand: &mut dyn Expand,
+    reader: &mut R,
+) -> Result<Inputs, Error> {
+    let inputs = input::expand(sources)?;
+    expect_bytes(&inputs, config);
+    expand.begin(&mut inputs.iter().map(|input| input.source.path()));
+    let (numbers, end) = (Numbers::new(config), reader.needs().reserved);
+    let nothing = Inputs { numbers, end, ..Inputs::default() };
+    let mut session = Session::new(nothing, pieces, config, expand);
+    for input in &inputs {
+        session.read(input, reader)?;
+    }
+    if let ([_], Some(error)) = (&inputs[..], session.left_out.take()) {
+        return Err(error);
+    }
+    if session.read.reports.is_empty() && !inputs.is_empty() {
+        let names: Vec<String> = sources.iter().map(Source::to_string).collect();
+        let found = "none of the files is a trace".to_owned();
+        let input = names.join(", ");
+        return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
+    }
+    if inputs.is_empty() && !sources.is_empty() {
+        let found = "the folder holds no files that may be traces".to_owned();
+        let input = sources[0].to_string();
+        return Err(ErrorKind::NotATrace { input, offset: 0, found, around: None }.into());
+    }
+    Ok(session.read)
+}
+
+/// Reads more sources after those that were `read`, and what `expand` wants to be read last. Progress
+/// does not expect their sizes.
+///
+/// # Errors
+/// As [`read_sources`].
+pub(crate) fn read_more<R: Reader>(
+    read: Inputs,
+    sources: &[Source],
+    config: &Limits,
+    expand: &mut dyn Expand,
+    reader: &mut R,
+) -> Result<Inputs, Error> {
+    let mut session = Session::new(read, None, config, expand);
+    for input in &input::expand(sources)? {
+        session.read(input, reader)?;
+    }
+    session.read_last(reader)?;
+    Ok(session.read)
+}
+
+/// Reads synthetic events, which are mapped or none, as an input at `current.base`. No report covers
+/// them.
+///
+/// # Errors
+/// Those of `reader`.
+pub(crate) fn read_synthetic<R: Reader>(
+    text: &Payload,
+    config: &Limits,
+    reader: &mut R,
+    current: Current<'_>,
+) -> Result<(), Error> {
+    let Payload::Mapped(mapped) = text else { return Ok(()) };
+    let plan = Plan {
+        bytes: mapped,
+        skip: 0,
+        mapped: Some(mapped),
+        tier: config.tier.unwrap_or_else(Tier::best),
+        threads: config.threads,
+        chunk: config.shares().chunk,
+        proof: Proof::None,
+    };
+    let start = reader.starter();
+    let chunk = ChunkStart { base: current.base, len_hint: plan.chunk.min(mapped.len()) };
+    scan(plan, &|| start(&chunk), |part| reader.merge(part, current.base, current))
+}
+
+/// Sums up the sizes of files, for progress.
+fn expect_bytes(inputs: &[Input], config: &Limits) {
+    let bytes = inputs.iter().map(size_of_input).sum();
+    config.progress.bytes_expected.store(bytes, Ordering::Relaxed);
+}

@@ -1,0 +1,341 @@
+//! The one error type: what failed, where, and what to do about it.
+//!
+//! Texts are lower case without a full stop and name the file; the caller adds the program's name. [`Error::class`]
+//! is what exit codes are made from. No text names a flag: what can be done is a [`Remedy`], for which each program has words of its own.
+//!
+//! ```
+//! use tracemill_trace::run::error::ErrorClass;
+//! use tracemill_trace::run::remedy::Remedy;
+//! use tracemill_trace::{ErrorKind, Limits, Source, Trace};
+//!
+//! let limits = Limits { strict: true, ..Limits::new(1, 64 << 20, std::env::temp_dir()) };
+//! let error = Trace::open(&[Source::bytes("a.json", r#"[{"ts":1},{"ts" 2}]"#)], &limits).err().expect("a colon is missing");
+//! assert!(matches!(error.kind(), ErrorKind::Defect { offset: 16, .. }));
+//! assert!(error.to_string().starts_with("a.json: defect at byte 16: expected "));
+//! assert_eq!((error.class(), error.remedy()), (ErrorClass::Input, Some(Remedy::Lenient)));
+//! let around = error.around().expect("the bytes are at hand");
+//! assert_eq!(&around.bytes[around.at..], b"2}]");
+//! ```
+//!
+//! Damage of inputs is no error unless the run is strict: see [`crate::run::losses`].
+
+use crate::run::around::Around;
+use crate::run::remedy::Remedy;
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// Why a run could not finish. One word, so that results stay small.
+#[derive(Debug)]
+pub struct Error(Box<ErrorKind>);
+
+/// The facts behind an [`Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An input cannot be opened or read.
+    Read {
+        /// The input.
+        input: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An input is not a trace.
+    NotATrace {
+        /// The input.
+        input: String,
+        /// Offset of the byte that shows it.
+        offset: u64,
+        /// What it is instead, and what to do.
+        found: String,
+        /// The bytes there, if they tell more.
+        around: Option<Around>,
+    },
+    /// There is no CPU profile to extract, or not the one that was asked for.
+    Profiles {
+        /// What was found instead.
+        found: String,
+        /// What can be done, if anything can.
+        remedy: Option<Remedy>,
+    },
+    /// Options that exclude each other, or name what is not there.
+    Usage {
+        /// Which, and why.
+        problem: String,
+        /// What can be done, if anything can.
+        remedy: Option<Remedy>,
+    },
+    /// A trace cannot be split as asked: two parts of one name, too many parts.
+    Parts {
+        /// What is in the way, and what to do.
+        found: String,
+    },
+    /// A strict run met a defect.
+    Defect {
+        /// The input.
+        input: String,
+        /// Offset of the defect.
+        offset: u64,
+        /// What is wrong.
+        problem: String,
+        /// The bytes around it, if they are at hand.
+        around: Option<Around>,
+    },
+    /// An input changed while it was read.
+    Changed {
+        /// The input.
+        input: String,
+        /// What happened to it.
+        how: String,
+    },
+    /// A temporary file cannot be written or read.
+    Scratch {
+        /// The folder of temporary files.
+        folder: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The output is one of the inputs.
+    OutputIsInput {
+        /// The output's path.
+        path: String,
+    },
+    /// The output lies in a folder whose files are the inputs.
+    OutputInFolder {
+        /// The output's path.
+        path: String,
+        /// The folder, as it was named.
+        folder: String,
+    },
+    /// The output exists and may not be replaced.
+    OutputExists {
+        /// The output's path.
+        path: String,
+    },
+    /// Output cannot be written.
+    Write {
+        /// What was being written.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The reader of the output has gone.
+    BrokenPipe,
+    /// The caller ended the run.
+    Cancelled,
+    /// The memory budget is too small for anything.
+    Budget {
+        /// Bytes given.
+        given: u64,
+        /// Bytes needed at the least.
+        least: u64,
+    },
+    /// What must stay in memory is more than the budget.
+    Exceeded {
+        /// What it is, and what to do beside giving more memory.
+        what: String,
+        /// Bytes of the budget.
+        given: u64,
+    },
+    /// What is wanted of a packed input lies in a part of it that can only be unpacked as a whole, and is too large for that.
+    OnePiece {
+        /// The input.
+        input: String,
+        /// Bytes of text that are unpacked at a time.
+        most: u64,
+    },
+    /// More input than offsets can address.
+    TooLarge {
+        /// Bytes of input.
+        bytes: u64,
+        /// The most there may be.
+        most: u64,
+    },
+    /// A window of time in which nothing can lie.
+    Window {
+        /// What was found instead.
+        found: String,
+    },
+}
+
+/// What an error means to whoever called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// Called wrongly.
+    Usage,
+    /// The input cannot be used.
+    Input,
+    /// The system failed, or the budget is impossible.
+    System,
+    /// The reader of the output has gone: nothing to say.
+    BrokenPipe,
+    /// The caller ended the run.
+    Cancelled,
+}
+
+impl Error {
+    /// The facts.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// Whether an input is not a trace.
+    pub fn is_no_trace(&self) -> bool {
+        matches!(self.kind(), ErrorKind::NotATrace { .. })
+    }
+
+    /// What it means to the caller.
+    pub fn class(&self) -> ErrorClass {
+        match *self.0 {
+            ErrorKind::Read { .. } | ErrorKind::NotATrace { .. } | ErrorKind::Defect { .. } => {
+                ErrorClass::Input
+            }
+            ErrorKind::Profiles { .. } | ErrorKind::OnePiece { .. } => ErrorClass::Input,
+            ErrorKind::OutputIsInput { .. }
+            | ErrorKind::OutputInFolder { .. }
+            | ErrorKind::OutputExists { .. }
+            | ErrorKind::Usage { .. }
+            | ErrorKind::Parts { .. }
+            | ErrorKind::Window { .. } => ErrorClass::Usage,
+            ErrorKind::Write { .. }
+            | ErrorKind::Scratch { .. }
+            | ErrorKind::Changed { .. }
+            | ErrorKind::Budget { .. }
+            | ErrorKind::Exceeded { .. }
+            | ErrorKind::TooLarge { .. } => ErrorClass::System,
+            ErrorKind::BrokenPipe => ErrorClass::BrokenPipe,
+            ErrorKind::Cancelled => ErrorClass::Cancelled,
+        }
+    }
+
+    /// The bytes around the place that it names, for who can show them; its text leaves them out.
+    pub fn around(&self) -> Option<&Around> {
+        match &*self.0 {
+            ErrorKind::NotATrace { around, .. } | ErrorKind::Defect { around, .. } => {
+                around.as_ref()
+            }
+            _ => None,
+        }
+    }
+
+    /// What can be done about it, beyond what its text says. The text names no flags.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match *self.0 {
+            ErrorKind::Profiles { remedy, .. } | ErrorKind::Usage { remedy, .. } => remedy,
+            ErrorKind::Defect { .. } => Some(Remedy::Lenient),
+            ErrorKind::Scratch { .. } => Some(Remedy::OtherTmpDir),
+            ErrorKind::OutputExists { .. } => Some(Remedy::Replace),
+            ErrorKind::Budget { least, .. } => Some(Remedy::MoreMemory(least)),
+            ErrorKind::Exceeded { .. } => Some(Remedy::RaiseMemory),
+            ErrorKind::OnePiece { .. } => Some(Remedy::PackInParts),
+            _ => None,
+        }
+    }
+
+    /// Wrong options.
+    #[cold]
+    pub fn usage(problem: impl Into<String>, remedy: Option<Remedy>) -> Self {
+        ErrorKind::Usage { problem: problem.into(), remedy }.into()
+    }
+
+    /// A failed write to `path`; a closed pipe is told apart.
+    #[cold]
+    pub fn write(path: impl fmt::Display, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::BrokenPipe {
+            return ErrorKind::BrokenPipe.into();
+        }
+        ErrorKind::Write { path: path.to_string(), source }.into()
+    }
+
+    /// A failure of temporary files in `folder`.
+    #[cold]
+    pub fn scratch(folder: &Path, source: io::Error) -> Self {
+        ErrorKind::Scratch { folder: folder.display().to_string(), source }.into()
+    }
+
+    /// A failed read of `input`.
+    #[cold]
+    pub fn read(input: impl fmt::Display, source: io::Error) -> Self {
+        ErrorKind::Read { input: input.to_string(), source }.into()
+    }
+}
+
+impl From<ErrorKind> for Error {
+    #[cold]
+    fn from(kind: ErrorKind) -> Self {
+        Error(Box::new(kind))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            ErrorKind::Read { input, source } => write!(f, "cannot read {input}: {source}"),
+            // such as a folder: what is wrong stands at no place
+            ErrorKind::NotATrace { input, offset: 0, found, around: None } => {
+                write!(f, "{input} is not a trace: {found}")
+            }
+            ErrorKind::NotATrace { input, offset, found, .. } => {
+                write!(f, "{input} is not a trace (at byte {offset}): {found}")
+            }
+            ErrorKind::Usage { problem, .. } => f.write_str(problem),
+            ErrorKind::Profiles { found, .. }
+            | ErrorKind::Parts { found }
+            | ErrorKind::Window { found } => f.write_str(found),
+            ErrorKind::Defect { input, offset, problem, .. } => {
+                write!(f, "{input}: defect at byte {offset}: {problem}")
+            }
+            ErrorKind::Changed { input, how } => {
+                write!(f, "{input} {how} while it was read; let its writer finish, then run again")
+            }
+            ErrorKind::Scratch { folder, source } => {
+                write!(f, "cannot keep temporary files in {folder}: {source}")
+            }
+            ErrorKind::OutputIsInput { path } => {
+                write!(f, "the output {path} is one of the inputs; choose another name")
+            }
+            ErrorKind::OutputInFolder { path, folder } => write!(
+                f,
+                "the output {path} lies in the input folder {folder} and would be read with the others; \
+                 write it to another folder, or name the inputs one by one"
+            ),
+            ErrorKind::OutputExists { path } => {
+                write!(f, "the output {path} exists already")
+            }
+            // whatever is written is made: only its folder can be missing
+            ErrorKind::Write { path, source } if source.kind() == io::ErrorKind::NotFound => {
+                write!(f, "cannot write {path}: its folder does not exist")
+            }
+            ErrorKind::Write { path, source } => write!(f, "cannot write {path}: {source}"),
+            ErrorKind::BrokenPipe => f.write_str("the program that reads the output has ended"),
+            ErrorKind::Cancelled => f.write_str("the run was stopped"),
+            ErrorKind::Budget { given, least } => write!(
+                f,
+                "the memory budget of {given} bytes is too small; expected at least {least}"
+            ),
+            ErrorKind::Exceeded { what, given } => {
+                write!(f, "{what}, more than the memory budget of {} MiB has room for", given >> 20)
+            }
+            ErrorKind::OnePiece { input, most } => write!(
+                f,
+                "{input}: a part of it is packed so that it can only be unpacked as a whole, and has more than the {} MiB of text that are unpacked at a time",
+                most >> 20
+            ),
+            ErrorKind::TooLarge { bytes, most } => write!(
+                f,
+                "the inputs have {bytes} bytes, more than the {most} of one run; merge them in two steps"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.0 {
+            ErrorKind::Read { source, .. }
+            | ErrorKind::Write { source, .. }
+            | ErrorKind::Scratch { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

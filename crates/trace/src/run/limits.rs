@@ -1,0 +1,268 @@
+//! What a run may take: threads, memory, disk. These change its cost but never its answer.
+//!
+//! ```
+//! use tracemill_trace::{ErrorKind, Limits, Source, Trace};
+//!
+//! let limits = Limits::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap, folder for what exceeds them
+//! let sources = || [Source::bytes("a.json", r#"[{"ph":"i","ts":1}]"#)];
+//! assert_eq!(Trace::open(&sources(), &limits)?.len(), 1);
+//!
+//! let cancel = limits.cancel.clone(); // for another thread: a button, a signal, a client that went away
+//! cancel.cancel();
+//! let error = Trace::open(&sources(), &limits).err().expect("it was cancelled");
+//! assert!(matches!(error.kind(), ErrorKind::Cancelled));
+//! # Ok::<(), tracemill_trace::Error>(())
+//! ```
+
+use crate::run::error::{Error, ErrorKind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tracemill_tokenizer::Tier;
+
+/// Limits of a run, and how its inputs are read.
+///
+/// | of [`Limits::memory`] | for | what is more |
+/// |--:|---|---|
+/// | a quarter | bytes of pipes and packed inputs | goes to [`Limits::tmp_dir`] as they are |
+/// | a quarter | entries and other records of events, 8 to 40 bytes each | goes there as records, or sorted runs |
+/// | half | what workers find in their chunks: 256 KiB to 8 MiB of text at a time each | waits: chunks are as small as that takes |
+///
+/// What must stay in memory (threads, names, what is open at one time) is held to a [`Quota`]. Plain files are mapped: they take none of it, and no
+/// disk.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Worker threads, at least 1.
+    pub threads: usize,
+    /// The most heap the run may take, in bytes; mapped files do not count.
+    pub memory: u64,
+    /// Folder for spilled runs and spooled pipes.
+    pub tmp_dir: PathBuf,
+    /// Instruction set of the scan; the best one if `None`.
+    pub tier: Option<Tier>,
+    /// The most bytes that one read from a pipe takes. No answer depends on it.
+    pub read_size: usize,
+    /// Stop at the first defect, and check every byte.
+    pub strict: bool,
+    /// Write what is not JSON, but for lapses with one meaning, as JSON.
+    pub repair: bool,
+    /// Have outputs on disk before they get their names, so that they survive a power cut.
+    pub sync: bool,
+    /// Counters that another thread may watch.
+    pub progress: Arc<Progress>,
+    /// Ends the run when it is told to, from any thread.
+    pub cancel: Cancel,
+    /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
+    #[doc(hidden)]
+    pub shares: Option<Shares>,
+}
+
+/// How the memory budget is shared out. What is left is for buffers, buckets and the stack.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// Bytes of pipes and packed inputs kept in memory; the rest is spooled to disk.
+    pub payload: u64,
+    /// Bytes of index entries; a bucket may take as much again.
+    pub index: u64,
+    /// Bytes that a worker scans at a time.
+    pub chunk: usize,
+    /// Bytes of a segment of a stream.
+    pub segment: usize,
+}
+
+impl Shares {
+    /// The shares of a budget for so many threads. What a worker finds in a chunk, and what the allocator keeps for it, may
+    /// take eight times the chunk: all workers have half of the memory.
+    pub fn of(memory: u64, threads: usize) -> Self {
+        let chunk = (memory / 64).min(memory / (16 * threads as u64).max(1));
+        Shares {
+            payload: memory / 4,
+            index: memory / 4,
+            chunk: chunk.clamp(256 << 10, 8 << 20) as usize,
+            segment: (memory / 32).clamp(256 << 10, 8 << 20) as usize,
+        }
+    }
+}
+
+impl Limits {
+    /// The smallest budget that everything works within.
+    pub const MEMORY_MIN: u64 = 32 << 20;
+
+    /// `threads` workers, `memory` bytes of heap and `tmp_dir` for what exceeds them; damaged inputs are saved.
+    pub fn new(threads: usize, memory: u64, tmp_dir: impl Into<PathBuf>) -> Self {
+        Limits {
+            threads,
+            memory,
+            tmp_dir: tmp_dir.into(),
+            tier: None,
+            read_size: 256 << 10,
+            strict: false,
+            repair: false,
+            sync: false,
+            progress: Arc::default(),
+            cancel: Cancel::default(),
+            shares: None,
+        }
+    }
+
+    /// How many there may be at once of what takes so many bytes of the budget each; 0 if not even one.
+    pub fn room_for(&self, each: u64) -> usize {
+        usize::try_from(self.memory / each.max(1)).unwrap_or(usize::MAX)
+    }
+
+    /// The quota of begins that are open at one time: half of the memory, which workers have while they scan.
+    pub fn open_quota(&self) -> Quota {
+        Quota::new(self, self.memory / 2)
+    }
+
+    /// How the memory is shared out.
+    pub fn shares(&self) -> Shares {
+        self.shares.unwrap_or_else(|| Shares::of(self.memory, self.threads))
+    }
+
+    /// Checks the limits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Budget`] if the memory is below [`Limits::MEMORY_MIN`].
+    pub fn check(&self) -> Result<(), Error> {
+        if self.memory < Self::MEMORY_MIN {
+            let (given, least) = (self.memory, Self::MEMORY_MIN);
+            return Err(ErrorKind::Budget { given, least }.into());
+        }
+        Ok(())
+    }
+}
+
+/// Counts the bytes of what has to stay in memory, against the most that it may take.
+///
+/// Lists that can go to disk have a share of the budget; what cannot (threads, names, begins that are open at one time) has
+/// a quota, and a run that needs more of it ends with an error instead of growing beyond the budget.
+///
+/// ```
+/// use tracemill_trace::run::limits::{Limits, Quota};
+///
+/// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+/// let quota = Quota::new(&limits, 1 << 20);
+/// assert!(quota.check(1 << 20, "threads").is_ok());
+/// let error = quota.check(8 << 20, "threads").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "threads take 8 MiB, more than the memory budget of 64 MiB has room for"
+/// );
+/// ```
+#[derive(Debug)]
+pub struct Quota {
+    /// Bytes that were taken.
+    used: AtomicU64,
+    /// Bytes that may be.
+    most: u64,
+    /// The whole budget.
+    given: u64,
+}
+
+impl Quota {
+    /// Of `limits`, `most` bytes.
+    pub fn new(limits: &Limits, most: u64) -> Self {
+        Quota { used: AtomicU64::new(0), most, given: limits.memory }
+    }
+
+    /// Counts `bytes` more; from any thread.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exceeded`] if that is too much; `what` says what takes them.
+    pub fn take(&self, bytes: u64, what: &str) -> Result<(), Error> {
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.check(used, what)
+    }
+
+    /// The same for what takes `bytes` in all.
+    ///
+    /// # Errors
+    /// As [`Quota::take`].
+    #[inline]
+    pub fn check(&self, bytes: u64, what: &str) -> Result<(), Error> {
+        if bytes > self.most { Err(self.exceeded(bytes, what)) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn exceeded(&self, bytes: u64, what: &str) -> Error {
+        let what = format!("{what} take {} MiB", bytes >> 20);
+        ErrorKind::Exceeded { what, given: self.given }.into()
+    }
+}
+
+/// The part of a [`Quota`] that one holder takes, which changes as the holder grows.
+#[derive(Debug)]
+pub struct Lease {
+    quota: Arc<Quota>,
+    bytes: u64,
+}
+
+impl Lease {
+    /// Creates an empty lease. Leases of one quota share its limit.
+    pub fn new(quota: &Arc<Quota>) -> Self {
+        Lease { quota: Arc::clone(quota), bytes: 0 }
+    }
+
+    /// Changes the size of the lease to `bytes`, which `what` takes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exceeded`] if all leases of the quota together exceed it.
+    #[inline]
+    pub fn resize(&mut self, bytes: u64, what: &str) -> Result<(), Error> {
+        let used = self.quota.used.fetch_sub(self.bytes, Ordering::Relaxed) - self.bytes + bytes;
+        self.quota.used.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes = bytes;
+        self.quota.check(used, what)
+    }
+}
+
+/// Ends runs that have a copy of it: they fail with [`ErrorKind::Cancelled`] and leave outputs as they were.
+///
+/// Looked at between portions of work: some MiB of input, or a bucket of some 16,000 events of output.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// From now on runs end.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`] if not.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.0.load(Ordering::Relaxed) { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
+    }
+}
+
+/// What a run has done so far. Written with relaxed ordering: for showing, not for deciding.
+///
+/// The caller keeps a copy of [`Limits::progress`] and looks at it from another thread. All counters begin at 0 and only grow; a copy
+/// that several runs share counts all of them.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes of input there will be, as far as known (pipes are not).
+    pub bytes_expected: AtomicU64,
+    /// Bytes of input scanned.
+    pub bytes_scanned: AtomicU64,
+    /// Bytes of output there will be; 0 while not known.
+    pub bytes_to_write: AtomicU64,
+    /// Bytes of output written.
+    pub bytes_written: AtomicU64,
+}
+
+impl Progress {
+    /// Adds to a counter.
+    pub fn add(counter: &AtomicU64, bytes: u64) {
+        counter.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Says how long an output will be, if not more was said before: of several outputs the whole was.
+    pub(crate) fn will_write(&self, bytes: u64) {
+        self.bytes_to_write.fetch_max(bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,286 @@
+//! Records that are changed where they stand: in memory or, beyond a limit, in the pages of a file.
+//!
+//! ```
+//! use tracemill_trace::spill::SpillArray;
+//!
+//! let mut counts = SpillArray::<u32>::new(&std::env::temp_dir(), 1000); // folder, bytes of heap
+//! counts.resize(10_000, 0)?;
+//! for number in 0..30_000 {
+//!     counts.update(number * 7 % 10_000, |count| *count += 1);
+//! }
+//! assert!(counts.iter().all(|count| count == 3) && counts.spilled_bytes() >= 40_000);
+//! # Ok::<(), tracemill_trace::Error>(())
+//! ```
+
+use super::record::{Record, partition_point};
+use crate::os::Pages;
+use crate::run::error::Error;
+use std::path::{Path, PathBuf};
+
+/// Bytes that the file has at first.
+const FIRST: usize = 256 << 10;
+
+/// A `Vec` that as a whole goes to a file when it takes more than its limit.
+///
+/// A record in memory is changed in place; one of the file is decoded, changed and encoded again. The file grows by
+/// doubling and is looked at as a map: pages that are not used cost no memory. Records of the file are read and changed in any order.
+pub struct SpillArray<R> {
+    memory: Vec<R>,
+    /// All records, once there is a file, and how many it has.
+    pages: Option<Pages>,
+    len: usize,
+    /// How many may be in memory.
+    most: usize,
+    dir: PathBuf,
+}
+
+impl<R: Record> SpillArray<R> {
+    /// None yet; if they take more than `limit` bytes of heap they go to a file in `tmp_dir`.
+    pub fn new(tmp_dir: &Path, limit: u64) -> Self {
+        let most = usize::try_from(limit).unwrap_or(usize::MAX) / size_of::<R>();
+        SpillArray { memory: Vec::new(), pages: None, len: 0, most, dir: tmp_dir.to_owned() }
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes in memory.
+    pub fn heap(&self) -> u64 {
+        (self.memory.capacity() * size_of::<R>()) as u64
+    }
+
+    /// Bytes of its file.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.pages.as_ref().map_or(0, |pages| pages.bytes().len() as u64)
+    }
+
+    /// Appends a record.
+    ///
+    /// # Errors
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch), with the folder, if the disk does not take it.
+    #[inline]
+    pub fn push(&mut self, record: R) -> Result<(), Error> {
+        if self.pages.is_none() && self.len < self.most {
+            if self.len == self.memory.capacity() {
+                let doubled = self.len.max(4).min(self.most - self.len);
+                self.memory.reserve_exact(doubled);
+            }
+            self.memory.push(record);
+        } else {
+            self.make_room(self.len + 1)?;
+            self.encode(self.len, record);
+        }
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Takes the last record away.
+    pub fn pop(&mut self) -> Option<R> {
+        let last = self.get(self.len.checked_sub(1)?)?;
+        self.len -= 1;
+        self.memory.truncate(self.len);
+        Some(last)
+    }
+
+    /// Makes them so many: with more of `record`, or without the last ones.
+    ///
+    /// # Errors
+    /// As [`SpillArray::push`].
+    pub fn resize(&mut self, len: usize, record: R) -> Result<(), Error> {
+        if self.pages.is_none() && len <= self.most {
+            self.memory.reserve_exact(len.saturating_sub(self.len));
+            self.memory.resize(len, record);
+        } else {
+            self.make_room(len)?;
+            (self.len..len).for_each(|at| self.encode(at, record));
+        }
+        self.len = len;
+        Ok(())
+    }
+
+    /// The record of a number; `None` if there are not so many.
+    #[inline]
+    pub fn get(&self, number: usize) -> Option<R> {
+        match &self.pages {
+            None => self.memory.get(number).copied(),
+            Some(pages) if number < self.len => {
+                Some(R::decode(&pages.bytes()[number * R::BYTES..][..R::BYTES]))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Changes the record of a number, if there is one.
+    #[inline]
+    pub fn update(&mut self, number: usize, change: impl FnOnce(&mut R)) {
+        match &mut self.pages {
+            None => {
+                if let Some(record) = self.memory.get_mut(number) {
+                    change(record);
+                }
+            }
+            Some(pages) if number < self.len => {
+                let bytes = &mut pages.bytes_mut()[number * R::BYTES..][..R::BYTES];
+                let mut record = R::decode(bytes);
+                change(&mut record);
+                record.encode(bytes);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Puts a record in the place of another, if there is one.
+    #[inline]
+    pub fn set(&mut self, number: usize, record: R) {
+        self.update(number, |own| *own = record);
+    }
+
+    /// How many at the begin are `before` something, if those are all that are. Cost: a binary search.
+    pub fn partition_point(&self, before: impl Fn(&R) -> bool) -> usize {
+        partition_point(self.len(), |at| self.get(at).is_some_and(|record| before(&record)))
+    }
+
+    /// In their order.
+    pub fn iter(&self) -> ArrayIter<'_, R> {
+        ArrayIter { array: self, next: 0 }
+    }
+
+    fn encode(&mut self, number: usize, record: R) {
+        if let Some(pages) = &mut self.pages {
+            record.encode(&mut pages.bytes_mut()[number * R::BYTES..][..R::BYTES]);
+        }
+    }
+
+    /// Has a file with room for so many records, and all that there are in it.
+    #[cold]
+    fn move_to_file(&mut self, len: usize) -> Result<(), Error> {
+        let failed = |e| Error::scratch(&self.dir, e);
+        let is_new = self.pages.is_none();
+        let pages = match &mut self.pages {
+            Some(pages) => pages,
+            none => none.insert(Pages::new(&self.dir).map_err(failed)?),
+        };
+        let has = pages.bytes().len();
+        let wanted = (len * R::BYTES).max(2 * has).max(FIRST);
+        pages.append_zeros(wanted - has).map_err(failed)?;
+        if is_new {
+            let memory = std::mem::take(&mut self.memory);
+            for (record, bytes) in memory.iter().zip(pages.bytes_mut().chunks_exact_mut(R::BYTES)) {
+                record.encode(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn make_room(&mut self, len: usize) -> Result<(), Error> {
+        match &self.pages {
+            Some(pages) if len * R::BYTES <= pages.bytes().len() => Ok(()),
+            _ => self.move_to_file(len),
+        }
+    }
+}
+
+/// None, and as many as come stay in memory.
+impl<R: Record> Default for SpillArray<R> {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<R: Record> From<Vec<R>> for SpillArray<R> {
+    /// They stay in memory, and so do those that are appended.
+    fn from(memory: Vec<R>) -> Self {
+        let len = memory.len();
+        SpillArray { memory, pages: None, len, most: usize::MAX, dir: PathBuf::new() }
+    }
+}
+
+/// The records of a [`SpillArray`], one after the other.
+pub struct ArrayIter<'a, R> {
+    array: &'a SpillArray<R>,
+    next: usize,
+}
+
+impl<R: Record> Iterator for ArrayIter<'_, R> {
+    type Item = R;
+
+    #[inline]
+    fn next(&mut self) -> Option<R> {
+        let own = self.array.get(self.next)?;
+        self.next += 1;
+        Some(own)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.array.len - self.next;
+        (left, Some(left))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does with an array and with a list what a number asks for.
+    fn step(array: &mut SpillArray<u64>, list: &mut Vec<u64>, number: u64) {
+        let at = number as usize % (list.len() + 3);
+        match number >> 8 & 7 {
+            0..=3 => {
+                array.push(number).expect("room on disk");
+                list.push(number);
+            }
+            4 => assert_eq!(array.pop(), list.pop()),
+            5 => {
+                array.update(at, |own| *own ^= number);
+                if let Some(own) = list.get_mut(at) {
+                    *own ^= number;
+                }
+            }
+            6 => {
+                let len =
+                    list.len() + number as usize % 40 - (number as usize % 20).min(list.len());
+                array.resize(len, number).expect("room on disk");
+                list.resize(len, number);
+            }
+            _ => {
+                array.set(at, number);
+                if let Some(own) = list.get_mut(at) {
+                    *own = number;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_array_is_a_list_wherever_it_is() {
+        for limit in [0, 800, u64::MAX] {
+            let mut array = SpillArray::new(&std::env::temp_dir(), limit);
+            let (mut list, mut number) = (Vec::new(), 7u64);
+            for _ in 0..20_000 {
+                number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                step(&mut array, &mut list, number >> 24);
+                assert!(limit == u64::MAX || array.heap() <= limit);
+            }
+            assert!(array.iter().eq(list.iter().copied()) && list.len() > 5000, "{limit}");
+            assert_eq!((array.len(), array.get(list.len())), (list.len(), None));
+            assert_eq!(array.spilled_bytes() > 0, limit < u64::MAX);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let mut array = SpillArray::new(Path::new("/no/such/folder"), 8);
+        array.push(1u64).expect("no file yet");
+        let error = array.push(2).expect_err("no folder").to_string();
+        assert!(error.contains("/no/such/folder"), "{error}");
+    }
+}

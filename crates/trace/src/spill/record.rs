@@ -1,0 +1,206 @@
+//! Records of fixed size, as they stand on disk: what all lists and sorters are made of.
+
+/// What can be put on disk and read back: numbers, and structs of them that [`record!`](crate::record) declares.
+///
+/// Files are read by the process that wrote them, so the form is free; by convention numbers are little-endian.
+///
+/// ```
+/// use tracemill_trace::record;
+/// use tracemill_trace::spill::SpillVec;
+///
+/// record! {
+///     #[derive(Clone, Copy, Debug, PartialEq)]
+///     struct Interval {
+///         begin: i64,
+///         length: u64,
+///     }
+/// }
+///
+/// let mut all = SpillVec::new(&std::env::temp_dir(), 160); // bytes of heap, so ten of them
+/// (0..100).try_for_each(|number| all.push(Interval { begin: number, length: 7 }))?;
+/// assert_eq!(all.finish()?.iter().last(), Some(Interval { begin: 99, length: 7 }));
+/// # Ok::<(), tracemill_trace::Error>(())
+/// ```
+pub trait Record: Copy + Send {
+    /// Bytes of one on disk.
+    const BYTES: usize;
+
+    /// Writes the record to `bytes`, of which there are [`Record::BYTES`]: all of them, since they may hold another record.
+    fn encode(&self, bytes: &mut [u8]);
+
+    /// Reads what [`Record::encode`] wrote.
+    fn decode(bytes: &[u8]) -> Self;
+}
+
+/// Declares a struct whose fields are [records](crate::spill::Record), and makes it one: its fields stand one behind the other.
+///
+/// `record! { impl Pair { 0: u32, 1: u64 } }` makes a struct a record that is declared elsewhere (`impl<R: Record> Pair { … }` one of a parameter), and `record! { enum Side { Left, Right } }` an enum
+/// without data, by the numbers of its variants in their order.
+#[macro_export]
+macro_rules! record {
+    (impl $(<$parameter:ident: $bound:ident>)? $name:ident { $($field:tt: $type:ty),+ $(,)? }) => {
+        impl $(<$parameter: $bound>)? $crate::spill::Record for $name $(<$parameter>)? {
+            const BYTES: usize = 0 $(+ <$type as $crate::spill::Record>::BYTES)+;
+
+            #[inline]
+            fn encode(&self, bytes: &mut [u8]) {
+                let mut end = 0;
+                $(
+                    let start = end;
+                    end += <$type as $crate::spill::Record>::BYTES;
+                    $crate::spill::Record::encode(&self.$field, &mut bytes[start..end]);
+                )+
+            }
+
+            #[inline]
+            fn decode(bytes: &[u8]) -> Self {
+                let mut end = 0;
+                $name {
+                    $($field: {
+                        let start = end;
+                        end += <$type as $crate::spill::Record>::BYTES;
+                        <$type as $crate::spill::Record>::decode(&bytes[start..end])
+                    }),+
+                }
+            }
+        }
+    };
+    (enum $name:ident { $($variant:ident),+ $(,)? }) => {
+        impl $crate::spill::Record for $name {
+            const BYTES: usize = 1;
+
+            #[inline]
+            fn encode(&self, bytes: &mut [u8]) {
+                bytes[0] = *self as u8;
+            }
+
+            #[inline]
+            fn decode(bytes: &[u8]) -> Self {
+                const ALL: &[$name] = &[$($name::$variant),+];
+                ALL[usize::from(bytes[0]) % ALL.len()]
+            }
+        }
+    };
+    (
+        $(#[$of_struct:meta])*
+        $visibility:vis struct $name:ident {
+            $($(#[$of_field:meta])* $scope:vis $field:ident: $type:ty),+ $(,)?
+        }
+    ) => {
+        $(#[$of_struct])*
+        $visibility struct $name {
+            $($(#[$of_field])* $scope $field: $type),+
+        }
+        $crate::record! { impl $name { $($field: $type),+ } }
+    };
+}
+
+macro_rules! number {
+    ($($type:ty)+) => {$(
+        impl Record for $type {
+            const BYTES: usize = size_of::<$type>();
+
+            #[inline]
+            fn encode(&self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.to_le_bytes());
+            }
+
+            #[inline]
+            fn decode(bytes: &[u8]) -> Self {
+                <$type>::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())
+            }
+        }
+    )+};
+}
+number!(u8 u16 u32 u64 u128 i32 i64 f64);
+
+impl Record for bool {
+    const BYTES: usize = 1;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        bytes[0] = u8::from(*self);
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        bytes[0] != 0
+    }
+}
+
+impl<R: Record> Record for Option<R> {
+    const BYTES: usize = 1 + R::BYTES;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        self.is_some().encode(bytes);
+        match self {
+            Some(own) => own.encode(&mut bytes[1..]),
+            None => bytes[1..].fill(0),
+        }
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        bool::decode(bytes).then(|| R::decode(&bytes[1..]))
+    }
+}
+
+impl<R: Record, const N: usize> Record for [R; N] {
+    const BYTES: usize = N * R::BYTES;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        let all = bytes.chunks_exact_mut(R::BYTES).zip(self);
+        all.for_each(|(bytes, own)| own.encode(bytes));
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        std::array::from_fn(|at| R::decode(&bytes[at * R::BYTES..][..R::BYTES]))
+    }
+}
+
+impl<A: Record, B: Record> Record for (A, B) {
+    const BYTES: usize = A::BYTES + B::BYTES;
+
+    #[inline]
+    fn encode(&self, bytes: &mut [u8]) {
+        let (first, second) = bytes.split_at_mut(A::BYTES);
+        self.0.encode(first);
+        self.1.encode(second);
+    }
+
+    #[inline]
+    fn decode(bytes: &[u8]) -> Self {
+        let (first, second) = bytes.split_at(A::BYTES);
+        (A::decode(first), B::decode(second))
+    }
+}
+
+/// How many of `len` records at the begin fulfil a condition, asked by their numbers, if those are all that do.
+pub(super) fn partition_point(len: usize, fulfils: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match fulfils(middle) {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low
+}
+
+/// Makes `bytes` those of some records.
+pub(super) fn encode_all<R: Record>(records: &[R], bytes: &mut Vec<u8>) {
+    bytes.clear();
+    bytes.resize(records.len() * R::BYTES, 0);
+    for (record, bytes) in records.iter().zip(bytes.chunks_exact_mut(R::BYTES)) {
+        record.encode(bytes);
+    }
+}
+
+/// The records in some bytes.
+pub(crate) fn records<R: Record>(bytes: &[u8]) -> impl DoubleEndedIterator<Item = R> {
+    bytes.chunks_exact(R::BYTES).map(R::decode)
+}

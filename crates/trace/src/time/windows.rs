@@ -1,0 +1,253 @@
+//! Windows of time: as they are asked for, and as stretches of nanoseconds.
+//!
+//! ```text
+//!   asked for   2 s … 5 s, 4 s … 6 s, the last second           `TimeWindow`, by the start or the end of the trace
+//!   of a trace  [2 ─────── 6)                    [9 ── 10)      `Windows`: half open, in order, none touching the next
+//! ```
+//!
+//! ```
+//! use tracemill_trace::time::bounds::Bounds;
+//! use tracemill_trace::time::windows::{Moment, TimeWindow, Windows};
+//!
+//! let window = |from: &str, to: &str| TimeWindow { from: from.parse().ok(), to: to.parse().ok() };
+//! let last = TimeWindow { from: Some(Moment::BeforeEnd(1_000_000_000)), to: None };
+//! let bounds = Bounds { start: 50_000_000_000, first: 50_000_000_000, last: 59_000_000_000, end: 60_000_000_000 };
+//! let windows = Windows::of(&[window("4s", "6s"), window("2s", "@55s"), last], bounds)?;
+//!
+//! assert_eq!(windows.0, [(52_000_000_000, 56_000_000_000), (59_000_000_000, i64::MAX)]);
+//! assert_eq!((windows.at(55_999_999_999), windows.at(56_000_000_000)), (Some(0), None));
+//! assert!(windows.touch(0, 52_000_000_000) && !windows.touch(0, 51_999_999_999));
+//! assert!(Windows::of(&[window("6s", "4s")], bounds).is_err());
+//! # Ok::<(), tracemill_trace::Error>(())
+//! ```
+
+use crate::run::error::{Error, ErrorKind};
+use crate::time::bounds::Bounds;
+use crate::time::parse_time;
+use std::str::FromStr;
+
+/// A moment in a trace, in nanoseconds. Which time that is depends on the trace: see [`Windows::of`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// After the start of the trace.
+    FromStart(i64),
+    /// Before the greatest end of an event that is no metadata.
+    BeforeEnd(i64),
+    /// As it is written in the trace.
+    At(i64),
+}
+
+/// A window of time, half open: what happens at `to` is behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeWindow {
+    /// Its first moment; there is no limit if `None`.
+    pub from: Option<Moment>,
+    /// The moment behind it; there is no limit if `None`.
+    pub to: Option<Moment>,
+}
+
+/// What becomes of that which an edge of a window cuts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edges {
+    /// It is cut too, and stays well-formed.
+    #[default]
+    Clip,
+    /// It is kept whole.
+    Keep,
+    /// It is dropped.
+    Drop,
+}
+
+impl Edges {
+    /// Its name: `clip`, `keep` or `drop`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Edges::Clip => "clip",
+            Edges::Keep => "keep",
+            Edges::Drop => "drop",
+        }
+    }
+}
+
+crate::serialize_by_name!(Edges);
+
+impl FromStr for Moment {
+    type Err = String;
+
+    /// `1.5s` counts from the start of the trace, `@1.5s` is the time itself.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix('@') {
+            Some(time) => parse_time(time).map(Moment::At),
+            None => parse_time(text).map(Moment::FromStart),
+        }
+    }
+}
+
+impl TimeWindow {
+    /// Returns whether its times are those of the trace, whatever its bounds are.
+    pub fn is_absolute(&self) -> bool {
+        let mut moments = [self.from, self.to].into_iter().flatten();
+        moments.all(|moment| matches!(moment, Moment::At(_)))
+    }
+
+    /// Whether it is known before any trace is read that nothing can lie in it.
+    fn is_empty(&self) -> bool {
+        match (self.from, self.to) {
+            (Some(Moment::FromStart(from)), Some(Moment::FromStart(to)))
+            | (Some(Moment::At(from)), Some(Moment::At(to))) => from >= to,
+            (Some(Moment::BeforeEnd(from)), Some(Moment::BeforeEnd(to))) => from <= to,
+            _ => false,
+        }
+    }
+}
+
+/// Checks windows as far as they can be checked without a trace.
+///
+/// # Errors
+/// [`ErrorKind::Window`] if there is none, or one that ends before it begins.
+pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
+    let found = match windows.iter().position(TimeWindow::is_empty) {
+        None if windows.is_empty() => "no window was given".to_owned(),
+        None => return Ok(()),
+        Some(at) if windows.len() > 1 => format!("window {} ends before it begins", at + 1),
+        Some(_) => "the window ends before it begins".to_owned(),
+    };
+    Err(ErrorKind::Window { found }.into())
+}
+
+/// A stretch of time from the first to before the second nanosecond.
+pub type Span = (i64, i64);
+
+/// Windows as stretches: not empty, in order, none touching the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Windows(pub Vec<Span>);
+
+impl Windows {
+    /// One window that holds every time.
+    pub fn all() -> Self {
+        Windows(vec![(i64::MIN, i64::MAX)])
+    }
+
+    /// Windows on a trace with these bounds.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Window`] if one ends before it begins.
+    pub fn of(windows: &[TimeWindow], bounds: Bounds) -> Result<Self, Error> {
+        let time = |moment| match moment {
+            Moment::FromStart(after) => bounds.start.saturating_add(after),
+            Moment::BeforeEnd(before) => bounds.end.saturating_sub(before),
+            Moment::At(time) => time,
+        };
+        let mut spans = Vec::with_capacity(windows.len());
+        for window in windows {
+            // found by the soak: one that begins behind all times still has the last nanosecond, or ends before, the first
+            let from = window.from.map_or(i64::MIN, time).min(i64::MAX - 1);
+            let to = window.to.map_or(i64::MAX, time).max(i64::MIN + 1);
+            if from >= to {
+                let mut text = Vec::new();
+                crate::json::push_micros(from, &mut text);
+                text.extend_from_slice(b" to ");
+                crate::json::push_micros(to, &mut text);
+                let span = String::from_utf8_lossy(&text);
+                let found =
+                    format!("a window ends before it begins: in this trace it is {span} µs");
+                return Err(ErrorKind::Window { found }.into());
+            }
+            spans.push((from, to));
+        }
+        Ok(Windows::united(spans))
+    }
+
+    /// Spans, none of them empty, in order; those that overlap or touch are one.
+    fn united(mut spans: Vec<Span>) -> Self {
+        spans.sort_unstable();
+        let mut united: Vec<Span> = Vec::with_capacity(spans.len());
+        for (from, to) in spans {
+            match united.last_mut() {
+                Some(last) if from <= last.1 => last.1 = last.1.max(to),
+                _ => united.push((from, to)),
+            }
+        }
+        Windows(united)
+    }
+
+    /// The number of the window that a time, rounded down, lies in. Cost: a binary search.
+    #[inline]
+    pub fn at(&self, time: i64) -> Option<usize> {
+        let after = self.0.partition_point(|window| window.0 <= time);
+        let number = after.checked_sub(1)?;
+        (time < self.0[number].1).then_some(number)
+    }
+
+    /// Whether any window and the times from `first` to `last`, both with them, have one in common. Cost: a binary search.
+    #[inline]
+    pub fn touch(&self, first: i64, last: i64) -> bool {
+        let after = self.0.partition_point(|window| window.0 <= last);
+        after.checked_sub(1).is_some_and(|number| self.0[number].1 > first)
+    }
+
+    /// The time of the first window's edge; the greatest there is without windows.
+    pub fn begin(&self) -> i64 {
+        self.0.first().map_or(i64::MAX, |window| window.0)
+    }
+
+    /// The time behind the last window; the least there is without windows.
+    pub fn end(&self) -> i64 {
+        self.0.last().map_or(i64::MIN, |window| window.1)
+    }
+
+    /// Whether nothing of a trace lies outside.
+    pub fn hold(&self, bounds: Bounds) -> bool {
+        let window = self.at(bounds.first);
+        window
+            .is_some_and(|number| bounds.last < self.0[number].1 && bounds.end <= self.0[number].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_have_a_clock() {
+        assert_eq!("@5".parse(), Ok(Moment::At(5000)));
+        assert_eq!("5".parse(), Ok(Moment::FromStart(5000)));
+    }
+
+    #[test]
+    fn windows_are_put_in_order_and_united() {
+        let window =
+            |from, to| TimeWindow { from: Some(Moment::At(from)), to: Some(Moment::At(to)) };
+        let windows = [window(50, 60), window(10, 20), window(15, 30), window(30, 40)];
+        let bounds = Bounds { start: 0, first: 0, last: 0, end: 0 };
+        let windows = Windows::of(&windows, bounds).unwrap();
+        assert_eq!(windows.0, [(10, 40), (50, 60)]);
+        assert_eq!(
+            [9, 10, 39, 40, 50, 60].map(|t| windows.at(t)),
+            [None, Some(0), Some(0), None, Some(1), None]
+        );
+        assert!(windows.touch(0, 10) && windows.touch(39, 45) && windows.touch(0, 99));
+        assert!(!windows.touch(0, 9) && !windows.touch(40, 49) && !windows.touch(60, 99));
+    }
+
+    #[test]
+    fn windows_behind_all_times_have_the_last_nanosecond() {
+        let behind = TimeWindow { from: Some(Moment::FromStart(i64::MAX - 1)), to: None };
+        let bounds = Bounds { start: 900, first: 900, last: 900, end: 900 };
+        assert!(!behind.is_absolute());
+        assert_eq!(Windows::of(&[behind], bounds).unwrap().0, [(i64::MAX - 1, i64::MAX)]);
+    }
+
+    #[test]
+    fn windows_that_hold_nothing_are_refused() {
+        let window = |from, to| TimeWindow { from: Some(from), to: Some(to) };
+        assert!(check(&[]).is_err());
+        assert!(check(&[window(Moment::At(5), Moment::At(5))]).is_err());
+        assert!(check(&[window(Moment::FromStart(5), Moment::FromStart(4))]).is_err());
+        let mixed = window(Moment::FromStart(5), Moment::At(4));
+        assert!(check(&[mixed]).is_ok());
+        let bounds = Bounds { start: 0, first: 0, last: 9, end: 9 };
+        assert!(Windows::of(&[mixed], bounds).is_err());
+        assert!(Windows::of(&[mixed], Bounds { start: -2, ..bounds }).is_ok());
+    }
+}
