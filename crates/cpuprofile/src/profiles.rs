@@ -7,15 +7,15 @@
 //!
 //! One profile is in memory at a time, unless the caller keeps several.
 
-use super::assemble::Assembly;
-use super::assembled::Wanted;
-use super::collect::{Collector, PlacedProfile, source_of};
-use super::identity::ProfileInputs;
-use super::inputs::ProfileReader;
-use super::router::{Role, Router};
-use super::source::ProfileSource;
-use super::streams::Group;
 use super::write::Frame;
+use crate::chunk::source::ProfileSource;
+use crate::events::identity::ProfileInputs;
+use crate::events::inputs::ProfileReader;
+use crate::streams::Group;
+use crate::streams::collect::{Collector, PlacedProfile, source_of};
+use crate::streams::router::{Role, Router};
+use crate::tree::assemble::Assembly;
+use crate::tree::assembled::Wanted;
 use tracemill_tokenizer::{Event, fields_of, to_text};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::json::printable;

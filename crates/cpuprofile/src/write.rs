@@ -18,8 +18,8 @@
 //! Columns are written one after the other, since that is how the file has them: each takes a pass of its own. Heap: 8 bytes a node for the
 //! lists of children, and 128 KiB.
 
-use super::assembled::{Profile, Wanted};
-use super::tree::{Children, hits};
+use crate::tree::assembled::{Profile, Wanted};
+use crate::tree::{Children, hits};
 use tracemill_tokenizer::{Cursor, number_text, parse, validate};
 use tracemill_trace::json::{
     push_element, push_integer, push_micros, push_micros_element, push_sound, push_sound_key,

@@ -10,9 +10,14 @@ use crate::rows;
 use crate::warning::Warning;
 use serde::Serialize;
 use std::path::PathBuf;
-use tracemill_cpuprofile::{
-    Assembly, ChunkOrder, Collector, Group, PlacedProfile, ProfileSource, source_of, write,
-};
+use tracemill_cpuprofile::Assembly;
+use tracemill_cpuprofile::ChunkOrder;
+use tracemill_cpuprofile::Collector;
+use tracemill_cpuprofile::Group;
+use tracemill_cpuprofile::PlacedProfile;
+use tracemill_cpuprofile::ProfileSource;
+use tracemill_cpuprofile::source_of;
+use tracemill_cpuprofile::write;
 use tracemill_tokenizer::to_text;
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::event::metadata::Names;

@@ -158,7 +158,9 @@ pub use report::{
 pub use rows::WrittenId;
 pub use slice::SliceReport;
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
-pub use tracemill_cpuprofile::{ChunkOrder, ProfileInputs, ProfileSource};
+pub use tracemill_cpuprofile::ChunkOrder;
+pub use tracemill_cpuprofile::ProfileInputs;
+pub use tracemill_cpuprofile::ProfileSource;
 pub use tracemill_tokenizer::{DamageKind, Lapse, Tier};
 pub use tracemill_tokenizer::{survive_lost_pages, temporary_lost};
 pub use tracemill_trace::event::hash_texts;

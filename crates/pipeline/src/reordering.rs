@@ -7,7 +7,12 @@
 use crate::config::Config;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tracemill_cpuprofile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};
+use tracemill_cpuprofile::ChunkOrder;
+use tracemill_cpuprofile::Contents;
+use tracemill_cpuprofile::SortSpace;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_cpuprofile::order_chunks;
+use tracemill_cpuprofile::stream_key;
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 use tracemill_trace::order::{Gather, Order, Sorter};
 use tracemill_trace::run::error::Error;

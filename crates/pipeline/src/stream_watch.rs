@@ -1,6 +1,7 @@
 //! Observes the CPU profile streams of each input.
 
-use tracemill_cpuprofile::{Role, StreamOrders};
+use tracemill_cpuprofile::Role;
+use tracemill_cpuprofile::StreamOrders;
 use tracemill_tokenizer::Event;
 use tracemill_trace::observe::{EventRef, Look, Observer, PerInput, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;

@@ -3,7 +3,7 @@
 //! A list remembers where it was left; reading goes on there, and nothing of it is kept. So the lists of a profile (samples, times, lines, columns)
 //! are read side by side, a chunk's worth of each at a time, in the memory of a few numbers each.
 
-use crate::numbers::whole_nanos;
+use crate::chunk::numbers::whole_nanos;
 use tracemill_tokenizer::Cursor;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::store::Store;

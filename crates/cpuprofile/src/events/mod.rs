@@ -26,15 +26,19 @@
 //! What is wrong with the profile is counted where it is found, by its place in the input, in flaws that the session shares: so a stream that is
 //! read to its end has told all. A profile without a start gets one by a guess, which is counted; one without an end ends with its latest sample.
 
+pub(crate) mod browser;
+pub(crate) mod identity;
+pub(crate) mod inputs;
 mod list;
+pub(crate) mod nested;
 mod samples;
 mod text;
 
-use crate::assembled::text_of;
-use crate::browser::Started;
+use crate::chunk::text::Text;
 use crate::chunk::{Chunk, TraceId};
-use crate::identity::Identity;
-use crate::text::Text;
+use crate::events::browser::Started;
+use crate::events::identity::Identity;
+use crate::tree::assembled::text_of;
 use tracemill_trace::json::micros;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 

@@ -11,7 +11,7 @@
 
 use super::list::{Steps, time};
 use super::{Events, MOST};
-use crate::numbers::odd_id;
+use crate::chunk::numbers::odd_id;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::store::Store;
 

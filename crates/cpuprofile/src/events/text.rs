@@ -5,8 +5,8 @@
 
 use super::samples::Batch;
 use super::{Events, MOST, PROFILER, Stage};
-use crate::assembled::text_of;
 use crate::chunk::NO_HITS;
+use crate::tree::assembled::text_of;
 use crate::write::{Changed, Frame};
 use std::sync::Arc;
 use tracemill_trace::json::{

@@ -14,7 +14,11 @@
 use super::key::CallKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
-use tracemill_cpuprofile::{Chunk, Role, StreamKey, decode_into, stream_key};
+use tracemill_cpuprofile::Chunk;
+use tracemill_cpuprofile::Role;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_cpuprofile::decode_into;
+use tracemill_cpuprofile::stream_key;
 use tracemill_tokenizer::{Event, Field, parse};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 

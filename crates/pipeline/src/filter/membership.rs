@@ -1,7 +1,8 @@
 //! What an event belongs to: a pair's thread, a group of one id, a stream of a CPU profile.
 
 use super::undecided::Role;
-use tracemill_cpuprofile::{self as profile, stream_key};
+use tracemill_cpuprofile as profile;
+use tracemill_cpuprofile::stream_key;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::KeyHash;
 

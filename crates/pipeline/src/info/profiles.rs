@@ -3,7 +3,10 @@
 use super::report::ProfileCount;
 use super::threads::as_written;
 use crate::input_set::InputPlace;
-use tracemill_cpuprofile::{Role, StreamKey, StreamNumbers, stream_key};
+use tracemill_cpuprofile::Role;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_cpuprofile::StreamNumbers;
+use tracemill_cpuprofile::stream_key;
 use tracemill_tokenizer::{Event, Field};
 
 /// CPU profiles in order of their first events, and their numbers by key.

@@ -3,7 +3,11 @@
 use crate::config::{Config, PidPolicy};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use tracemill_cpuprofile::{Chunk, Identities, Identity, ProfileReader, content};
+use tracemill_cpuprofile::Chunk;
+use tracemill_cpuprofile::Identities;
+use tracemill_cpuprofile::Identity;
+use tracemill_cpuprofile::ProfileReader;
+use tracemill_cpuprofile::content;
 use tracemill_tokenizer::{Cursor, string_is};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::read::{Expand, Expanded};

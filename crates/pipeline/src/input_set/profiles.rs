@@ -1,10 +1,17 @@
 //! The CPU profiles of all inputs, each piece by piece, in columns.
 
 use super::InputSet;
-use tracemill_cpuprofile::{
-    Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, order_chunks,
-    text_of,
-};
+use tracemill_cpuprofile::Chunk;
+use tracemill_cpuprofile::ChunkRef;
+use tracemill_cpuprofile::Contents;
+use tracemill_cpuprofile::Group;
+use tracemill_cpuprofile::NO_ID;
+use tracemill_cpuprofile::ProfileSource;
+use tracemill_cpuprofile::SortSpace;
+use tracemill_cpuprofile::Text;
+use tracemill_cpuprofile::head_of;
+use tracemill_cpuprofile::order_chunks;
+use tracemill_cpuprofile::text_of;
 use tracemill_trace::order::Order;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Limits;

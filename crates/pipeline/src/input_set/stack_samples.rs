@@ -8,7 +8,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use tracemill_cpuprofile::{Chunk, NO_ID, Text};
+use tracemill_cpuprofile::Chunk;
+use tracemill_cpuprofile::NO_ID;
+use tracemill_cpuprofile::Text;
 use tracemill_tokenizer::{
     Cursor, members, nanos, number_text, string_is, unescape, unescaped_text,
 };

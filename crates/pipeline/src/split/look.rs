@@ -7,8 +7,10 @@
 use super::partition::{Ids, Kind, Partition, Partitions, category_of};
 use crate::essential::{is_essential, may_be_special};
 use std::marker::PhantomData;
+use tracemill_cpuprofile::Role;
+use tracemill_cpuprofile::StreamKey;
 use tracemill_cpuprofile::StreamOrders;
-use tracemill_cpuprofile::{Role, StreamKey, stream_key};
+use tracemill_cpuprofile::stream_key;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::event::metadata::Names;

@@ -3,7 +3,9 @@
 use crate::check::page_data;
 use memchr::memmem;
 use std::collections::BTreeMap;
-use tracemill_cpuprofile::{Role, StreamKey, stream_key};
+use tracemill_cpuprofile::Role;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_cpuprofile::stream_key;
 use tracemill_tokenizer::{Event, Field, Nanos, nanos, number_text};
 use tracemill_trace::json::member;
 

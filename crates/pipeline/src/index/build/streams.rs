@@ -14,7 +14,13 @@
 use crate::index::chunk_rows::Expected;
 use crate::index::pages::write_rows;
 use std::io;
-use tracemill_cpuprofile::{Detail, ProfileParts, Role, Router, Skim, StreamKey, is_far};
+use tracemill_cpuprofile::Detail;
+use tracemill_cpuprofile::ProfileParts;
+use tracemill_cpuprofile::Role;
+use tracemill_cpuprofile::Router;
+use tracemill_cpuprofile::Skim;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_cpuprofile::is_far;
 use tracemill_index::{Writer, id, streams};
 use tracemill_tokenizer::Event;
 use tracemill_trace::record;

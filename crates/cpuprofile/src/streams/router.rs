@@ -15,12 +15,12 @@
 //! ([`Detail::Times`]). Which stream an event is of costs no hashing while a few streams take turns: those are compared by their ids as
 //! written. Heap: 16 bytes a chunk, and what was decoded.
 
-use super::chunk::Chunk;
-use super::contents::decode_into;
-use super::decoded_chunks::DecodedChunks;
-use super::key::{StreamKey, StreamNumbers, stream_key};
-use super::profile_parts::{Head, Origin, Owner, ProfileParts, Sums};
-use super::skim::Skim;
+use crate::chunk::Chunk;
+use crate::chunk::decoded_chunks::DecodedChunks;
+use crate::chunk::key::{StreamKey, StreamNumbers, stream_key};
+use crate::chunk::skim::Skim;
+use crate::streams::contents::decode_into;
+use crate::streams::profile_parts::{Head, Origin, Owner, ProfileParts, Sums};
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::tally::Tally;
 use tracemill_trace::store::entry::{Entry, rank};

@@ -14,8 +14,8 @@
 //!
 //! References decide, since a chunk that names a node before it is defined cannot be read in that order, whatever its time says.
 
-use super::chunk::NO_ID;
-use super::contents::Contents;
+use crate::chunk::NO_ID;
+use crate::streams::contents::Contents;
 use std::path::Path;
 use tracemill_trace::order::{Gather, Order, Runs};
 use tracemill_trace::run::error::Error;

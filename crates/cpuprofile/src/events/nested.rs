@@ -11,8 +11,8 @@
 //! Nodes come out in the order in which they begin, so parents come before their children. Depth is bounded by the heap alone: an open node
 //! costs 8 bytes, and a file of brackets overflows no stack. Cost: one pass, and a second copy of the text of nodes that have children.
 
-use super::chunk::{Decoder, NO_HITS, NO_ID, Node};
-use super::text::Text;
+use crate::chunk::text::Text;
+use crate::chunk::{Decoder, NO_HITS, NO_ID, Node};
 use tracemill_trace::run::flaws::FlawKind;
 
 impl Decoder<'_, '_> {

@@ -12,13 +12,16 @@
 //! Cost: with [`Edges::Clip`] what windows need of each profile is put together (`excerpt`), otherwise all of it. Several profiles are done
 //! at a time, each with its part of the memory; call trees are beyond all shares, so there are no more at a time than 64 MiB of budget each.
 
-use super::assemble::Assembly;
-use super::assembled::Wanted;
-use super::collect::PlacedProfile;
-use super::excerpt::excerpt;
-use super::in_force::InForce;
-use super::rebase::Rebase;
-use super::streams::{Group, Streams};
+pub(crate) mod excerpt;
+pub(crate) mod rebase;
+
+use crate::chunk::in_force::InForce;
+use crate::streams::collect::PlacedProfile;
+use crate::streams::{Group, Streams};
+use crate::tree::assemble::Assembly;
+use crate::tree::assembled::Wanted;
+use crate::window::excerpt::excerpt;
+use crate::window::rebase::Rebase;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::run::limits::Limits;

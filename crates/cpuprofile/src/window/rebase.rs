@@ -13,11 +13,11 @@
 //!
 //! Cost: the profile is put together (see `assemble`), and its samples are read twice more. Heap: its call tree.
 
-use super::assembled::{Profile, Samples, Wanted};
-use super::collect::PlacedProfile;
-use super::in_force::InForce;
-use super::streams::Group;
-use super::tree::NONE;
+use crate::chunk::in_force::InForce;
+use crate::streams::Group;
+use crate::streams::collect::PlacedProfile;
+use crate::tree::NONE;
+use crate::tree::assembled::{Profile, Samples, Wanted};
 use tracemill_tokenizer::{Field, fields_of, members, string_is};
 use tracemill_trace::json::member;
 use tracemill_trace::json::patch::Patches;

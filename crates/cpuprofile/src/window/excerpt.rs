@@ -20,16 +20,16 @@
 //! needed for their nodes. Heap: some 50 bytes for each
 //! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
 
-use super::assemble::{Assembler, Assembly};
-use super::chunk::{Chunk, NO_ID, Node};
-use super::collect::{PlacedProfile, start_at};
-use super::contents::{Contents, decode, decode_nodes};
-use super::decoded_chunks::ChunkRef;
-use super::in_force::InForce;
-use super::order::{ChunkOrder, is_sorted};
-use super::skim::{Skim, is_far};
-use super::source::ProfileSource;
-use super::streams::Group;
+use crate::chunk::decoded_chunks::ChunkRef;
+use crate::chunk::in_force::InForce;
+use crate::chunk::skim::{Skim, is_far};
+use crate::chunk::source::ProfileSource;
+use crate::chunk::{Chunk, NO_ID, Node};
+use crate::streams::Group;
+use crate::streams::collect::{PlacedProfile, start_at};
+use crate::streams::contents::{Contents, decode, decode_nodes};
+use crate::streams::order::{ChunkOrder, is_sorted};
+use crate::tree::assemble::{Assembler, Assembly};
 use std::collections::BTreeSet;
 use tracemill_trace::order::Order;
 use tracemill_trace::run::error::Error;

@@ -13,7 +13,7 @@
 //!
 //! Cost: 0.2 ns a byte; decoding takes 1 ns.
 
-use super::chunk::Chunk;
+use crate::chunk::Chunk;
 use memchr::{memchr, memmem};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -58,7 +58,7 @@ record! {
         ids: (u32, u32),
         /// Whether it has lines, and columns.
         pub positions: [bool; 2],
-        /// Whether it says to be of a trace ([`ProfileSource::Internal`](super::source::ProfileSource)).
+        /// Whether it says to be of a trace ([`ProfileSource::Internal`](crate::chunk::source::ProfileSource)).
         pub is_internal: bool,
         form: Form,
     }
@@ -341,7 +341,7 @@ fn ids_of(nodes: &[u8]) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contents::decode_into;
+    use crate::streams::contents::decode_into;
     use tracemill_tokenizer::fields_of;
     use tracemill_trace::spill::Record;
 

@@ -12,8 +12,8 @@
 //!
 //! Measured: with a box and a list a column for each chunk, making and freeing them took a tenth of `profile extract`.
 
-use super::chunk::{Chunk, Extra, NO_ID, Node, TraceId};
-use super::source::ProfileSource;
+use crate::chunk::source::ProfileSource;
+use crate::chunk::{Chunk, Extra, NO_ID, Node, TraceId};
 use std::ops::Range;
 use tracemill_trace::run::flaws::Flaws;
 

@@ -16,15 +16,15 @@
 //!
 //! It ends with its latest sample, or with the `endTime` that it has, if that is later.
 
-use super::assemble::{Assembler, Assembly};
-use super::assembled::Profile;
-use super::contents::{Contents, decode};
-use super::key::Written;
-use super::order::{ChunkOrder, SortSpace, order_chunks};
-use super::router::Router;
-use super::source::ProfileSource;
-use super::streams::{Group, Room, Streams};
-use super::write::Bounds;
+use crate::chunk::key::Written;
+use crate::chunk::source::ProfileSource;
+use crate::streams::contents::{Contents, decode};
+use crate::streams::order::{ChunkOrder, SortSpace, order_chunks};
+use crate::streams::router::Router;
+use crate::streams::{Group, Room, Streams};
+use crate::tree::assemble::{Assembler, Assembly};
+use crate::tree::assembled::Profile;
+use crate::write::Bounds;
 use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is, to_text};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::event::metadata::Names;

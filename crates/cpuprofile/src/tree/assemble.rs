@@ -20,12 +20,12 @@
 //! Cost: a few ns a sample, one look-up by id each; a node that comes again is compared with the first by its bytes. Of the columns a third of
 //! the memory goes to samples, two thirds to steps, and a third to lines and columns each, if there are any.
 
-use super::assembled::{Extent, LATER, Profile, text_of};
-use super::chunk::{Extra, NO_ID, TraceId};
-use super::decoded_chunks::ChunkRef;
-use super::source::ProfileSource;
-use super::text::Text;
-use super::tree::{Builder, NONE};
+use crate::chunk::decoded_chunks::ChunkRef;
+use crate::chunk::source::ProfileSource;
+use crate::chunk::text::Text;
+use crate::chunk::{Extra, NO_ID, TraceId};
+use crate::tree::assembled::{Extent, LATER, Profile, text_of};
+use crate::tree::{Builder, NONE};
 use std::path::{Path, PathBuf};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
@@ -108,7 +108,7 @@ pub struct Assembler<'s, 'p> {
 
 impl<'s, 'p> Assembler<'s, 'p> {
     /// An assembler for a stream that has `samples` samples and `deltas` steps in all. Columns get room for so many at once, as far as
-    /// their share goes; so these must be what [`Sums`](super::profile_parts::Sums) found.
+    /// their share goes; so these must be what [`Sums`](crate::streams::profile_parts::Sums) found.
     pub fn new(
         store: &'s Store<'p>,
         samples: u64,

@@ -9,10 +9,10 @@
 //!
 //! Workers each have the parts of their stretch; behind each other they are those of the profile.
 
-use super::chunk::Chunk;
-use super::key::Written;
-use super::skim::Skim;
-use super::source::ProfileSource;
+use crate::chunk::Chunk;
+use crate::chunk::key::Written;
+use crate::chunk::skim::Skim;
+use crate::chunk::source::ProfileSource;
 use std::ops::AddAssign;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::run::error::Error;
@@ -79,7 +79,7 @@ pub struct ProfileParts {
     pub heads: Vec<Head>,
     /// `ProfileChunk` events, or the one `CpuProfile` event.
     pub chunks: SpillList<Entry>,
-    /// Beside each chunk, with [`super::router::Detail::Times`]; nothing otherwise.
+    /// Beside each chunk, with [`crate::streams::router::Detail::Times`]; nothing otherwise.
     pub skims: SpillList<Skim>,
     /// What it says of itself, if it is a `CpuProfile` event: then that is its only chunk.
     pub whole: Option<Origin>,

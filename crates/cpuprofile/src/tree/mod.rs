@@ -21,8 +21,11 @@
 //! Time: linear in nodes and in what their lists name, also for cycles, and without recursion, so depth costs nothing. Heap: 32 bytes a node, and
 //! 4 to 16 for its id.
 
-use super::chunk::{NO_HITS, NO_ID, Node};
-use super::text::Text;
+pub(crate) mod assemble;
+pub(crate) mod assembled;
+
+use crate::chunk::text::Text;
+use crate::chunk::{NO_HITS, NO_ID, Node};
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::spill::hash::HashMap;
 

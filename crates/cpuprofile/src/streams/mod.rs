@@ -16,13 +16,22 @@
 //! Memory: 16 bytes a chunk, 64 where it was skimmed, on disk beyond their share of the budget ([`SpillLists`]). What was
 //! decoded is kept within another share; the rest is decoded again when its profile is put together.
 
-use super::decoded_chunks::DecodedChunks;
-use super::key::StreamKey;
-use super::known::{KnownChunks, KnownGroup};
-use super::profile_parts::{Owner, ProfileParts};
-use super::router::{OddChunks, Router};
-use super::skim::Skim;
-use super::time_order::may_swap;
+pub(crate) mod check;
+pub(crate) mod collect;
+pub(crate) mod contents;
+pub(crate) mod known;
+pub(crate) mod order;
+pub(crate) mod profile_parts;
+pub(crate) mod router;
+pub(crate) mod time_order;
+
+use crate::chunk::decoded_chunks::DecodedChunks;
+use crate::chunk::key::StreamKey;
+use crate::chunk::skim::Skim;
+use crate::streams::known::{KnownChunks, KnownGroup};
+use crate::streams::profile_parts::{Owner, ProfileParts};
+use crate::streams::router::{OddChunks, Router};
+use crate::streams::time_order::may_swap;
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 use tracemill_trace::run::error::Error;

@@ -8,8 +8,8 @@
 //! Chunks of a profile are asked for in the order of the input for the most part, so where the last one was found the next one is looked for
 //! first. One scratch serves all: what [`Contents::get`] gives is gone when it is asked again.
 
-use super::chunk::{Chunk, Node};
-use super::decoded_chunks::{ChunkRef, DecodedChunks};
+use crate::chunk::decoded_chunks::{ChunkRef, DecodedChunks};
+use crate::chunk::{Chunk, Node};
 use tracemill_tokenizer::{Event, Field, fields_of};
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;

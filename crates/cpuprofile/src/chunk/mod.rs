@@ -7,10 +7,18 @@
 //! Source of the layout: `V8` (`CpuProfile::StreamPendingTraceEvents`), checked against the corpus. Decoded with our own
 //! [`Cursor`] instead of serde: one `NaN` or raw byte costs its element there, the whole chunk with serde_json.
 
-pub use super::numbers::NO_ID;
-use super::numbers::{double, odd_id, whole_nanos};
-use super::source::ProfileSource;
-use super::text::Text;
+pub(crate) mod decoded_chunks;
+pub(crate) mod in_force;
+pub(crate) mod key;
+pub(crate) mod numbers;
+pub(crate) mod skim;
+pub(crate) mod source;
+pub(crate) mod text;
+
+pub use crate::chunk::numbers::NO_ID;
+use crate::chunk::numbers::{double, odd_id, whole_nanos};
+use crate::chunk::source::ProfileSource;
+use crate::chunk::text::Text;
 use std::ops::Range;
 use tracemill_tokenizer::Cursor;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};

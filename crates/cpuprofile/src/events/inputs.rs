@@ -8,9 +8,9 @@
 //!
 //! The session of [`tracemill_trace::read`] asks for all of that through [`Expand`], and knows nothing of profiles.
 
-use super::browser::{FOR_DEVTOOLS, Started, browser_events};
-use super::events::{Events, content, is_profile};
-use super::identity::{Identities, ProfileInputs};
+use crate::events::browser::{FOR_DEVTOOLS, Started, browser_events};
+use crate::events::identity::{Identities, ProfileInputs};
+use crate::events::{Events, content, is_profile};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tracemill_trace::event::envelope::Document;

@@ -15,8 +15,8 @@
 //! nanoseconds a chunk, memory by streams. In every recorded trace they do not, and nothing is decoded. Streams where
 //! they may differ are read again by who writes them.
 
-use super::key::{StreamKey, stream_key};
-use super::router::Role;
+use crate::chunk::key::{StreamKey, stream_key};
+use crate::streams::router::Role;
 use std::collections::hash_map::Entry as Slot;
 use tracemill_tokenizer::Event;
 use tracemill_trace::spill::hash::{HashMap, HashSet};

@@ -13,10 +13,10 @@
 //!
 //! Cost: 12 bytes a sample, and 8 for a line or column, in memory or on disk; reading takes about 2 ns a sample either way.
 
-use super::chunk::Extra;
-use super::source::ProfileSource;
-use super::text::Text;
-use super::tree::{NONE, Tree};
+use crate::chunk::Extra;
+use crate::chunk::source::ProfileSource;
+use crate::chunk::text::Text;
+use crate::tree::{NONE, Tree};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::spill::{SpillVec, SpilledIter, SpilledVec};
@@ -48,7 +48,7 @@ pub struct Profile<'s, 'p> {
     pub counted: Vec<u32>,
     /// What the numbers from [`LATER`] on mean.
     pub(super) later: Vec<u32>,
-    /// See [`Assembler`](super::assemble::Assembler): numbers of nodes, if the profile is plain.
+    /// See [`Assembler`](crate::tree::assemble::Assembler): numbers of nodes, if the profile is plain.
     pub(super) samples: SpilledVec<u32>,
     /// Nanoseconds, one a sample.
     pub(super) deltas: SpilledVec<i64>,

@@ -9,7 +9,7 @@
 //! What is read must have the checksum that is known. If it has not, nothing that was found counts: whoever asks is to see to that.
 //! So the answer is the same as without an index, or it is known to be none. Heap: 68 bytes a chunk, on disk beyond their share.
 
-use super::skim::Skim;
+use crate::chunk::skim::Skim;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tracemill_tokenizer::{Cursor, Mapped};

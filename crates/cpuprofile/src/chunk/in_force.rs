@@ -12,7 +12,7 @@
 use tracemill_trace::time::windows::Windows;
 
 /// Finds what is in force at the start of each window: `T` is whatever tells a sample from others. Heap: some 16 bytes and a `T` a window.
-pub(super) struct InForce<'w, T> {
+pub(crate) struct InForce<'w, T> {
     windows: &'w Windows,
     /// For each window the latest sample before it that is not before the start of the one before.
     before: Vec<Option<(i64, T)>>,
@@ -21,14 +21,14 @@ pub(super) struct InForce<'w, T> {
 }
 
 impl<'w, T: Copy> InForce<'w, T> {
-    pub(super) fn new(windows: &'w Windows) -> Self {
+    pub(crate) fn new(windows: &'w Windows) -> Self {
         let count = windows.0.len();
         InForce { windows, before: vec![None; count], exact: vec![false; count] }
     }
 
     /// Takes a sample, in the order of the stream.
     #[inline]
-    pub(super) fn note(&mut self, time: i64, sample: T) {
+    pub(crate) fn note(&mut self, time: i64, sample: T) {
         let windows = &self.windows.0;
         let next = windows.partition_point(|window| window.0 <= time);
         if next > 0 && windows[next - 1].0 == time {
@@ -42,7 +42,7 @@ impl<'w, T: Copy> InForce<'w, T> {
     }
 
     /// What is in force at the start of each window, in a profile whose latest sample is of the time `last`.
-    pub(super) fn finish(self, last: i64) -> Vec<Option<T>> {
+    pub(crate) fn finish(self, last: i64) -> Vec<Option<T>> {
         let mut latest = None;
         let windows = self.windows.0.iter();
         let found = windows.zip(self.before).zip(self.exact).map(|((window, own), exact)| {

@@ -8,10 +8,10 @@
 //! Profiles are judged each by itself, so threads can share them out as they like; only whether two profiles are of one thread needs
 //! all of them. A profile is put together without its samples ([`Assembly::Tree`]): they are looked at, and forgotten.
 
-use super::assemble::Assembly;
-use super::order::ChunkOrder;
-use super::router::OddChunks;
-use super::streams::{Group, Streams};
+use crate::streams::order::ChunkOrder;
+use crate::streams::router::OddChunks;
+use crate::streams::{Group, Streams};
+use crate::tree::assemble::Assembly;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::run::limits::Limits;
