@@ -3,7 +3,9 @@
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use tracemill_benches::{Trace, chrome, config, events_of, sorted};
-use tracemill_pipeline::{CheckReport, Config, Source, check};
+use tracemill_inspect::check::{CheckReport, check};
+use tracemill_join::config::Config;
+use tracemill_trace::Source;
 
 fn main() {
     tracemill_benches::with_folder(divan::main);

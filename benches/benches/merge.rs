@@ -9,7 +9,10 @@ use std::path::PathBuf;
 use tracemill_benches::{
     Answer, assert_merges, chrome, config, merged, pair, path, size, to_file, to_null,
 };
-use tracemill_pipeline::{Config, OutputConfig, Shares, Source};
+use tracemill_join::config::Config;
+use tracemill_trace::Source;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::run::limits::Shares;
 
 fn main() {
     tracemill_benches::with_folder(divan::main);

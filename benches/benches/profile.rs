@@ -4,9 +4,9 @@ use divan::Bencher;
 use divan::counter::BytesCount;
 use std::path::PathBuf;
 use tracemill_benches::{chrome, config, merged, path, to_null};
-use tracemill_pipeline::{
-    ProfileChoice, ProfileTarget, ProfilesReport, Source, extract_profiles, list_profiles,
-};
+use tracemill_index::{extract_profiles, list_profiles};
+use tracemill_pipeline::{ProfileChoice, ProfileTarget, ProfilesReport};
+use tracemill_trace::Source;
 
 fn main() {
     tracemill_benches::with_folder(divan::main);
@@ -43,7 +43,11 @@ fn to_events(bencher: Bencher<'_, '_>, threads: usize) {
         .bench(|| merged(&sources, &to_null(), &config).run.events);
 }
 
-fn extracted(name: &str, threads: usize, config: &tracemill_pipeline::Config) -> ProfilesReport {
+fn extracted(
+    name: &str,
+    threads: usize,
+    config: &tracemill_join::config::Config,
+) -> ProfilesReport {
     let dir = path(&format!("{name}-{threads}"));
     let target = ProfileTarget::Folder { dir, template: None, replace: true, reserved: None };
     let sources = [chrome().source()];

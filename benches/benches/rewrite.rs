@@ -5,10 +5,9 @@ use divan::counter::BytesCount;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tracemill_benches::{chrome, config, events_of, path, to_null};
-use tracemill_pipeline::{
-    Compression, Config, Filter, Format, OutputConfig, SplitBy, SplitConfig, SplitReport, Style,
-    convert, filter, split,
-};
+use tracemill_join::config::Config;
+use tracemill_pipeline::{Filter, SplitBy, SplitConfig, SplitReport, convert, filter, split};
+use tracemill_trace::output::target::{Compression, Format, OutputConfig, Style};
 
 fn main() {
     tracemill_benches::with_folder(divan::main);

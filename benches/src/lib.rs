@@ -13,14 +13,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, OnceLock};
 use tempfile::TempDir;
-use tracemill_pipeline::{
-    Compression, Config, InfoConfig, InfoReport, MergeReport, OutputConfig, Source, Target, info,
-    merge,
-};
+use tracemill_index::info;
+use tracemill_inspect::info::{InfoConfig, InfoReport};
+use tracemill_join::config::Config;
+use tracemill_join::report::MergeReport;
+use tracemill_pipeline::merge;
 use tracemill_testkit::{Rng, generate};
 use tracemill_tokenizer::{
     Damage, Event, Form, Member, Note, Scanner, Sink, Status, Stop, Tier, Window,
 };
+use tracemill_trace::Source;
+use tracemill_trace::output::target::{Compression, OutputConfig, Target};
 
 /// Size of an input where `TRACEMILL_BENCH_MIB` says nothing.
 const MIB: u64 = 32;

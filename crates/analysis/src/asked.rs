@@ -5,9 +5,9 @@ use crate::compiled::is_named_as_sum;
 use crate::details::Sought;
 use crate::kinds::Kinds;
 use crate::trace::ReadRules;
-use tracemill_pipeline::may_lack;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::mix;
+use tracemill_viewers::required_args::may_lack;
 
 /// What follows from a kind.
 #[derive(Clone, Copy)]

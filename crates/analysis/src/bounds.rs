@@ -1,7 +1,7 @@
 //! First and last time of a trace: those that DevTools takes, or those of all events.
 
 use crate::clock::nanos_of;
-use tracemill_pipeline::InputPlace;
+use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::Event;
 use tracemill_trace::time::bounds::Times;
 

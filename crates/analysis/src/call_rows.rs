@@ -4,7 +4,7 @@ use crate::calls::NO_SAMPLE;
 use crate::entries::Entry;
 use crate::rows::CallRow;
 use crate::table::View;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 
 impl<'t> View<'t> {
     /// Hands on the calls of samples among the entries drawn, in pre-order, until `each` fails.

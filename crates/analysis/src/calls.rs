@@ -12,7 +12,7 @@ use crate::model::{Model, NONE, Node};
 use crate::samples::Sample;
 use crate::space::Space;
 use std::cmp::Ordering;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 
 /// The sample of a call that was taken for an event.
 pub(crate) const NO_SAMPLE: u32 = u32::MAX;

@@ -7,7 +7,7 @@ use crate::picks::Drawn;
 use crate::rows::FlameRow;
 use crate::table::View;
 use crate::views::Identify;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::order::SortedByKey;
 
 /// The flame chart of a view.

@@ -2,8 +2,10 @@
 
 use crate::meta::Page;
 use crate::trace::{Thread, ThreadKind, Trace, id_text};
-use tracemill_pipeline::{HIDDEN_THREADS, IdSet, Pattern};
+use tracemill_join::config::id_set::IdSet;
+use tracemill_join::config::pattern::Pattern;
 use tracemill_tokenizer::unescaped_text;
+use tracemill_viewers::essential::HIDDEN_THREADS;
 
 /// Which threads.
 #[derive(Clone, Debug, Default)]

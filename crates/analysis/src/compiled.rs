@@ -3,7 +3,7 @@
 
 use crate::clock::Clock;
 use crate::value::{member, micros, string};
-use tracemill_pipeline::InputPlace;
+use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
 

@@ -1,8 +1,7 @@
 //! What single events say in `args` that rows, groups and calls are made of. Equal details are kept once.
 
-use crate::compiled;
-use crate::reflows;
 use crate::value::{at, is_true, member, number, shortest, string, template};
+use crate::{compiled, reflows};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 use tracemill_tokenizer::{Cursor, Event, Field};

@@ -4,7 +4,7 @@
 use crate::record::ChunkPosition;
 use crate::value::named;
 use std::collections::BTreeMap;
-use tracemill_pipeline::InputPlace;
+use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field, nanos, number_text, parse};
 use tracemill_trace::record;
 use tracemill_trace::run::error::Error;

@@ -21,12 +21,14 @@ use crate::sorting::Sorting;
 use crate::trace::ReadRules;
 use crate::value::{micros, string};
 use std::collections::BTreeMap;
-use tracemill_pipeline::{Error, InputPlace, lacking_of};
+use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field, Validator};
+use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::observe::{EventRef, Look};
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::spill::hash::HashMap;
+use tracemill_viewers::required_args::lacking_of;
 
 /// A thread, and its events of a stretch.
 pub(crate) struct Lane {

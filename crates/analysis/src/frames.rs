@@ -5,7 +5,7 @@ use crate::made::{Begun, Calls, Made};
 use crate::model::{Model, NONE};
 use crate::samples::Sample;
 use crate::space::Space;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 
 /// What is open, and what is done.
 struct Walk<'m> {

@@ -4,7 +4,7 @@ use crate::meta::ThreadId;
 use crate::modifications::{Hidden, Key, Modifications};
 use crate::trace::{Thread, Trace, id_text};
 use std::collections::BTreeMap;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 impl Trace {

@@ -3,9 +3,9 @@
 use crate::images::is_image;
 use crate::requests::is_once;
 use crate::styles;
-use tracemill_pipeline::CALLS;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
+use tracemill_viewers::essential::CALLS;
 
 /// No category at all.
 pub(crate) const NO_CAT: u32 = u32::MAX;

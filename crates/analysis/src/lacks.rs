@@ -1,9 +1,10 @@
 //! What events lack that DevTools reads without looking whether it is there, so that it refuses the trace.
 
 use crate::meta::Meta;
-use tracemill_pipeline::{InputPlace, Lack, ReadOn};
+use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::hash::HashSet;
+use tracemill_viewers::required_args::{Lack, ReadOn};
 
 /// A thread of an input on which something is missing.
 type Place = (ReadOn, usize, Box<[u8]>, Box<[u8]>);

@@ -12,7 +12,7 @@ impl FromStr for Matcher {
 
     fn from_str(text: &str) -> Result<Self, String> {
         // for what it says of a wrong one
-        let _: tracemill_pipeline::Pattern = text.parse()?;
+        let _: tracemill_join::config::pattern::Pattern = text.parse()?;
         Regex::new(text).map(Matcher).map_err(|why| why.to_string())
     }
 }

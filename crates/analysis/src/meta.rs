@@ -1,7 +1,7 @@
 //! What a trace says of itself: names of threads, frames of pages, which process is whose (`MetaHandler`).
 
 use crate::value::{elements, is_true, member, micros, string, template};
-use tracemill_pipeline::InputPlace;
+use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::metadata::NODE_MAIN;
 use tracemill_trace::spill::hash::{HashMap, HashSet};

@@ -6,9 +6,8 @@ use crate::entries::Entry;
 use crate::groups::{GroupBy, Ids};
 use crate::trace::{Thread, Trace};
 use crate::walk::{js_max, js_min};
-use tracemill_pipeline::Error;
-use tracemill_trace::record;
 use tracemill_trace::spill::SpilledVec;
+use tracemill_trace::{Error, record};
 
 record! {
     /// When an entry begins and how long it lasts, in microseconds.

@@ -51,7 +51,7 @@ impl Table {
     /// Puts siblings in another order, each with what is below it. Cost: a sort.
     ///
     /// # Errors
-    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if names of siblings are more than there is room for.
+    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if names of siblings are more than there is room for.
     pub(crate) fn sort(
         &mut self,
         by: RowOrder,

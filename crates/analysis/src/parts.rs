@@ -12,7 +12,7 @@ use crate::table::View;
 use crate::trace::{Thread, Trace};
 use crate::tree_rows::RowRoom;
 use crate::united::{Part, Union, is_by_start};
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::HashMap;
 
@@ -21,7 +21,7 @@ impl Trace {
     /// of the threads, so the answer does not depend on how many work.
     ///
     /// # Errors
-    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
+    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
     pub fn parts(&self, threads: &[usize], query: &Query) -> Result<Vec<Part>, Error> {
         self.parts_within(threads, query, RowLimit::default())
     }
@@ -132,7 +132,7 @@ impl Trace {
     /// Puts siblings of tables in another order, each with what is below it. Cost: a sort.
     ///
     /// # Errors
-    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if names of siblings are more than there is room for.
+    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if names of siblings are more than there is room for.
     pub fn sort(&self, parts: &mut [Part], by: RowOrder) -> Result<(), Error> {
         let (space, room) = (self.space_of_one(), RowRoom::new(&self.limits));
         parts.iter_mut().try_for_each(|part| part.table.sort(by, &space, &room))?;

@@ -7,7 +7,7 @@ use crate::meta::Meta;
 use crate::record::Record;
 use crate::sorting::Sorting;
 use crate::space::Space;
-use tracemill_pipeline::{InputPlace, InputSet};
+use tracemill_join::input_set::{InputPlace, InputSet};
 use tracemill_trace::run::error::Error;
 
 /// Returns how times are counted. Exact times begin with the first event or profile.

@@ -99,7 +99,7 @@ impl FromStr for RowThreshold {
         if text == "0" {
             return Ok(RowThreshold::Time(0.0));
         }
-        tracemill_pipeline::parse_time(text).map(|nanos| RowThreshold::Time(nanos as f64 / 1e6))
+        tracemill_trace::time::parse_time(text).map(|nanos| RowThreshold::Time(nanos as f64 / 1e6))
     }
 }
 

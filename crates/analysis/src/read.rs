@@ -19,11 +19,14 @@ use crate::sorting::{Filed, Pairs, Sorting};
 use crate::space::Space;
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use std::sync::Arc;
-use tracemill_pipeline::{Config, Error, InputSet, PendingMerge, Source};
+use tracemill_join::config::Config;
+use tracemill_join::input_set::InputSet;
+use tracemill_pipeline::PendingMerge;
 use tracemill_tokenizer::{string_is, unescaped_text};
 use tracemill_trace::event::metadata::NODE_MAIN;
 use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::{Error, Source};
 
 /// What becomes of the records of a lane.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,7 +47,7 @@ impl Trace {
     /// Each distinct text and the threads must stay in memory.
     ///
     /// # Errors
-    /// As [`InputSet::read`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
+    /// As [`InputSet::read`]; [`tracemill_trace::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
     pub fn read(sources: &[Source], rules: ReadRules, config: &Config) -> Result<Self, Error> {
         Trace::read_mapped(sources, rules, &SourceMaps::default(), config)
     }

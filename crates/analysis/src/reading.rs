@@ -7,10 +7,13 @@ use crate::record::ChunkPosition;
 use crate::sorting::Sorting;
 use crate::space::Space;
 use crate::trace::ReadRules;
-use tracemill_pipeline::{Config, Error, InputSet, MergeIndex, Source, scan_to_merge};
+use tracemill_join::config::Config;
+use tracemill_join::input_set::InputSet;
+use tracemill_pipeline::{MergeIndex, scan_to_merge};
 use tracemill_trace::observe::{Needs, Observer, SealedChunk, Starter};
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::SpillVec;
+use tracemill_trace::{Error, Source};
 
 /// Observes the facts of an analysis: records of events for the sorter, and tables of names, threads and
 /// details, which stay in memory.

@@ -2,7 +2,7 @@
 
 use crate::raw::Raw;
 use crate::value::number;
-use tracemill_pipeline::ProfileFacts;
+use tracemill_join::input_set::ProfileFacts;
 
 /// Why DevTools does not open a trace, or draws nothing of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

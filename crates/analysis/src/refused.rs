@@ -5,7 +5,9 @@ use crate::meta::Meta;
 use crate::profiles::ReadProfile;
 use crate::refusals::Refusal;
 use std::collections::BTreeSet;
-use tracemill_pipeline::{DEVTOOLS_TEXT_MAX, InputReport, InputSet};
+use tracemill_join::input_set::InputSet;
+use tracemill_join::report::warning::DEVTOOLS_TEXT_MAX;
+use tracemill_trace::run::losses::InputReport;
 
 /// All reasons, each once. Of several inputs, which DevTools does not open as one, those of each.
 pub(crate) fn refusals(

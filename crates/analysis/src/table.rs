@@ -22,7 +22,7 @@ use crate::views::{BottomUp, Identify, TopDown};
 use crate::walk::{Filter, Visit, walk};
 use std::cell::{Cell, OnceCell};
 use std::sync::LazyLock;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashSet;
 

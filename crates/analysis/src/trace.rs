@@ -27,10 +27,12 @@ use crate::value::string;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_pipeline::{Error, InputReport, Warning};
+use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
@@ -191,7 +193,7 @@ pub struct Trace {
     pub untimed: u64,
     /// Number of events of each phase that no thread's tree can hold.
     pub unfiled: BTreeMap<u8, u64>,
-    /// Calls that were written as events ([`tracemill_pipeline::CALLS`]) beside the samples that they were made of: they are left out, since
+    /// Calls that were written as events ([`tracemill_viewers::essential::CALLS`]) beside the samples that they were made of: they are left out, since
     /// calls are made of the samples.
     pub written_calls: u64,
 }

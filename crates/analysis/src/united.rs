@@ -6,7 +6,7 @@ use crate::rows::{Least, TreeRow};
 use crate::space::Space;
 use crate::tree::{By, Key, Rows};
 use crate::tree_rows::{RowRoom, RowWriter, TreeRows};
-use tracemill_pipeline::hash_texts;
+use tracemill_trace::event::hash_texts;
 use tracemill_trace::order::Keyed;
 use tracemill_trace::record;
 use tracemill_trace::run::error::Error;

@@ -3,7 +3,7 @@
 use crate::clock::{Clock, Window};
 use crate::entries::Entry;
 use crate::kinds::flag;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
 /// An entry that counts.
@@ -68,7 +68,7 @@ const ASKED_EVERY: u32 = 1 << 12;
 /// the end of the window, and a second one at those before its start. `room` is that of the visitors.
 ///
 /// # Errors
-/// [`tracemill_pipeline::ErrorKind::Exceeded`] if what visitors make is more than there is room for; what temporary files say.
+/// [`tracemill_trace::ErrorKind::Exceeded`] if what visitors make is more than there is room for; what temporary files say.
 pub(crate) fn walk(
     (before, entries): (impl Iterator<Item = Counted>, impl Iterator<Item = Counted>),
     window: Window,

@@ -8,7 +8,7 @@ use crate::space::Space;
 use crate::table::View;
 use crate::trace::Trace;
 use std::borrow::Cow;
-use tracemill_pipeline::{CALLS, Error, Source, is_plain_name};
+use tracemill_pipeline::is_plain_name;
 use tracemill_tokenizer::{Nanos, unescaped_text, validate_value};
 use tracemill_trace::json::{push_integer, push_string};
 use tracemill_trace::output::draft::Draft;
@@ -16,6 +16,8 @@ use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::store::entry::{Entry as EventEntry, rank};
 use tracemill_trace::store::place::Place;
+use tracemill_trace::{Error, Source};
+use tracemill_viewers::essential::CALLS;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tracemill_pipeline::{Cancel, ErrorClass, Progress};
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::run::limits::{Cancel, Progress};
 
 /// A program's call of a verb; each call has one of its own.
 #[derive(Clone, Debug, Default)]

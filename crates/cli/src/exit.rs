@@ -1,9 +1,11 @@
 //! How a run ends: the one table of exit codes, and the failures they are made from.
 
 use crate::remedies;
-use std::fmt;
-use std::io;
-use tracemill_pipeline::{Around, Error, ErrorClass, InputReport};
+use std::{fmt, io};
+use tracemill_trace::Error;
+use tracemill_trace::run::around::Around;
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::run::losses::InputReport;
 
 /// The status a run ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +168,7 @@ impl fmt::Display for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::ErrorKind;
+    use tracemill_trace::ErrorKind;
 
     fn run(kind: ErrorKind) -> Exit {
         Exit::of(&Failure::Run(kind.into()))

@@ -9,7 +9,8 @@ use clap::ArgMatches;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{index_path, resolved_path};
+use tracemill_index::index_path;
+use tracemill_write::file_names::resolved_path;
 
 /// What a run does with the file that a flag names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

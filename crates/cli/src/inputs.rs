@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::Source;
+use tracemill_trace::Source;
 
 /// All inputs of a run, in order: the names given, then those of the list; standard input if there is neither.
 pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Source>, Failure> {
@@ -70,7 +70,7 @@ fn source(name: PathBuf, file: fn(PathBuf) -> Source) -> Source {
 fn read_list(list: &Path) -> Result<Vec<u8>, Failure> {
     let (name, read) = if list == Path::new("-") {
         let mut bytes = Vec::new();
-        let read = tracemill_pipeline::stdin().read_to_end(&mut bytes).map(|_| bytes);
+        let read = tracemill_trace::os::stdin().read_to_end(&mut bytes).map(|_| bytes);
         ("standard input".to_owned(), read)
     } else {
         (list.display().to_string(), std::fs::read(list))

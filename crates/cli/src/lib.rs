@@ -49,7 +49,8 @@ mod wrap;
 
 pub use caller::{Answer, Caller, CallerMessage, Refusal};
 pub use progress::Stage;
-pub use tracemill_pipeline::{Cancel, ErrorClass, Progress};
+pub use tracemill_trace::run::error::ErrorClass;
+pub use tracemill_trace::run::limits::{Cancel, Progress};
 
 use args::{Cli, Verb};
 use clap::{CommandFactory, FromArgMatches};
@@ -58,7 +59,10 @@ use files::RunFiles;
 use messages::Messages;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use tracemill_pipeline::{Error, InputReport, Limits, ProfileInputs, Source, TimeWindow};
+use tracemill_cpuprofile::ProfileInputs;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::time::windows::TimeWindow;
+use tracemill_trace::{Error, Limits, Source};
 
 /// The flags of all verbs, for what is made of them: documentation, functions of other languages.
 pub fn flags() -> clap::Command {
@@ -73,7 +77,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(command) => command,
         Err(error) => return messages::usage(&error, &words).code(),
     };
-    tracemill_pipeline::survive_lost_pages();
+    tracemill_tokenizer::survive_lost_pages();
     silence_lost_temporary();
     let messages = Messages::new(command.verb.messages());
     if let Err(error) = signal::watch() {
@@ -123,7 +127,7 @@ fn is_input(word: &OsString) -> bool {
 fn run(command: &ParsedCommand, messages: &Messages) -> Result<Exit, Failure> {
     command.files.check()?;
     let ended = catch_unwind(AssertUnwindSafe(|| commands::run(&command.verb, messages)));
-    tracemill_pipeline::check_temporary()?;
+    tracemill_trace::os::check_temporary()?;
     ended.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
@@ -131,7 +135,7 @@ fn run(command: &ParsedCommand, messages: &Messages) -> Result<Exit, Failure> {
 fn silence_lost_temporary() {
     let say = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !tracemill_pipeline::temporary_lost() {
+        if !tracemill_tokenizer::temporary_lost() {
             say(panic);
         }
     }));
@@ -147,7 +151,7 @@ fn silence_lost_temporary() {
 /// What the command would have said, and the class that its status tells.
 pub fn call(words: impl IntoIterator<Item = OsString>, caller: &Caller) -> Result<Answer, Refusal> {
     let command = command(words)?;
-    tracemill_pipeline::survive_lost_pages();
+    tracemill_tokenizer::survive_lost_pages();
     let exit = run(&command, &Messages::to(caller))?;
     Ok(caller.answer(exit.code()))
 }
@@ -186,7 +190,7 @@ pub fn reading(
             .map_err(|why| Failure::usage(format!("invalid value '{text}' for a window: {why}")))
     };
     let windows = windows.iter().map(window).collect::<Result<_, _>>()?;
-    tracemill_pipeline::survive_lost_pages();
+    tracemill_tokenizer::survive_lost_pages();
     let (sources, config) = commands::read(&args, refusal, &Messages::to(caller))?;
     let said = caller.answer(0).said;
     Ok(Reading { sources, limits: config.limits, profiles: config.profiles, windows, said })

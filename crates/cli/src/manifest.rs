@@ -19,9 +19,11 @@ use crate::similar::suggestion;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::parse_time;
-use tracemill_pipeline::{Factor, IdentityReport, InputClock, StatedInput};
+use tracemill_join::config::StatedInput;
+use tracemill_join::report::{IdentityReport, InputClock};
 use tracemill_tokenizer::Cursor;
+use tracemill_trace::time::factor::Factor;
+use tracemill_trace::time::parse_time;
 
 /// A manifest that was read.
 #[derive(Debug, Default)]
@@ -135,7 +137,7 @@ fn inputs_once(report: &IdentityReport, clocks: &[InputClock]) -> impl Iterator<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::InputIdentity;
+    use tracemill_join::report::InputIdentity;
 
     #[test]
     fn what_is_written_can_be_read() {

@@ -6,7 +6,7 @@
 use rustix::process::{Resource, getrlimit};
 use std::fs;
 use std::path::Path;
-use tracemill_pipeline::Limits;
+use tracemill_trace::Limits;
 
 /// The smallest default, in bytes.
 const LEAST: u64 = 256 << 20;

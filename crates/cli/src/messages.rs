@@ -16,7 +16,9 @@ use clap::error::ErrorKind;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use tracemill_pipeline::{Around, DamageKind, Flaw, FlawKind, InputReport, plural};
+use tracemill_tokenizer::DamageKind;
+use tracemill_trace::run::flaws::{Flaw, FlawKind};
+use tracemill_trace::run::{around::Around, losses::InputReport, words::plural};
 
 /// Inputs whose losses are listed; the rest is counted.
 const INPUTS: usize = 50;
@@ -401,8 +403,8 @@ fn input_texts(input: &InputReport) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::Losses;
     use tracemill_tokenizer::Damage;
+    use tracemill_trace::run::losses::Losses;
 
     fn damaged(name: &str, losses: &[(DamageKind, u64, &[u8])]) -> InputReport {
         let mut input = InputReport { name: name.into(), ..InputReport::default() };

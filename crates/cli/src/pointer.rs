@@ -9,7 +9,7 @@
 //! else a terminal might obey or hide, stand there as escapes.
 
 use std::ops::Range;
-use tracemill_pipeline::Around;
+use tracemill_trace::run::around::Around;
 use unicode_width::UnicodeWidthChar;
 
 /// Columns shown before the place.

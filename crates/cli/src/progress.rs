@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
-use tracemill_pipeline::Progress;
+use tracemill_trace::run::limits::Progress;
 
 /// Time between two looks at the counters.
 const TICK: Duration = Duration::from_millis(100);

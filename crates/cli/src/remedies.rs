@@ -1,6 +1,7 @@
 //! What can be done about errors, warnings and findings: the words, which name verbs and flags.
 
-use tracemill_pipeline::{Remedy, Warning};
+use tracemill_join::report::warning::Warning;
+use tracemill_trace::run::remedy::Remedy;
 
 /// What to do about a packed trace of which no part can be read by itself.
 const PACK_IN_PARTS: &str = "; tracemill convert -z zst packs it so that parts can be read";
@@ -209,7 +210,7 @@ fn row(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::check_rules;
+    use tracemill_inspect::check::check_rules;
 
     #[test]
     fn every_rule_has_a_remedy() {

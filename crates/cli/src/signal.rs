@@ -8,10 +8,9 @@ use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::{fs, io};
+use std::{fs, io, process};
 
 /// The program that signals are for; 0 if there is none.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
@@ -37,7 +36,7 @@ pub(crate) fn watch() -> io::Result<()> {
                 }
                 continue;
             }
-            let _removed = tracemill_pipeline::remove_scratch();
+            let _removed = tracemill_trace::output::remove_scratch();
             for path in SCRATCH.lock().unwrap_or_else(|e| e.into_inner()).iter() {
                 let _removed = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
             }

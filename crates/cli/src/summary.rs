@@ -2,7 +2,8 @@
 
 use crate::size::human;
 use std::time::Duration;
-use tracemill_pipeline::{InputReport, grouped, plural};
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::words::{grouped, plural};
 
 /// Whether it was given: what a run makes for a viewer is read like an input, and is called like the flag.
 pub(crate) fn is_given(input: &InputReport) -> bool {

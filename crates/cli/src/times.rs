@@ -1,7 +1,8 @@
 //! Times as users write them.
 
 use std::str::FromStr;
-use tracemill_pipeline::{Moment, TimeWindow, parse_time};
+use tracemill_trace::time::parse_time;
+use tracemill_trace::time::windows::{Moment, TimeWindow};
 
 /// A moment, and whether it was written without a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,8 @@ use serde::Serialize;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{ErrorKind, Source, check_not_input};
+use tracemill_trace::output::check_not_input;
+use tracemill_trace::{ErrorKind, Source};
 
 /// Where a small output goes.
 #[derive(Clone, Debug)]
@@ -96,12 +97,12 @@ impl Place {
     ) -> Result<(), Failure> {
         match self {
             Place::Stdout => {
-                let mut stdout = tracemill_pipeline::stdout();
+                let mut stdout = tracemill_trace::os::stdout();
                 let written = write(&mut stdout).and_then(|()| stdout.flush());
                 written
                     .map_err(|source| Failure::Write { path: "standard output".to_owned(), source })
             }
-            Place::File(path) => Ok(tracemill_pipeline::write_file(path, write)?),
+            Place::File(path) => Ok(tracemill_trace::output::write_file(path, write)?),
             Place::Caller(_) => Ok(()),
         }
     }

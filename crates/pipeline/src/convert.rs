@@ -9,13 +9,9 @@
 //! the scan has an event in cache it looks for line breaks: if there is none in any, which is so for what most producers
 //! write, NDJSON too is copied as it stands, to a place known beforehand, by all threads.
 
-use crate::config::Config;
-use crate::in_order_writer::{InOrderWriter, ReadInputs, WritePlan};
-use crate::inputs::scan;
-use crate::layout::{Layout, Text, has_break};
-use crate::overlapped_copy::{self, OverlappedCopy};
-use crate::report::ConvertReport;
-use crate::streamed_output::StreamPolicy;
+use tracemill_join::config::Config;
+use tracemill_join::inputs::scan;
+use tracemill_join::report::ConvertReport;
 use tracemill_tokenizer::Event;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{
@@ -24,6 +20,10 @@ use tracemill_trace::observe::{
 use tracemill_trace::output::target::{Format, OutputConfig, Style};
 use tracemill_trace::output::{self, Length};
 use tracemill_trace::run::error::Error;
+use tracemill_write::emit::streamed_output::StreamPolicy;
+use tracemill_write::in_order::overlapped_copy::{self, OverlappedCopy};
+use tracemill_write::in_order::{InOrderWriter, ReadInputs, WritePlan};
+use tracemill_write::layout::{Layout, Text, has_break};
 
 /// See [`crate::convert()`]; for no viewer.
 pub(crate) fn convert(

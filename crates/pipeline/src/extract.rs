@@ -1,23 +1,16 @@
 //! `profile list` and `profile extract`.
 
-use crate::config::Config;
-use crate::file_names::{fill, resolved_path, safe, unknown_placeholder};
-use crate::id_set::IdSet;
-use crate::index::profile_plan;
-use crate::inputs::{of_inputs, scan};
-use crate::read_plan::{IndexOutcome, Planned, ReadPlan, Stop};
-use crate::rows;
-use crate::warning::Warning;
 use serde::Serialize;
 use std::path::PathBuf;
-use tracemill_cpuprofile::Assembly;
-use tracemill_cpuprofile::ChunkOrder;
-use tracemill_cpuprofile::Collector;
-use tracemill_cpuprofile::Group;
-use tracemill_cpuprofile::PlacedProfile;
-use tracemill_cpuprofile::ProfileSource;
-use tracemill_cpuprofile::source_of;
-use tracemill_cpuprofile::write;
+use tracemill_cpuprofile::{
+    Assembly, ChunkOrder, Collector, Group, PlacedProfile, ProfileSource, source_of, write,
+};
+use tracemill_join::config::Config;
+use tracemill_join::config::id_set::IdSet;
+use tracemill_join::inputs::{of_inputs, scan};
+use tracemill_join::read_plan::{IndexOutcome, Planned, ReadPlan, Stop};
+use tracemill_join::report::rows;
+use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::to_text;
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::event::metadata::Names;
@@ -34,6 +27,7 @@ use tracemill_trace::run::remedy::Remedy;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::store::Store;
+use tracemill_write::file_names::{fill, resolved_path, safe, unknown_placeholder};
 
 /// Which profiles; all if a set is `None`.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +104,7 @@ pub struct ProfileInfo {
     /// What is wrong with it.
     pub flaws: Flaws,
     /// Where it was written, if it was.
-    #[serde(serialize_with = "crate::rows::some_path")]
+    #[serde(serialize_with = "tracemill_join::report::rows::some_path")]
     pub file: Option<PathBuf>,
 }
 
@@ -124,7 +118,7 @@ pub struct ProfilesReport {
     /// How often places of chunks went to disk.
     pub spills: u64,
     /// The index that said what to read, if not all of the trace was read, and how many bytes of events it said.
-    #[serde(serialize_with = "crate::rows::numbered_path")]
+    #[serde(serialize_with = "tracemill_join::report::rows::numbered_path")]
     pub index: Option<(PathBuf, u64)>,
     /// Why an index there is could not say that.
     pub index_unused: Option<&'static str>,
@@ -166,7 +160,7 @@ pub fn list_profiles(
     choice: &ProfileChoice,
     config: &Config,
 ) -> Result<ProfilesReport, Error> {
-    run(sources, choice, config, None)
+    profiles_planned(sources, choice, None, scan_all(), config)
 }
 
 /// Writes the CPU profiles in `sources` as `.cpuprofile` files, as V8 does.
@@ -186,21 +180,30 @@ pub fn extract_profiles(
     target: &ProfileTarget,
     config: &Config,
 ) -> Result<ProfilesReport, Error> {
-    run(sources, choice, config, Some(target))
+    profiles_planned(sources, choice, Some(target), scan_all(), config)
 }
 
-fn run(
+fn scan_all() -> Planned<ReadPlan> {
+    Planned::Scan(IndexOutcome::default())
+}
+
+/// Lists the CPU profiles in `sources`, and writes them if there is a target. Reads what a plan says is enough, if there is one.
+///
+/// # Errors
+/// As [`extract_profiles`].
+pub fn profiles_planned(
     sources: &[Source],
     choice: &ProfileChoice,
-    config: &Config,
     target: Option<&ProfileTarget>,
+    planned: Planned<ReadPlan>,
+    config: &Config,
 ) -> Result<ProfilesReport, Error> {
     config.check()?;
     let all_sources: Vec<&Source> = sources.iter().collect();
     if let Some(ProfileTarget::One(target)) = target {
         output::check(&plain(target.clone()), &all_sources)?;
     }
-    let (scanned, by_index) = read(sources, profile_plan(sources, config)?, config)?;
+    let (scanned, by_index) = read(sources, planned, config)?;
     let Scanned { inputs, index, observed: mut collector } = scanned;
     collector.streams.finish()?;
     let store = &inputs.store().with_long(&collector.streams.long);

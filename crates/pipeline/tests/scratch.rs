@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 use std::time::Duration;
-use tracemill_pipeline::{remove_scratch, write_file};
+use tracemill_trace::output::{remove_scratch, write_file};
 
 /// Writes a file on a thread of its own, so that a run that waits is told from one that fails.
 fn write(path: std::path::PathBuf) -> mpsc::Receiver<bool> {

@@ -1,8 +1,8 @@
 //! Exceptions: classes of `tracemill/_errors.py`, by whose turn it is to do something.
 
 use pyo3::exceptions::{PyBrokenPipeError, PyKeyboardInterrupt};
-use pyo3::prelude::*;
 use tracemill::ErrorClass;
+use pyo3::prelude::*;
 
 /// The exception of a class of errors.
 pub(crate) fn exception(py: Python<'_>, class: ErrorClass, text: &str) -> PyErr {

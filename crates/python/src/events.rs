@@ -12,7 +12,6 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::PyRuntimeError;
-use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -22,11 +21,10 @@ use std::thread::Builder;
 use tracemill::{Caller, ErrorClass, Reading, Refusal};
 use tracemill_trace::time::bounds::{Bounds, Times};
 use tracemill_trace::time::windows::{self, Windows};
-use tracemill_trace::EventOrder;
-use tracemill_trace::Trace;
-use tracemill_trace::TraceEvent;
+use tracemill_trace::{EventOrder, Trace, TraceEvent};
 use tracemill_cpuprofile::ProfileReader;
 use tracemill_tokenizer::Field;
+use pyo3::prelude::*;
 
 /// Batches that wait to be read, beside the one that is being made.
 const WAITING: usize = 2;

@@ -5,9 +5,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
 use std::borrow::Cow;
 use std::sync::Arc;
-use tracemill_trace::EventOrder;
-use tracemill_trace::Trace;
-use tracemill_trace::TraceEvent;
+use tracemill_trace::{EventOrder, Trace, TraceEvent};
 use tracemill_tokenizer::{Event, Field, parse, unescape};
 
 /// Events of a batch.

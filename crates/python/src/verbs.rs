@@ -1,9 +1,9 @@
 //! The command, and calls of its verbs.
 
 use crate::watched::watched;
-use pyo3::prelude::*;
 use std::ffi::OsString;
 use tracemill::{Answer, Caller};
+use pyo3::prelude::*;
 
 /// Whether a message is a warning, and its text.
 pub(crate) type Message = (bool, String);

@@ -1,11 +1,11 @@
 //! Work on a thread of its own, while the one that called watches for signals and tells how far it is.
 
 use crate::errors::exception;
-use pyo3::prelude::*;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{panic, thread};
 use tracemill::{Caller, Refusal, Stage};
+use pyo3::prelude::*;
 
 /// Time between two looks.
 const TICK: Duration = Duration::from_millis(50);

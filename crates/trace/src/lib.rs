@@ -16,26 +16,26 @@
 //! ```
 //!
 //! Libraries do not print, exit or read the environment: what a run may take is in [`Limits`], which also end it
-//! ([`Cancel`](limits::Cancel)) and show how far it is ([`Progress`](limits::Progress)).
+//! ([`Cancel`](run::limits::Cancel)) and show how far it is ([`Progress`](run::limits::Progress)).
 //!
-//! # Parts
+//! # Modules
 //!
-//! Verbs that sort, filter or cut traces are in `tracemill-pipeline`; they are made of these modules, in the order in which
+//! Verbs that sort, filter or cut traces are in `tracemill-pipeline`. They are made of these modules, in the order in which
 //! bytes meet them:
 //!
-//! | modules | job |
+//! | module | job |
 //! |---|---|
-//! | [`source`], [`input`], [`os`] | names to bytes, whatever they are packed in |
-//! | [`read`], [`scan`], [`envelope`] | the session: inputs to chunks, on many cores; documents, keys and losses around the events |
-//! | [`observe`], [`trace`] | how verbs read: one scan, an index of the events, and observers; a scan that is kept |
-//! | [`place`], [`entry`], [`store`] | where events stand: 8 bytes, 16 bytes, and the bytes themselves |
+//! | [`os`] | maps, files, descriptors: what differs between systems |
+//! | [`run`] | limits, threads and cancelling of a run; errors, losses, remedies |
+//! | [`input`] | sources to bytes: files, pipes, gzip, zstd |
+//! | [`read`] | the session: inputs to chunks on many cores; chunks are scanned on guesses that the chunk before proves |
+//! | [`event`] | phases, pairs, names, metadata; documents with their top-level keys; the proof that an event is JSON |
+//! | [`observe`] | how verbs read: one scan, an index of the events, and observers; [`Trace`], a scan that is kept |
+//! | [`store`] | where events are: a place has 8 bytes, an entry 16, and the store has the bytes |
 //! | [`spill`], [`order`] | records and events by time, by a key or as they came, in memory or on disk |
-//! | [`shift`], [`factor`], [`attos`], [`time`], [`windows`] | times, exactly |
-//! | [`event`] | phases, parts of pairs, and which values are equal: what verbs and indexes share |
-//! | [`pairing`], [`json`], [`names`], [`patch`] | which end closes which begin; reading and changing the text of events |
-//! | [`target`], [`output`], [`draft`] | bytes to where they go, complete or not at all; or to the next run |
-//! | [`losses`], [`flaws`], [`tally`], [`around`], [`error`], [`remedy`] | what was lost, what is wrong, and where |
-//! | [`limits`], [`threads`] | what a run may take |
+//! | [`time`] | exact times, factors, shifts, windows, bounds |
+//! | [`json`] | members and values in the text of events, and patches of it |
+//! | [`output`] | targets, drafts; bytes to where they go, complete or not at all |
 
 pub mod event;
 pub mod input;

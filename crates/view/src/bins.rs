@@ -2,7 +2,7 @@
 
 use crate::record::{OPEN, Span};
 use crate::tracks::{Drawn, Grid, is_beside};
-use tracemill_pipeline::DrawnBin;
+use tracemill_index::DrawnBin;
 
 /// Bins of all lanes.
 pub(crate) struct Bins {

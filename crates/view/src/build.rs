@@ -19,13 +19,16 @@ use crate::record::{Mark, NO_PLACE, OPEN, Span, Timed};
 use crate::tracks::Tracks;
 use std::sync::Arc;
 use tracemill_analysis::{Entries, ReadRules, TableRules, Trace, View};
-use tracemill_pipeline::drawing::{LaneKey, LaneKind, LaneTable, NAME_MOST};
-use tracemill_pipeline::{Config, Error, InputReport, InputSet, Source};
+use tracemill_index::drawing::{LaneKey, LaneKind, LaneTable, NAME_MOST};
+use tracemill_join::config::Config;
+use tracemill_join::input_set::InputSet;
 use tracemill_trace::event::pairing::{self, Begins};
 use tracemill_trace::order::{KeySorter, Keyed};
 use tracemill_trace::run::error::ErrorKind;
+use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::time::bounds::Bounds;
+use tracemill_trace::{Error, Source};
 
 /// Flows have this part of what the index of a run may take, three times.
 const FLOWS: u64 = 24;

@@ -7,8 +7,9 @@ use crate::names::SharedNames;
 use crate::notes::Notes;
 use crate::tracks::Tracks;
 use std::sync::Arc;
-use tracemill_pipeline::drawing::LaneKey;
-use tracemill_pipeline::{Config, Error, Source};
+use tracemill_index::drawing::LaneKey;
+use tracemill_join::config::Config;
+use tracemill_trace::{Error, Source};
 
 /// Lanes of calls.
 pub(crate) struct Calls {

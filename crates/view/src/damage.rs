@@ -2,9 +2,8 @@
 
 use crate::record::NO_PLACE;
 use serde_json::{Value, json};
-use tracemill_pipeline::InputReport;
 use tracemill_tokenizer::DamageKind;
-use tracemill_trace::run::losses::Example;
+use tracemill_trace::run::losses::{Example, InputReport};
 
 /// A place where something was lost.
 pub(crate) struct Damaged {

@@ -1,5 +1,5 @@
 //! The scan: what each event is for the view, on the worker that finds it. In which lane it lies, and what it is called, says
-//! [`tracemill_pipeline::drawing`], as it does for indexes.
+//! [`tracemill_index::drawing`], as it does for indexes.
 //!
 //! | shape | becomes |
 //! |---|---|
@@ -15,11 +15,10 @@ use crate::notes::Notes;
 use crate::record::{Mark, Span, Timed};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
-use tracemill_pipeline::drawing::{Labels, LaneKind, Shape, end_at};
+use tracemill_index::drawing::{Labels, LaneKind, Shape, end_at};
 use tracemill_tokenizer::{Event, Field, canonical, number_text};
 use tracemill_trace::event::pairing::is_named;
-use tracemill_trace::json::content;
-use tracemill_trace::json::member;
+use tracemill_trace::json::{content, member};
 use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::time::bounds::Times;

@@ -25,9 +25,13 @@ use crate::record::{Mark, NO_PLACE, Timed};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
-use tracemill_pipeline::drawing::{Labels, LaneKey, LaneKind, LaneTable};
-use tracemill_pipeline::{Cancel, Config, DrawnBin, DrawnIndex, DrawnSpan, Error, InputSet};
+use tracemill_index::drawing::{Labels, LaneKey, LaneKind, LaneTable};
+use tracemill_index::{DrawnBin, DrawnIndex, DrawnSpan};
+use tracemill_join::config::Config;
+use tracemill_join::input_set::InputSet;
 use tracemill_tokenizer::fields_of;
+use tracemill_trace::Error;
+use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::time::bounds::Bounds;
 

@@ -8,8 +8,8 @@ use crate::record::Mark;
 use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
-use tracemill_pipeline::InputSet;
-use tracemill_pipeline::drawing::{LaneKey, LaneTable};
+use tracemill_index::drawing::{LaneKey, LaneTable};
+use tracemill_join::input_set::InputSet;
 use tracemill_trace::time::bounds::Times;
 
 /// What each input says of processes, and its times.

@@ -6,7 +6,7 @@ use crate::record::Span;
 use crate::tracks::Track;
 use std::ops::Deref;
 use std::sync::Arc;
-use tracemill_pipeline::drawing::{LaneKey, LaneKind};
+use tracemill_index::drawing::{LaneKey, LaneKind};
 use tracemill_tokenizer::to_text;
 use tracemill_trace::json::printable;
 use tracemill_trace::spill::hash::HashMap;

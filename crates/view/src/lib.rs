@@ -10,7 +10,8 @@
 //! token in the path, under no name but loopback's, and nothing is ever asked of another host.
 //!
 //! ```
-//! use tracemill_pipeline::{Cancel, Config, Source};
+//! use tracemill_trace::run::limits::Cancel;
+//! use tracemill_pipeline::{Config, Source};
 //! use tracemill_view::{Ask, Content, Site};
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("trace.json");

@@ -2,8 +2,10 @@
 
 use crate::build::{Take, sorter};
 use crate::record::{OPEN, Span, Timed};
-use tracemill_pipeline::drawing::{LaneKey, LaneKind};
-use tracemill_pipeline::{Config, DrawnIndex, DrawnSpan, Error};
+use tracemill_index::drawing::{LaneKey, LaneKind};
+use tracemill_index::{DrawnIndex, DrawnSpan};
+use tracemill_join::config::Config;
+use tracemill_trace::Error;
 use tracemill_trace::order::Keyed;
 use tracemill_trace::time::bounds::Bounds;
 

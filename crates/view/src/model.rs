@@ -10,8 +10,11 @@ use crate::record::NO_PLACE;
 use crate::tracks::{Drawn, Grid, Tracks};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
-use tracemill_pipeline::drawing::LaneKind;
-use tracemill_pipeline::{Error, InputReport, InputSet, Warning};
+use tracemill_index::drawing::LaneKind;
+use tracemill_join::input_set::InputSet;
+use tracemill_join::report::warning::Warning;
+use tracemill_trace::Error;
+use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::time::bounds::Bounds;
 
 /// What was counted.

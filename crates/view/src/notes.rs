@@ -1,6 +1,6 @@
 //! What metadata says of processes and threads: names, labels, and where they stand among others.
 
-use tracemill_pipeline::drawing::NAME_MOST;
+use tracemill_index::drawing::NAME_MOST;
 use tracemill_tokenizer::{Event, Field, number_text, parse};
 use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
 use tracemill_trace::json::printable;

@@ -12,8 +12,8 @@ use crate::model::NameSum;
 use crate::record::{Span, Timed};
 use crate::rows::{BESIDE, Rows};
 use crate::tracks::{TrackWriter, Tracks};
-use tracemill_pipeline::Config;
-use tracemill_pipeline::drawing::LaneKind;
+use tracemill_index::drawing::LaneKind;
+use tracemill_join::config::Config;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillList, SpillLists, SpillVec};
 
@@ -150,7 +150,7 @@ mod tests {
     use crate::notes::Notes;
     use crate::tracks::is_beside;
     use std::sync::Arc;
-    use tracemill_pipeline::drawing::LaneKey;
+    use tracemill_index::drawing::LaneKey;
     use tracemill_testkit::Rng;
     use tracemill_trace::order::Keyed;
 

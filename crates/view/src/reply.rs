@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc::Receiver;
-use tracemill_pipeline::{Cancel, Error, ErrorClass, ErrorKind};
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::run::limits::Cancel;
+use tracemill_trace::{Error, ErrorKind};
 
 /// A piece of a body that is made while it is sent; what follows an error is cut off, and the client told so.
 pub(crate) type Piece = Result<Vec<u8>, ()>;

@@ -2,7 +2,7 @@
 //! is begun anew.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use tracemill_pipeline::Cancel;
+use tracemill_trace::run::limits::Cancel;
 
 #[derive(Default)]
 struct State {

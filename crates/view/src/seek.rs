@@ -7,7 +7,10 @@ use crate::names::holds;
 use crate::stats;
 use serde_json::Value;
 use std::sync::Arc;
-use tracemill_pipeline::{Cancel, DrawnStretch, Error, InputSet};
+use tracemill_index::DrawnStretch;
+use tracemill_join::input_set::InputSet;
+use tracemill_trace::Error;
+use tracemill_trace::run::limits::Cancel;
 
 /// Stretches that are looked for at a time, and that are read at a time.
 const STRETCHES: usize = 4096;

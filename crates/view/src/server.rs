@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::AbortHandle;
-use tracemill_pipeline::Cancel;
+use tracemill_trace::run::limits::Cancel;
 
 /// Requests at work at one time.
 const AT_WORK: usize = 8;

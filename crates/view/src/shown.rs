@@ -17,11 +17,14 @@ use crate::model::Model;
 use crate::stats;
 use serde_json::Value;
 use std::sync::Arc;
-use tracemill_pipeline::drawing::Seen;
-use tracemill_pipeline::{
-    Cancel, Config, DrawnIndex, DrawnState, Error, ErrorClass, ErrorKind, IndexUse, Source, Unused,
-    Warning,
-};
+use tracemill_index::drawing::Seen;
+use tracemill_index::{DrawnIndex, DrawnState};
+use tracemill_join::config::{Config, IndexUse};
+use tracemill_join::read_plan::Unused;
+use tracemill_join::report::warning::Warning;
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::run::limits::Cancel;
+use tracemill_trace::{Error, ErrorKind, Source};
 
 /// Bytes of a trace that is worth an index: a smaller one is read as soon as an index would be.
 const WORTH: u64 = 32 << 20;

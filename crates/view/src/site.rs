@@ -18,10 +18,14 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use tempfile::TempPath;
-use tracemill_pipeline::drawing::Seen;
-use tracemill_pipeline::{
-    Cancel, Config, Error, InputReport, Progress, Source, Warning, check_temporary, shell_word,
-};
+use tracemill_index::drawing::Seen;
+use tracemill_join::config::Config;
+use tracemill_join::report::warning::Warning;
+use tracemill_trace::os::check_temporary;
+use tracemill_trace::run::limits::{Cancel, Progress};
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::words::shell_word;
+use tracemill_trace::{Error, Source};
 
 /// The page, as it was built.
 const PAGE: &[u8] = include_bytes!("../page/index.html");

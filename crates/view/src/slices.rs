@@ -8,10 +8,13 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{Sender, channel};
-use tracemill_pipeline::{
-    Cancel, CheckFor, Compression, Config, Edges, Error, ErrorKind, Format, Moment, OutputConfig,
-    Source, TimeWindow, join, slice,
-};
+use tracemill_index::slice;
+use tracemill_join::config::{CheckFor, Config};
+use tracemill_pipeline::join;
+use tracemill_trace::output::target::{Compression, Format, OutputConfig};
+use tracemill_trace::run::limits::Cancel;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
+use tracemill_trace::{Error, ErrorKind, Source};
 
 /// Bytes of a piece.
 const PIECE: usize = 64 << 10;

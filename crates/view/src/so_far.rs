@@ -1,7 +1,7 @@
 //! What is told of a trace while its index is made: when events of each process begin, of those that were read. So it is not complete.
 
 use serde_json::{Value, json};
-use tracemill_pipeline::drawing::Seen;
+use tracemill_index::drawing::Seen;
 
 /// In so many columns, in 255ths of the most that one has; `null` before anything was seen.
 pub(crate) fn so_far(seen: &Seen, px: usize) -> Value {

@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::record::{NO_PLACE, Span};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tracemill_pipeline::drawing::LaneKind;
+use tracemill_index::drawing::LaneKind;
 use tracemill_trace::spill::hash::HashMap;
 
 /// Intervals of a window up to which its names are counted.

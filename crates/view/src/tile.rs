@@ -20,7 +20,7 @@ use crate::lane::Lane;
 use crate::model::Model;
 use crate::record::NO_PLACE;
 use crate::tracks::Grid;
-use tracemill_pipeline::drawing::LaneKind;
+use tracemill_index::drawing::LaneKind;
 
 /// Intervals up to which all of a window come as they are.
 pub(crate) const EXACT: u64 = 20_000;

@@ -10,8 +10,9 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::heap::own_mib;
+use tracemill_trace::Source;
 use tracemill_view::{Bound, Site};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";

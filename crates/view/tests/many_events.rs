@@ -12,9 +12,12 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Instant, UNIX_EPOCH};
-use tracemill_index::{Fingerprint, Index, Input, Page, PageBuilder, Writer, id, spans};
-use tracemill_pipeline::{Cancel, Config, IndexConfig, IndexUse, Source, index, index_path};
+use tracemill_index::format::{Fingerprint, Index, Input, Page, PageBuilder, Writer, id, spans};
+use tracemill_index::{IndexConfig, index, index_path};
+use tracemill_join::config::{Config, IndexUse};
 use tracemill_testkit::heap::own_mib;
+use tracemill_trace::Source;
+use tracemill_trace::run::limits::Cancel;
 use tracemill_view::{Ask, Content, Site};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";

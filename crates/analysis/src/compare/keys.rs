@@ -7,14 +7,14 @@ use crate::rows::{Location, TreeRow};
 use crate::table::View;
 use crate::urls::without_hashes;
 use crate::views::Identify;
-use tracemill_pipeline::hash_texts;
+use tracemill_trace::event::hash_texts;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 
 /// Which function: its name, its URL as builds share it, its line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key {
-    pub(super) name: String,
+    pub name: String,
     pub(super) url: String,
     pub(super) line: Option<i64>,
 }

@@ -18,7 +18,7 @@ use crate::views::TopDown;
 use crate::walk::Visit;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::HashMap;

@@ -8,7 +8,7 @@ use crate::groups::{Ids, Named};
 use crate::table::View;
 use crate::tree::NONE;
 use crate::walk::{Counted, Visit};
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::spill::hash::HashMap;
 
 /// A function, and sums over the self times and the total times of its events, in milliseconds.

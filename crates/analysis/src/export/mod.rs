@@ -52,7 +52,7 @@ impl Trace {
     /// Cost: 32 bytes a row, on disk beyond their share of the budget, and a frame in memory for each name and place.
     ///
     /// # Errors
-    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if names and places are more than there is room for.
+    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if names and places are more than there is room for.
     pub fn export(&self, parts: &[Part], form: ExportForm, depth: usize) -> Result<Export, Error> {
         let stacks = Stacks::new(self, parts, depth, form == ExportForm::Pprof)?;
         Ok(Export { stacks, form })

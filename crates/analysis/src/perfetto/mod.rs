@@ -20,13 +20,14 @@ pub use counts::Perfetto;
 use events::Writer;
 use packets::Packets;
 use std::io::{self, Write};
-use tracemill_pipeline::{
-    CheckFor, Config, Error, MergeReport, Overlaps, Source, ViewerRules, merge,
-};
+use tracemill_join::config::{CheckFor, Config, Overlaps, ViewerRules};
+use tracemill_join::report::MergeReport;
+use tracemill_pipeline::merge;
 use tracemill_tokenizer::{Mapped, Scanner, Stop, Tier, Window};
 use tracemill_trace::output::draft::Draft;
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::limits::Limits;
+use tracemill_trace::{Error, Source};
 
 /// Inputs as one trace in order of time, ready to be written in the form of Perfetto.
 pub struct PerfettoDraft {
@@ -90,7 +91,7 @@ impl PerfettoDraft {
     /// Whether nothing but what its output said ended [`PerfettoDraft::write`].
     ///
     /// # Errors
-    /// [`tracemill_pipeline::ErrorKind::Cancelled`]; [`tracemill_pipeline::ErrorKind::Exceeded`] if half of the budget has no room for what was open at one time.
+    /// [`tracemill_trace::ErrorKind::Cancelled`]; [`tracemill_trace::ErrorKind::Exceeded`] if half of the budget has no room for what was open at one time.
     pub fn check(&mut self) -> Result<(), Error> {
         self.limits.cancel.check()?;
         self.refused.take().map_or(Ok(()), Err)

@@ -3,9 +3,7 @@
 use super::packets::{CLEARED, EVENTS, NEEDED, Packets, packet};
 use crate::proto::Message;
 use crate::value::{member, named, number, string};
-use tracemill_cpuprofile::Chunk;
-use tracemill_cpuprofile::NO_ID;
-use tracemill_cpuprofile::Role;
+use tracemill_cpuprofile::{Chunk, NO_ID, Role};
 use tracemill_tokenizer::{Event, Field, to_text};
 use tracemill_trace::spill::hash::HashMap;
 

@@ -9,7 +9,7 @@ use crate::export::stacks::{Frame, Stacks};
 use crate::trace::Trace;
 use crate::united::Part;
 use crate::urls::without_hashes;
-use tracemill_pipeline::hash_texts;
+use tracemill_trace::event::hash_texts;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
@@ -49,7 +49,7 @@ impl Trace {
     /// budget; in memory what is wide enough to be drawn, and a frame for each name and place.
     ///
     /// # Errors
-    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if what is in memory is more than there is room for.
+    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if what is in memory is more than there is room for.
     pub fn picture(&self, parts: &[Part], rules: PictureRules) -> Result<Picture, Error> {
         if rules.order == Order::Time {
             return self.chart(parts, rules);

@@ -37,7 +37,7 @@ use crate::tree_rows::RowRoom;
 use crate::united::Part;
 use found::{is_gc, keep_longest};
 use survey::{Survey, categories};
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::threads::try_each;
 
@@ -65,7 +65,7 @@ impl Trace {
     /// ```
     ///
     /// # Errors
-    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
+    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
     pub fn report(&self, threads: &[usize], rules: &ReportRules) -> Result<Report, Error> {
         let producer = rules.producer.unwrap_or(self.producer());
         let room = RowRoom::new(&self.limits);

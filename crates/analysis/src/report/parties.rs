@@ -10,7 +10,7 @@ use crate::trace::{Thread, ThreadKind, Trace, Track};
 use crate::tree::By;
 use crate::views::{BottomUp, Identify};
 use crate::walk::{Counted, Filter, walk};
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
 /// A company, a domain or an extension with scripts or requests of a page.

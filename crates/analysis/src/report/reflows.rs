@@ -12,8 +12,8 @@ use crate::rows::Location;
 use crate::trace::{Thread, Trace};
 use crate::value::{member, number, string};
 use crate::walk::{Counted, Visit};
-use tracemill_pipeline::Error;
 use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 

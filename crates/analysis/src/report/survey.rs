@@ -19,7 +19,7 @@ use crate::tree::By;
 use crate::tree_rows::RowRoom;
 use crate::united::Part;
 use crate::views::{BottomUp, TopDown};
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 
 /// What one thread gives to the report; categories are made when its table can be read.
 pub(super) struct Survey {

@@ -6,7 +6,7 @@ use crate::space::Space;
 use crate::tree::Rows;
 use crate::views::{Identify, TopDown};
 use crate::walk::{Counted, Visit};
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 
 /// How long any event was open, and what lies between.
 pub(super) struct Between<'i> {

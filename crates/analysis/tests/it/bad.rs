@@ -3,7 +3,8 @@
 use tracemill_analysis::{
     GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace, View,
 };
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
+use tracemill_trace::Source;
 
 fn read(text: &str) -> Trace {
     let folder = tempfile::tempdir().expect("a folder");

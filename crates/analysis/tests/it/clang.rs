@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use tracemill_analysis::{
     Compiled, Costly, Producer, ReadRules, ReportRules, TableRules, ThreadChoice, Trace, Wanted,
 };
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
 
 /// Times are whole microseconds, so sums are exact.
 type Sums = BTreeMap<String, (u64, u64)>;

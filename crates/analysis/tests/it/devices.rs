@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use tracemill_analysis::{
     Device, DeviceRules, Devices, ReadRules, ReportRules, TableRules, ThreadChoice, Trace, Wanted,
 };
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
 
 fn ranks() -> [PathBuf; 2] {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/pytorch");

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use tracemill_analysis::{
     Entries, GroupBy, Part, Per, Query, ReadRules, Shape, ThreadChoice, Times, Trace, Window,
 };
-use tracemill_pipeline::{Config, Shares, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, generate, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::run::limits::Shares;
 
 /// An event of a thread.
 #[derive(Clone, Debug)]

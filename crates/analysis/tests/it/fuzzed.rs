@@ -4,9 +4,11 @@ use std::path::Path;
 use tracemill_analysis::{
     GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace, Wanted, Weights,
 };
-use tracemill_pipeline::{Config, Shares, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::mutate::{mutated, replay};
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::run::limits::Shares;
 
 /// All tables of `input`, as text; what the first two bytes say is how it is read.
 fn answer(input: &[u8], config: &Config, (choice, more): (u8, u8)) -> String {

@@ -14,8 +14,9 @@ use tracemill_analysis::{
     Entities, Entries, FlameRow, GroupBy, ReadRules, Refusal, Table, TableRules, ThreadChoice,
     Trace, TreeRow, View, Wanted, Window,
 };
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::packing;
+use tracemill_trace::Source;
 
 /// What lies beside the checkout.
 pub(crate) fn shared() -> PathBuf {

@@ -6,8 +6,9 @@ use tracemill_analysis::{
     Entries, GroupBy, Order, Per, PictureRules, Query, ReadRules, ReportRules, RowOrder, Shape,
     TableRules, ThreadChoice, Trace,
 };
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
 
 /// A profile of random samples of two functions, (idle) and the garbage collector; with `idle_node`
 /// another node has the idle samples.

@@ -2,7 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 use tracemill_analysis::{ReadRules, TableRules, ThreadChoice, Trace};
-use tracemill_pipeline::{Config, InputReport, OutputConfig, PidPolicy, Source, merge};
+use tracemill_join::config::{Config, PidPolicy};
+use tracemill_pipeline::merge;
+use tracemill_trace::Source;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::run::losses::InputReport;
 
 fn config(pid: PidPolicy) -> Config {
     let mut config = Config::new(2, 256 << 20, std::env::temp_dir());

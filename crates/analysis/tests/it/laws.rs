@@ -15,10 +15,14 @@ use tracemill_analysis::{
     Entries, GroupBy, Order, Part, Per, Picks, PictureRules, Query, ReadRules, RowLimit, Shape,
     SourceMaps, TableRules, ThreadChoice, Trace, TreeRow, Window,
 };
-use tracemill_pipeline::{
-    Align, Config, InputReport, MergeReport, OutputConfig, PidPolicy, Shares, Source, merge,
-};
+use tracemill_join::config::{Align, Config, PidPolicy};
+use tracemill_join::report::MergeReport;
+use tracemill_pipeline::merge;
 use tracemill_testkit::{Rng, generate, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::run::limits::Shares;
+use tracemill_trace::run::losses::InputReport;
 
 /// As the command reads.
 fn config() -> Config {

@@ -7,9 +7,10 @@ use tracemill_analysis::{
     GroupBy, Mapped, Per, Picks, Query, ReadRules, Shape, SourceMaps, TableRules, ThreadChoice,
     Trace, TreeRow,
 };
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::mutate::mutated;
 use tracemill_testkit::{Folder, Rng, seeds};
+use tracemill_trace::Source;
 
 const BUNDLERS: [&str; 6] = ["esbuild", "webpack", "rollup", "vite", "swc", "tsc"];
 

@@ -7,8 +7,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tracemill_analysis::{Perfetto, PerfettoDraft};
-use tracemill_pipeline::{OutputConfig, Source, merge};
+use tracemill_pipeline::merge;
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::output::target::OutputConfig;
 
 /// What a reader makes of a trace.
 #[derive(Debug, Default)]

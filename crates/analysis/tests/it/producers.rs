@@ -4,7 +4,10 @@
 use crate::laws::query;
 use std::collections::BTreeMap;
 use tracemill_analysis::{Entries, ReadRules, Shape, ThreadChoice, Times, Trace, TreeRow};
-use tracemill_pipeline::{Config, InfoConfig, Source, info};
+use tracemill_index::info;
+use tracemill_inspect::info::InfoConfig;
+use tracemill_join::config::Config;
+use tracemill_trace::Source;
 
 const SHAPES: [Shape; 3] = [Shape::CallTree, Shape::BottomUp { levels: 3 }, Shape::Log];
 

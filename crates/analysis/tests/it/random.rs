@@ -6,8 +6,10 @@ use tracemill_analysis::{
     GroupBy, Matcher, Part, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace,
     Window,
 };
-use tracemill_pipeline::{Config, Shares, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::run::limits::Shares;
 
 /// Microseconds of a trace.
 const LENGTH: usize = 160;

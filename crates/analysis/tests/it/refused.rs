@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use tracemill_analysis::{ReadRules, Trace};
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::packing::gz;
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
 
 /// Reads a file for each line of standard input, and prints a line for each: what the engine says of it, or nothing.
 const ASK: &str = r"

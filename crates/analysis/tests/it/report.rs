@@ -9,8 +9,9 @@ use tracemill_analysis::{
     GroupBy, Per, Picks, Producer, Query, ReadRules, Report, ReportRules, Shape, TableRules,
     ThreadChoice, ThreadKind, Trace, Wanted, Window,
 };
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
 
 /// More rows than any section has.
 pub(crate) const ALL: usize = 1 << 20;

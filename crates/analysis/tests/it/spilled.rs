@@ -8,7 +8,8 @@ use tracemill_analysis::{
     Query, ReadRules, RowKey, RowLimit, RowOrder, RowThreshold, Shape, TableRules, ThreadChoice,
     Times, Trace,
 };
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
+use tracemill_trace::Source;
 
 /// Names at each of three levels: of few names there are many paths.
 const NAMES: [u64; 3] = [60, 60, 45];

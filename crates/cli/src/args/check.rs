@@ -3,7 +3,7 @@
 use super::choices::choices;
 use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
-use tracemill_pipeline::CheckFor;
+use tracemill_join::config::CheckFor;
 
 /// Programs with rules of their own.
 const VIEWERS: [(&str, CheckFor, &str); 2] = [

@@ -5,8 +5,9 @@ use crate::manifest::Manifest;
 use crate::similar::suggestion;
 use clap::Args;
 use std::path::PathBuf;
-use tracemill_pipeline::parse_time;
-use tracemill_pipeline::{Align, ClockRules, Factor};
+use tracemill_join::config::{Align, ClockRules};
+use tracemill_trace::time::factor::Factor;
+use tracemill_trace::time::parse_time;
 
 /// How the times of several inputs are put on one line.
 #[derive(Debug, Args)]

@@ -1,12 +1,16 @@
 //! Flags that several verbs have: what is read, what a run may take, what is said, where the output goes.
 
 use crate::exit::Failure;
-use crate::memory;
-use crate::size;
+use crate::{memory, size};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tracemill_pipeline::{Cancel, Config, Limits, ProfileInputs, Progress, Source, Target, Tier};
+use tracemill_cpuprofile::ProfileInputs;
+use tracemill_join::config::Config;
+use tracemill_tokenizer::Tier;
+use tracemill_trace::output::target::Target;
+use tracemill_trace::run::limits::{Cancel, Progress};
+use tracemill_trace::{Limits, Source};
 
 /// What is read.
 #[derive(Debug, Default, Args)]

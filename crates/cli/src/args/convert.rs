@@ -6,7 +6,8 @@ use super::trace::{Form, all_formats};
 use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
 use clap::Args;
-use tracemill_pipeline::{Style, parse_time};
+use tracemill_trace::output::target::Style;
+use tracemill_trace::time::parse_time;
 
 pub(super) const ABOUT: &str = "\
 Writes a trace in another form: as an object with traceEvents, as an array, or as NDJSON, one event per line; or in \

@@ -6,9 +6,10 @@ use crate::exit::Failure;
 use crate::size;
 use clap::Args;
 use tracemill_analysis::names_titled;
-use tracemill_pipeline::{
-    ArgsCriterion, Duration, Filter, Glob, IdSet, Pattern, Preset, TimePoint,
-};
+use tracemill_join::config::id_set::IdSet;
+use tracemill_join::config::pattern::{Glob, Pattern, Preset};
+use tracemill_pipeline::{ArgsCriterion, Filter};
+use tracemill_trace::time::{Duration, TimePoint};
 
 pub(super) const ABOUT: &str = "\
 Keeps the events that match, in the order of the input, with the bytes they were read with.

@@ -1,7 +1,7 @@
 //! Limits that may not be broken, as `diff` and `report` have them: `self>5%&self>2ms`, `total:^run$>10%`, `lcp>2.5s`.
 
 use crate::similar::instead;
-use tracemill_pipeline::Pattern;
+use tracemill_join::config::pattern::Pattern;
 
 /// What the values of a figure are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +158,8 @@ fn term(text: &str, has_base: bool) -> Result<Term, String> {
         (Some(percent), _) => Value::Percent(number(percent).ok_or_else(expected)?),
         (None, Unit::Count) => Value::Plain(number(value).ok_or_else(expected)?),
         (None, Unit::Time) => {
-            let nanos = tracemill_pipeline::parse_time(value).ok().filter(|_| value.ends_with('s'));
+            let nanos =
+                tracemill_trace::time::parse_time(value).ok().filter(|_| value.ends_with('s'));
             let nanos = nanos.ok_or_else(|| match number(value) {
                 Some(_) => format!("expected a time with its unit, such as {value}ms: {text}"),
                 None => expected(),

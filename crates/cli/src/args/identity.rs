@@ -5,7 +5,8 @@ use crate::exit::Failure;
 use crate::manifest::{self, Manifest};
 use clap::Args;
 use std::path::PathBuf;
-use tracemill_pipeline::{IdPolicy, IdentityRules, Pattern, PidPolicy};
+use tracemill_join::config::pattern::Pattern;
+use tracemill_join::config::{IdPolicy, IdentityRules, PidPolicy};
 
 /// Which processes and ids of several inputs are the same.
 #[derive(Debug, Args)]

@@ -4,7 +4,8 @@ use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
 use std::convert::Infallible;
 use std::path::PathBuf;
-use tracemill_pipeline::{IndexConfig, IndexUse};
+use tracemill_index::IndexConfig;
+use tracemill_join::config::IndexUse;
 
 pub(super) const ABOUT: &str = "\
 Writes an index beside each trace, trace.json.tmi, from which other verbs answer at once, however large the trace \

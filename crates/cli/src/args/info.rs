@@ -3,7 +3,8 @@
 use super::index::index_use;
 use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
-use tracemill_pipeline::{IndexUse, InfoConfig};
+use tracemill_inspect::info::InfoConfig;
+use tracemill_join::config::IndexUse;
 
 pub(super) const ABOUT: &str = "\
 Says what is in a trace, in six lines: its size and duration, the busiest threads, the names that take most time and \

@@ -74,7 +74,7 @@ use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 #[cfg(test)]
 use std::sync::Arc;
 use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
-use tracemill_pipeline::Config;
+use tracemill_join::config::Config;
 
 /// Merge, sort, split, slice, filter, check and convert performance traces of any size
 #[derive(Debug, Parser)]
@@ -263,9 +263,9 @@ pub(crate) fn test_config() -> Config {
 mod tests {
     use super::*;
     use std::path::PathBuf;
-    use tracemill_pipeline::{
-        CheckFor, Compression, Format, IdPolicy, OutputConfig, PidPolicy, Target, Tier,
-    };
+    use tracemill_join::config::{CheckFor, IdPolicy, PidPolicy};
+    use tracemill_tokenizer::Tier;
+    use tracemill_trace::output::target::{Compression, Format, OutputConfig, Target};
 
     fn merge(flags: &str) -> Result<MergeArgs, clap::Error> {
         let words = ["tracemill", "merge"].into_iter().chain(flags.split_whitespace());

@@ -9,7 +9,9 @@ use tracemill_analysis::{
     Entities, Entries, GroupBy, Matcher, Per, ReadRules, SourceMaps, TableRules, ThreadChoice,
     Times, Trace, Wanted, Window,
 };
-use tracemill_pipeline::{IdSet, Moment, Pattern};
+use tracemill_join::config::id_set::IdSet;
+use tracemill_join::config::pattern::Pattern;
+use tracemill_trace::time::windows::Moment;
 
 /// Which part of the inputs.
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use clap::Args;
 use tracemill_analysis::{
     GroupBy, Matcher, Per, Picks, Query, ReadRules, RowKey, Shape, Trace, Weights, Window,
 };
-use tracemill_pipeline::TimeWindow;
+use tracemill_trace::time::windows::TimeWindow;
 
 /// See the module doc.
 #[derive(Debug, Args)]

@@ -5,7 +5,9 @@ use super::texts::{EXTRACT_ABOUT, EXTRACT_EXAMPLES, LIST_ABOUT, LIST_EXAMPLES};
 use super::{CommonArgs, Deferred, InputArgs, OutputArgs};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
-use tracemill_pipeline::{IdSet, ProfileChoice, ProfileTarget, Target, check_template};
+use tracemill_join::config::id_set::IdSet;
+use tracemill_pipeline::{ProfileChoice, ProfileTarget, check_template};
+use tracemill_trace::output::target::Target;
 
 /// What to do with the CPU profiles in traces.
 #[derive(Debug, Subcommand)]

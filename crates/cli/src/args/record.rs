@@ -69,7 +69,7 @@ pub(crate) struct RecordArgs {
 
 /// A time between samples, in microseconds.
 fn micros(text: &str) -> Result<u64, String> {
-    let parsed: tracemill_pipeline::Duration = text.parse()?;
+    let parsed: tracemill_trace::time::Duration = text.parse()?;
     match u64::try_from(parsed.0 / 1000) {
         Ok(micros) if (1..=10_000_000).contains(&micros) => Ok(micros),
         _ => Err("expected a time between 1us and 10s".to_owned()),

@@ -4,7 +4,8 @@ use super::choices::choices;
 use super::{CommonArgs, InputArgs, OutputArgs, TraceArgs};
 use clap::Args;
 use std::hash::{BuildHasher, RandomState};
-use tracemill_pipeline::{Pattern, Redaction, Secret};
+use tracemill_join::config::pattern::Pattern;
+use tracemill_pipeline::{Redaction, Secret};
 
 pub(super) const ABOUT: &str = "\
 Writes a trace that you can show to others: addresses, paths and names of users become placeholders, wherever they \

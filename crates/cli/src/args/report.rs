@@ -6,7 +6,7 @@ use super::parts::{PartArgs, TimesFlag};
 use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
 use tracemill_analysis::{DeviceRules, Producer};
-use tracemill_pipeline::Duration;
+use tracemill_trace::time::Duration;
 
 pub(super) const ABOUT: &str = "\
 Says what is slow: one page on a trace or a CPU profile, in sections that suit what wrote it.

@@ -7,7 +7,8 @@ use crate::exit::Failure;
 use crate::times::{GivenMoment, positive, window};
 use clap::Args;
 use std::path::PathBuf;
-use tracemill_pipeline::{Edges, EventName, Moment, TimeWindow};
+use tracemill_inspect::around::EventName;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
 pub(super) const SLICE_ABOUT: &str = "\
 Writes the part of a trace that lies in a window of time, as a trace that still renders.

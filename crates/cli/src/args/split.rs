@@ -7,7 +7,8 @@ use crate::similar::suggestion;
 use crate::size;
 use clap::Args;
 use std::path::PathBuf;
-use tracemill_pipeline::{Duration, SplitBy, SplitConfig, check_split_template};
+use tracemill_pipeline::{SplitBy, SplitConfig, check_split_template};
+use tracemill_trace::time::Duration;
 
 /// Flags of `split`.
 #[derive(Debug, Args)]

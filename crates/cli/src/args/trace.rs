@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use tracemill_analysis::ExportForm;
-use tracemill_pipeline::{Compression, Format, OutputConfig};
+use tracemill_trace::output::target::{Compression, Format, OutputConfig};
 
 /// Endings of files that other programs write and people ask for, and what is possible instead.
 const ELSEWHERE: [(&str, &str); 8] = [

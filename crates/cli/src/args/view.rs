@@ -119,6 +119,6 @@ fn address(text: &str) -> Result<String, String> {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let parsed: tracemill_pipeline::Duration = text.parse()?;
+    let parsed: tracemill_trace::time::Duration = text.parse()?;
     Ok(Duration::from_nanos(parsed.0.unsigned_abs()))
 }

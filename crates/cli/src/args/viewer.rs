@@ -3,7 +3,8 @@
 use super::choices::choices;
 use crate::exit::Failure;
 use clap::Args;
-use tracemill_pipeline::{CheckFor, Format, Overlaps, ViewerRules};
+use tracemill_join::config::{CheckFor, Overlaps, ViewerRules};
+use tracemill_trace::output::target::Format;
 
 /// What the output is for.
 #[derive(Debug, Args)]

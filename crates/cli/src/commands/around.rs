@@ -8,7 +8,11 @@ use crate::whole_file::Place;
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, IsTerminal};
-use tracemill_pipeline::{Compression, Config, Format, Source, Tier, plural};
+use tracemill_join::config::Config;
+use tracemill_tokenizer::Tier;
+use tracemill_trace::Source;
+use tracemill_trace::output::target::{Compression, Format};
+use tracemill_trace::run::words::plural;
 
 /// What the run may take, and who decided it, for `-v`.
 pub(super) fn note_limits(args: &LimitArgs, config: &Config, messages: &Messages) {

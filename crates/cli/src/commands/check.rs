@@ -7,15 +7,14 @@ use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, has_colors, plain};
 use crate::pointer::pointed;
-use crate::remedies;
-use crate::report;
 use crate::table::shortened;
 use crate::wrap::{columns_of, push_line};
+use crate::{remedies, report};
 use clap::builder::styling::{AnsiColor, Style};
-use tracemill_pipeline::{
-    CheckFor, CheckReport, Finding, FoundAt, FoundEvent, InputReport, Severity, check, grouped,
-    plural,
-};
+use tracemill_inspect::check::{CheckReport, Finding, FoundAt, FoundEvent, Severity, check};
+use tracemill_join::config::CheckFor;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::words::{grouped, plural};
 use unicode_width::UnicodeWidthStr;
 
 /// Reads, then says what is wrong.
@@ -187,7 +186,7 @@ fn said(place: &FoundAt) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::Around;
+    use tracemill_trace::run::around::Around;
 
     #[test]
     fn the_text_is_aligned_and_says_what_to_do() {

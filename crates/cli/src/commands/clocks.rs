@@ -1,6 +1,7 @@
 //! What was done to the clocks of inputs, in words.
 
-use tracemill_pipeline::{ClockMethod, InputClock, plural};
+use tracemill_join::report::{ClockMethod, InputClock};
+use tracemill_trace::run::words::plural;
 
 /// Inputs that are named.
 const NAMED: usize = 3;
@@ -102,7 +103,7 @@ mod tests {
             (-1_000_000_001, "-1.000000001s"),
         ] {
             assert_eq!(signed(ns), text);
-            assert_eq!(tracemill_pipeline::parse_time(text.trim_start_matches('+')), Ok(ns));
+            assert_eq!(tracemill_trace::time::parse_time(text.trim_start_matches('+')), Ok(ns));
         }
     }
 

@@ -9,7 +9,11 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report;
 use crate::size::human;
-use tracemill_pipeline::{FilterReport, TimePoint, Warning, filter, plural};
+use tracemill_join::report::FilterReport;
+use tracemill_join::report::warning::Warning;
+use tracemill_pipeline::filter;
+use tracemill_trace::run::words::plural;
+use tracemill_trace::time::TimePoint;
 
 /// Filters, then says how it went.
 pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {

@@ -5,11 +5,12 @@ use super::running::{Flags, Running};
 use crate::args::IndexArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
-use crate::remedies;
-use crate::report;
 use crate::size::human;
 use crate::whole_file::Place;
-use tracemill_pipeline::{IndexReport, InputReport, grouped, index, plural};
+use crate::{remedies, report};
+use tracemill_index::{IndexReport, index};
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::words::{grouped, plural};
 
 /// Makes indexes, and says what became of each.
 pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure> {

@@ -4,12 +4,18 @@ use super::clocks;
 use super::merge_told::{KEEP, renamed};
 use super::running::Running;
 use crate::exit::Failure;
-use tracemill_pipeline::{
-    InputReport, JoinedInputs, OutputConfig, ProfilesReport, RunReport, Warning, join,
-};
+use tracemill_index::index_unused;
+use tracemill_join::report::RunReport;
+use tracemill_join::report::warning::Warning;
+use tracemill_pipeline::{JoinedInputs, ProfilesReport, join};
+use tracemill_trace::output::target::OutputConfig;
+use tracemill_trace::run::losses::InputReport;
 
 /// The inputs of a verb that reads one trace, where they were several.
-pub(super) struct Joined(Option<JoinedInputs>);
+pub(super) struct Joined {
+    inputs: Option<JoinedInputs>,
+    index_unused: Option<&'static str>,
+}
 
 impl Joined {
     /// Merges several inputs, so that the verb reads one trace, and reports what the merge changed. `output` is the one
@@ -31,8 +37,14 @@ impl Joined {
         output: Option<&OutputConfig>,
         keep: &str,
     ) -> Result<Self, Failure> {
-        let joined = running.watch(|sources, config| join(sources, output, config))?;
-        if let Some(joined) = &joined {
+        let (inputs, index_unused) = running.watch(|sources, config| {
+            let unused = match config.joins(sources)? {
+                true => index_unused(sources, config)?,
+                false => None,
+            };
+            Ok((join(sources, output, config)?, unused))
+        })?;
+        if let Some(joined) = &inputs {
             running.sources = vec![joined.source()];
             let (merged, messages) = (joined.merged(), running.messages);
             clocks::details(&merged.clocks).iter().for_each(|text| messages.note(text));
@@ -40,17 +52,17 @@ impl Joined {
             let changes = clocks::moved(&merged.clocks).into_iter().chain(renamed);
             changes.for_each(|text| messages.say(&text));
         }
-        Ok(Joined(joined))
+        Ok(Joined { inputs, index_unused })
     }
 
     /// Returns why indexes of the inputs were not used, if there are any.
     pub(super) fn index_unused(&self) -> Option<&'static str> {
-        self.0.as_ref().and_then(JoinedInputs::index_unused)
+        self.index_unused
     }
 
     /// Completes the report of the verb: its inputs are those of the command line.
     pub(super) fn complete(self, run: &mut RunReport) {
-        if let Some(joined) = self.0 {
+        if let Some(joined) = self.inputs {
             joined.complete(run);
         }
     }
@@ -61,14 +73,15 @@ impl Joined {
         inputs: &mut Vec<InputReport>,
         warnings: &mut Vec<Warning>,
     ) {
-        if let Some(joined) = self.0 {
+        if let Some(joined) = self.inputs {
             joined.complete_inputs(inputs, warnings);
         }
     }
 
     /// Completes a report of CPU profiles likewise.
     pub(super) fn complete_profiles(self, report: &mut ProfilesReport) {
-        if let Some(joined) = self.0 {
+        report.index_unused = report.index_unused.or(self.index_unused);
+        if let Some(joined) = self.inputs {
             joined.complete_profiles(report);
         }
     }

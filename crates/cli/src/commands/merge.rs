@@ -1,17 +1,16 @@
 //! `tracemill merge`.
 
-use super::clocks;
-use super::merge_dry;
 use super::merge_told::{KEEP, decisions, renamed, warn_unused};
 use super::running::Flags;
 use super::writing::{TraceFlags, Writing};
+use super::{clocks, merge_dry};
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
-use crate::manifest;
 use crate::messages::Messages;
-use crate::report;
 use crate::whole_file::Place;
-use tracemill_pipeline::{Source, merge};
+use crate::{manifest, report};
+use tracemill_pipeline::merge;
+use tracemill_trace::Source;
 
 /// Merges, then says how it went.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {

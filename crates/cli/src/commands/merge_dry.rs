@@ -7,13 +7,13 @@ use super::running::{Flags, Running};
 use super::writing::Writing;
 use crate::args::{MergeArgs, OutputArgs};
 use crate::exit::{Exit, Failure};
-use crate::manifest;
 use crate::messages::{Messages, plain};
-use crate::report;
 use crate::whole_file::Place;
+use crate::{manifest, report};
 use std::collections::HashMap;
 use std::path::Path;
-use tracemill_pipeline::{InputClock, MergeReport, plan_merge};
+use tracemill_join::report::{InputClock, MergeReport};
+use tracemill_pipeline::plan_merge;
 
 /// Decides, and says what a merge would do; only the manifest is written, if one is wanted.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {

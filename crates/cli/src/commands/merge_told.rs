@@ -6,7 +6,10 @@ use super::unmatched;
 use crate::args::MergeArgs;
 use crate::similar::suggestion;
 use std::path::Path;
-use tracemill_pipeline::{Config, IdentityReport, InputIdentity, MergeReport, Warning, plural};
+use tracemill_join::config::Config;
+use tracemill_join::report::warning::Warning;
+use tracemill_join::report::{IdentityReport, InputIdentity, MergeReport};
+use tracemill_trace::run::words::plural;
 
 /// Warns of labels and keys that match nothing. Returns whether any label does not.
 pub(super) fn warn_unused(

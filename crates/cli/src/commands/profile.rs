@@ -8,14 +8,14 @@ use super::running::{Flags, Running, of_index};
 use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, flaw_text, plain};
-use crate::remedies;
-use crate::report;
 use crate::table::{self, ColumnAlignment, Layout};
 use crate::wrap::columns_of;
-use tracemill_pipeline::{
-    ChunkOrder, Config, ProfileInfo, ProfilesReport, extract_profiles, grouped, list_profiles,
-    plural,
-};
+use crate::{remedies, report};
+use tracemill_cpuprofile::ChunkOrder;
+use tracemill_index::{extract_profiles, list_profiles};
+use tracemill_join::config::Config;
+use tracemill_pipeline::{ProfileInfo, ProfilesReport};
+use tracemill_trace::run::words::{grouped, plural};
 
 /// Runs one of the two.
 pub(super) fn run(verb: &ProfileVerb, messages: &Messages) -> Result<Exit, Failure> {
@@ -183,7 +183,8 @@ fn row(profile: &ProfileInfo) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{Flaws, ProfileSource};
+    use tracemill_cpuprofile::ProfileSource;
+    use tracemill_trace::run::flaws::Flaws;
 
     #[test]
     fn the_table_is_aligned() {

@@ -7,7 +7,8 @@ use crate::args::MergeArgs;
 use crate::exit::Failure;
 use crate::messages::{Messages, loss_texts};
 use crate::remedies;
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
+use tracemill_trace::Source;
 
 /// Returns what to read: the inputs, or the one trace that this merge makes of several. Reports what the merge changed, and what it
 /// lost; `refusal` is why it may change nothing.

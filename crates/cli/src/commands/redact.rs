@@ -6,7 +6,8 @@ use crate::args::RedactArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report;
-use tracemill_pipeline::{RedactReport, grouped, plural, redact};
+use tracemill_pipeline::{RedactReport, redact};
+use tracemill_trace::run::words::{grouped, plural};
 
 /// Redacts, then says how often what was replaced.
 pub(super) fn run(args: &RedactArgs, messages: &Messages) -> Result<Exit, Failure> {

@@ -9,7 +9,8 @@ use crate::remedies;
 use crate::report::{Object, Run};
 use crate::whole_file::Place;
 use std::path::Path;
-use tracemill_pipeline::{InputReport, Warning};
+use tracemill_join::report::warning::Warning;
+use tracemill_trace::run::losses::InputReport;
 
 /// A run of a verb that reports.
 pub(super) struct Reporting<'a> {

@@ -11,7 +11,9 @@ use crate::summary::Summary;
 use crate::whole_file::Place;
 use std::path::PathBuf;
 use std::time::Instant;
-use tracemill_pipeline::{Config, Error, InputReport, Source};
+use tracemill_join::config::Config;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::{Error, Source};
 
 /// Flags that every verb has which reads traces.
 #[derive(Clone, Copy)]

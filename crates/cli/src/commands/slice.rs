@@ -12,10 +12,15 @@ use crate::messages::{Messages, flaw_text};
 use crate::report;
 use crate::similar::instead;
 use tracemill_analysis::{names_titled, title_of};
-use tracemill_pipeline::{
-    Config, EventName, InfoConfig, Moment, Pattern, SliceReport, Source, TimeWindow, find_events,
-    grouped, info, plural, slice,
-};
+use tracemill_index::{info, slice};
+use tracemill_inspect::around::{EventName, find_events};
+use tracemill_inspect::info::InfoConfig;
+use tracemill_join::config::Config;
+use tracemill_join::config::pattern::Pattern;
+use tracemill_pipeline::SliceReport;
+use tracemill_trace::Source;
+use tracemill_trace::run::words::{grouped, plural};
+use tracemill_trace::time::windows::{Moment, TimeWindow};
 
 /// Slices, then says how it went.
 pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure> {

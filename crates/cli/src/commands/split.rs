@@ -10,7 +10,10 @@ use crate::report;
 use crate::size::human;
 use crate::whole_file::Place;
 use std::path::Path;
-use tracemill_pipeline::{Config, Source, SplitReport, grouped, plural, split};
+use tracemill_join::config::Config;
+use tracemill_pipeline::{SplitReport, split};
+use tracemill_trace::Source;
+use tracemill_trace::run::words::{grouped, plural};
 
 /// Splits, then says how it went.
 pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure> {

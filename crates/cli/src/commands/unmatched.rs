@@ -3,9 +3,14 @@
 use crate::args::{AskedRows as Asked, Chosen, CriteriaArgs, PartArgs};
 use crate::similar::instead;
 use tracemill_analysis::{ThreadChoice, Trace, title_of};
-use tracemill_pipeline::{
-    Config, FilterReport, IdSet, InfoConfig, InfoReport, Pattern, Source, TopList, info, plural,
-};
+use tracemill_index::info;
+use tracemill_inspect::info::{InfoConfig, InfoReport, TopList};
+use tracemill_join::config::Config;
+use tracemill_join::config::id_set::IdSet;
+use tracemill_join::config::pattern::Pattern;
+use tracemill_join::report::FilterReport;
+use tracemill_trace::Source;
+use tracemill_trace::run::words::plural;
 
 /// Names of each kind that are looked at: what is rarer is not suggested.
 pub(super) const NAMES: usize = 1000;

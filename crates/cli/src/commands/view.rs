@@ -6,16 +6,15 @@ use super::running::{Flags, Running};
 use crate::args::{OutputArgs, ViewArgs};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
-use crate::remedies;
-use crate::report;
-use crate::signal;
+use crate::{remedies, report, signal};
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tracemill_pipeline::{Error, InputReport, Source};
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::{Error, Source};
 use tracemill_view::{Bound, Site, Viewers, find_chromium, token};
 
 /// How long the page has to hear that the inputs cannot be shown.

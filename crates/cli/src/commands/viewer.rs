@@ -1,6 +1,7 @@
 //! What verbs say that write for a viewer.
 
-use tracemill_pipeline::{ViewerReport, grouped};
+use tracemill_join::report::ViewerReport;
+use tracemill_trace::run::words::grouped;
 
 /// What was changed for a viewer, as one sentence, if anything was.
 pub(super) fn changed(report: &ViewerReport) -> Option<String> {
@@ -42,7 +43,7 @@ fn counted(count: u64, sentence: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::CheckFor;
+    use tracemill_join::config::CheckFor;
 
     #[test]
     fn what_is_changed_for_a_viewer_is_one_line() {

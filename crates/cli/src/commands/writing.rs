@@ -14,9 +14,10 @@ use crate::size::human;
 use crate::whole_file::Place;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use tracemill_pipeline::{
-    Compression, IndexConfig, OutputConfig, RunReport, Source, index, index_path,
-};
+use tracemill_index::{IndexConfig, index, index_path};
+use tracemill_join::report::RunReport;
+use tracemill_trace::Source;
+use tracemill_trace::output::target::{Compression, OutputConfig};
 
 /// Flags on the trace that is written.
 #[derive(Clone, Copy)]

@@ -4,9 +4,10 @@ use super::head::{Run, base};
 use super::object::Object;
 use crate::remedies;
 use serde_json::{Value, json};
-use tracemill_pipeline::{
-    CheckFor, CheckReport, Finding, InputReport, ProfileInfo, ProfilesReport, Severity,
-};
+use tracemill_inspect::check::{CheckReport, Finding, Severity};
+use tracemill_join::config::CheckFor;
+use tracemill_pipeline::{ProfileInfo, ProfilesReport};
+use tracemill_trace::run::losses::InputReport;
 
 /// The report of `check`.
 pub(crate) fn check<'r>(

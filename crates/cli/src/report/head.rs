@@ -3,7 +3,10 @@
 use super::object::Object;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
-use tracemill_pipeline::{Config, InputReport, Tier, WrittenId};
+use tracemill_join::config::Config;
+use tracemill_join::report::rows::WrittenId;
+use tracemill_tokenizer::Tier;
+use tracemill_trace::run::losses::InputReport;
 
 /// Number of the form of reports: a key that goes or changes its meaning counts it up, a new one does not.
 pub(crate) const SCHEMA: u32 = 1;

@@ -4,7 +4,8 @@ use super::head::{Run, base};
 use super::object::Object;
 use crate::remedies;
 use serde_json::{Value, json};
-use tracemill_pipeline::{IndexReport, InputReport};
+use tracemill_index::IndexReport;
+use tracemill_trace::run::losses::InputReport;
 
 /// The report of `index`; inputs are those of the reports.
 pub(crate) fn index<'r>(

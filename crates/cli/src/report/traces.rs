@@ -4,10 +4,9 @@ use super::head::{Run, base, id};
 use super::object::Object;
 use crate::remedies;
 use serde_json::{Map, Value, json};
-use tracemill_pipeline::{
-    Compression, ConvertReport, FilterReport, IdentityReport, MergeReport, OutputConfig,
-    RedactReport, RunReport, SliceReport, SplitPart, SplitReport, Target,
-};
+use tracemill_join::report::{ConvertReport, FilterReport, IdentityReport, MergeReport, RunReport};
+use tracemill_pipeline::{RedactReport, SliceReport, SplitPart, SplitReport};
+use tracemill_trace::output::target::{Compression, OutputConfig, Target};
 
 /// The report of `merge`; of a dry run without an output.
 pub(crate) fn merge<'r>(

@@ -5,7 +5,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex};
-use tracemill_pipeline::{Config, OutputConfig};
+use tracemill_join::config::Config;
+use tracemill_trace::output::target::OutputConfig;
 
 /// Three processes: 1 and "1" are not the same, and a thread without a tid.
 const IDS: &str = r#"[{"ph":"X","cat":"x","name":"A","pid":"1","tid":"1","ts":10,"dur":50,"args":{}},

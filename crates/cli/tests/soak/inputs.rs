@@ -1,13 +1,12 @@
 //! Random inputs: a kind of trace, a size, perhaps damage, perhaps a packing or an encoding.
 
-use tracemill_testkit::Rng;
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{
     Base, ProfileShape, Skew, TraceShape, annotated, chrome_like, profile_trace, rank,
     times_in_args, trace,
 };
 use tracemill_testkit::packing::{gz, zst};
-use tracemill_testkit::{mutate::mutated, reference};
+use tracemill_testkit::{Rng, mutate::mutated, reference};
 
 /// What the generators make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -27,8 +27,7 @@ use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::run::limits::Limits;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::store::Store;
-use tracemill_trace::time::windows::Edges;
-use tracemill_trace::time::windows::Windows;
+use tracemill_trace::time::windows::{Edges, Windows};
 
 /// Bytes of the budget for each stream that is put together: its tree and the nodes that are looked through are beyond
 /// all shares.
@@ -176,7 +175,7 @@ impl StreamTimes {
     }
 }
 
-/// What becomes of a profile, by the table above. `whole` need not have samples that lie in no window ([`excerpt`]): their events' times say that there are
+/// What becomes of a profile, by the table above. `whole` need not have samples that lie in no window ([`excerpt()`]): their events' times say that there are
 /// some.
 fn outcome(
     group: Group<'_>,

@@ -1,7 +1,9 @@
 //! What is written is read; what is changed is refused.
 
 use super::naive::{self, INPUT, Raw, numbers, read_all};
-use tracemill_index::{Fingerprint, Index, IndexError, Input, PAGE_MOST, ROWS_MOST, Writer};
+use tracemill_index::format::{
+    Fingerprint, Index, IndexError, Input, PAGE_MOST, ROWS_MOST, Writer,
+};
 use tracemill_testkit::mutate::mutated;
 use tracemill_testkit::{Rng, seeds};
 
@@ -42,7 +44,7 @@ fn written(content: &[(u16, Vec<Page>)]) -> Vec<u8> {
     for (section, pages) in content {
         writer.section(*section).unwrap();
         for (rows, keys, columns) in pages {
-            let fill = |page: &mut tracemill_index::PageBuilder| {
+            let fill = |page: &mut tracemill_index::format::PageBuilder| {
                 for column in columns {
                     match column {
                         Column::Numbers(numbers) => page.numbers(numbers),

@@ -1,7 +1,7 @@
 //! Which file an index is of.
 
 use std::io::Cursor;
-use tracemill_index::{Fingerprint, event_sum};
+use tracemill_index::format::{Fingerprint, event_sum};
 use twox_hash::XxHash3_128;
 
 fn of(bytes: &[u8]) -> Fingerprint {

@@ -1,7 +1,7 @@
 //! Files whose checksums are right and whose content is not: errors, never a panic, and no more memory than the format allows.
 
 use super::naive::{Raw, file, leb128, page, read_all};
-use tracemill_index::{Index, IndexError, PAGE_MOST, ROWS_MOST};
+use tracemill_index::format::{Index, IndexError, PAGE_MOST, ROWS_MOST};
 use tracemill_testkit::mutate::mutated;
 use tracemill_testkit::{Rng, seeds};
 

@@ -1,6 +1,6 @@
 //! A second writer, after the specification alone: of sound files to compare with, and of forged ones.
 
-use tracemill_index::{Index, IndexError, Page};
+use tracemill_index::format::{Index, IndexError, Page};
 use tracemill_testkit::Rng;
 use twox_hash::XxHash3_64;
 

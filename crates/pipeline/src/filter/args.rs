@@ -1,9 +1,9 @@
 //! Criteria on `args`: `data.type=mousedown`, `data.url~^https:`.
 
-use crate::pattern::{Case, Pattern, any_of};
 use regex::bytes::Regex;
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use tracemill_join::config::pattern::{Case, Pattern, any_of};
 use tracemill_tokenizer::canonical;
 use tracemill_trace::json::{content, member};
 use tracemill_trace::run::error::Error;
@@ -11,7 +11,7 @@ use tracemill_trace::run::error::Error;
 /// A criterion on a value in `args`: its path, and what it must be.
 ///
 /// ```
-/// use tracemill_pipeline::ArgsCriterion;
+/// use crate::ArgsCriterion;
 ///
 /// let criterion: ArgsCriterion = "data.type=mousedown".parse()?;
 /// assert_eq!(criterion.as_str(), "data.type=mousedown");
@@ -79,7 +79,7 @@ impl ArgsTests {
     /// Prepares criteria.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Usage`] if a pattern is too large.
+    /// [`tracemill_trace::ErrorKind::Usage`] if a pattern is too large.
     pub(super) fn of(criteria: &[ArgsCriterion]) -> Result<Self, Error> {
         let mut by_path: BTreeMap<Vec<String>, Vec<Test>> = BTreeMap::new();
         for criterion in criteria {

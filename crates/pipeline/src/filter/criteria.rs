@@ -13,10 +13,10 @@ use super::options::Filter;
 use super::queries::{Queries, has_category};
 use super::reason::{ARGS, FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
 use super::threads::Thread;
-use crate::pattern::{Case, Preset, any_glob, any_of, glob_text};
-use crate::report::Unmatched;
-use crate::warning::Warning;
 use regex::bytes::Regex;
+use tracemill_join::config::pattern::{Case, Preset, any_glob, any_of, glob_text};
+use tracemill_join::report::Unmatched;
+use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::metadata::Names;
 use tracemill_trace::json::content;
@@ -149,7 +149,7 @@ impl Criteria {
 
     /// Why a thread's events go by its ids alone.
     pub(super) fn judge_ids(&self, pid: &[u8], tid: &[u8]) -> Reason {
-        let outside = |set: &Option<crate::id_set::IdSet>, id| {
+        let outside = |set: &Option<tracemill_join::config::id_set::IdSet>, id| {
             set.as_ref().is_some_and(|set| !set.contains(id))
         };
         match () {

@@ -1,10 +1,10 @@
 //! Members of `args` that are left out of the events that stay.
 
-use crate::annotations::without;
-use crate::patcher::{EventPatcher, Patcher, WrittenAt};
 use tracemill_tokenizer::{Field, FieldFinder, Tier};
 use tracemill_trace::json::member;
 use tracemill_trace::json::patch::Patches;
+use tracemill_write::keys::edit::without;
+use tracemill_write::patch::{EventPatcher, Patcher, WrittenAt};
 
 /// Paths of members of `args`, the outermost names first.
 pub(super) struct DropArgs(Vec<Vec<String>>);

@@ -29,14 +29,6 @@ mod thread_numbers;
 mod threads;
 mod undecided;
 
-use crate::config::{Config, THREADS};
-use crate::in_order_writer::{InOrderWriter, ReadInputs, WritePlan};
-use crate::inputs::scan;
-use crate::layout::Layout;
-use crate::overlapped_copy;
-use crate::patcher::Patcher;
-use crate::report::{FilterReport, Present, Unmatched};
-use crate::streamed_output::{StreamPolicy, StreamedOutput};
 pub use args::ArgsCriterion;
 use criteria::Criteria;
 use drop_args::DropArgs;
@@ -45,6 +37,9 @@ pub use options::Filter;
 use overlapped::Overlapped;
 use reason::Tallies;
 use thread_numbers::ThreadNumbers;
+use tracemill_join::config::{Config, THREADS};
+use tracemill_join::inputs::scan;
+use tracemill_join::report::{FilterReport, Present, Unmatched};
 use tracemill_trace::event::metadata::Names;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{
@@ -57,6 +52,11 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::time::bounds::Times;
+use tracemill_write::emit::streamed_output::{StreamPolicy, StreamedOutput};
+use tracemill_write::in_order::overlapped_copy;
+use tracemill_write::in_order::{InOrderWriter, ReadInputs, WritePlan};
+use tracemill_write::layout::Layout;
+use tracemill_write::patch::Patcher;
 use undecided::Undecided;
 
 /// What there is to filter, how, and where to.

@@ -1,8 +1,8 @@
 //! What `filter` is asked for.
 
 use super::args::ArgsCriterion;
-use crate::id_set::IdSet;
-use crate::pattern::{Glob, Pattern, Preset};
+use tracemill_join::config::id_set::IdSet;
+use tracemill_join::config::pattern::{Glob, Pattern, Preset};
 use tracemill_trace::time::{Duration, TimePoint};
 
 /// Which events stay: those that match one of each kind that is given, and no preset.

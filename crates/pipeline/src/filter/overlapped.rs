@@ -9,18 +9,18 @@ use super::criteria::Criteria;
 use super::look::Findings;
 use super::reason::PASSES;
 use super::undecided::{Role, Undecided};
-use crate::config::Config;
-use crate::layout::Layout;
-use crate::merged_keys::MergedKeys;
-use crate::overlapped_copy::OverlappedCopy;
-use crate::streamed_output::StreamedOutput;
 use std::collections::HashMap;
+use tracemill_join::config::Config;
 use tracemill_trace::observe::SealedChunk;
 use tracemill_trace::output::Length;
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::read::Current;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::store::place::Place;
+use tracemill_write::emit::streamed_output::StreamedOutput;
+use tracemill_write::in_order::overlapped_copy::OverlappedCopy;
+use tracemill_write::keys::merged_keys::MergedKeys;
+use tracemill_write::layout::Layout;
 
 /// CPU profiles that are remembered. A trace with more of them is written from there on when all is read.
 const PROFILES_MOST: usize = 1 << 16;

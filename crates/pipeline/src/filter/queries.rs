@@ -7,12 +7,12 @@
 use super::args::ArgsTests;
 use super::options::Filter;
 use super::threads::Thread;
-use crate::pattern::{Case, Pattern, any_glob, any_of, glob_text};
-use crate::report::{Present, Unmatched};
 use regex::bytes::Regex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tracemill_join::config::pattern::{Case, Pattern, any_glob, any_of, glob_text};
+use tracemill_join::report::{Present, Unmatched};
 use tracemill_tokenizer::{Event, Field, to_text};
 use tracemill_trace::event::metadata::Names;
 use tracemill_trace::json::{content, printable};
@@ -178,7 +178,7 @@ pub(super) fn has_category(regex: &Regex, list: &[u8]) -> bool {
 
 /// Parts of a set of ids that none of `ids` is in.
 fn absent<'i>(
-    set: &crate::id_set::IdSet,
+    set: &tracemill_join::config::id_set::IdSet,
     ids: impl Iterator<Item = &'i [u8]>,
 ) -> impl Iterator<Item = String> {
     let texts: HashSet<&[u8]> = ids.collect();

@@ -1,6 +1,6 @@
 //! Why an event goes, and how many went for it.
 
-use crate::report::Dropped;
+use tracemill_join::report::Dropped;
 
 /// Why an event goes; 0 if it stays.
 pub(super) type Reason = u8;

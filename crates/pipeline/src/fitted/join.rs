@@ -1,11 +1,10 @@
 //! Several inputs as the one trace that a merge makes of them, for verbs that read one trace.
 
-use crate::config::{Config, ViewerRules};
 use crate::extract::ProfilesReport;
-use crate::index::index_unused;
 use crate::merge::merge;
-use crate::report::{MergeReport, RunReport};
-use crate::warning::Warning;
+use tracemill_join::config::{Config, ViewerRules};
+use tracemill_join::report::warning::Warning;
+use tracemill_join::report::{MergeReport, RunReport};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::output;
 use tracemill_trace::output::draft::Draft;
@@ -17,7 +16,6 @@ use tracemill_trace::run::losses::InputReport;
 pub struct JoinedInputs {
     source: Source,
     merged: MergeReport,
-    index_unused: Option<&'static str>,
 }
 
 /// Merges several inputs by the rules of `config`, so that a verb that reads one trace tells their processes apart and has
@@ -40,7 +38,7 @@ pub struct JoinedInputs {
 /// let mut report = filter(&[joined.source()], &Filter::default(), &output, &config)?;
 /// joined.complete(&mut report.run);
 /// assert_eq!((report.run.events, report.run.inputs.len()), (2, 2));
-/// # Ok::<(), tracemill_pipeline::Error>(())
+/// # Ok::<(), tracemill_trace::Error>(())
 /// ```
 ///
 /// # Errors
@@ -56,14 +54,13 @@ pub fn join(
     if let Some(output) = output {
         output::check(output, &sources.iter().collect::<Vec<_>>())?;
     }
-    let index_unused = index_unused(sources, config)?;
     let config = Config { viewer: ViewerRules::default(), ..config.clone() };
     let draft = Draft::new(&config.tmp_dir)?;
     let merged = merge(sources, &draft.output(), &config).map_err(|error| draft.error(error))?;
-    config.restart_progress();
+    config.progress.restart();
     // parts are named by the first input
     let name = sources[0].path().display().to_string();
-    Ok(Some(JoinedInputs { source: draft.source(&name)?, merged, index_unused }))
+    Ok(Some(JoinedInputs { source: draft.source(&name)?, merged }))
 }
 
 impl JoinedInputs {
@@ -75,11 +72,6 @@ impl JoinedInputs {
     /// Returns the report of the merge: new pids and ids, and moved clocks.
     pub fn merged(&self) -> &MergeReport {
         &self.merged
-    }
-
-    /// Returns why indexes of the inputs were not used, if there are any.
-    pub fn index_unused(&self) -> Option<&'static str> {
-        self.index_unused
     }
 
     /// Completes the report of the verb that read the merged trace: its inputs are those of the merge.
@@ -95,7 +87,6 @@ impl JoinedInputs {
 
     /// Completes a report of CPU profiles likewise. Places of flaws are offsets in the merged trace.
     pub fn complete_profiles(self, report: &mut ProfilesReport) {
-        report.index_unused = self.index_unused;
         self.complete_inputs(&mut report.inputs, &mut report.warnings);
         let place = |offset| ("the trace that merge makes of the inputs".to_owned(), offset);
         report.profiles.iter_mut().for_each(|profile| profile.flaws.locate(place));

@@ -6,16 +6,15 @@
 //!   several inputs of any of them: merge ─> draft ─> the verb, as for one input ([`join`])
 //! ```
 //!
-//! So there is one set of rules ([`crate::viewer`]), and the output is what a merge for the viewer makes of the verb's. A
+//! So there is one set of rules ([`crate::for_viewer`]), and the output is what a merge for the viewer makes of the verb's. A
 //! draft is on disk, in the folder of temporary files; each run has the whole budget, one after the other.
 
 pub(crate) mod join;
 pub(crate) mod verbs;
 
-use crate::config::{ClockRules, Config, IdentityRules, ViewerRules};
 use crate::merge::merge_window;
-use crate::report::MergeReport;
-use std::sync::atomic::Ordering;
+use tracemill_join::config::{ClockRules, Config, IdentityRules, ViewerRules};
+use tracemill_join::report::MergeReport;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::output::draft::Draft;
 use tracemill_trace::output::target::OutputConfig;
@@ -31,25 +30,14 @@ pub(crate) fn plain(config: &Config) -> Config {
 /// What the merge is told: names and clocks are settled.
 fn settled(config: &Config) -> Config {
     let (identity, clocks) = (IdentityRules::default(), ClockRules::default());
-    config.restart_progress();
+    config.progress.restart();
     Config { identity, clocks, ..config.clone() }
-}
-
-impl Config {
-    /// Sets the progress back, for a second run that begins to read.
-    fn restart_progress(&self) {
-        let progress = &self.progress;
-        for counter in [&progress.bytes_expected, &progress.bytes_scanned, &progress.bytes_written]
-        {
-            counter.store(0, Ordering::Relaxed);
-        }
-    }
 }
 
 /// Runs `write`, which is given where a draft goes and what it is told; returns what it says, and the draft.
 ///
 /// # Errors
-/// The errors of `write`, and [`crate::ErrorKind::Scratch`].
+/// The errors of `write`, and [`tracemill_trace::ErrorKind::Scratch`].
 pub(crate) fn draft<R>(
     name: &str,
     output: &OutputConfig,

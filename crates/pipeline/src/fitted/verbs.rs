@@ -1,16 +1,16 @@
 //! The verbs that write a trace, for a viewer or for nobody.
 
 use super::{draft, fit};
-use crate::by_index::slice as slice_plain;
-use crate::config::{CheckFor, Config, ViewerRules};
 use crate::convert::convert as convert_plain;
 use crate::filter::{Filter, FilterRun, filter as filter_plain};
 use crate::merge::merge;
-use crate::report::{AnnotationReport, ConvertReport, FilterReport, MergeReport, RunReport};
-use crate::slice::{SliceReport, SliceRun};
-use crate::warning::Warning;
+use crate::slice::{SliceReport, SliceRun, slice as slice_plain};
 use std::io;
 use std::sync::{Arc, Mutex};
+use tracemill_join::config::{CheckFor, Config, ViewerRules};
+use tracemill_join::read_plan::{IndexOutcome, Planned, WindowPlan};
+use tracemill_join::report::warning::Warning;
+use tracemill_join::report::{ConvertReport, FilterReport, MergeReport};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::output;
 use tracemill_trace::output::target::{Compression, OutputConfig, Style};
@@ -38,8 +38,7 @@ fn check(sources: &[Source], output: &OutputConfig, config: &Config) -> Result<(
 /// each B that is open at one time in one thread, and one call tree at a time. Of each chunk of a CPU profile 56 bytes, on
 /// disk beyond another share.
 ///
-/// Where [`Config::index`] allows it and there is an index of the one input that knows all that windows need, only what may lie in them is
-/// read; [`SliceReport::index`] says so.
+/// Scans its inputs; `slice` of `tracemill-index` reads only what an index of the one input says is enough.
 ///
 /// For a viewer ([`Config::viewer`]) the slice is written to the folder of temporary files, and a merge for the viewer makes the
 /// output of it.
@@ -64,7 +63,7 @@ fn check(sources: &[Source], output: &OutputConfig, config: &Config) -> Result<(
 /// ```
 ///
 /// # Errors
-/// As [`crate::merge()`]; [`crate::ErrorKind::Window`] if there is no window, or one that ends before it begins.
+/// As [`crate::merge()`]; [`tracemill_trace::ErrorKind::Window`] if there is no window, or one that ends before it begins.
 pub fn slice(
     sources: &[Source],
     windows: &[TimeWindow],
@@ -72,12 +71,26 @@ pub fn slice(
     output: &OutputConfig,
     config: &Config,
 ) -> Result<SliceReport, Error> {
+    let job = SliceRun { sources, windows, edges, output };
+    slice_planned(job, Planned::Scan(IndexOutcome::default()), config)
+}
+
+/// As [`slice()`], and reads what a plan says is enough, if there is one. [`SliceReport::index`] tells whether it was.
+///
+/// # Errors
+/// As [`slice()`].
+pub fn slice_planned(
+    job: SliceRun<'_>,
+    planned: Planned<WindowPlan>,
+    config: &Config,
+) -> Result<SliceReport, Error> {
+    job.check(config)?;
     if config.viewer.viewer.is_none() {
-        return slice_plain(SliceRun { sources, windows, edges, output }, config);
+        return slice_plain(job, planned, config);
     }
-    check(sources, output, config)?;
+    let output = job.output;
     let write = |output: &OutputConfig, plain: &Config| {
-        slice_plain(SliceRun { sources, windows, edges, output }, plain)
+        slice_plain(SliceRun { output, ..job }, planned, plain)
     };
     let (mut report, draft) = draft("the slice", output, config, write)?;
     report.take(fit(draft, report.opening(), output, config)?);
@@ -94,7 +107,7 @@ pub fn slice(
 /// quarter of the budget none, for a list on disk. A key beside the events is in memory while it is restyled.
 ///
 /// For a viewer ([`Config::viewer`]) a merge of the inputs for it is written to the folder of temporary files and converted: so
-/// events are in order of time then, and of B and E there is one event. With [`ClockRules::rebase`](crate::ClockRules::rebase)
+/// events are in order of time then, and of B and E there is one event. With [`ClockRules::rebase`](tracemill_join::config::ClockRules::rebase)
 /// a merge that moves them is.
 ///
 /// ```
@@ -168,7 +181,7 @@ pub fn convert(
 /// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Usage`] if the patterns are too large together; else as [`crate::merge()`].
+/// [`tracemill_trace::ErrorKind::Usage`] if the patterns are too large together; else as [`crate::merge()`].
 pub fn filter(
     sources: &[Source],
     wanted: &Filter,
@@ -240,57 +253,6 @@ fn shrink(
     unreachable!("the last try is the least")
 }
 
-impl FilterReport {
-    /// Takes in what went of what matched, since it was too much.
-    fn take_shrunk(&mut self, shrunk: FilterReport) {
-        self.dropped.extend(shrunk.dropped);
-        self.threshold_ns = shrunk.threshold_ns;
-        self.matching = shrunk.matching;
-        self.spilled_bytes += shrunk.spilled_bytes;
-        self.run.keys_lost += shrunk.run.keys_lost;
-        self.run.annotations.then(shrunk.run.annotations);
-        self.run.warnings.extend(shrunk.run.warnings);
-    }
-}
-
-impl AnnotationReport {
-    /// Annotations that were kept before are kept or dropped now.
-    fn then(&mut self, later: AnnotationReport) {
-        self.kept = later.kept;
-        for (reason, count) in later.dropped {
-            match self.dropped.iter_mut().find(|(own, _)| *own == reason) {
-                Some((_, own)) => *own += count,
-                None => self.dropped.push((reason, count)),
-            }
-        }
-        self.dropped.sort_by_key(|(reason, _)| *reason);
-    }
-}
-
-impl RunReport {
-    /// Takes in the run that made the output of what this one wrote.
-    fn then(&mut self, fitted: RunReport) {
-        (self.events, self.bytes, self.format) = (fitted.events, fitted.bytes, fitted.format);
-        self.spooled_bytes += fitted.spooled_bytes;
-        self.keys_lost += fitted.keys_lost;
-        self.annotations.then(fitted.annotations);
-        self.viewer = fitted.viewer;
-        self.warnings.extend(fitted.warnings);
-        // of what the verb wrote nothing is lost
-        debug_assert!(fitted.inputs.iter().all(|input| input.lost() == 0));
-    }
-
-    /// Takes in the run that wrote what this one read.
-    pub(super) fn follow(&mut self, first: RunReport) {
-        self.inputs = first.inputs;
-        self.keys_lost += first.keys_lost;
-        self.spooled_bytes += first.spooled_bytes;
-        self.warnings.splice(0..0, first.warnings);
-        let later = std::mem::replace(&mut self.annotations, first.annotations);
-        self.annotations.then(later);
-    }
-}
-
 impl SliceReport {
     /// Takes in what was made of the slice.
     fn take(&mut self, fitted: MergeReport) {
@@ -298,14 +260,5 @@ impl SliceReport {
         written.spilled_runs += fitted.spilled_runs;
         written.delayed_chunks += fitted.delayed_chunks;
         written.run.then(fitted.run);
-    }
-}
-
-impl ConvertReport {
-    /// Takes in what was made for a viewer before it was converted.
-    fn after(mut self, fitted: RunReport) -> ConvertReport {
-        self.run.viewer = fitted.viewer.clone();
-        self.run.follow(fitted);
-        self
     }
 }

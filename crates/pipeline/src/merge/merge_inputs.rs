@@ -1,12 +1,12 @@
 //! What a merge reads: the inputs with their entries, and the facts by which they are joined.
 
 use super::browser_watch::BrowserWatch;
-use crate::config::Config;
-use crate::identity::UnitFacts;
-use crate::input_watch::{InputWatch, facts_of, input_watch};
+use crate::for_viewer::ViewerScan;
 use crate::repeated::RepeatWatch;
-use crate::viewer::ViewerScan;
 use std::sync::Arc;
+use tracemill_join::config::Config;
+use tracemill_join::identity::UnitFacts;
+use tracemill_join::inputs::input_watch::{InputWatch, facts_of, input_watch};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::observe::{EventIndex, Factors, Sorted};
 use tracemill_trace::order::Sorter;

@@ -8,41 +8,35 @@
 //!
 //! Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
 
+pub(crate) mod merged_scan;
+
 mod browser_watch;
 mod merge_inputs;
 mod plan;
 
-use crate::annotations::{Annotations, Written};
-use crate::clock::{Clocks, shift_runs};
-use crate::config::CheckFor;
-use crate::config::Config;
-use crate::dedup::deduplicate;
-use crate::emit::Emit;
-use crate::identity::{
-    DecidedNames, Labels, RenamedUnit, Rewrite, decide_names, may_be_several, push_provenance,
-};
-use crate::input_watch::decide_clocks;
-use crate::inputs::{of_inputs, scan};
-use crate::keys::{MergedKeys, unite_renamed};
-use crate::layout::{Layout, default_format};
-use crate::parts::Parts;
-use crate::patcher::Patcher;
-use crate::reordering::Reordering;
+use crate::for_viewer::{self, Changes, MergeContext, ViewerFacts, ViewerFixups};
 use crate::repeated::LeftOut;
-use crate::report::{IdentityReport, MergeReport, RunReport};
-use crate::viewer::{self, Changes, MergeContext, ViewerFacts, ViewerFixups};
-use crate::warning::Warning;
+use crate::repeated::dedup::deduplicate;
 pub use browser_watch::is_plain_name;
 pub(crate) use merge_inputs::{MergeInputs, MergeObservers};
 use merge_inputs::{Others, keep, observers};
 pub use plan::plan_merge;
 use std::sync::Arc;
 use tracemill_cpuprofile::StreamOrders;
+use tracemill_join::clock::{Clocks, shift_runs};
+use tracemill_join::config::{CheckFor, Config};
+use tracemill_join::identity::parts::Parts;
+use tracemill_join::identity::{
+    DecidedNames, Labels, RenamedUnit, Rewrite, decide_names, may_be_several, push_provenance,
+};
+use tracemill_join::inputs::input_watch::decide_clocks;
+use tracemill_join::inputs::{of_inputs, scan};
+use tracemill_join::report::warning::Warning;
+use tracemill_join::report::{IdentityReport, MergeReport, RunReport};
 use tracemill_tokenizer::Event;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{EventIndex, Scanned, Sorted};
-use tracemill_trace::order::METADATA;
-use tracemill_trace::order::{Lists, Order, Runs};
+use tracemill_trace::order::{Lists, METADATA, Order, Runs};
 use tracemill_trace::output;
 use tracemill_trace::output::target::{Format, OutputConfig};
 use tracemill_trace::read::{Current, InputBytes, Inputs};
@@ -50,6 +44,12 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::long_events::LongEvents;
 use tracemill_trace::store::{Payload, Store};
+use tracemill_write::annotations::{Annotations, Written};
+use tracemill_write::emit::Emit;
+use tracemill_write::keys::{MergedKeys, unite_renamed};
+use tracemill_write::layout::{Layout, default_format};
+use tracemill_write::patch::Patcher;
+use tracemill_write::reordering::Reordering;
 
 /// Merges `sources` into one trace in order of time ([`tracemill_trace::order`] has the whole rule); one source is sorted.
 ///
@@ -57,8 +57,8 @@ use tracemill_trace::store::{Payload, Store};
 /// quarter of the budget none, for sorted runs on disk.
 ///
 /// # Errors
-/// See [`crate::ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
-/// [`crate::Limits::strict`]): what was lost is in the report.
+/// See [`tracemill_trace::ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
+/// [`tracemill_trace::Limits::strict`]): what was lost is in the report.
 ///
 /// Parts that [`crate::split()`] made of one trace give each of its events once: events that they repeat, and metadata events
 /// that several of them have, are left out and counted.
@@ -186,7 +186,7 @@ impl MergeInputs {
             format => format,
         };
         let format = output.format_or(usual);
-        viewer.map_or(format, |events| viewer::form(format, events))
+        viewer.map_or(format, |events| for_viewer::form(format, events))
     }
 
     /// What there is to say of the inputs.

@@ -3,13 +3,11 @@
 
 use super::merge_inputs::{factors, observers};
 use super::{MergeInputs, begin_run, identity_report, note_provenance, warn};
-use crate::config::Config;
-use crate::identity::may_be_several;
-use crate::inputs::scan;
-use crate::keys::unite_renamed;
-use crate::parts::Parts;
-use crate::reordering::Reordering;
-use crate::report::MergeReport;
+use tracemill_join::config::Config;
+use tracemill_join::identity::may_be_several;
+use tracemill_join::identity::parts::Parts;
+use tracemill_join::inputs::scan;
+use tracemill_join::report::MergeReport;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{Needs, Scanned, TimesOnly};
 use tracemill_trace::order::Sorter;
@@ -17,6 +15,8 @@ use tracemill_trace::output;
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
+use tracemill_write::keys::unite_renamed;
+use tracemill_write::reordering::Reordering;
 
 /// Reports what [`crate::merge()`] of `sources` to such an output would do: which inputs belong to one
 /// recording, new pids and ids, offsets of clocks. Writes nothing. The report is that of the merge, as

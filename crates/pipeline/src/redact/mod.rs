@@ -14,13 +14,13 @@ mod rules;
 
 pub use rules::{Redaction, Secret};
 
-use crate::config::Config;
 use crate::convert::convert;
 use crate::fitted::plain;
-use crate::report::ConvertReport;
 use rules::{ALSO, Counts, LONG, Rules};
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
+use tracemill_join::config::Config;
+use tracemill_join::report::ConvertReport;
 use tracemill_tokenizer::unescape;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::output::draft::Draft;
@@ -41,7 +41,7 @@ pub struct RedactReport {
     #[serde(flatten)]
     pub written: ConvertReport,
     /// How often what was replaced, by the names of [`Secret`], `also`, and `long` for texts that were replaced as a whole.
-    #[serde(serialize_with = "crate::rows::map")]
+    #[serde(serialize_with = "tracemill_join::report::rows::map")]
     pub replaced: Vec<(&'static str, u64)>,
 }
 

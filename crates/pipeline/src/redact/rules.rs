@@ -1,10 +1,10 @@
 //! What is replaced in a text, and by what.
 
-use crate::pattern::Pattern;
 use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use tracemill_join::config::pattern::Pattern;
 use tracemill_trace::run::error::Error;
 
 /// A kind of text that is replaced.

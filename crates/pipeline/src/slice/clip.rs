@@ -20,7 +20,7 @@
 
 use super::complete::has_rest;
 use super::edge::{EdgeEvent, EdgeKind};
-use crate::config::OPEN;
+use tracemill_join::config::OPEN;
 use tracemill_trace::event::pairing::Begins;
 use tracemill_trace::event::{PairEvent, PairKind, PairStep};
 use tracemill_trace::order::{ExternalSorter, Gather, Order};
@@ -68,7 +68,7 @@ pub(super) struct Clip<'k, 'j, 'p> {
     next: usize,
     /// Whether what is open has yet to be re-opened in the window at hand.
     pending: bool,
-    /// See [`WindowPlan`](crate::read_plan::WindowPlan).
+    /// See [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
     only_by_name: bool,
     quota: Quota,
 }

@@ -10,8 +10,7 @@ use tracemill_trace::json::push_micros;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::{EXACT, Entry, longest};
 use tracemill_trace::time::attos::Attos;
-use tracemill_trace::time::windows::Edges;
-use tracemill_trace::time::windows::{Span, Windows};
+use tracemill_trace::time::windows::{Edges, Span, Windows};
 
 /// What becomes of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,17 +8,12 @@ use super::report::SliceReport;
 use super::selection::WindowSelection;
 use super::synthetic::SyntheticEvents;
 use super::write::KeptEvents;
-use crate::config::Config;
-use crate::essential::is_start;
-use crate::reordering::Reordering;
-use crate::warning::Warning;
-use tracemill_cpuprofile::Cut;
-use tracemill_cpuprofile::Streams;
-use tracemill_cpuprofile::cut_streams;
+use tracemill_cpuprofile::{Cut, Streams, cut_streams};
+use tracemill_join::config::Config;
+use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::fields_of;
 use tracemill_trace::event::PairEvent;
-use tracemill_trace::order::Sorter;
-use tracemill_trace::order::{ExternalSorter, Gather, Lists, Order, Runs};
+use tracemill_trace::order::{ExternalSorter, Gather, Lists, Order, Runs, Sorter};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::SpillVec;
@@ -26,8 +21,9 @@ use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::place::Place;
 use tracemill_trace::time::bounds::Bounds;
-use tracemill_trace::time::windows::Edges;
-use tracemill_trace::time::windows::Windows;
+use tracemill_trace::time::windows::{Edges, Windows};
+use tracemill_viewers::essential::is_start;
+use tracemill_write::reordering::Reordering;
 
 /// What decides on an event.
 #[derive(Clone, Copy)]
@@ -38,7 +34,7 @@ pub(super) struct Judge<'j, 'p> {
     pub(super) bounds: Bounds,
     /// The windows hold the whole trace: everything is kept as it is.
     pub(super) whole: bool,
-    /// See [`WindowPlan`](crate::read_plan::WindowPlan).
+    /// See [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
     pub(super) only_by_name: bool,
     pub(super) config: &'j Config,
 }

@@ -18,7 +18,7 @@
 //! | C | inside; the last value before repeated at the edge | inside | inside |
 //! | CPU profile streams | re-based (`profile::window`) | whole if they touch | whole if they lie in one |
 //! | any other with a time | inside | inside | inside |
-//! | M, events without a time, [`is_essential`](crate::essential::is_essential) | always | always | always |
+//! | M, events without a time, [`is_essential`](tracemill_viewers::essential::is_essential) | always | always | always |
 //!
 //! Windows that hold the whole trace change nothing: the output is that of a merge.
 
@@ -34,10 +34,6 @@ mod write;
 
 pub use report::SliceReport;
 
-use crate::annotations::{Annotations, name_events};
-use crate::config::Config;
-use crate::inputs::{of_inputs, scan};
-use crate::read_plan::{BASE, Planned, Stop, Unused, WindowPlan};
 use judge::Judge;
 use selection::{BoundsWatch, Plan, WindowSelection, keep};
 use std::fs::File;
@@ -45,6 +41,9 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use synthetic::SyntheticEvents;
+use tracemill_join::config::Config;
+use tracemill_join::inputs::{of_inputs, scan};
+use tracemill_join::read_plan::{BASE, Planned, Stop, Unused, WindowPlan};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{EventIndex, Needs, Scanned, Sorted, TimesOnly};
 use tracemill_trace::output;
@@ -54,20 +53,28 @@ use tracemill_trace::spill::SpillVec;
 use tracemill_trace::store::long_events::LongEvents;
 use tracemill_trace::time::bounds::{Bounds, Times};
 use tracemill_trace::time::windows::{self, Edges, Moment, TimeWindow, Windows};
+use tracemill_write::annotations::{Annotations, name_events};
 use write::Surroundings;
 
 /// What there is to write, and in which windows.
 #[derive(Clone, Copy)]
-pub(crate) struct SliceRun<'a> {
-    pub(crate) sources: &'a [Source],
-    pub(crate) windows: &'a [TimeWindow],
-    pub(crate) edges: Edges,
-    pub(crate) output: &'a OutputConfig,
+pub struct SliceRun<'a> {
+    /// The inputs, taken together.
+    pub sources: &'a [Source],
+    /// The windows; those that overlap or touch are one.
+    pub windows: &'a [TimeWindow],
+    /// What becomes of events that reach over an edge.
+    pub edges: Edges,
+    /// Where the slice goes.
+    pub output: &'a OutputConfig,
 }
 
 impl SliceRun<'_> {
     /// Refuses what must be refused before anything is read.
-    pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// Returns an error if the budget, a window or the output is impossible.
+    pub fn check(&self, config: &Config) -> Result<(), Error> {
         config.check()?;
         windows::check(self.windows)?;
         output::check(self.output, &self.sources.iter().collect::<Vec<_>>())

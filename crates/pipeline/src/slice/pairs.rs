@@ -9,7 +9,7 @@
 //! beyond their share.
 
 use super::complete::has_rest;
-use crate::config::OPEN;
+use tracemill_join::config::OPEN;
 use tracemill_trace::event::pairing::Begins;
 use tracemill_trace::event::{PairEvent, PairKind, PairStep};
 use tracemill_trace::order::Gather;
@@ -18,8 +18,7 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
-use tracemill_trace::time::windows::Edges;
-use tracemill_trace::time::windows::Windows;
+use tracemill_trace::time::windows::{Edges, Windows};
 
 /// Walks over the parts of pairs.
 pub(super) struct Pairs<'k, 'j, 'p> {
@@ -33,7 +32,7 @@ pub(super) struct Pairs<'k, 'j, 'p> {
     flow: Option<Flow>,
     /// Steps of the flow.
     steps: SpillVec<Entry>,
-    /// See [`WindowPlan`](crate::read_plan::WindowPlan).
+    /// See [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
     only_by_name: bool,
     quota: Quota,
 }

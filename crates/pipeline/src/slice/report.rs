@@ -1,15 +1,14 @@
 //! What a slice did.
 
-use crate::config::Config;
-use crate::report::MergeReport;
-use crate::warning::Warning;
 use serde::Serialize;
 use std::path::PathBuf;
+use tracemill_join::config::Config;
+use tracemill_join::report::MergeReport;
+use tracemill_join::report::warning::Warning;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::time::bounds::Bounds;
-use tracemill_trace::time::windows::Edges;
-use tracemill_trace::time::windows::{Span, Windows};
+use tracemill_trace::time::windows::{Edges, Span, Windows};
 
 /// What `slice` did.
 #[derive(Clone, Debug, Serialize)]
@@ -47,7 +46,7 @@ pub struct SliceReport {
     /// What is wrong with those.
     pub flaws: Flaws,
     /// The index that said what to read, if not all of the trace was read, and how many bytes of events it said.
-    #[serde(serialize_with = "crate::rows::numbered_path")]
+    #[serde(serialize_with = "tracemill_join::report::rows::numbered_path")]
     pub index: Option<(PathBuf, u64)>,
     /// Why an index there is could not say that.
     pub index_unused: Option<&'static str>,

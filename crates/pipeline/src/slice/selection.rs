@@ -13,16 +13,10 @@
 //!   TracingStartedInBrowser … ──> essential
 //! ```
 
-use crate::config::Config;
-use crate::essential::{is_essential, may_be_special};
-use crate::read_plan::{BASE, WindowPlan};
 use std::sync::Arc;
-use tracemill_cpuprofile::Detail;
-use tracemill_cpuprofile::KnownChunks;
-use tracemill_cpuprofile::Role;
-use tracemill_cpuprofile::Room;
-use tracemill_cpuprofile::Router;
-use tracemill_cpuprofile::Streams;
+use tracemill_cpuprofile::{Detail, KnownChunks, Role, Room, Router, Streams};
+use tracemill_join::config::Config;
+use tracemill_join::read_plan::{BASE, WindowPlan};
 use tracemill_tokenizer::Event;
 use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::event::{PairEvent, PairKind, Phase, end_of};
@@ -32,6 +26,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::bounds::{Bounds, Times};
 use tracemill_trace::time::windows::{Edges, Windows};
+use tracemill_viewers::essential::{is_essential, may_be_special};
 
 /// What decides which events are left out at once.
 pub(super) struct Plan {

@@ -2,20 +2,19 @@
 
 use super::report::SliceReport;
 use super::synthetic;
-use crate::annotations::{Annotations, Written};
-use crate::config::Config;
-use crate::emit::Emit;
-use crate::keys::unite;
-use crate::layout::Layout;
-use crate::layout::default_format;
 use crate::merge::warn;
-use crate::reordering::Reordering;
+use tracemill_join::config::Config;
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::order::{Gather, Lists, Order, Sorter};
 use tracemill_trace::output::target::{Format, OutputConfig};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
+use tracemill_write::annotations::{Annotations, Written};
+use tracemill_write::emit::Emit;
+use tracemill_write::keys::unite;
+use tracemill_write::layout::{Layout, default_format};
+use tracemill_write::reordering::Reordering;
 
 /// Events of the inputs that are kept.
 pub(super) struct KeptEvents {

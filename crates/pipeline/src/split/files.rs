@@ -4,9 +4,8 @@ use super::cut::too_many;
 use super::group::Group;
 use super::plan::OutputPart;
 use super::{SplitBy, SplitPart, SplitRun, refusal};
-use crate::file_names::{fill, resolved_path, safe, stem};
-use crate::warning::Warning;
 use std::path::{Path, PathBuf};
+use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::to_text;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::json::printable;
@@ -14,6 +13,7 @@ use tracemill_trace::output;
 use tracemill_trace::output::target::{Compression, Format, OutputConfig, Target};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashSet;
+use tracemill_write::file_names::{fill, resolved_path, safe, stem};
 
 /// Returns whether a part would be one of the reserved files, or replace a file in a reserved folder.
 fn is_reserved(part: &Path, reserved: &HashSet<PathBuf>) -> bool {

@@ -5,14 +5,15 @@
 //! and since every part has all samples, every part has their frames. Values are an id, a number or a string. Only where a
 //! trace has this key are its events read again.
 
-use crate::keys::{Bytes, MergedKeys};
-use crate::layout::Layout;
+use std::borrow::Cow;
 use std::ops::Range;
 use tracemill_tokenizer::{members, string_is, unescape};
 use tracemill_trace::json::elements;
 use tracemill_trace::order::Sequence;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::store::Store;
+use tracemill_write::keys::MergedKeys;
+use tracemill_write::layout::Layout;
 
 /// Bytes of frames and of samples that are looked into at most, so that a table of them fits into the smallest budget. No
 /// share of the budget, which must not show in the output.
@@ -119,9 +120,9 @@ impl Frames {
 }
 
 /// A value in one piece, unless it is too long.
-fn text_of(value: &[Bytes<'_>]) -> Option<Vec<u8>> {
-    let len: usize = value.iter().map(|piece| piece.as_slice().len()).sum();
-    (len <= MOST).then(|| value.iter().flat_map(|piece| piece.as_slice()).copied().collect())
+fn text_of(value: &[Cow<'_, [u8]>]) -> Option<Vec<u8>> {
+    let len: usize = value.iter().map(|piece| piece.len()).sum();
+    (len <= MOST).then(|| value.concat())
 }
 
 /// An id, whether it is written as a number or as a string.

@@ -5,12 +5,8 @@
 //! partitions are all there is.
 
 use super::partition::{Ids, Kind, Partition, Partitions, category_of};
-use crate::essential::{is_essential, may_be_special};
 use std::marker::PhantomData;
-use tracemill_cpuprofile::Role;
-use tracemill_cpuprofile::StreamKey;
-use tracemill_cpuprofile::StreamOrders;
-use tracemill_cpuprofile::stream_key;
+use tracemill_cpuprofile::{Role, StreamKey, StreamOrders, stream_key};
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::event::metadata::Names;
@@ -20,6 +16,7 @@ use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::entry::{Entry, rank};
 use tracemill_trace::store::place::Place;
 use tracemill_trace::time::bounds::Times;
+use tracemill_viewers::essential::{is_essential, may_be_special};
 
 /// Times of metadata events and of events without a time: before all that a trace can say.
 pub(super) const METADATA: i64 = i64::MIN;

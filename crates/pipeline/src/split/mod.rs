@@ -18,7 +18,7 @@
 //! | metadata (ph M) | to every part with the thread (`thread_…`) or process (all other names) that it is of; if there is none, to the first part that has the process, else to the first |
 //! | a CPU profile stream | whole, to the part of its last `Profile` event; without one, of its first chunk |
 //! | keys beside the events | to every part; of `stackFrames` the frames that its events name |
-//! | events by which DevTools knows pages and workers (`crate::essential`) | once more to each part that has a process that they are of or name, unless it ends before; the first 1024 in order |
+//! | events by which DevTools knows pages and workers (`tracemill_viewers::essential`) | once more to each part that has a process that they are of or name, unless it ends before; the first 1024 in order |
 //! | B events open at a cut | repeated at the start of the next part |
 //!
 //! Parts of a cut have the metadata of threads that live in them: whose first and last event are not both before or behind.
@@ -40,19 +40,7 @@ mod plan;
 mod scan;
 mod write;
 
-use crate::annotations::unfollowed;
-use crate::clock::far_apart;
-use crate::config::Config;
-use crate::file_names::unknown_placeholder;
-use crate::inputs::of_inputs;
-use crate::inputs::scan;
-use crate::keys::{Bytes, Key, free_name, unite_without_annotations};
-use crate::layout::Layout;
-use crate::layout::default_format;
 use crate::merge::warn;
-use crate::parts::statement;
-use crate::reordering::Reordering;
-use crate::report::RunReport;
 pub use by::SplitBy;
 use frames::{Frames, bytes_around};
 use look::{Categories, CutThreads, Mode, Threads, WholeTraceCut};
@@ -60,8 +48,14 @@ use pages::Pages;
 use plan::{OutputPart, Planner, owners};
 use scan::{SplitInputs, SplitScan};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use tracemill_join::clock::far_apart;
+use tracemill_join::config::Config;
+use tracemill_join::identity::parts::statement;
+use tracemill_join::inputs::{of_inputs, scan};
+use tracemill_join::report::RunReport;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{Elsewhere, EventIndex, Scanned};
 use tracemill_trace::order::{Lists, Order, PartitionRuns};
@@ -69,6 +63,11 @@ use tracemill_trace::output::target::{Compression, Format, OutputConfig, Target,
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::{Error, ErrorKind};
 use tracemill_trace::store::Store;
+use tracemill_write::annotations::unfollowed;
+use tracemill_write::file_names::unknown_placeholder;
+use tracemill_write::keys::{Key, free_name, unite_without_annotations};
+use tracemill_write::layout::{Layout, default_format};
+use tracemill_write::reordering::Reordering;
 use write::WriteContext;
 
 /// Everything about the parts.
@@ -98,7 +97,7 @@ pub struct SplitConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SplitPart {
     /// Its file.
-    #[serde(serialize_with = "crate::rows::path")]
+    #[serde(serialize_with = "tracemill_join::report::rows::path")]
     pub file: PathBuf,
     /// `pid` as written, where parts are of processes or threads; empty if missing.
     pub pid: Option<String>,
@@ -197,7 +196,7 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// See [`ErrorKind`]; [`ErrorKind::Budget`] if a part is for a viewer and there are less than 64 MiB; [`ErrorKind::Parts`] if two
 /// parts would have one name, there are too many, or they would take more than 64 MiB and more than 4 times what was read. Nothing is written
 /// unless all inputs could be read and no file is in the way. Each file appears when it is complete: a run that fails
-/// while it writes leaves those that were. Damaged input is no error (unless [`crate::Limits::strict`]).
+/// while it writes leaves those that were. Damaged input is no error (unless [`tracemill_trace::Limits::strict`]).
 pub fn split(
     sources: &[Source],
     split: &SplitConfig,
@@ -270,7 +269,7 @@ impl<'w> SplitRun<'w, '_> {
         let keys = united.keys.len();
         // what is changed for a viewer is no part of a whole
         if format != Format::Array && viewer.is_none() {
-            let value = vec![Bytes::Made(statement(&self.whole()))];
+            let value = vec![Cow::Owned(statement(&self.whole()))];
             united.keys.push(Key { name: free_name(&united), value });
         }
         let pages = Pages::of(found, runs, Order(store), split.by);

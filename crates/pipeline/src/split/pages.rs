@@ -10,17 +10,18 @@ use super::group::Group;
 use super::partition::{Ids, Kind, Partition, category_of};
 use super::plan::{OutputPart, Planner, partitions_of};
 use super::scan::SplitInputs;
-use crate::check::{has_page, page_data};
-use crate::essential::HIDDEN_THREADS;
-use crate::identity::each_process_id;
 use crate::repeated::MARK;
 use std::cmp::Ordering;
 use tracemill_cpuprofile::push_canonical;
+use tracemill_join::identity::each_process_id;
 use tracemill_tokenizer::{Event, Field, fields_of};
 use tracemill_trace::json::{elements, member};
 use tracemill_trace::order::{Order, PartitionRuns, Sequence};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::store::entry::Entry;
+use tracemill_viewers::essential::HIDDEN_THREADS;
+use tracemill_viewers::pages::has_page;
+use tracemill_viewers::required_args::page_data;
 
 /// Events that are repeated at most: a page has few, and each part may have all.
 const MOST: usize = 1024;

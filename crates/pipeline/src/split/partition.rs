@@ -12,8 +12,7 @@
 //! Ids are equal if they are of one type and equal in value: 1 is 1.0, but not "1". While scanning they are compared as they
 //! are written, which costs no decoding; parts of the input are then joined by value.
 
-use tracemill_cpuprofile::StreamKey;
-use tracemill_cpuprofile::push_canonical;
+use tracemill_cpuprofile::{StreamKey, push_canonical};
 use tracemill_tokenizer::unescape;
 use tracemill_trace::json::printable;
 use tracemill_trace::spill::hash::HashMap;

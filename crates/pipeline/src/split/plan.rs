@@ -90,7 +90,7 @@ impl<'f> Planner<'f, '_, '_> {
     /// All parts, those of a group behind each other.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Parts`] if there are too many.
+    /// [`tracemill_trace::ErrorKind::Parts`] if there are too many.
     pub(super) fn parts(&self, groups: &[Group]) -> Result<Vec<OutputPart>, Error> {
         let by_thread = self.metadata_partitions(Kind::ThreadMetadata);
         let by_process = self.metadata_partitions(Kind::ProcessMetadata);

@@ -2,10 +2,9 @@
 
 use super::look::{Mode, SplitLook};
 use super::partition::{Ids, Kind, Partition};
-use crate::config::{Config, THREADS};
 use std::marker::PhantomData;
-use tracemill_cpuprofile::StreamKey;
-use tracemill_cpuprofile::StreamOrders;
+use tracemill_cpuprofile::{StreamKey, StreamOrders};
+use tracemill_join::config::{Config, THREADS};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::event::metadata::Names;
 use tracemill_trace::observe::{Needs, Observer, SealedChunk, Starter};

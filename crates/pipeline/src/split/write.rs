@@ -11,18 +11,14 @@
 use super::frames::Frames;
 use super::group::Group;
 use super::plan::{OutputPart, Planner};
-use crate::config::Config;
-use crate::emit::Emit;
 use crate::fitted::{draft, fit};
-use crate::keys::MergedKeys;
-use crate::layout::Layout;
-use crate::reordering::Reordering;
 use crate::repeated::{MARK, Marks};
-use crate::report::ViewerReport;
-use crate::warning::Warning;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use tracemill_join::config::Config;
+use tracemill_join::report::ViewerReport;
+use tracemill_join::report::warning::Warning;
 use tracemill_trace::order::{Lists, MergedRuns, Order, Sequence, Timed};
 use tracemill_trace::output::packer;
 use tracemill_trace::output::target::{Compression, OutputConfig, Target};
@@ -30,6 +26,10 @@ use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Progress;
 use tracemill_trace::run::threads::try_each;
+use tracemill_write::emit::Emit;
+use tracemill_write::keys::MergedKeys;
+use tracemill_write::layout::Layout;
+use tracemill_write::reordering::Reordering;
 
 /// Bytes of the budget for each thread that writes parts: a buffer, and what its part needs; more where it packs thoroughly.
 const WRITER: u64 = 16 << 20;

@@ -5,15 +5,17 @@ use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::split::settings;
 use crate::trace::{assert_same, without_annotations};
 use std::collections::HashSet;
-use tracemill_pipeline::{
-    AnnotationDrop, AnnotationReport, CheckFor, Config, Edges, Filter, Format, Moment,
-    OutputConfig, Overlaps, Source, SplitBy, SplitConfig, Style, TimeWindow, ViewerRules, convert,
-    filter, merge, slice, split,
-};
+use tracemill_index::slice;
+use tracemill_join::config::{CheckFor, Config, Overlaps, ViewerRules};
+use tracemill_join::report::AnnotationReport;
+use tracemill_join::report::warning::AnnotationDrop;
+use tracemill_pipeline::{Filter, SplitBy, SplitConfig, convert, filter, merge, split};
 use tracemill_testkit::generate::{ProfileShape, TraceShape, annotated, profile_trace, trace};
 use tracemill_testkit::reference::{self, Annotations, RawEvent};
-use tracemill_testkit::seeds;
-use tracemill_testkit::{Rng, reference::Unread};
+use tracemill_testkit::{Rng, reference::Unread, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::output::target::{Format, OutputConfig, Style};
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
 /// Runs a verb over inputs; the output's bytes and its report.
 fn run_verb(

@@ -1,8 +1,10 @@
 //! Durations of async operations against a second implementation.
 
 use std::collections::BTreeMap;
-use tracemill_pipeline::{AsyncTimes, Config, Source, async_times};
+use tracemill_inspect::async_times::{AsyncTimes, async_times};
+use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
 
 /// Begins and ends of few names, categories and ids, in any order.
 fn trace(rng: &mut Rng, events: u64) -> Vec<(u8, [u64; 3], u64)> {

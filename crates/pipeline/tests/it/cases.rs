@@ -8,9 +8,12 @@ use crate::split::{check, multiset, settings};
 use crate::viewer::{changes, merge_for, rules};
 use std::collections::BTreeMap;
 use std::path::Path;
-use tracemill_pipeline::{
-    CheckFor, Edges, Filter, FlawKind, Moment, Overlaps, Severity, Source, SplitBy, TimeWindow,
-};
+use tracemill_inspect::check::Severity;
+use tracemill_join::config::{CheckFor, Overlaps};
+use tracemill_pipeline::{Filter, SplitBy};
+use tracemill_trace::Source;
+use tracemill_trace::run::flaws::FlawKind;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
 fn case(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/cases").join(name);
@@ -26,7 +29,8 @@ pub(crate) fn findings(
     let folder = Folder::new();
     let source = Source::Path(folder.file("in", text));
     let viewers: Vec<CheckFor> = viewer.into_iter().collect();
-    let report = tracemill_pipeline::check(&[source], &viewers, &config(PLAIN)).expect("a trace");
+    let report =
+        tracemill_inspect::check::check(&[source], &viewers, &config(PLAIN)).expect("a trace");
     let found = report.findings.into_iter().filter(|finding| finding.severity == severity);
     found.map(|finding| (finding.kind, finding.count)).collect()
 }

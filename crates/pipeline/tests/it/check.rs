@@ -3,11 +3,11 @@
 use crate::run::{Knobs, PLAIN, config, knobs, over, run};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{CheckFor, CheckReport, Error, Severity, Source, check};
-use tracemill_testkit::Rng;
+use tracemill_inspect::check::{CheckReport, Severity, check};
+use tracemill_join::config::CheckFor;
 use tracemill_testkit::generate::{TraceShape, trace};
-use tracemill_testkit::reference;
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::{Error, Source};
 
 const BOTH: [CheckFor; 2] = [CheckFor::Devtools, CheckFor::Perfetto];
 
@@ -26,7 +26,7 @@ fn counts(report: &CheckReport) -> BTreeMap<&str, u64> {
 
 /// Findings but for the names of inputs, which pipes do not have.
 fn plain(report: &CheckReport) -> Vec<String> {
-    let finding = |finding: &tracemill_pipeline::Finding| {
+    let finding = |finding: &tracemill_inspect::check::Finding| {
         let places: Vec<_> = finding.places.iter().map(|p| (p.offset, &p.excerpt)).collect();
         format!("{} {:?} {} {places:?}", finding.kind, finding.severity, finding.count)
     };

@@ -5,15 +5,13 @@ use crate::info;
 use crate::run::{Knobs, PLAIN, config, knobs, over, run_sources};
 use crate::trace::assert_same;
 use std::path::PathBuf;
-use tracemill_pipeline::Warning;
-use tracemill_pipeline::{
-    Align, ClockMethod, ClockRules, Config, Error, IdPolicy, IdentityRules, InputClock,
-    MergeReport, PidPolicy, Source,
-};
-use tracemill_testkit::Rng;
+use tracemill_join::config::{Align, ClockRules, Config, IdPolicy, IdentityRules, PidPolicy};
+use tracemill_join::report::warning::Warning;
+use tracemill_join::report::{ClockMethod, InputClock, MergeReport};
 use tracemill_testkit::generate::{Base, Skew, TraceShape, rank, times_in_args, trace};
 use tracemill_testkit::reference::{self, Clock, Renames};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::{Error, Source};
 
 fn align(align: Align) -> ClockRules {
     ClockRules { align, ..ClockRules::default() }

@@ -4,9 +4,12 @@ use crate::corpus::{corpus, files_below};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::trace::assert_same;
 use std::path::PathBuf;
-use tracemill_pipeline::{ConvertReport, Format, Source, Style, convert, merge};
+use tracemill_join::report::ConvertReport;
+use tracemill_pipeline::{convert, merge};
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::{Rng, reference};
+use tracemill_trace::Source;
+use tracemill_trace::output::target::{Format, Style};
 
 const FORMATS: [Format; 3] = [Format::Object, Format::Array, Format::Ndjson];
 

@@ -6,8 +6,9 @@
 use crate::run::{Knobs, PLAIN, knobs, run, run_files};
 use crate::trace::{Output, assert_same, contains, text_of, without_annotations};
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{ErrorClass, Format};
 use tracemill_testkit::reference;
+use tracemill_trace::output::target::Format;
+use tracemill_trace::run::error::ErrorClass;
 
 /// What is not well-formed: events kept, stretches lost, why.
 const SALVAGED: [(&str, usize, u64, &str); 12] = [

@@ -1,13 +1,17 @@
 //! Damaged inputs in pieces of any length: what verbs say of them is the same wherever they are cut, excerpts and all.
 
 use crate::run::{Folder, Knobs, PLAIN, config, output_to, over};
-use tracemill_pipeline::{
-    CheckFor, Error, Filter, Format, FoundAt, InfoConfig, InputReport, check, filter, info,
-};
-use tracemill_testkit::Rng;
+use tracemill_index::info;
+use tracemill_inspect::check::{FoundAt, check};
+use tracemill_inspect::info::InfoConfig;
+use tracemill_join::config::CheckFor;
+use tracemill_pipeline::{Filter, filter};
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{Form, TraceShape, trace};
-use tracemill_testkit::{reference, seeds};
+use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::Error;
+use tracemill_trace::output::target::Format;
+use tracemill_trace::run::losses::InputReport;
 
 /// A file and pipes, whole and in pieces.
 fn cuts() -> impl Iterator<Item = Knobs> {

@@ -3,13 +3,13 @@
 use crate::run::{Knobs, Merged, PLAIN, knobs, run};
 use crate::trace::{Output, assert_same, missing, show};
 use std::time::{Duration, Instant};
-use tracemill_pipeline::{ErrorClass, Format, MergeReport};
-use tracemill_testkit::Rng;
+use tracemill_join::report::MergeReport;
 use tracemill_testkit::damage::{DamageKind, Damaged, any_damage, damage};
 use tracemill_testkit::generate::{Form, TraceShape, trace};
-use tracemill_testkit::reference;
 use tracemill_testkit::rounds::factor;
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::output::target::Format;
+use tracemill_trace::run::error::ErrorClass;
 
 /// Seeds of each kind at most.
 const SEEDS: u64 = 100;

@@ -3,10 +3,11 @@
 use crate::run::{Folder, Knobs, config, over, read};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
-use tracemill_pipeline::{
-    Config, Error, FlawKind, Flaws, ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport,
-    Source, extract_profiles, list_profiles,
-};
+use tracemill_index::{extract_profiles, list_profiles};
+use tracemill_join::config::Config;
+use tracemill_pipeline::{ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport};
+use tracemill_trace::run::flaws::{FlawKind, Flaws};
+use tracemill_trace::{Error, Source};
 
 /// A profile that was written: what is said of it, and its file.
 #[derive(Debug)]

@@ -2,14 +2,16 @@
 
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::trace::assert_same;
-use tracemill_pipeline::Warning;
-use tracemill_pipeline::{
-    Duration, Filter, FilterReport, Format, Preset, Source, TimePoint, filter,
-};
-use tracemill_testkit::Rng;
+use tracemill_join::config::pattern::Preset;
+use tracemill_join::report::FilterReport;
+use tracemill_join::report::warning::Warning;
+use tracemill_pipeline::{Filter, filter};
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference::{self, Criteria};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::output::target::Format;
+use tracemill_trace::time::{Duration, TimePoint};
 
 pub(crate) fn run(inputs: &[&[u8]], wanted: &Filter, knobs: Knobs) -> (Vec<u8>, FilterReport) {
     let folder = Folder::new();

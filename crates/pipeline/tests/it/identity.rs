@@ -5,13 +5,13 @@ use crate::corpus::{corpus, files_below};
 use crate::run::{Knobs, PLAIN, config, knobs, over, run, run_sources};
 use crate::trace::{Output, assert_same, text_of, without_annotations};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use tracemill_pipeline::{
-    Config, Error, Format, IdPolicy, IdentityRules, InputIdentity, MergeReport, PidPolicy, Source,
-};
-use tracemill_testkit::Rng;
+use tracemill_join::config::{Config, IdPolicy, IdentityRules, PidPolicy};
+use tracemill_join::report::{InputIdentity, MergeReport};
 use tracemill_testkit::generate::{TraceShape, chrome_like, trace};
 use tracemill_testkit::reference::{self, RawEvent, Renames};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::output::target::Format;
+use tracemill_trace::{Error, Source};
 
 fn rules(pid: PidPolicy) -> IdentityRules {
     IdentityRules { pid, ids: IdPolicy::Auto, ..IdentityRules::default() }

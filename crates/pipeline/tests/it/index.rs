@@ -4,16 +4,16 @@ use crate::corpus::files_below;
 use crate::run::{Folder, Knobs, PLAIN, config, knobs};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tracemill_index::{Index, Writer, event_sum, id};
-use tracemill_pipeline::{
-    Config, Error, ErrorClass, ErrorKind, IndexConfig, IndexReport, IndexUse, InfoConfig,
-    InfoReport, Source, index, info, info_with,
-};
-use tracemill_testkit::Rng;
+use tracemill_index::format::{Index, Writer, event_sum, id};
+use tracemill_index::{IndexConfig, IndexReport, index, info, info_with};
+use tracemill_inspect::info::{InfoConfig, InfoReport};
+use tracemill_join::config::{Config, IndexUse};
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference::{self, Granule};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::{Error, ErrorKind, Source};
 
 const USUAL: InfoConfig = InfoConfig { top: 10, full: false, self_times: true };
 

@@ -8,10 +8,14 @@ use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use tracemill_index::{Index, id, streams};
-use tracemill_pipeline::{Config, Edges, ErrorClass, IndexUse, Moment, Source, TimeWindow, slice};
+use tracemill_index::format::{Index, id, streams};
+use tracemill_index::slice;
+use tracemill_join::config::{Config, IndexUse};
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
 /// How a stream differs from what V8 writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,13 @@ use crate::indexed_slices::{self, EDGES, any_trace, windows};
 use crate::run::{Folder, Knobs, PLAIN, config};
 use crate::spans::Trace;
 use std::path::Path;
-use tracemill_index::{Index, id};
-use tracemill_pipeline::{IndexConfig, Source, Warning, index};
+use tracemill_index::format::{Index, id};
+use tracemill_index::{IndexConfig, index};
+use tracemill_join::report::warning::Warning;
 use tracemill_testkit::generate::{ProfileShape, profile_trace};
 use tracemill_testkit::packing::{gz, zst};
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
 
 /// zstd frames of any lengths, also of nothing, with frames that readers skip between them, and perhaps a table behind them.
 pub(crate) fn zstd_frames(text: &[u8], rng: &mut Rng) -> Vec<u8> {

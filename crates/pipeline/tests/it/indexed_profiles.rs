@@ -9,14 +9,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use tracemill_index::{Index, id};
-use tracemill_pipeline::{
-    Config, Error, ErrorClass, IndexUse, ProfileChoice, ProfileTarget, ProfilesReport, Progress,
-    Source, extract_profiles, list_profiles,
-};
+use tracemill_index::format::{Index, id};
+use tracemill_index::{extract_profiles, list_profiles};
+use tracemill_join::config::{Config, IndexUse};
+use tracemill_pipeline::{ProfileChoice, ProfileTarget, ProfilesReport};
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{ProfileShape, TraceShape, profile_trace, trace};
 use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::run::limits::Progress;
+use tracemill_trace::{Error, Source};
 
 /// A stream: where its events go, before lines of a trace, each with its text but for the time.
 struct Stream {

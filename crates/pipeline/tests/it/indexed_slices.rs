@@ -5,14 +5,16 @@ use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
 use crate::spans::Trace;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use tracemill_pipeline::{
-    CheckFor, Config, Edges, Error, ErrorClass, IndexUse, Moment, Progress, SliceReport, Source,
-    TimeWindow, ViewerRules, slice,
-};
+use tracemill_index::slice;
+use tracemill_join::config::{CheckFor, Config, IndexUse, ViewerRules};
+use tracemill_pipeline::SliceReport;
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{TraceShape, trace};
-use tracemill_testkit::reference;
-use tracemill_testkit::{Rng, seeds};
+use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::run::limits::Progress;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
+use tracemill_trace::{Error, Source};
 
 type Sliced = Result<(Vec<u8>, SliceReport), Error>;
 

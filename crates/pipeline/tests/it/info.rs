@@ -2,13 +2,12 @@
 
 use crate::run::{Knobs, PLAIN, config, knobs, over};
 use std::collections::BTreeMap;
-use tracemill_pipeline::{
-    Density, Error, InfoConfig, InfoReport, RealEvent, Source, TopList, TopRow, Usage, info,
-};
-use tracemill_testkit::Rng;
+use tracemill_index::info;
+use tracemill_inspect::info::{Density, InfoConfig, InfoReport, RealEvent, TopList, TopRow, Usage};
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference::{self, ByName, Info, Sums};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::{Error, Source};
 
 const ALL: InfoConfig = InfoConfig { top: usize::MAX, full: true, self_times: true };
 

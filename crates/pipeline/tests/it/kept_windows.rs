@@ -3,12 +3,14 @@
 
 use crate::info;
 use crate::run::{Folder, PLAIN, config, knobs, output_to, over, read};
-use tracemill_pipeline::{
-    CheckFor, Config, Edges, Format, KeptWindow, Moment, TimeWindow, ViewerRules, slice,
-};
+use tracemill_index::slice;
+use tracemill_inspect::info::KeptWindow;
+use tracemill_join::config::{CheckFor, Config, ViewerRules};
 use tracemill_testkit::generate::annotated;
 use tracemill_testkit::reference::{self, RawEvent};
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::output::target::Format;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
 const ESSENTIAL: [&str; 3] = ["navigationStart", "CommitLoad", "FrameCommittedInBrowser"];
 

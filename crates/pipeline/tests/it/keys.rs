@@ -2,7 +2,7 @@
 
 use crate::run::{PLAIN, run};
 use serde_json::Value;
-use tracemill_pipeline::Format;
+use tracemill_trace::output::target::Format;
 
 /// What the profiler of PyTorch writes beside its events.
 const KINETO: [&str; 17] = [

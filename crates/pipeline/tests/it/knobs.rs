@@ -1,11 +1,9 @@
 //! Random traces × knobs = one answer = the naive reference, byte for byte.
 
 use crate::run::{Knobs, PLAIN, knobs, run};
-use tracemill_pipeline::Format;
-use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
-use tracemill_testkit::reference;
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::output::target::Format;
 
 fn formats(format: Option<Format>) -> Option<reference::Format> {
     format.map(|format| match format {

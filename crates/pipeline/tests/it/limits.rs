@@ -7,10 +7,14 @@ use crate::trace::{Output, assert_same};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tracemill_pipeline::{Config, Error, ErrorClass, ErrorKind, Format, Source, merge};
+use tracemill_join::config::Config;
+use tracemill_pipeline::merge;
 use tracemill_testkit::generate::chrome_like;
 use tracemill_testkit::packing::gz;
 use tracemill_testkit::reference;
+use tracemill_trace::output::target::Format;
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::{Error, ErrorKind, Source};
 
 /// Files and pipes, one thread and many, ample budgets and tiny ones; reads as large as the inputs here ask for.
 fn corners() -> impl Iterator<Item = Knobs> {
@@ -276,7 +280,7 @@ fn a_budget_below_the_least_is_refused() {
 
 #[test]
 fn an_input_that_shrinks_while_it_is_mapped() {
-    tracemill_pipeline::survive_lost_pages();
+    tracemill_tokenizer::survive_lost_pages();
     let mut input = Vec::new();
     chrome_like(3, 64 << 20, &mut input).expect("memory takes bytes");
     let (mut changed, mut succeeded) = (0, 0);

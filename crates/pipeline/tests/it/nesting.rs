@@ -5,9 +5,10 @@ use crate::run::knobs;
 use crate::slices::{absolute, run_slice};
 use crate::viewer::{changes, merge_for, rules};
 use std::collections::BTreeMap;
-use tracemill_pipeline::{CheckFor, Edges, Overlaps, Severity};
-use tracemill_testkit::Rng;
-use tracemill_testkit::seeds;
+use tracemill_inspect::check::Severity;
+use tracemill_join::config::{CheckFor, Overlaps};
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::time::windows::Edges;
 
 /// Begin and end in picoseconds.
 type Interval = (i128, i128);

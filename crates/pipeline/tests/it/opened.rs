@@ -3,12 +3,14 @@
 use crate::corpus::files_below;
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, over, run};
 use std::sync::{Arc, Mutex};
-use tracemill_pipeline::{
-    Config, ErrorKind, Format, OutputConfig, ProfileChoice, Source, list_profiles, merge,
-};
+use tracemill_index::list_profiles;
+use tracemill_join::config::Config;
+use tracemill_pipeline::{ProfileChoice, merge};
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_trace::observe::trace::{EventOrder, Trace};
+use tracemill_trace::output::target::{Format, OutputConfig};
+use tracemill_trace::{ErrorKind, Source};
 
 /// The array that a merge makes of these events.
 fn array(events: &[&[u8]]) -> Vec<u8> {

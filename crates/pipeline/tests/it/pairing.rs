@@ -4,11 +4,14 @@ use crate::run::{Folder, PLAIN, config, knobs, output_to, read};
 use crate::slices::run_slice;
 use crate::{check, filter, info, slices, split, viewer};
 use std::collections::BTreeMap;
-use tracemill_pipeline::{
-    Duration, Edges, Filter, Format, InfoConfig, Moment, Source, SplitBy, TimeWindow,
-};
+use tracemill_inspect::info::InfoConfig;
+use tracemill_pipeline::{Filter, SplitBy};
 use tracemill_testkit::Rng;
 use tracemill_testkit::reference::Criteria;
+use tracemill_trace::Source;
+use tracemill_trace::output::target::Format;
+use tracemill_trace::time::Duration;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
 /// Names as pairing must tell them apart, or not.
 const NAMES: [&str; 9] = [
@@ -112,7 +115,7 @@ fn slices_that_cross_last_as_long_as_their_names_say() {
     let folder = Folder::new();
     let source = Source::Path(folder.file("in", CROSSING.as_bytes()));
     let wanted = InfoConfig { top: 9, full: true, self_times: true };
-    let report = tracemill_pipeline::info(&[source], &wanted, &config(PLAIN)).expect("sound");
+    let report = tracemill_index::info(&[source], &wanted, &config(PLAIN)).expect("sound");
     let own: BTreeMap<_, _> =
         report.names.by_self.iter().map(|row| (row.name.clone(), row.usage.self_ns)).collect();
     let expected = [("a", 10), ("b", 20), ("c", 47), ("d", 3)];

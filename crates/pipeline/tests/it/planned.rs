@@ -5,13 +5,15 @@ use crate::indexed_slices::any_trace;
 use crate::run::{Folder, PLAIN, config, output_to, run_sources};
 use crate::split::settings;
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{
-    Align, CheckFor, ClockRules, Config, Error, IdPolicy, IdentityRules, MergeReport, PidPolicy,
-    Source, SplitBy, SplitConfig, StatedInput, ViewerRules, plan_merge, split,
+use tracemill_join::config::{
+    Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, PidPolicy, StatedInput,
+    ViewerRules,
 };
+use tracemill_join::report::MergeReport;
+use tracemill_pipeline::{SplitBy, SplitConfig, plan_merge, split};
 use tracemill_testkit::generate::{ProfileShape, TraceShape, chrome_like, profile_trace, trace};
-use tracemill_testkit::reference;
-use tracemill_testkit::{Rng, seeds};
+use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::{Error, Source};
 
 /// The trace of a browser of about so many bytes.
 fn chrome(seed: u64, bytes: u64) -> Vec<u8> {

@@ -3,10 +3,11 @@
 use crate::run::{Knobs, PLAIN, knobs, run};
 use crate::trace::{Output, assert_same, missing, show};
 use std::ops::Range;
-use tracemill_pipeline::{ErrorClass, MergeReport};
+use tracemill_join::report::MergeReport;
 use tracemill_testkit::generate::{Disorder, Form, Layout, TraceShape, trace};
 use tracemill_testkit::reference;
 use tracemill_testkit::rounds::factor;
+use tracemill_trace::run::error::ErrorClass;
 
 /// Keys on both sides, strings that hold brackets and escapes, a profile's nodes, times out of order.
 const BY_HAND: &str = r#"{"displayTimeUnit":"ms","metadata":{"source":"by hand","list":[1,{"a":"]}"}]},
@@ -83,7 +84,7 @@ fn sorted(events: &[&[u8]]) -> Vec<u8> {
     let trace = [&b"["[..], &events.join(&b','), b"]"].concat();
     let output = reference::merge(&[&trace], Some(reference::Format::Array));
     let output = output.expect("complete events are well-formed");
-    let format = tracemill_pipeline::Format::Array;
+    let format = tracemill_trace::output::target::Format::Array;
     Output::parse(format, &output).events.join(&b'\n')
 }
 

@@ -5,12 +5,10 @@ use crate::extract::{Extracted, check_rules, extract, kinds};
 use crate::run::{Knobs, PLAIN, knobs};
 use crate::trace::assert_same;
 use serde_json::Value;
-use tracemill_pipeline::FlawKind::{self, *};
-use tracemill_testkit::Rng;
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{Arrangement, ProfileShape, profile_trace};
-use tracemill_testkit::reference;
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::run::flaws::FlawKind::{self, *};
 
 /// Far from each other in the space of knobs.
 fn corners() -> impl Iterator<Item = Knobs> {

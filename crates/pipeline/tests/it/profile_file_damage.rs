@@ -6,11 +6,11 @@ use crate::run::{Folder, Knobs, PLAIN, config, knobs, run_files, run_sources};
 use crate::trace::assert_same;
 use serde_json::Value;
 use std::fmt::Write as _;
-use tracemill_pipeline::FlawKind::{self, *};
-use tracemill_pipeline::{ErrorClass, Source};
-use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{Arrangement, ProfileShape, profile_trace};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::run::flaws::FlawKind::{self, *};
 
 /// What is wrong, how often, and the text that the first one begins with; anywhere if that is empty.
 type Expected<'e> = &'e [(FlawKind, u64, &'e str)];

@@ -9,13 +9,12 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{
-    CheckFor, Config, FlawKind, IdentityRules, PidPolicy, Source, ViewerRules,
-};
-use tracemill_testkit::Rng;
+use tracemill_join::config::{CheckFor, Config, IdentityRules, PidPolicy, ViewerRules};
 use tracemill_testkit::generate::{Arrangement, ProfileShape, profile_trace};
 use tracemill_testkit::reference::{self, CpuProfile};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::run::flaws::FlawKind;
 
 /// A chunk must not be longer: DevTools fails on such.
 const MOST: usize = 10_000;

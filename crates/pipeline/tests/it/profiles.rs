@@ -4,14 +4,15 @@ use crate::extract::{extract, extract_sources, kinds, list};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs};
 use crate::trace::{assert_same, contains, text_of};
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::Warning;
-use tracemill_pipeline::{
-    FlawKind, ProfileChoice, ProfileInfo, ProfileTarget, Source, Tier, extract_profiles,
-};
-use tracemill_testkit::Rng;
+use tracemill_index::extract_profiles;
+use tracemill_join::report::warning::Warning;
+use tracemill_pipeline::{ProfileChoice, ProfileInfo, ProfileTarget};
 use tracemill_testkit::generate::{Arrangement, Layout, ProfileShape, profile_trace};
 use tracemill_testkit::reference::{self, CpuProfile, Decimal, StreamProfile};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_tokenizer::Tier;
+use tracemill_trace::Source;
+use tracemill_trace::run::flaws::FlawKind;
 
 /// Asserts that what is said of a profile is what the reference knows of it.
 #[track_caller]

@@ -3,8 +3,11 @@
 use crate::run::{Knobs, PLAIN, knobs, read, run, run_files, run_sources};
 use crate::trace::{Output, assert_same, contains, text_of};
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{Error, ErrorClass, Losses, MergeReport, Source};
+use tracemill_join::report::MergeReport;
 use tracemill_testkit::reference;
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::run::losses::Losses;
+use tracemill_trace::{Error, Source};
 
 /// Those files of `quirks/` with events to keep that are not well-formed: the reference refuses them.
 const ILL_FORMED: [&str; 24] = [

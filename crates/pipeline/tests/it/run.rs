@@ -2,10 +2,13 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use tracemill_pipeline::{
-    Compression, Config, Error, Format, Limits, MergeReport, OutputConfig, Shares, Source, Target,
-    Tier, merge,
-};
+use tracemill_join::config::Config;
+use tracemill_join::report::MergeReport;
+use tracemill_pipeline::merge;
+use tracemill_tokenizer::Tier;
+use tracemill_trace::output::target::{Compression, Format, OutputConfig, Target};
+use tracemill_trace::run::limits::Shares;
+use tracemill_trace::{Error, Limits, Source};
 
 /// What may change the cost of a run but not its answer.
 #[derive(Clone, Copy, Debug)]

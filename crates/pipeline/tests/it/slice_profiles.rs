@@ -5,12 +5,11 @@ use crate::run::{Knobs, PLAIN, knobs};
 use crate::slices::{absolute, run_slice};
 use crate::trace::assert_same;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use tracemill_pipeline::Edges;
-use tracemill_pipeline::Warning;
-use tracemill_testkit::Rng;
+use tracemill_join::report::warning::Warning;
 use tracemill_testkit::generate::{Arrangement, ProfileShape, profile_trace};
 use tracemill_testkit::reference::{self, CpuProfile, Node, StreamProfile, Window};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::time::windows::Edges;
 
 fn is_in(windows: &[Window], time: i128) -> bool {
     let low = |window: &Window| window.0.map_or(i128::MIN, i128::from);

@@ -3,14 +3,15 @@
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read, run};
 use crate::trace::assert_same;
 use std::collections::BTreeMap;
-use tracemill_pipeline::{
-    AnnotationReport, Edges, Error, ErrorClass, Format, Moment, SliceReport, Source, TimeWindow,
-    slice,
-};
-use tracemill_testkit::Rng;
+use tracemill_index::slice;
+use tracemill_join::report::AnnotationReport;
+use tracemill_pipeline::SliceReport;
 use tracemill_testkit::generate::{ProfileShape, TraceShape, profile_trace, trace};
-use tracemill_testkit::reference;
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::output::target::Format;
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
+use tracemill_trace::{Error, Source};
 
 /// The output's bytes and the report.
 type Sliced = Result<(Vec<u8>, SliceReport), Error>;

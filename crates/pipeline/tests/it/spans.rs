@@ -3,7 +3,7 @@
 use crate::index::{made, of_files};
 use crate::run::{Folder, PLAIN};
 use std::collections::BTreeSet;
-use tracemill_index::{Index, event_sum, id, spans};
+use tracemill_index::format::{Index, event_sum, id, spans};
 use tracemill_testkit::{Rng, seeds};
 
 /// An interval as it was made: its end is none where there is no event for it.

@@ -4,13 +4,11 @@ use crate::extract::extract;
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, over, read, run};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use tracemill_pipeline::{
-    Compression, Error, Format, SplitBy, SplitConfig, SplitPart, SplitReport, split,
-};
-use tracemill_testkit::Rng;
+use tracemill_pipeline::{SplitBy, SplitConfig, SplitPart, SplitReport, split};
 use tracemill_testkit::generate::{ProfileShape, TraceShape, chrome_like, profile_trace, trace};
-use tracemill_testkit::reference;
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, reference, seeds};
+use tracemill_trace::Error;
+use tracemill_trace::output::target::{Compression, Format};
 
 /// Parts numbered, so that no names collide.
 pub(crate) fn settings(by: SplitBy, max_size: Option<u64>, format: Option<Format>) -> SplitConfig {

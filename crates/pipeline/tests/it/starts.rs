@@ -5,10 +5,10 @@ use crate::slices::{absolute, run_slice};
 use crate::split::settings;
 use crate::trace::assert_same;
 use crate::{filter, info, split};
-use tracemill_pipeline::{Edges, Moment, SplitBy, TimeWindow};
-use tracemill_testkit::Rng;
+use tracemill_pipeline::SplitBy;
 use tracemill_testkit::reference::{self, Criteria};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
 /// Events of a clock that may have begun long before, and some at 0.
 fn input(rng: &mut Rng) -> Vec<u8> {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
-use tracemill_pipeline::Format;
+use tracemill_trace::output::target::Format;
 
 /// An output taken apart.
 #[derive(Debug)]

@@ -6,14 +6,14 @@ use crate::run::{Folder, Knobs, PLAIN, config, knobs, over, run_sources};
 use crate::trace::{Output, assert_same};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use tracemill_pipeline::{
-    CheckFor, Config, Error, Format, IdentityRules, MergeReport, Overlaps, PidPolicy, Source,
-    ViewerRules, check,
-};
-use tracemill_testkit::Rng;
+use tracemill_inspect::check::check;
+use tracemill_join::config::{CheckFor, Config, IdentityRules, Overlaps, PidPolicy, ViewerRules};
+use tracemill_join::report::MergeReport;
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference::{self, members};
-use tracemill_testkit::seeds;
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::output::target::Format;
+use tracemill_trace::{Error, Source};
 
 /// What is never found in an output for DevTools.
 const DEVTOOLS: [&str; 21] = [
@@ -643,9 +643,10 @@ fn args_that_devtools_reads_are_there() {
     let folder = Folder::new();
     let check = |text: &[u8]| {
         let source = Source::Path(folder.file("in", text));
-        let report = tracemill_pipeline::check(&[source], &[CheckFor::Devtools], &config(PLAIN));
+        let report =
+            tracemill_inspect::check::check(&[source], &[CheckFor::Devtools], &config(PLAIN));
         let findings = report.expect("a trace").findings.into_iter();
-        let errors = findings.filter(|f| f.severity == tracemill_pipeline::Severity::Error);
+        let errors = findings.filter(|f| f.severity == tracemill_inspect::check::Severity::Error);
         errors.map(|finding| (finding.kind, finding.count)).collect::<Vec<_>>()
     };
     // the process of ParseHTML has no page here: DevTools does not show it

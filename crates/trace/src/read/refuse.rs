@@ -2,8 +2,7 @@
 
 use super::session::Session;
 use crate::event::envelope::{Document, KeyValue};
-use crate::input::spool;
-use crate::input::{self, Input, Opened};
+use crate::input::{self, Input, Opened, spool};
 use crate::run::around::Around;
 use crate::run::error::{Error, ErrorKind};
 use crate::run::losses::{Example, InputReport};

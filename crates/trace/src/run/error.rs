@@ -21,9 +21,8 @@
 
 use crate::run::around::Around;
 use crate::run::remedy::Remedy;
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 /// Why a run could not finish. One word, so that results stay small.
 #[derive(Debug)]

@@ -261,6 +261,13 @@ impl Progress {
         counter.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// Sets the counters to zero, for a second run that begins to read.
+    pub fn restart(&self) {
+        for counter in [&self.bytes_expected, &self.bytes_scanned, &self.bytes_written] {
+            counter.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Says how long an output will be, if not more was said before: of several outputs the whole was.
     pub(crate) fn will_write(&self, bytes: u64) {
         self.bytes_to_write.fetch_max(bytes, Ordering::Relaxed);

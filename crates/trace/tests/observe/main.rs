@@ -7,9 +7,8 @@ use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{
-    EventRef, InputStart, Look, Needs, Observer, Scan, Scanned, SealedChunk, Starter,
+    EventRef, InputStart, Keep, Look, Needs, Nothing, Observer, Scan, Scanned, SealedChunk, Starter,
 };
-use tracemill_trace::observe::{Keep, Nothing};
 use tracemill_trace::read::TracesOnly;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::{Limits, Shares};

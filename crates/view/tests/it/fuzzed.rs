@@ -1,9 +1,11 @@
 //! Any bytes as requests, and any as a trace: each request has an answer, and memory does not change it.
 
 use std::path::Path;
-use tracemill_pipeline::{Cancel, Config, Shares, Source};
+use tracemill_join::config::Config;
 use tracemill_testkit::mutate::{mutated, replay};
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::run::limits::{Cancel, Shares};
 use tracemill_view::{Ask, Content, Site};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";

@@ -4,7 +4,7 @@ use crate::support::{Opened, config, open, open_indexed, with};
 use crate::tiles::{compare_exactly, generate, parse};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tracemill_pipeline::{Config, IndexUse};
+use tracemill_join::config::{Config, IndexUse};
 use tracemill_testkit::{Rng, seeds};
 
 /// The site of a trace whose index is not asked.

@@ -6,8 +6,11 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
-use tracemill_pipeline::{Align, IdPolicy, OutputConfig, PidPolicy, Source, merge};
+use tracemill_join::config::{Align, IdPolicy, PidPolicy};
+use tracemill_pipeline::merge;
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
+use tracemill_trace::output::target::OutputConfig;
 
 /// A trace of a process, with so many threads, from a time on.
 fn process(pid: u32, name: &str, from: u32) -> String {

@@ -3,7 +3,7 @@
 use crate::indexed::{are_same, lanes, mixed};
 use crate::support::{Opened, body, config, named, open_indexed_as};
 use std::io::Write;
-use tracemill_pipeline::{Config, IndexUse};
+use tracemill_join::config::{Config, IndexUse};
 use tracemill_testkit::packing::{gz, zst};
 use tracemill_testkit::{Rng, seeds};
 

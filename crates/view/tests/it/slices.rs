@@ -2,7 +2,10 @@
 
 use crate::support::{config, open};
 use std::sync::{Arc, Mutex};
-use tracemill_pipeline::{Edges, Format, Moment, OutputConfig, Source, TimeWindow, slice};
+use tracemill_index::slice;
+use tracemill_trace::Source;
+use tracemill_trace::output::target::{Format, OutputConfig};
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
 #[test]
 fn slices_are_those_of_the_verb() {

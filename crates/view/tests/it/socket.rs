@@ -5,7 +5,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
-use tracemill_pipeline::{Config, Source};
+use tracemill_join::config::Config;
+use tracemill_trace::Source;
 use tracemill_view::{Bound, Site};
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

@@ -3,7 +3,10 @@
 use serde_json::Value;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use tracemill_pipeline::{Cancel, Config, IndexConfig, IndexUse, Source, index};
+use tracemill_index::{IndexConfig, index};
+use tracemill_join::config::{Config, IndexUse};
+use tracemill_trace::Source;
+use tracemill_trace::run::limits::Cancel;
 use tracemill_view::{Ask, Content, Reply, Site};
 
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";

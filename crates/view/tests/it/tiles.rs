@@ -3,8 +3,9 @@
 use crate::support::{Opened, body, config, open, unread, with};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tracemill_pipeline::{Config, Shares};
+use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::run::limits::Shares;
 
 /// An interval: thread, start and duration in ns, name, row.
 pub(crate) type Known = (u64, u64, u64, String, u16);

@@ -6,7 +6,7 @@ use crate::support::{Opened, config, named, open_all, unread};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tracemill_pipeline::{Config, IndexUse};
+use tracemill_join::config::{Config, IndexUse};
 use tracemill_testkit::Rng;
 
 /// Bytes of text that take some time to read.

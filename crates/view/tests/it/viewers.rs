@@ -3,7 +3,7 @@
 use crate::support::{HOST, Opened, TOKEN, body, config, open};
 use std::fs;
 use std::path::Path;
-use tracemill_pipeline::Source;
+use tracemill_trace::Source;
 use tracemill_view::{Ask, Reply, Site, Viewers};
 
 const TRACE: &[u8] = br#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1,"dur":5}]"#;
@@ -13,7 +13,7 @@ const OWN: &str = "http://127.0.0.1:8123";
 fn asked(site: &Site, method: &str, route: &str, origin: Option<&str>, is_own: bool) -> Reply {
     let target = format!("/{TOKEN}/{route}");
     let ask = Ask { method, target: &target, host: Some(HOST), origin, is_own };
-    site.answer(&ask, &tracemill_pipeline::Cancel::default())
+    site.answer(&ask, &tracemill_trace::run::limits::Cancel::default())
 }
 
 fn with(opened: &Opened, change: impl FnOnce(Site) -> Site) -> Site {
@@ -147,7 +147,7 @@ fn other_machines_are_let_in_by_numbers_only() {
         let target = format!("/{TOKEN}/api/trace");
         let ask =
             Ask { method: "GET", target: &target, host: Some(host), origin: None, is_own: false };
-        site.answer(&ask, &tracemill_pipeline::Cancel::default()).status
+        site.answer(&ask, &tracemill_trace::run::limits::Cancel::default()).status
     };
     let all = with(&opened, |site| site.on("0.0.0.0".parse().unwrap()));
     assert_eq!(all.address(), format!("http://127.0.0.1:8123/{TOKEN}/"));

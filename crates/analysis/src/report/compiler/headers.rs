@@ -4,7 +4,7 @@ use super::super::found::{Chain, Header};
 use super::nested::{Event, Nested};
 use super::sums::{Costs, Rows, Sum};
 use crate::trace::Trace;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 

@@ -13,7 +13,7 @@ use headers::Headers;
 use names::{collapsed, demangled};
 use nested::{Event, Nested, What};
 use sums::{Costs, Rows, Sum};
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Quota;
 
@@ -40,7 +40,7 @@ impl Trace {
     /// these; heap: some 100 bytes for each template, function of a file, and header.
     ///
     /// # Errors
-    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if the tables are more than there is room for.
+    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if the tables are more than there is room for.
     pub(super) fn compiled(
         &self,
         threads: &[usize],

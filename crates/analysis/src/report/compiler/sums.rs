@@ -5,7 +5,7 @@ use super::nested::Event;
 use crate::trace::Trace;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;

@@ -3,7 +3,7 @@
 use super::super::found::Kernel;
 use super::class::Class;
 use super::launched::{OnDevice, millis};
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;

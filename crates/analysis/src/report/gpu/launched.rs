@@ -4,10 +4,9 @@ use super::super::found::DeviceRules;
 use crate::clock::Window;
 use crate::devices::{DeviceEvent, NO_CORRELATION, Role};
 use crate::trace::Trace;
-use tracemill_pipeline::Error;
 use tracemill_trace::order::{Keyed, SortedByKey};
-use tracemill_trace::record;
 use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::{Error, record};
 
 /// Nanoseconds as milliseconds.
 pub(super) fn millis(nanos: i128) -> f64 {

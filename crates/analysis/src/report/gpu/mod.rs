@@ -15,7 +15,7 @@ use kernels::Kernels;
 use launched::{OnDevice, millis};
 use running::Running;
 use streams::Streams;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
 /// Of a device, as far as it was walked.
@@ -34,7 +34,7 @@ impl Trace {
     /// for each stream and each name of a kernel.
     ///
     /// # Errors
-    /// What temporary files say; [`tracemill_pipeline::ErrorKind::Exceeded`] if the tables are more than there is room for.
+    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if the tables are more than there is room for.
     pub(super) fn on_devices(
         &self,
         threads: &[usize],

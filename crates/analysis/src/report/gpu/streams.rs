@@ -3,7 +3,7 @@
 use super::super::found::StreamIdle;
 use super::launched::{OnDevice, millis};
 use std::collections::BTreeMap;
-use tracemill_pipeline::Error;
+use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
 /// As far as a stream was walked; times are nanoseconds.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow, UncountedProfiles, Weights};
-use tracemill_pipeline::{grouped, plural};
+use tracemill_trace::run::words::{grouped, plural};
 
 /// Tables, and what they are of.
 pub(super) struct Answer<'a> {

@@ -13,7 +13,9 @@ use crate::report::base;
 use crate::table::ColumnAlignment::{self, Left, Right};
 use crate::wrap::columns_of;
 use serde_json::{Value, json};
-use tracemill_pipeline::{AsyncTimes, InputReport, async_times, grouped, plural};
+use tracemill_inspect::async_times::{AsyncTimes, async_times};
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::words::{grouped, plural};
 
 /// Rows of a table for people.
 const ROWS: usize = 30;

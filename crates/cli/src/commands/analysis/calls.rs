@@ -12,7 +12,11 @@ use crate::report::{base, id};
 use serde_json::json;
 use std::io::{self, Write};
 use tracemill_analysis::{ReadRules, Trace, View, Wanted, WrittenCalls};
-use tracemill_pipeline::{Config, PendingMerge, Source, Warning, plural};
+use tracemill_join::config::Config;
+use tracemill_join::report::warning::Warning;
+use tracemill_pipeline::PendingMerge;
+use tracemill_trace::Source;
+use tracemill_trace::run::words::plural;
 
 /// Writes the trace, or the rows of each thread.
 pub(in crate::commands) fn calls(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -25,7 +29,7 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let given = TraceFlags { output, trace, viewer: None };
     let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     let running = &mut writing.running;
-    tracemill_pipeline::check_output(&output, &running.sources.iter().collect::<Vec<_>>())?;
+    tracemill_trace::output::check(&output, &running.sources.iter().collect::<Vec<_>>())?;
     running.announce();
 
     let Made { written, calls, said, merging } = make(args, running)?;

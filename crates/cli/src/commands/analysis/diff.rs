@@ -16,7 +16,11 @@ use tracemill_analysis::{
     Comparison, DeviceRules, GroupBy, Normalize, Pair, Per, ReadRules, ReportRules, Run, Shape,
     Trace, Wanted, compare_runs,
 };
-use tracemill_pipeline::{InputReport, InputWarning, Quota, Warning, files_in};
+use tracemill_join::report::warning::Warning;
+use tracemill_trace::input::files_in;
+use tracemill_trace::read::InputWarning;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::losses::InputReport;
 
 mod write;
 

@@ -2,7 +2,9 @@
 
 use crate::exit::Failure;
 use tracemill_analysis::{ReadRules, ThreadChoice, Times, Trace};
-use tracemill_pipeline::{Config, IdSet, Source};
+use tracemill_join::config::Config;
+use tracemill_join::config::id_set::IdSet;
+use tracemill_trace::Source;
 
 /// The thread of an event or call, and its time in nanoseconds of the trace.
 pub(in crate::commands) struct EventTime {

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use tracemill_analysis::{
     GroupBy, Part, Per, Query, ReadRules, Shape, TableRules, ThreadChoice, Wanted,
 };
-use tracemill_pipeline::plural;
+use tracemill_trace::run::words::plural;
 
 /// How deep stacks are written unless asked for: programs that draw them draw no more.
 const DEPTH: usize = 1000;

@@ -7,7 +7,8 @@ use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use tracemill_analysis::{Order, Part, Picture, ReadRules, Shape, Trace};
-use tracemill_pipeline::{Config, plural};
+use tracemill_join::config::Config;
+use tracemill_trace::run::words::plural;
 
 /// Draws what was asked for.
 pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Result<Exit, Failure> {

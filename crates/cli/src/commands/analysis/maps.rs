@@ -2,7 +2,7 @@
 
 use crate::messages::Messages;
 use tracemill_analysis::{MapFault, Mapped, SourceMaps};
-use tracemill_pipeline::plural;
+use tracemill_trace::run::words::plural;
 
 /// Maps that cannot be used of which each is told.
 const TOLD: usize = 5;

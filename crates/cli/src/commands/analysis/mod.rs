@@ -43,7 +43,11 @@ use text::{PageStyle, write_page};
 use tracemill_analysis::{
     GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape, Trace,
 };
-use tracemill_pipeline::{Config, InputReport, Source, Warning, plural};
+use tracemill_join::config::Config;
+use tracemill_join::report::warning::Warning;
+use tracemill_trace::Source;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::words::plural;
 use unit::time_text;
 
 /// A run of one of these verbs, which has read its inputs.

@@ -10,7 +10,9 @@ use crate::messages::Messages;
 use crate::report::base;
 use serde_json::json;
 use tracemill_analysis::{Perfetto, PerfettoDraft};
-use tracemill_pipeline::{Config, Source, plural};
+use tracemill_join::config::Config;
+use tracemill_trace::Source;
+use tracemill_trace::run::words::plural;
 
 /// Writes inputs as one trace that Perfetto could have recorded.
 pub(in crate::commands) fn perfetto(

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use tracemill_analysis::{Location, Run, TreeRow};
-use tracemill_pipeline::ErrorKind;
+use tracemill_trace::ErrorKind;
 
 /// The schema that is read.
 const SCHEMA: &str = "tracemill.tree/1";

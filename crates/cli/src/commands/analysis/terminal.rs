@@ -6,7 +6,7 @@ use crate::messages::{has_colors, plain};
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use tracemill_analysis::{Drawn, Picture};
-use tracemill_pipeline::{grouped, plural};
+use tracemill_trace::run::words::{grouped, plural};
 use unicode_width::UnicodeWidthChar;
 
 /// Columns where there is no terminal.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use tracemill_analysis::{Location, Matcher, Part, Shape, Trace, TreeRow, Window};
-use tracemill_pipeline::{grouped, plural};
+use tracemill_trace::run::words::{grouped, plural};
 
 /// What a page is written for.
 #[derive(Clone, Copy)]

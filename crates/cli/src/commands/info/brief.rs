@@ -6,10 +6,11 @@ use crate::messages::loss_texts;
 use crate::remedies;
 use crate::size::human;
 use std::cmp::Reverse;
-use tracemill_pipeline::{
-    CheckFor, CheckReport, DEVTOOLS_TEXT_MAX, Finding, InfoReport, KeptWindow, ProcessInfo,
-    Severity, ThreadInfo, TopRow, Usage, grouped, plural,
-};
+use tracemill_inspect::check::{CheckReport, Finding, Severity};
+use tracemill_inspect::info::{InfoReport, KeptWindow, ProcessInfo, ThreadInfo, TopRow, Usage};
+use tracemill_join::config::CheckFor;
+use tracemill_join::report::warning::DEVTOOLS_TEXT_MAX;
+use tracemill_trace::run::words::{grouped, plural};
 
 /// Entries of a line.
 const LISTED: usize = 3;
@@ -226,8 +227,9 @@ fn seen_in_words(seen: &CheckReport, viewer: CheckFor, merge: &str) -> String {
 /// Why not, and whether a merge for the viewer mends it: what is too large it does not make smaller.
 fn obstacle(report: &InfoReport) -> Option<(String, bool)> {
     let bytes: u64 = report.inputs.iter().map(|input| input.bytes).sum();
-    let sum =
-        |of: fn(&tracemill_pipeline::InputReport) -> u64| report.inputs.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&tracemill_trace::run::losses::InputReport) -> u64| {
+        report.inputs.iter().map(of).sum::<u64>()
+    };
     let packed = |encoding: &&str| **encoding != *"gzip";
     let packing = report.inputs.iter().filter_map(|input| input.encoding).find(|e| packed(e));
     let mendable = |why: String| Some((why, true));
@@ -263,7 +265,8 @@ fn obstacle(report: &InfoReport) -> Option<(String, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{InputReport, TopList};
+    use tracemill_inspect::info::TopList;
+    use tracemill_trace::run::losses::InputReport;
 
     fn usage(bytes: u64, time_ns: u64, self_ns: u64) -> Usage {
         Usage { events: 1, bytes, time_ns, self_ns }

@@ -4,7 +4,9 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::similar::suggestion;
 use crate::whole_file::Place;
-use tracemill_pipeline::{Config, Source, find_key};
+use tracemill_join::config::Config;
+use tracemill_trace::Source;
+use tracemill_write::keys::key_path::find_key;
 
 /// Keys that a warning lists.
 const LISTED: usize = 12;

@@ -3,9 +3,10 @@
 use crate::remedies;
 use crate::report::{Object, Run, base, id};
 use serde_json::{Value, json};
-use tracemill_pipeline::{
-    InfoReport, InputReport, ProcessInfo, ProfileCount, RealEvent, TopList, TopRow, Usage,
+use tracemill_inspect::info::{
+    InfoReport, ProcessInfo, ProfileCount, RealEvent, TopList, TopRow, Usage,
 };
+use tracemill_trace::run::losses::InputReport;
 
 /// The report of `info`.
 pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
@@ -38,7 +39,7 @@ pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
         })
     });
     all.set("density", json!(density));
-    let gap = |gap: &tracemill_pipeline::Gap| json!({"from_ns": gap.from_ns, "to_ns": gap.to_ns, "duration_ns": gap.length_ns()});
+    let gap = |gap: &tracemill_inspect::info::Gap| json!({"from_ns": gap.from_ns, "to_ns": gap.to_ns, "duration_ns": gap.length_ns()});
     let longest: Value = report.gaps.iter().map(gap).collect();
     all.set("gaps", json!({"least_ns": report.least_gap_ns, "longest": longest}));
     all.set("warnings", json!(remedies::warnings(&report.warnings)));
@@ -49,7 +50,7 @@ pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
     all.list("processes", move || report.processes.iter().map(move |own| process(own, full)));
     all.set("names", top_list(&report.names, full));
     if full {
-        let tracemill_pipeline::Unended { slices, self_ns } = report.unended;
+        let tracemill_inspect::info::Unended { slices, self_ns } = report.unended;
         all.set("unended", json!({"slices": slices, "self_ns": self_ns}));
     }
     all.set("categories", top_list(&report.categories, false));

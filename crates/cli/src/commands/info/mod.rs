@@ -23,9 +23,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use tracemill_pipeline::{
-    CheckFor, CheckReport, Config, InfoReport, InputReport, Limits, Source, check, info_with,
-};
+use tracemill_index::info_with;
+use tracemill_inspect::check::{CheckReport, check};
+use tracemill_inspect::info::InfoReport;
+use tracemill_join::config::{CheckFor, Config};
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::{Limits, Source};
 
 /// Up to so many bytes of text are looked at once more, to say for certain which viewers open them.
 const CERTAIN: u64 = 16 << 20;

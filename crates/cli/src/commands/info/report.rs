@@ -5,7 +5,8 @@ use super::page::{Page, Table};
 use super::words::{duration_text, micros, short, sparkline, title};
 use crate::messages::loss_texts;
 use crate::size::human;
-use tracemill_pipeline::{InfoReport, RealEvent, TopList, TopRow, Unended, Usage, grouped, plural};
+use tracemill_inspect::info::{InfoReport, RealEvent, TopList, TopRow, Unended, Usage};
+use tracemill_trace::run::words::{grouped, plural};
 
 /// Threads that are listed.
 const THREADS: usize = 50;
@@ -237,10 +238,9 @@ fn profiles(report: &InfoReport) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_pipeline::{
-        DamageKind, Density, Gap, InputReport, Losses, ProcessInfo, ProfileCount, ThreadInfo,
-    };
-    use tracemill_tokenizer::Damage;
+    use tracemill_inspect::info::{Density, Gap, ProcessInfo, ProfileCount, ThreadInfo};
+    use tracemill_tokenizer::{Damage, DamageKind};
+    use tracemill_trace::run::losses::{InputReport, Losses};
 
     fn usage(events: u64, self_ns: u64) -> Usage {
         Usage { events, bytes: events * 100, time_ns: events * 1_000, self_ns }

@@ -16,12 +16,11 @@ use crate::signal;
 use crate::whole_file::Place;
 use clap::Parser;
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use tracemill_pipeline::plural;
+use std::{fs, io};
+use tracemill_trace::run::words::plural;
 
 /// What Node loads before the program; `INTERVAL` stands for the microseconds between two samples.
 const PRELOAD: &str = include_str!("preload.cjs");

@@ -3,11 +3,14 @@
 use super::*;
 use crate::args::test_config;
 use std::time::Duration;
-use tracemill_pipeline::{
-    AnnotationDrop, AnnotationReport, CheckFor, ClockMethod, DamageKind, Format, InputClock,
-    InputIdentity, InputReport, Tier, ViewerReport, Warning,
+use tracemill_join::config::CheckFor;
+use tracemill_join::report::warning::{AnnotationDrop, Warning};
+use tracemill_join::report::{
+    AnnotationReport, ClockMethod, InputClock, InputIdentity, ViewerReport,
 };
-use tracemill_tokenizer::Damage;
+use tracemill_tokenizer::{Damage, DamageKind, Tier};
+use tracemill_trace::output::target::Format;
+use tracemill_trace::run::losses::InputReport;
 
 #[test]
 fn clocks_are_reported_whole() {

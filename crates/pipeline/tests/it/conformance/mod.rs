@@ -12,9 +12,12 @@ use crate::run::{Folder, PLAIN, config, knobs, run, run_sources};
 use crate::trace::{Output, contains, missing, show};
 use serde_json::value::RawValue;
 use std::path::Path;
-use tracemill_pipeline::{
-    ErrorClass, Format, MergeReport, OutputConfig, Source, Style, check, convert,
-};
+use tracemill_inspect::check::check;
+use tracemill_join::report::MergeReport;
+use tracemill_pipeline::convert;
+use tracemill_trace::Source;
+use tracemill_trace::output::target::{Format, OutputConfig, Style};
+use tracemill_trace::run::error::ErrorClass;
 
 /// The lines of a table of cases: the columns before the last, and the bytes that the last one stands for.
 fn cases(table: &str) -> Vec<(Vec<String>, Vec<u8>)> {

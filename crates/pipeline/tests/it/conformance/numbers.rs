@@ -2,11 +2,13 @@
 
 use crate::run::{Folder, PLAIN, config, knobs, output_to, read, run};
 use crate::trace::{Output, missing};
-use tracemill_pipeline::{
-    Edges, Filter, Format, Source, Style, TimeWindow, convert, filter, slice,
-};
+use tracemill_index::slice;
+use tracemill_pipeline::{Filter, convert, filter};
 use tracemill_testkit::Rng;
 use tracemill_testkit::reference::Decimal;
+use tracemill_trace::Source;
+use tracemill_trace::output::target::{Format, Style};
+use tracemill_trace::time::windows::{Edges, TimeWindow};
 
 /// Spellings that a float, or a reader in a hurry, would change.
 const NUMBERS: [&str; 30] = [

@@ -1,10 +1,13 @@
 //! What users write after flags.
 
-use tracemill_pipeline::{
-    Align, Factor, Glob, IdSet, Moment, Pattern, SplitBy, TimePoint, check_split_template,
-    check_template, parse_time,
-};
+use tracemill_join::config::Align;
+use tracemill_join::config::id_set::IdSet;
+use tracemill_join::config::pattern::{Glob, Pattern};
+use tracemill_pipeline::{SplitBy, check_split_template, check_template};
 use tracemill_testkit::reference::Decimal;
+use tracemill_trace::time::factor::Factor;
+use tracemill_trace::time::windows::Moment;
+use tracemill_trace::time::{TimePoint, parse_time};
 
 pub(crate) fn arguments(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };

@@ -6,12 +6,20 @@ use crate::run::{Folder, Knobs, config, output_to, read, through_fifos};
 use arbitrary::Unstructured;
 use std::fmt::Debug;
 use std::path::PathBuf;
-use tracemill_pipeline::{
-    Align, CheckFor, ClockRules, Config, Edges, Error, ErrorClass, Filter, Format, IdPolicy,
-    IdentityRules, InfoConfig, InputReport, Moment, OutputConfig, Overlaps, PidPolicy,
-    ProfileChoice, ProfileTarget, Source, SplitBy, SplitConfig, Style, TimeWindow, ViewerRules,
-    check, convert, extract_profiles, filter, info, list_profiles, merge, slice, split,
+use tracemill_index::{extract_profiles, info, list_profiles, slice};
+use tracemill_inspect::check::check;
+use tracemill_inspect::info::InfoConfig;
+use tracemill_join::config::{
+    Align, CheckFor, ClockRules, Config, IdPolicy, IdentityRules, Overlaps, PidPolicy, ViewerRules,
 };
+use tracemill_pipeline::{
+    Filter, ProfileChoice, ProfileTarget, SplitBy, SplitConfig, convert, filter, merge, split,
+};
+use tracemill_trace::output::target::{Format, OutputConfig, Style};
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
+use tracemill_trace::{Error, Source};
 
 /// A verb with its options.
 #[derive(Clone, Debug)]
@@ -220,7 +228,7 @@ fn is_file(source: &Source) -> bool {
 }
 
 /// Places without the names of inputs, which pipes do not have.
-fn places(finding: &tracemill_pipeline::Finding) -> Vec<(u64, &str)> {
+fn places(finding: &tracemill_inspect::check::Finding) -> Vec<(u64, &str)> {
     finding.places.iter().map(|place| (place.offset, &*place.excerpt)).collect()
 }
 
@@ -335,7 +343,7 @@ fn parts(bytes: &mut Unstructured<'_>) -> SplitConfig {
         replace: false,
         reserved: Vec::new(),
         format: format(bytes),
-        compression: tracemill_pipeline::Compression::None,
+        compression: tracemill_trace::output::target::Compression::None,
         dry_run: false,
     }
 }

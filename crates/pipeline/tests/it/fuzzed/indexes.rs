@@ -5,7 +5,7 @@ use crate::index::{made, of_files};
 use crate::indexed_slices::{EDGES, same};
 use crate::run::Folder;
 use arbitrary::Unstructured;
-use tracemill_pipeline::{Moment, TimeWindow};
+use tracemill_trace::time::windows::{Moment, TimeWindow};
 
 /// Digits after whole microseconds: several of one nanosecond, some of one attosecond.
 const FINE: &[&str] = &[

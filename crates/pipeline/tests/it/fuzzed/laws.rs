@@ -5,11 +5,11 @@ use super::{SEPARATOR, below};
 use crate::run::{PLAIN, knobs};
 use crate::trace::assert_same;
 use arbitrary::Unstructured;
-use tracemill_pipeline::{Edges, ErrorClass, TimeWindow};
-use tracemill_testkit::Rng;
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{ProfileShape, TraceShape, profile_trace, trace};
-use tracemill_testkit::{mutate::mutated, reference};
+use tracemill_testkit::{Rng, mutate::mutated, reference};
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::time::windows::{Edges, TimeWindow};
 
 pub(crate) fn verbs(data: &[u8]) {
     let mut bytes = Unstructured::new(data);

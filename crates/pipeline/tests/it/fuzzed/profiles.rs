@@ -7,8 +7,8 @@ use crate::extract::{Extracted, extract, kinds};
 use crate::run::{PLAIN, knobs};
 use arbitrary::Unstructured;
 use serde_json::Value;
-use tracemill_pipeline::FlawKind::Unordered;
 use tracemill_testkit::reference;
+use tracemill_trace::run::flaws::FlawKind::Unordered;
 
 pub(crate) fn profiles(data: &[u8]) {
     let mut bytes = Unstructured::new(data);

@@ -4,14 +4,16 @@ use super::below;
 use crate::run::{Folder, PLAIN, config, output_to, read};
 use arbitrary::Unstructured;
 use std::path::Path;
-use tracemill_index::{Index, PageBuilder, Writer};
-use tracemill_pipeline::{
-    Config, Edges, Error, ErrorClass, IndexConfig, IndexUse, InfoConfig, Moment, Source,
-    TimeWindow, index, info, slice,
-};
+use tracemill_index::format::{Index, PageBuilder, Writer};
+use tracemill_index::{IndexConfig, index, info, slice};
+use tracemill_inspect::info::InfoConfig;
+use tracemill_join::config::{Config, IndexUse};
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::{ProfileShape, TraceShape, profile_trace, trace};
 use tracemill_testkit::mutate::mutated;
+use tracemill_trace::run::error::ErrorClass;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
+use tracemill_trace::{Error, Source};
 
 /// A trace, an index that is made, changed, forged, or taken from another one, and a verb that may ask it.
 ///

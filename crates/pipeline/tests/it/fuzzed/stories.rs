@@ -4,8 +4,8 @@ use super::below;
 use super::story::story;
 use crate::run::{PLAIN, knobs};
 use arbitrary::Unstructured;
-use tracemill_pipeline::Format;
 use tracemill_testkit::reference::Criteria;
+use tracemill_trace::output::target::Format;
 
 pub(crate) fn stories(data: &[u8]) {
     let mut bytes = Unstructured::new(data);

@@ -12,7 +12,7 @@ use crate::wrap::{columns_of, push_line};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use tracemill_analysis::{Comparison, Difference, Pair};
-use tracemill_pipeline::plural;
+use tracemill_trace::run::words::plural;
 
 /// Rows of a table for people.
 const ROWS: usize = 30;

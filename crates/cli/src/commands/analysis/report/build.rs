@@ -5,7 +5,7 @@ use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use tracemill_analysis::{Build, Stretch, Window};
-use tracemill_pipeline::plural;
+use tracemill_trace::run::words::plural;
 
 impl ReportInputs<'_> {
     /// Phases, the critical path and the slowest actions.

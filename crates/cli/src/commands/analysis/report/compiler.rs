@@ -6,7 +6,7 @@ use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::{Value, json};
 use tracemill_analysis::{Chain, Compiled, CompiledSource, Costly, Header, Stretch};
-use tracemill_pipeline::plural;
+use tracemill_trace::run::words::plural;
 
 impl ReportInputs<'_> {
     /// Source files, templates, functions and headers.

@@ -5,7 +5,7 @@ use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::{ReportInputs, escaped};
 use tracemill_analysis::{Device, Devices, Kernel, KindTime, StreamIdle};
-use tracemill_pipeline::{grouped, plural};
+use tracemill_trace::run::words::{grouped, plural};
 
 impl ReportInputs<'_> {
     /// What devices did, why they are idle, and what takes their time.

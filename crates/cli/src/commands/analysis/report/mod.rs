@@ -27,7 +27,7 @@ use sections::ReportInputs;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use tracemill_analysis::{GroupBy, ReadRules, Report, ReportRules, Trace, Wanted};
-use tracemill_pipeline::plural;
+use tracemill_trace::run::words::plural;
 use write::Head;
 
 /// Says what is slow.

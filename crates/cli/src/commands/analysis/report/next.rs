@@ -2,7 +2,8 @@
 
 use crate::args::flag_words;
 use tracemill_analysis::{Thread, Window};
-use tracemill_pipeline::{IdSet, shell_word};
+use tracemill_join::config::id_set::IdSet;
+use tracemill_trace::run::words::shell_word;
 
 /// What all of them have in common.
 pub(super) struct Next {

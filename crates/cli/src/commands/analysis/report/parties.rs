@@ -5,7 +5,7 @@ use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::json;
 use tracemill_analysis::{Party, Visit, Window};
-use tracemill_pipeline::{grouped, plural};
+use tracemill_trace::run::words::{grouped, plural};
 
 /// A party that a visit of a page works for.
 struct Row<'r> {

@@ -6,7 +6,7 @@ use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::Value;
 use tracemill_analysis::Reflow;
-use tracemill_pipeline::{grouped, plural};
+use tracemill_trace::run::words::{grouped, plural};
 
 impl ReportInputs<'_> {
     pub(super) fn reflow(&self) -> Option<Section> {

@@ -7,7 +7,7 @@ use crate::report::id;
 use crate::table::ColumnAlignment;
 use serde_json::{Value, json};
 use tracemill_analysis::id_text;
-use tracemill_pipeline::grouped;
+use tracemill_trace::run::words::grouped;
 
 /// What stands in a table, or is a figure.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use tracemill_analysis::{
     Blocks, Counted, Report, Spread, Stretch, ThreadSums, Trace, TreePath, TreeRow,
 };
-use tracemill_pipeline::{grouped, plural};
+use tracemill_trace::run::words::{grouped, plural};
 
 /// What sections are made of.
 pub(super) struct ReportInputs<'a> {

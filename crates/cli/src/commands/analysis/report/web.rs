@@ -4,7 +4,7 @@ use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::{Value, json};
 use tracemill_analysis::{Interaction, LargestPaint, Request, Told, Visit, Window};
-use tracemill_pipeline::{grouped, plural};
+use tracemill_trace::run::words::{grouped, plural};
 
 fn ms(us: f64) -> Cell {
     Cell::Ms(us / 1000.0)

@@ -7,7 +7,7 @@ use crate::markdown::cell;
 use crate::table::ColumnAlignment;
 use crate::wrap::push_line;
 use serde_json::{Map, Value, json};
-use tracemill_pipeline::grouped;
+use tracemill_trace::run::words::grouped;
 use unicode_width::UnicodeWidthStr;
 
 /// What the page begins with.

@@ -1,0 +1,493 @@
+//! One piece of a profile, decoded: the args of a `ProfileChunk` or `CpuProfile` event, or a whole `.cpuprofile`.
+//!
+//! Numbers go into columns; text (call frames, unknown keys) stays where it stands in the input and is referred to by
+//! place. Both ways to write a tree are read, `parent` and `children`, and the old one with nodes inside nodes (`head`),
+//! without recursion. What is no profile data is counted as a flaw at its place.
+//!
+//! Source of the layout: `V8` (`CpuProfile::StreamPendingTraceEvents`), checked against the corpus. Decoded with our own
+//! [`Cursor`] instead of serde: one `NaN` or raw byte costs its element there, the whole chunk with serde_json.
+
+use crate::chunk::numbers::{NO_ID, double, odd_id, whole_nanos};
+use crate::chunk::source::ProfileSource;
+use crate::chunk::text::Text;
+use std::ops::Range;
+use tracemill_tokenizer::Cursor;
+use tracemill_trace::run::flaws::{FlawKind, Flaws};
+
+/// No hit count of its own.
+pub(crate) const NO_HITS: u32 = u32::MAX;
+
+/// A node of the call tree, as it is written.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its id, as the producer numbered it.
+    pub id: u64,
+    /// Id of its parent; [`NO_ID`] if it names none.
+    pub parent: u64,
+    /// Where its object stands, from `{` to `}`.
+    pub text: Text,
+    /// Its `hitCount`; [`NO_HITS`] if it has none.
+    pub hits: u32,
+    /// Its `children`, in [`Chunk::children`]; `None` if it has no such key.
+    pub children: Option<Range<u32>>,
+}
+
+/// An entry of `trace_ids`.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceId {
+    /// The id of the sample, with its quotes.
+    pub key: Text,
+    /// Id of the node that the sample names.
+    pub node: u64,
+}
+
+/// An unknown key of a profile.
+#[derive(Clone, Debug)]
+pub struct Extra {
+    /// The key, with its quotes.
+    pub key: Text,
+    /// Its value.
+    pub value: Text,
+}
+
+/// A piece of a profile, in columns; [`decode_into`](crate::decode_into) fills it. Times are nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Chunk {
+    /// New nodes of the call tree.
+    pub nodes: Vec<Node>,
+    /// Ids of children, of all nodes that list them, one list behind the other: `children` of nodes are ranges of it.
+    pub children: Vec<u64>,
+    /// Ids of the nodes that samples name; [`NO_ID`] where one names none.
+    pub samples: Vec<u64>,
+    /// Nanoseconds from the sample before to each, of the first from the last one of the chunk before; negative where a clock ran backwards.
+    pub deltas: Vec<i64>,
+    /// Steps that are written finer than that: their index in `deltas`, ascending, and the double nearest to their microseconds.
+    pub finer: Vec<(u32, f64)>,
+    /// Lines of samples, 0 where one is no number; `None` without the key. They may be more than `samples`, or fewer.
+    pub lines: Option<Vec<i64>>,
+    /// Columns of samples, as `lines`.
+    pub columns: Option<Vec<i64>>,
+    /// Ids of samples that programs name.
+    pub trace_ids: Vec<TraceId>,
+    /// Members of the data or of its `cpuProfile` that mean nothing here, in the order in which they came: they are kept.
+    pub extras: Vec<Extra>,
+    /// Start of the recording, in nanoseconds.
+    pub start: Option<i64>,
+    /// End of the recording, in nanoseconds.
+    pub end: Option<i64>,
+    /// What made it.
+    pub source: Option<ProfileSource>,
+    /// Text that is not in the input as it is meant: [`Text::decoded_at`] are ranges of it.
+    pub decoded_text: Vec<u8>,
+    /// Absolute times of the old form, which become deltas, and where their list begins.
+    timestamps: Option<(Vec<i64>, u64)>,
+    /// What is wrong with it, by kind, with offsets among all inputs.
+    pub flaws: Flaws,
+}
+
+impl Chunk {
+    /// Adds the args that `args` begins with, which stand at `base` among all inputs. Cost: one pass over them, about 1 ns a byte.
+    pub fn read_args(&mut self, args: &[u8], base: u64) {
+        Decoder::new(args, base, self).args();
+    }
+
+    /// The same without samples, their times, lines and columns, which are most of a chunk and go by at a tenth of the cost.
+    pub(crate) fn read_args_but_samples(&mut self, args: &[u8], base: u64) {
+        Decoder { with_samples: false, ..Decoder::new(args, base, self) }.args();
+    }
+
+    /// The sum of its steps in nanoseconds, which ends at the bounds of 64 bits.
+    pub fn duration(&self) -> i64 {
+        self.deltas.iter().fold(0, |sum: i64, &delta| sum.saturating_add(delta))
+    }
+
+    /// Forgets everything, but keeps the memory for the next chunk.
+    pub fn clear(&mut self) {
+        let own = std::mem::take(self);
+        *self = Chunk {
+            nodes: emptied(own.nodes),
+            children: emptied(own.children),
+            samples: emptied(own.samples),
+            deltas: emptied(own.deltas),
+            finer: emptied(own.finer),
+            trace_ids: emptied(own.trace_ids),
+            extras: emptied(own.extras),
+            decoded_text: emptied(own.decoded_text),
+            ..Chunk::default()
+        };
+    }
+
+    /// Decodes one member of a whole profile, such as its nodes without its samples.
+    pub fn read_member(&mut self, key: &[u8], value: &[u8], base: u64) {
+        let mut decoder = Decoder::new(value, base, self);
+        decoder.profile_member(key);
+        decoder.note_passed();
+    }
+
+    /// Reads nodes of an array, from inside it, that stands at `base`, until there are `most`; returns the bytes used.
+    pub fn read_nodes(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
+        self.read_list(rest, base, |own| {
+            while own.chunk.nodes.len() < most && own.cursor.next_element() {
+                own.node();
+            }
+        })
+    }
+
+    /// The same for ids of samples.
+    pub fn read_samples(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
+        self.read_list(rest, base, |own| own.sample_ids(most))
+    }
+
+    /// The same for steps of time.
+    pub fn read_deltas(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
+        self.read_list(rest, base, |own| own.deltas(most))
+    }
+
+    fn read_list(
+        &mut self,
+        rest: &[u8],
+        base: u64,
+        read: impl FnOnce(&mut Decoder<'_, '_>),
+    ) -> usize {
+        let mut decoder = Decoder::new(rest, base, self);
+        read(&mut decoder);
+        decoder.note_passed();
+        decoder.cursor.offset()
+    }
+
+    /// The old form has absolute times, and start and end in seconds, often whole: the times decide, as in DevTools.
+    pub fn finish(&mut self) {
+        let Some((times, at)) = self.timestamps.take() else { return };
+        self.start = times.first().copied();
+        self.end = times.iter().copied().max();
+        let before = times.first().into_iter().chain(&times);
+        for (time, &before) in times.iter().zip(before) {
+            let delta = time.checked_sub(before);
+            if delta.is_none() {
+                self.flaws.add(FlawKind::Delta, at);
+            }
+            self.deltas.push(delta.unwrap_or(0));
+        }
+    }
+}
+
+fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
+    list.clear();
+    list
+}
+
+pub(crate) struct Decoder<'b, 'c> {
+    pub cursor: Cursor<'b>,
+    /// What the cursor goes over.
+    bytes: &'b [u8],
+    /// Where that begins among all inputs.
+    base: u64,
+    pub chunk: &'c mut Chunk,
+    with_samples: bool,
+}
+
+impl<'b, 'c> Decoder<'b, 'c> {
+    fn new(bytes: &'b [u8], base: u64, chunk: &'c mut Chunk) -> Self {
+        Decoder { cursor: Cursor::new(bytes), bytes, base, chunk, with_samples: true }
+    }
+
+    pub(crate) fn here(&self) -> u64 {
+        self.base + self.cursor.offset() as u64
+    }
+
+    #[cold]
+    pub(crate) fn flaw(&mut self, kind: FlawKind) {
+        let here = self.here();
+        self.chunk.flaws.add(kind, here);
+    }
+
+    /// Counts what was stepped over.
+    fn note_passed(&mut self) {
+        if let Some((count, at)) = self.cursor.passed() {
+            self.chunk.flaws.add_many(FlawKind::Text, self.base + at as u64, count);
+        }
+    }
+
+    /// Enters the bracket that belongs here; counts anything else but `null`, and takes it.
+    pub(crate) fn expect(&mut self, bracket: u8) -> bool {
+        if self.cursor.enter(bracket) {
+            return true;
+        }
+        let at = self.here();
+        if self.cursor.value() != b"null" {
+            self.chunk.flaws.add(FlawKind::Shape, at);
+        }
+        false
+    }
+
+    /// Reads args to their end.
+    fn args(mut self) {
+        if self.expect(b'{') {
+            while let Some(key) = self.cursor.next_key() {
+                match &*key {
+                    b"data" => self.data(),
+                    _ => {
+                        self.cursor.value();
+                    }
+                }
+            }
+        }
+        self.note_passed();
+        self.chunk.finish();
+    }
+
+    fn data(&mut self) {
+        if !self.expect(b'{') {
+            return;
+        }
+        while let Some(key) = self.cursor.next_key() {
+            match &*key {
+                b"cpuProfile" => self.profile(),
+                b"source" => self.source(),
+                key => self.profile_member(key),
+            }
+        }
+    }
+
+    fn source(&mut self) {
+        let at = self.here();
+        match ProfileSource::of(self.cursor.value()) {
+            Some(source) => self.chunk.source = Some(source),
+            None => self.chunk.flaws.add(FlawKind::Shape, at),
+        }
+    }
+
+    fn profile(&mut self) {
+        if !self.expect(b'{') {
+            return;
+        }
+        while let Some(key) = self.cursor.next_key() {
+            self.profile_member(&key);
+        }
+    }
+
+    /// A key of a profile, or of the data that hold it: producers differ in where they put some of them.
+    fn profile_member(&mut self, key: &[u8]) {
+        match key {
+            b"nodes" => self.nodes(),
+            b"head" => self.head(),
+            b"samples" | b"timeDeltas" | b"timestamps" | b"lines" | b"columns"
+                if !self.with_samples =>
+            {
+                self.cursor.value();
+            }
+            b"samples" if self.expect(b'[') => self.sample_ids(usize::MAX),
+            b"timeDeltas" if self.expect(b'[') => self.deltas(usize::MAX),
+            b"samples" | b"timeDeltas" => {}
+            b"timestamps" => {
+                let here = self.here();
+                let (mut times, at) = self.chunk.timestamps.take().unwrap_or((Vec::new(), here));
+                if self.expect(b'[') {
+                    self.times(&mut times, usize::MAX, |_, _| {});
+                }
+                self.chunk.timestamps = Some((times, at));
+            }
+            b"lines" => self.chunk.lines = self.positions(),
+            b"columns" => self.chunk.columns = self.positions(),
+            b"trace_ids" | b"traceIds" => self.trace_ids(),
+            b"startTime" => self.chunk.start = self.time(|_| {}),
+            b"endTime" => self.chunk.end = self.time(|_| {}),
+            _ => self.extra(),
+        }
+    }
+
+    /// The text that begins at `at`, as far as the cursor has come.
+    fn text_from(&self, at: u64) -> Text {
+        let start = (at - self.base) as usize;
+        let text = self.bytes[start..self.cursor.offset()].trim_ascii_end();
+        Text { offset: at, len: text.len() as u64 }
+    }
+
+    fn extra(&mut self) {
+        let key = self.key();
+        let value = Text { offset: self.here(), len: self.cursor.value().len() as u64 };
+        self.chunk.extras.push(Extra { key, value });
+    }
+
+    /// The last key, as it is written.
+    fn key(&self) -> Text {
+        let (key, at) = self.cursor.key();
+        Text { offset: self.base + at as u64, len: key.len() as u64 }
+    }
+
+    fn nodes(&mut self) {
+        if !self.expect(b'[') {
+            return;
+        }
+        while self.cursor.next_element() {
+            self.node();
+        }
+    }
+
+    fn node(&mut self) {
+        let at = self.here();
+        if !self.cursor.enter(b'{') {
+            self.flaw(FlawKind::Node);
+            self.cursor.value();
+            return;
+        }
+        let text = Text::default();
+        let mut node = Node { id: NO_ID, parent: NO_ID, text, hits: NO_HITS, children: None };
+        while let Some(key) = self.cursor.next_key() {
+            match &*key {
+                b"id" => node.id = self.id().unwrap_or(NO_ID),
+                b"parent" => node.parent = self.parent(),
+                b"hitCount" => node.hits = self.hits(),
+                b"children" => node.children = self.children(),
+                _ => {
+                    self.cursor.value();
+                }
+            }
+        }
+        node.text = self.text_from(at);
+        if node.id == NO_ID {
+            return self.chunk.flaws.add(FlawKind::Node, at);
+        }
+        self.chunk.nodes.push(node);
+    }
+
+    /// A node id: a whole number that is not negative, of up to 64 bits, possibly in quotes.
+    #[inline]
+    pub(crate) fn id(&mut self) -> Option<u64> {
+        match self.cursor.integer() {
+            Some(id) => u64::try_from(id).ok(),
+            None => odd_id(self.cursor.value()),
+        }
+    }
+
+    /// `null` is no parent; what is no id names a node that does not exist.
+    fn parent(&mut self) -> u64 {
+        if self.cursor.peek() == b'n' {
+            self.cursor.value();
+            return NO_ID;
+        }
+        self.id().unwrap_or(NO_ID - 1)
+    }
+
+    pub(crate) fn hits(&mut self) -> u32 {
+        match self.cursor.integer() {
+            Some(hits) => u32::try_from(hits).unwrap_or(NO_HITS),
+            None => {
+                self.cursor.value();
+                NO_HITS
+            }
+        }
+    }
+
+    fn children(&mut self) -> Option<Range<u32>> {
+        if !self.expect(b'[') {
+            return None;
+        }
+        let start = self.chunk.children.len() as u32;
+        while self.cursor.next_element() {
+            let at = self.here();
+            match self.id() {
+                Some(id) => self.chunk.children.push(id),
+                None => self.chunk.flaws.add(FlawKind::Child, at),
+            }
+        }
+        Some(start..self.chunk.children.len() as u32)
+    }
+
+    /// Elements of a list that was entered, until there are `most`.
+    fn sample_ids(&mut self, most: usize) {
+        // what is no id still has a time: it is counted when it is found to name nobody
+        while self.chunk.samples.len() < most {
+            let samples = &mut self.chunk.samples;
+            self.cursor.integers(|id| {
+                samples.push(u64::try_from(id).unwrap_or(NO_ID));
+                samples.len() < most
+            });
+            if samples.len() >= most || !self.cursor.next_element() {
+                return;
+            }
+            let id = self.id().unwrap_or(NO_ID);
+            self.chunk.samples.push(id);
+        }
+    }
+
+    /// The same for steps of time.
+    fn deltas(&mut self, most: usize) {
+        let mut deltas = std::mem::take(&mut self.chunk.deltas);
+        let mut finer = std::mem::take(&mut self.chunk.finer);
+        self.times(&mut deltas, most, |at, micros| finer.push((at as u32, micros)));
+        (self.chunk.deltas, self.chunk.finer) = (deltas, finer);
+    }
+
+    /// The same for times in nanoseconds; `finer` is told the number and the microseconds of each that they do not hold.
+    fn times(&mut self, out: &mut Vec<i64>, most: usize, mut finer: impl FnMut(usize, f64)) {
+        while out.len() < most {
+            self.cursor.integers(|micros| {
+                out.push(micros * 1000);
+                out.len() < most
+            });
+            if out.len() >= most || !self.cursor.next_element() {
+                return;
+            }
+            let at = self.here();
+            let time = self.time(|micros| finer(out.len(), micros));
+            if time.is_none() {
+                self.chunk.flaws.add(FlawKind::Delta, at);
+            }
+            out.push(time.unwrap_or(0));
+        }
+    }
+
+    /// Microseconds to nanoseconds; `finer` is told those that nanoseconds do not hold.
+    #[inline]
+    fn time(&mut self, finer: impl FnOnce(f64)) -> Option<i64> {
+        if let Some(micros) = self.cursor.integer() {
+            return micros.checked_mul(1000);
+        }
+        let at = self.here();
+        let value = self.cursor.value();
+        let (time, exact) = whole_nanos(value)?;
+        if !exact {
+            self.chunk.flaws.add(FlawKind::Rounded, at);
+            if let Some(micros) = double(value) {
+                finer(micros);
+            }
+        }
+        Some(time)
+    }
+
+    fn positions(&mut self) -> Option<Vec<i64>> {
+        if !self.expect(b'[') {
+            return None;
+        }
+        let mut positions = Vec::with_capacity(self.chunk.samples.len());
+        loop {
+            self.cursor.integers(|position| {
+                positions.push(position);
+                true
+            });
+            if !self.cursor.next_element() {
+                return Some(positions);
+            }
+            let position = self.cursor.integer();
+            if position.is_none() {
+                self.flaw(FlawKind::Lines);
+                self.cursor.value();
+            }
+            positions.push(position.unwrap_or(0));
+        }
+    }
+
+    fn trace_ids(&mut self) {
+        if !self.expect(b'{') {
+            return;
+        }
+        while self.cursor.next_key().is_some() {
+            let key = self.key();
+            match self.id() {
+                Some(node) => self.chunk.trace_ids.push(TraceId { key, node }),
+                None => self.chunk.flaws.add(FlawKind::TraceId, key.offset),
+            }
+        }
+    }
+}

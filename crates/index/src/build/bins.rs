@@ -1,0 +1,278 @@
+//! Sums over stretches of time of what begins in a lane: what is too short to be listed by itself, for who draws it.
+//!
+//! A bin is 2^k ns long and begins at a multiple of that. k is the least for which there are at most so many bins: that is known when all is
+//! read; until then bins of a k are kept that grows with what was seen, and that it reaches in any case. Those of a greater k are
+//! sums of those of a lesser one, so what is joined late is what would have been counted at once.
+
+use crate::format::{Writer, bins::NO_NAME, id};
+use crate::pages::write_rows;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tracemill_trace::spill::hash::HashMap;
+
+/// What begins in a bin.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bin {
+    pub(super) count: u64,
+    /// Nanoseconds in all; of a counter the least value, as bits.
+    pub(super) busy: i64,
+    /// Of the longest; of a counter the greatest value.
+    pub(super) longest: i64,
+    /// Where the longest stands: of several the first.
+    pub(super) place: u64,
+    /// What the longest is called.
+    pub(super) name: u32,
+    pub(super) is_counter: bool,
+}
+
+impl Bin {
+    /// That of one interval or moment.
+    pub(super) fn of(dur: i64, place: u64, name: u32) -> Self {
+        Bin { count: 1, busy: dur, longest: dur, place, name, is_counter: false }
+    }
+
+    /// That of one sample.
+    pub(super) fn of_sample(value: f64, place: u64) -> Self {
+        let bits = value.to_bits() as i64;
+        Bin { count: 1, busy: bits, longest: bits, place, name: 0, is_counter: true }
+    }
+
+    fn join(&mut self, other: &Bin) {
+        self.count += other.count;
+        if self.is_counter {
+            // so that of 0 and -0 it is the same in any order
+            let is_less = |a: i64, b: i64| {
+                f64::from_bits(a as u64).total_cmp(&f64::from_bits(b as u64)).is_lt()
+            };
+            if is_less(other.busy, self.busy) {
+                self.busy = other.busy;
+            }
+            if is_less(self.longest, other.longest) {
+                self.longest = other.longest;
+            }
+            return;
+        }
+        self.busy = self.busy.saturating_add(other.busy);
+        let is_longer = |own: &Bin| (own.longest, !own.place);
+        if is_longer(other) > is_longer(self) {
+            (self.longest, self.place, self.name) = (other.longest, other.place, other.name);
+        }
+    }
+}
+
+/// A lane, and which of its bins.
+type Key = (u32, i64);
+
+fn join(all: &mut HashMap<Key, Bin>, key: Key, bin: Bin) {
+    all.entry(key).and_modify(|own| own.join(&bin)).or_insert(bin);
+}
+
+/// Those of one part of the text.
+pub(super) struct PartBins {
+    level: u32,
+    all: HashMap<Key, Bin>,
+    /// The last bins of lanes, by these: neighbours in a lane mostly are of one bin.
+    last: [Option<(Key, Bin)>; LAST],
+}
+
+/// Lanes that take turns, about.
+const LAST: usize = 64;
+
+impl PartBins {
+    pub(super) fn new(level: u32) -> Self {
+        PartBins { level, all: HashMap::default(), last: [None; LAST] }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, lane: u32, start: i64, bin: Bin) {
+        let key = (lane, start >> self.level);
+        match &mut self.last[lane as usize % LAST] {
+            Some((own, last)) if *own == key => last.join(&bin),
+            last => {
+                if let Some((own, last)) = last.replace((key, bin)) {
+                    join(&mut self.all, own, last);
+                }
+            }
+        }
+    }
+}
+
+impl PartBins {
+    /// Gives lane, begin and count of each that is of no counter; some come twice.
+    pub(super) fn each(&self, mut visit: impl FnMut(u32, (i64, u32), u64)) {
+        let last = self.last.iter().flatten().map(|(key, bin)| (key, bin));
+        for ((lane, number), bin) in self.all.iter().chain(last) {
+            if !bin.is_counter {
+                visit(*lane, (number << self.level, self.level), bin.count);
+            }
+        }
+    }
+}
+
+/// Those of the whole text.
+pub(super) struct AllBins {
+    /// They are 2 to the power of it long.
+    pub(super) level: u32,
+    floor: Arc<AtomicU32>,
+    most: usize,
+    all: HashMap<Key, Bin>,
+    /// Whether there are more lanes than bins may be: then none is kept.
+    is_full: bool,
+}
+
+impl AllBins {
+    /// None yet, of at most so many.
+    pub(super) fn new(most: usize) -> Self {
+        AllBins { level: 0, floor: Arc::default(), most, all: HashMap::default(), is_full: false }
+    }
+
+    /// What workers look at.
+    pub(super) fn floor(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.floor)
+    }
+
+    /// The next part, whose lanes and names have these numbers.
+    pub(super) fn append(
+        &mut self,
+        mut part: PartBins,
+        lane: impl Fn(u32) -> u32,
+        name: impl Fn(u32) -> u32,
+    ) {
+        for (key, bin) in part.last.into_iter().flatten() {
+            join(&mut part.all, key, bin);
+        }
+        #[expect(clippy::iter_over_hash_type, reason = "joined bins are the same in any order")]
+        for ((own, number), bin) in part.all {
+            // samples have no name
+            let name = if bin.is_counter { 0 } else { name(bin.name) };
+            let bin = Bin { name, ..bin };
+            self.put((lane(own), number >> (self.level - part.level)), bin);
+        }
+        self.fit();
+    }
+
+    /// One interval more.
+    pub(super) fn add(&mut self, lane: u32, start: i64, bin: Bin) {
+        self.put((lane, start >> self.level), bin);
+        self.fit();
+    }
+
+    fn put(&mut self, key: Key, bin: Bin) {
+        if !self.is_full {
+            join(&mut self.all, key, bin);
+        }
+    }
+
+    fn fit(&mut self) {
+        if self.all.len() > self.most && self.level < 63 {
+            self.coarsen();
+        }
+        if !self.fits() {
+            (self.all, self.is_full) = (HashMap::default(), true);
+        }
+        self.floor.store(self.level, Relaxed);
+    }
+
+    /// Joins bins until there are few enough.
+    #[cold]
+    fn coarsen(&mut self) {
+        let mut rows: Vec<(Key, Bin)> = std::mem::take(&mut self.all).into_iter().collect();
+        rows.sort_unstable_by_key(|&(key, _)| key);
+        // neighbours are of one bin behind the bit at which they differ
+        let mut apart = [0_usize; 65];
+        for pair in rows.windows(2) {
+            let [((lane, own), _), ((next_lane, next), _)] = [pair[0], pair[1]];
+            let bits = if lane == next_lane { 64 - (own ^ next).leading_zeros() } else { 64 };
+            apart[bits as usize] += 1;
+        }
+        let bins = |steps: u32| 1 + apart[steps as usize + 1..].iter().sum::<usize>();
+        let steps = (1..63 - self.level).find(|&steps| bins(steps) <= self.most);
+        let steps = steps.unwrap_or(63 - self.level);
+        self.level += steps;
+        self.all.reserve(bins(steps));
+        for ((lane, number), bin) in rows {
+            self.put((lane, number >> steps), bin);
+        }
+    }
+
+    /// Whether there are few enough.
+    pub(super) fn fits(&self) -> bool {
+        !self.is_full && self.all.len() <= self.most
+    }
+
+    /// Writes their section: without what is listed by itself, of which `listed` gives lanes, starts and durations, and which has what is longer
+    /// than 2 to the power of a level.
+    pub(super) fn write<W: io::Write>(
+        &self,
+        number_of: impl Fn(u32) -> u64,
+        level: u32,
+        listed: impl FnOnce(&mut dyn FnMut(u32, i64, i64)) -> io::Result<()>,
+        to: &mut Writer<W>,
+    ) -> io::Result<()> {
+        let mut all = self.all.clone();
+        listed(&mut |lane, start, dur| {
+            if let Some(bin) = all.get_mut(&(lane, start >> self.level)) {
+                bin.count = bin.count.saturating_sub(1);
+                bin.busy = bin.busy.saturating_sub(dur);
+            }
+        })?;
+        let mut rows: Vec<Row> = all
+            .into_iter()
+            .filter(|(_, bin)| bin.count > 0)
+            .map(|((lane, number), bin)| (number_of(lane), number, bin))
+            .collect();
+        rows.sort_unstable_by_key(|&(lane, number, _)| (lane, number));
+        for (_, _, bin) in &mut rows {
+            let is_listed = crate::meta::level(bin.longest.unsigned_abs()) > level;
+            if is_listed && !bin.is_counter {
+                bin.name = NO_NAME;
+            }
+        }
+        let row = |(lane, number, bin): Row| {
+            let Bin { count, busy, longest, name, .. } = bin;
+            let row = [lane, number as u64, count, busy as u64, longest as u64, u64::from(name)];
+            (row, lane)
+        };
+        write_rows(id::BINS, rows.into_iter().map(row), to)
+    }
+}
+
+/// Number of the lane, which of its bins, and that.
+type Row = (u64, i64, Bin);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What remains of bins that were counted in parts of so many intervals.
+    fn counted(all: &[(u32, i64, i64)], each: usize) -> (u32, Vec<(Key, u64, i64, u32)>) {
+        let mut bins = AllBins::new(20);
+        for (number, part) in all.chunks(each).enumerate() {
+            let mut own = PartBins::new(bins.floor().load(Relaxed));
+            for (at, &(lane, start, dur)) in part.iter().enumerate() {
+                let place = (number * each + at) as u64;
+                own.add(lane, start, Bin::of(dur, place, place as u32));
+            }
+            bins.append(own, |lane| lane, |name| name);
+        }
+        let mut rows: Vec<_> =
+            bins.all.iter().map(|(key, bin)| (*key, bin.count, bin.busy, bin.name)).collect();
+        rows.sort_unstable();
+        (bins.level, rows)
+    }
+
+    #[test]
+    fn cuts_between_parts_make_no_difference() {
+        // two of them are remembered in one place
+        let lane = |at: i64| [0, LAST as u32, 5][at as usize % 3];
+        let event = |at: i64| (lane(at), (at * 7919) % 5000 - 1000, at % 11);
+        let all: Vec<_> = (0..700).map(event).collect();
+        let whole = counted(&all, 700);
+        assert!(whole.0 > 0 && whole.1.len() <= 20);
+        assert_eq!(whole.1.iter().map(|row| row.1).sum::<u64>(), 700);
+        for each in [1, 7, 64, 699] {
+            assert_eq!(counted(&all, each), whole, "{each}");
+        }
+    }
+}

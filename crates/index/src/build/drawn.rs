@@ -1,0 +1,371 @@
+//! What is drawn of a trace: names and sums of them, lanes that are no threads, and bins of what is short.
+
+use super::bins::{AllBins, Bin, PartBins};
+use super::granule_names::{GranuleNames, NamePlace, PartNames, append};
+use super::lasting::{Lasting, LastingEvent, PlacedEvent};
+use super::span::Span;
+use crate::drawing::{Labels, LaneKey, LaneKind, LaneTable, NAME_MOST, Seen, Shape, cut};
+use crate::format::{Writer, bins::NO_NAME, id, spans};
+use crate::pages::{Rows, TEXT_MOST as TEXT_OF_ROW};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tracemill_inspect::info::Table;
+use tracemill_tokenizer::Event;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::event::thread_table::ids_of_key;
+use tracemill_trace::event::{PairKind, PairStep};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::SpillVec;
+
+/// Names that an index has: the first so many of a text.
+const NAMES_MOST: usize = 1 << 16;
+/// Bytes of them.
+const TEXT_MOST: usize = 4 << 20;
+/// Lanes that are no threads, at most.
+const LANES_MOST: usize = 1 << 18;
+/// Bytes of text to a bin at least, taken over the whole text, and how many there are at most and have room in any case.
+const EACH: u64 = 8 << 10;
+const BINS_MOST: u64 = 1 << 16;
+const BINS_LEAST: u64 = 1 << 9;
+/// Stands in numbers of lanes that are no threads.
+pub(super) const OTHER: u32 = 1 << 31;
+
+/// What is known of the intervals and moments of a name.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    count: u64,
+    total: i64,
+    longest: i64,
+}
+
+impl Sum {
+    fn add(&mut self, later: Sum) {
+        self.count += later.count;
+        self.total = self.total.saturating_add(later.total);
+        self.longest = self.longest.max(later.longest);
+    }
+}
+
+/// The lane of an interval that is drawn.
+fn lane_of(span: &Span) -> Option<u32> {
+    match span.kind {
+        spans::COMPLETE | spans::PAIR => Some(span.thread),
+        spans::ASYNC | spans::LEGACY => Some(span.track | OTHER),
+        _ => None,
+    }
+}
+
+/// What is found in one part of the text.
+pub(super) struct PartDrawn {
+    /// Lanes alone: names are those that were counted.
+    labels: Labels,
+    sums: Vec<Sum>,
+    bins: PartBins,
+    names: PartNames,
+}
+
+impl PartDrawn {
+    pub(super) fn new(floor: &AtomicU32) -> Self {
+        PartDrawn {
+            labels: Labels::default(),
+            sums: Vec::new(),
+            bins: PartBins::new(floor.load(Relaxed)),
+            names: PartNames::default(),
+        }
+    }
+
+    /// An event with a time, in the last of so many granules; gives the number of its lane, if that is no thread.
+    #[inline]
+    pub(super) fn note(
+        &mut self,
+        event: &Event<'_>,
+        &PlacedEvent { letter, ts, end, place, thread, name, .. }: &PlacedEvent,
+        granules: usize,
+    ) -> u32 {
+        let start = ts.map_or(0, |ts| ts.floor);
+        match Shape::of(letter) {
+            Shape::Complete => {
+                let dur = end.saturating_sub(start);
+                self.add(thread, start, dur, place, name);
+            }
+            Shape::Moment(LaneKind::Thread) => self.add(thread, start, 0, place, name),
+            Shape::Moment(kind) => {
+                let lane = self.labels.lane(event, kind);
+                self.add(lane | OTHER, start, 0, place, name);
+            }
+            Shape::Begin(kind) => {
+                self.names.note(place, name, granules);
+                return if kind == LaneKind::Thread { 0 } else { self.labels.lane(event, kind) };
+            }
+            Shape::Samples => {
+                let PartDrawn { labels, bins, .. } = self;
+                labels.samples(event, |lane, value| {
+                    bins.add(lane | OTHER, start, Bin::of_sample(value, place));
+                });
+                return 0;
+            }
+            Shape::End(_) | Shape::Flow | Shape::None => return 0,
+        }
+        self.names.note(place, name, granules);
+        0
+    }
+
+    #[inline]
+    fn add(&mut self, lane: u32, start: i64, dur: i64, place: u64, name: u32) {
+        self.bins.add(lane, start, Bin::of(dur, place, name));
+        let at = name as usize;
+        if at >= self.sums.len() {
+            self.sums.resize(at + 1, Sum::default());
+        }
+        self.sums[at].add(Sum { count: 1, total: dur, longest: dur });
+    }
+
+    /// Adds what begins here to what was seen of the trace, of these threads.
+    pub(super) fn show(&self, threads: &Table, lasting: &Lasting, seen: &Seen) {
+        let mut seen = seen.count(lasting.times);
+        let mut process = |pid| seen.process(pid);
+        let of_threads: Vec<usize> =
+            threads.entries().map(|own| process(ids_of_key(own.key).0)).collect();
+        let of_others: Vec<usize> =
+            self.labels.lanes.all().iter().map(|own| process(&own.pid)).collect();
+        self.bins.each(|lane, stretch, events| {
+            let of = if lane & OTHER == 0 { &of_threads } else { &of_others };
+            let process = of.get((lane & !OTHER) as usize).copied().unwrap_or_default();
+            seen.add(process, stretch, events);
+        });
+        // ends come later
+        let begins = |own: &&LastingEvent| {
+            own.part.step == PairStep::Begin
+                && !matches!(own.part.kind, PairKind::Flow | PairKind::Counter)
+        };
+        for own in lasting.parts.iter().filter(begins) {
+            let process = of_threads.get(own.thread as usize).copied().unwrap_or_default();
+            seen.add(process, (own.part.entry.time, 0), 1);
+        }
+    }
+
+    /// Forgets what joined granules have twice.
+    pub(super) fn seal(&mut self, granules: &super::granules::PartGranules) {
+        self.names.seal(granules);
+    }
+}
+
+/// Numbers in the whole text of the lanes and names of a part.
+pub(super) struct Numbers {
+    names: Vec<u32>,
+    others: Vec<u32>,
+}
+
+impl Numbers {
+    pub(super) fn name(&self, own: u32) -> u32 {
+        self.names.get(own as usize).copied().unwrap_or(NO_NAME)
+    }
+
+    pub(super) fn track(&self, own: u32) -> u32 {
+        self.others.get(own as usize).copied().unwrap_or_default()
+    }
+}
+
+/// What is drawn of the whole text.
+pub(super) struct AllDrawn {
+    names: Names,
+    text: usize,
+    sums: Vec<Sum>,
+    /// Whether all names have numbers.
+    is_complete: bool,
+    others: LaneTable,
+    /// Bytes of heap of these, and the room that they have.
+    taken: u64,
+    room: Quota,
+    bins: AllBins,
+    granules: SpillVec<NamePlace>,
+}
+
+impl AllDrawn {
+    /// Nothing yet, of a text of about so many bytes.
+    pub(super) fn new(text: u64, granules: SpillVec<NamePlace>, room: Quota) -> Self {
+        AllDrawn {
+            names: Names::default(),
+            text: 0,
+            sums: Vec::new(),
+            is_complete: true,
+            others: LaneTable::default(),
+            taken: 0,
+            room,
+            bins: AllBins::new((text / EACH).clamp(BINS_LEAST, BINS_MOST) as usize),
+            granules,
+        }
+    }
+
+    /// What workers look at.
+    pub(super) fn floor(&self) -> Arc<AtomicU32> {
+        self.bins.floor()
+    }
+
+    /// Takes a part, whose threads stand in these rows and whose names in this table.
+    pub(super) fn append(
+        &mut self,
+        part: PartDrawn,
+        rows: &[u32],
+        names: &Table,
+    ) -> Result<Numbers, Error> {
+        let names: Vec<u32> = names.entries().map(|entry| self.number(entry.key)).collect();
+        let numbers = Numbers { names, others: self.tracks(part.labels.lanes)? };
+        for (own, sum) in part.sums.into_iter().enumerate() {
+            self.add_to(numbers.name(own as u32), sum);
+        }
+        let lane = |own: u32| match own & OTHER {
+            0 => rows.get(own as usize).copied().unwrap_or_default(),
+            _ => numbers.track(own & !OTHER) | OTHER,
+        };
+        self.bins.append(part.bins, lane, |own| numbers.name(own));
+        append(&mut self.granules, part.names, &numbers.names)?;
+        Ok(numbers)
+    }
+
+    /// Numbers of the lanes of a part. One more than there may be tells that they are too many: then nothing is drawn by them.
+    fn tracks(&mut self, part: LaneTable) -> Result<Vec<u32>, Error> {
+        /// Of a lane beside its texts.
+        const LANE: usize = 96;
+        let number = |key: LaneKey| {
+            if let Some(known) = self.others.get(&key) {
+                return Ok(known);
+            }
+            if self.others.all().len() > LANES_MOST {
+                return Ok(0);
+            }
+            self.taken += (LANE + key.pid.len() + key.own.len()) as u64;
+            self.room.check(self.taken, "counters and tracks of operations")?;
+            Ok(self.others.add(key))
+        };
+        part.into_keys().into_iter().map(number).collect()
+    }
+
+    /// The number of a name as it was counted.
+    fn number(&mut self, key: &[u8]) -> u32 {
+        let text = match key {
+            [b'"', text @ .., b'"'] => text,
+            b"null" => b"",
+            key => key,
+        };
+        let mut short = Vec::new();
+        let text = match text.len() > NAME_MOST {
+            false => text,
+            true => {
+                short.extend_from_slice(cut(text));
+                short.extend_from_slice("…".as_bytes());
+                &short
+            }
+        };
+        if let Some(number) = self.names.find(text) {
+            return number;
+        }
+        if !self.is_complete || self.names.len() >= NAMES_MOST || self.text + text.len() > TEXT_MOST
+        {
+            self.is_complete = false;
+            return NO_NAME;
+        }
+        self.text += text.len();
+        self.names.number(text)
+    }
+
+    fn add_to(&mut self, name: u32, sum: Sum) {
+        if name == NO_NAME {
+            return;
+        }
+        let at = name as usize;
+        if at >= self.sums.len() {
+            self.sums.resize(at + 1, Sum::default());
+        }
+        self.sums[at].add(sum);
+    }
+
+    /// An interval of two ends.
+    pub(super) fn pair(&mut self, span: &Span) {
+        let Some(lane) = lane_of(span) else { return };
+        let dur = span.end.saturating_sub(span.start);
+        if span.flags & spans::OPEN == 0 {
+            self.bins.add(lane, span.start, Bin::of(dur, span.begin.place, span.name));
+            self.add_to(span.name, Sum { count: 1, total: dur, longest: dur });
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<Drawn, Error> {
+        let AllDrawn { names, sums, others, bins, granules, .. } = self;
+        let granules = GranuleNames(granules.finish()?);
+        Ok(Drawn { names, sums, others, bins, granules })
+    }
+}
+
+/// What is drawn, complete.
+pub(super) struct Drawn {
+    names: Names,
+    sums: Vec<Sum>,
+    others: LaneTable,
+    bins: AllBins,
+    pub(super) granules: GranuleNames,
+}
+
+impl Drawn {
+    /// Whether bins and lanes are few enough, with those of threads.
+    pub(super) fn fits(&self, threads: &Table) -> bool {
+        let has_room = |key: &crate::drawing::LaneKey| key.pid.len() + key.own.len() < 64 << 10;
+        self.bins.fits()
+            && self.others.all().len() <= LANES_MOST
+            && self.others.all().iter().all(has_room)
+            && threads.entries().all(|thread| thread.key.len() <= TEXT_OF_ROW)
+    }
+
+    /// Bins are 2 to the power of it long.
+    pub(super) fn level(&self) -> u32 {
+        self.bins.level
+    }
+
+    /// Writes the sections of names, of lanes and of bins; `threads` are the first lanes, and `listed` gives what is longer than 2 to the
+    /// power of a level.
+    pub(super) fn write<W: io::Write>(
+        &self,
+        threads: &Table,
+        level: u32,
+        listed: impl FnOnce(&mut dyn FnMut(&Span)) -> io::Result<()>,
+        to: &mut Writer<W>,
+    ) -> io::Result<()> {
+        to.section(id::NAMES)?;
+        let mut rows = Rows::with_text();
+        for number in 0..self.names.len() {
+            let Sum { count, total, longest } = self.sums.get(number).copied().unwrap_or_default();
+            let text = self.names.bytes_of(number as u32);
+            let row = [count, total as u64, longest as u64, text.len() as u64];
+            rows.push(row, (0, 0), &[text], to)?;
+        }
+        rows.end_page(to)?;
+        to.section(id::LANES)?;
+        let (mut rows, mut count) = (Rows::with_text(), 0);
+        for thread in threads.entries() {
+            let (pid, tid) = ids_of_key(thread.key);
+            rows.push([0, pid.len() as u64, tid.len() as u64], (0, 0), &[pid, tid], to)?;
+            count += 1;
+        }
+        for key in self.others.all() {
+            let kind = LaneKind::OF_EVENTS.iter().position(|kind| *kind == key.kind);
+            let row = [kind.unwrap_or_default() as u64, key.pid.len() as u64, key.own.len() as u64];
+            rows.push(row, (0, 0), &[&key.pid, &key.own], to)?;
+        }
+        rows.end_page(to)?;
+        let number_of = |lane: u32| match lane & OTHER {
+            0 => u64::from(lane),
+            _ => count + u64::from(lane & !OTHER),
+        };
+        let drawn = |take: &mut dyn FnMut(u32, i64, i64)| {
+            listed(&mut |span: &Span| {
+                let lane = lane_of(span).filter(|_| span.flags & spans::OPEN == 0);
+                lane.into_iter().for_each(|lane| {
+                    take(lane, span.start, span.end.saturating_sub(span.start));
+                });
+            })
+        };
+        self.bins.write(number_of, level, drawn, to)
+    }
+}

@@ -1,0 +1,356 @@
+//! Making indexes: one a trace, beside it.
+//!
+//! A file that grew is read as a whole again, so its index is that of the file as it is now, to the byte. To go on from the old one would take what
+//! that does not keep: J, T and the widths of bins fit a text of one length, and get less as it grows; self times, and which E ends which B, follow from
+//! all events in order of time, and later text may have earlier times. Kept, that is some 40 bytes an event, a sixth of the text, against 1/128
+//! that an index may take.
+
+use super::observer::{Built, build};
+use super::write::{Made, make};
+use crate::drawing::Seen;
+use crate::format::{Index, IndexError, Input, id};
+use crate::fresh::{Fit, fit, input_of, map};
+use crate::meta::Meta;
+use crate::place::{place_for, place_of};
+use serde::Serialize;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tracemill_join::config::Config;
+use tracemill_join::report::warning::Warning;
+use tracemill_tokenizer::Mapped;
+use tracemill_trace::input;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::os::Temporary;
+use tracemill_trace::output::{check_not_input, write_file};
+use tracemill_trace::read::InputWarning;
+use tracemill_trace::run::error::{Error, ErrorKind};
+use tracemill_trace::run::losses::InputReport;
+
+/// How indexes are made.
+#[derive(Clone, Debug, Default)]
+pub struct IndexConfig {
+    /// Where the index of the one input goes; beside it if `None`, or where [`Config::index_cache`] says.
+    pub output: Option<PathBuf>,
+    /// Also an index that is fresh is made anew, and a file that is no index is replaced.
+    pub replace: bool,
+    /// Nothing is written: it is made again and compared.
+    pub verify: bool,
+    /// How much windows of time would read is said.
+    pub reach: bool,
+}
+
+/// What became of an index.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct IndexReport {
+    /// The trace.
+    pub input: InputReport,
+    /// The index.
+    #[serde(serialize_with = "tracemill_join::report::rows::path")]
+    pub path: PathBuf,
+    /// Whether that is in [`Config::index_cache`].
+    pub is_elsewhere: bool,
+    /// Whether it was that of the trace already, and left alone.
+    pub is_fresh: bool,
+    /// With [`IndexConfig::verify`]: whether it is, but for the time of the last change, what was made again.
+    pub is_same: Option<bool>,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Granules are cut where time jumps by more than 2 to the power of this, in nanoseconds; unless it was left alone.
+    pub jump_level: Option<u32>,
+    /// Its sections.
+    pub sections: Vec<IndexSection>,
+    /// Names of sections that had no room.
+    pub left_out: Vec<String>,
+    /// With [`IndexConfig::reach`].
+    pub reach: Option<Reach>,
+    /// What the user should know, one sentence each.
+    pub warnings: Vec<Warning>,
+}
+
+/// A section of an index.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IndexSection {
+    /// Its name.
+    pub name: &'static str,
+    /// Its rows.
+    pub rows: u64,
+    /// Its bytes in the file.
+    pub bytes: u64,
+}
+
+/// Bytes of text in granules that a window of a hundredth of the trace touches, of so many such windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Reach {
+    /// The median.
+    pub median: u64,
+    /// The worst.
+    pub worst: u64,
+}
+
+/// Makes the index of each of `sources`: files, or folders whose traces are meant.
+///
+/// Cost: one pass over each on all cores, as `info()`, and a checksum of its events. An index takes at most 1/128 of the text,
+/// or 64 KiB.
+///
+/// ```
+/// use tracemill_pipeline::{Config, Source};
+/// use tracemill_index::{IndexConfig, index, index_path};
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},{"ph":"X","name":"b","pid":1,"tid":2,"ts":2000,"dur":900}]"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let reports = index(&[Source::Path(trace.clone())], &IndexConfig::default(), &config)?;
+/// assert_eq!(reports[0].path, index_path(&trace)); // trace.json.tmi, which other verbs find by themselves
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As `info()`; [`ErrorKind::Usage`] for what is no file, and for CPU profiles by themselves.
+pub fn index(
+    sources: &[Source],
+    wanted: &IndexConfig,
+    config: &Config,
+) -> Result<Vec<IndexReport>, Error> {
+    config.check()?;
+    let inputs = input::expand(sources)?;
+    let (mut reports, mut warnings) = (Vec::new(), Vec::new());
+    for input in &inputs {
+        match index_one(&input.source, wanted, config) {
+            Err(error) if input.is_found() && is_no_trace(&error) => {
+                InputWarning::leave_out(&mut warnings, error.to_string());
+            }
+            report => reports.push(report?),
+        }
+    }
+    if !warnings.is_empty() {
+        let warnings = warnings.into_iter().map(Warning::from).collect();
+        reports.push(IndexReport { warnings, ..IndexReport::default() });
+    }
+    Ok(reports)
+}
+
+fn is_no_trace(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotATrace { .. } | ErrorKind::Usage { .. })
+}
+
+fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<IndexReport, Error> {
+    let pipe = "only a file can have an index: write this input to a file first";
+    let Some(path) = source.file() else { return Err(refused(source, pipe)) };
+    let metadata = std::fs::metadata(path).map_err(|e| Error::read(path.display(), e))?;
+    if !metadata.is_file() {
+        return Err(refused(source, pipe));
+    }
+    let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
+    let (target, is_elsewhere) = match &wanted.output {
+        Some(output) => (output.clone(), false),
+        None if wanted.verify => (place_of(path, config), false),
+        None => place_for(path, &now, config)?,
+    };
+    check_not_input(&target, std::slice::from_ref(source))?;
+    let before = map(&target);
+    if !wanted.replace {
+        check_is_index(&target, &before)?;
+    }
+    if let Ok(Some(bytes)) = &before
+        && !wanted.replace
+        && !wanted.verify
+        && let Ok(index) = Index::open(bytes)
+        && let Some(input) = fresh_input(&index, &now, &source.to_string())
+    {
+        let mut report = IndexReport {
+            input,
+            path: target,
+            is_elsewhere,
+            is_fresh: true,
+            ..IndexReport::default()
+        };
+        describe(&mut report, wanted)?;
+        return Ok(report);
+    }
+    let (built, mut made) = read(source, &now, None, config)?;
+    let warnings = warnings_of(&built);
+    let mut report = IndexReport {
+        input: built.report.inputs.into_iter().next().unwrap_or_default(),
+        path: target.clone(),
+        is_elsewhere,
+        jump_level: Some(made.level),
+        left_out: made.left_out.clone(),
+        warnings,
+        ..IndexReport::default()
+    };
+    if wanted.verify {
+        let old = before.as_ref().ok().and_then(Option::as_ref);
+        let same = same(old.map_or(&[], |old| &old[..]), &mut made);
+        report.is_same = Some(same.map_err(|e| Error::scratch(&config.tmp_dir, e))?);
+        report.bytes = old.map_or(0, |old| old.len() as u64);
+        return Ok(report);
+    }
+    write(&mut made, &target)?;
+    describe(&mut report, wanted)?;
+    Ok(report)
+}
+
+/// That an input gets no index, and why.
+fn refused(source: &Source, why: &str) -> Error {
+    ErrorKind::Usage { problem: format!("{source}: {why}"), remedy: None }.into()
+}
+
+/// Reads a file, and makes its index.
+fn read(
+    source: &Source,
+    now: &Input,
+    seen: Option<&Arc<Seen>>,
+    config: &Config,
+) -> Result<(Built, Made), Error> {
+    let built = build(source, now.length, seen, config)?;
+    if built.report.inputs.iter().any(|input| input.profiles > 0) {
+        return Err(refused(source, "a CPU profile needs no index; it is small enough to be read"));
+    }
+    let path = source.path();
+    if input_of(path).map_err(|e| Error::read(path.display(), e))? != *now {
+        let (input, how) = (source.to_string(), "was written to".to_owned());
+        return Err(ErrorKind::Changed { input, how }.into());
+    }
+    let made = make(&built, now, &config.tmp_dir, config.threads)?;
+    Ok((built, made))
+}
+
+/// Makes the index of a file anew, for who asks it at once. Where it cannot stand where it belongs it is held in a temporary file without a
+/// name, and comes with the reason. `seen` is told what was seen while it is made.
+///
+/// # Errors
+/// As [`index()`]; [`ErrorKind::Scratch`] if temporary files have no room for it either.
+pub(crate) fn make_or_hold(
+    source: &Source,
+    seen: &Arc<Seen>,
+    config: &Config,
+) -> Result<Option<(Mapped, Error)>, Error> {
+    let path = source.path();
+    let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
+    let target = place_for(path, &now, config)
+        .and_then(|(target, _)| check_is_index(&target, &map(&target)).map(|()| target));
+    let (_, mut made) = read(source, &now, Some(seen), config)?;
+    let Err(why) = target.and_then(|target| write(&mut made, &target)) else { return Ok(None) };
+    let mut held = || {
+        let mut file = Temporary::new(&config.tmp_dir)?;
+        made.write_to(&mut file)?;
+        file.map()
+    };
+    let bytes = held().map_err(|e| Error::scratch(&config.tmp_dir, e))?;
+    Ok(bytes.map(|bytes| (bytes, why)))
+}
+
+/// An error if what stands at a path, as [`map`] has it, is no index: an index must not replace it.
+fn check_is_index(path: &Path, found: &io::Result<Option<Mapped>>) -> Result<(), Error> {
+    let is_other = match found {
+        Ok(Some(bytes)) => matches!(Index::open(bytes), Err(IndexError::NotAnIndex)),
+        Ok(None) => false,
+        Err(_) => true,
+    };
+    match is_other {
+        true => Err(ErrorKind::OutputExists { path: path.display().to_string() }.into()),
+        false => Ok(()),
+    }
+}
+
+fn warnings_of(built: &Built) -> Vec<Warning> {
+    let is_whole = |input: &&InputReport| input.encoding.is_some() && input.bytes > WORTH_PARTS;
+    let whole = built.report.inputs.iter().filter(|_| built.restarts.is_empty()).filter(is_whole);
+    let whole = whole.map(|input| Warning::OnlyAsAWhole { trace: input.name.clone() });
+    built.report.warnings.iter().cloned().chain(whole).collect()
+}
+
+/// What an index says of its input, if that is as it is now and every page as it was written.
+fn fresh_input(index: &Index<'_>, now: &Input, name: &str) -> Option<InputReport> {
+    let is_fresh = fit(index.input(), now) == Fit::Same && is_sound(index);
+    is_fresh.then(|| Meta::read(index).ok()?.input(name)).flatten()
+}
+
+/// Whether every page is what it was when it was written.
+fn is_sound(index: &Index<'_>) -> bool {
+    let mut pages = index.sections().iter().flat_map(|section| &section.pages);
+    pages.all(|entry| index.page(entry).is_ok())
+}
+
+fn write(made: &mut Made, target: &Path) -> Result<(), Error> {
+    write_file(target, |out| made.write_to(out))
+}
+
+/// Whether a file is what was made, but for when the trace was last written to (and the checksum over that).
+fn same(old: &[u8], made: &mut Made) -> io::Result<bool> {
+    let Made { head, body, bytes, .. } = made;
+    let (time, checksum) = (24..32, 60..64);
+    let is_same = |at: usize| time.contains(&at) || checksum.contains(&at) || old[at] == head[at];
+    if old.len() as u64 != *bytes || !(0..head.len()).all(is_same) {
+        return Ok(false);
+    }
+    let mut rest = &old[head.len()..];
+    let mut buffer = vec![0; 64 << 10];
+    while !rest.is_empty() {
+        let part = &mut buffer[..rest.len().min(64 << 10)];
+        body.read_exact(part)?;
+        if !rest.starts_with(part) {
+            return Ok(false);
+        }
+        rest = &rest[part.len()..];
+    }
+    Ok(true)
+}
+
+/// Says what is in an index, as it stands.
+fn describe(report: &mut IndexReport, wanted: &IndexConfig) -> Result<(), Error> {
+    let failed = |e: io::Error| Error::read(report.path.display(), e);
+    let damaged = |e: IndexError| Error::read(report.path.display(), io::Error::other(e));
+    let missing = || failed(io::ErrorKind::NotFound.into());
+    let bytes = map(&report.path).map_err(failed)?.ok_or_else(missing)?;
+    let index = Index::open(&bytes).map_err(damaged)?;
+    let sections = index.sections().iter().map(|section| IndexSection {
+        name: id::name(section.id).unwrap_or("unknown"),
+        rows: section.rows,
+        bytes: section.pages.iter().map(|page| u64::from(page.packed)).sum(),
+    });
+    let sections = sections.collect();
+    let reach = match wanted.reach {
+        true => reach(&index).map_err(damaged)?,
+        false => None,
+    };
+    (report.bytes, report.sections, report.reach) = (bytes.len() as u64, sections, reach);
+    Ok(())
+}
+
+/// Text that takes some time to unpack.
+const WORTH_PARTS: u64 = 8 << 20;
+
+/// Windows that are tried.
+const WINDOWS: usize = 64;
+
+/// How much text windows of a hundredth of the trace touch, spread evenly over it.
+fn reach(index: &Index<'_>) -> Result<Option<Reach>, IndexError> {
+    let Some(section) = index.section(id::GRANULES) else { return Ok(None) };
+    let times = section.pages.iter().map(|page| (page.first as i64, page.last as i64));
+    let times = times.filter(|(least, greatest)| least <= greatest);
+    let Some((least, greatest)) = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else {
+        return Ok(None);
+    };
+    let range = i128::from(greatest) - i128::from(least);
+    let window = |number: usize| {
+        let from = i128::from(least) + range * 99 / 100 * number as i128 / (WINDOWS as i128 - 1);
+        (from, from + range / 100)
+    };
+    let windows: Vec<(i128, i128)> = (0..WINDOWS).map(window).collect();
+    let mut bytes = vec![0_u64; WINDOWS];
+    for entry in &section.pages {
+        let [_, lens, _, leasts, widths] = index.page(entry)?.columns()?;
+        for row in 0..lens.len() {
+            let least = i128::from(leasts[row] as i64);
+            let greatest = least + i128::from(widths[row]);
+            for (own, (from, to)) in bytes.iter_mut().zip(&windows) {
+                *own += if least <= *to && greatest >= *from { lens[row] } else { 0 };
+            }
+        }
+    }
+    bytes.sort_unstable();
+    Ok(Some(Reach { median: bytes[WINDOWS / 2], worst: bytes[WINDOWS - 1] }))
+}

@@ -1,0 +1,139 @@
+//! What lasts, as one worker finds it in one chunk: complete events by themselves, parts of all else.
+
+use super::span::{Span, SummedPlace};
+use crate::format::spans;
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tracemill_tokenizer::{Event, Nanos, Tier, Validator};
+use tracemill_trace::event::{PairEvent, Phase};
+use tracemill_trace::order::{Keyed, Order};
+use tracemill_trace::record;
+use tracemill_trace::store::entry::{Entry, rank};
+use tracemill_trace::store::place::Place;
+use tracemill_trace::time::bounds::Times;
+
+record! {
+    /// A part of something that lasts, with the thread it stands on and its checksum.
+    #[derive(Clone, Copy)]
+    pub(super) struct LastingEvent {
+        pub(super) part: PairEvent,
+        /// Among the threads of the chunk, then among all.
+        pub(super) thread: u32,
+        pub(super) sum: u32,
+        /// As of [`Span`]: of the chunk, then of all.
+        pub(super) track: u32,
+        pub(super) name: u32,
+    }
+}
+
+impl LastingEvent {
+    pub(super) fn place(&self) -> SummedPlace {
+        SummedPlace { place: self.part.entry.place.offset(), sum: self.sum }
+    }
+}
+
+impl Keyed for LastingEvent {
+    type Key = (u128, i64);
+
+    fn key(&self) -> (u128, i64) {
+        self.part.key()
+    }
+
+    fn tie(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
+        self.part.tie(&other.part, order)
+    }
+}
+
+/// What lasts in one chunk.
+pub(super) struct Lasting {
+    validator: Validator,
+    /// Shorter complete events are in no index: see `AllSpans`.
+    floor: Arc<AtomicU32>,
+    pub(super) parts: Vec<LastingEvent>,
+    pub(super) complete: Vec<Span>,
+    pub(super) times: Times,
+    /// Whether there are parts of CPU profiles.
+    pub(super) has_profiles: bool,
+    /// Whether something is not JSON to the letter.
+    pub(super) has_lapses: bool,
+}
+
+/// An event with what was found out about it.
+pub(super) struct PlacedEvent {
+    pub(super) letter: u8,
+    pub(super) ts: Option<Nanos>,
+    pub(super) dur: Option<Nanos>,
+    /// See [`end_of`](tracemill_trace::event::end_of).
+    pub(super) end: i64,
+    pub(super) place: u64,
+    pub(super) thread: u32,
+    pub(super) sum: u32,
+    /// See [`Span`].
+    pub(super) track: u32,
+    pub(super) name: u32,
+    /// Whether it counts wherever it stands, or is part of a CPU profile.
+    pub(super) is_special: bool,
+}
+
+impl Lasting {
+    pub(super) fn new(tier: Tier, floor: Arc<AtomicU32>) -> Self {
+        Lasting {
+            validator: Validator::new(tier),
+            floor,
+            parts: Vec::new(),
+            complete: Vec::new(),
+            times: Times::NONE,
+            has_profiles: false,
+            has_lapses: false,
+        }
+    }
+
+    /// A value beside the events.
+    pub(super) fn note_value(&mut self, value: &[u8]) {
+        self.has_lapses |= self.validator.check_value(value).is_err();
+    }
+
+    /// An event that has a time and is no metadata, or any other.
+    #[inline]
+    pub(super) fn note(&mut self, event: &Event<'_>, known: &PlacedEvent) {
+        self.has_lapses |= !event.is_proved() && self.validator.check(event.bytes).is_err();
+        let len = event.bytes.len();
+        let PlacedEvent { end, dur, .. } = *known;
+        let phase = Phase::of_letter(known.letter);
+        let Some(ts) = known.ts.filter(|_| phase != Phase::Metadata) else { return };
+        self.times.note(event, ts, end);
+        if known.is_special {
+            return;
+        }
+        match phase {
+            Phase::Complete => self.complete(ts, end, known),
+            Phase::Part(kind, step) => {
+                let place = Place::new(known.place, len, rank(ts, dur));
+                let entry = Entry { time: ts.floor, place };
+                let part = PairEvent::new(event, entry, kind, step);
+                let PlacedEvent { thread, sum, track, name, .. } = *known;
+                self.parts.push(LastingEvent { part, thread, sum, track, name });
+            }
+            Phase::Metadata | Phase::Instant => {}
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, ts: Nanos, end: i64, known: &PlacedEvent) {
+        let span = Span {
+            kind: spans::COMPLETE,
+            flags: 0,
+            thread: known.thread,
+            track: 0,
+            name: known.name,
+            start: ts.floor,
+            end,
+            begin: SummedPlace { place: known.place, sum: known.sum },
+            last: SummedPlace { place: known.place, sum: known.sum },
+        };
+        if span.level() > self.floor.load(Relaxed) {
+            self.complete.push(span);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! All parts of an input put together.
+
+use super::drawn::{AllDrawn, Drawn, Numbers, PartDrawn};
+use super::granules::{AllGranules, Granules};
+use super::lasting::Lasting;
+use super::look::{IndexLook, Listed};
+use super::span::NO_THREAD;
+use super::spans::{AllSpans, Spans};
+use super::streams::{AllStreams, Streams};
+use crate::drawing::Seen;
+use crate::format::bins::NO_NAME;
+use crate::packed::{Packing, RATIO};
+use crate::sound::TOP;
+use std::sync::Arc;
+use tracemill_inspect::info::{InfoAccumulator, InfoConfig, InfoReport, Table};
+use tracemill_join::config::Config;
+use tracemill_join::inputs::scan;
+use tracemill_tokenizer::Tier;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::input::packed::{Restart, members};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{
+    Elsewhere, EventIndex, Needs, Observer, Scanned, SealedChunk, Starter,
+};
+use tracemill_trace::order::Order;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::threads::both;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+use tracemill_trace::time::bounds::{Bounds, Times};
+
+/// Everything that an index says of an input.
+pub(super) struct Built {
+    pub(super) report: InfoReport,
+    pub(super) granules: Granules,
+    pub(super) threads: Table,
+    pub(super) documents: Vec<Document>,
+    pub(super) places: SpilledVec<Listed>,
+    /// None of what is packed and can only be read as a whole.
+    pub(super) spans: Option<Spans>,
+    /// As `spans`.
+    pub(super) streams: Option<Streams>,
+    /// Of plain text.
+    pub(super) drawn: Option<Drawn>,
+    /// Of events that are no metadata.
+    pub(super) bounds: Option<Bounds>,
+    pub(super) has_profiles: bool,
+    pub(super) has_lapses: bool,
+    /// Where unpacking may begin: at two places at least, or at none.
+    pub(super) restarts: Vec<Restart>,
+}
+
+struct Build {
+    info: InfoAccumulator,
+    granules: AllGranules,
+    places: SpillVec<Listed>,
+    spans: AllSpans,
+    streams: AllStreams,
+    drawn: Option<AllDrawn>,
+    /// Whoever looks on.
+    seen: Option<Arc<Seen>>,
+    bounds: Times,
+    tier: Tier,
+    /// Whether parts of the input can be read.
+    has_parts: bool,
+    restarts: Vec<Restart>,
+    has_profiles: bool,
+    has_lapses: bool,
+}
+
+/// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
+/// part of what lasts; what exceeds a sixteenth of the budget's share for indexes each goes to disk.
+/// Text that is unpacked on the way is kept as that of a pipe is. Whoever looks on is told what was seen so far.
+pub(super) fn build(
+    source: &Source,
+    file_bytes: u64,
+    seen: Option<&Arc<Seen>>,
+    config: &Config,
+) -> Result<Built, Error> {
+    let packing = packing(source);
+    let packed_text = file_bytes.saturating_mul(RATIO);
+    let (text, restarts, has_parts) = match &packing {
+        Packing::Plain => (file_bytes, &[][..], true),
+        Packing::Frames(restarts, text) => (*text, &restarts[..], restarts.len() > 1),
+        Packing::Whole => (packed_text, &[][..], false),
+        Packing::Members(_) => (packed_text, &[][..], true),
+    };
+    let mut build = Build::new(text, restarts, has_parts, config);
+    seen.iter().for_each(|seen| seen.clear());
+    build.seen = seen.cloned();
+    let sources = std::slice::from_ref(source);
+    let Packing::Members(file) = packing else {
+        let Scanned { inputs, index, .. } = scan(sources, config, Elsewhere, &mut build)?;
+        inputs.check_unchanged()?;
+        return build.finish(&inputs, index, config.threads);
+    };
+    // another thread finds the members while the input is read
+    let read = || scan(sources, config, Elsewhere, build);
+    let (scanned, restarts) = both(2, read, || members(&file));
+    let Scanned { inputs, index, observed: mut build } = scanned?;
+    build.restarts = restarts.filter(|all| all.len() > 1).unwrap_or_default();
+    build.has_parts = !build.restarts.is_empty();
+    inputs.check_unchanged()?;
+    build.finish(&inputs, index, config.threads)
+}
+
+impl Build {
+    /// Nothing yet, of a text of about so many bytes, parts of which can be read or not.
+    fn new(text: u64, restarts: &[Restart], has_parts: bool, config: &Config) -> Self {
+        let share = config.shares().index / 16;
+        let granules = SpillVec::new(&config.tmp_dir, share);
+        let drawn = has_parts.then(|| AllDrawn::new(text, granules, config.table_quota()));
+        let wanted = InfoConfig { top: TOP, full: false, self_times: true };
+        Build {
+            info: InfoAccumulator::new(wanted, config),
+            granules: AllGranules::new(SpillVec::new(&config.tmp_dir, share)),
+            places: SpillVec::new(&config.tmp_dir, share),
+            spans: AllSpans::new(text, share, config, config.open_quota()),
+            streams: AllStreams::new(SpillVec::new(&config.tmp_dir, share)),
+            drawn,
+            seen: None,
+            bounds: Times::NONE,
+            tier: config.tier.unwrap_or_else(Tier::best),
+            has_parts,
+            restarts: if has_parts { restarts.to_vec() } else { Vec::new() },
+            has_profiles: false,
+            has_lapses: false,
+        }
+    }
+
+    /// Puts everything together when all is read: what is paired on one thread, what is counted on another.
+    fn finish(
+        self,
+        inputs: &Inputs,
+        EventIndex { documents, long_events, .. }: EventIndex<Elsewhere>,
+        threads: usize,
+    ) -> Result<Built, Error> {
+        let text = inputs.reports.iter().map(|input| input.bytes).sum();
+        let Build { has_parts, spans, streams, info, mut drawn, mut places, .. } = self;
+        let pair = || {
+            let store = inputs.store().with_long(&long_events);
+            has_parts.then(|| spans.finish(Order(&store), drawn.as_mut())).transpose()
+        };
+        let count = || {
+            let report = info.report(inputs, &documents)?;
+            let streams = has_parts.then(|| streams.finish()).transpose()?;
+            Ok::<_, Error>((report, streams))
+        };
+        let (spans, counted) = both(threads, pair, count);
+        let (spans, ((report, threads), streams)) = (spans?, counted?);
+        Ok(Built {
+            report,
+            granules: self.granules.finish(text)?,
+            threads,
+            documents,
+            places: places.take()?,
+            spans,
+            streams,
+            drawn: drawn.filter(|_| has_parts).map(AllDrawn::finish).transpose()?,
+            bounds: self.bounds.bounds(),
+            has_profiles: self.has_profiles,
+            has_lapses: self.has_lapses,
+            restarts: self.restarts,
+        })
+    }
+
+    /// Returns the rows of the threads of a part.
+    fn rows_of(&mut self, part: &IndexLook) -> Vec<u32> {
+        let mut row = |key| u32::try_from(self.info.threads.row(key)).unwrap_or(NO_THREAD);
+        part.info.threads.entries().map(|thread| row(thread.key)).collect()
+    }
+
+    /// Takes what lasts in a part, whose threads stand in these rows.
+    fn append_lasting(
+        &mut self,
+        lasting: &mut Lasting,
+        rows: &[u32],
+        numbers: Option<&Numbers>,
+        chunk: &SealedChunk<'_>,
+    ) -> Result<(), Error> {
+        self.bounds = self.bounds.unite(lasting.times);
+        self.has_profiles |= lasting.has_profiles;
+        self.has_lapses |= lasting.has_lapses;
+        if !self.has_parts {
+            return Ok(());
+        }
+        let row = |thread: u32| rows.get(thread as usize).copied().unwrap_or(NO_THREAD);
+        let drawn = |track: u32, name: u32| {
+            numbers.map_or((0, NO_NAME), |all| (all.track(track), all.name(name)))
+        };
+        for span in &mut lasting.complete {
+            span.thread = row(span.thread);
+            span.name = drawn(0, span.name).1;
+        }
+        for part in &mut lasting.parts {
+            part.thread = row(part.thread);
+            (part.track, part.name) = drawn(part.track, part.name);
+        }
+        self.spans.extend(&lasting.complete)?;
+        self.spans.extend_parts(&lasting.parts);
+        if self.spans.is_full() {
+            self.spans.spill(Order(&chunk.store()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Build {
+    type Chunk = IndexLook;
+
+    fn needs(&self) -> Needs {
+        Needs { input_bytes: self.has_parts, proof_flags: true, ..Needs::NONE }
+    }
+
+    fn starter(&self) -> Starter<IndexLook> {
+        let start = self.info.starter();
+        let (tier, floor) = (self.tier, self.spans.floor());
+        let bins = self.drawn.as_ref().map(AllDrawn::floor);
+        Box::new(move |chunk| {
+            let lasting = Lasting::new(tier, Arc::clone(&floor));
+            let drawn = bins.as_ref().map(|floor| PartDrawn::new(floor));
+            IndexLook::new(start(chunk), lasting, drawn)
+        })
+    }
+
+    fn merge(&mut self, mut part: IndexLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        self.granules.append(std::mem::take(&mut part.granules))?;
+        self.places.extend(&part.places)?;
+        let rows = self.rows_of(&part);
+        self.streams.append(std::mem::take(&mut part.streams))?;
+        if let (Some(seen), Some(own)) = (&self.seen, &part.drawn) {
+            own.show(&part.info.threads, &part.lasting, seen);
+        }
+        let numbers = match (&mut self.drawn, part.drawn.take()) {
+            (Some(drawn), Some(own)) => Some(drawn.append(own, &rows, &part.info.names)?),
+            _ => None,
+        };
+        self.append_lasting(&mut part.lasting, &rows, numbers.as_ref(), chunk)?;
+        self.info.merge(part.info, chunk)
+    }
+}
+
+fn packing(source: &Source) -> Packing {
+    let Some(path) = source.file() else { return Packing::Plain };
+    // who reads it says what is wrong with it
+    crate::fresh::map(path).ok().flatten().map_or(Packing::Plain, Packing::of)
+}

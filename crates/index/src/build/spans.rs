@@ -1,0 +1,261 @@
+//! Intervals that are longer than T: those that a window cannot find by looking back for T.
+//!
+//! Of what lasts (X, pairs of B and E, b and e, S and F, flows, values of counters) all that is longer than T is listed with the places
+//! of its parts, and so is what never ends. All else that is open at a moment began less than T before it.
+//!
+//! T is the least power of two above which there are at most so many intervals as [`EACH`] of the text. Which those are is known when
+//! all is read; until then those above a bound are kept that grows with what was seen, and that T reaches in any case.
+//!
+//! Parts are sorted by what they belong to and paired as all verbs pair them: see the module `slice`.
+//! Heap: what is open at one time on one thread, within a quota.
+
+use super::drawn::AllDrawn;
+use super::lasting::LastingEvent;
+use super::span::{LEVEL_OPEN, Span};
+use crate::format::spans;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tracemill_join::config::OPEN;
+use tracemill_trace::event::pairing::Begins;
+use tracemill_trace::event::{PairKind, PairStep};
+use tracemill_trace::order::{ExternalSorter, Order, SortedRecords};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::{Limits, Quota};
+use tracemill_trace::spill::SpillVec;
+
+/// Bytes of text to an interval at least, taken over the whole text.
+const EACH: u64 = 16 << 10;
+/// So many intervals have room in any case.
+const LEAST: u64 = 1024;
+/// All intervals, as they come.
+pub(super) struct AllSpans {
+    done: SpillVec<Span>,
+    /// By level; those below the bound are not all there.
+    counts: [u64; LEVEL_OPEN as usize + 1],
+    most: u64,
+    /// T is no less than 2 to the power of it.
+    floor: Arc<AtomicU32>,
+    /// Parts that have yet to be paired.
+    parts: ExternalSorter<LastingEvent>,
+    limits: Limits,
+    share: u64,
+    quota: Quota,
+}
+
+impl AllSpans {
+    /// None yet, of a file of so many bytes; those beyond `share` bytes, twice, go to disk. `quota` has room for what is open at one
+    /// time.
+    pub(super) fn new(file_bytes: u64, share: u64, limits: &Limits, quota: Quota) -> Self {
+        AllSpans {
+            done: SpillVec::new(&limits.tmp_dir, share),
+            counts: [0; _],
+            most: (file_bytes / EACH).max(LEAST),
+            floor: Arc::default(),
+            parts: ExternalSorter::new(&limits.tmp_dir, share, limits.threads),
+            limits: limits.clone(),
+            share,
+            quota,
+        }
+    }
+
+    /// What workers look at.
+    pub(super) fn floor(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.floor)
+    }
+
+    /// Takes intervals.
+    pub(super) fn extend(&mut self, spans: &[Span]) -> Result<(), Error> {
+        spans.iter().try_for_each(|span| self.push(*span))
+    }
+
+    fn push(&mut self, span: Span) -> Result<(), Error> {
+        let (own, mut floor) = (span.level(), self.floor.load(Relaxed));
+        if own <= floor {
+            return Ok(());
+        }
+        self.counts[own as usize] += 1;
+        while floor < LEVEL_OPEN - 1 && self.above(floor) > self.most {
+            floor += 1;
+        }
+        self.floor.store(floor, Relaxed);
+        if own > floor { self.done.extend(&[span]) } else { Ok(()) }
+    }
+
+    fn above(&self, level: u32) -> u64 {
+        self.counts[level as usize + 1..].iter().sum()
+    }
+
+    /// Takes parts.
+    pub(super) fn extend_parts(&mut self, parts: &[LastingEvent]) {
+        self.parts.extend(parts);
+    }
+
+    /// Whether parts must go to disk.
+    pub(super) fn is_full(&self) -> bool {
+        self.parts.is_full()
+    }
+
+    /// Puts parts on disk.
+    pub(super) fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
+        self.parts.spill(order)
+    }
+
+    /// Pairs all parts, and shows pairs to `drawn`; `order` is over all that was read.
+    pub(super) fn finish(
+        mut self,
+        order: Order<'_, '_>,
+        drawn: Option<&mut AllDrawn>,
+    ) -> Result<Spans, Error> {
+        let empty = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
+        let parts = std::mem::replace(&mut self.parts, empty).finish(order)?;
+        let mut walk = Walk::new(&mut self, drawn);
+        parts.sorted(order).try_for_each(|part| walk.take(&part))?;
+        walk.end_key()?;
+        let (has_crossings, has_strangers) = (walk.has_crossings, walk.has_strangers);
+        drop(parts);
+        let floor = self.floor.load(Relaxed);
+        let mut sorter = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
+        for span in self.done.take()?.iter().filter(|span| span.level() > floor) {
+            sorter.push(span, Order::none())?;
+        }
+        let all = sorter.finish(Order::none())?;
+        let is_complete = self.above(floor) <= self.most;
+        Ok(Spans { all, level: floor, is_complete, has_crossings, has_strangers })
+    }
+}
+
+/// Intervals longer than T, by thread and start.
+pub(super) struct Spans {
+    all: SortedRecords<Span>,
+    /// T is 2 to the power of it.
+    pub(super) level: u32,
+    /// Whether all that never ends has room.
+    pub(super) is_complete: bool,
+    /// Whether an end closes a begin around others that are open.
+    pub(super) has_crossings: bool,
+    /// Whether an end closes a begin of another name.
+    pub(super) has_strangers: bool,
+}
+
+impl Spans {
+    /// Gives those longer than 2 to the power of a level to `visit`.
+    pub(super) fn each<E>(
+        &self,
+        level: u32,
+        mut visit: impl FnMut(Span) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let all = self.all.sorted(Order::none());
+        all.filter(|span| span.level() > level).try_for_each(&mut visit)
+    }
+}
+
+/// Steps of a flow from its begin.
+struct Chain {
+    begin: LastingEvent,
+    last: LastingEvent,
+    steps: u64,
+}
+
+/// Puts parts together, those of an owner in the order of the output.
+struct Walk<'a> {
+    to: &'a mut AllSpans,
+    drawn: Option<&'a mut AllDrawn>,
+    owner: u128,
+    open: Begins<LastingEvent>,
+    flow: Option<Chain>,
+    counter: Option<LastingEvent>,
+    has_crossings: bool,
+    has_strangers: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(to: &'a mut AllSpans, drawn: Option<&'a mut AllDrawn>) -> Self {
+        Walk {
+            to,
+            drawn,
+            owner: 0,
+            open: Begins::default(),
+            flow: None,
+            counter: None,
+            has_crossings: false,
+            has_strangers: false,
+        }
+    }
+
+    fn take(&mut self, own: &LastingEvent) -> Result<(), Error> {
+        let part = own.part;
+        if part.owner() != self.owner {
+            self.end_key()?;
+            self.owner = part.owner();
+        }
+        if self.owner == 0 {
+            return Ok(());
+        }
+        match (part.kind, part.step) {
+            (PairKind::Counter, _) => match self.counter.replace(*own) {
+                Some(before) => self.to.push(Span { end: part.entry.time, ..begun(&before) }),
+                None => Ok(()),
+            },
+            (PairKind::Flow, PairStep::Begin) => {
+                self.end_flow()?;
+                self.flow = Some(Chain { begin: *own, last: *own, steps: 1 });
+                Ok(())
+            }
+            (PairKind::Flow, step) => {
+                if let Some(flow) = &mut self.flow {
+                    flow.last = *own;
+                    flow.steps += 1;
+                }
+                if step == PairStep::End { self.end_flow() } else { Ok(()) }
+            }
+            (_, PairStep::Begin) => {
+                self.open.begin(part.name, *own);
+                self.to.quota.check(self.open.heap(), OPEN)
+            }
+            (_, PairStep::Middle) => Ok(()),
+            (_, PairStep::End) => self.end(own),
+        }
+    }
+
+    fn end(&mut self, own: &LastingEvent) -> Result<(), Error> {
+        let innermost = self.open.innermost().map(|open| open.part.entry.place);
+        let begin = self.open.end(own.part.name);
+        let Some(begin) = begin else { return Ok(()) };
+        self.has_crossings |= innermost != Some(begin.part.entry.place);
+        self.has_strangers |= own.part.name != 0 && begin.part.name != own.part.name;
+        let span = between(&begin, own);
+        self.drawn.iter_mut().for_each(|drawn| drawn.pair(&span));
+        self.to.push(span)
+    }
+
+    fn end_flow(&mut self) -> Result<(), Error> {
+        let Some(Chain { begin, last, steps }) = self.flow.take() else { return Ok(()) };
+        let flags = if steps > 2 { spans::STEPS } else { 0 };
+        self.to.push(Span { flags, ..between(&begin, &last) })
+    }
+
+    /// What is open here never ends.
+    fn end_key(&mut self) -> Result<(), Error> {
+        self.end_flow()?;
+        let open = std::mem::take(&mut self.open);
+        for begin in open.values().chain(self.counter.take()) {
+            self.to.push(Span { flags: spans::OPEN, ..begun(&begin) })?;
+        }
+        Ok(())
+    }
+}
+
+/// What begins with an event, and does not end.
+fn begun(own: &LastingEvent) -> Span {
+    let LastingEvent { part, thread, track, name, .. } = *own;
+    // kinds are numbered in the order of those of `spans`, the first of which is of complete events
+    let (kind, begin) = (part.kind as u8 + spans::PAIR, own.place());
+    // all others stand in the track of their thread
+    let track = if matches!(kind, spans::ASYNC | spans::LEGACY) { track } else { 0 };
+    let start = part.entry.time;
+    Span { kind, flags: 0, thread, track, name, start, end: i64::MAX, begin, last: begin }
+}
+
+fn between(begin: &LastingEvent, last: &LastingEvent) -> Span {
+    Span { end: last.part.entry.time, last: last.place(), ..begun(begin) }
+}

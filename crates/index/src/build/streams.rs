@@ -1,0 +1,221 @@
+//! CPU profile streams: when each has samples, and where its events stand.
+//!
+//! ```text
+//!   stream 0   Profile ─ chunk ─ chunk ─────── chunk         10 … 95 µs
+//!   stream 1             Profile ── chunk ─ chunk            unknown: chunks are not in order of time
+//!   events     0         1    0  1  0   1      0             by place, each with its stream
+//! ```
+//!
+//! What a chunk means depends on those before it: times count from sample to sample, and nodes are defined where they come first. So of a
+//! stream that windows touch all is needed, unless of each chunk there is what a quick look at it finds: then chunks are read that have
+//! samples in windows, and those that define what these name (`tracemill_cpuprofile::KnownChunks`). Nothing is needed if no event and no sample
+//! of the stream lies near; where that cannot be told from one look at each chunk, the times are unknown, and the stream is always read.
+
+use crate::chunk_rows::Expected;
+use crate::format::{Writer, id, streams};
+use crate::pages::write_rows;
+use std::io;
+use tracemill_cpuprofile::{Detail, ProfileParts, Role, Router, Skim, StreamKey, is_far};
+use tracemill_tokenizer::Event;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+use tracemill_trace::store::entry::{Entry, says_all};
+use tracemill_trace::time::bounds::widen;
+
+record! {
+    /// An event of a stream.
+    #[derive(Clone, Copy)]
+    pub(super) struct Member {
+        place: u64,
+        len: u64,
+        stream: u32,
+        sum: u32,
+        time: i64,
+        /// Of a chunk.
+        skim: Option<Skim>,
+    }
+}
+
+/// Those of one part of the text.
+#[derive(Default)]
+pub(super) struct PartStreams {
+    router: Router,
+    members: Vec<Member>,
+}
+
+impl PartStreams {
+    /// The next event of a stream.
+    pub(super) fn note(&mut self, event: &Event<'_>, role: Role, sum: u32) {
+        let place = event.offset;
+        let stream = self.router.take(event, place, role, Detail::Times) as u32;
+        let time = event.ts().map_or(0, |ts| ts.floor);
+        let len = event.bytes.len() as u64;
+        self.members.push(Member { place, len, stream, sum, time, skim: None });
+        // what is not quick to read was decoded for its times
+        self.router.kept.clear();
+    }
+}
+
+/// A stream as far as it is known.
+#[derive(Default)]
+struct Track {
+    /// Times of its events.
+    of_events: Option<(i64, i64)>,
+    /// Times of its samples, from its start on.
+    of_samples: Option<(i64, i64)>,
+    /// Where it starts: the time of the last head.
+    start: Option<i64>,
+    /// The time of the last sample, from its start on.
+    elapsed: i64,
+    last: Option<Entry>,
+    /// Whether its times are more than those of its events and the steps of its chunks, one after the other.
+    is_unknown: bool,
+}
+
+impl Track {
+    fn append(&mut self, parts: &ProfileParts) {
+        self.is_unknown |= parts.whole.is_some();
+        for head in &parts.heads {
+            self.event(head.entry);
+            self.start = Some(head.entry.time);
+        }
+        for (chunk, skim) in skimmed(parts) {
+            self.event(chunk);
+            self.chunk(chunk, skim);
+        }
+    }
+
+    fn event(&mut self, entry: Entry) {
+        match entry.time {
+            i64::MIN => self.is_unknown = true,
+            time => widen(&mut self.of_events, (time, time)),
+        }
+    }
+
+    fn chunk(&mut self, chunk: Entry, skim: Skim) {
+        // what is in order by its digits only is left to those who look at these
+        let follows = |last: Entry| {
+            let is_same = last.time == chunk.time && last.place.rank() == chunk.place.rank();
+            last.time < chunk.time || is_same && says_all(chunk.place.rank())
+        };
+        let in_order = self.last.replace(chunk).is_none_or(follows);
+        self.is_unknown |= !in_order || !skim.is_even();
+        if skim.samples() > 0 {
+            widen(&mut self.of_samples, skim.times(self.elapsed));
+        }
+        self.elapsed = self.elapsed.saturating_add(skim.duration());
+        let of_samples = self.of_samples.unwrap_or_default();
+        let times = [self.elapsed, of_samples.0, of_samples.1];
+        self.is_unknown |= times.iter().any(|time| is_far(*time));
+    }
+
+    /// The least and the greatest time of an event or a sample, if they are known.
+    fn times(&self) -> Option<(i64, i64)> {
+        let start = self.start.filter(|start| !self.is_unknown && !is_far(*start))?;
+        let mut times = self.of_events;
+        if let Some((least, greatest)) = self.of_samples {
+            widen(&mut times, (start.saturating_add(least), start.saturating_add(greatest)));
+        }
+        times
+    }
+}
+
+impl Track {
+    /// What of it is known, for who has `room` for what there is of chunks.
+    fn known(&self, has_room: bool) -> u64 {
+        match self.times() {
+            None => 0,
+            Some(_) if !has_room => streams::TIMES,
+            Some(_) => streams::TIMES | streams::CHUNKS,
+        }
+    }
+}
+
+/// Chunks of one part with what a look at each found.
+fn skimmed(parts: &ProfileParts) -> impl Iterator<Item = (Entry, Skim)> {
+    // nothing of one part went to disk
+    let (chunks, skims) = (parts.chunks.records(&[]), parts.skims.records(&[]));
+    chunks.iter().zip(skims.iter())
+}
+
+/// Gives the chunks of a part what a look at them found.
+fn note_skims(part: &mut PartStreams) {
+    let streams = part.router.found.iter().map(|(.., own)| skimmed(own).peekable());
+    let mut streams: Vec<_> = streams.collect();
+    for member in &mut part.members {
+        let chunk = streams[member.stream as usize]
+            .next_if(|(chunk, _)| chunk.place.offset() == member.place);
+        member.skim = chunk.map(|(_, skim)| skim);
+    }
+}
+
+/// Those of the whole text, as parts come.
+pub(super) struct AllStreams {
+    numbers: HashMap<StreamKey, u32>,
+    all: Vec<Track>,
+    members: SpillVec<Member>,
+}
+
+impl AllStreams {
+    pub(super) fn new(members: SpillVec<Member>) -> Self {
+        AllStreams { numbers: HashMap::default(), all: Vec::new(), members }
+    }
+
+    /// The next part.
+    pub(super) fn append(&mut self, mut part: PartStreams) -> Result<(), Error> {
+        note_skims(&mut part);
+        let mut numbers = Vec::new();
+        for (key, _, parts) in part.router.found {
+            let next = self.all.len() as u32;
+            let number = *self.numbers.entry(key).or_insert(next);
+            if number == next {
+                self.all.push(Track::default());
+            }
+            self.all[number as usize].append(&parts);
+            numbers.push(number);
+        }
+        for member in &mut part.members {
+            member.stream = numbers[member.stream as usize];
+        }
+        self.members.extend(&part.members)
+    }
+
+    pub(super) fn finish(mut self) -> Result<Streams, Error> {
+        Ok(Streams { all: self.all, members: self.members.take()? })
+    }
+}
+
+/// All streams of a text.
+pub(super) struct Streams {
+    all: Vec<Track>,
+    members: SpilledVec<Member>,
+}
+
+impl Streams {
+    /// Writes their sections, with what there is of chunks if that `has_room`.
+    pub(super) fn write<W: io::Write>(&self, has_room: bool, to: &mut Writer<W>) -> io::Result<()> {
+        let times = |times: Option<(i64, i64)>| {
+            let (least, greatest) = times.unwrap_or_default();
+            [least as u64, greatest.abs_diff(least)]
+        };
+        let of_stream = |track: &Track| {
+            let ([least, width], [event_least, event_width]) =
+                (times(track.times()), times(track.of_events));
+            ([track.known(has_room), least, width, event_least, event_width], 0)
+        };
+        write_rows(id::STREAMS, self.all.iter().map(of_stream), to)?;
+        let mut expected = Expected::default();
+        let of_event = |Member { place, len, stream, sum, time, skim }| {
+            let numbers = has_room.then(|| expected.encode(u64::from(stream), time, skim));
+            let [later, kind, samples, duration, low, rest, least, ids] =
+                numbers.unwrap_or_default();
+            let (stream, sum) = (u64::from(stream), u64::from(sum));
+            let row =
+                [place, len, stream, sum, later, kind, samples, duration, low, rest, least, ids];
+            (row, place)
+        };
+        write_rows(id::STREAM_EVENTS, self.members.iter().map(of_event), to)
+    }
+}

@@ -1,0 +1,183 @@
+//! The file, within its budget.
+
+use super::observer::Built;
+use super::sections::{AllSections, SectionSet};
+use crate::format::{HEAD, Input, Writer, id};
+use crate::meta::{DrawnMeta, Meta, WindowsMeta};
+use crate::sound::TOP;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::time::bounds::Bounds;
+
+/// The index takes no more than this part of the text, or [`LEAST`].
+const PART: u64 = 128;
+const LEAST: u64 = 64 << 10;
+/// Bytes of META in a page.
+const PAGE: usize = 512 << 10;
+
+/// An index that was made: its head, and a temporary file of all behind it.
+pub(super) struct Made {
+    pub(super) head: [u8; HEAD],
+    pub(super) body: File,
+    pub(super) bytes: u64,
+    /// J is 2 to the power of it.
+    pub(super) level: u32,
+    pub(super) left_out: Vec<String>,
+}
+
+impl Made {
+    /// Writes the file, any number of times.
+    pub(super) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&self.head)?;
+        self.body.seek(SeekFrom::Start(0))?;
+        io::copy(&mut self.body, out).map(drop)
+    }
+}
+
+/// The last of the steps in which more and more is given up, until the file is small enough.
+const LAST: u32 = 10;
+/// The first step without what `info` says.
+const WITHOUT_INFO: u32 = 9;
+
+/// What stands in the file of a step.
+struct Chosen {
+    level: u32,
+    look_back: Option<u32>,
+    /// Behind META, in their order.
+    sets: Vec<SectionSet>,
+    left_out: Vec<String>,
+}
+
+impl Chosen {
+    fn of(built: &Built, step: u32) -> Self {
+        let coarser = [0, 0, 0, 1, 2, 2, 3, 4, 4, 4, 63][step.min(LAST) as usize];
+        let level = (built.granules.level + coarser).min(63);
+        let spans = built.spans.as_ref().filter(|spans| spans.is_complete && step < 8);
+        let look_back = spans.map(|spans| (spans.level + coarser).min(64));
+        let longer = look_back.unwrap_or_default();
+        let has_spans = look_back.is_some();
+        let is_drawn = built.drawn.as_ref().map(|own| has_spans && own.fits(&built.threads));
+        // each with the step from which on there is no room for it, and whether it can say everything, if there is anything to say
+        let all = [
+            (id::GRANULES, u32::MAX, Some(true), SectionSet::Granules(level)),
+            (id::PLACES, 8, Some(true), SectionSet::Places),
+            (id::SPANS, 8, Some(has_spans), SectionSet::Spans(longer)),
+            (
+                id::STREAMS,
+                8,
+                built.has_profiles.then_some(built.streams.is_some()),
+                // without room for what stands of chunks before it goes as a whole
+                SectionSet::Streams(step < 5),
+            ),
+            (id::PACK, 8, (!built.restarts.is_empty()).then_some(has_spans), SectionSet::Packed),
+            (id::BINS, 2, is_drawn, SectionSet::Drawn(longer)),
+            (id::GRANULE_NAMES, 1, is_drawn, SectionSet::GranuleNames(level)),
+        ];
+        let mut chosen = Chosen { level, look_back, sets: Vec::new(), left_out: Vec::new() };
+        for (id, end, fits, set) in all {
+            match fits {
+                Some(true) if step < end => chosen.sets.push(set),
+                Some(_) => chosen.left_out.extend(id::name(id).map(str::to_owned)),
+                None => {}
+            }
+        }
+        chosen
+    }
+}
+
+/// Makes the file of an input whose text was read, in the folder of temporary files, on so many threads.
+pub(super) fn make(
+    built: &Built,
+    input: &Input,
+    tmp_dir: &Path,
+    threads: usize,
+) -> Result<Made, Error> {
+    let text: u64 = built.report.inputs.iter().map(|input| input.bytes).sum();
+    let most = (text / PART).max(LEAST);
+    let mut sections = AllSections::new(built, tmp_dir, threads);
+    let mut attempt = |step, most| {
+        attempt(&mut sections, built, input, step, most).map_err(|e| Error::scratch(tmp_dir, e))
+    };
+    if let Some(whole) = attempt(0, most)? {
+        return Ok(whole);
+    }
+    // each step takes less than the one before: the first that fits is found in four attempts
+    let (mut low, mut high, mut at_high) = (1, LAST, None);
+    while low < high {
+        let middle = low.midpoint(high);
+        match attempt(middle, most)? {
+            None => low = middle + 1,
+            made => (high, at_high) = (middle, made),
+        }
+    }
+    let made = if at_high.is_some() { at_high } else { attempt(LAST, u64::MAX)? };
+    made.ok_or_else(|| Error::scratch(tmp_dir, io::Error::other("an index has no bounds")))
+}
+
+/// The file of a step; `None` if that takes more than so many bytes.
+fn attempt(
+    sections: &mut AllSections<'_>,
+    built: &Built,
+    input: &Input,
+    step: u32,
+    most: u64,
+) -> io::Result<Option<Made>> {
+    let chosen = Chosen::of(built, step);
+    if sections.make(&chosen.sets)? > most {
+        return Ok(None);
+    }
+    let file = tempfile::tempfile_in(sections.tmp_dir)?;
+    let mut to = Writer::new(BufWriter::new(file));
+    to.section(id::META)?;
+    let meta = serde_json::to_vec(&meta(built, &chosen, step < WITHOUT_INFO)?)?;
+    for part in meta.chunks(PAGE) {
+        to.page(1, (0, 0), |page| _ = page.bytes(part))?;
+    }
+    let Chosen { level, sets, left_out, .. } = chosen;
+    sets.into_iter().try_for_each(|set| sections.append(set, &mut to))?;
+    let bytes = to.file_len();
+    if bytes > most {
+        return Ok(None);
+    }
+    let (mut body, head) = to.finish(input)?;
+    body.flush()?;
+    let mut body = body.into_inner().map_err(io::IntoInnerError::into_error)?;
+    body.seek(SeekFrom::Start(0))?;
+    Ok(Some(Made { head, body, bytes, level, left_out }))
+}
+
+/// Whether there is one document, with nothing but events from the first to the last.
+fn is_one_list(built: &Built) -> bool {
+    let reach = built.granules.reach();
+    let is_within =
+        |document: &Document| document.keys.iter().any(|key| reach.contains(&key.offset));
+    matches!(&built.documents[..], [own] if own.alike == 0 && !is_within(own))
+}
+
+fn meta(built: &Built, chosen: &Chosen, with_info: bool) -> io::Result<Meta> {
+    let [input] = &built.report.inputs[..] else {
+        return Err(io::Error::other("an index is of one input"));
+    };
+    // what is said beside the trace names the input: who asks gets it from a scan
+    let can_answer = with_info && built.report.warnings.is_empty();
+    let info = can_answer.then(|| built.report.clone());
+    debug_assert!(built.report.gaps.len() <= TOP);
+    let mut meta = Meta::of(chosen.level, chosen.left_out.clone(), input, info);
+    meta.windows = built.spans.as_ref().zip(chosen.look_back).map(|(spans, level)| WindowsMeta {
+        level,
+        has_crossings: spans.has_crossings,
+        has_strangers: spans.has_strangers,
+        has_profiles: built.has_profiles,
+        has_lapses: built.has_lapses,
+        is_one_list: is_one_list(built),
+        bounds: built.bounds.map(|Bounds { start, first, last, end }| [start, first, last, end]),
+    });
+    let is_drawn = chosen.sets.iter().any(|set| matches!(set, SectionSet::Drawn(_)));
+    let threads = built.threads.entries().count() as u32;
+    let drawn = built.drawn.as_ref().filter(|_| is_drawn);
+    meta.drawn = drawn.map(|drawn| DrawnMeta { level: drawn.level(), threads });
+    Ok(meta)
+}

@@ -1,0 +1,73 @@
+//! What is written of chunks of CPU profiles: the columns behind those that all events of streams have.
+//!
+//! ```text
+//!   stream 0   chunk 10 … 95 µs, ids 1 … 4      chunk 95 … 180 µs, ids 5 … 7        as numbers: 0 more than expected, 0 more
+//!   stream 1                   chunk 7 … 99 µs
+//! ```
+//!
+//! Times and ids go on from chunk to chunk, so they are written as what they differ by from what the chunk before of their stream
+//! lets expect: mostly by nothing. Times in whole microseconds are written as such.
+
+use crate::format::{streams, unzigzag, zigzag};
+use tracemill_cpuprofile::Skim;
+use tracemill_trace::spill::hash::HashMap;
+
+/// Numbers of a chunk that are times.
+const TIMES: [usize; 3] = [2, 3, 4];
+
+/// What the next chunk of each stream is expected to be: time and least id, by stream.
+#[derive(Default)]
+pub(super) struct Expected(HashMap<u64, (i64, u64)>);
+
+impl Expected {
+    /// Time and least id of a chunk of so long steps.
+    fn next(&self, stream: u64, duration: i64) -> (i64, u64) {
+        let (time, id) = self.0.get(&stream).copied().unwrap_or_default();
+        (time.wrapping_add(duration), id)
+    }
+
+    fn note(&mut self, stream: u64, time: i64, numbers: &[u64; 7]) {
+        let own = self.0.entry(stream).or_default();
+        own.0 = time;
+        if numbers[6] > 0 {
+            own.1 = numbers[5].wrapping_add(numbers[6]);
+        }
+    }
+
+    /// The columns of the next event of a stream, with its time in nanoseconds; of a chunk with what a look at it finds.
+    pub(super) fn encode(&mut self, stream: u64, time: i64, skim: Option<Skim>) -> [u64; 8] {
+        let mut own = skim.map_or([0; 7], |skim| skim.numbers());
+        let (at, id) = self.next(stream, own[2] as i64);
+        self.note(stream, time, &own);
+        let later = time.wrapping_sub(at);
+        let is_micros = later % 1000 == 0 && TIMES.iter().all(|&at| own[at] as i64 % 1000 == 0);
+        let unit = if is_micros { 1000 } else { 1 };
+        TIMES.iter().for_each(|&at| own[at] = zigzag(own[at] as i64 / unit));
+        own[0] |= if skim.is_some() { streams::CHUNK } else { 0 };
+        own[0] |= if is_micros { streams::MICROS } else { 0 };
+        own[5] = if own[6] > 0 { zigzag(own[5].wrapping_sub(id) as i64) } else { 0 };
+        let [kind, samples, duration, low, rest, least, ids] = own;
+        [zigzag(later / unit), kind, samples, duration, low, rest, least, ids]
+    }
+
+    /// What [`Expected::encode`] was given; `None` if nothing can have these numbers.
+    pub(super) fn decode(
+        &mut self,
+        stream: u64,
+        [later, mut own @ ..]: [u64; 8],
+    ) -> Option<(i64, Option<Skim>)> {
+        let unit = if own[0] & streams::MICROS != 0 { 1000 } else { 1 };
+        let time_of = |number: u64| unzigzag(number).wrapping_mul(unit);
+        TIMES.iter().for_each(|&at| own[at] = time_of(own[at]) as u64);
+        let (at, id) = self.next(stream, own[2] as i64);
+        let time = at.wrapping_add(time_of(later));
+        if own[6] > 0 {
+            own[5] = id.wrapping_add(unzigzag(own[5]) as u64);
+        }
+        self.note(stream, time, &own);
+        match own[0] & streams::CHUNK {
+            0 => Some((time, None)),
+            _ => Skim::of_numbers(own).map(|skim| (time, Some(skim))),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Writing a file: pages first, so that none is kept.
+
+use crate::format::fingerprint::{Input, checksum};
+use crate::format::page::PageBuilder;
+use crate::format::{HEAD, MAGIC, VERSION};
+use std::io::{self, Read, Write};
+
+/// Writes everything behind the head, which is known when all is written.
+pub struct Writer<W> {
+    out: W,
+    /// Bytes written.
+    len: u64,
+    directory: Vec<u8>,
+    sections: u32,
+    ids: Option<(u16, u16)>,
+    /// The section at hand, its rows, and its pages as they stand in the directory.
+    section: Option<(u16, u64, Vec<u8>)>,
+}
+
+/// Sections that were written by themselves: what the directory says of them. Their pages are what their writer wrote.
+pub struct Sections {
+    len: u64,
+    directory: Vec<u8>,
+    sections: u32,
+    /// The ids of the first and of the last.
+    ids: Option<(u16, u16)>,
+}
+
+impl Sections {
+    /// Bytes that they take in a file.
+    pub fn file_len(&self) -> u64 {
+        self.len + self.directory.len() as u64
+    }
+}
+
+/// Bytes of a page in the directory.
+const ENTRY: usize = 32;
+
+impl<W: Write> Writer<W> {
+    /// Writes to `out`.
+    pub fn new(out: W) -> Self {
+        Writer { out, len: 0, directory: Vec::new(), sections: 0, ids: None, section: None }
+    }
+
+    /// Begins the section of this id.
+    ///
+    /// # Errors
+    /// If its id is not above that of the one before.
+    pub fn section(&mut self, id: u16) -> io::Result<()> {
+        self.note_ids((id, id))?;
+        self.end_section();
+        self.section = Some((id, 0, Vec::new()));
+        Ok(())
+    }
+
+    fn note_ids(&mut self, (first, last): (u16, u16)) -> io::Result<()> {
+        if self.ids.is_some_and(|(_, before)| before >= first) {
+            return Err(invalid("sections come by ascending id"));
+        }
+        self.ids = Some((self.ids.map_or(first, |(own, _)| own), last));
+        Ok(())
+    }
+
+    /// Ends the sections instead of a file: another writer can take them ([`Writer::append`]), so that several can be made at a time.
+    pub fn into_sections(mut self) -> (W, Sections) {
+        self.end_section();
+        let Writer { out, len, directory, sections, ids, .. } = self;
+        (out, Sections { len, directory, sections, ids })
+    }
+
+    /// Takes sections that another writer has written, whose pages are `pages`.
+    ///
+    /// # Errors
+    /// As the writer and `pages`; if there are more or fewer bytes than were written, or an id is not above that of the one before.
+    pub fn append(&mut self, sections: &Sections, pages: impl Read) -> io::Result<()> {
+        let Some(ids) = sections.ids else { return Ok(()) };
+        self.note_ids(ids)?;
+        self.end_section();
+        if io::copy(&mut pages.take(sections.len + 1), &mut self.out)? != sections.len {
+            return Err(invalid("other pages than were written"));
+        }
+        self.len += sections.len;
+        self.sections += sections.sections;
+        self.directory.extend_from_slice(&sections.directory);
+        Ok(())
+    }
+
+    fn end_section(&mut self) {
+        let Some((id, rows, pages)) = self.section.take() else { return };
+        self.sections += 1;
+        self.directory.extend_from_slice(&u32::from(id).to_le_bytes());
+        self.directory.extend_from_slice(&rows.to_le_bytes());
+        self.directory.extend_from_slice(&((pages.len() / ENTRY) as u32).to_le_bytes());
+        self.directory.extend_from_slice(&pages);
+    }
+
+    /// Writes a page of so many rows, with its first and last key, whose columns `fill` adds.
+    ///
+    /// # Errors
+    /// As the writer; if the page is larger than [`crate::format::PAGE_MOST`], or belongs to no section.
+    pub fn page(
+        &mut self,
+        rows: usize,
+        keys: (u64, u64),
+        fill: impl FnOnce(&mut PageBuilder),
+    ) -> io::Result<()> {
+        let mut page = PageBuilder::new(rows);
+        fill(&mut page);
+        let raw = page.finish().ok_or_else(|| invalid("the page is too large"))?;
+        let packed = pack(&raw)?;
+        let (_, all, pages) = self.section.as_mut().ok_or_else(|| invalid("no section yet"))?;
+        *all += rows as u64;
+        for number in [packed.len() as u32, raw.len() as u32] {
+            pages.extend_from_slice(&number.to_le_bytes());
+        }
+        for number in [keys.0, keys.1, checksum(&packed)] {
+            pages.extend_from_slice(&number.to_le_bytes());
+        }
+        self.len += packed.len() as u64;
+        self.out.write_all(&packed)
+    }
+
+    /// Bytes that the whole file would have if it ended here.
+    pub fn file_len(&self) -> u64 {
+        let at_hand = self.section.as_ref().map_or(0, |(.., pages)| 16 + pages.len());
+        HEAD as u64 + self.len + 4 + (self.directory.len() + at_hand) as u64 + 8
+    }
+
+    /// Ends the file: the writer has everything behind the head, which comes with it.
+    ///
+    /// # Errors
+    /// As the writer.
+    pub fn finish(mut self, input: &Input) -> io::Result<(W, [u8; HEAD])> {
+        self.end_section();
+        let mut directory = self.sections.to_le_bytes().to_vec();
+        directory.append(&mut self.directory);
+        directory.extend_from_slice(&checksum(&directory).to_le_bytes());
+        self.out.write_all(&directory)?;
+        let len = u32::try_from(directory.len()).map_err(|_| invalid("too many pages"))?;
+        let mut head = Vec::with_capacity(HEAD);
+        head.extend_from_slice(&MAGIC);
+        head.extend_from_slice(&u64::from(VERSION).to_le_bytes());
+        head.extend_from_slice(&input.length.to_le_bytes());
+        head.extend_from_slice(&input.modified_ns.to_le_bytes());
+        head.extend_from_slice(&input.fingerprint.0.to_le_bytes());
+        head.extend_from_slice(&(HEAD as u64 + self.len).to_le_bytes());
+        head.extend_from_slice(&len.to_le_bytes());
+        head.extend_from_slice(&(checksum(&head) as u32).to_le_bytes());
+        let head = head.first_chunk::<HEAD>().copied().ok_or_else(|| invalid("a short head"))?;
+        Ok((self.out, head))
+    }
+}
+
+fn invalid(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what)
+}
+
+/// The bytes of a page in the file: packed if that makes it smaller.
+fn pack(raw: &[u8]) -> io::Result<Vec<u8>> {
+    #[cfg(feature = "zstd")]
+    {
+        let packed = zstd::bulk::compress(raw, 3)?;
+        if packed.len() < raw.len() {
+            return Ok(packed);
+        }
+    }
+    Ok(raw.to_vec())
+}

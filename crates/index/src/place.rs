@@ -1,0 +1,81 @@
+//! Where indexes stand: beside their traces; in a folder of their own where a trace's folder cannot be written.
+
+use super::fresh::{Fit, fit, input_of, map};
+use crate::format::{Index, Input};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use tracemill_join::config::Config;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::os;
+use tracemill_trace::run::error::Error;
+
+/// Where the index of a file stands: beside it, `X.tmi` of `X`.
+///
+/// ```
+/// use std::path::Path;
+/// let index = crate::index_path(Path::new("logs/trace.json"));
+/// assert_eq!(index, Path::new("logs/trace.json.tmi"));
+/// ```
+pub fn index_path(input: &Path) -> PathBuf {
+    let mut name = input.as_os_str().to_owned();
+    name.push(".tmi");
+    name.into()
+}
+
+/// Whether a file has an index beside it, be it that of the file as it is now or not; a pipe has none.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// let trace = folder.path().join("trace.json");
+/// assert!(!crate::has_index(&tracemill_trace::Source::Path(trace)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn has_index(source: &Source) -> bool {
+    source.file().is_some_and(|path| index_path(path).is_file())
+}
+
+/// Where it stands among others: by what tells the file from all others.
+fn place_in(folder: &Path, of: &Input) -> PathBuf {
+    folder.join(format!("{:032x}.tmi", of.fingerprint.0))
+}
+
+/// Where the index of a file is looked for.
+pub(super) fn place_of(trace: &Path, config: &Config) -> PathBuf {
+    let folder = config.index_cache.as_deref().filter(|folder| folder.is_dir());
+    let elsewhere = folder.and_then(|folder| Some(place_in(folder, &input_of(trace).ok()?)));
+    // one that stands there was made since the other cannot be replaced
+    elsewhere.filter(|place| place.is_file()).unwrap_or_else(|| index_path(trace))
+}
+
+/// Where a new index of a file goes, and whether that is not beside it.
+///
+/// # Errors
+/// If there is no room for it elsewhere either.
+pub(super) fn place_for(
+    trace: &Path,
+    now: &Input,
+    config: &Config,
+) -> Result<(PathBuf, bool), Error> {
+    let beside = index_path(trace);
+    let Some(folder) = &config.index_cache else { return Ok((beside, false)) };
+    if is_that_of(&beside, now) || can_be_written(&beside) {
+        return Ok((beside, false));
+    }
+    os::private_folder(folder).map_err(|e| Error::write(folder.display(), e))?;
+    Ok((place_in(folder, now), true))
+}
+
+/// Whether there is an index of a file as it is now.
+fn is_that_of(index: &Path, now: &Input) -> bool {
+    let bytes = map(index).ok().flatten();
+    let opened = bytes.as_ref().and_then(|bytes| Index::open(bytes).ok());
+    opened.is_some_and(|index| fit(index.input(), now) == Fit::Same)
+}
+
+/// Whether files may be made where this one is to stand, as far as that can be told now.
+fn can_be_written(path: &Path) -> bool {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let made = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
+    let refusals = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
+    !made.is_err_and(|error| refusals.contains(&error.kind()))
+}

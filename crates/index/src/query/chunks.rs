@@ -1,0 +1,171 @@
+//! CPU profiles by an index: which of their events are read, for windows and in any case.
+//!
+//! ```text
+//!   stream   Profile ─ chunk ─ chunk ─ chunk ─ chunk     times and ids of each chunk go with the plan (`KnownChunks`),
+//!   read        x        x                               the others are read when they prove needed
+//! ```
+//!
+//! Of a packed trace, chunks cannot be read one by one: then all of a stream is.
+
+use super::lookup::{Lookup, Single, singles};
+use crate::chunk_rows::Expected;
+use crate::format::{IndexError, PageEntry, SectionEntry, event_sum, id, streams};
+use std::ops::Range;
+use tracemill_cpuprofile::{KnownChunk, KnownChunks};
+use tracemill_join::read_plan::{Stop, Unused};
+use tracemill_trace::run::limits::Limits;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::time::windows::{Edges, Windows};
+
+/// What windows may need of CPU profiles.
+pub(super) struct WantedStreams {
+    /// Places of the first events of their streams.
+    pub(super) first: HashSet<u64>,
+    /// Events that are read in any case.
+    pub(super) events: Vec<Single>,
+    /// The chunks of those that are read in part.
+    pub(super) known: KnownChunks,
+}
+
+/// How a stream is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Not,
+    Whole,
+    /// Of its chunks those that prove needed.
+    InPart,
+}
+
+impl<'i> Lookup<'i, '_> {
+    /// Returns all events of CPU profiles; `None` if the index has no list of them.
+    pub(super) fn profiles(&self) -> Result<Option<Vec<Single>>, IndexError> {
+        let Some((_, events)) = self.streams() else { return Ok(None) };
+        let mut found = Vec::new();
+        for entry in &events.pages {
+            let [places, lens, _, sums] = self.index.page(entry)?.columns()?;
+            found.extend(singles(&[places, lens, sums]));
+        }
+        Ok(Some(found))
+    }
+
+    /// Lists of CPU profiles, and of their events.
+    fn streams(&self) -> Option<(&'i SectionEntry, &'i SectionEntry)> {
+        self.index.section(id::STREAMS).zip(self.index.section(id::STREAM_EVENTS))
+    }
+}
+
+/// Finds what windows need of the CPU profiles of an input whose base is `base`.
+pub(super) fn wanted(
+    lookup: &Lookup<'_, '_>,
+    windows: &Windows,
+    edges: Edges,
+    base: u64,
+    config: &Limits,
+) -> Result<WantedStreams, Stop> {
+    let (streams, events) = lookup.streams().ok_or(Unused::NoRoom)?;
+    let may_part = edges == Edges::Clip && lookup.packed.is_none();
+    let mut wanting = Wanting {
+        lookup,
+        wanted: wanted_streams(lookup, streams, windows, may_part)?,
+        first: Vec::new(),
+        has_chunk: HashSet::default(),
+        expected: Expected::default(),
+        end: 0,
+    };
+    wanting.first.resize(wanting.wanted.len(), None);
+    let mut all = WantedStreams {
+        first: HashSet::default(),
+        events: Vec::new(),
+        known: KnownChunks::new(base, config.shares().index / 4, &config.tmp_dir, event_sum),
+    };
+    events.pages.iter().try_for_each(|entry| wanting.take_page(entry, &mut all))?;
+    all.known.finish().map_err(|error| error.to_string())?;
+    Ok(all)
+}
+
+/// How each stream is wanted, by its times and those of its events; in part if it may be.
+fn wanted_streams(
+    lookup: &Lookup<'_, '_>,
+    section: &SectionEntry,
+    windows: &Windows,
+    may_part: bool,
+) -> Result<Vec<Wanted>, Stop> {
+    let is_outside = |time| windows.at(time).is_none();
+    let wanted = |known: u64, own: Range<i64>, of_events: Range<i64>| {
+        let has_times = known & streams::TIMES != 0;
+        if has_times && !windows.touch(own.start, own.end) {
+            return Wanted::Not;
+        }
+        // what may lie in windows as a whole may stay as it is
+        let is_cut = is_outside(of_events.start) || is_outside(of_events.end);
+        let is_told_apart = has_times && known & streams::CHUNKS != 0;
+        if may_part && is_cut && is_told_apart { Wanted::InPart } else { Wanted::Whole }
+    };
+    let mut all = Vec::new();
+    for entry in &section.pages {
+        let page = lookup.index.page(entry)?;
+        let [known, leasts, widths, event_leasts, event_widths] = page.columns()?;
+        let times = times_of(&leasts, &widths).zip(times_of(&event_leasts, &event_widths));
+        all.extend(
+            known.iter().zip(times).map(|(&known, (own, events))| wanted(known, own, events)),
+        );
+    }
+    Ok(all)
+}
+
+/// Times from a least one to as much later as a greatest one is.
+fn times_of(leasts: &[u64], widths: &[u64]) -> impl Iterator<Item = Range<i64>> {
+    leasts.iter().zip(widths).map(|(&least, &width)| {
+        let least = least as i64;
+        least..least.saturating_add_unsigned(width)
+    })
+}
+
+/// What is gone through to find out.
+struct Wanting<'l, 'i, 'b> {
+    lookup: &'l Lookup<'i, 'b>,
+    wanted: Vec<Wanted>,
+    /// Where the first event of each stream stands.
+    first: Vec<Option<u64>>,
+    /// Streams whose first chunk was seen.
+    has_chunk: HashSet<usize>,
+    expected: Expected,
+    /// Where the last event that was taken ends.
+    end: u64,
+}
+
+impl Wanting<'_, '_, '_> {
+    /// Takes the events of a page.
+    fn take_page(&mut self, entry: &PageEntry, to: &mut WantedStreams) -> Result<(), Stop> {
+        let page = self.lookup.index.page(entry)?;
+        let numbers = page.columns::<12>()?;
+        for row in 0..page.rows() {
+            let [place, len, stream, sum, known @ ..] =
+                numbers.each_ref().map(|column| column[row]);
+            let (stream, sum) = (usize::try_from(stream).unwrap_or(usize::MAX), sum as u32);
+            let end = place.checked_add(len).filter(|end| *end <= self.lookup.text);
+            let end = end.filter(|_| self.end <= place).ok_or("its places are not in order")?;
+            self.end = end;
+            let Some(&wanted) = self.wanted.get(stream) else { continue };
+            if wanted == Wanted::Not {
+                continue;
+            }
+            let first = *self.first[stream].get_or_insert(place);
+            to.first.insert(first);
+            let (mut time, mut skim) = (0, None);
+            if wanted == Wanted::InPart {
+                let known = self.expected.decode(stream as u64, known);
+                let known = known.filter(|(_, skim)| skim.is_none_or(|own| own.samples() <= len));
+                (time, skim) = known.ok_or("it has impossible chunks of CPU profiles")?;
+            }
+            // the first one says how made ones begin
+            if skim.is_none() || self.has_chunk.insert(stream) {
+                to.events.push(Single { place, sum, bytes: len });
+            }
+            let Some(skim) = skim else { continue };
+            let chunk = KnownChunk { place, len, time, skim, sum };
+            to.known.push(first, chunk).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+//! Queries of indexes: each returns a plan to read byte ranges of the trace, or why the trace is scanned.
+
+mod chunks;
+mod drawn_index;
+mod drawn_windows;
+mod index_file;
+mod lookup;
+mod profiles;
+mod ranges;
+mod summary;
+mod windows;
+
+pub use drawn_index::{DrawnBin, DrawnIndex, DrawnName, DrawnSpan, DrawnState};
+pub use drawn_windows::{DrawnCount, DrawnStretch};
+pub use index_file::index_unused;
+pub(crate) use profiles::profile_plan;
+pub(crate) use summary::summary;
+pub(crate) use windows::window_plan;

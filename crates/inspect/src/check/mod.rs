@@ -1,0 +1,400 @@
+//! `check`: is a trace valid, sorted, paired, and will viewers open it?
+//!
+//! ```text
+//!   scan workers ─ each event: grammar, fields, order ──> tallies by kind ─────────────┐
+//!        │ 32 bytes an event that belongs with others                                  ├─> findings
+//!        └──> runs, on disk beyond the budget ─ by group and time ─> pairs, nesting ───┘
+//!   afterwards: the text around the events, keys beside them, CPU profiles
+//! ```
+//!
+//! What is looked for stands in one table (`rules`). Every event is looked at once, by the worker that scans it, while its
+//! bytes are in cache; what needs other events is kept in 32 bytes and judged in groups (`walk`), without reading the
+//! event again. Grammar is checked event by event (`text`), so that each bad one is found, not only the first. What the
+//! scan itself had to give up (`losses`) is a finding too.
+//!
+//! All inputs are judged together, as `merge` would see them: ids may clash, streams go on from file to file. Only the
+//! order of events is that of each input by itself.
+
+mod escapes;
+mod look;
+mod order;
+mod records;
+mod report;
+mod rules;
+mod tallies;
+mod text;
+mod viewers;
+mod walk;
+
+pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
+pub use rules::{Severity, check_rules};
+
+use look::{CheckLook, frame_id};
+use order::Orders;
+use records::{Grouped, Runs, heap, sort, write_run};
+use report::InputMap;
+use rules::Kind;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tallies::Tallies;
+use text::{Spot, Text};
+use tracemill_cpuprofile::{Room, Streams, Suspects, Verdict};
+use tracemill_join::config::{CheckFor, Config, THREADS};
+use tracemill_join::input_set::InputSet;
+use tracemill_join::inputs::scan;
+use tracemill_tokenizer::{Form, members, string_is};
+use tracemill_trace::event::envelope::{KeyValue, count};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{
+    InputStart, Needs, Nothing, Observer, Scanned, SealedChunk, Starter,
+};
+use tracemill_trace::read::{InputPayload, Inputs};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::RunFile;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::spill::tally::Tally;
+use tracemill_trace::store::Store;
+use tracemill_trace::time::bounds::Times;
+use viewers::Browser;
+
+/// Checks `sources`, taken together, for whatever reader and for `viewers`.
+///
+/// Cost: one pass over the inputs at the speed of the JSON grammar (about 1 GB/s a core, on all cores); 32 bytes of heap
+/// for each event that belongs with others (B, E, X, async, flow), and beyond a quarter of the budget none, for sorted
+/// runs on disk; a hash for each thread and each stack frame referred to; what is open at one time in one thread. Of CPU
+/// profiles the call trees of as many as there are threads.
+///
+/// ```
+/// use tracemill_pipeline::{CheckFor, Config, Source};
+/// use tracemill_inspect::check::check;
+/// # let folder = tempfile::tempdir()?;
+/// # let trace = folder.path().join("trace.json");
+/// # std::fs::write(&trace, r#"[{"ph":"B","name":"a","pid":1,"tid":1,"ts":1000},"#)?;
+///
+/// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+/// let report = check(&[Source::Path(trace)], &[CheckFor::Perfetto], &config)?;
+/// let kinds: Vec<_> = report.findings.iter().map(|finding| (&*finding.kind, finding.count)).collect();
+/// assert!(kinds.contains(&("begin-without-end", 1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As `merge()`, but for the output. Findings are no errors.
+pub fn check(
+    sources: &[Source],
+    viewers: &[CheckFor],
+    config: &Config,
+) -> Result<CheckReport, Error> {
+    config.check()?;
+    match viewers.contains(&CheckFor::Devtools) {
+        true => run::<true>(sources, viewers, config),
+        false => run::<false>(sources, viewers, config),
+    }
+}
+
+fn run<const DEVTOOLS: bool>(
+    sources: &[Source],
+    viewers: &[CheckFor],
+    config: &Config,
+) -> Result<CheckReport, Error> {
+    let places = InputSet::places(sources, config)?;
+    let recordings = places.iter().map(|place| place.recording() as u64).collect();
+    let checker = Checker::<DEVTOOLS>::new(recordings, config);
+    let Scanned { inputs, observed: mut checker, .. } = scan(sources, config, Nothing, checker)?;
+    checker.end_input();
+    let runs = checker.end_records()?;
+    checker.profiles.finish()?;
+    let long = std::mem::take(&mut checker.profiles.long);
+    let store = &inputs.store().with_long(&long);
+    let ground = InputMap::new(&inputs);
+    let suspects = Suspects::of(&checker.profiles);
+    let judge = |number| suspects.judge(number, store, config);
+    let quota = &config.quota(config.memory / 2 / config.threads.max(1) as u64);
+    let (tallies, judged) = walk::walk(&runs, config.threads, quota, suspects.count(), judge)?;
+    let verdict = suspects.verdict(&judged.into_iter().collect::<Result<Vec<_>, _>>()?);
+    drop(runs);
+    checker.tallies.append(&tallies);
+    checker.judge_text(&inputs, &ground, store);
+    checker.judge_shape(store, &inputs, &ground, viewers);
+    checker.note_profiles(&verdict);
+    let flaws = verdict.flaws;
+    let start_ns = checker.times.bounds().map(|bounds| bounds.start);
+    let asked = (viewers, config.strict, start_ns);
+    let read = (&inputs, &ground, store);
+    let report = report::assemble(&checker.tallies, checker.spots, flaws, read, asked);
+    // the report quotes what it finds, so this is said of its quotes too
+    inputs.check_unchanged()?;
+    Ok(report)
+}
+
+/// The text around the events of one input.
+struct InputText {
+    base: u64,
+    text: Text,
+    /// How many documents it has, whether any is NDJSON, and the form of the last.
+    documents: u64,
+    ndjson: bool,
+    last: Option<Form>,
+    separators: u64,
+    unclosed: u64,
+}
+
+/// Observes what the rules of `check` judge. The answer does not depend on how inputs are cut: tallies
+/// add up, and records are sorted when all is read.
+struct Checker<const DEVTOOLS: bool> {
+    /// The number of the recording of each input, of several inputs.
+    recordings: Vec<u64>,
+    /// That of the current input.
+    recording: u64,
+    tmp_dir: PathBuf,
+    /// Bytes of records that may be in memory.
+    limit: u64,
+    tallies: Tallies,
+    orders: Orders,
+    quota: Quota,
+    records: Vec<Vec<Grouped>>,
+    heap: u64,
+    spill: RunFile,
+    profiles: Streams,
+    frames: BTreeMap<u64, (u64, u64)>,
+    browser: Browser,
+    events: u64,
+    times: Times,
+    inputs: Vec<InputText>,
+    /// Keys beside the events that are looked into: key, place of the value.
+    keys: Vec<KeyValue>,
+    /// Keys of the current document.
+    seen: HashSet<Box<[u8]>>,
+    spots: Vec<Spot>,
+}
+
+impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
+    fn new(recordings: Vec<u64>, config: &Config) -> Self {
+        let limit = config.shares().index;
+        Checker {
+            recordings,
+            recording: 0,
+            tmp_dir: config.tmp_dir.clone(),
+            limit,
+            tallies: Tallies::default(),
+            orders: Orders::default(),
+            quota: config.table_quota(),
+            records: Vec::new(),
+            heap: 0,
+            spill: RunFile::new(&config.tmp_dir),
+            profiles: Streams::new(Room { decoded: limit, places: limit / 4 }, config),
+            frames: BTreeMap::new(),
+            browser: Browser::default(),
+            events: 0,
+            times: Times::NONE,
+            inputs: Vec::new(),
+            keys: Vec::new(),
+            seen: HashSet::default(),
+            spots: Vec::new(),
+        }
+    }
+
+    /// Returns the input at `base`, and ends the one before it.
+    fn input(&mut self, base: u64) -> &mut InputText {
+        if self.inputs.last().is_none_or(|input| input.base != base) {
+            self.end_input();
+            let text = Text::of_input(base);
+            self.inputs.push(InputText {
+                base,
+                text,
+                documents: 0,
+                ndjson: false,
+                last: None,
+                separators: 0,
+                unclosed: 0,
+            });
+        }
+        let last = self.inputs.len() - 1;
+        &mut self.inputs[last]
+    }
+
+    fn end_input(&mut self) {
+        self.orders.end_input();
+        // the keys of the next one are of other documents
+        self.seen.clear();
+    }
+
+    /// Writes all records in memory as one run.
+    fn spill(&mut self) -> Result<(), Error> {
+        let runs = Runs::memory(std::mem::take(&mut self.records));
+        self.heap = 0;
+        write_run(&mut self.spill, &runs)
+    }
+
+    fn end_records(&mut self) -> Result<Runs, Error> {
+        if self.spill.is_empty() {
+            return Ok(Runs::memory(std::mem::take(&mut self.records)));
+        }
+        self.spill()?;
+        Runs::disk(std::mem::replace(&mut self.spill, RunFile::new(&self.tmp_dir)))
+    }
+
+    /// The text around the events, where the scan found nothing to say of it.
+    fn judge_text(&mut self, inputs: &Inputs, ground: &InputMap, store: &Store<'_>) {
+        for input in &mut self.inputs {
+            self.spots.append(&mut input.text.spots);
+            let Some(place) = ground.input_at(input.base) else { continue };
+            let report = &inputs.reports[place.number];
+            let untouched = report.losses.count() + input.separators + input.unclosed == 0;
+            // what was made of a CPU profile is sound, and its own text may not be kept
+            if untouched
+                && place.is_kept
+                && place.start == input.base
+                && let Some(spot) = input.text.around_events(place.start..place.end, store)
+            {
+                self.tallies.add(spot.kind, spot.offset);
+                self.spots.push(spot);
+            }
+        }
+    }
+
+    /// Documents, keys beside the events, stack frames, and what depends on all events.
+    fn judge_shape(
+        &mut self,
+        store: &Store<'_>,
+        inputs: &Inputs,
+        ground: &InputMap,
+        viewers: &[CheckFor],
+    ) {
+        for input in &self.inputs {
+            for _ in 1..input.documents {
+                self.tallies.add(Kind::SeveralDocuments, input.base);
+            }
+            if input.ndjson {
+                self.tallies.add(Kind::Ndjson, input.base);
+            }
+            if input.unclosed > 0 && input.last == Some(Form::Object) {
+                self.tallies.add(Kind::UnclosedObject, input.base);
+            }
+        }
+        report::check_inputs(inputs, ground, store, viewers, &mut self.tallies);
+        if self.events == 0 {
+            self.tallies.add(Kind::NoEvents, 0);
+        }
+        self.judge_keys(store, inputs);
+        self.orders.note_pairs(&mut self.tallies);
+        if DEVTOOLS {
+            self.browser.judge(&self.orders.processes(), self.events, &mut self.tallies);
+        }
+    }
+
+    fn judge_keys(&mut self, store: &Store<'_>, inputs: &Inputs) {
+        let mut frames = HashSet::default();
+        // of a CPU profile that is not kept there is nothing to look at
+        let is_kept = |offset: u64| {
+            let holds = |held: &InputPayload| {
+                held.base <= offset && offset < held.base + held.payload.len()
+            };
+            inputs.payloads.iter().any(holds)
+        };
+        for KeyValue { key, offset, len } in &self.keys {
+            if !is_kept(*offset) {
+                continue;
+            }
+            let value = store.slice(*offset, *len);
+            if string_is(key, b"stackFrames") {
+                frames.extend(members(value).map(|(id, _)| frame_id(id)));
+            } else if DEVTOOLS && string_is(key, b"metadata") {
+                let tallies = &mut self.tallies;
+                viewers::check_annotations(value, *offset, self.events, tallies);
+            }
+        }
+        for (frame, &(count, first)) in &self.frames {
+            if !frames.contains(frame) {
+                let mut tally = Tally::default();
+                tally.add(first);
+                tally.count = count;
+                self.tallies.append_one(Kind::MissingFrame, &tally);
+            }
+        }
+    }
+
+    fn note_profiles(&mut self, verdict: &Verdict) {
+        self.tallies.append_one(Kind::ChunkOrder, &verdict.reordered);
+        self.tallies.append_one(Kind::ProfileParents, &verdict.by_parent);
+        self.tallies.append_one(Kind::ProfilesPerThread, &verdict.further);
+        self.tallies.append_one(Kind::ManySamples, &verdict.large);
+        self.tallies.append_one(Kind::ChunkLengths, &verdict.uneven);
+        self.tallies.append_one(Kind::UnsignedDeltas, &verdict.unsigned);
+    }
+}
+
+impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
+    type Chunk = CheckLook<DEVTOOLS>;
+
+    fn needs(&self) -> Needs {
+        Needs { input_bytes: true, synthetic_bytes: true, proof_flags: true, ..Needs::NONE }
+    }
+
+    fn begin(&mut self, input: &InputStart<'_>) {
+        self.recording = self.recordings.get(input.number).copied().unwrap_or(0);
+    }
+
+    fn starter(&self) -> Starter<CheckLook<DEVTOOLS>> {
+        let recording = self.recording;
+        Box::new(move |chunk| CheckLook::new(chunk.base, recording))
+    }
+
+    fn merge(&mut self, part: CheckLook<DEVTOOLS>, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        let input = self.input(chunk.base);
+        input.separators += chunk.stats.odd_separators;
+        input.unclosed += chunk.stats.unclosed;
+        let documents = chunk.new_documents();
+        input.documents += count(documents);
+        input.ndjson |= documents.iter().any(|own| own.form == Form::Ndjson);
+        input.last = documents.last().map(|own| own.form).or(input.last);
+        input.text.append(part.text);
+        self.judge_names(chunk);
+        self.events += chunk.stats.events;
+        self.tallies.append(&part.tallies);
+        self.times = self.times.unite(part.times);
+        self.orders.append(part.orders, &mut self.tallies);
+        self.quota.check(self.orders.heap(), THREADS)?;
+        self.profiles.append(part.profiles, chunk.base)?;
+        self.browser.append(part.browser);
+        for (frame, (count, first)) in part.frames {
+            let own = self.frames.entry(frame).or_insert((0, first));
+            own.0 += count;
+            own.1 = first.min(own.1);
+        }
+        self.heap += heap(&part.records);
+        if !part.records.is_empty() {
+            debug_assert!({
+                let mut sorted = part.records.clone();
+                sort(&mut sorted);
+                sorted == part.records
+            });
+            self.records.push(part.records);
+        }
+        if self.heap > self.limit {
+            self.spill()?;
+        }
+        Ok(())
+    }
+}
+
+impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
+    /// Notes keys that a document has twice, and keys whose values are judged when all is read.
+    fn judge_names(&mut self, chunk: &SealedChunk<'_>) {
+        let later = chunk.new_documents().iter().map(|own| (true, &*own.keys));
+        for (begins, keys) in std::iter::once((false, chunk.more_keys())).chain(later) {
+            if begins {
+                self.seen.clear();
+            }
+            for key in keys {
+                if !self.seen.insert(key.key.clone()) {
+                    self.tallies.add(Kind::DuplicateKey, key.offset);
+                }
+                if string_is(&key.key, b"stackFrames") || string_is(&key.key, b"metadata") {
+                    self.keys.push(key.clone());
+                }
+            }
+        }
+    }
+}

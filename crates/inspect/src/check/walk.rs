@@ -1,0 +1,237 @@
+//! Events that belong with others, group by group in the order of time: do they pair, do they nest?
+//!
+//! Times count in whole nanoseconds, rounded down. Threads: of X events the ends of those open are kept on a stack, as
+//! deep as they nest; an event that begins inside the innermost and ends behind it overlaps, and is left out of the stack, as
+//! DevTools leaves it out of the tree. B and E pair as everywhere ([`tracemill_trace::event::pairing`]); a pair that crosses an X event
+//! overlaps like one. Async events
+//! pair by name within their id, the latest begin first. A flow is open from its `s` to its `f` or the next `s`.
+//!
+//! Groups do not see each other, so workers take stretches of buckets ([`Runs`]): each does the groups that begin in
+//! its stretch. Cost: a sort of 32 bytes an event and a few nanoseconds each; memory: a bucket a worker and what is open.
+
+use super::records::{Grouped, Runs};
+use super::rules::Kind;
+use super::tallies::Tallies;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tracemill_join::config::OPEN;
+use tracemill_trace::event::pairing::Begins;
+use tracemill_trace::order::overlap::{Ends, PairBegin};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::threads::on_threads;
+
+/// Judges all groups on `threads` threads, and does `before` other tasks, which come first, since they are long; answers
+/// in the order of their numbers.
+pub(super) fn walk<T: Send>(
+    runs: &Runs,
+    threads: usize,
+    quota: &Quota,
+    before: usize,
+    task: impl Fn(usize) -> T + Sync,
+) -> Result<(Tallies, Vec<T>), Error> {
+    // a few stretches a worker even out groups of different sizes
+    let stretch = runs.len().div_ceil(threads * 4).max(1);
+    let tasks = before + runs.len().div_ceil(stretch);
+    let next = AtomicUsize::new(0);
+    let all = Mutex::new((Tallies::default(), Vec::new()));
+    let failed = Mutex::new(None);
+    let lock = || all.lock().unwrap_or_else(|e| e.into_inner());
+    let work = || {
+        let mut tallies = Tallies::default();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= tasks {
+                break;
+            }
+            match number.checked_sub(before) {
+                None => {
+                    let answer = task(number);
+                    lock().1.push((number, answer));
+                }
+                Some(at) => {
+                    let places = at * stretch..(at + 1) * stretch;
+                    if let Err(why) = walk_stretch(runs, places, &mut tallies, quota) {
+                        failed.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(why);
+                        next.store(tasks, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+        lock().0.append(&tallies);
+    };
+    on_threads(threads, work);
+    let (tallies, mut answers) = all.into_inner().unwrap_or_else(|e| e.into_inner());
+    if let Some(why) = failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        return Err(why);
+    }
+    answers.sort_unstable_by_key(|&(number, _)| number);
+    Ok((tallies, answers.into_iter().map(|(_, answer)| answer).collect()))
+}
+
+/// The groups that begin in the buckets `from..to`, to their ends.
+fn walk_stretch(
+    runs: &Runs,
+    Range { start: from, end: to }: Range<usize>,
+    tallies: &mut Tallies,
+    quota: &Quota,
+) -> Result<(), Error> {
+    let mut bucket = Vec::new();
+    let mut group = runs.group_before(from);
+    let mut begun = false;
+    let mut open = Open::default();
+    let mut buckets = runs.buckets(from);
+    for number in from..runs.len() {
+        buckets.next(&mut bucket);
+        for record in &bucket {
+            if group != Some(record.group) {
+                open.end(tallies);
+                if number >= to {
+                    return Ok(());
+                }
+                (group, begun) = (Some(record.group), true);
+            }
+            if begun {
+                open.note(record, tallies);
+                quota.check(open.heap(), OPEN)?;
+            }
+        }
+        if number + 1 >= to && !begun {
+            return Ok(());
+        }
+    }
+    open.end(tallies);
+    Ok(())
+}
+
+/// A begin that waits for its end.
+#[derive(Clone, Copy)]
+struct Begin {
+    /// The hash of its name.
+    name: u64,
+    offset: u64,
+    pair: PairBegin,
+}
+
+/// What is open in a group.
+#[derive(Default)]
+struct Open {
+    /// X events.
+    ends: Ends,
+    slices: Begins<Begin>,
+    asyncs: Begins<u64>,
+    /// The flow, and whether it led somewhere.
+    flow: Option<(u64, bool)>,
+    /// The last begin of an async event or flow.
+    last: Option<u64>,
+}
+
+impl Open {
+    /// Bytes of heap of the begins.
+    #[inline]
+    fn heap(&self) -> u64 {
+        self.slices.heap() + self.asyncs.heap()
+    }
+
+    #[inline]
+    fn note(&mut self, record: &Grouped, tallies: &mut Tallies) {
+        match record.phase() {
+            b'X' => self.complete(record, tallies),
+            b'B' => {
+                let pair = self.ends.begin(record.time, record.is_exact());
+                let begin = Begin { name: record.extra, offset: record.offset(), pair };
+                self.slices.begin(record.extra, begin);
+            }
+            b'E' => self.end_slice(record, tallies),
+            b's' | b't' | b'f' => self.flow(record, tallies),
+            _ => self.asynchronous(record, tallies),
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, record: &Grouped, tallies: &mut Tallies) {
+        let end = record.time.saturating_add_unsigned(record.extra);
+        if self.ends.enter(record.time, end, record.is_exact()).is_some() {
+            tallies.add(Kind::Overlap, record.offset());
+        }
+    }
+
+    fn end_slice(&mut self, record: &Grouped, tallies: &mut Tallies) {
+        let innermost = self.slices.innermost().map(|begin| begin.name);
+        let Some(begin) = self.slices.end(record.extra) else {
+            return tallies.add(Kind::EndWithoutBegin, record.offset());
+        };
+        if record.extra != 0 && innermost != Some(record.extra) {
+            tallies.add(Kind::Crossing, record.offset());
+        }
+        let overlaps = self.ends.end(begin.pair, record.time, record.is_exact());
+        (0..overlaps).for_each(|_| tallies.add(Kind::Overlap, begin.offset));
+    }
+
+    /// Whether the last begin of this name was of another process.
+    fn is_shared(&mut self, record: &Grouped) -> bool {
+        let last = self.last.replace(record.extra);
+        last.is_some_and(|last| last >> 32 == record.extra >> 32 && last != record.extra)
+    }
+
+    fn asynchronous(&mut self, record: &Grouped, tallies: &mut Tallies) {
+        let offset = record.offset();
+        match record.phase() {
+            b'b' | b'S' => {
+                if self.is_shared(record) {
+                    tallies.add(Kind::SharedAsyncId, offset);
+                }
+                self.asyncs.begin(async_name(record), offset);
+            }
+            b'e' | b'F' => {
+                let begin = self.asyncs.end_named(async_name(record));
+                if begin.is_none() {
+                    tallies.add(Kind::AsyncWithoutBegin, offset);
+                }
+            }
+            _ if self.asyncs.is_empty() => tallies.add(Kind::AsyncOutside, offset),
+            _ => {}
+        }
+    }
+
+    fn flow(&mut self, record: &Grouped, tallies: &mut Tallies) {
+        let offset = record.offset();
+        match (record.phase(), &mut self.flow) {
+            (b's', _) => {
+                self.end_flow(tallies);
+                self.flow = Some((offset, false));
+                if self.is_shared(record) {
+                    tallies.add(Kind::SharedFlowId, offset);
+                }
+            }
+            (_, None) => tallies.add(Kind::FlowWithoutBegin, offset),
+            (b'f', _) => self.flow = None,
+            (_, Some((_, led))) => *led = true,
+        }
+    }
+
+    fn end_flow(&mut self, tallies: &mut Tallies) {
+        if let Some((offset, false)) = self.flow.take() {
+            tallies.add(Kind::FlowWithoutEnd, offset);
+        }
+    }
+
+    /// The group is over.
+    fn end(&mut self, tallies: &mut Tallies) {
+        self.ends.clear();
+        let unended = |begin: Begin| tallies.add(Kind::BeginWithoutEnd, begin.offset);
+        self.slices.values().for_each(unended);
+        let unended = |offset| tallies.add(Kind::AsyncWithoutEnd, offset);
+        self.asyncs.values().for_each(unended);
+        self.slices.clear();
+        self.asyncs.clear();
+        self.end_flow(tallies);
+        self.last = None;
+    }
+}
+
+/// The hash of the name of an async event: half of the record's word, and never that of no name.
+fn async_name(record: &Grouped) -> u64 {
+    (record.extra >> 32) | 1 << 32
+}

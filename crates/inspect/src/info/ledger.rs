@@ -1,0 +1,241 @@
+//! Tables of any number of keys: what exceeds the memory goes to disk and is added up at the end.
+//!
+//! ```text
+//!   tables of parts ─> table ─ too large: a run on disk, sorted ─> merged by hash and key ─> each key once
+//! ```
+//!
+//! So counts are exact however many names there are, and do not depend on how the input was cut or on the memory.
+
+use super::report::{TopList, TopRow, Usage};
+use super::table::{Entry, Table};
+use std::cmp::Ordering;
+use std::path::Path;
+use tracemill_trace::order::LoserTree;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{DiskRuns, Record, RunFile};
+
+/// Counts by key, within a limit of memory.
+pub(super) struct Ledger {
+    table: Table,
+    /// Bytes that the table may take.
+    limit: u64,
+    file: RunFile,
+}
+
+record! {
+    /// An entry on disk, without its key.
+    #[derive(Clone, Copy)]
+    struct Head {
+        hash: u64,
+        events: u64,
+        bytes: u64,
+        time_ns: u64,
+        self_ns: u64,
+        key_len: u64,
+    }
+}
+
+fn compare(a: &Entry<'_>, b: &Entry<'_>) -> Ordering {
+    a.hash.cmp(&b.hash).then_with(|| a.key.cmp(b.key))
+}
+
+fn encode(entry: &Entry<'_>) -> [u8; Head::BYTES] {
+    let Usage { events, bytes, time_ns, self_ns } = entry.usage;
+    let (hash, key_len) = (entry.hash, entry.key.len() as u64);
+    let mut head = [0; Head::BYTES];
+    Head { hash, events, bytes, time_ns, self_ns, key_len }.encode(&mut head);
+    head
+}
+
+/// The entries of a run.
+fn decode(mut run: &[u8]) -> impl Iterator<Item = Entry<'_>> {
+    std::iter::from_fn(move || {
+        let (head, rest) = run.split_at_checked(Head::BYTES)?;
+        let Head { hash, events, bytes, time_ns, self_ns, key_len } = Head::decode(head);
+        let usage = Usage { events, bytes, time_ns, self_ns };
+        let (key, rest) = rest.split_at_checked(key_len as usize)?;
+        run = rest;
+        Some(Entry { hash, key, usage })
+    })
+}
+
+impl Ledger {
+    pub(super) fn new(limit: u64, tmp_dir: &Path) -> Self {
+        Ledger { table: Table::default(), limit, file: RunFile::new(tmp_dir) }
+    }
+
+    /// Adds a table.
+    pub(super) fn append(&mut self, later: &Table) -> Result<(), Error> {
+        self.table.append(later);
+        self.spill_if_full()
+    }
+
+    /// Adds to one key.
+    pub(super) fn add(&mut self, hash: u64, key: &[u8], usage: &Usage) -> Result<(), Error> {
+        let row = self.table.hashed_row(hash, key);
+        self.table.add(row, usage);
+        self.spill_if_full()
+    }
+
+    fn spill_if_full(&mut self) -> Result<(), Error> {
+        if self.table.heap() > self.limit { self.spill() } else { Ok(()) }
+    }
+
+    fn spill(&mut self) -> Result<(), Error> {
+        for row in sorted(&self.table) {
+            let entry = self.table.entry(row);
+            self.file.write(&encode(&entry))?;
+            self.file.write(entry.key)?;
+        }
+        self.file.end_run();
+        self.table.clear();
+        Ok(())
+    }
+
+    /// Ends counting.
+    pub(super) fn finish(self) -> Result<Totals, Error> {
+        let rows = sorted(&self.table);
+        Ok(Totals { table: self.table, rows, runs: self.file.finish()? })
+    }
+}
+
+fn sorted(table: &Table) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..table.len()).collect();
+    rows.sort_unstable_by(|&a, &b| compare(&table.entry(a), &table.entry(b)));
+    rows
+}
+
+/// All keys, counted.
+pub(super) struct Totals {
+    table: Table,
+    rows: Vec<usize>,
+    runs: DiskRuns,
+}
+
+impl Totals {
+    /// Each key once, by hash and key.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        let memory = self.rows.iter().map(|&row| self.table.entry(row));
+        let mut runs: Vec<Box<dyn Iterator<Item = Entry<'_>> + '_>> = vec![Box::new(memory)];
+        runs.extend(
+            self.runs.iter().map(|run| Box::new(decode(run)) as Box<dyn Iterator<Item = _>>),
+        );
+        let mut tree = LoserTree::new(runs.iter_mut().map(Iterator::next).collect(), &compare);
+        std::iter::from_fn(move || {
+            let (_, mut entry) = tree.winner()?;
+            entry.usage = Usage::default();
+            while let Some((run, next)) = tree.winner()
+                && compare(&next, &entry).is_eq()
+            {
+                entry.usage.add(&next.usage);
+                tree.replace(runs[run].next(), &compare);
+            }
+            Some(entry)
+        })
+    }
+}
+
+/// The greatest of some entries by several measures.
+pub(super) struct TopEntries {
+    rows: usize,
+    distinct: u64,
+    by_bytes: Vec<TopRow>,
+    by_time: Vec<TopRow>,
+    by_self: Vec<TopRow>,
+}
+
+type Measure = fn(&Usage) -> u64;
+
+impl TopEntries {
+    const BYTES: Measure = |usage| usage.bytes;
+    const TIME: Measure = |usage| usage.time_ns;
+    const SELF: Measure = |usage| usage.self_ns;
+
+    /// Lists of at most so many rows.
+    pub(super) fn new(rows: usize) -> Self {
+        let (by_bytes, by_time, by_self) = (Vec::new(), Vec::new(), Vec::new());
+        TopEntries { rows, distinct: 0, by_bytes, by_time, by_self }
+    }
+
+    /// Takes a key, which comes once only.
+    pub(super) fn note(&mut self, key: &[u8], usage: &Usage, name: fn(&[u8]) -> Option<String>) {
+        self.distinct += 1;
+        let lists = [
+            (&mut self.by_bytes, Self::BYTES),
+            (&mut self.by_time, Self::TIME),
+            (&mut self.by_self, Self::SELF),
+        ];
+        for (list, measure) in lists {
+            // most keys are far from the top: no text is made of them
+            let least = list.get(self.rows.wrapping_sub(1)).map_or(1, |last| measure(&last.usage));
+            if self.rows > 0 && measure(usage) >= least.max(1) {
+                note(list, self.rows, measure, TopRow { name: name(key), usage: *usage });
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> TopList {
+        let TopEntries { distinct, by_bytes, by_time, by_self, .. } = self;
+        TopList { distinct, by_bytes, by_time, by_self }
+    }
+}
+
+/// Keeps a list of the greatest, sorted.
+fn note(list: &mut Vec<TopRow>, most: usize, measure: Measure, row: TopRow) {
+    let is_before = |own: &TopRow| {
+        let by_size = measure(&row.usage).cmp(&measure(&own.usage));
+        by_size.then_with(|| own.name.cmp(&row.name)).is_le()
+    };
+    let at = list.partition_point(is_before);
+    if at < most {
+        list.truncate(most - 1);
+        list.insert(at, row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_testkit::Rng;
+
+    #[test]
+    fn limits_do_not_change_the_sums() {
+        let mut rng = Rng::new(5);
+        let keys: Vec<(Vec<u8>, Usage)> = (0..3000)
+            .map(|_| {
+                let key = rng.below(700).to_string().into_bytes();
+                let usage =
+                    Usage { events: 1, bytes: rng.below(90), time_ns: rng.below(9), self_ns: 1 };
+                (key, usage)
+            })
+            .collect();
+        let totals = |limit: u64| {
+            let mut ledger = Ledger::new(limit, &std::env::temp_dir());
+            for (key, usage) in &keys {
+                ledger.add(crate::info::table::hash(key), key, usage).expect("room on disk");
+            }
+            let totals = ledger.finish().expect("room on disk");
+            totals.iter().map(|entry| (entry.key.to_vec(), entry.usage)).collect::<Vec<_>>()
+        };
+        let ample = totals(u64::MAX);
+        assert!(
+            ample.len() > 600 && ample.iter().map(|(_, usage)| usage.events).sum::<u64>() == 3000
+        );
+        for limit in [0, 1000, 20_000] {
+            assert_eq!(totals(limit), ample, "{limit}");
+        }
+    }
+
+    #[test]
+    fn lists_hold_the_greatest() {
+        let mut tops = TopEntries::new(2);
+        for (name, bytes) in [("c", 5), ("a", 5), ("b", 7), ("d", 1), ("e", 0)] {
+            let usage = Usage { bytes, ..Usage::default() };
+            tops.note(name.as_bytes(), &usage, |key| Some(String::from_utf8_lossy(key).into()));
+        }
+        let list = tops.finish();
+        let names: Vec<_> = list.by_bytes.iter().filter_map(|row| row.name.as_deref()).collect();
+        assert_eq!((list.distinct, names, list.by_time.len()), (5, vec!["b", "a"], 0));
+    }
+}

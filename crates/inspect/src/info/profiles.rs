@@ -1,0 +1,116 @@
+//! CPU profiles, as far as the envelopes of their events tell.
+
+use super::report::ProfileCount;
+use super::threads::as_written;
+use tracemill_cpuprofile::{Role, StreamKey, StreamNumbers, stream_key};
+use tracemill_join::input_set::InputPlace;
+use tracemill_tokenizer::{Event, Field};
+
+/// CPU profiles in order of their first events, and their numbers by key.
+#[derive(Default)]
+pub(super) struct Profiles {
+    counts: Vec<(StreamKey, ProfileCount)>,
+    numbers: StreamNumbers,
+}
+
+impl ProfileCount {
+    /// None yet, of the profile of an event.
+    fn of(event: &Event<'_>) -> Self {
+        let field = |field| event.field(field).map(as_written);
+        let id = field(Field::Id).or_else(|| field(Field::Id2));
+        ProfileCount {
+            pid: field(Field::Pid).unwrap_or_default(),
+            id: id.unwrap_or_default(),
+            ..ProfileCount::default()
+        }
+    }
+}
+
+impl Profiles {
+    #[cold]
+    pub(super) fn note(&mut self, event: &Event<'_>, role: Role) {
+        let tid = event.field(Field::Tid).unwrap_or_default();
+        let Profiles { counts, numbers } = self;
+        let new = |key| counts.push((key, ProfileCount::of(event)));
+        let number = if role == Role::Whole {
+            // each is a profile of its own, as far as the thread tells
+            let mut key = stream_key(event);
+            key.extend_from_slice(tid);
+            numbers.of_key(key, new)
+        } else {
+            numbers.of_event(event, new)
+        };
+        let own = &mut self.counts[number].1;
+        own.chunks += u64::from(role != Role::Head);
+        own.bytes += event.bytes.len() as u64;
+        // one that is missing says nothing, wherever the input is cut
+        if role != Role::Chunk && !tid.is_empty() {
+            own.tid = as_written(tid);
+        }
+    }
+
+    /// Returns the same profiles with the pids that they have in a merge.
+    pub(super) fn placed(self, place: &InputPlace) -> Self {
+        if place.is_as_written() {
+            return self;
+        }
+        let counts = self.counts.into_iter().map(|(key, count)| {
+            let pid = as_written(place.pid(count.pid.as_bytes()));
+            (place.stream_key(key), ProfileCount { pid, ..count })
+        });
+        Profiles { counts: counts.collect(), numbers: StreamNumbers::default() }
+    }
+
+    /// Adds what comes later.
+    pub(super) fn append(&mut self, later: Profiles) {
+        for (key, count) in later.counts {
+            let ProfileCount { pid, tid, id, chunks, bytes } = count;
+            let Profiles { counts, numbers } = &mut *self;
+            let new = |key| counts.push((key, ProfileCount { pid, id, ..Default::default() }));
+            let number = numbers.of_key(key, new);
+            let own = &mut self.counts[number].1;
+            own.chunks += chunks;
+            own.bytes += bytes;
+            if !tid.is_empty() {
+                own.tid = tid;
+            }
+        }
+    }
+
+    /// Bytes of heap, about, and of what the report makes of them.
+    pub(super) fn heap(&self) -> u64 {
+        // ids that are a few digits, each twice, and what the allocator keeps for them
+        self.counts.len() as u64 * 300
+    }
+
+    pub(super) fn finish(self) -> Vec<ProfileCount> {
+        self.counts.into_iter().map(|(_, count)| count).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_tokenizer::fields_of;
+
+    /// Found by the soak.
+    #[test]
+    fn the_last_thread_that_is_named_is_the_same_however_the_input_is_cut() {
+        let events: Vec<String> = [",\"tid\":2", ",\"tid\":3", "", ",\"tid\":null", ""]
+            .map(|tid| format!(r#"{{"name":"Profile","ph":"P","pid":1{tid}}}"#))
+            .to_vec();
+        for cut in 0..=events.len() {
+            let (first, second) = events.split_at(cut);
+            let mut all = Profiles::default();
+            for part in [first, second] {
+                let mut own = Profiles::default();
+                for event in part {
+                    let spans = fields_of(event.as_bytes());
+                    own.note(&spans.of(event.as_bytes()), Role::Head);
+                }
+                all.append(own);
+            }
+            assert_eq!(all.finish()[0].tid, "null", "{cut}");
+        }
+    }
+}

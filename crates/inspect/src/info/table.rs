@@ -1,0 +1,216 @@
+//! Counts by key: names, categories, threads, keys of args.
+
+use super::report::Usage;
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, Hasher};
+use tracemill_trace::spill::hash::mix;
+
+/// What there is under each of some keys, in the order in which they came.
+///
+/// Cost: one hash and one comparison a look-up, or a comparison alone of a string that came lately; 72 bytes a key and its text.
+#[derive(Default)]
+pub struct Table {
+    index: HashTable<u32>,
+    text: Vec<u8>,
+    rows: Vec<Row>,
+    /// Rows of strings that came lately, by how they begin; none before the first.
+    recent: Vec<[u32; WAYS]>,
+}
+
+/// Strings that begin alike and are remembered.
+const WAYS: usize = 4;
+/// How many beginnings are told apart.
+const SLOTS: usize = 64;
+
+/// Where strings are remembered that begin like a text.
+#[inline(always)]
+fn slot(text: &[u8]) -> Option<usize> {
+    let first = u64::from_le_bytes(*text.first_chunk::<8>()?);
+    Some(mix(first, 0) as usize % SLOTS)
+}
+
+#[derive(Clone, Copy)]
+struct Row {
+    hash: u64,
+    start: usize,
+    len: usize,
+    usage: Usage,
+}
+
+impl Row {
+    #[inline(always)]
+    fn key<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        &text[self.start..self.start + self.len]
+    }
+}
+
+/// One key with its counts. The hash only says where to look for it: answers are ordered by the key.
+#[derive(Clone, Copy)]
+pub struct Entry<'t> {
+    pub(crate) hash: u64,
+    pub key: &'t [u8],
+    pub(crate) usage: Usage,
+}
+
+/// The hash of a key: the same in all tables.
+#[inline]
+pub(super) fn hash(key: &[u8]) -> u64 {
+    let mut hasher = FixedState::with_seed(0).build_hasher();
+    hasher.write(key);
+    hasher.finish()
+}
+
+impl Table {
+    /// The number of a key's row.
+    #[inline]
+    pub fn row(&mut self, key: &[u8]) -> usize {
+        self.hashed_row(hash(key), key)
+    }
+
+    /// As [`Table::row`], for a key whose hash is known.
+    #[inline]
+    pub(super) fn hashed_row(&mut self, hash: u64, key: &[u8]) -> usize {
+        let (rows, text) = (&self.rows, &self.text);
+        let is_it = |&row: &u32| {
+            let row = &rows[row as usize];
+            row.hash == hash && row.key(text) == key
+        };
+        match self.index.find(hash, is_it) {
+            Some(&row) => row as usize,
+            None => self.new_row(hash, key),
+        }
+    }
+
+    #[cold]
+    fn new_row(&mut self, hash: u64, key: &[u8]) -> usize {
+        let (number, start) = (self.rows.len(), self.text.len());
+        self.text.extend_from_slice(key);
+        self.rows.push(Row { hash, start, len: key.len(), usage: Usage::default() });
+        let rows = &self.rows;
+        self.index.insert_unique(hash, number as u32, |&row| rows[row as usize].hash);
+        number
+    }
+
+    /// The row of the string that a text of JSON begins with, if it came lately.
+    ///
+    /// Its end is not looked for: a text that begins with a string without escapes, up to its closing quote, has no other one there.
+    #[inline]
+    pub(super) fn recent(&self, text: &[u8]) -> Option<usize> {
+        let ways = self.recent.get(slot(text)?)?;
+        let is_it = |&&row: &&u32| {
+            let key = self.rows[row as usize].key(&self.text);
+            // strings that begin alike mostly end otherwise, which costs less to see
+            text.get(key.len() - 1) == Some(&b'"') && text.starts_with(key)
+        };
+        ways.iter().find(is_it).map(|&row| row as usize)
+    }
+
+    /// The row of a string without escapes, quotes and all, that a text begins with; it is remembered.
+    pub(super) fn row_of_string(&mut self, string: &[u8], text: &[u8]) -> usize {
+        let row = self.row(string);
+        if let Some(slot) = slot(text) {
+            if self.recent.is_empty() {
+                self.recent = vec![[row as u32; WAYS]; SLOTS];
+            }
+            let ways = &mut self.recent[slot];
+            ways.rotate_right(1);
+            ways[0] = row as u32;
+        }
+        row
+    }
+
+    /// Adds to a row.
+    #[inline]
+    pub(super) fn add(&mut self, row: usize, usage: &Usage) {
+        self.rows[row].usage.add(usage);
+    }
+
+    /// The key of a row.
+    pub(crate) fn key(&self, row: usize) -> &[u8] {
+        self.entry(row).key
+    }
+
+    pub(super) fn entry(&self, row: usize) -> Entry<'_> {
+        let Row { hash, usage, .. } = self.rows[row];
+        Entry { hash, key: self.rows[row].key(&self.text), usage }
+    }
+
+    /// All rows, in the order in which they came.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        (0..self.rows.len()).map(|row| self.entry(row))
+    }
+
+    /// Adds all rows of another table.
+    pub(super) fn append(&mut self, later: &Table) {
+        for Entry { hash, key, usage } in later.entries() {
+            let row = self.hashed_row(hash, key);
+            self.add(row, &usage);
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Bytes of heap, about.
+    pub(super) fn heap(&self) -> u64 {
+        let recent = self.recent.len() * size_of::<[u32; WAYS]>();
+        let rows = self.rows.len() * (size_of::<Row>() + 2 * size_of::<u32>());
+        (self.text.len() + rows + recent) as u64
+    }
+
+    /// Forgets all rows.
+    pub(super) fn clear(&mut self) {
+        self.index.clear();
+        self.text.clear();
+        self.rows.clear();
+        self.recent.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Those that begin alike, or go on where another ends, are told apart, and are found again while they are remembered.
+    #[test]
+    fn strings_that_came_lately_are_found_by_how_they_begin() {
+        let mut table = Table::default();
+        let names = (0..200)
+            .map(|n| format!("\"disabled-by-default-{}\"", "v8.".repeat(n % 7) + &n.to_string()));
+        let names: Vec<String> =
+            names.chain(["\"a\"".into(), "\"abcdefg\"".into(), "\"abcdefgh\"".into()]).collect();
+        let mut found = 0;
+        for name in names.iter().chain(&names).chain(names.iter().rev()) {
+            let text = format!("{name},\"ph\":\"X\"");
+            let recent = table.recent(text.as_bytes());
+            let row = table.row_of_string(name.as_bytes(), text.as_bytes());
+            assert!(recent.is_none_or(|recent| recent == row), "{name}");
+            assert_eq!(table.key(row), name.as_bytes());
+            assert_eq!(table.recent(text.as_bytes()), Some(row));
+            found += usize::from(recent.is_some());
+        }
+        assert!(found > 0 && table.len() == names.len());
+        table.clear();
+        assert_eq!(table.recent(b"\"abcdefg\","), None);
+    }
+
+    #[test]
+    fn keys_are_told_apart_and_sums_saturate() {
+        let mut table = Table::default();
+        let one = Usage { events: 1, bytes: 2, time_ns: u64::MAX - 1, self_ns: 0 };
+        for key in [&b"a"[..], b"", b"b", b"a"] {
+            let row = table.row(key);
+            table.add(row, &one);
+        }
+        let mut other = Table::default();
+        other.append(&table);
+        other.append(&table);
+        let all: Vec<_> =
+            other.entries().map(|e| (e.key, e.usage.events, e.usage.time_ns)).collect();
+        assert_eq!(all, [(&b"a"[..], 4, u64::MAX), (b"", 2, u64::MAX), (b"b", 2, u64::MAX)]);
+        other.clear();
+        assert_eq!((other.len(), other.row(b"b")), (0, 0));
+    }
+}

@@ -1,0 +1,75 @@
+//! The window of a slice in which events before and after it are kept, because DevTools needs them.
+
+use super::report::KeptWindow;
+use tracemill_tokenizer::{Event, Member, string_is};
+use tracemill_trace::time::bounds::widen;
+use tracemill_viewers::essential::{is_essential, may_be_special};
+use tracemill_write::annotations::first_window;
+
+/// Times of essential events, of which a slice keeps those outside of its window, and the bounds of all others.
+#[derive(Default)]
+pub(super) struct WindowTimes {
+    /// In nanoseconds.
+    others: Option<(i64, i64)>,
+    /// Times of essential events: of more than twice [`MOST`] the least and the greatest.
+    essential: Vec<i64>,
+    /// Essential events.
+    count: u64,
+    /// The window that the last `metadata` says.
+    window: Option<(i64, i64)>,
+}
+
+/// Essential events at either side of a window: where more are kept, the window is not shown.
+const MOST: usize = 1 << 12;
+
+impl WindowTimes {
+    /// Notes an event with its time and its end.
+    #[inline]
+    pub(super) fn note(&mut self, event: &Event<'_>, start: i64, end: i64) {
+        if may_be_special(event) && is_essential(event) {
+            self.essential.push(start);
+            self.count += 1;
+            if self.essential.len() >= 4 * MOST {
+                self.shorten();
+            }
+            return;
+        }
+        widen(&mut self.others, (start, end));
+    }
+
+    /// Notes a top-level key.
+    pub(super) fn member(&mut self, member: &Member<'_>) {
+        if string_is(member.key, b"metadata") {
+            self.window = first_window(member.value).or(self.window);
+        }
+    }
+
+    /// Leaves the least and the greatest times, whatever the order in which they came.
+    fn shorten(&mut self) {
+        self.essential.sort_unstable();
+        if self.essential.len() > 2 * MOST {
+            self.essential.drain(MOST..self.essential.len() - MOST);
+        }
+    }
+
+    pub(super) fn append(&mut self, later: WindowTimes) {
+        if let Some(others) = later.others {
+            widen(&mut self.others, others);
+        }
+        self.essential.extend(later.essential);
+        self.count += later.count;
+        self.window = later.window.or(self.window);
+        self.shorten();
+    }
+
+    /// The window, if all events outside of it are essential and there are any.
+    pub(super) fn kept(self) -> Option<KeptWindow> {
+        let ((from_ns, to_ns), (first, end)) = (self.window?, self.others?);
+        let before = self.essential.partition_point(|&time| time < from_ns);
+        let after = self.essential.len() - self.essential.partition_point(|&time| time <= to_ns);
+        let is_exact = self.count == self.essential.len() as u64 || before.max(after) < MOST;
+        let is_window = from_ns <= first && end <= to_ns && before + after > 0;
+        let [before, after] = [before, after].map(|count| count as u64);
+        (is_exact && is_window).then_some(KeptWindow { from_ns, to_ns, before, after })
+    }
+}

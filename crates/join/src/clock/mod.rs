@@ -1,0 +1,356 @@
+//! One time line for inputs whose clocks differ: what each input's times are multiplied by and moved by.
+//!
+//! `time in the output = time in the input × factor + offset`, exactly to
+//! 10⁻¹⁸ s ([`tracemill_trace::time::attos`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
+//! scan; offsets come from what is found (`align`), so they are known when all is read.
+//!
+//! | value | of | what |
+//! |---|---|---|
+//! | `ts` | all events; 0 of metadata events is no time, and stays | µs |
+//! | `dur` | all | length |
+//! | `args.data.startTime`, `.endTime`; the same in `args.data.cpuProfile` | `Profile`, `ProfileChunk`, `CpuProfile`, `CpuProfiler::StartProfiling`, `CpuProfiler::StopProfiling` | µs |
+//! | `args.data.timeDeltas[]`, `args.data.cpuProfile.timeDeltas[]` | the same | lengths |
+//! | `args.data.timing.requestTime` (`ResourceReceiveResponse`), `args.data.finishTime` (`ResourceFinish`), unless 0 | as named: DevTools draws network requests by them | s |
+//! | `args.data.start`, `args.data.end`, if they are numbers | `TimeStamp`: DevTools draws `console.timeStamp` by them | µs |
+//! | `args.callTime`, `args.data.callTime` | of category `blink.user_timing` | µs |
+//! | `ts` | of `samples` beside the events | µs |
+//! | `args.issue_ts` | `clock_sync` | µs |
+//!
+//! Lengths change with the factor only. Everything else in `args`, and the clocks of threads (`tts`, `tdur`), is nobody's
+//! to know, and stays.
+//!
+//! ```text
+//!   scan ── times × factor ──> entries ─┐
+//!     └──── markers, syncs ──> offsets ─┼─> entries moved, in place ─> order ─> emit: patches ─> output
+//!   keys ── base times ─────────────────┘                                       (with new names)
+//! ```
+//!
+//! Offsets are whole nanoseconds, so that moving what is sorted leaves it sorted: nothing is read twice, but for entries
+//! of finer times, and a run on disk that is read, moved and written anew (`apply`). Inputs that stay where they are
+//! cost nothing.
+
+mod align;
+mod apply;
+mod base;
+mod describe;
+mod fields;
+mod markers;
+mod watch;
+
+use crate::report::warning::Warning;
+pub use apply::shift_runs;
+pub(crate) use describe::push_clocks;
+pub(crate) use fields::each_moved;
+pub(crate) use markers::ClockSamples;
+use markers::ClockSignals;
+use tracemill_trace::run::remedy::Remedy;
+pub(crate) use watch::ClockWatch;
+
+use crate::config::{Align, ClockRules};
+use crate::report::{ClockMethod, InputClock};
+use align::{Alignment, InputClockFacts, SINCE_1970, align};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tracemill_cpuprofile::FOR_DEVTOOLS;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
+use tracemill_trace::time::factor::Factor;
+use tracemill_trace::time::shift::{Shift, Shifts};
+
+/// Nanoseconds of a year.
+const YEAR: i64 = 31_557_600_000_000_000;
+
+/// Whether a file of a flag has the path of an input.
+fn is_path(file: &Path, input: &str) -> bool {
+    file.as_os_str() == input || input == "standard input" && file.as_os_str() == "-"
+}
+
+/// Whether a file of a flag has the name of an input.
+fn is_name(file: &Path, input: &str) -> bool {
+    Path::new(input).file_name().is_some_and(|name| name == file.as_os_str())
+}
+
+/// What is given for an input: for its path, or else for its name.
+fn of_input<'r, T>(all: &'r [(PathBuf, T)], input: &str) -> Option<&'r T> {
+    let by_path = all.iter().find(|(file, _)| is_path(file, input));
+    let given = by_path.or_else(|| all.iter().find(|(file, _)| is_name(file, input)));
+    given.map(|(_, value)| value)
+}
+
+impl ClockRules {
+    /// Returns the events that the scan of `several` inputs, or of one, looks for.
+    fn signals(&self, several: bool) -> Option<Arc<ClockSignals>> {
+        let marker = match &self.align {
+            Align::Marker(name) => Some(name.clone().into_bytes()),
+            _ => None,
+        };
+        let syncs = self.align == Align::ClockSync || self.align == Align::Auto && several;
+        (marker.is_some() || syncs).then(|| Arc::new(ClockSignals { marker, syncs }))
+    }
+
+    /// What is known of an input before it is read.
+    pub fn factor_of(&self, input: &str) -> Option<Arc<Shift>> {
+        Shift::new(0, of_input(&self.scales, input)).map(Arc::new)
+    }
+
+    /// A typing error in a name must not pass for an input that is on time.
+    fn check_names(&self, inputs: &Inputs) -> Result<(), Error> {
+        let offsets = self.offsets.iter().map(|(file, _)| ("an offset", file));
+        let scales = self.scales.iter().map(|(file, _)| ("a factor", file));
+        for (what, file) in offsets.chain(scales) {
+            let is_it = |name: &str| is_path(file, name) || is_name(file, name);
+            if !inputs.reports.iter().any(|input| is_it(&input.name)) {
+                let file = file.display();
+                let problem =
+                    format!("{what} is given for {file}, but no input has this path or name");
+                return Err(Error::usage(problem, None));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A marker that nobody has is a typing error: what was asked for cannot be done for any input.
+fn check_markers(align: &Align, known: &[InputClockFacts]) -> Result<(), Error> {
+    let Align::Marker(name) = align else { return Ok(()) };
+    if known.iter().any(|input| input.samples.seen > 0) {
+        return Ok(());
+    }
+    let problem = format!("no input has an event named {name} to align their clocks by");
+    Err(Error::usage(problem, Some(Remedy::ListNames)))
+}
+
+/// How the times of all inputs change.
+#[derive(Clone, Debug, Default)]
+pub struct Clocks {
+    /// Per input, by the number of its report.
+    by_input: Vec<Option<Arc<Shift>>>,
+    /// By place.
+    by_place: Arc<Shifts>,
+    /// The factors of inputs alone.
+    factors: Vec<Arc<Shift>>,
+    /// Per input.
+    pub inputs: Vec<InputClock>,
+}
+
+impl Clocks {
+    /// Decides, and what there is to say of it; `samples` stand by the place of what they were found in.
+    ///
+    /// # Errors
+    /// [`tracemill_trace::run::error::ErrorKind::Usage`] if what is given names no input.
+    pub(crate) fn decide_offsets(
+        samples: impl Iterator<Item = (u64, ClockSamples)>,
+        documents: &[Document],
+        inputs: &Inputs,
+        store: &Store<'_>,
+        rules: &ClockRules,
+    ) -> Result<(Clocks, Vec<Warning>), Error> {
+        rules.check_names(inputs)?;
+        let mut known = known(samples, documents, inputs, store, rules);
+        // what was made for DevTools has no clock of its own
+        let own = known.iter().position(|known| known.name == FOR_DEVTOOLS);
+        let own = own.unwrap_or(known.len());
+        let timed = known[..own].iter().filter(|known| known.span.is_some()).count();
+        check_markers(&rules.align, &known[..own])?;
+        let (mut found, mut warnings) = match timed {
+            0 | 1 => Default::default(),
+            _ => align(&rules.align, &mut known[..own]),
+        };
+        found.resize(known.len(), Alignment::default());
+        let mut clocks = Clocks::default();
+        let offset_of = |known: &InputClockFacts, found: &Alignment| {
+            let added = of_input(&rules.offsets, &known.name).copied().unwrap_or(0);
+            known.given.unwrap_or(found.offset).saturating_add(added)
+        };
+        let starts = known[..own].iter().zip(&found).filter_map(|(known, found)| {
+            Some(known.span?.0.saturating_add(offset_of(known, found)))
+        });
+        let rebased = rules.rebase.zip(starts.min());
+        let rebased = rebased.map_or(0, |(rebase, start)| rebase.saturating_sub(start));
+        for (known, found) in known.iter().zip(found) {
+            let scale = of_input(&rules.scales, &known.name).filter(|scale| !scale.is_one());
+            let offset_ns = offset_of(known, &found).saturating_add(rebased);
+            let given = (offset_ns != found.offset || scale.is_some() || known.given.is_some())
+                .then_some(ClockMethod::Given);
+            clocks.factors.extend(rules.factor_of(&known.name));
+            clocks.by_input.push(Shift::new(offset_ns, scale).map(Arc::new));
+            clocks.inputs.push(InputClock {
+                name: known.name.clone(),
+                method: found.method.or(given),
+                offset_ns,
+                scale: scale.map(Factor::to_string),
+                matches: found.matches,
+                residual_ns: found.residual,
+                uncertainty_ns: found.uncertainty,
+                drift_ppb: found.drift,
+            });
+        }
+        clocks.move_browser_events(&known);
+        clocks.inputs.retain(|input| input.name != FOR_DEVTOOLS);
+        let place = |held: &tracemill_trace::read::InputPayload| {
+            (held.base, clocks.by_input[held.input].clone())
+        };
+        let mut by_place: Vec<_> = inputs.payloads.iter().map(place).collect();
+        // what is made later stands behind all inputs, at its own time
+        let ends = inputs.payloads.iter().map(|held| held.base + held.payload.len());
+        by_place.extend(ends.max().map(|end| (end, None)));
+        clocks.by_place = Arc::new(Shifts::new(by_place));
+        clocks.warn(&known, &mut warnings);
+        Ok((clocks, warnings))
+    }
+
+    /// What was made for DevTools begins with the earliest of all.
+    fn move_browser_events(&mut self, known: &[InputClockFacts]) {
+        let own = known.iter().rposition(|known| known.name == FOR_DEVTOOLS);
+        let Some((own, (first, _))) = own.and_then(|own| Some((own, known[own].span?))) else {
+            return;
+        };
+        let others = known.iter().enumerate().filter(|(number, _)| *number != own);
+        let starts = others.filter_map(|(number, known)| Some(self.moved(number, known.span?.0)));
+        let offset = starts.min().map_or(0, |earliest| earliest.saturating_sub(first));
+        self.by_input[own] = Shift::new(offset, None).map(Arc::new);
+    }
+
+    /// A time of an input, with its factor, in the time of the output.
+    fn moved(&self, input: usize, time: i64) -> i64 {
+        self.by_input[input].as_ref().map_or(time, |shift| shift.moved(time))
+    }
+
+    /// Whether any time changes.
+    pub fn change(&self) -> bool {
+        self.by_input.iter().any(Option::is_some)
+    }
+
+    /// What is done to the times of an input, by the number of its report; `None` if they stay.
+    pub(crate) fn shift(&self, input: usize) -> Option<&Arc<Shift>> {
+        self.by_input.get(input)?.as_ref()
+    }
+
+    /// What is done to the times of what stands at a place; `None` if they stay.
+    pub fn shift_at(&self, offset: u64) -> Option<&Arc<Shift>> {
+        self.by_place.at(offset)
+    }
+
+    /// The shifts by the places of inputs, for a store; `None` if no time changes.
+    pub fn shifts(&self) -> Option<Arc<Shifts>> {
+        self.change().then(|| Arc::clone(&self.by_place))
+    }
+
+    /// What to say of times that could not be moved: known when all is written.
+    pub fn stuck(&self) -> Option<Warning> {
+        let is_inexact = |shift: &&Arc<Shift>| shift.is_inexact();
+        self.by_input.iter().flatten().find(is_inexact).map(|_| Warning::TimesInexact)
+    }
+
+    /// Says so where times cannot be of one clock.
+    fn warn(&self, known: &[InputClockFacts], warnings: &mut Vec<Warning>) {
+        let own = known.iter().enumerate().filter(|(_, known)| known.name != FOR_DEVTOOLS);
+        let spans = own.filter_map(|(number, known)| {
+            let (first, last) = known.span?;
+            Some((self.moved(number, first), self.moved(number, last), &*known.name))
+        });
+        if let Some(warning) = far_apart(spans) {
+            return warnings.push(warning);
+        }
+        let untouched = known.iter().zip(&self.by_input).filter(|(_, shift)| shift.is_none());
+        let mut domains =
+            untouched.filter_map(|(known, _)| Some((&known.name, known.stated.domain.as_ref()?)));
+        if let Some((first, domain)) = domains.next()
+            && let Some((other, another)) = domains.find(|(_, another)| *another != domain)
+        {
+            let clocks = [(first, domain), (other, another)];
+            warnings.push(Warning::ClocksDiffer(
+                clocks.map(|(input, clock)| (input.clone(), clock.to_string())),
+            ));
+        }
+    }
+}
+
+/// What to say of inputs (first and last time, and name) if years lie between them.
+pub fn far_apart<'n>(spans: impl Iterator<Item = (i64, i64, &'n str)>) -> Option<Warning> {
+    let mut spans: Vec<_> = spans.collect();
+    spans.sort_unstable();
+    let (_, mut end, mut earlier) = *spans.first()?;
+    for &(first, last, name) in &spans {
+        if first.saturating_sub(end) > YEAR {
+            let since_1970 = first >= SINCE_1970 && end < SINCE_1970;
+            let (later, earlier) = (name.to_owned(), earlier.to_owned());
+            return Some(Warning::FarApart { later, earlier, since_1970 });
+        }
+        if last > end {
+            (end, earlier) = (last, name);
+        }
+    }
+    None
+}
+
+/// Puts together what was found of each input.
+fn known(
+    samples: impl Iterator<Item = (u64, ClockSamples)>,
+    documents: &[Document],
+    inputs: &Inputs,
+    store: &Store<'_>,
+    rules: &ClockRules,
+) -> Vec<InputClockFacts> {
+    let stated = |name: &str| {
+        let stated = rules.stated.iter().find(|(file, _)| is_path(file, name));
+        stated.map(|&(_, offset)| offset)
+    };
+    let mut known: Vec<InputClockFacts> = inputs
+        .reports
+        .iter()
+        .map(|report| InputClockFacts {
+            name: report.name.clone(),
+            span: report.span,
+            given: stated(&report.name),
+            ..InputClockFacts::default()
+        })
+        .collect();
+    let input_at = |offset: u64| {
+        let after = inputs.payloads.partition_point(|held| held.base <= offset);
+        after.checked_sub(1).map(|at| inputs.payloads[at].input)
+    };
+    for document in documents {
+        if let Some(input) = document.keys.first().and_then(|key| input_at(key.offset)) {
+            known[input].stated.note(document, store);
+        }
+    }
+    for (base, own) in samples {
+        if let Some(input) = input_at(base) {
+            known[input].samples.append(own);
+        }
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_counts_before_a_name() {
+        let all = [("a".into(), 1), ("d/a".into(), 2), ("-".into(), 3)];
+        let given = |input: &str| of_input(&all, input).copied();
+        assert_eq!(given("a"), Some(1));
+        assert_eq!(given("d/a"), Some(2));
+        assert_eq!(given("e/a"), Some(1));
+        assert_eq!(given("standard input"), Some(3));
+        assert_eq!(given("e/d"), None);
+    }
+
+    #[test]
+    fn years_between_inputs_are_noticed() {
+        let day = YEAR / 365;
+        let said = |spans: &[(i64, i64, &'static str)]| far_apart(spans.iter().copied());
+        assert_eq!(said(&[]), None);
+        assert_eq!(said(&[(0, day, "a"), (2 * day, 3 * day, "b"), (YEAR, YEAR + day, "c")]), None);
+        // one that lasts for years reaches from the first to the last
+        assert_eq!(said(&[(0, 1, "a"), (9 * YEAR, 9 * YEAR + 1, "b"), (0, 9 * YEAR, "c")]), None);
+        let text = said(&[(9 * YEAR, 9 * YEAR + 1, "b"), (0, 1, "a")]).unwrap().to_string();
+        assert!(text.contains("b lie years after those in a"), "{text}");
+        let text = said(&[(0, 1, "a"), (SINCE_1970, SINCE_1970, "b")]).unwrap().to_string();
+        assert!(text.contains("b count from 1970, those in a do not"), "{text}");
+    }
+}

@@ -1,0 +1,425 @@
+//! Which inputs are of one recording, and who gets a new pid.
+//!
+//! **Recordings.** Inputs that share a pid are different recordings unless there is proof that they are one:
+//!
+//! * `split` wrote both from the same trace, which they state, or
+//! * a CPU profile stream of one goes on in the other, or
+//! * their paths differ by a rotation number only ([`super::input_unit::rotated_path`]) and each shared process has the same name in both.
+//!
+//! Logs of one rotation are still different recordings if anything contradicts that:
+//!
+//! * a shared process has another name,
+//! * its events are at the same times and on the same threads. Where most of them are counts, since an event is written
+//!   when it ends and may begin long before,
+//! * a stream begins anew: V8 gives the first profile of each session the same id, and joined, all but the last are lost.
+//!
+//! Of several recordings that fit the last one is taken. With `keep` all inputs are one recording, with `offset` each
+//! is one of its own.
+//!
+//! **Pids** ([`super::pids`]). A pid that an earlier recording has is renamed.
+//!
+//! **Ids** ([`super::spelling`]). In the order of the recordings, the ids of one are renamed, all by one rule, if they lie
+//! among those of an earlier one: ranges are compared, not single ids.
+
+use super::candidates::{Begin, Candidates};
+use super::input_unit::{Decision, InputUnit, UnitOutcome};
+use super::pids::{Pids, stated_pids};
+use super::processes::{Key, Process, TypicalRange, are_apart};
+use super::rename::Renames;
+use super::spelling::{IdMap, IdRanges, Space, append_each};
+use crate::config::{IdPolicy, IdentityRules, PidPolicy};
+use std::sync::Arc;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+
+/// What is known of a process over the inputs of a recording.
+#[derive(Debug, Default)]
+struct MergedProcess {
+    /// In the order of the recording's processes.
+    number: u32,
+    name: Option<Vec<u8>>,
+    times: Vec<TypicalRange>,
+    /// Paths, without rotation numbers, of the inputs that name it.
+    rotated_paths: HashSet<Vec<u8>>,
+}
+
+/// The threads of a recording: one set for all processes, since most of these have few, and there may be many.
+#[derive(Debug, Default)]
+struct RecordingThreads {
+    /// Each tid of any process.
+    tids: HashMap<Key, u32>,
+    /// Pairs of a process, by its number, and one of its threads.
+    of: HashSet<(u32, u32)>,
+}
+
+impl RecordingThreads {
+    fn contains(&self, process: u32, tid: &Key) -> bool {
+        self.tids.get(tid).is_some_and(|&tid| self.of.contains(&(process, tid)))
+    }
+
+    fn insert(&mut self, process: u32, tid: &Key) {
+        let tid = self.tids.get(tid).copied().unwrap_or_else(|| {
+            let next = self.tids.len() as u32;
+            self.tids.insert(tid.clone(), next);
+            next
+        });
+        self.of.insert((process, tid));
+    }
+}
+
+#[derive(Debug, Default)]
+struct Recording {
+    processes: HashMap<Key, MergedProcess>,
+    threads: RecordingThreads,
+    /// CPU profile streams, and when each began, where it is known.
+    streams: HashMap<StreamKey, Option<i64>>,
+    /// The first begin that was known.
+    begin: Option<Begin>,
+    pids: HashMap<Key, Vec<u8>>,
+    ids: Vec<IdRanges>,
+}
+
+/// Decides for all units.
+pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> Decision {
+    let mut pids = Pids::new(units, rules.pid);
+    let mut recordings: Vec<Recording> = Vec::new();
+    let mut candidates = Candidates::default();
+    let mut outcomes = Vec::with_capacity(units.len());
+    let mut stated: HashMap<u64, usize> = HashMap::default();
+    let mut split: HashMap<&[u8], usize> = HashMap::default();
+    for (number, unit) in units.iter().enumerate() {
+        let found = match (rules.pid, &unit.stated) {
+            (PidPolicy::Keep, _) => (!recordings.is_empty()).then_some(0),
+            _ if unit.made => None,
+            (_, Some(own)) => own.recording.and_then(|number| stated.get(&number).copied()),
+            (PidPolicy::Offset, None) => None,
+            (PidPolicy::Auto | PidPolicy::One, None) => match unit.part_of.as_deref() {
+                Some(whole) => split.get(whole).copied(),
+                None => find(unit, &recordings, &mut candidates),
+            },
+        };
+        let recording = found.unwrap_or_else(|| {
+            recordings.push(Recording::default());
+            recordings.len() - 1
+        });
+        if let Some(number) = unit.stated.as_ref().and_then(|stated| stated.recording) {
+            stated.insert(number, recording);
+        }
+        if let Some(whole) = &unit.part_of {
+            split.insert(whole, recording);
+        }
+        recordings[recording].admit(unit, number, &mut pids);
+        let may_continue = !unit.made && unit.stated.is_none() && unit.part_of.is_none();
+        if may_continue && rules.pid != PidPolicy::Keep {
+            candidates.admit(unit, recording, recordings[recording].begin.as_ref());
+        }
+        outcomes.push(UnitOutcome { recording, renames: None });
+    }
+    let ids = new_ids(&recordings, rules);
+    let renames: Vec<Option<Arc<Renames>>> = recordings
+        .into_iter()
+        .zip(ids)
+        .map(|(recording, ids)| Renames::new(recording.pids, ids, &rules.args_keys).map(Arc::new))
+        .collect();
+    for outcome in &mut outcomes {
+        outcome.renames.clone_from(&renames[outcome.recording]);
+    }
+    Decision { outcomes }
+}
+
+/// The last recording that a unit is a part of.
+fn find<'u>(
+    unit: &'u InputUnit,
+    recordings: &[Recording],
+    candidates: &mut Candidates<'u>,
+) -> Option<usize> {
+    let bulks: Vec<TypicalRange> =
+        unit.processes.by_pid.iter().map(|(_, process)| process.times.bulk()).collect();
+    let candidates = candidates.of(unit);
+    candidates.into_iter().rev().find(|&number| recordings[number].has(unit, &bulks))
+}
+
+impl Recording {
+    /// Whether a unit is a part of this: it shares a pid, and each that it shares is one process in both.
+    fn has(&self, unit: &InputUnit, bulks: &[TypicalRange]) -> bool {
+        let Some(continues) = self.continues(unit) else { return false };
+        let own = unit.processes.by_pid.iter().zip(bulks);
+        let mut shared = own
+            .filter_map(|((pid, process), &bulk)| Some((self.processes.get(pid)?, process, bulk)))
+            .peekable();
+        shared.peek().is_some()
+            && shared.all(|(known, process, bulk)| {
+                (continues || known.is_rotated(unit, process))
+                    && known.may_be(process, bulk, &self.threads)
+            })
+    }
+
+    /// Whether a unit has a stream of this one; `None` if such a stream begins anew.
+    fn continues(&self, unit: &InputUnit) -> Option<bool> {
+        let mut continues = false;
+        #[expect(clippy::iter_over_hash_type, reason = "all or none are wanted")]
+        for (stream, begin) in &unit.streams {
+            let Some(known) = self.streams.get(stream) else { continue };
+            if known.zip(*begin).is_some_and(|(known, begin)| known != begin) {
+                return None;
+            }
+            continues = true;
+        }
+        Some(continues)
+    }
+
+    fn admit(&mut self, unit: &InputUnit, number: usize, pids: &mut Pids) {
+        let stated = unit.stated.as_ref().map(stated_pids);
+        for (pid, process) in &unit.processes.by_pid {
+            if !self.processes.contains_key(pid)
+                && let Some(new) = pids.give(unit, stated.as_ref(), number, pid, process)
+            {
+                self.pids.insert(pid.clone(), new);
+            }
+            let number = self.processes.len() as u32;
+            let known = self.processes.entry(pid.clone());
+            let known =
+                known.or_insert_with(|| MergedProcess { number, ..MergedProcess::default() });
+            if process.name.is_some() {
+                known.rotated_paths.extend(unit.rotated_path.clone());
+            }
+            known.name = process.name.clone().or(known.name.take());
+            process.threads.iter().for_each(|tid| self.threads.insert(known.number, tid));
+            known.times.push(process.times.bulk());
+        }
+        #[expect(clippy::iter_over_hash_type, reason = "each stream by itself")]
+        for (stream, begin) in &unit.streams {
+            let known = self.streams.entry(stream.clone()).or_default();
+            *known = begin.or(*known);
+            if let (None, Some(begin)) = (&self.begin, begin) {
+                self.begin = Some((stream.clone(), *begin));
+            }
+        }
+        if !unit.made {
+            append_each(&mut self.ids, &unit.processes.ids);
+        }
+    }
+}
+
+impl MergedProcess {
+    /// Returns whether a log of the same rotation as the unit gives the process its name.
+    fn is_rotated(&self, unit: &InputUnit, process: &Process) -> bool {
+        let path = unit.rotated_path.as_ref();
+        process.name.is_some() && path.is_some_and(|path| self.rotated_paths.contains(path))
+    }
+
+    /// Returns whether nothing contradicts that `process` is this one.
+    fn may_be(&self, process: &Process, bulk: TypicalRange, threads: &RecordingThreads) -> bool {
+        if self.name.is_some() && process.name.is_some() && self.name != process.name {
+            return false;
+        }
+        self.times.iter().all(|&known| are_apart(known, bulk))
+            || process.threads.iter().all(|tid| !threads.contains(self.number, tid))
+    }
+}
+
+/// Per recording, the maps of its ids and of each `--args-key`.
+fn new_ids(recordings: &[Recording], rules: &IdentityRules) -> Vec<Vec<IdMap>> {
+    let classes = 1 + rules.args_keys.len();
+    let mut maps = vec![vec![IdMap::default(); classes]; recordings.len()];
+    if rules.ids == IdPolicy::Keep {
+        return maps;
+    }
+    for class in 0..classes {
+        let all_ranges = || recordings.iter().map(|recording| recording.ids.get(class));
+        let mut space = Space::new(all_ranges().flatten());
+        for (maps, ranges) in maps.iter_mut().zip(all_ranges()) {
+            if let Some(ranges) = ranges.filter(|ranges| !ranges.is_empty()) {
+                maps[class] = space.admit(ranges);
+            }
+        }
+    }
+    maps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::processes::{IdFilter, ProcessFindings, key_of};
+    use tracemill_testkit::Rng;
+    use tracemill_tokenizer::fields_of;
+
+    /// A unit of events, each with its time.
+    fn unit(events: &[(&str, Option<i64>)]) -> InputUnit {
+        let mut findings = ProcessFindings::new(Arc::new(IdFilter::default()));
+        for &(event, time) in events {
+            findings.note(&fields_of(event.as_bytes()).of(event.as_bytes()), time);
+        }
+        let mut unit = InputUnit::default();
+        unit.processes.append(findings);
+        unit.processes.finish();
+        unit
+    }
+
+    /// The pids of each unit's events after the decision, and its recording.
+    fn pids(units: &[InputUnit], pid: PidPolicy) -> Vec<(usize, Vec<String>)> {
+        let rules = IdentityRules { pid, ..IdentityRules::default() };
+        let outcomes = decide(units, &rules).outcomes;
+        let of_unit = |(unit, outcome): (&InputUnit, &UnitOutcome)| {
+            let new = |(key, process): &(Key, Process)| {
+                let renames = outcome.renames.as_ref();
+                let new = renames.and_then(|renames| renames.pid(key));
+                String::from_utf8(new.unwrap_or(&process.written).to_vec()).unwrap()
+            };
+            (outcome.recording, unit.processes.by_pid.iter().map(new).collect())
+        };
+        units.iter().zip(&outcomes).map(of_unit).collect()
+    }
+
+    fn named(pid: &str, name: &str, times: std::ops::Range<i64>) -> InputUnit {
+        let name =
+            format!(r#"{{"ph":"M","name":"process_name","pid":{pid},"args":{{"name":"{name}"}}}}"#);
+        let event = format!(r#"{{"ph":"X","pid":{pid},"tid":1}}"#);
+        let mut events: Vec<(&str, Option<i64>)> = vec![(&name, None)];
+        events.extend(times.map(|time| (&*event, Some(time))));
+        let all = unit(&events);
+        // the sample goes by place, which is the same for all of these
+        assert_eq!(all.processes.by_pid[0].0, key_of(Some(pid.as_bytes())));
+        InputUnit { rotated_path: Some(b"app.log".to_vec()), ..all }
+    }
+
+    #[test]
+    fn the_later_one_is_renamed() {
+        let both = [named("7", "a", 0..2), named("7", "b", 0..2), named("7", "c", 0..2)];
+        let new = pids(&both, PidPolicy::Auto);
+        let expected = ["7", "10000007", "20000007"].map(|pid| vec![pid.to_owned()]);
+        assert!(new.iter().map(|(_, pids)| pids).eq(&expected), "{new:?}");
+        let kept = pids(&both, PidPolicy::Keep);
+        assert!(kept.iter().all(|(recording, pids)| *recording == 0 && pids[0] == "7"));
+        let offset = pids(&both, PidPolicy::Offset);
+        assert_eq!(offset[2].1, ["27"]);
+    }
+
+    /// What `split` repeats at a cut has the times of the part before.
+    #[test]
+    fn parts_of_one_trace_are_one_recording() {
+        let part = |of: &str| InputUnit {
+            part_of: (!of.is_empty()).then(|| of.as_bytes().to_vec()),
+            ..named("7", "a", 0..100)
+        };
+        for (first, second, recording) in
+            [("{}", "{}", 0), ("", "{}", 1), ("{}", "", 1), ("{}", "{\"events\":1}", 1)]
+        {
+            let found = pids(&[part(first), part(second)], PidPolicy::Auto)[1].0;
+            assert_eq!(found, recording, "{first} {second}");
+        }
+    }
+
+    #[test]
+    fn rotated_logs_are_one_recording() {
+        let logs = [named("7", "node", 0..1), named("7", "node", 1..2), named("7", "node", 0..1)];
+        let new = pids(&logs, PidPolicy::Auto);
+        let expected = [(0, "7"), (0, "7"), (1, "10000007")];
+        assert!(new.iter().zip(expected).all(|(a, b)| a.0 == b.0 && a.1[0] == b.1), "{new:?}");
+    }
+
+    /// Process 1 of every container has one name, and each runs at a time of its own.
+    #[test]
+    fn other_files_are_other_recordings() {
+        let pods = ["a/trace.json", "b/trace.json"].map(|path| InputUnit {
+            rotated_path: Some(path.into()),
+            ..named("1", "node", if path < "b" { 0..1 } else { 1..2 })
+        });
+        assert_eq!(pids(&pods, PidPolicy::Auto)[1], (1, vec!["10000001".to_owned()]));
+    }
+
+    #[test]
+    fn without_a_sign_they_are_two() {
+        let event = r#"{"ph":"X","pid":7,"tid":1}"#;
+        let logs = || [unit(&[(event, Some(1))]), unit(&[(event, Some(2))])];
+        assert_eq!(pids(&logs(), PidPolicy::Auto)[1].0, 1);
+        let mut stream = logs();
+        stream.iter_mut().for_each(|unit| {
+            unit.streams.insert(b"stream".to_vec(), None);
+        });
+        assert_eq!(pids(&stream, PidPolicy::Auto)[1].0, 0);
+    }
+
+    #[test]
+    fn a_stream_that_begins_anew_is_of_another_recording() {
+        let joined = |begins: [Option<i64>; 2]| {
+            let mut logs = [named("7", "node", 0..1), named("7", "node", 1..2)];
+            for (unit, begin) in logs.iter_mut().zip(begins) {
+                unit.streams.insert(b"stream".to_vec(), begin);
+            }
+            pids(&logs, PidPolicy::Auto)[1].0 == 0
+        };
+        assert!(joined([Some(1), None]) && joined([None, Some(2)]) && joined([Some(1), Some(1)]));
+        assert!(!joined([Some(1), Some(2)]));
+    }
+
+    #[test]
+    fn types_stay_and_32_bits_are_enough() {
+        let odd = || {
+            let events = ["7", "\"7\"", "\"a\"", "-1", "139693758835584", "0"];
+            let events = events.map(|pid| format!(r#"{{"ph":"X","pid":{pid},"tid":1}}"#));
+            unit(&events.iter().map(|event| (&**event, Some(1))).collect::<Vec<_>>())
+        };
+        let mut new = pids(&[odd(), odd()], PidPolicy::Auto).remove(1).1;
+        new.sort();
+        let expected = ["\"10000007\"", "\"a#2\"", "10000000", "10000001", "10000002", "10000007"];
+        assert_eq!(new.iter().filter(|pid| pid.starts_with('"')).count(), 2, "{new:?}");
+        assert_eq!(new.len(), expected.len());
+        assert!(new.iter().all(|pid| !["0", "\"\""].contains(&&**pid)));
+    }
+
+    /// An input of few processes, names, threads and times, so that it is like others.
+    fn random_unit(rng: &mut Rng) -> InputUnit {
+        let mut events = Vec::new();
+        for _ in 0..rng.range(1, 3) {
+            let pid = rng.range(1, 3);
+            if rng.chance(80) {
+                let name = ["a", "b"][rng.index(2)];
+                let args = format!(r#"{{"name":"{name}"}}"#);
+                let event =
+                    format!(r#"{{"ph":"M","name":"process_name","pid":{pid},"args":{args}}}"#);
+                events.push((event, None));
+            }
+            for _ in 0..rng.below(3) {
+                let event = format!(r#"{{"ph":"X","pid":{pid},"tid":{}}}"#, rng.range(1, 3));
+                events.push((event, Some(rng.below(5) as i64)));
+            }
+        }
+        let events: Vec<_> = events.iter().map(|(event, time)| (&**event, *time)).collect();
+        let mut unit = unit(&events);
+        unit.rotated_path = Some(vec![b'a' + rng.below(2) as u8]).filter(|_| rng.chance(90));
+        if rng.chance(20) {
+            let begin = rng.chance(50).then(|| rng.below(3) as i64);
+            unit.streams.insert(vec![b'0' + rng.below(3) as u8], begin);
+        }
+        unit
+    }
+
+    #[test]
+    fn candidates_leave_out_no_recording_that_fits() {
+        let mut joined = 0;
+        for seed in 0..500 {
+            let rng = &mut Rng::new(seed);
+            let units: Vec<InputUnit> = (0..12).map(|_| random_unit(rng)).collect();
+            let mut pids = Pids::new(&units, PidPolicy::Auto);
+            let mut recordings: Vec<Recording> = Vec::new();
+            let mut candidates = Candidates::default();
+            for (number, unit) in units.iter().enumerate() {
+                let processes = unit.processes.by_pid.iter();
+                let bulks: Vec<TypicalRange> = processes.map(|(_, own)| own.times.bulk()).collect();
+                let mut all = (0..recordings.len()).rev();
+                let expected = all.find(|&number| recordings[number].has(unit, &bulks));
+                let found = find(unit, &recordings, &mut candidates);
+                assert_eq!(found, expected, "seed {seed}, unit {number}");
+                joined += usize::from(found.is_some());
+                let recording = found.unwrap_or_else(|| {
+                    recordings.push(Recording::default());
+                    recordings.len() - 1
+                });
+                recordings[recording].admit(unit, number, &mut pids);
+                candidates.admit(unit, recording, recordings[recording].begin.as_ref());
+            }
+        }
+        assert!((500..5_500).contains(&joined), "{joined} of 6,000 joined another");
+    }
+}

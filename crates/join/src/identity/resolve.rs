@@ -1,0 +1,213 @@
+//! From what the scan found to what is renamed, for a merge.
+
+use super::decide::decide;
+use super::describe::{InputNames, describe, label_events};
+use super::input_unit::{Decision, InputUnit, rotated_path};
+use super::processes::{IdFilter, Processes, key_of};
+use super::rename::{RenamedUnit, Renames, Rewrite};
+use super::spelling::IdRanges;
+use crate::clock::{ClockSamples, Clocks};
+use crate::config::{IdPolicy, IdentityRules, PidPolicy};
+use crate::identity::parts::Parts;
+use crate::report::InputIdentity;
+use memmap2::MmapMut;
+use std::path::Path;
+use std::sync::Arc;
+use tracemill_cpuprofile::{StreamKey, StreamOrders, stream_key};
+use tracemill_tokenizer::Event;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::{Error, ErrorKind};
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::place::{Long, Place};
+use tracemill_trace::store::{Payload, Segment, Store};
+
+/// What was found in one input, or in what was made of one.
+#[derive(Debug, Default)]
+pub struct UnitFacts {
+    /// The place at which it stands.
+    pub(crate) base: u64,
+    pub(crate) processes: Processes,
+    pub(crate) streams: StreamOrders,
+    /// Samples of its clock; only where clocks are compared.
+    pub(crate) samples: Option<Box<ClockSamples>>,
+}
+
+/// Whether these may be several inputs.
+pub fn may_be_several(sources: &[Source]) -> bool {
+    sources.len() > 1 || sources.iter().any(Source::is_folder)
+}
+
+/// Which ids are to be looked at in a merge, of `several` inputs or of one; `None` if none can be renamed or labelled.
+pub(crate) fn watched(several: bool, rules: &IdentityRules) -> Option<Arc<IdFilter>> {
+    let keeps = rules.pid == PidPolicy::Keep && rules.ids == IdPolicy::Keep || !several;
+    let says = !rules.labels.is_empty()
+        || rules.label_from_name.is_some()
+        || !rules.stated.is_empty()
+        || rules.provenance;
+    let args_keys = rules.args_keys.iter().map(|key| key.clone().into_bytes()).collect();
+    (!keeps || says).then(|| Arc::new(IdFilter { args_keys }))
+}
+
+/// What is renamed, and all that follows from it.
+#[derive(Default)]
+pub struct DecidedNames {
+    units: Vec<InputUnit>,
+    decision: Decision,
+    /// What changes in events.
+    pub rewrite: Rewrite,
+}
+
+/// Decides on names; the streams of all units come back as those of one trace.
+///
+/// `split_parts` says which inputs are parts of something larger.
+pub fn decide_names(
+    parts: Vec<UnitFacts>,
+    split_parts: &Parts,
+    inputs: &Inputs,
+    rules: &IdentityRules,
+    clocks: &Clocks,
+) -> (DecidedNames, StreamOrders) {
+    let by_base: HashMap<u64, _> = inputs.payloads.iter().map(|held| (held.base, held)).collect();
+    let stated: HashMap<&Path, _> =
+        rules.stated.iter().map(|own| (&*own.path, own)).rev().collect();
+    let (mut units, mut orders) = (Vec::new(), Vec::new());
+    for mut part in parts {
+        let Some(held) = by_base.get(&part.base) else { continue };
+        // the last one, which no other input followed; nothing is left to do for the others
+        part.processes.finish();
+        if let Some(shift) = clocks.shift(held.input) {
+            part.processes.move_times(|time| shift.moved(time));
+            part.streams = part.streams.with_times(|time| shift.moved(time));
+        }
+        let name = Path::new(&inputs.reports[held.input].name);
+        let end = held.base + held.payload.len();
+        let begins = part.streams.begins().map(|(key, begin)| (key.clone(), begin));
+        units.push(InputUnit {
+            base: part.base,
+            input: held.input,
+            made: held.synthetic,
+            rotated_path: rotated_path(name),
+            part_of: split_parts.first_between(held.base, end).map(<[u8]>::to_vec),
+            processes: part.processes,
+            streams: begins.collect(),
+            stated: stated.get(name).copied().cloned(),
+        });
+        orders.push(part.streams);
+    }
+    let decision = decide(&units, rules);
+    let mut streams = StreamOrders::default();
+    for (order, outcome) in orders.into_iter().zip(&decision.outcomes) {
+        streams.append(match &outcome.renames {
+            None => order,
+            Some(renames) => order.with_keys(|key| renamed_key(key, renames)),
+        });
+    }
+    let renamed = units.iter().zip(&decision.outcomes);
+    let renamed = renamed.map(|(unit, outcome)| RenamedUnit {
+        base: unit.base,
+        recording: outcome.recording,
+        renames: outcome.renames.clone(),
+        frames: None,
+        shift: clocks.shift(unit.input).cloned(),
+    });
+    let keeps_frames = rules.ids == IdPolicy::Keep || rules.pid == PidPolicy::Keep;
+    let rewrite = Rewrite { units: renamed.collect(), keeps_frames };
+    (DecidedNames { units, decision, rewrite }, streams)
+}
+
+/// The key of a stream whose process may have a new pid.
+pub(crate) fn renamed_key(key: StreamKey, renames: &Renames) -> StreamKey {
+    // keys begin with those of pids, which say where they end
+    let end = match key.split_first_chunk::<9>() {
+        Some(([b'"', len @ ..], _)) => 10 + u64::from_le_bytes(*len) as usize,
+        _ => key.iter().position(|&byte| byte == 0).map_or(key.len(), |at| at + 1),
+    };
+    match renames.pid(&key[..end]) {
+        Some(new) => [&*key_of(Some(new)), &key[end..]].concat(),
+        None => key,
+    }
+}
+
+impl DecidedNames {
+    /// The key of an event's stream with its new names.
+    pub fn stream_key(&self, event: &Event<'_>, place: Place) -> StreamKey {
+        let key = stream_key(event);
+        let unit = self.rewrite.unit_at(place.offset());
+        let renames = unit.and_then(|unit| self.rewrite.units[unit].renames.as_ref());
+        match renames {
+            Some(renames) => renamed_key(key, renames),
+            None => key,
+        }
+    }
+
+    /// Keys of args that no input has.
+    pub fn args_keys_absent(&self, rules: &IdentityRules) -> Vec<String> {
+        let is_absent = |number: &usize| {
+            let mut looked =
+                self.units.iter().filter_map(|unit| unit.processes.ids.get(1 + number));
+            looked.clone().next().is_some() && looked.all(IdRanges::is_empty)
+        };
+        let keys = rules.args_keys.iter().enumerate();
+        keys.filter(|(number, _)| is_absent(number)).map(|(_, key)| key.clone()).collect()
+    }
+
+    /// What is renamed in each input.
+    pub fn describe(&self, inputs: &Inputs, rules: &IdentityRules) -> Vec<InputIdentity> {
+        describe(
+            &self.units,
+            &self.decision,
+            &self.rewrite,
+            &InputNames { rules, inputs: &inputs.reports },
+        )
+    }
+
+    /// The events that show the labels of inputs, as one more input that stands at `base`; `None` if there are none.
+    pub fn labels(
+        &mut self,
+        inputs: &Inputs,
+        rules: &IdentityRules,
+        base: u64,
+    ) -> Result<Option<Labels>, Error> {
+        let names = InputNames { rules, inputs: &inputs.reports };
+        let events = label_events(&self.units, &self.rewrite, &names);
+        let len: usize = events.iter().map(Vec::len).sum();
+        if len == 0 {
+            return Ok(None);
+        }
+        let end = base + len as u64;
+        if end >= Store::MOST {
+            return Err(ErrorKind::TooLarge { bytes: end, most: Store::MOST }.into());
+        }
+        let memory = MmapMut::map_anon(len).map_err(|e| Error::read("labels", e));
+        let (mut bytes, mut places, mut long) = (memory?, Vec::new(), Vec::new());
+        let mut at = 0;
+        for event in &events {
+            bytes[at..at + event.len()].copy_from_slice(event);
+            let offset = base + at as u64;
+            if Place::is_long(event.len()) {
+                long.push((offset, event.len() as u64));
+            }
+            places.push(Place::new(offset, event.len(), 0));
+            at += event.len();
+        }
+        // they have their new names already
+        self.rewrite.units.push(RenamedUnit { base, ..RenamedUnit::default() });
+        let payload = Payload::Segments(vec![Segment { base: 0, bytes, filled: len }]);
+        Ok(Some(Labels { payload, base, places, long, bytes: len as u64 }))
+    }
+}
+
+/// Events that were made to show labels.
+pub struct Labels {
+    /// The text of the events.
+    pub payload: Payload,
+    /// The offset of the text among all inputs.
+    pub base: u64,
+    /// Where the events are.
+    pub places: Vec<Place>,
+    /// Those of them that are oversized.
+    pub long: Vec<Long>,
+    /// Their bytes.
+    pub bytes: u64,
+}

@@ -1,0 +1,62 @@
+//! Observes what tells the processes of several inputs apart.
+
+use super::processes::{IdFilter, ProcessFindings, Processes};
+use super::resolve::watched;
+use crate::config::{Config, THREADS};
+use std::sync::Arc;
+use tracemill_tokenizer::Event;
+use tracemill_trace::observe::{EventRef, Look, Observer, PerInput, SealedChunk, Starter};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::{Lease, Quota};
+
+/// Observes processes with their names and threads, a sample of their times, and ranges of ids. Memory
+/// grows with threads, not with events or ids. Needs an index that reads times.
+pub struct IdentityWatch {
+    filter: Arc<IdFilter>,
+    found: PerInput<Processes>,
+    /// Bytes of heap of all inputs but the last.
+    earlier: u64,
+    lease: Lease,
+}
+
+impl IdentityWatch {
+    /// Creates the observer of `several` inputs, or of one, which takes its memory from `quota`; `None`
+    /// if no id can be renamed or labelled.
+    pub(crate) fn new(config: &Config, several: bool, quota: &Arc<Quota>) -> Option<Self> {
+        let filter = watched(several, &config.identity)?;
+        let lease = Lease::new(quota);
+        Some(IdentityWatch { filter, found: PerInput::default(), earlier: 0, lease })
+    }
+
+    /// Returns the processes of each input, by its base.
+    pub(crate) fn into_processes(self) -> impl Iterator<Item = (u64, Processes)> {
+        self.found.into_iter()
+    }
+}
+
+impl Look for ProcessFindings {
+    #[inline(always)]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        self.note(event, at.time());
+        true
+    }
+}
+
+impl Observer for IdentityWatch {
+    type Chunk = Box<ProcessFindings>;
+
+    fn starter(&self) -> Starter<Box<ProcessFindings>> {
+        let filter = Arc::clone(&self.filter);
+        Box::new(move |_| Box::new(ProcessFindings::new(Arc::clone(&filter))))
+    }
+
+    fn merge(&mut self, found: Box<ProcessFindings>, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        let IdentityWatch { found: all, earlier, lease, .. } = self;
+        let processes = all.at(chunk.base, |last| {
+            last.finish();
+            *earlier += last.heap();
+        });
+        processes.append(*found);
+        lease.resize(*earlier + processes.heap(), THREADS)
+    }
+}

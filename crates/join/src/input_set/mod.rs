@@ -1,0 +1,255 @@
+//! The inputs of an analysis: read once, observed by the caller, with CPU profiles decoded and places
+//! decided as a merge decides them.
+//!
+//! ```text
+//!   scan workers ─ event ─┬─ your Observer
+//!                         ├─ InputWatch: clocks, processes, streams ─> InputSet::place, of several inputs
+//!                         └─ Profile, ProfileChunk, CpuProfile ─ streams ─┐
+//!   .cpuprofile ─ its document ───────────────────────────────────────────┴─> InputSet::pieces, in columns
+//! ```
+//!
+//! A `.cpuprofile` is not made into events here: it is handed on as the one profile that it is.
+
+mod cpuprofiles;
+mod first_error;
+mod place;
+mod profiles;
+mod recorded_only;
+mod stack_samples;
+
+pub use place::InputPlace;
+pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
+
+use crate::config::Config;
+use crate::identity::may_be_several;
+use crate::inputs::input_watch::{InputWatch, facts_of, input_watch};
+use crate::inputs::of_inputs;
+use crate::read_plan::ReadPlan;
+use crate::report::warning::Warning;
+use cpuprofiles::CpuprofileInput;
+pub use cpuprofiles::CpuprofileInputs;
+use first_error::FirstError;
+use place::places_of;
+use recorded_only::RecordedOnly;
+use stack_samples::StackSamples;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tracemill_cpuprofile::{Room, Streams};
+use tracemill_tokenizer::{Cursor, Form, validate_value};
+use tracemill_trace::event::envelope::{Document, values_of};
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{Nothing, Observer, Scan, Scanned, TimesOnly};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::store::Store;
+
+/// What a scan for an input set observes besides the caller's observer. The places of inputs need
+/// [`InputWatch`] only if there are several.
+pub(crate) type SetObservers<O> = RecordedOnly<(Streams, Option<InputWatch>, O)>;
+
+/// The inputs of an analysis, after they were read: reports, bytes, CPU profiles, places.
+pub struct InputSet {
+    inputs: Inputs,
+    warnings: Vec<Warning>,
+    streams: Streams,
+    documents: Vec<Document>,
+    wholes: Vec<CpuprofileInput>,
+    stacks: Vec<StackSamples>,
+    places: Vec<InputPlace>,
+    config: Config,
+}
+
+impl InputSet {
+    /// Reads every source to its end, once, on all cores. `observer` sees each event as it is written,
+    /// but none that would be made from a `.cpuprofile`. Pass `&mut observer` to keep it.
+    ///
+    /// Which processes are one where several inputs have equal pids, and how clocks differ, is decided
+    /// by the rules of a merge (`config.identity` and `config.clocks`): see [`InputSet::place`].
+    ///
+    /// Cost: one pass at scanning speed, and what the observer does. Heap: as for
+    /// `list_profiles`; pipes and packed inputs are kept, on disk beyond the budget.
+    ///
+    /// # Errors
+    /// As `merge`, except for its output; and those of the observer.
+    pub fn read<O: Observer>(
+        sources: &[Source],
+        config: &Config,
+        observer: O,
+    ) -> Result<InputSet, Error> {
+        config.check()?;
+        let mut wholes = CpuprofileInputs::new(config);
+        let times = may_be_several(sources).then(TimesOnly::default);
+        let scan = Scan::new(sources, config, &mut wholes).keep(times);
+        let Scanned { inputs, index, observed } =
+            scan.observe(observers(sources, config, observer)).run()?;
+        InputSet::new((inputs, index.documents), observed, wholes, config)
+    }
+
+    /// Reads several inputs for their places alone. Returns none where all stays as it is written: for one input, or
+    /// with the rules of [`Config::of`].
+    ///
+    /// Cost: a scan of all inputs.
+    ///
+    /// # Errors
+    /// As [`InputSet::read`]; [`Usage`](tracemill_trace::run::error::ErrorKind::Usage) if an input can be read once only.
+    pub fn places(sources: &[Source], config: &Config) -> Result<Vec<InputPlace>, Error> {
+        if !config.joins(sources)? {
+            return Ok(Vec::new());
+        }
+        if let Some(stream) = sources.iter().find(|source| !source.is_rereadable()) {
+            let problem = format!(
+                "several inputs are read twice, but {stream} can be read once only: name files, or pipe what merge writes"
+            );
+            return Err(Error::usage(problem, None));
+        }
+        let places = InputSet::read(sources, config, ())?.places;
+        config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+        Ok(places)
+    }
+
+    /// Reads the byte ranges of a plan, which an index has made
+    /// (`DrawnIndex::window_plan`.
+    ///
+    /// # Errors
+    /// [`Changed`](tracemill_trace::run::error::ErrorKind::Changed) if the input holds something else than the
+    /// index says, [`Cancelled`](tracemill_trace::run::error::ErrorKind::Cancelled) if the run was cancelled, and
+    /// those of the observer.
+    pub fn read_planned<O: Observer>(
+        plan: &ReadPlan,
+        config: &Config,
+        observer: O,
+    ) -> Result<InputSet, Error> {
+        let (observer, error) = FirstError::new(observer);
+        let observer = observers(std::slice::from_ref(&plan.source), config, observer);
+        let read = plan.read(Nothing, observer, config);
+        if let Some(error) = error.take() {
+            return Err(error);
+        }
+        let set = read?.map(|Scanned { inputs, index, observed }| {
+            let wholes = CpuprofileInputs::new(config);
+            InputSet::new((inputs, index.documents), observed, wholes, config)
+        });
+        let set = set.transpose()?;
+        plan.index.check_unchanged()?;
+        set.ok_or_else(|| plan.index.changed())
+    }
+
+    /// Decides on places, once all inputs are read. `wholes` are the `.cpuprofile` inputs.
+    pub fn new<O>(
+        (inputs, documents): (Inputs, Vec<Document>),
+        observed: SetObservers<O>,
+        wholes: CpuprofileInputs,
+        config: &Config,
+    ) -> Result<InputSet, Error> {
+        let (mut streams, watch, _) = observed.observer;
+        streams.finish()?;
+        inputs.check_unchanged()?;
+        let facts = watch.map(facts_of).unwrap_or_default();
+        let (places, of_clocks) = places_of(facts, &documents, &inputs, config)?;
+        let warnings = of_inputs(&inputs).chain(of_clocks).collect();
+        let stacks = StackSamples::read(&documents, &inputs.store(), &config.table_quota())?;
+        let (wholes, config) = (wholes.found, config.clone());
+        Ok(InputSet { inputs, warnings, streams, documents, wholes, stacks, places, config })
+    }
+}
+
+/// Creates the observers of a scan for an input set.
+pub fn observers<O: Observer>(sources: &[Source], config: &Config, observer: O) -> SetObservers<O> {
+    let quota = Arc::new(config.table_quota());
+    let watch = may_be_several(sources).then(|| input_watch(config, true, &quota));
+    let share = config.shares().index;
+    let streams = Streams::new(Room { decoded: share / 4, places: share / 8 }, config);
+    RecordedOnly::new((streams, watch, observer))
+}
+
+impl InputSet {
+    /// Returns the inputs, and the documents in them.
+    pub fn into_inputs(self) -> (Inputs, Vec<Document>) {
+        (self.inputs, self.documents)
+    }
+
+    /// Returns one report per input.
+    pub fn reports(&self) -> &[InputReport] {
+        &self.inputs.reports
+    }
+
+    /// Returns the place of an input among the others, by the number of its report.
+    ///
+    /// # Panics
+    /// If there is no input of this number.
+    pub fn place(&self, input: usize) -> &InputPlace {
+        &self.places[input]
+    }
+
+    /// Returns the warnings about inputs and their clocks.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Returns the number of documents.
+    pub fn documents(&self) -> u64 {
+        tracemill_trace::event::envelope::count(&self.documents)
+    }
+
+    /// Returns whether any document has one event per line.
+    pub fn has_lines(&self) -> bool {
+        self.documents.iter().any(|document| document.form == Form::Ndjson)
+    }
+
+    /// Returns a copy of each value of a top-level key.
+    pub fn key_values<'a>(&'a self, name: &'a [u8]) -> impl Iterator<Item = Vec<u8>> + 'a {
+        values_of(&self.documents, self.store(), name)
+    }
+
+    /// Returns whether the values of all top-level keys are JSON.
+    pub fn are_keys_json(&self) -> bool {
+        let store = self.store();
+        let mut keys = self.documents.iter().flat_map(|document| &document.keys);
+        keys.all(|key| validate_value(&store.copy(key.offset..key.offset + key.len)).is_ok())
+    }
+
+    /// Checks that every file is as it was when it was opened. Check this last, before an answer counts.
+    ///
+    /// # Errors
+    /// [`tracemill_trace::run::error::ErrorKind::Changed`] for the first file that differs.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        self.inputs.check_unchanged()
+    }
+
+    /// Returns the base of each input in the address space; `None` for an input without events of its
+    /// own.
+    pub fn begins(&self) -> Vec<Option<u64>> {
+        let mut begins = vec![None; self.inputs.reports.len()];
+        self.inputs.payloads.iter().for_each(|held| {
+            begins[held.input].get_or_insert(held.base);
+        });
+        begins
+    }
+
+    /// Returns up to `most` bytes of the event at an offset of the address space, and its length; `None`
+    /// if no event begins there. Cost: a look at each byte of the event.
+    pub fn event_at(&self, offset: u64, most: usize) -> Option<(Vec<u8>, u64)> {
+        /// Bytes that are searched for the end of an event.
+        const LONGEST: u64 = 64 << 20;
+        let store = self.store();
+        let end = store.end().min(offset.saturating_add(LONGEST));
+        let piece = (offset < end).then(|| store.copy(offset..end.min(offset + (64 << 10))))?;
+        if piece.first() != Some(&b'{') {
+            return None;
+        }
+        // nearly all events end within the first piece
+        let mut bytes = piece;
+        let mut len = Cursor::new(&bytes).value().len();
+        if len >= bytes.len() && offset + (bytes.len() as u64) < end {
+            bytes = store.copy(offset..end);
+            len = Cursor::new(&bytes).value().len();
+        }
+        bytes.truncate(len.min(most));
+        Some((bytes, len as u64))
+    }
+
+    fn store(&self) -> Store<'_> {
+        self.inputs.store().with_long(&self.streams.long)
+    }
+}

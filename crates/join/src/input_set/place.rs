@@ -1,0 +1,110 @@
+//! The place of each input among the others, decided as a merge decides it: new pids, and the offset of
+//! its times.
+
+use crate::config::Config;
+use crate::identity::parts::Parts;
+use crate::identity::{UnitFacts, decide_names, key_of, renamed_key};
+use crate::inputs::input_watch::decide_clocks;
+use crate::report::warning::Warning;
+use std::sync::Arc;
+use tracemill_cpuprofile::StreamKey;
+use tracemill_tokenizer::Nanos;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+
+/// The place of an input among the others: the new pids of its processes, and the offset of its times.
+#[derive(Clone, Debug, Default)]
+pub struct InputPlace {
+    renames: Option<Arc<crate::identity::Renames>>,
+    /// Nanoseconds.
+    offset: i64,
+    recording: usize,
+}
+
+impl InputPlace {
+    /// Returns whether its pids and times stay as they are written.
+    pub fn is_as_written(&self) -> bool {
+        self.renames.is_none() && self.offset == 0
+    }
+
+    /// Returns the new pid of a process, from its pid as written.
+    pub fn pid<'p>(&'p self, written: &'p [u8]) -> &'p [u8] {
+        let Some(renames) = self.renames.as_ref().filter(|_| !written.is_empty()) else {
+            return written;
+        };
+        renames.pid(&key_of(Some(written))).map_or(written, Vec::as_slice)
+    }
+
+    /// Returns the key of a CPU profile stream with the new pid of its process.
+    pub fn stream_key(&self, key: StreamKey) -> StreamKey {
+        match &self.renames {
+            Some(renames) => renamed_key(key, renames),
+            None => key,
+        }
+    }
+
+    /// Moves a time, of whole nanoseconds, to the clock of all inputs.
+    #[inline]
+    pub fn moved_nanos(&self, time: Nanos) -> Nanos {
+        Nanos { floor: time.floor.saturating_add(self.offset), ..time }
+    }
+
+    /// Returns what is added to its times, in nanoseconds.
+    pub fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// Returns the number of its recording. Equal ids mean one thing within a recording, and different
+    /// things in different recordings.
+    pub fn recording(&self) -> usize {
+        self.recording
+    }
+
+    /// Moves a time in microseconds to the clock of all inputs. Returns the double nearest to the sum if
+    /// the time is one of whole nanoseconds.
+    pub fn moved(&self, micros: f64) -> f64 {
+        /// Beyond it doubles are no longer every whole number.
+        const EXACT: f64 = 9e15;
+        if self.offset == 0 {
+            return micros;
+        }
+        let nanos = (micros * 1000.0).round();
+        if nanos.abs() < EXACT && nanos / 1000.0 == micros {
+            return (nanos as i64).saturating_add(self.offset) as f64 / 1000.0;
+        }
+        micros + self.offset as f64 / 1000.0
+    }
+}
+
+/// Decides on the places of inputs, one per report. The warnings are about clocks that could not be
+/// aligned.
+///
+/// # Errors
+/// As [`Clocks::decide_offsets`](crate::clock::Clocks::decide_offsets).
+pub(super) fn places_of(
+    mut facts: Vec<UnitFacts>,
+    documents: &[Document],
+    inputs: &Inputs,
+    config: &Config,
+) -> Result<(Vec<InputPlace>, Vec<Warning>), Error> {
+    let mut places = vec![InputPlace::default(); inputs.reports.len()];
+    if facts.len() < 2 {
+        return Ok((places, Vec::new()));
+    }
+    let store = inputs.store();
+    let (clocks, warnings) = decide_clocks(&mut facts, documents, inputs, &store, &config.clocks)?;
+    let parts = Parts::of(documents, inputs);
+    let (decided, _) = decide_names(facts, &parts, inputs, &config.identity, &clocks);
+    for (number, place) in places.iter_mut().enumerate() {
+        place.offset = clocks.shift(number).map_or(0, |shift| shift.offset());
+    }
+    for unit in decided.rewrite.units {
+        let held = inputs.payloads.iter().find(|held| held.base == unit.base);
+        if let Some(held) = held {
+            places[held.input].renames = unit.renames;
+            places[held.input].recording = unit.recording;
+        }
+    }
+    Ok((places, warnings))
+}

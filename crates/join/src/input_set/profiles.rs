@@ -1,0 +1,238 @@
+//! The CPU profiles of all inputs, each piece by piece, in columns.
+
+use super::InputSet;
+use tracemill_cpuprofile::{
+    Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, order_chunks,
+    text_of,
+};
+use tracemill_trace::order::Order;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::threads::both;
+use tracemill_trace::store::Store;
+
+/// The thread, the stream and the input that a profile belongs to, and when it begins and ends.
+#[derive(Clone, Debug)]
+pub struct ProfileFacts {
+    /// `pid` as written; empty if missing.
+    pub pid: Box<[u8]>,
+    /// `tid` as written, of its `Profile` event; `None` if there is none, so that nobody knows whose it is.
+    pub tid: Option<Box<[u8]>>,
+    /// `id` of its stream as written; empty if missing.
+    pub id: Box<[u8]>,
+    /// What its `Profile` event says of its origin.
+    pub source: Option<ProfileSource>,
+    /// When it begins, in microseconds, as written: `ts` of its `Profile` event, or `startTime` of a whole profile.
+    pub start: Option<Box<[u8]>>,
+    /// `endTime` of a whole profile, as written.
+    pub end: Option<Box<[u8]>>,
+    /// Whether it is a whole profile (a `.cpuprofile`), not a stream of events.
+    pub is_whole: bool,
+    /// Whether it is of samples beside the events (`samples` and `stackFrames`), which DevTools does not read.
+    pub is_of_stacks: bool,
+    /// Whether that is one of the old form, with `head` in the place of `nodes`.
+    pub is_old: bool,
+    /// Whether that has a list of samples, be it empty.
+    pub has_samples: bool,
+    /// The path of the input, of a whole profile; empty for standard input.
+    pub input: Option<String>,
+    /// The number of the input of its first event; `None` for a whole profile, whose identity is its own.
+    pub input_number: Option<usize>,
+}
+
+/// A node of the call tree, as written.
+#[derive(Clone, Copy, Debug)]
+pub struct PieceNode<'a> {
+    /// Its id.
+    pub id: u64,
+    /// The id of its parent, if it names one.
+    pub parent: Option<u64>,
+    /// The ids of its children, if it has such a list.
+    pub children: Option<&'a [u64]>,
+    /// The object itself.
+    pub text: &'a [u8],
+}
+
+/// A piece of a profile: what one event says.
+pub struct ProfilePiece<'a> {
+    chunk: ChunkRef<'a>,
+    store: &'a Store<'a>,
+    /// What it says of its origin.
+    pub source: Option<ProfileSource>,
+    /// Ids of nodes; `u64::MAX` where there is none.
+    pub samples: &'a [u64],
+    /// Nanoseconds since the sample before.
+    pub steps: &'a [i64],
+}
+
+impl<'a> ProfilePiece<'a> {
+    fn of(chunk: ChunkRef<'a>, store: &'a Store<'a>) -> Self {
+        let ChunkRef { source, samples, deltas: steps, .. } = chunk;
+        ProfilePiece { chunk, store, source, samples, steps }
+    }
+
+    fn text(&self, text: Text) -> &'a [u8] {
+        text_of(text, self.store, self.chunk.decoded_text)
+    }
+
+    /// Microseconds since the sample before, each the double nearest to what is written.
+    pub fn micros(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        let mut finer = self.chunk.finer.iter().peekable();
+        let steps = self.steps.iter().enumerate();
+        steps.map(move |(at, &step)| match finer.next_if(|own| own.0 as usize == at) {
+            Some((_, micros)) => *micros,
+            None => step as f64 / 1000.0,
+        })
+    }
+
+    /// The nodes that come with it.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = PieceNode<'a>> + '_ {
+        self.chunk.nodes.iter().map(|node| PieceNode {
+            id: node.id,
+            parent: (node.parent != NO_ID).then_some(node.parent),
+            children: node
+                .children
+                .as_ref()
+                .map(|range| &self.chunk.children[range.start as usize..range.end as usize]),
+            text: self.text(node.text),
+        })
+    }
+
+    /// Samples that were asked for by an id: the id as written, with its quotes, and the id of the node.
+    pub fn trace_ids(&self) -> impl ExactSizeIterator<Item = (&'a [u8], u64)> + '_ {
+        self.chunk.trace_ids.iter().map(|entry| (self.text(entry.key), entry.node))
+    }
+}
+
+impl InputSet {
+    /// The number of the input that a place is in.
+    fn input_at(&self, offset: u64) -> Option<usize> {
+        let payloads = &self.inputs.payloads;
+        let behind = payloads.partition_point(|held| held.base <= offset);
+        Some(payloads[behind.checked_sub(1)?].input)
+    }
+
+    /// The profiles of the inputs: streams of events in the order in which they begin, then whole ones, then
+    /// those of samples beside the events.
+    pub fn profiles(&self) -> Vec<ProfileFacts> {
+        let store = self.store();
+        let streams = self.streams.groups().into_iter().map(|group| {
+            let (pid, id) = group.owner_ids();
+            let (tid, source, start) = head_of(group, &store);
+            let (is_whole, is_old, has_samples, input) = (false, false, false, None);
+            let first = group.events().next().map(|entry| entry.place.offset());
+            let input_number = first.and_then(|offset| self.input_at(offset));
+            let end = None;
+            ProfileFacts {
+                pid,
+                tid,
+                id,
+                source,
+                start,
+                end,
+                is_whole,
+                is_of_stacks: false,
+                is_old,
+                has_samples,
+                input,
+                input_number,
+            }
+        });
+        let wholes = self.wholes.iter().map(|whole| {
+            let number = |number: u64| number.to_string().into_bytes().into_boxed_slice();
+            ProfileFacts {
+                pid: number(whole.identity.pid),
+                tid: Some(number(whole.identity.tid)),
+                id: whole.identity.id.clone().into_bytes().into_boxed_slice(),
+                source: None,
+                start: whole.member(b"startTime"),
+                end: whole.member(b"endTime"),
+                is_whole: true,
+                is_of_stacks: false,
+                is_old: !whole.has(b"nodes"),
+                has_samples: whole.has(b"samples"),
+                input: Some(whole.input.clone()),
+                input_number: None,
+            }
+        });
+        let stacks = self.stacks.iter().map(|own| ProfileFacts {
+            pid: own.pid.clone(),
+            tid: Some(own.tid.clone()),
+            id: Box::default(),
+            source: None,
+            start: Some(own.start().into_bytes().into()),
+            end: None,
+            is_whole: false,
+            is_of_stacks: true,
+            is_old: false,
+            has_samples: true,
+            input: None,
+            input_number: self.input_at(own.offset),
+        });
+        streams.chain(wholes).chain(stacks).collect()
+    }
+
+    /// The profiles, to be read piece by piece.
+    pub fn pieces(&self) -> Pieces<'_> {
+        Pieces { scanned: self, groups: self.streams.groups(), store: self.store() }
+    }
+}
+
+/// The profiles of the inputs, to be read piece by piece.
+pub struct Pieces<'s> {
+    scanned: &'s InputSet,
+    groups: Vec<Group<'s>>,
+    store: Store<'s>,
+}
+
+impl Pieces<'_> {
+    /// Gives the pieces of a profile, by its number in [`InputSet::profiles`]: in the order of the stream (see
+    /// [`tracemill_cpuprofile::ChunkOrder`]), or as they stand in the inputs if `as_written`; of a whole one nodes, then samples.
+    ///
+    /// Cost: a pass over its chunks, decoded again where they were not kept.
+    ///
+    /// # Errors
+    /// What temporary files say.
+    pub fn each(
+        &self,
+        number: usize,
+        as_written: bool,
+        mut each: impl FnMut(&ProfilePiece<'_>),
+    ) -> Result<(), Error> {
+        let Some(&group) = self.groups.get(number) else {
+            if let Some(whole) = self.scanned.wholes.get(number - self.groups.len()) {
+                let store = whole.store();
+                let mut show = |chunk: Chunk| each(&ProfilePiece::of(chunk.view(), &store));
+                // where each has a thread of its own already there is none for its samples
+                let profiles = self.groups.len() + self.scanned.wholes.len();
+                let Limits { threads, memory, .. } = self.scanned.config.limits;
+                // a sample takes 16 bytes in a list that doubles: an eighth of the memory for all profiles that are read at one time
+                let most = memory as usize / 256 / profiles.min(threads).max(1);
+                let mut samples = whole.samples(&store, most);
+                let show_tree = || show(whole.tree(&store));
+                let ((), first) = both(threads / profiles, show_tree, || samples.next());
+                first.into_iter().chain(samples).for_each(show);
+            }
+            let stacks = number.checked_sub(self.groups.len() + self.scanned.wholes.len());
+            if let Some(own) = stacks.and_then(|at| self.scanned.stacks.get(at)) {
+                each(&ProfilePiece::of(own.chunk().view(), &self.store));
+            }
+            return Ok(());
+        };
+        let store = &self.store;
+        let (mut contents, order) = (Contents::new(group.kept_chunks(), store), Order(store));
+        let mut show = |chunk: ChunkRef<'_>| each(&ProfilePiece::of(chunk, store));
+        let config = &self.scanned.config;
+        if as_written {
+            group.chunks().iter().for_each(|entry| show(contents.get(entry)));
+            return Ok(());
+        }
+        let limit = config.shares().index / 8 / config.threads.max(1) as u64;
+        let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
+        let ordered = order_chunks(group.chunks(), order, &mut contents, space)?;
+        ordered.each(order, |entry| {
+            show(contents.get(entry));
+            Ok(())
+        })
+    }
+}

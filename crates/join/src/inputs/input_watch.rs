@@ -1,0 +1,58 @@
+//! What every verb observes that joins several inputs: clocks, processes and CPU profile streams.
+
+use crate::clock::{ClockWatch, Clocks};
+use crate::config::{ClockRules, Config};
+use crate::identity::{IdentityWatch, UnitFacts};
+use crate::inputs::stream_watch::StreamWatch;
+use crate::report::warning::Warning;
+use std::sync::Arc;
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::store::Store;
+
+/// Observes the facts by which inputs are joined. All verbs decide by the same facts, with
+/// [`decide_names`](crate::identity::decide_names) and [`Clocks`].
+pub type InputWatch = (Option<ClockWatch>, Option<IdentityWatch>, StreamWatch);
+
+/// Creates the observers of `several` inputs, or of one.
+pub fn input_watch(config: &Config, several: bool, quota: &Arc<Quota>) -> InputWatch {
+    let clocks = ClockWatch::new(&config.clocks, several);
+    let identities = IdentityWatch::new(config, several, quota);
+    (clocks, identities, StreamWatch::default())
+}
+
+/// Returns the facts about each input that has chunks.
+pub fn facts_of(watch: InputWatch) -> Vec<UnitFacts> {
+    let (clocks, identities, streams) = watch;
+    let mut clocks = clocks.into_iter().flat_map(ClockWatch::into_samples).peekable();
+    let mut identities = identities.into_iter().flat_map(IdentityWatch::into_processes).peekable();
+    let facts = streams.into_streams().map(|(base, streams)| UnitFacts {
+        base,
+        processes: identities
+            .next_if(|found| found.0 == base)
+            .map(|found| found.1)
+            .unwrap_or_default(),
+        streams,
+        samples: clocks.next_if(|found| found.0 == base).map(|found| Box::new(found.1)),
+    });
+    facts.collect()
+}
+
+/// Decides on the clocks of inputs; takes their samples out of `facts`. The warnings are about clocks
+/// that could not be aligned.
+///
+/// # Errors
+/// As `decide_offsets`.
+pub fn decide_clocks(
+    facts: &mut [UnitFacts],
+    documents: &[Document],
+    inputs: &Inputs,
+    store: &Store<'_>,
+    rules: &ClockRules,
+) -> Result<(Clocks, Vec<Warning>), Error> {
+    let samples = facts.iter_mut();
+    let samples = samples.filter_map(|input| Some((input.base, *input.samples.take()?)));
+    Clocks::decide_offsets(samples, documents, inputs, store, rules)
+}

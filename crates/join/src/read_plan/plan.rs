@@ -1,0 +1,116 @@
+//! Byte ranges of one input, read in place of all of it, and the proof that they hold what the index says.
+
+use super::event_sum::event_sum;
+use super::index_file::{IndexFile, IndexOutcome, Stop};
+use crate::config::Config;
+use crate::inputs;
+use std::sync::atomic::Ordering;
+use tracemill_tokenizer::Event;
+use tracemill_trace::input::packed::Stretch;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
+use tracemill_trace::read::pieces::Chosen;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::losses::InputReport;
+
+/// The byte ranges of an input of one document that its index says are enough.
+#[derive(Debug)]
+pub struct ReadPlan {
+    /// The index that was queried.
+    pub index: IndexFile,
+    /// The input.
+    pub source: Source,
+    /// The byte ranges.
+    pub ranges: Chosen,
+    /// What the ranges hold.
+    pub sum: EventSum,
+    /// Bytes of the events in the ranges, as far as the index knows them.
+    pub bytes: u64,
+    /// The report of the input, as if all of it was read.
+    pub report: InputReport,
+}
+
+impl ReadPlan {
+    /// Returns the number of bytes of text that are unpacked for the ranges.
+    pub fn unpacked(&self) -> u64 {
+        let stretches = self.ranges.unpacked.iter().flat_map(|unpacking| &unpacking.stretches);
+        stretches.map(Stretch::bytes).sum()
+    }
+
+    /// Reads the ranges. Returns `None` if they do not hold what the index says.
+    ///
+    /// Ranges of a damaged input have its damage; what counts is that their events are those of the index.
+    ///
+    /// # Errors
+    /// [`Cancelled`](tracemill_trace::run::error::ErrorKind::Cancelled) if the run was cancelled. Any other error is
+    /// reported by the scan of the whole input.
+    pub fn read<K: Keep, O: Observer>(
+        &self,
+        keep: K,
+        observer: O,
+        config: &Config,
+    ) -> Result<Option<Scanned<K, O>>, Error> {
+        let observers = (EventSum::default(), observer);
+        let scanned = inputs::scan_pieces(&self.source, &self.ranges, config, keep, observers);
+        let Ok(Scanned { mut inputs, index, observed: (sum, observed) }) = scanned else {
+            return config.cancel.check().map(|()| None);
+        };
+        let is_one = matches!((&index.documents[..], &inputs.reports[..]), ([_], [_]));
+        let lost = inputs.reports.iter().map(InputReport::lost).sum::<u64>();
+        if !is_one || lost > 0 && self.report.lost() == 0 || sum != self.sum {
+            return Ok(None);
+        }
+        for report in &mut inputs.reports {
+            let InputReport { name, lapses, .. } = std::mem::take(report);
+            *report = InputReport { name, lapses, ..self.report.clone() };
+        }
+        Ok(Some(Scanned { inputs, index, observed }))
+    }
+
+    /// Returns why the run scans its inputs, now that the ranges were not enough.
+    ///
+    /// # Errors
+    /// As [`IndexFile::reject`].
+    pub fn reject(&self, stop: Stop, config: &Config) -> Result<IndexOutcome, Error> {
+        config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+        self.index.reject(stop)
+    }
+}
+
+/// The number of events, and the sum of their checksums modulo 2³².
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventSum {
+    /// Number of events.
+    pub events: u64,
+    /// The sum of their checksums.
+    pub sum: u32,
+}
+
+impl EventSum {
+    /// Adds more events.
+    pub fn add(&mut self, other: EventSum) {
+        self.events = self.events.wrapping_add(other.events);
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+}
+
+impl Look for EventSum {
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, _: &EventRef) -> bool {
+        self.add(EventSum { events: 1, sum: event_sum(event.offset, event.bytes) });
+        true
+    }
+}
+
+impl Observer for EventSum {
+    type Chunk = EventSum;
+
+    fn starter(&self) -> Starter<EventSum> {
+        Box::new(|_| EventSum::default())
+    }
+
+    fn merge(&mut self, found: EventSum, _: &SealedChunk<'_>) -> Result<(), Error> {
+        self.add(found);
+        Ok(())
+    }
+}

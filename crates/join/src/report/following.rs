@@ -1,0 +1,63 @@
+//! Reports of runs that follow each other: a draft, and what is made of it.
+
+use super::{AnnotationReport, ConvertReport, FilterReport, RunReport};
+
+impl FilterReport {
+    /// Takes in what went of what matched, since it was too much.
+    pub fn take_shrunk(&mut self, shrunk: FilterReport) {
+        self.dropped.extend(shrunk.dropped);
+        self.threshold_ns = shrunk.threshold_ns;
+        self.matching = shrunk.matching;
+        self.spilled_bytes += shrunk.spilled_bytes;
+        self.run.keys_lost += shrunk.run.keys_lost;
+        self.run.annotations.then(shrunk.run.annotations);
+        self.run.warnings.extend(shrunk.run.warnings);
+    }
+}
+
+impl AnnotationReport {
+    /// Annotations that were kept before are kept or dropped now.
+    pub fn then(&mut self, later: AnnotationReport) {
+        self.kept = later.kept;
+        for (reason, count) in later.dropped {
+            match self.dropped.iter_mut().find(|(own, _)| *own == reason) {
+                Some((_, own)) => *own += count,
+                None => self.dropped.push((reason, count)),
+            }
+        }
+        self.dropped.sort_by_key(|(reason, _)| *reason);
+    }
+}
+
+impl RunReport {
+    /// Takes in the run that made the output of what this one wrote.
+    pub fn then(&mut self, fitted: RunReport) {
+        (self.events, self.bytes, self.format) = (fitted.events, fitted.bytes, fitted.format);
+        self.spooled_bytes += fitted.spooled_bytes;
+        self.keys_lost += fitted.keys_lost;
+        self.annotations.then(fitted.annotations);
+        self.viewer = fitted.viewer;
+        self.warnings.extend(fitted.warnings);
+        // of what the verb wrote nothing is lost
+        debug_assert!(fitted.inputs.iter().all(|input| input.lost() == 0));
+    }
+
+    /// Takes in the run that wrote what this one read.
+    pub fn follow(&mut self, first: RunReport) {
+        self.inputs = first.inputs;
+        self.keys_lost += first.keys_lost;
+        self.spooled_bytes += first.spooled_bytes;
+        self.warnings.splice(0..0, first.warnings);
+        let later = std::mem::replace(&mut self.annotations, first.annotations);
+        self.annotations.then(later);
+    }
+}
+
+impl ConvertReport {
+    /// Takes in what was made for a viewer before it was converted.
+    pub fn after(mut self, fitted: RunReport) -> ConvertReport {
+        self.run.viewer = fitted.viewer.clone();
+        self.run.follow(fitted);
+        self
+    }
+}

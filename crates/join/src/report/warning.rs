@@ -1,0 +1,449 @@
+//! What the user of a run should know: facts, with the words for them that need no flags.
+
+use crate::config::CheckFor;
+pub use crate::report::annotation_drop::AnnotationDrop;
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::path::PathBuf;
+use tracemill_trace::read::InputWarning;
+use tracemill_trace::run::remedy::Remedy;
+use tracemill_trace::run::words::plural;
+
+/// The longest text that DevTools opens, in bytes: it makes one string of a file, and V8 has none of more than 2^29 − 24 characters.
+pub const DEVTOOLS_TEXT_MAX: u64 = (1 << 29) - 24;
+/// Bytes that a part is to have of a trace that is too large.
+const FITS: u64 = 400 << 20;
+
+/// Nanoseconds: a window, or a trace from its first time to its end.
+pub type TimeSpan = (i64, i64);
+
+/// What the user of a run should know. Its text is a sentence without its full stop, and names no flags: what can be done
+/// is [`Warning::remedy`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Something about an input.
+    Input(InputWarning),
+    /// Keys that the array form has no place for, as written.
+    KeysLost(Vec<String>),
+    /// Keys behind events, for which a line before these comes too early, as written.
+    KeysTooLate(Vec<String>),
+    /// Stack frames of a document that could not be united with those before.
+    FramesKeptApart {
+        /// The number of the document, from 1.
+        document: usize,
+        /// The frame that differs, as written.
+        id: String,
+    },
+    /// A CPU profile whose chunks have no order in which all refer to earlier nodes.
+    UnorderedStream(String),
+    /// Raw line breaks inside strings that were written as escapes.
+    BreaksEscaped(u64),
+    /// Annotations of DevTools that were dropped, by reason.
+    AnnotationsDropped(Vec<(AnnotationDrop, u64)>),
+    /// The output has more text than DevTools opens.
+    TooLarge {
+        /// Bytes before packing.
+        bytes: u64,
+        /// Nanoseconds from the first to the last time of the trace, if they are known.
+        lasts: Option<u64>,
+    },
+    /// DevTools will hide the CPU profiles beside a browser's trace.
+    HiddenProfiles,
+    /// Parts that are larger than asked for.
+    PartsTooLarge {
+        /// How many.
+        larger: usize,
+        /// How many there are.
+        of: usize,
+        /// Bytes asked for.
+        most: u64,
+        /// The viewer that they are for.
+        viewer: Option<CheckFor>,
+    },
+    /// A warning about one part.
+    InPart(PathBuf, Box<Warning>),
+    /// What always stays is larger than the size to fit.
+    DoesNotFit {
+        /// Its bytes.
+        bytes: u64,
+        /// The size.
+        most: u64,
+        /// The viewer that it is for.
+        viewer: Option<CheckFor>,
+    },
+    /// No event has a time.
+    NoTimes,
+    /// A window before or behind the whole trace.
+    WindowOutside {
+        /// The window; [`i64::MIN`] and [`i64::MAX`] where there is no limit.
+        window: TimeSpan,
+        /// The trace.
+        trace: TimeSpan,
+    },
+    /// No event lies in any window.
+    WindowEmpty {
+        /// The windows.
+        windows: Vec<TimeSpan>,
+        /// The trace.
+        trace: TimeSpan,
+    },
+    /// CPU profiles that reach beyond the windows and could not be cut.
+    ProfilesKeptWhole(u64),
+    /// A CPU profile without nodes: its pid, tid and id.
+    EmptyProfile([String; 3]),
+    /// An input that states several base times.
+    SeveralBaseTimes(String),
+    /// An input without a base time, whose times look like microseconds since 1970.
+    TakenAsSince1970(String),
+    /// An input that could not be aligned, and why.
+    NotAligned {
+        /// The input.
+        input: String,
+        /// Why: `has no event named x`.
+        why: String,
+    },
+    /// Inputs with different numbers of events of a marker.
+    MarkersDiffer {
+        /// The name of the marker.
+        marker: String,
+        /// The reference, and how many it has.
+        reference: (String, u64),
+        /// The input, and how many it has.
+        input: (String, u64),
+        /// How many of them were matched.
+        matches: u64,
+    },
+    /// Only one input has events of this name.
+    OneMarker(String),
+    /// No input has what clocks were to be aligned by.
+    NothingToAlignBy(String),
+    /// Times so far apart that the inputs share no clock.
+    FarApart {
+        /// The later input.
+        later: String,
+        /// The earlier one.
+        earlier: String,
+        /// Whether only the later one's times are since 1970.
+        since_1970: bool,
+    },
+    /// Inputs whose times are of different clocks: an input, and the name of its clock.
+    ClocksDiffer([(String, String); 2]),
+    /// Times that were not moved to their last digit.
+    TimesInexact,
+    /// An index that is none, or not that of the trace as it is now: the trace was read.
+    IndexUnused {
+        /// The index.
+        index: String,
+        /// What is wrong with it.
+        why: String,
+        /// The trace.
+        trace: String,
+    },
+    /// An index that was made, and could not be kept.
+    IndexNotKept {
+        /// The trace.
+        trace: String,
+        /// Why.
+        why: String,
+    },
+    /// A packed trace whose index cannot say where to read in it.
+    OnlyAsAWhole {
+        /// The trace.
+        trace: String,
+    },
+    /// Something that the caller has found out, for its report.
+    Said(String),
+}
+
+impl Warning {
+    /// For DevTools, if an output has too many bytes; `span` is the first and last time of the trace.
+    pub fn too_large(bytes: u64, span: Option<TimeSpan>) -> Option<Warning> {
+        let lasts = span.map(|(first, last)| last.abs_diff(first));
+        (bytes > DEVTOOLS_TEXT_MAX).then_some(Warning::TooLarge { bytes, lasts })
+    }
+
+    /// What can be done about it, if anything can.
+    pub fn remedy(&self) -> Option<Remedy> {
+        Some(match self {
+            Warning::KeysLost(_) | Warning::KeysTooLate(_) => Remedy::ObjectForm,
+            Warning::HiddenProfiles => Remedy::ForDevtools,
+            Warning::FarApart { .. } | Warning::ClocksDiffer(_) => Remedy::Align,
+            Warning::TooLarge { bytes, lasts } => {
+                let part = lasts.map(|lasts| lasts / bytes.div_ceil(FITS) / 1_000_000);
+                Remedy::Smaller { slice: part.filter(|&ms| ms > 0).map(|ms| (ms, FITS)) }
+            }
+            Warning::InPart(_, warning) => return warning.remedy(),
+            Warning::Input(warning) => return warning.remedy(),
+            _ => return None,
+        })
+    }
+}
+
+/// As its text.
+impl Serialize for Warning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl From<InputWarning> for Warning {
+    fn from(warning: InputWarning) -> Self {
+        Warning::Input(warning)
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::Input(warning) => warning.fmt(f),
+            Warning::KeysLost(_)
+            | Warning::KeysTooLate(_)
+            | Warning::FramesKeptApart { .. }
+            | Warning::BreaksEscaped(_) => self.of_form(f),
+            Warning::AnnotationsDropped(_) | Warning::TooLarge { .. } | Warning::HiddenProfiles => {
+                self.of_viewer(f)
+            }
+            Warning::UnorderedStream(_)
+            | Warning::ProfilesKeptWhole(_)
+            | Warning::EmptyProfile(_) => self.of_profiles(f),
+            Warning::PartsTooLarge { .. } | Warning::DoesNotFit { .. } => self.of_size(f),
+            Warning::NoTimes | Warning::WindowOutside { .. } | Warning::WindowEmpty { .. } => {
+                self.of_windows(f)
+            }
+            Warning::InPart(file, warning) => write!(f, "{}: {warning}", file.display()),
+            Warning::IndexUnused { index, why, .. } => {
+                write!(f, "the index {index} was not used: {why}")
+            }
+            Warning::IndexNotKept { trace, why } => write!(
+                f,
+                "the index of {trace} is not kept, and will be made again the next time: {why}"
+            ),
+            Warning::OnlyAsAWhole { trace } => {
+                write!(f, "{trace} is not seekable, so its index cannot locate times in it")
+            }
+            Warning::Said(text) => f.write_str(text),
+            _ => self.of_clocks(f),
+        }
+    }
+}
+
+impl Warning {
+    fn of_form(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::KeysLost(names) => {
+                let names = names.join(", ");
+                write!(f, "an array has no place for keys beside the events; left out: {names}")
+            }
+            Warning::KeysTooLate(names) => {
+                let names = names.join(", ");
+                write!(
+                    f,
+                    "keys that stand after events come too late for the first line; left out: {names}"
+                )
+            }
+            Warning::FramesKeptApart { document, id } => write!(
+                f,
+                "document {document} defines stack frame {id} in another way than an earlier document: its frames are kept \
+                 apart, and `sf` in its events now means the earlier frame"
+            ),
+            Warning::BreaksEscaped(count) => write!(
+                f,
+                "{} inside strings: written as escapes, so that each event is one line",
+                plural(*count, "raw line break")
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn of_viewer(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::AnnotationsDropped(dropped) => {
+                let all: u64 = dropped.iter().map(|(_, count)| count).sum();
+                let (annotations, were) =
+                    if all == 1 { ("annotation", "was") } else { ("annotations", "were") };
+                write!(f, "{all} DevTools {annotations} (metadata.modifications) {were} dropped: ")?;
+                let reasons = dropped.iter().map(|(why, count)| format!("{count} {}", why.sentence()));
+                f.write_str(&Vec::from_iter(reasons).join(", "))
+            }
+            Warning::TooLarge { bytes, .. } => {
+                let has = bytes.div_ceil(1 << 20);
+                write!(f, "the output has {has} MiB of text, but DevTools opens less than 512 MiB")
+            }
+            _ => f.write_str(
+                "DevTools will hide the CPU profiles among the inputs: in a browser's trace it shows only processes with a page",
+            ),
+        }
+    }
+
+    fn of_profiles(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::UnorderedStream(stream) => write!(
+                f,
+                "CPU profile of {stream}: some chunks use nodes that no earlier chunk defines, in any order; they stay in time order"
+            ),
+            Warning::EmptyProfile([pid, tid, id]) => {
+                write!(
+                    f,
+                    "the CPU profile of pid {pid}, tid {tid}, id {id} has no nodes and was left out"
+                )
+            }
+            Warning::ProfilesKeptWhole(count) => write!(
+                f,
+                "{} kept whole, beyond the windows: a CpuProfile event cannot be cut, nor can a profile without a Profile \
+                 event that says when it begins",
+                plural(*count, "CPU profile")
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn of_size(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::PartsTooLarge { larger, of, most, viewer } => {
+                let are = if *larger == 1 { "is" } else { "are" };
+                let also = match viewer {
+                    Some(_) => "; what the viewer needs is added to each part, so ask for less",
+                    None => "",
+                };
+                write!(
+                    f,
+                    "{larger} of {} {are} larger than {most} bytes: an event, a CPU profile, or metadata and the keys beside \
+                     the events take more{also}",
+                    plural(*of as u64, "part")
+                )
+            }
+            Warning::DoesNotFit { bytes, most, viewer } => {
+                let stays = match viewer {
+                    Some(_) => "metadata events, keys and what the viewer needs",
+                    None => "metadata events and keys",
+                };
+                write!(
+                    f,
+                    "the output does not fit: {stays} always stay, and take {bytes} bytes, more than {most}"
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn of_windows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::WindowOutside { window, trace } => {
+                match window.1 <= trace.0 {
+                    true => {
+                        let before = length((window.1, trace.0));
+                        write!(f, "the window ends {before} before the trace begins")?;
+                    }
+                    false => {
+                        let behind = length((trace.1, window.0));
+                        write!(f, "the window begins {behind} after the end of the trace")?;
+                    }
+                }
+                let (lasts, window) = (length(*trace), micros(*window));
+                write!(
+                    f,
+                    ", which lasts {lasts} (in µs: window {window}, trace {})",
+                    micros(*trace)
+                )
+            }
+            Warning::WindowEmpty { windows, trace } => {
+                let windows = Vec::from_iter(windows.iter().map(|&window| micros(window)));
+                let (lasts, windows) = (length(*trace), windows.join(", "));
+                let trace = micros(*trace);
+                write!(
+                    f,
+                    "no event lies in the window; the trace lasts {lasts} (in µs: window {windows}, trace {trace})"
+                )
+            }
+            _ => f.write_str("no event of the input has a time"),
+        }
+    }
+
+    fn of_clocks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::SeveralBaseTimes(input) => {
+                write!(f, "{input} states several base times: the first one was taken")
+            }
+            Warning::TakenAsSince1970(input) => write!(
+                f,
+                "{input} states no base time: its times look like microseconds since 1970 and were taken as such"
+            ),
+            Warning::NotAligned { input, why } => {
+                write!(f, "{input} {why}: its times stay as they are, unless other rules move them")
+            }
+            Warning::MarkersDiffer { marker, reference, input, matches } => write!(
+                f,
+                "{} has {} named {marker}, {} has {}: {matches} of them were matched, where their distances agree best",
+                reference.0,
+                plural(reference.1, "event"),
+                input.0,
+                input.1
+            ),
+            Warning::OneMarker(name) => {
+                write!(
+                    f,
+                    "only one input has events named {name}, so there is nothing to align it with"
+                )
+            }
+            Warning::NothingToAlignBy(what) => f.write_str(what),
+            Warning::FarApart { later, earlier, since_1970: true } => write!(
+                f,
+                "times in {later} count from 1970, those in {earlier} do not: the inputs share no clock, so their events lie far apart"
+            ),
+            Warning::FarApart { later, earlier, since_1970: false } => write!(
+                f,
+                "times in {later} lie years after those in {earlier}: the inputs share no clock"
+            ),
+            Warning::ClocksDiffer([(first, clock), (other, another)]) => write!(
+                f,
+                "times in {first} come from the clock {clock}, those in {other} from {another}: nothing says how far apart these are"
+            ),
+            _ => f.write_str(
+                "digits below 10⁻¹⁸ s were cut off the times that were moved, and times beyond 10¹¹ years stayed",
+            ),
+        }
+    }
+}
+
+/// The time between two moments, in the unit that suits it.
+fn length((from, to): TimeSpan) -> String {
+    let ns = to.abs_diff(from);
+    let (scale, unit) = match ns {
+        0..1_000 => return format!("{ns} ns"),
+        1_000..1_000_000 => (1_000.0, "µs"),
+        1_000_000..1_000_000_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{:.2} {unit}", ns as f64 / scale)
+}
+
+/// `from..to` as microseconds; nothing where there is no limit.
+fn micros((from, to): TimeSpan) -> String {
+    let side = |time: i64, limit: i64| {
+        let mut text = Vec::new();
+        if time != limit {
+            text.push(b'@');
+            tracemill_trace::json::push_micros(time, &mut text);
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    format!("{}..{}", side(from, i64::MIN), side(to, i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_is_said_with_a_window_that_fits() {
+        let is_told = |bytes| Warning::too_large(bytes, Some((0, 5))).is_some();
+        assert_eq!([0, 1].map(|more| is_told(DEVTOOLS_TEXT_MAX + more)), [false, true]);
+        let large = Warning::too_large(1 << 30, Some((1_000_000_000, 7_000_000_000))).unwrap();
+        let text = large.to_string();
+        assert_eq!(text, "the output has 1024 MiB of text, but DevTools opens less than 512 MiB");
+        assert_eq!(large.remedy(), Some(Remedy::Smaller { slice: Some((2000, 400 << 20)) }));
+        let timeless = Warning::too_large(1 << 30, None).unwrap();
+        assert_eq!(timeless.remedy(), Some(Remedy::Smaller { slice: None }));
+    }
+}

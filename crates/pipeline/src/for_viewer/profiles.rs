@@ -1,0 +1,90 @@
+//! CPU profiles as the scan for a viewer finds them: whose they are, and how long they last.
+
+use memchr::memmem;
+use std::collections::BTreeMap;
+use tracemill_cpuprofile::{Role, StreamKey, stream_key};
+use tracemill_tokenizer::{Event, Field, Nanos, nanos, number_text};
+use tracemill_trace::json::member;
+use tracemill_viewers::required_args::page_data;
+
+/// What is known of a profile: nanoseconds.
+#[derive(Clone, Debug, Default)]
+struct Span {
+    /// pid and tid, and its start.
+    head: Option<(Vec<u8>, Vec<u8>, i64)>,
+    /// Start and end by the clock of its data.
+    own: [Option<i64>; 2],
+    /// The greatest time of a chunk.
+    last: Option<i64>,
+}
+
+/// CPU profiles of an input.
+#[derive(Debug, Default)]
+pub(super) struct Profiles(BTreeMap<StreamKey, Span>);
+
+impl Profiles {
+    /// Notes an event, if it is of a profile.
+    pub(super) fn note(&mut self, event: &Event<'_>, ts: Nanos) {
+        let Some(role) = Role::of(event) else { return };
+        let number = |name: &[u8]| {
+            let mut scratch = Vec::new();
+            let value = member(page_data(event)?, name)?;
+            Some(nanos(number_text(value, &mut scratch)?)?.floor)
+        };
+        match role {
+            Role::Head => {
+                let [pid, tid] =
+                    [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default().to_vec());
+                let own = self.0.entry(stream_key(event)).or_default();
+                own.head = Some((pid, tid, ts.floor));
+                own.own[0] = number(b"startTime").or(own.own[0]);
+            }
+            Role::Chunk => {
+                let own = self.0.entry(stream_key(event)).or_default();
+                own.last = own.last.max(Some(ts.floor));
+                // chunks are long, and one of a stream says when it ends
+                if memmem::find(event.bytes, b"\"endTime\"").is_some() {
+                    own.own[1] = number(b"endTime").or(own.own[1]);
+                }
+            }
+            Role::Whole => {}
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn append(&mut self, later: Profiles) {
+        for (key, span) in later.0 {
+            let own = self.0.entry(key).or_default();
+            own.head = span.head.or(own.head.take());
+            own.last = own.last.max(span.last);
+            for (own, later) in own.own.iter_mut().zip(span.own) {
+                *own = later.or(*own);
+            }
+        }
+    }
+
+    /// Moves all times.
+    pub(super) fn shift(&mut self, moved: impl Fn(i64) -> i64) {
+        for span in self.0.values_mut() {
+            span.last = span.last.map(&moved);
+            if let Some((_, _, start)) = &mut span.head {
+                *start = moved(*start);
+            }
+        }
+    }
+
+    /// Threads with the start and end of their profiles.
+    pub(super) fn threads(&self) -> impl Iterator<Item = (&Vec<u8>, &Vec<u8>, (i64, i64))> {
+        self.0.values().filter_map(|span| {
+            let (pid, tid, start) = span.head.as_ref()?;
+            let lasts =
+                span.own[1].zip(span.own[0]).map_or(0, |(to, from)| to.saturating_sub(from));
+            let end = start.saturating_add(lasts.max(0)).max(span.last.unwrap_or(*start));
+            Some((pid, tid, (*start, end)))
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! Ids as viewers read them (`users.md` §4): pids and tids that they tell apart, ids of flows as numbers.
+//!
+//! To Perfetto a pid or tid below 0 or above 4294967295 is 0, one thread for all; DevTools rounds those above 2^53. Such a
+//! number becomes its lowest 32 bits instead, or the next number that no other has: tids within their process, pids among
+//! all. Strings are names and stay. Memory: the threads of the trace.
+//!
+//! The id of a flow must be an integer or hexadecimal: another becomes a hash of 64 bits, the same for the same id, so
+//! that nothing must be remembered.
+
+use super::scan::{Literal, PageTable};
+use std::collections::BTreeMap;
+use tracemill_join::config::CheckFor;
+use tracemill_join::identity::{Rewrite, key_of};
+use tracemill_tokenizer::{Number, canonical, number_text, parse, to_text};
+use tracemill_trace::event::hash_value;
+use tracemill_trace::spill::hash::{HashSet, mix};
+use tracemill_viewers::ids::{is_big, is_flow_id};
+
+/// Threads of a process as written, by [`key_of`].
+type Threads = BTreeMap<Vec<u8>, Literal>;
+
+/// New pids and tids.
+#[derive(Debug, Default)]
+pub(crate) struct RenamedThreads {
+    /// By [`key_of`] of the pid.
+    pub(super) pids: BTreeMap<Vec<u8>, u32>,
+    /// By those of pid and tid, as they were.
+    pub(super) tids: BTreeMap<Vec<u8>, u32>,
+    /// All tids that there are, by process as it is then: for lanes.
+    pub(super) used: BTreeMap<Vec<u8>, HashSet<u32>>,
+}
+
+impl RenamedThreads {
+    /// Decides for all threads of a trace, whose pids are renamed by `rewrite` before.
+    pub(super) fn of(
+        tables: &[(u64, PageTable)],
+        rewrite: Option<&Rewrite>,
+        viewer: CheckFor,
+    ) -> Self {
+        // by key, as written: processes, and their threads
+        let mut lanes: BTreeMap<Vec<u8>, (Literal, Threads)> = BTreeMap::new();
+        for (base, tables) in tables {
+            let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(*base)?]));
+            let earlier = unit.and_then(|unit| unit.renames.as_ref());
+            for (pid, threads) in &tables.threads {
+                let new = earlier.and_then(|renames| renames.pid(&key_of(Some(pid))));
+                let pid = new.unwrap_or(pid);
+                let process = lanes.entry(key_of(Some(pid))).or_default();
+                process.0.clone_from(pid);
+                process.1.extend(threads.keys().map(|tid| (key_of(Some(tid)), tid.clone())));
+            }
+        }
+        let is_outside = match viewer {
+            CheckFor::Devtools => is_big,
+            CheckFor::Perfetto => is_outside,
+        };
+        let mut new = RenamedThreads::default();
+        let mut pids: HashSet<u32> = lanes.values().filter_map(|(pid, _)| in_range(pid)).collect();
+        for (key, (pid, threads)) in lanes {
+            if is_outside(&pid) {
+                new.pids.insert(key.clone(), free(low_bits(&pid), &mut pids));
+            }
+            let mut tids: HashSet<u32> = threads.values().filter_map(|tid| in_range(tid)).collect();
+            for (tid_key, tid) in threads {
+                if is_outside(&tid) {
+                    let lane = [&*key, &*tid_key].concat();
+                    new.tids.insert(lane, free(low_bits(&tid), &mut tids));
+                }
+            }
+            new.used.insert(key, tids);
+        }
+        new
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pids.is_empty() && self.tids.is_empty()
+    }
+}
+
+/// `wanted`, or the next number behind it that is neither 0 nor taken; then it is.
+pub(super) fn free(wanted: u32, taken: &mut HashSet<u32>) -> u32 {
+    let mut number = wanted;
+    while number == 0 || !taken.insert(number) {
+        number = number.wrapping_add(1);
+    }
+    number
+}
+
+fn in_range(value: &[u8]) -> Option<u32> {
+    parse(value)
+}
+
+/// Whether a value is a number that does not fit.
+pub(super) fn is_outside(value: &[u8]) -> bool {
+    let mut scratch = Vec::new();
+    let number = match value.first() {
+        Some(b'-' | b'0'..=b'9') => number_text(value, &mut scratch),
+        _ => None,
+    };
+    number.and_then(Number::parse).is_some_and(|number| !number.is_in_u32())
+}
+
+pub(super) fn low_bits(value: &[u8]) -> u32 {
+    match parse::<i128>(value) {
+        Some(number) => number as u32,
+        None => {
+            let mut plain = Vec::new();
+            canonical(value, &mut plain);
+            hash_value(Some(&plain)) as u32
+        }
+    }
+}
+
+/// The id that Perfetto reads instead of this one, if it must be another.
+pub(super) fn flow_id(id: &[u8]) -> Option<Vec<u8>> {
+    (id != b"null" && !is_read(id)).then(|| hexadecimal(hash_value(Some(id))))
+}
+
+/// The id of a flow that has `id2` only, which is local to a process.
+pub(super) fn local_flow_id(id: &[u8], pid: &[u8]) -> Vec<u8> {
+    hexadecimal(mix(hash_value(Some(id)), hash_value(Some(pid))))
+}
+
+/// Whether it is a number of up to 64 bits to Perfetto.
+fn is_read(id: &[u8]) -> bool {
+    let text = to_text(id);
+    match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        Some(text) => {
+            let digits = text.strip_prefix("0x").unwrap_or(text);
+            is_flow_id(id) && digits.trim_start_matches('0').len() <= 16
+        }
+        None => text.parse::<u64>().is_ok() || text.parse::<i64>().is_ok(),
+    }
+}
+
+fn hexadecimal(number: u64) -> Vec<u8> {
+    format!("\"0x{number:x}\"").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_have_numbers() {
+        for read in
+            ["5", "-5", "18446744073709551615", "\"0x1f\"", "\"1F\"", "\"00000000000000000000f\""]
+        {
+            assert_eq!(flow_id(read.as_bytes()), None, "{read}");
+        }
+        let mut seen = HashSet::default();
+        for not in
+            ["1.5", "\"x\"", "\"\"", "\"1-2\"", "18446744073709551616", "\"0x12345678901234567\""]
+        {
+            let new = flow_id(not.as_bytes()).expect(not);
+            assert!(is_read(&new) && seen.insert(new), "{not}");
+        }
+        assert_ne!(local_flow_id(b"1", b"1"), local_flow_id(b"1", b"2"));
+    }
+
+    #[test]
+    fn what_does_not_fit_gets_a_number_of_its_own() {
+        for (value, outside) in [
+            ("4294967295", false),
+            ("4294967296", true),
+            ("-1", true),
+            ("-0", false),
+            ("1e10", true),
+            ("\"99999999999\"", false),
+            ("null", false),
+            ("", false),
+        ] {
+            assert_eq!(is_outside(value.as_bytes()), outside, "{value}");
+        }
+        assert_eq!((low_bits(b"4294967301"), low_bits(b"-1")), (5, u32::MAX));
+        let mut taken = HashSet::from_iter([5, u32::MAX]);
+        assert_eq!([5, 5, 0, u32::MAX].map(|wanted| free(wanted, &mut taken)), [6, 7, 1, 2]);
+    }
+}

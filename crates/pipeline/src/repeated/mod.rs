@@ -1,0 +1,294 @@
+//! Events that are there more than once: those that `split` marks as repeated, and, where that is asked for, all that are
+//! written with equal bytes. `merge` leaves them out.
+//!
+//! Of a repeated event the last member is `"tracemill.repeated":true`. In a merge it goes if another document has the same event
+//! without the mark, or an earlier one with it. So parts put together have each event as often as the whole had it,
+//! and where the part with the event itself is missing, one of the repeated ones stays, with its mark: parts can be put
+//! together some now and some later.
+
+pub(crate) mod dedup;
+
+use tracemill_cpuprofile::Role;
+use tracemill_join::config::Config;
+use tracemill_join::identity::Rewrite;
+use tracemill_join::identity::parts::Parts;
+use tracemill_tokenizer::{Event, Tier, fields_of};
+use tracemill_trace::event::envelope::ChunkStats;
+use tracemill_trace::json::patch::Patches;
+use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
+use tracemill_trace::order::{Gather, Order, Runs, Sorter};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::SpilledVec;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::place::Place;
+use tracemill_write::patch::event_rewriter::EventRewriter;
+use tracemill_write::patch::{EventPatcher, Patcher, WrittenAt};
+
+/// How a repeated event ends.
+const END: &[u8] = b",\"tracemill.repeated\":true}";
+
+/// Bytes by which the mark makes an event longer.
+pub(crate) const MARK: u64 = END.len() as u64 - 1;
+
+/// Returns the bytes that an event and what repeats it have in common.
+fn common(event: &[u8]) -> &[u8] {
+    event.strip_suffix(END).unwrap_or(&event[..event.len().saturating_sub(1)])
+}
+
+/// Marks events of a part, given by their places, ascending.
+pub(crate) struct Marks(pub(crate) Vec<u64>);
+
+impl Patcher for Marks {
+    fn start(&self, _: Tier) -> Box<dyn EventPatcher + '_> {
+        Box::new(Marker { offsets: &self.0 })
+    }
+}
+
+/// Marks the events at these offsets, ascending.
+struct Marker<'m> {
+    offsets: &'m [u64],
+}
+
+impl EventPatcher for Marker<'_> {
+    fn patch(&mut self, event: &[u8], at: WrittenAt, patches: &mut Patches) {
+        if self.offsets.binary_search(&at.offset).is_ok() && !event.ends_with(END) {
+            patches.insert_at(event.len() - 1, &END[..END.len() - 1]);
+        }
+    }
+}
+
+/// Observes marked events that have a time.
+pub(crate) struct RepeatWatch(Sorter);
+
+impl RepeatWatch {
+    pub(crate) fn new(config: &Config) -> Self {
+        RepeatWatch(Sorter::new(config.shares().index / 16, &config.tmp_dir))
+    }
+
+    /// Decides which of them are left out. `at` shows all events of a time, in no particular order.
+    ///
+    /// Cost: a look at all events of each time at which a marked one stands. Heap: some 100 bytes for each marked event of
+    /// one time.
+    ///
+    /// # Errors
+    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if too many marked events stand at one time.
+    pub(crate) fn decide(
+        &mut self,
+        parts: &Parts,
+        store: &Store<'_>,
+        config: &Config,
+        at: impl Fn(i64, &mut dyn FnMut(Entry)),
+    ) -> Result<LeftOut, Error> {
+        let order = Order(store);
+        let (found, _) = self.0.finish(store)?;
+        let mut decision = Decision {
+            parts,
+            store,
+            quota: config.table_quota(),
+            offsets: Gather::new(config.shares().index / 16, &config.tmp_dir, order),
+            left_out: LeftOut::default(),
+        };
+        let mut of_one_time: Vec<Entry> = Vec::new();
+        found.each_in_order(order, |entry| {
+            if of_one_time.last().is_some_and(|last| last.time != entry.time) {
+                decision.decide(&of_one_time, &at)?;
+                of_one_time.clear();
+            }
+            of_one_time.push(entry);
+            Ok(())
+        })?;
+        decision.decide(&of_one_time, &at)?;
+        let Decision { offsets, mut left_out, .. } = decision;
+        left_out.offsets = SpilledVec::sorted(offsets.finish()?, order, &config.tmp_dir)?;
+        Ok(left_out)
+    }
+}
+
+/// The marked events of one time after the other.
+struct Decision<'d, 'p> {
+    parts: &'d Parts,
+    store: &'d Store<'p>,
+    quota: Quota,
+    offsets: Gather<'d, 'p>,
+    left_out: LeftOut,
+}
+
+impl Decision<'_, '_> {
+    fn decide(
+        &mut self,
+        marked: &[Entry],
+        at: impl Fn(i64, &mut dyn FnMut(Entry)),
+    ) -> Result<(), Error> {
+        /// Bytes of heap for each.
+        const EACH: u64 = 100;
+        let Decision { parts, store, .. } = *self;
+        let Some(time) = marked.first().map(|entry| entry.time) else { return Ok(()) };
+        self.quota.check(marked.len() as u64 * EACH, "events that parts repeat at one time")?;
+        let document = |entry: &Entry| parts.number(entry.place.offset());
+        let mut all: HashMap<&[u8], Documents> = HashMap::default();
+        for entry in marked {
+            let first = Documents { marked: document(entry), unmarked: None };
+            all.entry(common(store.event(entry.place))).or_insert(first);
+        }
+        at(time, &mut |entry| {
+            let event = store.event(entry.place);
+            if !event.ends_with(END)
+                && let Some(own) = all.get_mut(common(event))
+            {
+                let (own, number) = (&mut own.unmarked, document(&entry));
+                let (least, most) = own.unwrap_or((number, number));
+                *own = Some((least.min(number), most.max(number)));
+            }
+        });
+        for entry in marked {
+            let event = store.event(entry.place);
+            if all[common(event)].have(document(entry)) {
+                self.offsets.push(entry_at(entry.place))?;
+                self.left_out.events += 1;
+                self.left_out.bytes += event.len() as u64;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The offset of an event, as a time.
+fn entry_at(place: Place) -> Entry {
+    let offset = place.offset();
+    Entry { time: offset as i64, place: Place::new(offset, 0, 0) }
+}
+
+/// The documents that have an event.
+struct Documents {
+    /// The first that has it marked.
+    marked: usize,
+    /// The first and the last that have it without the mark.
+    unmarked: Option<(usize, usize)>,
+}
+
+impl Documents {
+    /// Returns whether one of them has what the document of this number has marked.
+    fn have(&self, number: usize) -> bool {
+        self.marked != number || self.unmarked.is_some_and(|own| own != (number, number))
+    }
+}
+
+/// The events of one time after the other, which may be equal.
+struct EqualEvents<'d, 'p> {
+    order: Order<'d, 'p>,
+    rewriter: EventRewriter<'d>,
+    quota: Quota,
+    time: i64,
+    /// Texts of the time at hand, and their bytes.
+    seen: HashSet<Vec<u8>>,
+    bytes: u64,
+}
+
+impl EqualEvents<'_, '_> {
+    /// Returns whether an event is written as one before it of its time. Chunks of CPU profiles never are, since they are read
+    /// by their streams; marked events are decided on by their marks.
+    fn has(&mut self, entry: Entry) -> Result<bool, Error> {
+        if self.time != entry.time {
+            (self.time, self.bytes) = (entry.time, 0);
+            self.seen.clear();
+        }
+        let event = self.order.0.event(entry.place);
+        if event.ends_with(END) || Role::of(&fields_of(event).of(event)).is_some() {
+            return Ok(false);
+        }
+        let event = self.rewriter.apply(event, entry.place.offset());
+        if self.seen.contains(event) {
+            return Ok(true);
+        }
+        self.bytes += event.len() as u64;
+        self.seen.insert(event.to_vec());
+        self.quota.check(self.bytes, "events of one time")?;
+        Ok(false)
+    }
+}
+
+/// The repeated events that are left out.
+#[derive(Default)]
+pub(crate) struct LeftOut {
+    /// Where they stand, as times.
+    pub(crate) offsets: SpilledVec<Entry>,
+    pub(crate) events: u64,
+    pub(crate) bytes: u64,
+}
+
+impl LeftOut {
+    /// Adds events that are written with the bytes of an earlier one, of each of `runs`: equal events are in one of them.
+    ///
+    /// Cost: a copy of each event. Heap: the events of one time.
+    ///
+    /// # Errors
+    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the events of one time exceed the memory.
+    pub(crate) fn add_equal(
+        &mut self,
+        runs: &[&Runs],
+        rewrite: &Rewrite,
+        order: Order<'_, '_>,
+        config: &Config,
+    ) -> Result<(), Error> {
+        let mut offsets = Gather::new(config.shares().index / 16, &config.tmp_dir, order);
+        self.offsets.iter().try_for_each(|entry| offsets.push(entry))?;
+        for runs in runs {
+            let rewriter = EventRewriter::new(&[rewrite], config.tier.unwrap_or_else(Tier::best));
+            let (quota, seen) = (config.table_quota(), HashSet::default());
+            let mut equal = EqualEvents { order, rewriter, quota, time: i64::MIN, seen, bytes: 0 };
+            runs.each_in_order(order, |entry| {
+                if !equal.has(entry)? {
+                    return Ok(());
+                }
+                self.events += 1;
+                self.bytes += order.0.len(entry.place);
+                offsets.push(entry_at(entry.place))
+            })?;
+        }
+        self.offsets = SpilledVec::sorted(offsets.finish()?, order, &config.tmp_dir)?;
+        Ok(())
+    }
+
+    /// Returns whether the event at a place is left out.
+    pub(crate) fn has(&self, place: Place) -> bool {
+        self.offsets.at_time(place.offset() as i64).next().is_some()
+    }
+}
+
+/// Observes marked events of one chunk.
+#[derive(Default)]
+pub(crate) struct RepeatLook(Vec<Entry>);
+
+impl Look for RepeatLook {
+    #[inline(always)]
+    fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        if event.bytes.ends_with(END) && at.times.is_some() && !at.is_metadata {
+            self.0.push(at.entry());
+        }
+        true
+    }
+
+    fn seal(&mut self, _: &mut ChunkStats) {
+        self.0.sort_unstable();
+    }
+}
+
+impl Observer for RepeatWatch {
+    type Chunk = RepeatLook;
+
+    fn starter(&self) -> Starter<RepeatLook> {
+        Box::new(|_| RepeatLook::default())
+    }
+
+    fn ignores_plain_events(&self) -> bool {
+        true
+    }
+
+    fn merge(&mut self, found: RepeatLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        self.0.push(found.0);
+        if self.0.is_full() { self.0.spill(Order(&chunk.store())) } else { Ok(()) }
+    }
+}

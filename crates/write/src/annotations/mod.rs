@@ -1,0 +1,96 @@
+//! DevTools' annotations (`metadata.modifications`): kept with the events that they are of.
+//!
+//! They name events by their index, so whatever moves, drops or adds events must rewrite them; and one key that DevTools
+//! cannot resolve makes it discard all hidden entries, or all annotations behind it (devtools-semantics §10). So `merge`,
+//! `slice` and `convert` read every key, follow it to its event, and write it anew, or drop its annotation and count it
+//! ([`tracemill_join::report::warning::AnnotationDrop`]); `split` and `filter` drop and count all of them ([`unfollowed`]):
+//!
+//! ```text
+//!   document ─ read ─> index ─ numbers ─> event ─┬─ indices ─> index in the output ─┬─> united ─> metadata
+//!                      p- key ───────────────────┴─ calls ──> pid, sample ──────────┘
+//! ```
+//!
+//! | what | becomes |
+//! |---|---|
+//! | `r-INDEX` | the index of the same event, of what an edge left of it; dropped if it is not written |
+//! | `s-INDEX` | likewise, if all is there that DevTools makes the entry of |
+//! | `p-PID-TID-SAMPLE-NODE` | the same with its new pid; dropped if DevTools might not find that call (`calls`) |
+//! | `l-INDEX` | dropped: frames are counted by DevTools |
+//! | labels, links, ranges, hidden and expandable entries | those of all inputs, in their order; of equal ones of two inputs one |
+//! | `initialBreadcrumb` | the bounds of the output, where they may be others than before, or the window of a slice that keeps events outside of it; within it the breadcrumbs of the first input that has any |
+//! | anything else in `modifications` | that of the first input that has annotations |
+//!
+//! What does not change keeps its bytes. Inputs without annotations cost nothing but a mark at every 1024th event
+//! ([`tracemill_trace::read::Numbers`]).
+
+mod calls;
+mod indices;
+mod key;
+mod outcomes;
+mod read;
+mod trace_bounds;
+mod window;
+mod write;
+
+use crate::keys::modifications::modifications;
+pub use read::{first_window, unfollowed};
+pub use write::Written;
+
+use read::{Annotated, EntryTarget};
+use tracemill_trace::event::envelope::{Document, count};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::store::Store;
+
+/// Whether events are named by their numbers.
+pub fn name_events(documents: &[Document], inputs: &Inputs) -> bool {
+    let store = inputs.store();
+    documents.iter().any(|document| modifications(document, &store).is_some())
+}
+
+/// The annotations of all documents.
+#[derive(Default)]
+pub struct Annotations<'p> {
+    documents: Vec<Annotated<'p>>,
+    /// Whether other documents stand beside the one that has them.
+    several: bool,
+}
+
+impl<'p> Annotations<'p> {
+    /// Reads those of all documents, and finds the events that they name; `whole` if all events will be written.
+    ///
+    /// # Errors
+    /// If there are more than the quota has room for.
+    pub fn read(
+        documents: &[Document],
+        inputs: &Inputs,
+        whole: bool,
+        (store, quota): (&Store<'p>, &Quota),
+    ) -> Result<Self, Error> {
+        // what profiles are made into counts too
+        let several = inputs.payloads.len() > 1 || count(documents) > 1;
+        let of = |own| Annotated::of(own, &inputs.numbers, whole && !several, store, quota);
+        let documents = documents.iter().filter_map(|own| of(own).transpose());
+        let documents = documents.collect::<Result<_, _>>()?;
+        Ok(Annotations { documents, several })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    /// Places of all events that are named.
+    pub fn events(&self) -> impl Iterator<Item = u64> + '_ {
+        self.named().filter_map(|named| match named {
+            EntryTarget::Event(entry) | EntryTarget::Synthetic(entry, _) => {
+                Some(entry.place.offset())
+            }
+            EntryTarget::Call(_) => None,
+        })
+    }
+
+    fn named(&self) -> impl Iterator<Item = &EntryTarget> + '_ {
+        self.documents.iter().flat_map(Annotated::named)
+    }
+}

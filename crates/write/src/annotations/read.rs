@@ -1,0 +1,286 @@
+//! Annotations as documents have them, each with what it names.
+
+use super::calls::{RequestedThreads, Threads};
+use super::key::{CallKey, EventKey};
+use super::window::{Breadcrumbs, Span, span_of_range};
+use crate::keys::edit::{elements, range_in};
+use crate::keys::modifications::modifications;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+use tracemill_join::report::AnnotationReport;
+use tracemill_join::report::warning::AnnotationDrop;
+use tracemill_tokenizer::{Event, Field, fields_of};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::json::{array_elements, member};
+use tracemill_trace::order::Order;
+use tracemill_trace::read::{Numbers, Uncertain};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::entry::Entry;
+
+/// What an element of a list is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A key.
+    Key,
+    /// An object with these keys.
+    Keys(&'static [&'static [u8]]),
+    /// An object with a stretch of time.
+    Range,
+}
+
+/// A list of annotations.
+pub(super) struct List {
+    pub(super) name: &'static [u8],
+    kind: Kind,
+}
+
+/// The members of `modifications` that hold lists, and those.
+pub(super) const GROUPS: [(&[u8], &[List]); 2] = [
+    (
+        b"entriesModifications",
+        &[
+            List { name: b"hiddenEntries", kind: Kind::Key },
+            List { name: b"expandableEntries", kind: Kind::Key },
+        ],
+    ),
+    (
+        b"annotations",
+        &[
+            List { name: b"entryLabels", kind: Kind::Keys(&[b"entry"]) },
+            List { name: b"labelledTimeRanges", kind: Kind::Range },
+            List { name: b"linksBetweenEntries", kind: Kind::Keys(&[b"entryFrom", b"entryTo"]) },
+        ],
+    ),
+];
+/// Lists in all groups.
+pub(super) const LISTS: usize = 5;
+
+/// What a key names.
+#[derive(Clone, Debug)]
+pub(super) enum EntryTarget {
+    Event(Entry),
+    /// What DevTools makes of an event.
+    Synthetic(Entry, EntryNeeds),
+    Call(CallKey),
+}
+
+/// What of the trace DevTools makes an entry of, beside the event that it is named by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EntryNeeds {
+    Nothing,
+    /// The end of the pair.
+    End,
+    /// Other events.
+    Others,
+}
+
+/// One annotation.
+pub(super) struct Element<'p> {
+    pub(super) text: &'p [u8],
+    /// Its keys: where they stand in the text, and what they name.
+    pub(super) names: Vec<(Range<usize>, EntryTarget)>,
+    /// Its stretch of time.
+    pub(super) span: Option<Span>,
+}
+
+/// The annotations of a document.
+pub(super) struct Annotated<'p> {
+    /// Where its metadata stands.
+    pub(super) offset: u64,
+    /// `modifications`, an object.
+    pub(super) text: &'p [u8],
+    pub(super) lists: [Vec<Result<Element<'p>, AnnotationDrop>>; LISTS],
+    /// Lists that are none.
+    pub(super) malformed: u64,
+    pub(super) crumbs: Breadcrumbs,
+    /// The bytes of `initialBreadcrumb`, as they stand.
+    pub(super) breadcrumb: Option<&'p [u8]>,
+    /// Whether DevTools applies them.
+    pub(super) applied: bool,
+    /// The threads of calls among them, as the document has them; not known where nothing stands beside it.
+    pub(super) threads: Option<Threads>,
+}
+
+/// Returns the window of the first breadcrumb in the value of `metadata`, in nanoseconds, if there is any.
+pub fn first_window(metadata: &[u8]) -> Option<(i64, i64)> {
+    let modifications = member(metadata, b"modifications")?;
+    Breadcrumbs::of(member(modifications, b"initialBreadcrumb")?).first()
+}
+
+/// Counts the annotations of all documents where they are left out, since the events that stay get other numbers.
+pub fn unfollowed(documents: &[Document], store: &Store<'_>) -> AnnotationReport {
+    let count = |document| {
+        let Some((_, _, text)) = modifications(document, store) else { return 0 };
+        let arrays = lists_of(text).filter_map(|(_, array)| array);
+        let lists = arrays.map(|array| array_elements(array).map_or(1, Iterator::count) as u64);
+        let crumbs = Breadcrumbs::of(member(text, b"initialBreadcrumb").unwrap_or_default());
+        lists.sum::<u64>() + crumbs.inner()
+    };
+    let count = documents.iter().map(count).sum();
+    let dropped = (count > 0).then_some((AnnotationDrop::Unfollowed, count));
+    AnnotationReport { kept: 0, dropped: dropped.into_iter().collect() }
+}
+
+/// The lists in `modifications`, each with its value if it is there.
+fn lists_of(modifications: &[u8]) -> impl Iterator<Item = (&'static List, Option<&[u8]>)> {
+    GROUPS.into_iter().flat_map(move |(group, lists)| {
+        let group = member(modifications, group).unwrap_or_default();
+        lists.iter().map(move |list| (list, member(group, list.name)))
+    })
+}
+
+/// Bytes of heap that an annotation takes, with what is known of the event that it names and of what becomes of it.
+const ANNOTATION: u64 = 400;
+
+/// Events of a document by their index.
+type EventsByIndex = HashMap<u64, Option<Result<u64, Uncertain>>>;
+
+impl<'p> Annotated<'p> {
+    /// `None` if the document has none.
+    ///
+    /// Where `alone`, its events are all there are, and all of them are written.
+    pub(super) fn of(
+        document: &Document,
+        numbers: &Numbers,
+        alone: bool,
+        store: &Store<'p>,
+        quota: &Quota,
+    ) -> Result<Option<Self>, Error> {
+        let Some((key, _, text)) = modifications(document, store) else { return Ok(None) };
+        let mut lists = Vec::with_capacity(LISTS);
+        let mut malformed = 0;
+        for (list, array) in lists_of(text) {
+            let own = array.map_or(Some(Vec::new()), elements);
+            malformed += u64::from(own.is_none());
+            lists.push((list, own.unwrap_or_default()));
+        }
+        let all: usize = lists.iter().map(|(_, all)| all.len()).sum();
+        quota.take(all as u64 * ANNOTATION, "DevTools annotations")?;
+        let keys = lists.iter().flat_map(|(list, all)| all.iter().flat_map(|e| list.keys(e)));
+        let indices: BTreeSet<u64> = keys.filter_map(|(_, key)| key.ok()?.index()).collect();
+        let indices: Vec<u64> = indices.into_iter().collect();
+        let found = numbers.find(document, &indices, store);
+        let found: EventsByIndex = indices.into_iter().zip(found).collect();
+        let mut lists = lists.into_iter().map(|(list, all)| {
+            all.into_iter().map(|element| list.element(element, &found, store)).collect()
+        });
+        let breadcrumb = member(text, b"initialBreadcrumb");
+        let mut own = Annotated {
+            offset: document.keys[key].offset,
+            text,
+            lists: std::array::from_fn(|_| lists.next().unwrap_or_default()),
+            malformed,
+            crumbs: Breadcrumbs::of(breadcrumb.unwrap_or_default()),
+            breadcrumb,
+            applied: member(text, b"annotations").is_some_and(|value| value.starts_with(b"{")),
+            threads: None,
+        };
+        let wanted: BTreeSet<_> = own.calls().map(|call| (call.pid, call.tid)).collect();
+        if !alone && !wanted.is_empty() {
+            let mut threads = Threads::new(Arc::new(RequestedThreads::new(wanted)));
+            let all = numbers
+                .each(document, store, |bytes| threads.note(&fields_of(bytes).of(bytes), 0, Some));
+            // where something was lost nothing is the same
+            own.threads = Some(if all { threads } else { Threads::default() });
+        }
+        Ok(Some(own))
+    }
+
+    /// Everything that is named.
+    pub(super) fn named(&self) -> impl Iterator<Item = &EntryTarget> + '_ {
+        let elements = self.lists.iter().flatten().flatten();
+        elements.flat_map(|element| element.names.iter().map(|(_, named)| named))
+    }
+
+    /// Calls among that.
+    pub(super) fn calls(&self) -> impl Iterator<Item = CallKey> + '_ {
+        self.named().filter_map(|named| match named {
+            EntryTarget::Call(call) => Some(*call),
+            _ => None,
+        })
+    }
+}
+
+impl List {
+    /// The keys of an element and where they stand.
+    fn keys(&self, element: &[u8]) -> Vec<(Range<usize>, Result<EventKey, AnnotationDrop>)> {
+        let names = match self.kind {
+            Kind::Key => return vec![(0..element.len(), EventKey::of(element))],
+            Kind::Keys(names) => names,
+            Kind::Range => return Vec::new(),
+        };
+        let key = |name: &&[u8]| match member(element, name) {
+            Some(value) => (range_in(element, value), EventKey::of(value)),
+            None => (0..0, Err(AnnotationDrop::Malformed)),
+        };
+        names.iter().map(key).collect()
+    }
+
+    fn element<'p>(
+        &self,
+        text: &'p [u8],
+        found: &EventsByIndex,
+        store: &Store<'p>,
+    ) -> Result<Element<'p>, AnnotationDrop> {
+        let span = match self.kind {
+            Kind::Range => Some(span_of_range(text).ok_or(AnnotationDrop::Malformed)?),
+            _ => None,
+        };
+        let mut names = Vec::new();
+        for (range, key) in self.keys(text) {
+            names.push((range, named(key?, found, store)?));
+        }
+        Ok(Element { text, names, span })
+    }
+}
+
+fn named(
+    key: EventKey,
+    found: &EventsByIndex,
+    store: &Store<'_>,
+) -> Result<EntryTarget, AnnotationDrop> {
+    let entry = |index: u64| match found.get(&index).copied().flatten() {
+        Some(Ok(offset)) => Ok(Order(store).entry_at(offset)),
+        Some(Err(Uncertain)) => Err(AnnotationDrop::Damaged),
+        None => Err(AnnotationDrop::Malformed),
+    };
+    match key {
+        EventKey::Call(call) => Ok(EntryTarget::Call(call)),
+        EventKey::Raw(index) => entry(index).map(EntryTarget::Event),
+        EventKey::Synthetic(index) => {
+            let entry = entry(index)?;
+            let bytes = store.event(entry.place);
+            let needs = needs(&fields_of(bytes).of(bytes)).ok_or(AnnotationDrop::Malformed)?;
+            Ok(EntryTarget::Synthetic(entry, needs))
+        }
+    }
+}
+
+/// What an entry that DevTools makes of an event depends on; `None` if it makes none of such events.
+fn needs(event: &Event<'_>) -> Option<EntryNeeds> {
+    let named = |name: &[u8]| event.is_string(Field::Name, name);
+    if event.is_string(Field::Ph, b"b") {
+        return Some(EntryNeeds::End);
+    }
+    if [&b"ResourceSendRequest"[..], b"LayoutShift", b"SoftNavigationStart"].into_iter().any(named)
+    {
+        return Some(EntryNeeds::Others);
+    }
+    if named(b"Screenshot") {
+        return Some(EntryNeeds::Nothing);
+    }
+    if named(b"TimeStamp") {
+        // an end may name another time stamp, and so may the start that it needs
+        let data = event.field(Field::Args).and_then(|args| member(args, b"data"));
+        let ends = data.is_some_and(|data| member(data, b"end").is_some());
+        return Some(if ends { EntryNeeds::Others } else { EntryNeeds::Nothing });
+    }
+    let cat = event.field(Field::Cat).unwrap_or_default();
+    let is_timing =
+        cat.windows(b"blink.user_timing".len()).any(|part| part == b"blink.user_timing");
+    is_timing.then_some(EntryNeeds::Nothing)
+}

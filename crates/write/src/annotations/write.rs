@@ -1,0 +1,391 @@
+//! Annotations with the keys that they have in the output.
+
+use super::Annotations;
+use super::calls::{Ids, RequestedThreads, Threads};
+use super::indices::indices;
+use super::key::{CallKey, EventKey};
+use super::outcomes::Outcomes;
+use super::read::{Annotated, Element, EntryNeeds, EntryTarget, GROUPS, LISTS};
+use super::trace_bounds::{Bounds, each_event};
+use super::window::{Breadcrumbs, Span, moved};
+use crate::emit::Emit;
+use crate::keys::edit::{Style, with_member};
+use crate::keys::merged_keys::MergedKeys;
+use crate::patch::CutChunk;
+use std::sync::Arc;
+use tracemill_join::clock::Clocks;
+use tracemill_join::config::Config;
+use tracemill_join::identity::Rewrite;
+use tracemill_join::report::warning::AnnotationDrop;
+use tracemill_trace::json::member;
+use tracemill_trace::output::target::Format;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::time::attos::Attos;
+use tracemill_trace::time::shift::Shift;
+
+/// An output, and what there is to know of it.
+pub struct Written<'w, 'r, 's, 'p> {
+    /// The events in their order.
+    pub emit: &'w Emit<'r, 's, 'p>,
+    /// The rules of the run.
+    pub config: &'w Config,
+    /// Whether all events of all inputs are in it.
+    pub whole: bool,
+    /// Events that were made of others, by the places of those.
+    pub made: Option<&'w HashMap<u64, Entry>>,
+    /// Names that change.
+    pub rewrite: Option<&'w Rewrite>,
+    /// What moves the times of inputs.
+    pub clocks: Option<&'w Clocks>,
+    /// Events that are written before all of these.
+    pub before: u64,
+    /// Chunks of CPU profiles that are written as several events.
+    pub cut_chunks: &'w [CutChunk],
+    /// The interval, in nanoseconds, on which DevTools opens it, if that is not all of it.
+    pub window: Option<(i64, i64)>,
+}
+
+impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
+    /// An output that has all events as they are.
+    pub fn whole(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
+        Written {
+            emit,
+            config,
+            whole: true,
+            made: None,
+            rewrite: None,
+            clocks: None,
+            before: 0,
+            cut_chunks: &[],
+            window: None,
+        }
+    }
+
+    /// A merge; `whole` if all events of all inputs are in it.
+    pub fn merged(
+        emit: &'w Emit<'r, 's, 'p>,
+        rewrite: Option<&'w Rewrite>,
+        clocks: &'w Clocks,
+        whole: bool,
+        config: &'w Config,
+    ) -> Self {
+        Written { whole, rewrite, clocks: Some(clocks), ..Written::whole(emit, config) }
+    }
+
+    /// What moves the times of the input at a place.
+    fn shift_at(&self, offset: u64) -> Option<&'w Shift> {
+        self.clocks?.shift_at(offset).map(|shift| &**shift)
+    }
+
+    /// What was made of an event.
+    fn made_of(&self, entry: &Entry) -> Option<&Entry> {
+        self.made?.get(&entry.place.offset())
+    }
+}
+
+/// The lists of the output: elements of all documents.
+type OutputLists = [Vec<Vec<u8>>; LISTS];
+
+impl Annotations<'_> {
+    /// Puts the annotations into `united`, as they are in the output.
+    pub fn put<'w>(
+        &'w self,
+        united: &mut MergedKeys<'_>,
+        written: &'w Written<'w, '_, '_, '_>,
+    ) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        // the array form has no place for keys, which is said where they are counted
+        let is_empty = self.is_empty() && written.window.is_none();
+        if is_empty || written.emit.layout.format == Format::Array {
+            return outcomes;
+        }
+        let writer = Writer::new(self, written);
+        let lists = writer.lists(&mut outcomes);
+        let text = writer.text(lists, &mut outcomes);
+        united.put_modifications(text);
+        outcomes
+    }
+}
+
+struct Writer<'a, 'w, 'r, 's, 'p> {
+    all: &'a Annotations<'p>,
+    written: &'a Written<'w, 'r, 's, 'p>,
+    /// By places.
+    indices: HashMap<u64, u64>,
+    /// What DevTools shows of the output, if that may be other than what inputs say.
+    bounds: Option<Span>,
+    /// The threads of calls.
+    threads: Threads,
+    /// By documents, given by their offsets, and threads in them: whether the output has all that calls are made of.
+    same: HashMap<(u64, Ids), bool>,
+}
+
+impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
+    fn new(all: &'a Annotations<'p>, written: &'a Written<'w, 'r, 's, 'p>) -> Self {
+        let any = |own: &Annotated<'_>| own.applied || own.crumbs != Breadcrumbs::default();
+        let needed = all.documents.iter().any(any);
+        let unknown = all.documents.iter().all(|own| own.crumbs == Breadcrumbs::default());
+        let change = all.several || !written.whole || unknown;
+        let mut writer = Writer {
+            all,
+            written,
+            indices: HashMap::default(),
+            bounds: written.window.map(|(from, to)| Span::between(from, to)),
+            threads: Threads::default(),
+            same: HashMap::default(),
+        };
+        writer.look(needed && change && written.window.is_none());
+        writer.compare_threads();
+        writer.find_events();
+        writer
+    }
+
+    /// What sound annotations name, each with the document that it stands in.
+    fn named(&self) -> impl Iterator<Item = (&'a Annotated<'p>, &'a EntryTarget)> + use<'a, 'p> {
+        let all = self.all;
+        all.documents.iter().flat_map(|own| own.named().map(move |named| (own, named)))
+    }
+
+    /// Finds the indices of all events that are named.
+    fn find_events(&mut self) {
+        let mut wanted = Vec::new();
+        for (_, named) in self.named() {
+            if let EntryTarget::Event(entry) | EntryTarget::Synthetic(entry, _) = named {
+                wanted.push(*entry);
+                wanted.extend(self.written.made_of(entry));
+            }
+        }
+        let Written { emit, before, cut_chunks, .. } = *self.written;
+        if !wanted.is_empty() {
+            wanted.extend(cut_chunks.iter().map(|chunk| emit.order.entry_at(chunk.offset)));
+        }
+        self.indices = indices(emit, &wanted);
+        let index_of = |chunk: &CutChunk| Some((*self.indices.get(&chunk.offset)?, chunk.more));
+        let mut cut: Vec<(u64, u64)> = cut_chunks.iter().filter_map(index_of).collect();
+        cut.sort_unstable();
+        let mut sum = 0;
+        for (_, more) in &mut cut {
+            sum += *more;
+            *more = sum;
+        }
+        #[expect(clippy::iter_over_hash_type, reason = "each index moves by itself")]
+        for index in self.indices.values_mut() {
+            let earlier = cut.partition_point(|&(chunk, _)| chunk < *index);
+            *index += before + earlier.checked_sub(1).map_or(0, |last| cut[last].1);
+        }
+    }
+
+    /// Threads of calls: those that are asked for in the output.
+    fn wanted(&self) -> Arc<RequestedThreads> {
+        let documents = self.all.documents.iter();
+        let calls =
+            documents.flat_map(|own| own.calls().map(|call| self.renamed(call, own.offset)));
+        Arc::new(RequestedThreads::new(calls.flatten().map(|call| (call.pid, call.tid)).collect()))
+    }
+
+    /// Looks at all events of the output for what they say of bounds and of calls, if either is asked for.
+    fn look(&mut self, bounds: bool) {
+        let Written { emit, config, .. } = *self.written;
+        let wanted = self.wanted();
+        if !bounds && wanted.is_empty() {
+            return;
+        }
+        let new = || (Bounds::default(), Threads::new(Arc::clone(&wanted)));
+        let found = each_event(emit, config, new, |(own, threads), event, entry| {
+            if bounds {
+                own.note(event, entry, self.written.shift_at(entry.place.offset()));
+            }
+            let place = entry.place.offset();
+            let unit = self.written.rewrite.and_then(|rewrite| rewrite.unit_at(place));
+            threads.note(event, unit.unwrap_or(0), |pid| {
+                renamed_pid(self.written.rewrite, pid, place)
+            });
+        });
+        let (all, threads): (Vec<Bounds>, Vec<Threads>) = found.into_iter().unzip();
+        if bounds {
+            self.bounds = Bounds::unite(all, emit.order);
+        }
+        threads.into_iter().for_each(|threads| self.threads.append(threads));
+    }
+
+    /// Finds out on which threads the output has all that calls are made of.
+    fn compare_threads(&mut self) {
+        let mut same = HashMap::default();
+        for (document, named) in self.named() {
+            let (Some(before), EntryTarget::Call(call)) = (&document.threads, named) else {
+                continue;
+            };
+            let key = (document.offset, (call.pid, call.tid));
+            if let Some(new) = self.renamed(*call, document.offset) {
+                let new = (new.pid, new.tid);
+                same.entry(key).or_insert_with(|| before.is_same(key.1, &self.threads, new));
+            }
+        }
+        self.same = same;
+    }
+
+    /// The elements of all lists with their new keys.
+    fn lists(&self, outcomes: &mut Outcomes) -> OutputLists {
+        let mut lists = OutputLists::default();
+        let documents = &self.all.documents;
+        // what two parts of one trace have is one
+        let several = documents.len() > 1;
+        let mut seen: [HashMap<Vec<u8>, usize>; LISTS] = Default::default();
+        for (number, document) in documents.iter().enumerate() {
+            outcomes.0.extend((0..document.malformed).map(|_| Err(AnnotationDrop::Malformed)));
+            let shift = self.written.shift_at(document.offset);
+            for (list, elements) in document.lists.iter().enumerate() {
+                for element in elements {
+                    let new = element.as_ref().map_err(|&reason| reason);
+                    let new = new.and_then(|element| self.renewed(element, document, shift));
+                    outcomes.0.push(new.as_ref().map(|_| ()).map_err(|&reason| reason));
+                    let Ok(new) = new else { continue };
+                    if !several || *seen[list].entry(new.clone()).or_insert(number) == number {
+                        lists[list].push(new);
+                    }
+                }
+            }
+        }
+        lists
+    }
+
+    /// An annotation as it is in the output.
+    fn renewed(
+        &self,
+        element: &Element<'_>,
+        document: &Annotated<'_>,
+        shift: Option<&Shift>,
+    ) -> Result<Vec<u8>, AnnotationDrop> {
+        if element.span.is_some() {
+            let text = moved(element.text, shift);
+            let span = super::window::span_of_range(&text);
+            let outside = !self.written.whole
+                && self
+                    .bounds
+                    .as_ref()
+                    .zip(span)
+                    .is_some_and(|(bounds, span)| !span.touches(bounds));
+            return if outside { Err(AnnotationDrop::Gone) } else { Ok(text) };
+        }
+        let (mut text, mut at) = (Vec::new(), 0);
+        let mut names: Vec<_> = element.names.iter().collect();
+        names.sort_by_key(|(range, _)| range.start);
+        for (range, named) in names {
+            text.extend_from_slice(&element.text[at..range.start]);
+            let old = &element.text[range.clone()];
+            let key = self.key(named, document)?;
+            match EventKey::of(old) == Ok(key) {
+                true => text.extend_from_slice(old),
+                false => text.extend(key.text()),
+            }
+            at = range.end;
+        }
+        text.extend_from_slice(&element.text[at..]);
+        Ok(text)
+    }
+
+    /// The key by which the output's DevTools finds what is named.
+    fn key(
+        &self,
+        named: &EntryTarget,
+        document: &Annotated<'_>,
+    ) -> Result<EventKey, AnnotationDrop> {
+        let index = |entry: &Entry| {
+            let mut entries = [Some(entry), self.written.made_of(entry)].into_iter().flatten();
+            let index = entries.find_map(|entry| self.indices.get(&entry.place.offset()));
+            index.copied().ok_or(AnnotationDrop::Gone)
+        };
+        match named {
+            EntryTarget::Event(entry) => index(entry).map(EventKey::Raw),
+            EntryTarget::Synthetic(_, EntryNeeds::Others) if !self.written.whole => {
+                Err(AnnotationDrop::Parts)
+            }
+            EntryTarget::Synthetic(entry, _) => index(entry).map(EventKey::Synthetic),
+            EntryTarget::Call(call) => self.call(*call, document).map(EventKey::Call),
+        }
+    }
+
+    fn call(&self, call: CallKey, document: &Annotated<'_>) -> Result<CallKey, AnnotationDrop> {
+        let new = self.renamed(call, document.offset).ok_or(AnnotationDrop::Call)?;
+        let key = (document.offset, (call.pid, call.tid));
+        let same = document.threads.is_none() || self.same.get(&key) == Some(&true);
+        if same && self.threads.have(new) { Ok(new) } else { Err(AnnotationDrop::Call) }
+    }
+
+    /// A call with the new name of its process; `None` if DevTools finds nothing by that.
+    fn renamed(&self, call: CallKey, offset: u64) -> Option<CallKey> {
+        Some(CallKey { pid: renamed_pid(self.written.rewrite, call.pid, offset)?, ..call })
+    }
+
+    /// `modifications` of the output.
+    fn text(&self, lists: OutputLists, outcomes: &mut Outcomes) -> Vec<u8> {
+        let documents = &self.all.documents;
+        let first = documents.first().map_or(&b"{}"[..], |first| first.text);
+        let applied = self.written.window.is_some() || documents.iter().any(|own| own.applied);
+        let mut out = with_lists(first, lists, applied);
+        let crumbs = self.breadcrumbs(outcomes);
+        let old = member(&out, b"initialBreadcrumb");
+        if let Some(crumbs) = crumbs.filter(|_| applied || old.is_some()) {
+            out = with_member(&out, b"initialBreadcrumb", &crumbs);
+        }
+        out
+    }
+
+    /// The breadcrumbs of the first input that has any, within the bounds of the output.
+    fn breadcrumbs(&self, outcomes: &mut Outcomes) -> Option<Vec<u8>> {
+        let documents = &self.all.documents;
+        let known = |own: &&Annotated<'_>| own.crumbs != Breadcrumbs::default();
+        let nowhere = || Span { min: Attos::ZERO, max: Attos::ZERO };
+        let Some(first) = documents
+            .iter()
+            .find(|own| own.crumbs.inner() > 0)
+            .or_else(|| documents.iter().find(known))
+        else {
+            let bounds = self.bounds.unwrap_or_else(nowhere);
+            return Some(Breadcrumbs::default().within(Some(&bounds), None).text(None));
+        };
+        let all: u64 = documents.iter().map(|own| own.crumbs.inner()).sum();
+        let shift = self.written.shift_at(first.offset);
+        let within = first.crumbs.clone().within(self.bounds.as_ref(), shift);
+        outcomes.0.extend((0..all).map(|number| match number < within.inner_read() {
+            true => Ok(()),
+            false => Err(AnnotationDrop::Breadcrumb),
+        }));
+        Some(within.text(first.breadcrumb))
+    }
+}
+
+/// `modifications` with other lists. Lists that it does not have are added if they hold anything, or if DevTools applies
+/// the annotations.
+fn with_lists(modifications: &[u8], lists: OutputLists, applied: bool) -> Vec<u8> {
+    let mut text = modifications.to_vec();
+    let mut lists = lists.into_iter();
+    for (group, of_group) in GROUPS {
+        let old = member(modifications, group).filter(|group| group.starts_with(b"{"));
+        let mut object = old.unwrap_or(b"{}").to_vec();
+        for (list, elements) in of_group.iter().zip(&mut lists) {
+            let style = member(&object, list.name).filter(|list| list.starts_with(b"["));
+            let style = style.map(Style::of);
+            if style.is_some() || applied || !elements.is_empty() {
+                let list_text = style.unwrap_or(Style::PLAIN).list(&elements);
+                object = with_member(&object, list.name, &list_text);
+            }
+        }
+        if (applied || object != b"{}") && old != Some(&*object) {
+            text = with_member(&text, group, &object);
+        }
+    }
+    text
+}
+
+/// The name in the output of a process of the input at a place; `None` if that is no number.
+fn renamed_pid(rewrite: Option<&Rewrite>, pid: u64, offset: u64) -> Option<u64> {
+    let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(offset)?]));
+    let renames = unit.and_then(|unit| unit.renames.as_ref());
+    let key = tracemill_join::identity::key_of(Some(pid.to_string().as_bytes()));
+    match renames.and_then(|renames| renames.pid(&key)) {
+        None => Some(pid),
+        Some(new) => std::str::from_utf8(new).ok()?.parse().ok(),
+    }
+}

@@ -1,0 +1,254 @@
+//! An output that was begun: its opening is written, and perhaps events behind it.
+//!
+//! Verbs that keep the order of their input write what is found in a part of it as soon as that is proven, where somebody
+//! may wait for it: to standard output, a pipe or a device. What must be known to begin is the text before the first
+//! event, so that depends on nothing that may come later:
+//!
+//! | form of the output | what it begins with | begun |
+//! |---|---|---|
+//! | object | `{"traceEvents":[` | with the first events |
+//! | array | `[` | with the first events; the keys of further documents have no place and are lost |
+//! | NDJSON, of NDJSON or an array | a line of the keys before the first event | with the first events; keys of further documents are lost |
+//! | NDJSON, of an object | a line of keys that may stand behind the events | when all is read |
+//!
+//! Several inputs are read before anything is written. A file that gets its name at the end is written by all threads at once ([`crate::in_order::overlapped_copy`],
+//! [`crate::emit::whole_trace`]).
+
+use crate::keys::merged_keys::MergedKeys;
+use crate::keys::unite;
+use crate::layout::{Layout, default_format};
+use crate::patch::Repairs;
+use crate::patch::event_rewriter::{EventRewriter, write_styled};
+use memchr::memmem;
+use tracemill_join::config::Config;
+use tracemill_join::report::RunReport;
+use tracemill_join::report::warning::Warning;
+use tracemill_tokenizer::{Form, Tier};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::observe::SealedChunk;
+use tracemill_trace::output::target::{Format, OutputConfig, Target};
+use tracemill_trace::output::{Length, Output};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
+use tracemill_trace::store::place::Place;
+
+/// An output that has been opened, with its opening and perhaps events written.
+pub struct StreamedOutput {
+    pub(crate) output: Output,
+    pub(crate) layout: Layout,
+    /// Bytes before the first event.
+    pub(crate) opening: u64,
+    /// The number of the next batch, and where it begins.
+    pub(crate) next: (usize, u64),
+    /// Events written.
+    pub(crate) events: u64,
+    /// Raw line breaks in strings that became escapes.
+    pub(crate) breaks_escaped: u64,
+    repairs: Option<EventRewriter<'static>>,
+}
+
+impl StreamedOutput {
+    /// Opens the output and writes what stands before the events.
+    pub(crate) fn new(
+        (layout, united): (Layout, &MergedKeys<'_>),
+        output: &OutputConfig,
+        config: &Config,
+        length: Length,
+    ) -> Result<Self, Error> {
+        let opening = layout.opening(united);
+        let output = Output::create(output, config, length)?;
+        let mut buffer = Vec::new();
+        let mut batch = output.batch(0, 0, &mut buffer);
+        batch.push(&opening)?;
+        batch.finish()?;
+        let tier = config.tier.unwrap_or_else(Tier::best);
+        let repairs = config.repair.then(|| EventRewriter::new(&[&Repairs], tier));
+        let opening = opening.len() as u64;
+        let next = (1, opening);
+        Ok(StreamedOutput { output, layout, opening, next, events: 0, breaks_escaped: 0, repairs })
+    }
+
+    /// An output that has events already, written by others.
+    pub(crate) fn begun(
+        output: Output,
+        layout: Layout,
+        opening: u64,
+        next: (usize, u64),
+        events: u64,
+    ) -> Self {
+        StreamedOutput { output, layout, opening, next, events, breaks_escaped: 0, repairs: None }
+    }
+
+    /// Writes events that stand behind all others.
+    pub(crate) fn push(&mut self, places: &[Place], store: &Store<'_>) -> Result<(), Error> {
+        if places.is_empty() {
+            return Ok(());
+        }
+        let ((number, offset), first) = (self.next, self.events == 0);
+        let (layout, count) = (self.layout, places.len() as u64);
+        let places = places.iter().copied();
+        let mut buffer = Vec::new();
+        let mut batch = self.output.batch(number, offset, &mut buffer);
+        let len = if layout.is_verbatim() && self.repairs.is_none() {
+            let bytes = places.clone().map(|place| store.len(place)).sum();
+            layout.copy(places, first, store, &mut batch)?;
+            layout.batch_len(count, bytes, first)
+        } else {
+            let repairs = self.repairs.as_mut();
+            let (escaped, len) = write_styled(layout, places, first, store, repairs, &mut batch)?;
+            self.breaks_escaped += escaped as u64;
+            len
+        };
+        batch.finish()?;
+        self.next = (number + 1, offset + len);
+        self.events += count;
+        Ok(())
+    }
+}
+
+/// What may be written while the rest is read, and in which form.
+pub struct StreamPolicy<'c> {
+    config: &'c Config,
+    output: &'c OutputConfig,
+    layout: Box<dyn Fn(Format) -> Option<Layout>>,
+    state: State,
+}
+
+enum State {
+    /// Nothing was found yet.
+    Waiting,
+    StreamedOutput(Box<StreamedOutput>),
+    /// All is written in the end.
+    Never,
+}
+
+impl<'c> StreamPolicy<'c> {
+    /// For a run over `sources`; `layout` is that of a form, if the run may write it.
+    pub fn new(
+        sources: &[Source],
+        output: &'c OutputConfig,
+        config: &'c Config,
+        layout: impl Fn(Format) -> Option<Layout> + 'static,
+    ) -> Self {
+        let is_read_by_others = match &output.target {
+            Target::Stdout | Target::Writer(_) => true,
+            Target::File { path, .. } => path.metadata().is_ok_and(|metadata| !metadata.is_file()),
+        };
+        let may = is_read_by_others && is_one(sources) && !config.strict;
+        let state = if may { State::Waiting } else { State::Never };
+        StreamPolicy { config, output, layout: Box::new(layout), state }
+    }
+
+    /// Whether events are wanted as soon as they are found.
+    pub fn hurries(&self) -> bool {
+        !matches!(self.state, State::Never)
+    }
+
+    /// Writes the events that were kept of a chunk, which stand behind all others.
+    pub fn push(&mut self, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        if matches!(self.state, State::Waiting) && !chunk.kept.is_empty() {
+            // of synthetic events the documents lie elsewhere than the events
+            self.state = match self.begin(chunk.documents, &chunk.store())? {
+                Some(begun) => State::StreamedOutput(Box::new(begun)),
+                None => State::Never,
+            };
+        }
+        match &mut self.state {
+            State::StreamedOutput(begun) => begun.push(chunk.kept, &chunk.input_store()),
+            State::Waiting | State::Never => Ok(()),
+        }
+    }
+
+    /// What was begun. Nothing more is written before all is read.
+    pub fn take(&mut self) -> Option<Box<StreamedOutput>> {
+        match std::mem::replace(&mut self.state, State::Never) {
+            State::StreamedOutput(begun) => Some(begun),
+            State::Waiting | State::Never => None,
+        }
+    }
+
+    fn begin(
+        &self,
+        documents: &[Document],
+        store: &Store<'_>,
+    ) -> Result<Option<StreamedOutput>, Error> {
+        let first = documents.first().map(|document| document.form);
+        let format = self.output.format_or(format_in_order(documents, true));
+        let is_known = match (format, first) {
+            (_, None | Some(Form::Plain)) => false,
+            (Format::Object | Format::Array, _) => true,
+            (Format::Ndjson, form) => form != Some(Form::Object),
+        };
+        // what comes with further documents comes too late, also if it is known already
+        let united = unite(&documents[..documents.len().min(1)], store);
+        if !is_known || format == Format::Ndjson && has_annotations(&united) {
+            return Ok(None);
+        }
+        let united = united.repaired(self.config.repair);
+        let Some(layout) = (self.layout)(format) else { return Ok(None) };
+        StreamedOutput::new((layout, &united), self.output, self.config, Length::Unknown).map(Some)
+    }
+}
+
+/// Whether there may be annotations of DevTools, which name events by numbers that may change.
+fn has_annotations(united: &MergedKeys<'_>) -> bool {
+    let finder = memmem::Finder::new(b"\"modifications\"");
+    let mut pieces = united.keys.iter().flat_map(|key| &key.value);
+    pieces.any(|piece| finder.find(piece).is_some())
+}
+
+/// Whether there is one input only.
+fn is_one(sources: &[Source]) -> bool {
+    matches!(sources, [one] if !one.path().is_dir())
+}
+
+/// The form of an output in the order of its input: that of its first document. Of a single input that is known before the
+/// first event is written; of several, keys of later ones can still make an object of an array.
+pub(crate) fn format_in_order(documents: &[Document], one: bool) -> Format {
+    match documents.first().map(|document| document.form) {
+        Some(Form::Array) if one => Format::Array,
+        _ => default_format(documents),
+    }
+}
+
+/// Takes out of the documents of a single input the keys for which a line before the first event comes too early; returns
+/// how many, and what to say.
+pub(crate) fn take_late_keys(
+    documents: &mut [Document],
+    sources: &[Source],
+    format: Format,
+) -> (u64, Option<Warning>) {
+    let Some((first, further)) = documents.split_first_mut() else { return (0, None) };
+    let begins_at_once = matches!(first.form, Form::Array | Form::Ndjson);
+    if format != Format::Ndjson || !is_one(sources) || !begins_at_once {
+        return (0, None);
+    }
+    let late: Vec<_> = further.iter_mut().flat_map(|d| std::mem::take(&mut d.keys)).collect();
+    if late.is_empty() {
+        return (0, None);
+    }
+    let names = late.iter().map(|key| String::from_utf8_lossy(&key.key).into_owned()).collect();
+    (late.len() as u64, Some(Warning::KeysTooLate(names)))
+}
+
+/// What there is to say, before anything is written, of a run that keeps the order of its inputs; `late` is what
+/// [`take_late_keys`] returned.
+pub(crate) fn report_in_order(
+    inputs: &Inputs,
+    united: &MergedKeys<'_>,
+    format: Format,
+    late: (u64, Option<Warning>),
+    config: &Config,
+) -> RunReport {
+    let of_inputs = inputs.warnings.iter().cloned().map(Warning::from);
+    let warnings = of_inputs.chain(united.warnings.iter().cloned());
+    RunReport {
+        format,
+        spooled_bytes: inputs.spooled,
+        keys_lost: if format == Format::Array { united.keys.len() as u64 } else { late.0 },
+        warnings: warnings.chain(united.lost_to(format)).chain(late.1).collect(),
+        ..RunReport::new(config)
+    }
+}

@@ -1,0 +1,153 @@
+//! The second half of verbs that keep the order of their inputs: unites keys, keeps or drops
+//! annotations, writes events, reports.
+
+pub mod overlapped_copy;
+
+use crate::annotations::{Annotations, Written, unfollowed};
+use crate::emit::Emit;
+use crate::emit::streamed_output::{
+    StreamedOutput, format_in_order, report_in_order, take_late_keys,
+};
+use crate::keys::merged_keys::MergedKeys;
+use crate::keys::{unite, unite_without_annotations};
+use crate::layout::Layout;
+use crate::patch::Patcher;
+use crate::reordering::Reordering;
+use tracemill_join::config::Config;
+use tracemill_join::report::warning::Warning;
+use tracemill_join::report::{AnnotationReport, RunReport};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::input::source::Source;
+use tracemill_trace::order::{Buckets, Lists, Order, Timed};
+use tracemill_trace::output::target::{Format, OutputConfig};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
+
+/// The inputs that were read, for a writer.
+pub struct ReadInputs<'w, 'p> {
+    /// The inputs.
+    pub inputs: &'w Inputs,
+    /// Their documents.
+    pub documents: &'w mut [Document],
+    /// Their bytes.
+    pub store: &'w Store<'p>,
+}
+
+/// An output whose top-level keys and annotations are known, and whose events are not chosen yet.
+pub struct InOrderWriter<'w, 'p> {
+    inputs: &'w Inputs,
+    store: &'w Store<'p>,
+    output: &'w OutputConfig,
+    config: &'w Config,
+    /// The format of the output.
+    pub format: Format,
+    united: MergedKeys<'p>,
+    annotations: Option<Annotations<'p>>,
+    /// What became of annotations where they are dropped.
+    dropped: AnnotationReport,
+    /// Number of keys that came after output was begun, and a warning about them.
+    late: (u64, Option<Warning>),
+}
+
+/// The events to write, in input order, and the layout.
+pub struct WritePlan<'a> {
+    /// The layout.
+    pub layout: Layout,
+    /// Where the events are, in their order.
+    pub lists: &'a Lists,
+    /// Number of events, and their bytes.
+    pub counts: (u64, u64),
+    /// A warning about the choice of events.
+    pub warning: Option<Warning>,
+    /// What changes in events.
+    pub patchers: Vec<&'a dyn Patcher>,
+}
+
+impl<'w, 'p> InOrderWriter<'w, 'p> {
+    /// Reads keys and annotations of `sources`, which were read. `is_whole` says whether all events will
+    /// be written: only then annotations are kept.
+    ///
+    /// # Errors
+    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if annotations exceed the memory.
+    pub fn new(
+        sources: &[Source],
+        read: ReadInputs<'w, 'p>,
+        is_whole: bool,
+        output: &'w OutputConfig,
+        config: &'w Config,
+    ) -> Result<Self, Error> {
+        let ReadInputs { inputs, documents, store } = read;
+        let is_one = sources.len() == 1;
+        let format = output.format_or(format_in_order(documents, is_one));
+        let late = take_late_keys(documents, sources, format);
+        let has_place = format != Format::Array;
+        let (annotations, dropped, united) = match is_whole {
+            true => {
+                let place = (store, &config.table_quota());
+                let annotations = Annotations::read(documents, inputs, true, place)?;
+                (Some(annotations), AnnotationReport::default(), unite(documents, store))
+            }
+            false => {
+                let dropped = has_place.then(|| unfollowed(documents, store));
+                (None, dropped.unwrap_or_default(), unite_without_annotations(documents, store))
+            }
+        };
+        Ok(InOrderWriter {
+            inputs,
+            store,
+            output,
+            config,
+            format,
+            united,
+            annotations,
+            dropped,
+            late,
+        })
+    }
+
+    /// Returns a function from the number of events and their bytes to the greatest length of the
+    /// output.
+    pub fn len(&self, layout: Layout) -> impl Fn(u64, u64) -> u64 + use<> {
+        let around = layout.opening(&self.united).len() as u64 + layout.closing_len(&self.united);
+        move |events, bytes| around + layout.events_len(events, bytes)
+    }
+
+    /// Writes the output, of which `begun` returns what is written already. The report has no inputs yet.
+    ///
+    /// # Errors
+    /// Those of writing; [`Changed`](tracemill_trace::run::error::ErrorKind::Changed) if an input changed
+    /// since it was opened.
+    pub fn write(
+        self,
+        plan: WritePlan<'_>,
+        begun: impl FnOnce(&MergedKeys<'p>) -> Result<Option<Box<StreamedOutput>>, Error>,
+    ) -> Result<RunReport, Error> {
+        let InOrderWriter { inputs, store, output, config, format, mut united, .. } = self;
+        let (annotations, late) = (self.annotations, self.late);
+        let WritePlan { layout, lists, counts, warning, patchers } = plan;
+        let mut run = RunReport {
+            events: counts.0,
+            ..report_in_order(inputs, &united, format, late, config)
+        };
+        run.warnings.extend(warning);
+        let emit = Emit {
+            order: Order(store),
+            layout,
+            delays: Reordering::default(),
+            lists,
+            timed: Timed::Buckets(Buckets::over(std::iter::empty())),
+            patchers,
+        };
+        let written = Written::whole(&emit, config);
+        run.annotations = match &annotations {
+            Some(annotations) => annotations.put(&mut united, &written).report(),
+            None => self.dropped,
+        };
+        run.warnings.extend(run.annotations.warning());
+        let to = (output, begun(&united)?);
+        let check = || inputs.check_unchanged();
+        run.bytes = emit.write_all(&united, counts, to, config, &mut run.warnings, check)?;
+        Ok(run)
+    }
+}

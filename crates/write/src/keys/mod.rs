@@ -1,0 +1,459 @@
+//! Top-level keys of several documents in one: which are written, and where the others go.
+//!
+//! | key | rule |
+//! |---|---|
+//! | any, of the first document | as it stands, in its place, duplicates too |
+//! | any, equal to one of that name in the first document, to the byte | once |
+//! | `stackFrames` of later ones | united by id; where an id has two meanings, all frames of the later input get new ids ([`tracemill_join::identity`]), or are kept apart (see below) and warned of where names are kept |
+//! | `metadata.modifications` (DevTools' annotations) | of all documents united in the first one's `metadata` ([`crate::annotations`]); left out by `split` and `filter` |
+//! | `samples` of later ones | appended, with the new names of their processes and frames |
+//! | any other: `displayTimeUnit`, `systemTraceEvents`, `otherData`, Kineto's (`deviceProperties`, `baseTimeNanoseconds`, …) | under `tracemill.inputs`, an entry a document: `{"index":1,"keys":{…}}` |
+//!
+//! Frames are named by `sf` and `esf` of events and by `sf` of samples. `stack` and `estack` list addresses, which are
+//! no ids of frames.
+//!
+//! `index` counts documents over all inputs from 0. If the first document has a key `tracemill` already (it is the output
+//! of a merge), the new one is called `tracemill.2`, and so on: nothing is ever overwritten. Values are written from
+//! where they stand in the input; only references to them are in memory.
+
+pub mod edit;
+pub mod key_path;
+pub mod merged_keys;
+pub mod modifications;
+pub mod numbered_metadata;
+pub mod repaired_keys;
+
+mod frames;
+
+use crate::keys::edit::without;
+pub use crate::keys::merged_keys::{Key, MergedKeys};
+use crate::keys::merged_keys::{STACK_FRAMES, open};
+use crate::keys::modifications::modifications;
+use frames::Frames;
+use std::borrow::Cow;
+use tracemill_join::identity::{FrameNames, Rewrite, renamed_samples};
+use tracemill_join::report::warning::Warning;
+use tracemill_tokenizer::{members, string_is, to_text};
+use tracemill_trace::event::envelope::{Document, KeyValue};
+use tracemill_trace::output::target::Format;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::store::Store;
+
+const SAMPLES: &[u8] = b"samples";
+
+/// Unites the keys of all documents.
+pub fn unite<'p>(documents: &[Document], store: &Store<'p>) -> MergedKeys<'p> {
+    unite_by(documents, store, FrameNames::default(), true)
+}
+
+/// Unites the keys of all documents without the annotations of DevTools.
+pub fn unite_without_annotations<'p>(documents: &[Document], store: &Store<'p>) -> MergedKeys<'p> {
+    unite_by(documents, store, FrameNames::default(), false)
+}
+
+/// As [`unite`], with new names for stack frames where they clash: those are noted in `rewrite`.
+pub fn unite_renamed<'p>(
+    documents: &[Document],
+    store: &Store<'p>,
+    rewrite: &mut Rewrite,
+) -> MergedKeys<'p> {
+    let keys = documents.iter().flat_map(|document| &document.keys);
+    let frames = keys.filter(|key| string_is(&key.key, STACK_FRAMES));
+    let all = frames.map(|key| store.slice(key.offset, key.len));
+    unite_by(documents, store, FrameNames::new(rewrite, all), true)
+}
+
+fn unite_by<'p>(
+    documents: &[Document],
+    store: &Store<'p>,
+    mut names: FrameNames<'_>,
+    annotated: bool,
+) -> MergedKeys<'p> {
+    let value = |key: &KeyValue| store.slice(key.offset, key.len);
+    let Some((first, later)) = documents.split_first() else { return MergedKeys::default() };
+    let mut united = MergedKeys::of(first, later, store, &mut names, annotated);
+    let known =
+        if later.is_empty() { FirstValues::default() } else { FirstValues::of(first, store) };
+    let first_metadata = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
+    let first_metadata = first_metadata.map(value).unwrap_or_default();
+    let mut frames = Frames::default();
+    let mut extras = PerInputKeys::default();
+    let later = later.iter().flat_map(|own| std::iter::repeat_n(own, 1 + own.alike as usize));
+    for (index, document) in (first.alike as usize..).zip(later) {
+        let mut apart = Vec::new();
+        let is_known = |key: &KeyValue| known.has(&key.key, value(key));
+        // samples may stand before the frames that they name
+        let is_frames = |key: &&KeyValue| string_is(&key.key, STACK_FRAMES) && !is_known(key);
+        let mut maps = Vec::new();
+        for key in document.keys.iter().filter(is_frames) {
+            let takes = united.takes(STACK_FRAMES, value(key));
+            maps.push(takes.then(|| frames.admit(&united, key, value(key), &mut names)));
+        }
+        let mut maps = maps.into_iter();
+        let annotated = modifications(document, store).map(|(number, ..)| number);
+        for (number, key) in document.keys.iter().enumerate() {
+            let bytes = value(key);
+            if annotated == Some(number) {
+                if let Some(rest) = rest_of_metadata(bytes, first_metadata) {
+                    apart.push((key, rest));
+                }
+                continue;
+            }
+            if is_frames(&key) {
+                if let Some(map) = maps.next().flatten() {
+                    match frames.unite(&mut united, &key.key, bytes, map) {
+                        Ok(()) => continue,
+                        Err(id) => united.warnings.push(Warning::FramesKeptApart {
+                            document: index + 1,
+                            id: to_text(id),
+                        }),
+                    }
+                }
+            } else if string_is(&key.key, SAMPLES) {
+                let takes = united.takes(SAMPLES, bytes);
+                let value = match united.samples {
+                    Some(_) if takes => united_value(key, bytes, &names),
+                    _ => first_value(key, bytes, &names),
+                };
+                if value.len() == 1 && is_known(key) {
+                    continue;
+                }
+                if takes {
+                    united.append(SAMPLES, &key.key, value);
+                    continue;
+                }
+            } else if is_known(key) {
+                continue;
+            }
+            apart.push((key, vec![Cow::Borrowed(bytes)]));
+        }
+        if !apart.is_empty() {
+            extras.push(index + 1, apart);
+        }
+    }
+    if let Some(value) = extras.finish() {
+        let name = free_name(&united);
+        united.keys.push(Key { name, value });
+    }
+    united
+}
+
+/// The pieces of samples, or of what is `within` them, with their new names and times; `None` if none change.
+fn changed_samples<'p>(
+    key: &KeyValue,
+    bytes: &'p [u8],
+    within: &'p [u8],
+    names: &FrameNames<'_>,
+) -> Option<Vec<Cow<'p, [u8]>>> {
+    let unit = names.unit_at(key.offset).filter(|unit| unit.changes())?;
+    if !string_is(&key.key, SAMPLES) || !bytes.starts_with(b"[") {
+        return None;
+    }
+    Some(renamed_samples(bytes, within, unit)).filter(|pieces| pieces.len() > 1)
+}
+
+/// A value that is the first of its key: with its white space.
+fn first_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> Vec<Cow<'p, [u8]>> {
+    let changed = changed_samples(key, bytes, bytes, names);
+    changed.unwrap_or_else(|| vec![Cow::Borrowed(bytes)])
+}
+
+/// A list that is put behind that of an earlier document: samples with their new names.
+fn united_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> Vec<Cow<'p, [u8]>> {
+    match changed_samples(key, bytes, inner(bytes), names) {
+        None => vec![Cow::Borrowed(bytes)],
+        Some(pieces) => {
+            let mut value = vec![Cow::Owned(b"[".to_vec())];
+            value.extend(pieces);
+            value.push(Cow::Owned(b"]".to_vec()));
+            value
+        }
+    }
+}
+
+/// What stands in the metadata of a later document beside its annotations, which are united with those in the metadata of
+/// the `first`;
+/// `None` if that is nothing, or what the first one's has.
+fn rest_of_metadata<'p>(metadata: &'p [u8], first: &'p [u8]) -> Option<Vec<Cow<'p, [u8]>>> {
+    let rest = without(metadata, b"modifications")?;
+    let first = without(first, b"modifications").unwrap_or_else(|| vec![first]);
+    let is_same = rest.iter().copied().flatten().eq(first.iter().copied().flatten());
+    let is_empty = members(metadata).all(|(key, _)| string_is(key, b"modifications"));
+    (!is_same && !is_empty).then(|| rest.into_iter().map(Cow::Borrowed).collect())
+}
+
+/// A key without quotes and escapes.
+fn plain(key: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    tracemill_tokenizer::unescape(&key[1..key.len() - 1], &mut plain);
+    plain
+}
+
+/// The keys of the first document with their values.
+#[derive(Default)]
+struct FirstValues<'p>(HashMap<KeyHead<'p>, Vec<&'p [u8]>>);
+
+/// The name of a key, the length of its value, and how that begins.
+type KeyHead<'v> = (Vec<u8>, usize, &'v [u8]);
+
+impl<'p> FirstValues<'p> {
+    /// Bytes of a value that are hashed: equal keys may have many values, and a value may be most of a trace.
+    const HEAD: usize = 64;
+
+    fn of(document: &Document, store: &Store<'p>) -> Self {
+        let mut known = FirstValues::default();
+        for key in &document.keys {
+            let value = store.slice(key.offset, key.len);
+            known.0.entry(FirstValues::look_up(&key.key, value)).or_default().push(value);
+        }
+        known
+    }
+
+    fn look_up<'v>(key: &[u8], value: &'v [u8]) -> KeyHead<'v> {
+        (plain(key), value.len(), &value[..value.len().min(Self::HEAD)])
+    }
+
+    /// Whether a key of this name, however it is spelled, has exactly this value.
+    fn has(&self, key: &[u8], value: &'p [u8]) -> bool {
+        let values = self.0.get(&FirstValues::look_up(key, value));
+        values.is_some_and(|values| values.contains(&value))
+    }
+}
+
+/// `"tracemill"`, or with a number behind it the first that is not taken.
+pub fn free_name(united: &MergedKeys<'_>) -> Vec<u8> {
+    free_among(united.keys.iter().map(|key| &*key.name))
+}
+
+fn free_among<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<u8> {
+    let taken: HashSet<Vec<u8>> =
+        keys.map(plain).filter(|key| key.starts_with(b"tracemill")).collect();
+    let mut name = "tracemill".to_owned();
+    let mut number = 2;
+    while taken.contains(name.as_bytes()) {
+        name = format!("tracemill.{number}");
+        number += 1;
+    }
+    format!("\"{name}\"").into_bytes()
+}
+
+/// Keys that are kept apart: `{"inputs":[{"index":1,"keys":{…}},…]}`, in as few pieces as can be, since an input may be
+/// nothing but documents with a short key each.
+#[derive(Default)]
+struct PerInputKeys<'p> {
+    value: Vec<Cow<'p, [u8]>>,
+    /// What is not put into the value yet.
+    made: Vec<u8>,
+}
+
+impl<'p> PerInputKeys<'p> {
+    /// Values of fewer bytes are copied, which takes less than referring to them.
+    const SHORT: usize = 64;
+    /// Bytes of a piece that is made, from which on another one begins.
+    const PIECE: usize = 1 << 20;
+
+    /// The keys of the document of that number.
+    fn push(&mut self, index: usize, keys: Vec<(&KeyValue, Vec<Cow<'p, [u8]>>)>) {
+        let is_first = self.value.is_empty() && self.made.is_empty();
+        let before = if is_first { "{\"inputs\":[" } else { "," };
+        let opening = format!("{before}{{\"index\":{index},\"keys\":{{");
+        self.made.extend_from_slice(opening.as_bytes());
+        for (number, (key, bytes)) in keys.into_iter().enumerate() {
+            self.made.extend_from_slice(if number > 0 { b"," } else { b"" });
+            self.made.extend_from_slice(&key.key);
+            self.made.push(b':');
+            for piece in bytes {
+                match piece {
+                    Cow::Borrowed(input) if input.len() > Self::SHORT => {
+                        self.flush();
+                        self.value.push(piece);
+                    }
+                    _ => self.made.extend_from_slice(&piece),
+                }
+            }
+        }
+        self.made.extend_from_slice(b"}}");
+        if self.made.len() >= Self::PIECE {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let made = std::mem::take(&mut self.made);
+        self.value.extend((!made.is_empty()).then_some(Cow::Owned(made)));
+    }
+
+    /// The value, if there are any.
+    fn finish(mut self) -> Option<Vec<Cow<'p, [u8]>>> {
+        if self.value.is_empty() && self.made.is_empty() {
+            return None;
+        }
+        self.made.extend_from_slice(b"]}");
+        self.flush();
+        Some(self.value)
+    }
+}
+
+impl<'p> MergedKeys<'p> {
+    /// The keys of the first document, with room for what the later ones add to them.
+    fn of(
+        first: &Document,
+        later: &[Document],
+        store: &Store<'p>,
+        names: &mut FrameNames<'_>,
+        annotated: bool,
+    ) -> Self {
+        let mut united = MergedKeys::default();
+        for key in &first.keys {
+            let bytes = store.slice(key.offset, key.len);
+            if string_is(&key.key, STACK_FRAMES) {
+                names.admit(bytes, key.offset, false);
+            }
+            let value = first_value(key, bytes, names);
+            united.keys.push(Key { name: key.key.to_vec(), value });
+        }
+        if annotated {
+            united.find_modifications(first, later, store);
+        } else if let Some((number, metadata, _)) = modifications(first, store) {
+            let left = without(metadata, b"modifications").into_iter().flatten();
+            united.keys[number].value = left.map(Cow::Borrowed).collect();
+        }
+        united.stack_frames = united.position(STACK_FRAMES);
+        united.samples = united.position(SAMPLES);
+        united
+    }
+
+    /// What to say of keys that a format has no place for.
+    pub fn lost_to(&self, format: Format) -> Option<Warning> {
+        if format != Format::Array || self.keys.is_empty() {
+            return None;
+        }
+        let names = self.keys.iter().map(|key| String::from_utf8_lossy(&key.name).into_owned());
+        Some(Warning::KeysLost(names.collect()))
+    }
+
+    /// Puts `value` into `metadata`, which is made if there is none, under a name of ours.
+    pub fn note(&mut self, value: Vec<u8>) {
+        const METADATA: &[u8] = b"metadata";
+        let Some(at) = self.position(METADATA) else {
+            let name = b"\"metadata\"".to_vec();
+            let value = [b"{\"tracemill\":", &*value, b"}"].concat();
+            return self.keys.push(Key { name, value: vec![Cow::Owned(value)] });
+        };
+        let whole = &mut self.keys[at].value;
+        if !is_within(whole, *b"{}") {
+            let name = free_name(self);
+            return self.keys.push(Key { name, value: vec![Cow::Owned(value)] });
+        }
+        let metadata = &*whole.concat();
+        let name = free_among(members(metadata).map(|(key, _)| key));
+        let close = open(whole);
+        whole.push(Cow::Owned([&*name, b":", &*value].concat()));
+        whole.push(Cow::Owned(close));
+    }
+
+    /// Notes where the annotations of DevTools stand, in pieces of their own; makes a place for them where only later
+    /// documents have any.
+    fn find_modifications(&mut self, first: &Document, later: &[Document], store: &Store<'p>) {
+        if let Some((number, metadata, own)) = modifications(first, store) {
+            let start = own.as_ptr() as usize - metadata.as_ptr() as usize;
+            let pieces = [&metadata[..start], own, &metadata[start + own.len()..]];
+            self.keys[number].value = pieces.map(Cow::Borrowed).into();
+            self.modifications = Some((number, 1));
+            return;
+        }
+        if later.iter().any(|document| modifications(document, store).is_some()) {
+            self.modifications = Some(self.place_for_modifications());
+        }
+    }
+
+    /// Makes a place for the annotations of DevTools in `metadata`, which is made if there is none.
+    fn place_for_modifications(&mut self) -> (usize, usize) {
+        let is_object = |at: &usize| is_within(&self.keys[*at].value, *b"{}");
+        let at = self.position(b"metadata").filter(is_object).unwrap_or_else(|| {
+            let value = vec![Cow::from(&b"{}"[..])];
+            self.keys.push(Key { name: b"\"metadata\"".to_vec(), value });
+            self.keys.len() - 1
+        });
+        let whole = &mut self.keys[at].value;
+        let close = open(whole);
+        whole.push(Cow::Owned(b"\"modifications\":".to_vec()));
+        let place = (at, whole.len());
+        whole.extend([Cow::Owned(Vec::new()), Cow::Owned(close)]);
+        place
+    }
+
+    /// Writes the annotations of DevTools where they belong.
+    pub(crate) fn put_modifications(&mut self, text: Vec<u8>) {
+        let (key, piece) = self.modifications.unwrap_or_else(|| self.place_for_modifications());
+        self.keys[key].value[piece] = Cow::Owned(text);
+    }
+
+    /// As it is, to be changed for one of several outputs, where the value of the key `replaced` is another.
+    pub fn for_part(&self, replaced: Option<(usize, Vec<u8>)>) -> Self {
+        let (at, mut value) = replaced.unzip();
+        let key = |(number, key): (usize, &Key<'p>)| match value.take_if(|_| at == Some(number)) {
+            Some(value) => Key { name: key.name.clone(), value: vec![Cow::Owned(value)] },
+            None => key.clone(),
+        };
+        let keys = self.keys.iter().enumerate().map(key).collect();
+        MergedKeys { warnings: Vec::new(), keys, ..*self }
+    }
+
+    fn position(&self, name: &[u8]) -> Option<usize> {
+        self.keys.iter().rposition(|key| string_is(&key.name, name))
+    }
+
+    /// Where the key is in which documents are united by this name.
+    fn shared(&mut self, name: &[u8]) -> &mut Option<usize> {
+        if name == SAMPLES { &mut self.samples } else { &mut self.stack_frames }
+    }
+
+    /// Whether `value` can be united with the key `name` as it is: both within the brackets that the key stands for.
+    fn takes(&mut self, name: &[u8], value: &'p [u8]) -> bool {
+        let brackets = if name == SAMPLES { *b"[]" } else { *b"{}" };
+        let own = self.shared(name).map(|at| &*self.keys[at].value);
+        is_within(&[Cow::Borrowed(value)], brackets)
+            && own.is_none_or(|own| is_within(own, brackets))
+    }
+
+    /// Puts the content of an array or object behind that of the key of this name, or adds the key as it is `written`.
+    fn append(&mut self, name: &[u8], written: &[u8], mut value: Vec<Cow<'p, [u8]>>) {
+        let next = self.keys.len();
+        let at = *self.shared(name).get_or_insert(next);
+        if at == next {
+            self.keys.push(Key { name: written.to_vec(), value });
+            return;
+        }
+        if let [Cow::Borrowed(bytes)] = value[..] {
+            let more = inner(bytes);
+            if more.is_empty() {
+                return;
+            }
+            value = vec![Cow::Borrowed(more)];
+        } else {
+            // made above: brackets of their own around the content
+            value.pop();
+            value.remove(0);
+            if value.iter().all(|piece| piece.is_empty()) {
+                return;
+            }
+        }
+        let whole = &mut self.keys[at].value;
+        let close = open(whole);
+        whole.extend(value);
+        whole.push(Cow::Owned(close));
+    }
+}
+
+/// Whether a value in pieces begins and ends with these: one that is damaged may go on behind its brackets.
+fn is_within(value: &[Cow<'_, [u8]>], [open, close]: [u8; 2]) -> bool {
+    let first = value.first().and_then(|piece| piece.first());
+    let last = value.last().and_then(|piece| piece.last());
+    first == Some(&open) && last == Some(&close)
+}
+
+/// What is between the brackets of an array or object, without white space around it.
+fn inner(value: &[u8]) -> &[u8] {
+    value[1..value.len() - 1].trim_ascii()
+}

@@ -1,0 +1,63 @@
+//! Keys beside the events whose values are no JSON, but for lapses, as JSON.
+
+use crate::keys::merged_keys::MergedKeys;
+use std::borrow::Cow;
+use tracemill_tokenizer::{mend, validate};
+
+impl<'p> MergedKeys<'p> {
+    /// Mends the values of keys in their place; returns how many. A value with lapses is in memory from then on.
+    pub fn mend(&mut self) -> u64 {
+        let found: Vec<_> = self.lapsed().collect();
+        let count = found.len() as u64;
+        for (key, value) in found {
+            self.keys[key].value = vec![Cow::Owned(value)];
+        }
+        count
+    }
+
+    /// As it is, or mended if that is asked for.
+    pub(crate) fn repaired(&self, asked_for: bool) -> Cow<'_, MergedKeys<'p>> {
+        if !asked_for || self.lapsed().next().is_none() {
+            return Cow::Borrowed(self);
+        }
+        let mut mended = self.clone();
+        mended.mend();
+        Cow::Owned(mended)
+    }
+
+    /// The numbers of keys with lapses, with their values as JSON.
+    fn lapsed(&self) -> impl Iterator<Item = (usize, Vec<u8>)> {
+        self.keys.iter().enumerate().filter_map(|(number, key)| {
+            let value = match &*key.value {
+                [one] => Cow::Borrowed(&**one),
+                pieces => pieces.concat().into(),
+            };
+            validate(&value).err()?;
+            // what has no one meaning was lost when it was read
+            Some((number, mend(&value).ok()??))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Key;
+
+    #[test]
+    fn only_lapses_change() {
+        let key = |pieces: &[&'static str]| {
+            let value = pieces.iter().map(|piece| Cow::Borrowed(piece.as_bytes())).collect();
+            Key { name: b"\"k\"".to_vec(), value }
+        };
+        let keys = vec![key(&["{\"a\":NaN}"]), key(&["[", "1", ",", "]"]), key(&["[1", "]"])];
+        let mut united = MergedKeys { keys, ..MergedKeys::default() };
+        assert!(matches!(united.repaired(false), Cow::Borrowed(_)));
+        let repaired = united.repaired(true).into_owned();
+        let text = |key: &Key<'_>| key.value.concat();
+        let texts: Vec<Vec<u8>> = repaired.keys.iter().map(text).collect();
+        assert_eq!(texts, [&b"{\"a\":null}"[..], b"[1]", b"[1]"]);
+        assert_eq!(united.mend(), 2);
+        assert_eq!(united.mend(), 0);
+    }
+}

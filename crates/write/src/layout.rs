@@ -1,0 +1,246 @@
+//! How a trace is written: what stands around its events in each form, and the white space in them.
+
+use crate::keys::merged_keys::MergedKeys;
+use tracemill_tokenizer::{Form, compact, on_one_line};
+use tracemill_trace::event::envelope::Document;
+use tracemill_trace::output::Batch;
+use tracemill_trace::output::target::Format;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::place::Place;
+use tracemill_trace::store::{PREFETCH_AHEAD, Store};
+
+/// Separates the top-level keys of the object form.
+const NEXT_KEY: &[u8] = b",\n";
+
+/// The first document's form; the object form where the array form would lose keys.
+pub fn default_format(documents: &[Document]) -> Format {
+    let keys = documents.iter().any(|document| !document.keys.is_empty());
+    match documents.first().map(|document| document.form) {
+        Some(Form::Array) if !keys => Format::Array,
+        Some(Form::Ndjson) => Format::Ndjson,
+        _ => Format::Object,
+    }
+}
+
+/// What is done to the white space of an event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Text {
+    /// Nothing.
+    AsIs,
+    /// No line breaks.
+    OneLine,
+    /// None outside strings.
+    Compact,
+    /// None outside strings, and no raw line breaks in strings.
+    CompactLine,
+}
+
+impl Text {
+    /// Whether a value is in this style already.
+    pub(crate) fn is_as_it_stands(self, value: &[u8]) -> bool {
+        self == Text::AsIs || self == Text::OneLine && !has_break(value)
+    }
+
+    /// Appends `value` in this style; returns raw line breaks escaped.
+    pub(crate) fn write(self, value: &[u8], out: &mut Vec<u8>) -> usize {
+        match self {
+            Text::AsIs => out.extend_from_slice(value),
+            Text::OneLine => return on_one_line(value, out),
+            Text::Compact => compact(value, out),
+            Text::CompactLine => {
+                let start = out.len();
+                compact(value, out);
+                if has_break(&out[start..]) {
+                    let broken = out.split_off(start);
+                    return on_one_line(&broken, out);
+                }
+            }
+        }
+        0
+    }
+}
+
+/// Whether there is a raw line break: a fold without branches, 32 bytes at a step.
+#[inline]
+pub fn has_break(bytes: &[u8]) -> bool {
+    let is_break = |found: bool, &byte: &u8| found | (byte == b'\n') | (byte == b'\r');
+    let (chunks, rest) = bytes.as_chunks::<32>();
+    chunks.iter().any(|chunk| chunk.iter().fold(false, is_break))
+        || rest.iter().fold(false, is_break)
+}
+
+/// What stands around the events in a format.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    pub(crate) format: Format,
+    /// How the events are written.
+    pub text: Text,
+    /// How the values of other keys are, in the object form.
+    pub(crate) keys: Text,
+    /// Before the first event.
+    pub(crate) first: &'static [u8],
+    /// Before every other.
+    pub(crate) next: &'static [u8],
+    /// After the last one, if there is any; after the opening otherwise.
+    close: &'static [u8],
+}
+
+impl Layout {
+    /// Returns the layout of a format, one event a line.
+    pub fn of(format: Format) -> Self {
+        let (first, next, close): (&[u8], &[u8], &[u8]) = match format {
+            Format::Object => (b"\n", b",\n", b"\n]"),
+            Format::Array => (b"\n", b",\n", b"\n]\n"),
+            Format::Ndjson => (b"", b"\n", b"\n"),
+        };
+        let text = if format == Format::Ndjson { Text::OneLine } else { Text::AsIs };
+        Layout { format, text, keys: Text::AsIs, first, next, close }
+    }
+
+    /// With events as they stand: for those that are known to be as this layout has them.
+    pub fn as_they_stand(self) -> Self {
+        Layout { text: Text::AsIs, ..self }
+    }
+
+    /// As [`Layout::of`], with the white space of events and keys removed.
+    pub fn compact(format: Format) -> Self {
+        let text = if format == Format::Ndjson { Text::CompactLine } else { Text::Compact };
+        Layout { text, keys: Text::Compact, ..Layout::of(format) }
+    }
+
+    /// Whether all is written as it stands, so that the output's length is known before.
+    pub(crate) fn is_verbatim(self) -> bool {
+        self.text == Text::AsIs && self.keys == Text::AsIs
+    }
+
+    /// Bytes between the opening and the closing for events of these lengths in all.
+    pub fn events_len(self, events: u64, bytes: u64) -> u64 {
+        match events {
+            0 => 0,
+            _ => bytes + self.first.len() as u64 + (events - 1) * self.next.len() as u64,
+        }
+    }
+
+    /// Bytes of events of these lengths in all, with what stands before each.
+    pub(crate) fn batch_len(self, events: u64, bytes: u64, first: bool) -> u64 {
+        let opening = if first { self.first } else { self.next };
+        bytes + opening.len() as u64 + (events - 1) * self.next.len() as u64
+    }
+
+    /// The bytes before the first event.
+    pub fn opening(self, keys: &MergedKeys<'_>) -> Vec<u8> {
+        match self.format {
+            Format::Object => b"{\"traceEvents\":[".to_vec(),
+            Format::Array => b"[".to_vec(),
+            Format::Ndjson if keys.keys.is_empty() => Vec::new(),
+            Format::Ndjson => {
+                let mut line = b"{\"tracemill\":{".to_vec();
+                for (i, key) in keys.keys.iter().enumerate() {
+                    line.extend_from_slice(if i > 0 { b"," } else { b"" });
+                    line.extend_from_slice(&key.name);
+                    line.push(b':');
+                    match self.text {
+                        Text::CompactLine => {
+                            self.text.write(&key.value.concat(), &mut line);
+                        }
+                        _ => key.value.iter().for_each(|piece| {
+                            on_one_line(piece, &mut line);
+                        }),
+                    }
+                }
+                line.extend_from_slice(b"}}\n");
+                line
+            }
+        }
+    }
+
+    /// Length of what `write_closing` writes.
+    pub fn closing_len(self, keys: &MergedKeys<'_>) -> u64 {
+        let mut len = self.close.len() as u64;
+        if self.format == Format::Object {
+            for key in &keys.keys {
+                let value: usize = key.value.iter().map(|piece| piece.len()).sum();
+                len += (NEXT_KEY.len() + key.name.len() + b":".len() + value) as u64;
+            }
+            len += b"}\n".len() as u64;
+        }
+        len
+    }
+
+    /// The bytes behind the last event; returns how many.
+    pub(crate) fn write_closing(
+        self,
+        keys: &MergedKeys<'_>,
+        events: u64,
+        batch: &mut Batch<'_>,
+    ) -> Result<u64, Error> {
+        if self.format == Format::Ndjson && events == 0 {
+            return Ok(0);
+        }
+        let mut len = self.closing_len(keys);
+        batch.push(self.close)?;
+        if self.format == Format::Object {
+            for key in &keys.keys {
+                batch.push(NEXT_KEY)?;
+                batch.push(&key.name)?;
+                batch.push(b":")?;
+                if self.keys == Text::AsIs {
+                    key.value.iter().try_for_each(|piece| batch.push(piece))?;
+                    continue;
+                }
+                // in one piece, since a style looks at what stands on both sides of a token
+                let mut value = Vec::new();
+                let as_it_stands = key.value.concat();
+                self.keys.write(&as_it_stands, &mut value);
+                len = len - as_it_stands.len() as u64 + value.len() as u64;
+                batch.push(&value)?;
+            }
+            batch.push(b"}\n")?;
+        }
+        Ok(len)
+    }
+
+    /// Copies events as they stand, with what stands before each; neighbours that stand in the input as they will in the
+    /// output in one go.
+    pub(crate) fn copy(
+        self,
+        mut places: impl Iterator<Item = Place> + Clone,
+        first: bool,
+        store: &Store<'_>,
+        batch: &mut Batch<'_>,
+    ) -> Result<(), Error> {
+        let next = self.next;
+        let mut ahead = places.clone().skip(PREFETCH_AHEAD);
+        let Some(place) = places.next() else { return Ok(()) };
+        batch.push(if first { self.first } else { next })?;
+        let (mut start, mut len) = (place.offset(), store.len(place) as usize);
+        let mut bytes = store.from(start);
+        for place in places {
+            ahead.next().into_iter().for_each(|place| store.prefetch(place));
+            let (offset, own) = (place.offset(), store.len(place) as usize);
+            let end = len + next.len();
+            // what separates events in the input is most often what separates them in the output
+            let separated = bytes.get(len..end).is_some_and(|between| same(between, next));
+            // in a stream the next event may stand in the next piece, with only its start in this one
+            if separated && offset == start + end as u64 && bytes.len() >= end + own {
+                len = end + own;
+                continue;
+            }
+            if separated {
+                batch.push(&bytes[..end])?;
+            } else {
+                batch.push(&bytes[..len])?;
+                batch.push(next)?;
+            }
+            bytes = store.from(offset);
+            (start, len) = (offset, own);
+        }
+        batch.push(&bytes[..len])
+    }
+}
+
+/// Equality of two short slices, without a call.
+#[inline(always)]
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a == b)
+}

@@ -1,0 +1,85 @@
+//! Patchers: changes of events, found event by event while they are written.
+
+pub mod event_rewriter;
+
+use tracemill_join::identity::{Renamer, Rewrite};
+use tracemill_tokenizer::{Tier, Validator, mend};
+use tracemill_trace::json::patch::Patches;
+
+/// Changes events as they are written. All workers share it.
+pub trait Patcher: Sync {
+    /// Creates the patcher of one worker.
+    fn start(&self, tier: Tier) -> Box<dyn EventPatcher + '_>;
+}
+
+/// Where an event comes from, and where it goes.
+#[derive(Clone, Copy, Debug)]
+pub struct WrittenAt {
+    /// Its offset in the address space of the inputs.
+    pub offset: u64,
+    /// Its number in the output.
+    pub index: u64,
+}
+
+/// Finds the changes of events, on one worker.
+pub trait EventPatcher {
+    /// Adds the patches of an event. `patches` has those of earlier patchers; of several patches of one
+    /// value the last one counts.
+    fn patch(&mut self, event: &[u8], at: WrittenAt, patches: &mut Patches);
+
+    /// Ends the worker: everything that was found is written.
+    fn finish(&mut self) {}
+}
+
+/// Renames ids, and moves times to one clock.
+impl Patcher for Rewrite {
+    fn start(&self, tier: Tier) -> Box<dyn EventPatcher + '_> {
+        Box::new(Renamer::new(self, tier))
+    }
+}
+
+impl EventPatcher for Renamer<'_> {
+    fn patch(&mut self, event: &[u8], at: WrittenAt, patches: &mut Patches) {
+        self.find(event, at.offset, patches);
+    }
+}
+
+/// Repairs events that are not JSON. It is the last patcher, because it looks at what the others make of an
+/// event.
+pub(crate) struct Repairs;
+
+impl Patcher for Repairs {
+    fn start(&self, tier: Tier) -> Box<dyn EventPatcher + '_> {
+        Box::new(Repair { validator: Validator::new(tier), event: Vec::new() })
+    }
+}
+
+struct Repair {
+    validator: Validator,
+    event: Vec<u8>,
+}
+
+impl EventPatcher for Repair {
+    fn patch(&mut self, event: &[u8], _: WrittenAt, patches: &mut Patches) {
+        if self.validator.check(event).is_ok() {
+            return;
+        }
+        patches.put_in_order(event);
+        self.event.clear();
+        patches.append_to(event, &mut self.event);
+        // events without a single meaning were lost when they were read
+        if let Ok(Some(mended)) = mend(&self.event) {
+            patches.clear();
+            patches.replace(event, event, &mended);
+        }
+    }
+}
+
+/// A `ProfileChunk` event that is written as several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CutChunk {
+    /// Its offset in the address space of the inputs.
+    pub offset: u64,
+    /// Number of events in addition to the first one.
+    pub more: u64,
+}

@@ -1,0 +1,230 @@
+//! Chunks of CPU profiles that are written later than their time says, and events that are not written.
+//!
+//! Streams that time order may tear (see `crate::streams`) are decided here one by one: places of their chunks are sorted,
+//! and read in the orders in question. What is delayed is known twice, 16 bytes each: by its own place, and by that of the
+//! event that it waits for. All of this is on disk beyond shares of the budget; in memory are the ids of one profile's nodes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tracemill_cpuprofile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};
+use tracemill_join::config::Config;
+use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
+use tracemill_trace::order::{Gather, Order, Sorter};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::spill::{Records, SpillList, SpillLists, SpilledVec};
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::place::Place;
+
+/// Chunks that are delayed, and events that are left out. A copy costs next to nothing.
+#[derive(Clone, Default)]
+pub struct Reordering {
+    /// The delayed chunks, with their offsets for times.
+    held: Arc<SpilledVec<Entry>>,
+    /// The delayed chunks, with the offsets of the events that they follow as times.
+    after: Arc<SpilledVec<Entry>>,
+    /// Offsets of events that are left out, as times.
+    left_out: Arc<SpilledVec<Entry>>,
+    /// Streams that no order satisfies.
+    pub unordered: Vec<String>,
+}
+
+impl Reordering {
+    /// Decides the order of `streams`, whose chunks are among `entries` (any order; untimed ones have [`i64::MIN`]).
+    pub fn find(
+        streams: &HashSet<StreamKey>,
+        entries: impl Iterator<Item = Entry>,
+        order: Order<'_, '_>,
+        config: &Config,
+    ) -> Result<Self, Error> {
+        Self::find_by(streams, entries, order, config, |event, _| stream_key(event))
+    }
+
+    /// As [`Reordering::find`], with another key: of the event at a place.
+    pub fn find_by(
+        streams: &HashSet<StreamKey>,
+        entries: impl Iterator<Item = Entry>,
+        order: Order<'_, '_>,
+        config: &Config,
+        key_of: impl Fn(&Event<'_>, Place) -> StreamKey,
+    ) -> Result<Self, Error> {
+        let space = SortSpace { limit: config.shares().index / 8, tmp_dir: &config.tmp_dir };
+        let mut chunks: BTreeMap<StreamKey, SpillList<Entry>> = BTreeMap::new();
+        let mut lists = SpillLists::new(space.limit, space.tmp_dir);
+        for entry in entries {
+            let event = order.0.event(entry.place);
+            let spans = fields_of(event);
+            let event = spans.of(event);
+            if event.is_string(Field::Name, b"ProfileChunk") && !event.is_metadata() {
+                let key = key_of(&event, entry.place);
+                if streams.contains(&key) {
+                    lists.push(chunks.entry(key).or_default(), entry);
+                }
+                if lists.is_full() {
+                    chunks.values_mut().try_for_each(|own| lists.spill(own))?;
+                }
+            }
+        }
+        let file = lists.finish()?;
+        let mut finder = Finder::new(order, space);
+        for found in chunks.values() {
+            let found = found.records(file.as_deref().unwrap_or_default());
+            if found.iter().is_sorted_by_key(|entry| entry.place.offset()) {
+                finder.decide(found)?;
+            } else {
+                let (sorted, file) = by_input(found, order, space)?;
+                finder.decide(sorted.records(file.as_deref().unwrap_or_default()))?;
+            }
+        }
+        finder.finish()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count() == 0 && self.left_out.is_empty()
+    }
+
+    /// Leaves the events at these offsets out, which are given as times; none of them is a chunk.
+    pub fn leave_out(&mut self, offsets: SpilledVec<Entry>) {
+        self.left_out = Arc::new(offsets);
+    }
+
+    /// Offsets of events that are not written at their place in the order.
+    pub(crate) fn gone(&self) -> impl Iterator<Item = u64> + '_ {
+        let held = self.held.iter().map(|chunk| chunk.place.offset());
+        held.chain(self.left_out.iter().map(|event| event.time as u64))
+    }
+
+    /// Whether the event at this offset is one of those.
+    pub(crate) fn is_gone(&self, offset: u64) -> bool {
+        self.is_left_out(offset) || has_time(&self.held, offset)
+    }
+
+    /// Whether the event at this offset is not written at all.
+    pub(crate) fn is_left_out(&self, offset: u64) -> bool {
+        has_time(&self.left_out, offset)
+    }
+
+    /// Offsets of events behind which chunks are put in, and where these stand: by the former, then in the order in which
+    /// they follow.
+    pub(crate) fn after(&self) -> impl Iterator<Item = (u64, Place)> + '_ {
+        self.after.iter().map(|chunk| (chunk.time as u64, chunk.place))
+    }
+
+    /// Chunks delayed.
+    pub fn count(&self) -> u64 {
+        self.held.len() as u64
+    }
+
+    /// A stretch of the output without delayed chunks and what is left out, and with the chunks that have waited for its
+    /// events.
+    pub(crate) fn apply(&self, entries: Vec<Entry>) -> impl Iterator<Item = Entry> + Send + '_ {
+        entries.into_iter().flat_map(|entry| {
+            let offset = entry.place.offset();
+            let own = (!self.is_gone(offset)).then_some(entry);
+            let waiting = self.after.at_time(offset as i64);
+            own.into_iter().chain(waiting.map(move |chunk| Entry { place: chunk.place, ..entry }))
+        })
+    }
+}
+
+/// Decides on one stream after the other.
+struct Finder<'s, 'p> {
+    order: Order<'s, 'p>,
+    space: SortSpace<'s>,
+    /// See [`Reordering`].
+    held: Gather<'s, 'p>,
+    after: Gather<'s, 'p>,
+    unordered: Vec<String>,
+}
+
+impl<'s, 'p> Finder<'s, 'p> {
+    fn new(order: Order<'s, 'p>, space: SortSpace<'s>) -> Self {
+        let gather = || Gather::new(space.limit / 2, space.tmp_dir, order);
+        Finder { order, space, held: gather(), after: gather(), unordered: Vec::new() }
+    }
+
+    /// The order of the chunks of one stream, whose chunks are given in input order.
+    fn decide(&mut self, chunks: Records<'_, Entry>) -> Result<(), Error> {
+        let Some(first) = chunks.first() else { return Ok(()) };
+        let mut contents = Contents::new(&[], self.order.0);
+        match order_chunks(chunks, self.order, &mut contents, self.space)?.order {
+            ChunkOrder::Both | ChunkOrder::Time => return Ok(()),
+            ChunkOrder::Neither => {
+                self.note_unordered(first);
+                return Ok(());
+            }
+            ChunkOrder::Input => {}
+        }
+        let mut furthest = first;
+        for chunk in chunks.iter().skip(1) {
+            if self.order.compare(&chunk, &furthest).is_lt() {
+                // chunks that wait for one event follow in input order: ranks would change that
+                let place = chunk.place.without_rank();
+                self.held.push(Entry { time: place.offset() as i64, place })?;
+                self.after.push(Entry { time: furthest.place.offset() as i64, place })?;
+            } else {
+                furthest = chunk;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_unordered(&mut self, chunk: Entry) {
+        let event = self.order.0.event(chunk.place);
+        let spans = fields_of(event);
+        let text = |field| spans.of(event).field(field).map(to_text);
+        let [pid, id] = [Field::Pid, Field::Id].map(|f| text(f).unwrap_or_default());
+        self.unordered.push(format!("pid {pid}, id {id}"));
+    }
+
+    fn finish(self) -> Result<Reordering, Error> {
+        let Finder { order, space, held, after, unordered } = self;
+        let sorted = |gather: Gather<'_, '_>| -> Result<_, Error> {
+            Ok(Arc::new(SpilledVec::sorted(gather.finish()?, order, space.tmp_dir)?))
+        };
+        let (held, after) = (sorted(held)?, sorted(after)?);
+        Ok(Reordering { held, after, left_out: Arc::default(), unordered })
+    }
+}
+
+/// Whether any entry has an offset as its time.
+fn has_time(all: &SpilledVec<Entry>, offset: u64) -> bool {
+    all.at_time(offset as i64).next().is_some()
+}
+
+/// Chunks in the order of the input.
+fn by_input(
+    chunks: Records<'_, Entry>,
+    order: Order<'_, '_>,
+    space: SortSpace<'_>,
+) -> Result<(SpillList<Entry>, Option<Mapped>), Error> {
+    /// Entries that are sorted at a time.
+    const PART: usize = 16 * 1024;
+    // with time and place changed over they sort by their places
+    let turned = |entry: Entry| Entry {
+        time: (entry.place.offset_first() ^ 1 << 63) as i64,
+        place: Place(entry.time as u64),
+    };
+    let back = |entry: Entry| Entry {
+        time: entry.place.0 as i64,
+        place: Place::of_offset_first(entry.time as u64 ^ 1 << 63),
+    };
+    let mut sorter = Sorter::new(space.limit, space.tmp_dir);
+    let mut chunks = chunks.iter().map(turned).peekable();
+    while chunks.peek().is_some() {
+        let mut part: Vec<Entry> = chunks.by_ref().take(PART).collect();
+        part.sort_unstable();
+        sorter.push(part);
+        if sorter.is_full() {
+            sorter.spill(order)?;
+        }
+    }
+    let (runs, _) = sorter.finish(order.0)?;
+    let (mut sorted, mut lists) =
+        (SpillList::default(), SpillLists::new(space.limit, space.tmp_dir));
+    runs.each_in_order(order, |entry| {
+        lists.push(&mut sorted, back(entry));
+        if lists.is_full() { lists.spill(&mut sorted) } else { Ok(()) }
+    })?;
+    Ok((sorted, lists.finish()?))
+}
