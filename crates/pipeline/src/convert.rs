@@ -9,6 +9,7 @@
 //! the scan has an event in cache it looks for line breaks: if there is none in any, which is so for what most producers
 //! write, NDJSON too is copied as it stands, to a place known beforehand, by all threads.
 
+use tracemill_trace::Limits;
 use tracemill_join::config::Config;
 use tracemill_join::inputs::scan;
 use tracemill_join::report::ConvertReport;
@@ -22,8 +23,9 @@ use tracemill_trace::output::{self, Length};
 use tracemill_trace::run::error::Error;
 use tracemill_write::emit::streamed_output::StreamPolicy;
 use tracemill_write::in_order::overlapped_copy::{self, OverlappedCopy};
-use tracemill_write::in_order::{InOrderWriter, ReadInputs, WritePlan};
+use tracemill_write::in_order::{ChosenEvents, InOrderWriter, ReadInputs};
 use tracemill_write::layout::{Layout, Text, has_break};
+use tracemill_write::trace_writer::EventCount;
 
 /// See [`crate::convert()`]; for no viewer.
 pub(crate) fn convert(
@@ -56,11 +58,11 @@ pub(crate) fn convert(
     let spilled_bytes = kept.spilled_bytes();
     // of nothing at all not even a line break is written
     let layout = layout(writer.format, style, observed.breaks || index.events == 0);
-    let counts = (index.events, index.bytes);
-    let plan =
-        WritePlan { layout, lists: &kept.into(), counts, warning: None, patchers: Vec::new() };
-    let mut run = writer.write(plan, |united| {
-        let copied = observed.overlapped.map(|copy| copy.end(layout, united)).transpose()?;
+    let count = EventCount { events: index.events, bytes: index.bytes };
+    let lists = &kept.into();
+    let all = ChosenEvents { layout, lists, count, warning: None, patchers: Vec::new() };
+    let mut run = writer.write(all, |keys| {
+        let copied = observed.overlapped.map(|copy| copy.end(layout, keys)).transpose()?;
         Ok(copied.flatten().or(observed.stream_policy.take()))
     })?;
     run.inputs = inputs.reports;
@@ -81,7 +83,7 @@ fn layout(format: Format, style: Style, breaks: bool) -> Layout {
 /// Observes whether any event has a line break, and writes events while the rest is read: to a file as
 /// long as all are copied as they are, to a pipe as they are found.
 struct WhileRead<'c> {
-    config: &'c Config,
+    config: &'c Limits,
     output: (&'c OutputConfig, Style),
     /// Whether the output may be begun when the first events are found.
     may_begin: bool,

@@ -1,5 +1,6 @@
 //! `profile list` and `profile extract`.
 
+use tracemill_trace::Limits;
 use serde::Serialize;
 use std::path::PathBuf;
 use tracemill_cpuprofile::{
@@ -266,7 +267,7 @@ struct ExtractRun<'j, 's, 'p> {
     documents: &'j [Document],
     inputs: &'j Inputs,
     store: &'s Store<'p>,
-    config: &'j Config,
+    config: &'j Limits,
 }
 
 impl<'s, 'p> ExtractRun<'_, 's, 'p> {

@@ -14,6 +14,7 @@
 //! | [`patch`] | changes in events as they are written |
 //! | [`reordering`] | chunks of CPU profiles that wait for their predecessors |
 //! | [`emit`] | batches, gathered by several threads at once |
+//! | [`trace_writer`] | the plan of an output, and its writer |
 //! | [`in_order`] | the writer of verbs that keep the order of their inputs |
 //! | [`file_names`] | names of files by templates |
 #![forbid(unsafe_code)]
@@ -26,3 +27,4 @@ pub mod keys;
 pub mod layout;
 pub mod patch;
 pub mod reordering;
+pub mod trace_writer;

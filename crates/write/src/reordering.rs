@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_cpuprofile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};
-use tracemill_join::config::Config;
+use tracemill_trace::Limits;
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 use tracemill_trace::order::{Gather, Order, Sorter};
 use tracemill_trace::run::error::Error;
@@ -35,7 +35,7 @@ impl Reordering {
         streams: &HashSet<StreamKey>,
         entries: impl Iterator<Item = Entry>,
         order: Order<'_, '_>,
-        config: &Config,
+        config: &Limits,
     ) -> Result<Self, Error> {
         Self::find_by(streams, entries, order, config, |event, _| stream_key(event))
     }
@@ -45,7 +45,7 @@ impl Reordering {
         streams: &HashSet<StreamKey>,
         entries: impl Iterator<Item = Entry>,
         order: Order<'_, '_>,
-        config: &Config,
+        config: &Limits,
         key_of: impl Fn(&Event<'_>, Place) -> StreamKey,
     ) -> Result<Self, Error> {
         let space = SortSpace { limit: config.shares().index / 8, tmp_dir: &config.tmp_dir };

@@ -3,6 +3,7 @@
 //! Of a packed trace the stretches that hold these are unpacked, into a file of holes that is forgotten with what was read of it. So what is
 //! unpacked at a time is bounded, and windows for which it would be too much are not read.
 
+use tracemill_trace::Limits;
 use super::drawn_index::DrawnIndex;
 use super::lookup::{Granules, Lookup, Row};
 use super::ranges::IndexedInput;
@@ -12,7 +13,6 @@ use crate::pages::ROWS;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_join::config::Config;
 use tracemill_join::read_plan::ReadPlan;
 use tracemill_tokenizer::Cursor;
 use tracemill_trace::input::packed::unpack;
@@ -211,7 +211,7 @@ impl DrawnIndex {
         &self,
         place: u64,
         most: usize,
-        config: &Config,
+        config: &Limits,
     ) -> Result<Option<(Vec<u8>, u64)>, Error> {
         /// Bytes that are looked at to find the end of an event: nearly all end within the first of these.
         const ENDS: [u64; 2] = [64 << 10, 64 << 20];

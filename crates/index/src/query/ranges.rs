@@ -1,5 +1,6 @@
 //! Queries of the index of the one input of a run: each returns a plan, or why the run scans its inputs.
 
+use tracemill_trace::Limits;
 use super::index_file::{check_named, index_file_of, map_index, open_index, unused_of_several};
 use super::lookup::{Granules, Lookup, Single};
 use crate::format::{Index, IndexError};
@@ -129,7 +130,7 @@ impl IndexedInput {
         lookup: &Lookup<'_, '_>,
         times: &Range<i64>,
         events: Vec<Single>,
-        config: &Config,
+        config: &Limits,
     ) -> Result<ReadPlan, Stop> {
         if events.len() as u64 * EVENT > (config.memory / 8).max(LEAST) {
             return Err(Unused::NoRoom.into());

@@ -29,6 +29,7 @@ mod walk;
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
 pub use rules::{Severity, check_rules};
 
+use tracemill_trace::Limits;
 use look::{CheckLook, frame_id};
 use order::Orders;
 use records::{Grouped, Runs, heap, sort, write_run};
@@ -170,7 +171,7 @@ struct Checker<const DEVTOOLS: bool> {
 }
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
-    fn new(recordings: Vec<u64>, config: &Config) -> Self {
+    fn new(recordings: Vec<u64>, config: &Limits) -> Self {
         let limit = config.shares().index;
         Checker {
             recordings,

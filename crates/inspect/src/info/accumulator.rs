@@ -1,5 +1,6 @@
 //! The findings of all parts, added up in the order of the inputs.
 
+use tracemill_trace::Limits;
 use super::ledger::{Ledger, TopEntries, Totals};
 use super::look::{AtZero, InfoLook, InfoNeeds, LETTERS, Moment, text_of_key};
 use super::needs::InfoConfig;
@@ -43,7 +44,7 @@ pub struct InfoAccumulator {
     uncategorised: u64,
     bare_starts: u64,
     reported_losses: Vec<String>,
-    config: Config,
+    config: Limits,
     /// Bytes that each of the ledgers may take.
     limit: u64,
     events: u64,
@@ -338,7 +339,7 @@ fn names(names: &Totals, self_times: &Totals, top: usize) -> TopList {
 }
 
 /// Lists of categories, taken apart.
-fn categories(lists: &Totals, top: usize, limit: u64, config: &Config) -> Result<TopList, Error> {
+fn categories(lists: &Totals, top: usize, limit: u64, config: &Limits) -> Result<TopList, Error> {
     let mut single = Ledger::new(limit, &config.tmp_dir);
     for entry in lists.iter() {
         let [b'"', list @ .., b'"'] = entry.key else {

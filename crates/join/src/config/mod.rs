@@ -11,7 +11,7 @@ use tracemill_cpuprofile::ProfileInputs;
 use tracemill_trace::input::expand;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::run::error::Error;
-use tracemill_trace::run::limits::{Limits, Quota};
+use tracemill_trace::run::limits::Limits;
 use tracemill_trace::time::factor::Factor;
 
 /// What a run is told: its limits, and what it does about inputs that differ.
@@ -67,16 +67,6 @@ pub use tracemill_trace::event::pairing::OPEN;
 pub const THREADS: &str = "processes and threads";
 
 impl Config {
-    /// A quota of `most` bytes of the memory, for what cannot be on disk.
-    pub fn quota(&self, most: u64) -> Quota {
-        Quota::new(self, most)
-    }
-
-    /// The quota of tables that stay while inputs are read: half of the memory.
-    pub fn table_quota(&self) -> Quota {
-        self.quota(self.memory / 2)
-    }
-
     /// The smallest budget that everything works within.
     pub const MEMORY_MIN: u64 = Limits::MEMORY_MIN;
 

@@ -1,5 +1,6 @@
 //! Byte ranges of one input, read in place of all of it, and the proof that they hold what the index says.
 
+use tracemill_trace::Limits;
 use super::event_sum::event_sum;
 use super::index_file::{IndexFile, IndexOutcome, Stop};
 use crate::config::Config;
@@ -71,7 +72,7 @@ impl ReadPlan {
     ///
     /// # Errors
     /// As [`IndexFile::reject`].
-    pub fn reject(&self, stop: Stop, config: &Config) -> Result<IndexOutcome, Error> {
+    pub fn reject(&self, stop: Stop, config: &Limits) -> Result<IndexOutcome, Error> {
         config.progress.bytes_scanned.store(0, Ordering::Relaxed);
         self.index.reject(stop)
     }

@@ -6,7 +6,8 @@ pub mod reported_losses;
 pub mod rows;
 pub mod warning;
 
-use crate::config::{CheckFor, Config};
+use tracemill_trace::Limits;
+use crate::config::{CheckFor};
 use crate::report::warning::{AnnotationDrop, Warning};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -176,7 +177,7 @@ pub struct RunReport {
 
 impl RunReport {
     /// The report of a run that has written nothing so far.
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Limits) -> Self {
         RunReport {
             inputs: Vec::new(),
             events: 0,
@@ -219,7 +220,7 @@ pub struct MergeReport {
 
 impl MergeReport {
     /// The report of a run that has done nothing so far.
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Limits) -> Self {
         MergeReport {
             run: RunReport::new(config),
             spilled_runs: 0,

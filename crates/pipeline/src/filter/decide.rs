@@ -11,6 +11,7 @@
 //! With a size to fit all this is done twice: the first time to count bytes by duration, from which follows how long
 //! something must last to stay. What never ends lasts longer than all else; it goes too where even that does not fit.
 
+use tracemill_trace::Limits;
 use super::Selection;
 use super::criteria::Criteria;
 use super::overlapped::Overlapped;
@@ -18,7 +19,7 @@ use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::threads::Thread;
 use super::undecided::{Role, Undecided};
 use std::path::Path;
-use tracemill_join::config::{Config, OPEN};
+use tracemill_join::config::{OPEN};
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::event::pairing::Begins;
 use tracemill_trace::order::{ExternalSorter, Lists, Order, SortedRecords};
@@ -66,7 +67,7 @@ impl Selection<'_> {
         self,
         (kept, events, bytes): (SpillVec<Place>, u64, u64),
         order: Order<'_, '_>,
-        config: &Config,
+        config: &Limits,
         written: Option<&Overlapped>,
         len: impl Fn(u64, u64) -> u64,
     ) -> Result<Decision, Error> {

@@ -30,6 +30,7 @@ mod threads;
 mod undecided;
 
 pub use args::ArgsCriterion;
+use tracemill_trace::Limits;
 use criteria::Criteria;
 use drop_args::DropArgs;
 use look::{FilterLook, Findings};
@@ -54,9 +55,10 @@ use tracemill_trace::spill::SpillVec;
 use tracemill_trace::time::bounds::Times;
 use tracemill_write::emit::streamed_output::{StreamPolicy, StreamedOutput};
 use tracemill_write::in_order::overlapped_copy;
-use tracemill_write::in_order::{InOrderWriter, ReadInputs, WritePlan};
+use tracemill_write::in_order::{ChosenEvents, InOrderWriter, ReadInputs};
 use tracemill_write::layout::Layout;
 use tracemill_write::patch::Patcher;
+use tracemill_write::trace_writer::EventCount;
 use undecided::Undecided;
 
 /// What there is to filter, how, and where to.
@@ -69,7 +71,7 @@ pub(crate) struct FilterRun<'a> {
 
 impl FilterRun<'_> {
     /// Refuses what must be refused before anything is read.
-    pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
+    pub(crate) fn check(&self, config: &Limits) -> Result<(), Error> {
         config.check()?;
         output::check(self.output, &self.sources.iter().collect::<Vec<_>>())
     }
@@ -91,7 +93,7 @@ pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport
 }
 
 /// Creates the index of events that stay for certain.
-fn keep(config: &Config) -> InputOrder {
+fn keep(config: &Limits) -> InputOrder {
     InputOrder::new(config.shares().index / 4, &config.tmp_dir, 0)
 }
 
@@ -99,7 +101,7 @@ fn keep(config: &Config) -> InputOrder {
 fn write(
     FilterRun { sources, filter, output }: FilterRun<'_>,
     Scanned { inputs, index, observed: mut selection }: Scanned<InputOrder, Selection<'_>>,
-    config: &Config,
+    config: &Limits,
 ) -> Result<FilterReport, Error> {
     let EventIndex { kept, long_events, mut documents, events, bytes, .. } = index;
     let metadata = selection.metadata;
@@ -119,16 +121,16 @@ fn write(
     let decision = selection.decide(kept, Order(store), config, overlapped.as_ref(), len)?;
     let dropped = decision.tallies.report();
     let drop_args = DropArgs::of(&filter.drop_args);
-    let plan = WritePlan {
+    let chosen = ChosenEvents {
         layout,
         lists: &decision.lists,
-        counts: (decision.events, decision.bytes),
+        count: EventCount { events: decision.events, bytes: decision.bytes },
         warning: decision.warning,
         patchers: drop_args.iter().map(|own| own as &dyn Patcher).collect(),
     };
     let overlapped = overlapped.filter(|_| decision.is_as_written);
-    let mut run = writer.write(plan, |united| {
-        let copied = overlapped.map(|begun| begun.end(layout, united)).transpose()?;
+    let mut run = writer.write(chosen, |keys| {
+        let copied = overlapped.map(|begun| begun.end(layout, keys)).transpose()?;
         Ok(copied.flatten().or(begun))
     })?;
     run.inputs = inputs.reports;
@@ -165,7 +167,7 @@ struct Selection<'c> {
 }
 
 impl<'c> Selection<'c> {
-    fn new(criteria: Criteria, config: &Config, stream_policy: StreamPolicy<'c>) -> Self {
+    fn new(criteria: Criteria, config: &Limits, stream_policy: StreamPolicy<'c>) -> Self {
         let share = config.shares().index / 4;
         Selection {
             stream_policy,

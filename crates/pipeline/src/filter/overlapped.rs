@@ -5,12 +5,12 @@
 //! before them, as producers write it: then they stay if that does. When all is read that is held against what
 //! [`decide`](super::decide) says, which knows every `Profile` event of a profile.
 
+use tracemill_trace::Limits;
 use super::criteria::Criteria;
 use super::look::Findings;
 use super::reason::PASSES;
 use super::undecided::{Role, Undecided};
 use std::collections::HashMap;
-use tracemill_join::config::Config;
 use tracemill_trace::observe::SealedChunk;
 use tracemill_trace::output::Length;
 use tracemill_trace::output::target::OutputConfig;
@@ -41,7 +41,7 @@ impl Overlapped {
     pub(super) fn begin(
         current: Current<'_>,
         output: &OutputConfig,
-        config: &Config,
+        config: &Limits,
     ) -> Option<Overlapped> {
         let copy = OverlappedCopy::begin(current, Layout::of, Length::AtMost, output, config)?;
         let (profiles, places) = (HashMap::new(), Vec::new());

@@ -1,5 +1,6 @@
 //! The verbs that write a trace, for a viewer or for nobody.
 
+use tracemill_trace::Limits;
 use super::{draft, fit};
 use crate::convert::convert as convert_plain;
 use crate::filter::{Filter, FilterRun, filter as filter_plain};
@@ -21,7 +22,7 @@ use tracemill_trace::time::windows::{Edges, TimeWindow};
 const TRIES: usize = 16;
 
 /// Refuses what must be refused before anything is read.
-fn check(sources: &[Source], output: &OutputConfig, config: &Config) -> Result<(), Error> {
+fn check(sources: &[Source], output: &OutputConfig, config: &Limits) -> Result<(), Error> {
     config.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())
 }

@@ -24,7 +24,7 @@ use tracemill_viewers::ids::is_big;
 use tracemill_viewers::required_args::{
     DeltasInside, Need, deltas_inside, lacks, odd_thread_name, profile_id,
 };
-use tracemill_write::emit::Emit;
+use tracemill_write::emit::OrderedEvents;
 use tracemill_write::keys::edit::without;
 use tracemill_write::keys::merged_keys::MergedKeys;
 use tracemill_write::patch::{EventPatcher, Patcher, WrittenAt};
@@ -42,10 +42,10 @@ pub(crate) struct ViewerFixups {
 const SEPARATOR: &[u8] = b",\n";
 
 impl ViewerFixups {
-    /// For the trace that `emit` will write of `runs`; `changes` were done before.
+    /// For the trace that `events` will write of `runs`; `changes` were done before.
     pub(crate) fn new<'e>(
         known: &ViewerFacts,
-        emit: &mut Emit<'e, '_, '_>,
+        events: &mut OrderedEvents<'e, '_, '_>,
         runs: &'e Runs,
         rewrite: Option<&Rewrite>,
         mut changes: Changes,
@@ -55,7 +55,7 @@ impl ViewerFixups {
         changes.add(Change::Pids, threads.pids.len() as u64);
         changes.add(Change::Tids, threads.tids.len() as u64);
         let overlapping =
-            find_overlaps(emit, runs, known.has_ends, &mut threads, &mut changes, config)?;
+            find_overlaps(events, runs, known.has_ends, &mut threads, &mut changes, config)?;
         Ok(ViewerFixups { viewer: known.viewer, threads, overlapping, done: Mutex::new(changes) })
     }
 

@@ -12,6 +12,7 @@
 //! time overlaps nothing, as in `check`. Both events of a pair move, so that they pair there as they did. Of each lane the ends
 //! of what is open are kept; what is decided goes to disk, 16 bytes an event, by its number in the output.
 
+use tracemill_trace::Limits;
 use super::changes::{Change, Changes};
 use super::threads::{RenamedThreads, free, low_bits};
 use tracemill_join::config::{Config, OPEN, Overlaps};
@@ -28,7 +29,7 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::spill::{Scratch, SpillArray};
 use tracemill_trace::store::entry::Entry;
-use tracemill_write::emit::Emit;
+use tracemill_write::emit::OrderedEvents;
 use tracemill_write::patch::event_rewriter::EventRewriter;
 
 /// Lanes beside a thread at most: each event is tried on all of them.
@@ -113,9 +114,9 @@ struct OverlapWalk<'w> {
     quota: Quota,
 }
 
-/// Finds what overlaps among all that `emit` will write, where `has_ends` says whether there are E events.
+/// Finds what overlaps among all that `events` will write, where `has_ends` says whether there are E events.
 pub(crate) fn find_overlaps<'e>(
-    emit: &mut Emit<'e, '_, '_>,
+    events: &mut OrderedEvents<'e, '_, '_>,
     runs: &'e Runs,
     has_ends: bool,
     new: &mut RenamedThreads,
@@ -146,27 +147,27 @@ pub(crate) fn find_overlaps<'e>(
         quota,
     };
     if has_ends {
-        each_event(emit, runs, config, |event, entry, _| walk.find_end(event, entry.time))?;
+        each_event(events, runs, config, |event, entry, _| walk.find_end(event, entry.time))?;
         walk.threads.iter_mut().for_each(|thread| thread.begins.clear());
     }
-    each_event(emit, runs, config, |event, entry, index| walk.take(event, entry, index))?;
+    each_event(events, runs, config, |event, entry, index| walk.take(event, entry, index))?;
     walk.finish()
 }
 
-/// Calls `each` with all that `emit` will write, as it stands before this: event, entry, number.
+/// Calls `each` with all that `events` will write, as it stands before this: event, entry, number.
 fn each_event<'e>(
-    emit: &mut Emit<'e, '_, '_>,
+    events: &mut OrderedEvents<'e, '_, '_>,
     runs: &'e Runs,
-    config: &Config,
+    config: &Limits,
     mut each: impl FnMut(&Event<'_>, Entry, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let tier = config.tier.unwrap_or_else(Tier::best);
     let mut finder = FieldFinder::new(tier);
-    let mut patched = EventRewriter::new(&emit.patchers, tier);
+    let mut patched = EventRewriter::new(&events.patchers, tier);
     let mut index = 0;
-    emit.each_batch(|entries| {
+    events.each_batch(|entries| {
         for &entry in entries {
-            let bytes = emit.order.0.event(entry.place);
+            let bytes = events.order.0.event(entry.place);
             let bytes = patched.apply(bytes, entry.place.offset());
             let spans = finder.find(bytes);
             each(&spans.of(bytes), entry, index)?;
@@ -175,7 +176,7 @@ fn each_event<'e>(
         Ok(())
     })?;
     // which it has walked through
-    emit.timed = runs.timed(emit.order);
+    events.timed = runs.timed(events.order);
     Ok(())
 }
 

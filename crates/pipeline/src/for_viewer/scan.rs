@@ -4,6 +4,7 @@
 //! quarter of the index' share), since what becomes of them stands elsewhere in the order. The tables grow with the
 //! threads; events of one thread after the other cost a comparison of two short texts.
 
+use tracemill_trace::Limits;
 use super::chunk::count_parts;
 use super::profiles::Profiles;
 use std::collections::{BTreeMap, BTreeSet};
@@ -372,7 +373,7 @@ impl ViewerFacts {
         &mut self,
         clocks: &Clocks,
         store: &Store<'_>,
-        config: &Config,
+        config: &Limits,
     ) -> Result<(), Error> {
         shift_runs(&mut self.special, clocks, store, &config.tmp_dir)?;
         for (base, tables) in &mut self.tables {

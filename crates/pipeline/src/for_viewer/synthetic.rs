@@ -1,5 +1,6 @@
 //! Events that are made of several others: a text in a temporary file, which is then scanned like one more input.
 
+use tracemill_trace::Limits;
 use super::around::around;
 use super::changes::{Change, Changes};
 use super::complete::complete;
@@ -8,7 +9,7 @@ use super::pairs::Pairs;
 use super::scan::ViewerFacts;
 use crate::repeated::LeftOut;
 use std::sync::Arc;
-use tracemill_join::config::{CheckFor, Config};
+use tracemill_join::config::{CheckFor};
 use tracemill_join::identity::Rewrite;
 use tracemill_tokenizer::{Field, Tier, fields_of};
 use tracemill_trace::order::Order;
@@ -24,7 +25,7 @@ pub(crate) struct MergeContext<'b, 'p> {
     pub(crate) store: &'b Store<'p>,
     pub(crate) rewrite: &'b Rewrite,
     pub(crate) inputs: &'b Inputs,
-    pub(crate) config: &'b Config,
+    pub(crate) config: &'b Limits,
 }
 
 /// Writes the events of a text.

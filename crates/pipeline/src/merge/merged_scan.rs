@@ -6,7 +6,7 @@
 //!                         └─> entries ───────> MergeIndex ─ with_inputs ─> PendingMerge ─────┴─ merge ─> output
 //! ```
 
-use crate::merge::{MergeInputs, MergeObservers, observe_beside_analysis};
+use crate::merge::{MergeObservers, ScannedInputs, observe_beside_analysis, write};
 use std::path::Path;
 use std::sync::Arc;
 use tracemill_cpuprofile::ProfileReader;
@@ -85,7 +85,8 @@ impl PendingMerge {
         let PendingMerge { scanned, mut profiles, limits, config } = self;
         let Scanned { inputs, index, observed } =
             scanned.read_more(synthetic, &limits, &mut profiles)?;
-        MergeInputs::new(index, Sorted::into_entries, observed).write(inputs, output, &config)
+        let scanned = ScannedInputs::new(index, Sorted::into_entries, observed);
+        write(scanned, inputs, output, &config)
     }
 }
 

@@ -14,6 +14,7 @@ mod rules;
 
 pub use rules::{Redaction, Secret};
 
+use tracemill_trace::Limits;
 use crate::convert::convert;
 use crate::fitted::plain;
 use rules::{ALSO, Counts, LONG, Rules};
@@ -100,7 +101,7 @@ fn write(
     text: &[u8],
     rules: &Rules,
     output: &OutputConfig,
-    config: &Config,
+    config: &Limits,
 ) -> Result<(Counts, u64), Error> {
     let sink = Output::create(output, config, Length::Unknown)?;
     let next = Mutex::new((0usize, 0usize));

@@ -8,8 +8,8 @@
 
 pub(crate) mod dedup;
 
+use tracemill_trace::Limits;
 use tracemill_cpuprofile::Role;
-use tracemill_join::config::Config;
 use tracemill_join::identity::Rewrite;
 use tracemill_join::identity::parts::Parts;
 use tracemill_tokenizer::{Event, Tier, fields_of};
@@ -64,7 +64,7 @@ impl EventPatcher for Marker<'_> {
 pub(crate) struct RepeatWatch(Sorter);
 
 impl RepeatWatch {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Limits) -> Self {
         RepeatWatch(Sorter::new(config.shares().index / 16, &config.tmp_dir))
     }
 
@@ -79,7 +79,7 @@ impl RepeatWatch {
         &mut self,
         parts: &Parts,
         store: &Store<'_>,
-        config: &Config,
+        config: &Limits,
         at: impl Fn(i64, &mut dyn FnMut(Entry)),
     ) -> Result<LeftOut, Error> {
         let order = Order(store);
@@ -231,7 +231,7 @@ impl LeftOut {
         runs: &[&Runs],
         rewrite: &Rewrite,
         order: Order<'_, '_>,
-        config: &Config,
+        config: &Limits,
     ) -> Result<(), Error> {
         let mut offsets = Gather::new(config.shares().index / 16, &config.tmp_dir, order);
         self.offsets.iter().try_for_each(|entry| offsets.push(entry))?;

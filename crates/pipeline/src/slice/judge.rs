@@ -1,5 +1,6 @@
 //! What becomes of all that was found: kept as it is, cut, made anew, or dropped.
 
+use tracemill_trace::Limits;
 use super::clip::Clip;
 use super::complete::{self, Verdict};
 use super::edge;
@@ -9,7 +10,6 @@ use super::selection::WindowSelection;
 use super::synthetic::SyntheticEvents;
 use super::write::KeptEvents;
 use tracemill_cpuprofile::{Cut, Streams, cut_streams};
-use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::fields_of;
 use tracemill_trace::event::PairEvent;
@@ -36,7 +36,7 @@ pub(super) struct Judge<'j, 'p> {
     pub(super) whole: bool,
     /// See [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
     pub(super) only_by_name: bool,
-    pub(super) config: &'j Config,
+    pub(super) config: &'j Limits,
 }
 
 impl<'j, 'p> Judge<'j, 'p> {

@@ -34,6 +34,7 @@ mod write;
 
 pub use report::SliceReport;
 
+use tracemill_trace::Limits;
 use judge::Judge;
 use selection::{BoundsWatch, Plan, WindowSelection, keep};
 use std::fs::File;
@@ -42,7 +43,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use synthetic::SyntheticEvents;
 use tracemill_join::config::Config;
-use tracemill_join::inputs::{of_inputs, scan};
+use tracemill_join::inputs::scan;
 use tracemill_join::read_plan::{BASE, Planned, Stop, Unused, WindowPlan};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{EventIndex, Needs, Scanned, Sorted, TimesOnly};
@@ -74,7 +75,7 @@ impl SliceRun<'_> {
     ///
     /// # Errors
     /// Returns an error if the budget, a window or the output is impossible.
-    pub fn check(&self, config: &Config) -> Result<(), Error> {
+    pub fn check(&self, config: &Limits) -> Result<(), Error> {
         config.check()?;
         windows::check(self.windows)?;
         output::check(self.output, &self.sources.iter().collect::<Vec<_>>())
@@ -128,15 +129,13 @@ fn slice_planned(
 fn write(
     SliceRun { windows, edges, output, .. }: SliceRun<'_>,
     Scanned { inputs, index, observed: selection }: Scanned<Sorted, WindowSelection>,
-    config: &Config,
+    config: &Limits,
 ) -> Result<Option<SliceReport>, Error> {
     let EventIndex { kept: plain, long_events, documents, .. } = index;
     let found = selection.bounds();
     let bounds = found.unwrap_or(NOWHERE);
     let windows = Windows::of(windows, bounds)?;
     let mut report = SliceReport::new(&windows, edges, config);
-    report.written.run.spooled_bytes = inputs.spooled;
-    report.written.run.warnings.extend(of_inputs(&inputs));
 
     let chunks = selection.chunks();
     let mut store = inputs.store().with_long(&long_events);

@@ -1,8 +1,8 @@
 //! What a slice did.
 
+use tracemill_trace::Limits;
 use serde::Serialize;
 use std::path::PathBuf;
-use tracemill_join::config::Config;
 use tracemill_join::report::MergeReport;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::read::Inputs;
@@ -53,7 +53,7 @@ pub struct SliceReport {
 }
 
 impl SliceReport {
-    pub(super) fn new(windows: &Windows, edges: Edges, config: &Config) -> Self {
+    pub(super) fn new(windows: &Windows, edges: Edges, config: &Limits) -> Self {
         SliceReport {
             written: MergeReport::new(config),
             windows: windows.0.clone(),

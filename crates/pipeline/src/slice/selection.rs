@@ -13,9 +13,9 @@
 //!   TracingStartedInBrowser … ──> essential
 //! ```
 
+use tracemill_trace::Limits;
 use std::sync::Arc;
 use tracemill_cpuprofile::{Detail, KnownChunks, Role, Room, Router, Streams};
-use tracemill_join::config::Config;
 use tracemill_join::read_plan::{BASE, WindowPlan};
 use tracemill_tokenizer::Event;
 use tracemill_trace::event::envelope::ChunkStats;
@@ -194,12 +194,12 @@ pub(super) struct WindowSelection {
 }
 
 /// Creates the index of plain events, metadata and untimed events.
-pub(super) fn keep(config: &Config) -> Sorted {
+pub(super) fn keep(config: &Limits) -> Sorted {
     Sorted::new(config.shares().index / 4, config)
 }
 
 impl WindowSelection {
-    pub(super) fn new(plan: Plan, config: &Config) -> Self {
+    pub(super) fn new(plan: Plan, config: &Limits) -> Self {
         let quarter = config.shares().index / 4;
         WindowSelection {
             plan: Arc::new(plan),

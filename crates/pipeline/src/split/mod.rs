@@ -40,7 +40,6 @@ mod plan;
 mod scan;
 mod write;
 
-use crate::merge::warn;
 pub use by::SplitBy;
 use frames::{Frames, bytes_around};
 use look::{Categories, CutThreads, Mode, Threads, WholeTraceCut};
@@ -68,6 +67,7 @@ use tracemill_write::file_names::unknown_placeholder;
 use tracemill_write::keys::{Key, free_name, unite_without_annotations};
 use tracemill_write::layout::{Layout, default_format};
 use tracemill_write::reordering::Reordering;
+use tracemill_write::trace_writer::warn;
 use write::WriteContext;
 
 /// Everything about the parts.
@@ -196,7 +196,7 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// See [`ErrorKind`]; [`ErrorKind::Budget`] if a part is for a viewer and there are less than 64 MiB; [`ErrorKind::Parts`] if two
 /// parts would have one name, there are too many, or they would take more than 64 MiB and more than 4 times what was read. Nothing is written
 /// unless all inputs could be read and no file is in the way. Each file appears when it is complete: a run that fails
-/// while it writes leaves those that were. Damaged input is no error (unless [`tracemill_trace::Limits::strict`]).
+/// while it writes leaves those that were. Damaged input is no error (unless [`Limits::strict`]).
 pub fn split(
     sources: &[Source],
     split: &SplitConfig,
@@ -296,7 +296,7 @@ impl<'w> SplitRun<'w, '_> {
         }
         let delays = self.delays(&planner)?;
         let mut report = self.report(format, &delays);
-        warn(&united, &delays, &format, &mut report.run.warnings);
+        warn(&united, &delays, &mut report.run);
         if format == Format::Array {
             report.run.keys_lost = united.keys.len() as u64;
         } else {

@@ -1,10 +1,11 @@
 //! The findings of all inputs: partitions joined by value, their runs in memory or on disk.
 
+use tracemill_trace::Limits;
 use super::look::{Mode, SplitLook};
 use super::partition::{Ids, Kind, Partition};
 use std::marker::PhantomData;
 use tracemill_cpuprofile::{StreamKey, StreamOrders};
-use tracemill_join::config::{Config, THREADS};
+use tracemill_join::config::{THREADS};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::event::metadata::Names;
 use tracemill_trace::observe::{Needs, Observer, SealedChunk, Starter};
@@ -72,7 +73,7 @@ pub(super) struct SplitScan<M> {
 }
 
 impl<M: Mode> SplitScan<M> {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Limits) -> Self {
         SplitScan {
             limit: config.shares().index,
             runs: Vec::new(),

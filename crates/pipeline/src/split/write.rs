@@ -8,6 +8,7 @@
 //! Of threads that write to a disk half are waiting for it. A part is opened when its turn comes and complete before its
 //! thread takes the next, so no more files are open than that.
 
+use tracemill_trace::Limits;
 use super::frames::Frames;
 use super::group::Group;
 use super::plan::{OutputPart, Planner};
@@ -17,8 +18,8 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tracemill_join::config::Config;
-use tracemill_join::report::ViewerReport;
 use tracemill_join::report::warning::Warning;
+use tracemill_join::report::{RunReport, ViewerReport};
 use tracemill_trace::order::{Lists, MergedRuns, Order, Sequence, Timed};
 use tracemill_trace::output::packer;
 use tracemill_trace::output::target::{Compression, OutputConfig, Target};
@@ -26,10 +27,11 @@ use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Progress;
 use tracemill_trace::run::threads::try_each;
-use tracemill_write::emit::Emit;
+use tracemill_write::emit::OrderedEvents;
 use tracemill_write::keys::MergedKeys;
 use tracemill_write::layout::Layout;
 use tracemill_write::reordering::Reordering;
+use tracemill_write::trace_writer::{EventCount, TracePlan, TraceWriter};
 
 /// Bytes of the budget for each thread that writes parts: a buffer, and what its part needs; more where it packs thoroughly.
 const WRITER: u64 = 16 << 20;
@@ -56,8 +58,12 @@ impl<'p> WriteContext<'_, '_, 'p> {
         self.planner.order
     }
 
-    /// A part on its way to a file.
-    fn emit<'e>(&'e self, part: &'e OutputPart, sequence: &Sequence<'e>) -> Emit<'e, 'e, 'p> {
+    /// Returns the events of a part in their order.
+    fn events<'e>(
+        &'e self,
+        part: &'e OutputPart,
+        sequence: &Sequence<'e>,
+    ) -> OrderedEvents<'e, 'e, 'p> {
         let order = self.order();
         let timed = match sequence.buckets() {
             Some(buckets) => Timed::Buckets(buckets),
@@ -67,7 +73,14 @@ impl<'p> WriteContext<'_, '_, 'p> {
             true => self.delays.clone(),
             false => Reordering::default(),
         };
-        Emit { order, layout: self.layout, delays, lists: self.lists, timed, patchers: Vec::new() }
+        OrderedEvents {
+            order,
+            layout: self.layout,
+            delays,
+            lists: self.lists,
+            timed,
+            patchers: Vec::new(),
+        }
     }
 
     /// The number of the key of stack frames, and its value in a part.
@@ -169,20 +182,20 @@ impl<'p> WriteContext<'_, '_, 'p> {
         &self,
         part: &OutputPart,
         output: &OutputConfig,
-        config: &Config,
+        config: &Limits,
     ) -> Result<WrittenPart, Error> {
         let sequence = self.planner.sequence(part, self.groups);
         let keys = self.united.for_part(self.frames(part));
-        let mut emit = self.emit(part, &sequence);
+        let mut events = self.events(part, &sequence);
         let marks = self.marks(part);
         if !marks.0.is_empty() {
-            emit.patchers.push(&marks);
+            events.patchers.push(&marks);
         }
-        let mut said = Vec::new();
-        let size = (part.events, part.bytes);
-        let check = || self.inputs.check_unchanged();
-        let bytes = emit.write_all(&keys, size, (output, None), config, &mut said, check)?;
-        Ok(WrittenPart { bytes, events: part.events, viewer: ViewerReport::default(), said })
+        let count = EventCount { events: part.events, bytes: part.bytes };
+        let plan = TracePlan { events, count, keys, report: RunReport::new(config) };
+        let run = TraceWriter::new(output, config).write(plan, self.inputs)?;
+        let viewer = ViewerReport::default();
+        Ok(WrittenPart { bytes: run.bytes, events: run.events, viewer, said: run.warnings })
     }
 }
 

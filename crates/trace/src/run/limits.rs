@@ -111,6 +111,16 @@ impl Limits {
         usize::try_from(self.memory / each.max(1)).unwrap_or(usize::MAX)
     }
 
+    /// Returns a quota of `most` bytes of the memory, for what cannot be on disk.
+    pub fn quota(&self, most: u64) -> Quota {
+        Quota::new(self, most)
+    }
+
+    /// Returns the quota of tables that stay while inputs are read: half of the memory.
+    pub fn table_quota(&self) -> Quota {
+        self.quota(self.memory / 2)
+    }
+
     /// The quota of begins that are open at one time: half of the memory, which workers have while they scan.
     pub fn open_quota(&self) -> Quota {
         Quota::new(self, self.memory / 2)

@@ -8,7 +8,7 @@
 //!
 //! Nothing is asked of the events but of those that are looked for and their neighbours of the same time.
 
-use crate::emit::Emit;
+use crate::emit::OrderedEvents;
 use crate::reordering::Reordering;
 use std::collections::BTreeMap;
 use tracemill_trace::order::Order;
@@ -18,7 +18,7 @@ use tracemill_trace::store::entry::Entry;
 /// The index of each event of `wanted` that will be written, by its place.
 ///
 /// Cost: one look at each place that is not sorted by time, and for each event a binary search in each run.
-pub(super) fn indices(emit: &Emit<'_, '_, '_>, wanted: &[Entry]) -> HashMap<u64, u64> {
+pub(super) fn indices(emit: &OrderedEvents<'_, '_, '_>, wanted: &[Entry]) -> HashMap<u64, u64> {
     let delays = &emit.delays;
     if delays.is_empty() {
         return rows(emit, wanted.iter().copied());
@@ -67,7 +67,10 @@ impl DelayedEvents {
 }
 
 /// The place of each event in the row of all, as if nothing was delayed.
-fn rows(emit: &Emit<'_, '_, '_>, wanted: impl Iterator<Item = Entry>) -> HashMap<u64, u64> {
+fn rows(
+    emit: &OrderedEvents<'_, '_, '_>,
+    wanted: impl Iterator<Item = Entry>,
+) -> HashMap<u64, u64> {
     let mut by_time: BTreeMap<i64, Vec<Entry>> = BTreeMap::new();
     let mut offsets = Vec::new();
     for entry in wanted {
@@ -92,7 +95,7 @@ fn rows(emit: &Emit<'_, '_, '_>, wanted: impl Iterator<Item = Entry>) -> HashMap
 }
 
 /// The positions in the lists of those `offsets` (which are sorted) that stand there; and how long the lists are.
-fn in_lists(emit: &Emit<'_, '_, '_>, offsets: &[u64]) -> (HashMap<u64, u64>, u64) {
+fn in_lists(emit: &OrderedEvents<'_, '_, '_>, offsets: &[u64]) -> (HashMap<u64, u64>, u64) {
     let (mut rows, mut len, mut next, mut last) = (HashMap::default(), 0, 0, 0);
     for place in emit.lists.iter() {
         let offset = place.offset();

@@ -34,7 +34,7 @@ mod write;
 
 use crate::keys::modifications::modifications;
 pub use read::{first_window, unfollowed};
-pub use write::Written;
+pub use write::OutputChanges;
 
 use read::{Annotated, EntryTarget};
 use tracemill_trace::event::envelope::{Document, count};

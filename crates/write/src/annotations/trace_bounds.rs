@@ -1,9 +1,9 @@
 //! The bounds of a trace as DevTools finds them (devtools-semantics §11).
 
 use super::window::Span;
-use crate::emit::Emit;
+use crate::emit::OrderedEvents;
 use std::sync::Mutex;
-use tracemill_join::config::Config;
+use tracemill_trace::Limits;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier};
 use tracemill_trace::order::{Order, Run};
 use tracemill_trace::run::threads::on_threads;
@@ -19,8 +19,8 @@ const STEP: usize = 1 << 14;
 ///
 /// Cost: the fields of each event are found once more, some 100 ns of one core each.
 pub(super) fn each_event<T: Send>(
-    emit: &Emit<'_, '_, '_>,
-    config: &Config,
+    emit: &OrderedEvents<'_, '_, '_>,
+    config: &Limits,
     new: impl Fn() -> T + Sync,
     take: impl Fn(&mut T, &Event<'_>, Entry) + Sync,
 ) -> Vec<T> {

@@ -8,13 +8,13 @@ use super::outcomes::Outcomes;
 use super::read::{Annotated, Element, EntryNeeds, EntryTarget, GROUPS, LISTS};
 use super::trace_bounds::{Bounds, each_event};
 use super::window::{Breadcrumbs, Span, moved};
-use crate::emit::Emit;
+use crate::emit::OrderedEvents;
 use crate::keys::edit::{Style, with_member};
 use crate::keys::merged_keys::MergedKeys;
 use crate::patch::CutChunk;
 use std::sync::Arc;
 use tracemill_join::clock::Clocks;
-use tracemill_join::config::Config;
+use tracemill_trace::Limits;
 use tracemill_join::identity::Rewrite;
 use tracemill_join::report::warning::AnnotationDrop;
 use tracemill_trace::json::member;
@@ -24,21 +24,18 @@ use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::attos::Attos;
 use tracemill_trace::time::shift::Shift;
 
-/// An output, and what there is to know of it.
-pub struct Written<'w, 'r, 's, 'p> {
-    /// The events in their order.
-    pub emit: &'w Emit<'r, 's, 'p>,
-    /// The rules of the run.
-    pub config: &'w Config,
-    /// Whether all events of all inputs are in it.
-    pub whole: bool,
+/// How an output differs from its inputs, as far as annotations show it. By default all events are in it as they are.
+#[derive(Clone, Copy, Default)]
+pub struct OutputChanges<'w> {
+    /// Whether events of the inputs are left out.
+    pub partial: bool,
     /// Events that were made of others, by the places of those.
-    pub made: Option<&'w HashMap<u64, Entry>>,
+    pub synthetic: Option<&'w HashMap<u64, Entry>>,
     /// Names that change.
     pub rewrite: Option<&'w Rewrite>,
-    /// What moves the times of inputs.
+    /// The clocks of inputs.
     pub clocks: Option<&'w Clocks>,
-    /// Events that are written before all of these.
+    /// Number of events that are written before all of these.
     pub before: u64,
     /// Chunks of CPU profiles that are written as several events.
     pub cut_chunks: &'w [CutChunk],
@@ -46,41 +43,15 @@ pub struct Written<'w, 'r, 's, 'p> {
     pub window: Option<(i64, i64)>,
 }
 
-impl<'w, 'r, 's, 'p> Written<'w, 'r, 's, 'p> {
-    /// An output that has all events as they are.
-    pub fn whole(emit: &'w Emit<'r, 's, 'p>, config: &'w Config) -> Self {
-        Written {
-            emit,
-            config,
-            whole: true,
-            made: None,
-            rewrite: None,
-            clocks: None,
-            before: 0,
-            cut_chunks: &[],
-            window: None,
-        }
-    }
-
-    /// A merge; `whole` if all events of all inputs are in it.
-    pub fn merged(
-        emit: &'w Emit<'r, 's, 'p>,
-        rewrite: Option<&'w Rewrite>,
-        clocks: &'w Clocks,
-        whole: bool,
-        config: &'w Config,
-    ) -> Self {
-        Written { whole, rewrite, clocks: Some(clocks), ..Written::whole(emit, config) }
-    }
-
+impl<'w> OutputChanges<'w> {
     /// What moves the times of the input at a place.
     fn shift_at(&self, offset: u64) -> Option<&'w Shift> {
         self.clocks?.shift_at(offset).map(|shift| &**shift)
     }
 
     /// What was made of an event.
-    fn made_of(&self, entry: &Entry) -> Option<&Entry> {
-        self.made?.get(&entry.place.offset())
+    fn made_of(&self, entry: &Entry) -> Option<&'w Entry> {
+        self.synthetic?.get(&entry.place.offset())
     }
 }
 
@@ -92,15 +63,17 @@ impl Annotations<'_> {
     pub fn put<'w>(
         &'w self,
         united: &mut MergedKeys<'_>,
-        written: &'w Written<'w, '_, '_, '_>,
+        events: &'w OrderedEvents<'_, '_, '_>,
+        written: &'w OutputChanges<'w>,
+        config: &'w Limits,
     ) -> Outcomes {
         let mut outcomes = Outcomes::default();
         // the array form has no place for keys, which is said where they are counted
         let is_empty = self.is_empty() && written.window.is_none();
-        if is_empty || written.emit.layout.format == Format::Array {
+        if is_empty || events.layout.format == Format::Array {
             return outcomes;
         }
-        let writer = Writer::new(self, written);
+        let writer = Writer::new(self, events, written, config);
         let lists = writer.lists(&mut outcomes);
         let text = writer.text(lists, &mut outcomes);
         united.put_modifications(text);
@@ -110,7 +83,9 @@ impl Annotations<'_> {
 
 struct Writer<'a, 'w, 'r, 's, 'p> {
     all: &'a Annotations<'p>,
-    written: &'a Written<'w, 'r, 's, 'p>,
+    events: &'a OrderedEvents<'r, 's, 'p>,
+    written: &'a OutputChanges<'w>,
+    config: &'a Limits,
     /// By places.
     indices: HashMap<u64, u64>,
     /// What DevTools shows of the output, if that may be other than what inputs say.
@@ -122,14 +97,21 @@ struct Writer<'a, 'w, 'r, 's, 'p> {
 }
 
 impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
-    fn new(all: &'a Annotations<'p>, written: &'a Written<'w, 'r, 's, 'p>) -> Self {
+    fn new(
+        all: &'a Annotations<'p>,
+        events: &'a OrderedEvents<'r, 's, 'p>,
+        written: &'a OutputChanges<'w>,
+        config: &'a Limits,
+    ) -> Self {
         let any = |own: &Annotated<'_>| own.applied || own.crumbs != Breadcrumbs::default();
         let needed = all.documents.iter().any(any);
         let unknown = all.documents.iter().all(|own| own.crumbs == Breadcrumbs::default());
-        let change = all.several || !written.whole || unknown;
+        let change = all.several || written.partial || unknown;
         let mut writer = Writer {
             all,
+            events,
             written,
+            config,
             indices: HashMap::default(),
             bounds: written.window.map(|(from, to)| Span::between(from, to)),
             threads: Threads::default(),
@@ -156,11 +138,11 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
                 wanted.extend(self.written.made_of(entry));
             }
         }
-        let Written { emit, before, cut_chunks, .. } = *self.written;
+        let (events, OutputChanges { before, cut_chunks, .. }) = (self.events, *self.written);
         if !wanted.is_empty() {
-            wanted.extend(cut_chunks.iter().map(|chunk| emit.order.entry_at(chunk.offset)));
+            wanted.extend(cut_chunks.iter().map(|chunk| events.order.entry_at(chunk.offset)));
         }
-        self.indices = indices(emit, &wanted);
+        self.indices = indices(events, &wanted);
         let index_of = |chunk: &CutChunk| Some((*self.indices.get(&chunk.offset)?, chunk.more));
         let mut cut: Vec<(u64, u64)> = cut_chunks.iter().filter_map(index_of).collect();
         cut.sort_unstable();
@@ -186,13 +168,13 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
 
     /// Looks at all events of the output for what they say of bounds and of calls, if either is asked for.
     fn look(&mut self, bounds: bool) {
-        let Written { emit, config, .. } = *self.written;
+        let (events, config) = (self.events, self.config);
         let wanted = self.wanted();
         if !bounds && wanted.is_empty() {
             return;
         }
         let new = || (Bounds::default(), Threads::new(Arc::clone(&wanted)));
-        let found = each_event(emit, config, new, |(own, threads), event, entry| {
+        let found = each_event(events, config, new, |(own, threads), event, entry| {
             if bounds {
                 own.note(event, entry, self.written.shift_at(entry.place.offset()));
             }
@@ -204,7 +186,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         });
         let (all, threads): (Vec<Bounds>, Vec<Threads>) = found.into_iter().unzip();
         if bounds {
-            self.bounds = Bounds::unite(all, emit.order);
+            self.bounds = Bounds::unite(all, events.order);
         }
         threads.into_iter().for_each(|threads| self.threads.append(threads));
     }
@@ -260,7 +242,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         if element.span.is_some() {
             let text = moved(element.text, shift);
             let span = super::window::span_of_range(&text);
-            let outside = !self.written.whole
+            let outside = self.written.partial
                 && self
                     .bounds
                     .as_ref()
@@ -298,7 +280,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         };
         match named {
             EntryTarget::Event(entry) => index(entry).map(EventKey::Raw),
-            EntryTarget::Synthetic(_, EntryNeeds::Others) if !self.written.whole => {
+            EntryTarget::Synthetic(_, EntryNeeds::Others) if self.written.partial => {
                 Err(AnnotationDrop::Parts)
             }
             EntryTarget::Synthetic(entry, _) => index(entry).map(EventKey::Synthetic),

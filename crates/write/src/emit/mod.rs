@@ -1,7 +1,6 @@
 //! Ordered entries to bytes: batches of them gathered by several threads at once.
 
 pub mod streamed_output;
-pub mod whole_trace;
 
 use crate::layout::Layout;
 use crate::patch::event_rewriter::{EventRewriter, write_styled};
@@ -9,10 +8,11 @@ use crate::patch::{Patcher, Repairs};
 use crate::reordering::Reordering;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tracemill_join::config::Config;
+use streamed_output::StreamedOutput;
+use tracemill_trace::Limits;
 use tracemill_tokenizer::Tier;
 use tracemill_trace::order::{Lists, Order, Timed};
-use tracemill_trace::output::{Batch, Output, Sequencer, Turns};
+use tracemill_trace::output::{Batch, Sequencer, Turns};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
@@ -21,8 +21,8 @@ use tracemill_trace::store::place::Place;
 /// Events in a batch, where the source does not decide.
 const BATCH: usize = 8 * 1024;
 
-/// Everything that workers share.
-pub struct Emit<'r, 's, 'p> {
+/// The events of an output in their order, with what changes in them.
+pub struct OrderedEvents<'r, 's, 'p> {
     /// The order of the events, and their bytes.
     pub order: Order<'s, 'p>,
     /// What stands between the events.
@@ -90,22 +90,20 @@ impl BatchOffset {
     }
 }
 
-impl<'s, 'p> Emit<'_, 's, 'p> {
+impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
     fn store(&self) -> &'s Store<'p> {
         self.order.0
     }
 
     /// Whether events may become longer or shorter than they stand.
-    pub(crate) fn changes_lengths(&self, config: &Config) -> bool {
+    pub(crate) fn changes_lengths(&self, config: &Limits) -> bool {
         !self.patchers.is_empty() || config.repair
     }
 
     /// What changes in the events of a batch, for each worker; `None` if nothing does.
-    fn patched(&self, config: &Config, tier: Tier) -> Option<EventRewriter<'_>> {
-        // what is changed for a viewer is mended by that
-        let repairs = config.repair && config.viewer.viewer.is_none();
+    fn patched(&self, config: &Limits, tier: Tier) -> Option<EventRewriter<'_>> {
         let mut patchers = self.patchers.clone();
-        patchers.extend(repairs.then_some(&Repairs as &dyn Patcher));
+        patchers.extend(config.repair.then_some(&Repairs as &dyn Patcher));
         self.changes_lengths(config).then(|| EventRewriter::new(&patchers, tier))
     }
 
@@ -129,15 +127,13 @@ impl<'s, 'p> Emit<'_, 's, 'p> {
         BatchQueue { portion: 0, lists, lists_done: false, bucket: 0 }
     }
 
-    /// Writes all events but the first `done`, which the output has already; `number` is that of the next batch, which goes
-    /// to `offset`.
+    /// Writes all events but those that the output has already.
     pub(crate) fn write(
         &self,
-        output: &Output,
-        (number, offset): (usize, u64),
-        done: u64,
-        config: &Config,
+        begun: &StreamedOutput,
+        config: &Limits,
     ) -> Result<WriteTotals, Error> {
+        let &StreamedOutput { ref output, next: (number, offset), events: done, .. } = begun;
         let next = Mutex::new(self.start(done));
         let ahead = Sequencer::new(0, BatchOffset { number, offset, index: done });
         let (events, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -317,7 +313,6 @@ pub(crate) struct WriteTotals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::streamed_output::StreamedOutput;
     use crate::keys::merged_keys::MergedKeys;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use tracemill_trace::order::Buckets;
@@ -337,10 +332,10 @@ mod tests {
         let entry = |time| Entry { time, place: Place::new(offset(time), 2, 0) };
         let entries: Vec<Entry> = (0..100_000).map(entry).collect();
         let dir = tempfile::tempdir().expect("writable");
-        let config = Config::new(3, 64 << 20, dir.path());
+        let config = Limits::new(3, 64 << 20, dir.path());
         let compression = Compression::Gzip { level: 1 };
         let file = OutputConfig { compression, ..OutputConfig::file(dir.path().join("out")) };
-        let emit = Emit {
+        let emit = OrderedEvents {
             order: Order(&store),
             layout: Layout::of(Format::Array),
             delays: Reordering::default(),
@@ -349,11 +344,10 @@ mod tests {
             patchers: Vec::new(),
         };
         let written = catch_unwind(AssertUnwindSafe(|| {
-            let opening = (emit.layout, &MergedKeys::default());
-            let begun =
-                StreamedOutput::new(opening, &file, &config, Length::Unknown).expect("writable");
-            let StreamedOutput { output, next, events, .. } = &begun;
-            emit.write(output, *next, *events, &config).map(|written| written.events)
+            let keys = MergedKeys::default();
+            let begun = StreamedOutput::new(emit.layout, &keys, &file, &config, Length::Unknown)
+                .expect("writable");
+            emit.write(&begun, &config).map(|written| written.events)
         }));
         assert!(written.is_err(), "{written:?}");
     }

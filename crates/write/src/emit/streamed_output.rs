@@ -12,7 +12,7 @@
 //! | NDJSON, of an object | a line of keys that may stand behind the events | when all is read |
 //!
 //! Several inputs are read before anything is written. A file that gets its name at the end is written by all threads at once ([`crate::in_order::overlapped_copy`],
-//! [`crate::emit::whole_trace`]).
+//! [`crate::trace_writer`]).
 
 use crate::keys::merged_keys::MergedKeys;
 use crate::keys::unite;
@@ -20,8 +20,7 @@ use crate::layout::{Layout, default_format};
 use crate::patch::Repairs;
 use crate::patch::event_rewriter::{EventRewriter, write_styled};
 use memchr::memmem;
-use tracemill_join::config::Config;
-use tracemill_join::report::RunReport;
+use tracemill_trace::Limits;
 use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::{Form, Tier};
 use tracemill_trace::event::envelope::Document;
@@ -29,7 +28,6 @@ use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::SealedChunk;
 use tracemill_trace::output::target::{Format, OutputConfig, Target};
 use tracemill_trace::output::{Length, Output};
-use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::place::Place;
@@ -52,9 +50,10 @@ pub struct StreamedOutput {
 impl StreamedOutput {
     /// Opens the output and writes what stands before the events.
     pub(crate) fn new(
-        (layout, united): (Layout, &MergedKeys<'_>),
+        layout: Layout,
+        united: &MergedKeys<'_>,
         output: &OutputConfig,
-        config: &Config,
+        config: &Limits,
         length: Length,
     ) -> Result<Self, Error> {
         let opening = layout.opening(united);
@@ -110,7 +109,7 @@ impl StreamedOutput {
 
 /// What may be written while the rest is read, and in which form.
 pub struct StreamPolicy<'c> {
-    config: &'c Config,
+    config: &'c Limits,
     output: &'c OutputConfig,
     layout: Box<dyn Fn(Format) -> Option<Layout>>,
     state: State,
@@ -129,7 +128,7 @@ impl<'c> StreamPolicy<'c> {
     pub fn new(
         sources: &[Source],
         output: &'c OutputConfig,
-        config: &'c Config,
+        config: &'c Limits,
         layout: impl Fn(Format) -> Option<Layout> + 'static,
     ) -> Self {
         let is_read_by_others = match &output.target {
@@ -188,7 +187,7 @@ impl<'c> StreamPolicy<'c> {
         }
         let united = united.repaired(self.config.repair);
         let Some(layout) = (self.layout)(format) else { return Ok(None) };
-        StreamedOutput::new((layout, &united), self.output, self.config, Length::Unknown).map(Some)
+        StreamedOutput::new(layout, &united, self.output, self.config, Length::Unknown).map(Some)
     }
 }
 
@@ -231,24 +230,4 @@ pub(crate) fn take_late_keys(
     }
     let names = late.iter().map(|key| String::from_utf8_lossy(&key.key).into_owned()).collect();
     (late.len() as u64, Some(Warning::KeysTooLate(names)))
-}
-
-/// What there is to say, before anything is written, of a run that keeps the order of its inputs; `late` is what
-/// [`take_late_keys`] returned.
-pub(crate) fn report_in_order(
-    inputs: &Inputs,
-    united: &MergedKeys<'_>,
-    format: Format,
-    late: (u64, Option<Warning>),
-    config: &Config,
-) -> RunReport {
-    let of_inputs = inputs.warnings.iter().cloned().map(Warning::from);
-    let warnings = of_inputs.chain(united.warnings.iter().cloned());
-    RunReport {
-        format,
-        spooled_bytes: inputs.spooled,
-        keys_lost: if format == Format::Array { united.keys.len() as u64 } else { late.0 },
-        warnings: warnings.chain(united.lost_to(format)).chain(late.1).collect(),
-        ..RunReport::new(config)
-    }
 }

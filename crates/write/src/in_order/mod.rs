@@ -3,17 +3,16 @@
 
 pub mod overlapped_copy;
 
-use crate::annotations::{Annotations, Written, unfollowed};
-use crate::emit::Emit;
-use crate::emit::streamed_output::{
-    StreamedOutput, format_in_order, report_in_order, take_late_keys,
-};
+use crate::annotations::{Annotations, OutputChanges, unfollowed};
+use crate::emit::OrderedEvents;
+use crate::emit::streamed_output::{StreamedOutput, format_in_order, take_late_keys};
 use crate::keys::merged_keys::MergedKeys;
 use crate::keys::{unite, unite_without_annotations};
 use crate::layout::Layout;
 use crate::patch::Patcher;
 use crate::reordering::Reordering;
-use tracemill_join::config::Config;
+use crate::trace_writer::{EventCount, TracePlan, TraceWriter, begin_report, warn};
+use tracemill_trace::Limits;
 use tracemill_join::report::warning::Warning;
 use tracemill_join::report::{AnnotationReport, RunReport};
 use tracemill_trace::event::envelope::Document;
@@ -39,10 +38,10 @@ pub struct InOrderWriter<'w, 'p> {
     inputs: &'w Inputs,
     store: &'w Store<'p>,
     output: &'w OutputConfig,
-    config: &'w Config,
+    config: &'w Limits,
     /// The format of the output.
     pub format: Format,
-    united: MergedKeys<'p>,
+    keys: MergedKeys<'p>,
     annotations: Option<Annotations<'p>>,
     /// What became of annotations where they are dropped.
     dropped: AnnotationReport,
@@ -51,13 +50,13 @@ pub struct InOrderWriter<'w, 'p> {
 }
 
 /// The events to write, in input order, and the layout.
-pub struct WritePlan<'a> {
+pub struct ChosenEvents<'a> {
     /// The layout.
     pub layout: Layout,
     /// Where the events are, in their order.
     pub lists: &'a Lists,
-    /// Number of events, and their bytes.
-    pub counts: (u64, u64),
+    /// How many there are.
+    pub count: EventCount,
     /// A warning about the choice of events.
     pub warning: Option<Warning>,
     /// What changes in events.
@@ -75,14 +74,14 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
         read: ReadInputs<'w, 'p>,
         is_whole: bool,
         output: &'w OutputConfig,
-        config: &'w Config,
+        config: &'w Limits,
     ) -> Result<Self, Error> {
         let ReadInputs { inputs, documents, store } = read;
         let is_one = sources.len() == 1;
         let format = output.format_or(format_in_order(documents, is_one));
         let late = take_late_keys(documents, sources, format);
         let has_place = format != Format::Array;
-        let (annotations, dropped, united) = match is_whole {
+        let (annotations, dropped, keys) = match is_whole {
             true => {
                 let place = (store, &config.table_quota());
                 let annotations = Annotations::read(documents, inputs, true, place)?;
@@ -99,7 +98,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
             output,
             config,
             format,
-            united,
+            keys,
             annotations,
             dropped,
             late,
@@ -109,7 +108,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
     /// Returns a function from the number of events and their bytes to the greatest length of the
     /// output.
     pub fn len(&self, layout: Layout) -> impl Fn(u64, u64) -> u64 + use<> {
-        let around = layout.opening(&self.united).len() as u64 + layout.closing_len(&self.united);
+        let around = layout.opening(&self.keys).len() as u64 + layout.closing_len(&self.keys);
         move |events, bytes| around + layout.events_len(events, bytes)
     }
 
@@ -120,18 +119,13 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
     /// since it was opened.
     pub fn write(
         self,
-        plan: WritePlan<'_>,
+        chosen: ChosenEvents<'_>,
         begun: impl FnOnce(&MergedKeys<'p>) -> Result<Option<Box<StreamedOutput>>, Error>,
     ) -> Result<RunReport, Error> {
-        let InOrderWriter { inputs, store, output, config, format, mut united, .. } = self;
-        let (annotations, late) = (self.annotations, self.late);
-        let WritePlan { layout, lists, counts, warning, patchers } = plan;
-        let mut run = RunReport {
-            events: counts.0,
-            ..report_in_order(inputs, &united, format, late, config)
-        };
-        run.warnings.extend(warning);
-        let emit = Emit {
+        let InOrderWriter { inputs, store, output, config, format, keys, .. } = self;
+        let (keys_too_late, late) = self.late;
+        let ChosenEvents { layout, lists, count, warning, patchers } = chosen;
+        let events = OrderedEvents {
             order: Order(store),
             layout,
             delays: Reordering::default(),
@@ -139,15 +133,16 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
             timed: Timed::Buckets(Buckets::over(std::iter::empty())),
             patchers,
         };
-        let written = Written::whole(&emit, config);
-        run.annotations = match &annotations {
-            Some(annotations) => annotations.put(&mut united, &written).report(),
-            None => self.dropped,
-        };
-        run.warnings.extend(run.annotations.warning());
-        let to = (output, begun(&united)?);
-        let check = || inputs.check_unchanged();
-        run.bytes = emit.write_all(&united, counts, to, config, &mut run.warnings, check)?;
-        Ok(run)
+        let mut report = begin_report(inputs, &keys, format, config);
+        report.keys_lost += keys_too_late;
+        warn(&keys, &events.delays, &mut report);
+        report.warnings.extend(late.into_iter().chain(warning));
+        let mut plan = TracePlan { events, count, keys, report };
+        match &self.annotations {
+            Some(annotations) => plan.annotate(annotations, &OutputChanges::default(), config),
+            None => plan.report_annotations(self.dropped),
+        }
+        let begun = begun(&plan.keys)?;
+        TraceWriter::new(output, config).resume(begun).write(plan, inputs)
     }
 }

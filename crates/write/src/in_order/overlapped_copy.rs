@@ -19,7 +19,7 @@ use crate::layout::Layout;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use tracemill_join::config::Config;
+use tracemill_trace::Limits;
 use tracemill_tokenizer::{Event, Mapped, Scanner, Status, Stop, Tier, Window, speculate};
 use tracemill_trace::event::envelope::{Document, Envelope};
 use tracemill_trace::event::proof::{Feed, Proof};
@@ -61,7 +61,7 @@ pub struct OverlappedCopy {
 }
 
 /// Whether an output can be written while it is not known what else there will be.
-pub fn is_possible(output: &OutputConfig, config: &Config) -> bool {
+pub fn is_possible(output: &OutputConfig, config: &Limits) -> bool {
     let Target::File { path, .. } = &output.target else { return false };
     let is_file = std::fs::metadata(path).map_or(true, |metadata| metadata.is_file());
     // one thread alone is asked for by who wants one
@@ -73,7 +73,7 @@ pub fn is_possible(output: &OutputConfig, config: &Config) -> bool {
 }
 
 /// The documents of an input, as far as its first and last bytes tell; `None` if it is too short, or not one list of events.
-fn look(mapped: &Mapped, config: &Config) -> Option<Vec<Document>> {
+fn look(mapped: &Mapped, config: &Limits) -> Option<Vec<Document>> {
     let chunk = config.shares().chunk;
     if mapped.len() < CHUNKS_LEAST * chunk {
         return None;
@@ -104,7 +104,7 @@ impl OverlappedCopy {
         layout: impl FnOnce(Format) -> Layout,
         length: fn(u64) -> Length,
         output: &OutputConfig,
-        config: &Config,
+        config: &Limits,
     ) -> Option<Self> {
         let InputBytes::Mapped(mapped) = current.own else { return None };
         let documents = look(mapped, config)?;

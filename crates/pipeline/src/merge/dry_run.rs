@@ -1,11 +1,10 @@
 //! Plans a merge: reads its inputs and decides on names, clocks and top-level keys. Orders and writes
 //! nothing.
 
-use super::merge_inputs::{factors, observers};
-use super::{MergeInputs, begin_run, identity_report, note_provenance, warn};
+use super::ordered::note_provenance;
+use super::scanned::{ScannedInputs, factors, observers};
 use tracemill_join::config::Config;
 use tracemill_join::identity::may_be_several;
-use tracemill_join::identity::parts::Parts;
 use tracemill_join::inputs::scan;
 use tracemill_join::report::MergeReport;
 use tracemill_trace::input::source::Source;
@@ -13,7 +12,6 @@ use tracemill_trace::observe::{Needs, Scanned, TimesOnly};
 use tracemill_trace::order::Sorter;
 use tracemill_trace::output;
 use tracemill_trace::output::target::OutputConfig;
-use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_write::keys::unite_renamed;
 use tracemill_write::reordering::Reordering;
@@ -50,36 +48,19 @@ pub fn plan_merge(
     let keep = TimesOnly::default().scaled(factors(config)).with_needs(Needs::WRITES);
     let Scanned { inputs, index, observed } = scan(sources, config, keep, observers)?;
     let no_entries = |_| Sorter::new(config.shares().index, &config.tmp_dir);
-    MergeInputs::new(index, no_entries, observed).plan(inputs, output, config)
-}
-
-impl MergeInputs {
-    /// Returns the report of the merge, as far as it is known before events are ordered.
-    fn plan(
-        mut self,
-        inputs: Inputs,
-        output: &OutputConfig,
-        config: &Config,
-    ) -> Result<MergeReport, Error> {
-        let (clocks, warnings) = self.decide_offsets(&inputs, config)?;
-        let parts = Parts::of(&self.documents, &inputs);
-        let (mut decided, ..) = self.decide_names(&inputs, &parts, &clocks, config)?;
-        let store = inputs.store();
-        let mut united = unite_renamed(&self.documents, &store, &mut decided.rewrite);
-        let identity = identity_report(&decided, 0, &inputs, config);
-        let own = note_provenance(&mut united, &identity, &clocks, config);
-        let events = config.viewer.viewer.map(|_| self.events);
-        let format = self.format(output, own, events);
-        let mut report = MergeReport {
-            run: begin_run(&inputs, &united, format, warnings, config),
-            identity,
-            clocks: clocks.inputs.clone(),
-            ..MergeReport::new(config)
-        };
-        warn(&united, &Reordering::default(), &report.run.format, &mut report.run.warnings);
-        self.warn(&inputs, config, &mut report.run.warnings);
-        inputs.check_unchanged()?;
-        report.run.inputs = inputs.reports;
-        Ok(report)
-    }
+    let scanned = ScannedInputs::new(index, no_entries, observed);
+    let aligned = scanned.align_clocks(&inputs, &config.clocks)?;
+    let mut renamed = aligned.resolve_ids(&inputs, &config.identity)?;
+    let store = inputs.store();
+    let documents = &renamed.scanned.documents;
+    let mut keys = unite_renamed(documents, &store, &mut renamed.names.rewrite);
+    let identity = renamed.identity_report(0, &inputs, config);
+    let has_own_keys = note_provenance(&mut keys, &identity, &renamed, config);
+    let events = config.viewer.viewer.map(|_| renamed.scanned.count.events);
+    let format = renamed.format(output, has_own_keys, events);
+    let delays = Reordering::default();
+    let mut report = renamed.begin_report(&inputs, &keys, &delays, format, identity, config);
+    inputs.check_unchanged()?;
+    report.run.inputs = inputs.reports;
+    Ok(report)
 }

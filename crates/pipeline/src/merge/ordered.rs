@@ -1,0 +1,217 @@
+//! The fourth step of a merge: all events in order of time, with those that a viewer needs among them.
+
+use tracemill_trace::Limits;
+use super::renamed::Renamed;
+use super::settled::{Contents, Settled};
+use crate::for_viewer::{self, Changes, MergeContext, ViewerFacts};
+use crate::repeated::LeftOut;
+use crate::repeated::dedup::deduplicate;
+use tracemill_join::config::{CheckFor, Config};
+use tracemill_join::identity::{RenamedUnit, push_provenance};
+use tracemill_join::report::warning::Warning;
+use tracemill_join::report::{IdentityReport, MergeReport};
+use tracemill_tokenizer::Event;
+use tracemill_trace::observe::{EventIndex, Sorted};
+use tracemill_trace::order::{Lists, Order, Runs, Sorter};
+use tracemill_trace::output::target::{Format, OutputConfig};
+use tracemill_trace::read::{Current, InputBytes, Inputs};
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::entry::Entry;
+use tracemill_trace::store::long_events::LongEvents;
+use tracemill_trace::store::{Payload, Store};
+use tracemill_write::annotations::Annotations;
+use tracemill_write::keys::{MergedKeys, unite_renamed};
+use tracemill_write::layout::{Layout, default_format};
+use tracemill_write::reordering::Reordering;
+use tracemill_write::trace_writer::{EventCount, begin_report, warn};
+
+/// Events in order: sorted runs, and lists of metadata and of events without a time.
+pub(super) struct Ordered {
+    pub(super) renamed: Renamed,
+    pub(super) runs: Runs,
+    pub(super) lists: Lists,
+    /// What the viewer needs to know, if the merge is for one.
+    pub(super) viewer: Option<ViewerFacts>,
+    /// Repeated events.
+    pub(super) left_out: LeftOut,
+    /// Number of repeated events.
+    pub(super) copies: u64,
+    /// What is changed for the viewer.
+    pub(super) changes: Changes,
+    /// Entries of synthetic events that are not among the runs yet.
+    pub(super) added: Option<Sorter>,
+}
+
+/// The text of synthetic events: what a viewer needs of several others. It is behind all inputs.
+pub(super) struct Synthetic {
+    text: Payload,
+    base: u64,
+    oversized: LongEvents,
+}
+
+impl Ordered {
+    /// Makes the events that a viewer needs of several others; none for no viewer.
+    ///
+    /// # Errors
+    /// Returns an error if their text cannot be written.
+    pub(super) fn synthesize(
+        &mut self,
+        store: &Store<'_>,
+        inputs: &Inputs,
+        config: &Limits,
+    ) -> Result<Option<Synthetic>, Error> {
+        let Some(known) = &self.viewer else { return Ok(None) };
+        let rewrite = &self.renamed.names.rewrite;
+        let before = MergeContext { store, rewrite, inputs, config };
+        let text = known.make(&mut self.left_out, before, &mut self.changes)?;
+        let base = store.end();
+        let kept = Sorted::new(config.shares().index / 4, config);
+        let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(&text) };
+        let index = EventIndex::of_synthetic(kept, &text, current, config)?;
+        let count = &mut self.renamed.scanned.count;
+        count.events += index.events;
+        count.bytes += index.bytes;
+        self.added = Some(index.kept.into_entries());
+        Ok(Some(Synthetic { text, base, oversized: index.long_events }))
+    }
+
+    /// Puts synthetic events in their places among the others.
+    ///
+    /// # Errors
+    /// Returns an error if a run cannot be written.
+    pub(super) fn include<'p>(
+        mut self,
+        synthetic: &'p Option<Synthetic>,
+        store: Store<'p>,
+        config: &Limits,
+    ) -> Result<(Ordered, Store<'p>), Error> {
+        let Some((added, synthetic)) = self.added.take().zip(synthetic.as_ref()) else {
+            return Ok((self, store));
+        };
+        let base = synthetic.base;
+        let store = store.and(base, &synthetic.text, &synthetic.oversized);
+        let mut added = added;
+        let added = added.finish(&store)?.0;
+        self.runs = self.runs.join(added, Order(&store), &config.tmp_dir)?;
+        // they have their new names already
+        let units = &mut self.renamed.names.rewrite.units;
+        units.push(RenamedUnit { base, ..RenamedUnit::default() });
+        Ok((self, store))
+    }
+
+    /// Decides on all that is left: torn streams, top-level keys, equal metadata events, the format.
+    ///
+    /// # Errors
+    /// Returns an error if annotations or keys exceed the memory.
+    pub(super) fn settle<'p>(
+        mut self,
+        store: &Store<'p>,
+        inputs: &Inputs,
+        output: &OutputConfig,
+        config: &Config,
+    ) -> Result<(Settled, Contents<'p>), Error> {
+        let mut delays = self.find_delays(Order(store), config)?;
+        let Ordered { mut renamed, runs, lists, viewer, left_out, copies, changes, .. } = self;
+        let scanned = &renamed.scanned;
+        let documents = &scanned.documents;
+        let annotations =
+            Annotations::read(documents, inputs, true, (store, &config.table_quota()))?;
+        let mut keys = unite_renamed(documents, store, &mut renamed.names.rewrite);
+        let kept = deduplicate(lists, store, &renamed.names.rewrite, &renamed.parts, config)?;
+        let identity = renamed.identity_report(kept.events, inputs, config);
+        let has_own_keys = note_provenance(&mut keys, &identity, &renamed, config);
+        let count = EventCount {
+            events: scanned.count.events - left_out.events - kept.events,
+            bytes: scanned.count.bytes - left_out.bytes - kept.bytes,
+        };
+        let events = viewer.is_some().then_some(count.events);
+        let format = renamed.format(output, has_own_keys || scanned.window.is_some(), events);
+        delays.leave_out(left_out.offsets);
+        let report = MergeReport {
+            spilled_runs: runs.spilled(),
+            delayed_chunks: delays.count(),
+            copies,
+            ..renamed.begin_report(inputs, &keys, &delays, format, identity, config)
+        };
+        let rewrite = Some(renamed.names.rewrite).filter(|rewrite| !rewrite.is_empty());
+        let settled = Settled {
+            runs,
+            lists: kept.lists,
+            rewrite,
+            clocks: renamed.clocks,
+            viewer,
+            changes,
+            count,
+            layout: Layout::of(format),
+            window: renamed.scanned.window,
+        };
+        Ok((settled, Contents { delays, keys, annotations, report }))
+    }
+
+    /// Reads the streams again that time order may tear.
+    fn find_delays(&mut self, order: Order<'_, '_>, config: &Limits) -> Result<Reordering, Error> {
+        let suspects = std::mem::take(&mut self.renamed.streams).suspects();
+        if suspects.is_empty() {
+            return Ok(Reordering::default());
+        }
+        let untimed = self.lists.iter().map(|place| Entry { time: i64::MIN, place });
+        let names = &self.renamed.names;
+        let key_of = |event: &Event<'_>, place| names.stream_key(event, place);
+        Reordering::find_by(&suspects, untimed.chain(self.runs.iter()), order, config, key_of)
+    }
+}
+
+impl Renamed {
+    /// Returns the format of the output, which may have keys of its own; for a viewer, of so many events.
+    pub(super) fn format(
+        &self,
+        output: &OutputConfig,
+        has_own_keys: bool,
+        viewer: Option<u64>,
+    ) -> Format {
+        let usual = match default_format(&self.scanned.documents) {
+            Format::Array if has_own_keys => Format::Object,
+            format => format,
+        };
+        let format = output.format_or(usual);
+        viewer.map_or(format, |events| for_viewer::form(format, events))
+    }
+
+    /// Returns the report as far as it is known before anything is written.
+    pub(super) fn begin_report(
+        &mut self,
+        inputs: &Inputs,
+        keys: &MergedKeys<'_>,
+        delays: &Reordering,
+        format: Format,
+        identity: IdentityReport,
+        config: &Config,
+    ) -> MergeReport {
+        let mut run = begin_report(inputs, keys, format, config);
+        run.warnings.append(&mut self.warnings);
+        warn(keys, delays, &mut run);
+        let profiles = inputs.reports.iter().any(|input| input.profiles > 0);
+        let for_devtools = config.viewer.viewer == Some(CheckFor::Devtools);
+        if self.scanned.browser && profiles && !for_devtools {
+            run.warnings.push(Warning::HiddenProfiles);
+        }
+        let clocks = self.clocks.inputs.clone();
+        MergeReport { run, identity, clocks, ..MergeReport::new(config) }
+    }
+}
+
+/// Notes among the keys what was renamed and moved, if that is asked for; returns whether it is.
+pub(super) fn note_provenance(
+    keys: &mut MergedKeys<'_>,
+    identity: &IdentityReport,
+    renamed: &Renamed,
+    config: &Config,
+) -> bool {
+    let wanted = config.identity.provenance;
+    if wanted {
+        let mut text = Vec::new();
+        push_provenance(&identity.inputs, &renamed.clocks.inputs, &mut text);
+        keys.note(text);
+    }
+    wanted
+}

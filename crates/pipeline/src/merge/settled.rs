@@ -1,0 +1,116 @@
+//! The last step of a merge before it writes: all is decided, and the writer gets its plan.
+
+use crate::for_viewer::{Changes, ViewerFacts, ViewerFixups};
+use std::sync::Arc;
+use tracemill_join::clock::Clocks;
+use tracemill_join::config::Config;
+use tracemill_join::identity::Rewrite;
+use tracemill_join::report::{MergeReport, RunReport};
+use tracemill_trace::order::{Lists, Order, Runs};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::store::Store;
+use tracemill_write::annotations::{Annotations, OutputChanges};
+use tracemill_write::emit::OrderedEvents;
+use tracemill_write::keys::MergedKeys;
+use tracemill_write::layout::Layout;
+use tracemill_write::patch::Patcher;
+use tracemill_write::reordering::Reordering;
+use tracemill_write::trace_writer::{EventCount, TracePlan};
+
+/// A merge of which all is decided. A plan of the output borrows it.
+pub(super) struct Settled {
+    pub(super) runs: Runs,
+    /// Metadata events and events without a time.
+    pub(super) lists: Lists,
+    /// Names and times that change, if any do.
+    pub(super) rewrite: Option<Rewrite>,
+    pub(super) clocks: Arc<Clocks>,
+    pub(super) viewer: Option<ViewerFacts>,
+    /// What was changed for the viewer so far.
+    pub(super) changes: Changes,
+    pub(super) count: EventCount,
+    pub(super) layout: Layout,
+    /// The interval, in nanoseconds, on which DevTools opens the output, if that is not all of it.
+    pub(super) window: Option<(i64, i64)>,
+}
+
+/// What a plan of the output takes over.
+pub(super) struct Contents<'p> {
+    pub(super) delays: Reordering,
+    pub(super) keys: MergedKeys<'p>,
+    pub(super) annotations: Annotations<'p>,
+    /// The report, of whose run the writer knows the end.
+    pub(super) report: MergeReport,
+}
+
+impl Settled {
+    /// Returns the events of the output in their order, with their new names and times.
+    pub(super) fn events<'r, 's, 'p>(
+        &'r self,
+        store: &'s Store<'p>,
+        delays: Reordering,
+    ) -> OrderedEvents<'r, 's, 'p> {
+        let order = Order(store);
+        let rewrite = self.rewrite.as_ref().map(|rewrite| rewrite as &dyn Patcher);
+        OrderedEvents {
+            order,
+            layout: self.layout,
+            delays,
+            lists: &self.lists,
+            timed: self.runs.timed(order),
+            patchers: rewrite.into_iter().collect(),
+        }
+    }
+
+    /// Finds what changes in events so that the viewer shows them.
+    ///
+    /// # Errors
+    /// Returns an error if the list of changes cannot be written, or open slices exceed the memory.
+    pub(super) fn fix_for_viewer<'r>(
+        &'r self,
+        events: &mut OrderedEvents<'r, '_, '_>,
+        config: &Config,
+    ) -> Result<Option<ViewerFixups>, Error> {
+        let Some(known) = &self.viewer else { return Ok(None) };
+        let rewrite = self.rewrite.as_ref();
+        ViewerFixups::new(known, events, &self.runs, rewrite, self.changes, config).map(Some)
+    }
+
+    /// Returns the plan of the output.
+    pub(super) fn plan<'r, 's, 'p>(
+        &self,
+        events: OrderedEvents<'r, 's, 'p>,
+        keys: MergedKeys<'p>,
+        report: RunReport,
+    ) -> TracePlan<'r, 's, 'p> {
+        TracePlan { events, count: self.count, keys, report }
+    }
+
+    /// Returns how the output differs from the inputs, for annotations.
+    pub(super) fn changes(&self, fixups: Option<&ViewerFixups>) -> OutputChanges<'_> {
+        OutputChanges {
+            partial: self.viewer.is_some(),
+            synthetic: None,
+            rewrite: self.rewrite.as_ref(),
+            clocks: Some(&self.clocks),
+            before: fixups.map_or(0, ViewerFixups::before),
+            cut_chunks: self.viewer.as_ref().map_or(&[], |known| &known.cut_chunks),
+            window: self.window,
+        }
+    }
+
+    /// Completes the report of a merge that is written.
+    pub(super) fn complete(
+        &self,
+        report: &mut MergeReport,
+        fixups: Option<&ViewerFixups>,
+        inputs: Inputs,
+    ) {
+        report.run.warnings.extend(self.clocks.stuck());
+        if let Some(fixups) = fixups {
+            fixups.report(report, inputs.span());
+        }
+        report.run.inputs = inputs.reports;
+    }
+}

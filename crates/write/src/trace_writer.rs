@@ -1,0 +1,153 @@
+//! Writes a trace: what a verb has planned, to its one output.
+//!
+//! ```text
+//!   events in order, patchers ─┐
+//!   top-level keys ────────────┼─ TracePlan ─ TraceWriter ─> opening, events, closing ─> the output appears ─> RunReport
+//!   annotations of DevTools ───┘                             inputs unchanged? ────────────────┘
+//! ```
+//!
+//! All verbs that write traces end here: merge, slice, filter, split, convert. What changes in events they give as
+//! [`Patcher`](crate::patch::Patcher)s, and the writer knows no more of them.
+
+use crate::annotations::{Annotations, OutputChanges};
+use crate::emit::OrderedEvents;
+use crate::emit::streamed_output::StreamedOutput;
+use crate::keys::MergedKeys;
+use crate::reordering::Reordering;
+use tracemill_trace::Limits;
+use tracemill_join::report::warning::Warning;
+use tracemill_join::report::{AnnotationReport, RunReport};
+use tracemill_trace::output::Length;
+use tracemill_trace::output::target::{Format, OutputConfig};
+use tracemill_trace::read::Inputs;
+use tracemill_trace::run::error::Error;
+
+/// A number of events, and their bytes as they are in the inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventCount {
+    /// Number of events.
+    pub events: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// The content of an output, and the report of the run so far.
+pub struct TracePlan<'r, 's, 'p> {
+    /// The events in their order.
+    pub events: OrderedEvents<'r, 's, 'p>,
+    /// How many there are.
+    pub count: EventCount,
+    /// The top-level keys.
+    pub keys: MergedKeys<'p>,
+    /// The report, which the writer completes.
+    pub report: RunReport,
+}
+
+impl TracePlan<'_, '_, '_> {
+    /// Adds annotations of DevTools to the keys, with the numbers that their events have in the output, and reports what became
+    /// of them.
+    pub fn annotate(
+        &mut self,
+        annotations: &Annotations<'_>,
+        changes: &OutputChanges<'_>,
+        config: &Limits,
+    ) {
+        let outcomes = annotations.put(&mut self.keys, &self.events, changes, config);
+        self.report_annotations(outcomes.report());
+    }
+
+    /// Reports what became of annotations.
+    pub(crate) fn report_annotations(&mut self, outcome: AnnotationReport) {
+        self.report.warnings.extend(outcome.warning());
+        self.report.annotations = outcome;
+    }
+}
+
+/// Returns the report of a run whose output is planned: its format, what is lost to that, and warnings about inputs and keys.
+pub fn begin_report(
+    inputs: &Inputs,
+    keys: &MergedKeys<'_>,
+    format: Format,
+    config: &Limits,
+) -> RunReport {
+    let of_inputs = inputs.warnings.iter().cloned().map(Warning::from);
+    RunReport {
+        format,
+        spooled_bytes: inputs.spooled,
+        keys_lost: if format == Format::Array { keys.keys.len() as u64 } else { 0 },
+        warnings: of_inputs.collect(),
+        ..RunReport::new(config)
+    }
+}
+
+/// Adds warnings about keys, and about CPU profile streams without an order, to a report.
+pub fn warn(keys: &MergedKeys<'_>, delays: &Reordering, report: &mut RunReport) {
+    let warnings = &mut report.warnings;
+    warnings.extend(keys.warnings.iter().cloned());
+    warnings.extend(delays.unordered.iter().cloned().map(Warning::UnorderedStream));
+    warnings.extend(keys.lost_to(report.format));
+}
+
+/// Writes a planned trace to one output.
+pub struct TraceWriter<'w> {
+    output: &'w OutputConfig,
+    config: &'w Limits,
+    begun: Option<Box<StreamedOutput>>,
+}
+
+impl<'w> TraceWriter<'w> {
+    /// Creates a writer. Nothing is opened yet.
+    pub fn new(output: &'w OutputConfig, config: &'w Limits) -> Self {
+        TraceWriter { output, config, begun: None }
+    }
+
+    /// Goes on with an output that has the first of the events already, if there is one.
+    #[must_use]
+    pub fn resume(self, begun: Option<Box<StreamedOutput>>) -> Self {
+        TraceWriter { begun, ..self }
+    }
+
+    /// Writes opening, events and closing; returns the report with the bytes before packing. The output appears only if every
+    /// input is as it was when it was opened.
+    ///
+    /// # Errors
+    /// Returns the errors of the output, and [`Changed`](tracemill_trace::ErrorKind::Changed) if an input changed.
+    pub fn write(self, plan: TracePlan<'_, '_, '_>, inputs: &Inputs) -> Result<RunReport, Error> {
+        let TracePlan { events, count, keys, mut report } = plan;
+        let (config, layout) = (self.config, events.layout);
+        let keys = &keys.repaired(config.repair);
+        let opening = layout.opening(keys);
+        let closing_at = opening.len() as u64 + layout.events_len(count.events, count.bytes);
+        let len = closing_at + layout.closing_len(keys);
+        let length = if layout.is_verbatim() { Length::Exactly(len) } else { Length::Unknown };
+        let begun = match self.begun {
+            Some(begun) => {
+                if let Length::Exactly(len) = length {
+                    begun.output.reserve(len)?;
+                }
+                *begun
+            }
+            None => StreamedOutput::new(layout, keys, self.output, config, length)?,
+        };
+        debug_assert_eq!(begun.opening, opening.len() as u64);
+        let written = events.write(&begun, config)?;
+        debug_assert!(
+            events.changes_lengths(config) || !layout.is_verbatim() || written.end == closing_at
+        );
+        debug_assert_eq!(begun.events + written.events, count.events);
+        let mut buffer = Vec::new();
+        let mut batch = begun.output.batch(written.batches, written.end, &mut buffer);
+        let closing = layout.write_closing(keys, count.events, &mut batch)?;
+        batch.finish()?;
+        let len = written.end + closing;
+        begun.output.set_len(len)?;
+        let breaks_escaped = begun.breaks_escaped + written.breaks_escaped;
+        if breaks_escaped > 0 {
+            report.warnings.push(Warning::BreaksEscaped(breaks_escaped));
+        }
+        inputs.check_unchanged()?;
+        begun.output.finish()?;
+        (report.events, report.bytes) = (count.events, len);
+        Ok(report)
+    }
+}
