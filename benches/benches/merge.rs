@@ -70,7 +70,7 @@ fn nowhere_spilled(bencher: Bencher<'_, '_>, threads: usize) {
     // of both traces together the index takes about an eighth of one trace's bytes
     let shares = Shares { index: size() / 32, ..Shares::of(1 << 30, 2) };
     let mut config = config(threads);
-    config.shares = Some(shares);
+    config.limits.shares = Some(shares);
     assert!(merged(&sources(), &to_null(), &config).spilled_runs > 0);
     to(bencher, &to_null(), &config);
 }

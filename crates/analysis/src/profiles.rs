@@ -57,9 +57,10 @@ pub(crate) fn read_profiles(
     if rules.as_devtools {
         profiles.retain(|own| !own.is_of_stacks);
     }
-    let threads = config.threads.max(1);
+    let threads = config.limits.threads.max(1);
     let space = space.divided((2 * threads).min(profiles.len()) as u64);
-    let kept = Space::new(config, config.memory / 8, 1).divided(profiles.len() as u64);
+    let kept =
+        Space::new(&config.limits, config.limits.memory / 8, 1).divided(profiles.len() as u64);
     let decode = |number: usize| {
         let (mut raw, mut raw_samples) = (Raw::new(&space), RawSamples::new(&space));
         let (facts, mut names) = (profiles[number].clone(), meta_names());

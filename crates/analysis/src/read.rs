@@ -142,7 +142,7 @@ impl Trace {
         if !drawn_only {
             trace.bound_by_samples();
         }
-        trace.map(maps, &metadata, config.memory / 4);
+        trace.map(maps, &metadata, config.limits.memory / 4);
         let of_maps = metadata.iter().map(|own| own.len() as u64).sum::<u64>();
         quota.check(trace.names.heap() + of_maps, "names, and metadata with source maps,")?;
         let mut fates = vec![Fate::Go; count.unwrap_or(0) as usize];

@@ -32,8 +32,8 @@ pub(crate) struct Reading<'c> {
 
 impl<'c> Reading<'c> {
     pub(crate) fn new(rules: ReadRules, config: &'c Config) -> Self {
-        let space = Space::new(config, config.shares().index, config.threads);
-        let quota = Quota::new(config, config.memory / 4);
+        let space = Space::new(&config.limits, config.limits.shares().index, config.limits.threads);
+        let quota = Quota::new(&config.limits, config.limits.memory / 4);
         let mut facts = Facts::new(rules);
         facts.names = meta_names();
         let sorting = Sorting::new(&space, (rules.as_devtools, rules.only_calls));

@@ -53,7 +53,7 @@ pub fn info_with(
     config: &Config,
     look: impl FnOnce(&InfoReport),
 ) -> Result<InfoReport, Error> {
-    config.check()?;
+    config.limits.check()?;
     let planned = summary(sources, wanted, config)?;
     info::info(sources, wanted, planned, config, look)
 }
@@ -71,7 +71,7 @@ pub fn slice(
     config: &Config,
 ) -> Result<SliceReport, Error> {
     let job = SliceRun { sources, windows, edges, output };
-    job.check(config)?;
+    job.check(&config.limits)?;
     slice_planned(job, window_plan(sources, windows, edges, config)?, config)
 }
 
@@ -84,7 +84,7 @@ pub fn list_profiles(
     choice: &ProfileChoice,
     config: &Config,
 ) -> Result<ProfilesReport, Error> {
-    config.check()?;
+    config.limits.check()?;
     profiles_planned(sources, choice, None, profile_plan(sources, config)?, config)
 }
 
@@ -98,6 +98,6 @@ pub fn extract_profiles(
     target: &ProfileTarget,
     config: &Config,
 ) -> Result<ProfilesReport, Error> {
-    config.check()?;
+    config.limits.check()?;
     profiles_planned(sources, choice, Some(target), profile_plan(sources, config)?, config)
 }

@@ -13,7 +13,7 @@ use tracemill_trace::run::error::Error;
 ///
 /// ```
 /// use std::path::Path;
-/// let index = crate::index_path(Path::new("logs/trace.json"));
+/// let index = tracemill_index::index_path(Path::new("logs/trace.json"));
 /// assert_eq!(index, Path::new("logs/trace.json.tmi"));
 /// ```
 pub fn index_path(input: &Path) -> PathBuf {
@@ -27,7 +27,7 @@ pub fn index_path(input: &Path) -> PathBuf {
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// let trace = folder.path().join("trace.json");
-/// assert!(!crate::has_index(&tracemill_trace::Source::Path(trace)));
+/// assert!(!tracemill_index::has_index(&tracemill_trace::Source::Path(trace)));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn has_index(source: &Source) -> bool {

@@ -72,7 +72,8 @@ type MatchingBegin = Option<(u64, i64)>;
 /// of the budget on disk; what is open at a time.
 ///
 /// ```
-/// use tracemill_pipeline::{Config, Source};
+/// use tracemill_join::config::Config;
+/// use tracemill_trace::Source;
 /// use tracemill_inspect::around::find_events;
 /// # let folder = tempfile::tempdir()?;
 /// # let trace = folder.path().join("trace.json");

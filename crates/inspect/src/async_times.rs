@@ -168,7 +168,8 @@ impl Observer for AsyncHalves {
 /// Cost: a scan, and two sorts of what begins and ends async operations: 41 and 12 bytes each, on disk beyond the budget.
 ///
 /// ```
-/// use tracemill_pipeline::{Config, Source};
+/// use tracemill_join::config::Config;
+/// use tracemill_trace::Source;
 /// use tracemill_inspect::async_times::async_times;
 ///
 /// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
@@ -183,19 +184,19 @@ impl Observer for AsyncHalves {
 /// # Errors
 /// As `merge()`, but for the output.
 pub fn async_times(sources: &[Source], config: &Config) -> Result<AsyncReport, Error> {
-    config.check()?;
-    let share = config.shares().index / 2;
+    config.limits.check()?;
+    let share = config.limits.shares().index / 2;
     let halves = AsyncHalves {
-        sorter: KeySorter::new(&config.tmp_dir, share, config.threads),
+        sorter: KeySorter::new(&config.limits.tmp_dir, share, config.limits.threads),
         names: Names::default(),
-        quota: config.table_quota(),
+        quota: config.limits.table_quota(),
     };
     let Scanned { inputs, observed, .. } = scan(sources, config, Nothing, halves)?;
     inputs.check_unchanged()?;
     let AsyncHalves { sorter, names, .. } = observed;
     let mut rows = vec![AsyncTimes::default(); names.len()];
-    let mut durations = KeySorter::new(&config.tmp_dir, share, config.threads);
-    let room = config.open_quota();
+    let mut durations = KeySorter::new(&config.limits.tmp_dir, share, config.limits.threads);
+    let room = config.limits.open_quota();
     let lone_ends = pair(sorter, &room, &mut rows, |duration| durations.push(duration))?;
     let (mut row, mut number) = (None, 0);
     for Duration { row: of, ns } in durations.finish()?.iter() {

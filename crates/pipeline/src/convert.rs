@@ -9,11 +9,11 @@
 //! the scan has an event in cache it looks for line breaks: if there is none in any, which is so for what most producers
 //! write, NDJSON too is copied as it stands, to a place known beforehand, by all threads.
 
-use tracemill_trace::Limits;
 use tracemill_join::config::Config;
 use tracemill_join::inputs::scan;
 use tracemill_join::report::ConvertReport;
 use tracemill_tokenizer::Event;
+use tracemill_trace::Limits;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{
     EventRef, InputOrder, Look, Needs, Observer, Scanned, SealedChunk, Starter,
@@ -34,26 +34,26 @@ pub(crate) fn convert(
     output: &OutputConfig,
     config: &Config,
 ) -> Result<ConvertReport, Error> {
-    config.check()?;
+    config.limits.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    let stream_policy = StreamPolicy::new(sources, output, config, move |format| {
+    let stream_policy = StreamPolicy::new(sources, output, &config.limits, move |format| {
         // whether a later event has a line break is not known
         Some(layout(format, style, true))
     });
     let observer = WhileRead {
-        config,
+        config: &config.limits,
         output: (output, style),
         // of one file it is known from the start where its events will stand
-        may_begin: sources.len() == 1 && overlapped_copy::is_possible(output, config),
+        may_begin: sources.len() == 1 && overlapped_copy::is_possible(output, &config.limits),
         stream_policy,
         overlapped: None,
         breaks: false,
     };
-    let keep = InputOrder::new(config.shares().index, &config.tmp_dir, 256);
+    let keep = InputOrder::new(config.limits.shares().index, &config.limits.tmp_dir, 256);
     let Scanned { inputs, mut index, mut observed } = scan(sources, config, keep, observer)?;
     let store = &inputs.store().with_long(&index.long_events);
     let read = ReadInputs { inputs: &inputs, documents: &mut index.documents, store };
-    let writer = InOrderWriter::new(sources, read, true, output, config)?;
+    let writer = InOrderWriter::new(sources, read, true, output, &config.limits)?;
     let kept = index.kept.into_places().finish()?;
     let spilled_bytes = kept.spilled_bytes();
     // of nothing at all not even a line break is written

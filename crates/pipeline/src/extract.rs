@@ -1,6 +1,5 @@
 //! `profile list` and `profile extract`.
 
-use tracemill_trace::Limits;
 use serde::Serialize;
 use std::path::PathBuf;
 use tracemill_cpuprofile::{
@@ -13,6 +12,7 @@ use tracemill_join::read_plan::{IndexOutcome, Planned, ReadPlan, Stop};
 use tracemill_join::report::rows;
 use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::to_text;
+use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::event::metadata::Names;
 use tracemill_trace::input::source::Source;
@@ -199,7 +199,7 @@ pub fn profiles_planned(
     planned: Planned<ReadPlan>,
     config: &Config,
 ) -> Result<ProfilesReport, Error> {
-    config.check()?;
+    config.limits.check()?;
     let all_sources: Vec<&Source> = sources.iter().collect();
     if let Some(ProfileTarget::One(target)) = target {
         output::check(&plain(target.clone()), &all_sources)?;
@@ -212,7 +212,7 @@ pub fn profiles_planned(
     let all = groups.len();
     groups.retain(|&group| choice.takes(group));
     let (names, documents) = (&collector.names, &*index.documents);
-    let job = ExtractRun { names, documents, inputs: &inputs, store, config };
+    let job = ExtractRun { names, documents, inputs: &inputs, store, config: &config.limits };
     let mut warnings = of_inputs(&inputs).chain(by_index.warning).collect();
     let targets = match target {
         None => vec![None; groups.len()],
@@ -245,16 +245,16 @@ fn read(
     config: &Config,
 ) -> Result<(Scanned<Nothing, Collector>, IndexOutcome), Error> {
     let outcome = match planned {
-        Planned::Plan(plan) => match plan.read(Nothing, Collector::new(config), config)? {
+        Planned::Plan(plan) => match plan.read(Nothing, Collector::new(&config.limits), config)? {
             Some(scanned) => {
                 let used = Some((plan.index.index, plan.bytes));
                 return Ok((scanned, IndexOutcome { used, ..IndexOutcome::default() }));
             }
-            None => plan.reject(Stop::changed(), config)?,
+            None => plan.reject(Stop::changed(), &config.limits)?,
         },
         Planned::Scan(outcome) => outcome,
     };
-    Ok((scan(sources, config, Nothing, Collector::new(config))?, outcome))
+    Ok((scan(sources, config, Nothing, Collector::new(&config.limits))?, outcome))
 }
 
 fn plain(target: Target) -> OutputConfig {

@@ -36,7 +36,11 @@ const FLOWS: u64 = 24;
 /// It may take one part in `share` of what the index of a run may take.
 pub(crate) fn sorter<R: Keyed>(config: &Config, share: u64) -> KeySorter<R> {
     // a list doubles when it is full
-    KeySorter::new(&config.tmp_dir, config.shares().index / share / 2, config.threads)
+    KeySorter::new(
+        &config.limits.tmp_dir,
+        config.limits.shares().index / share / 2,
+        config.limits.threads,
+    )
 }
 
 /// What is found in all stretches.
@@ -62,7 +66,7 @@ impl All {
             marks: Some(sorter(config, 6)),
             flows: sorter(config, FLOWS),
             told: Told { undrawn: Some(0), lone_ends: Some(0), ..Told::default() },
-            given: config.memory,
+            given: config.limits.memory,
         }
     }
 
@@ -163,7 +167,7 @@ impl All {
     pub(crate) fn pair(&mut self, end: i64, by_name: bool, config: &Config) -> Result<(), Error> {
         let Some(marks) = self.marks.take() else { return Ok(()) };
         let marks = marks.finish()?;
-        let (mut open, room): (Begins<Mark>, _) = (Begins::default(), config.open_quota());
+        let (mut open, room): (Begins<Mark>, _) = (Begins::default(), config.limits.open_quota());
         let mut group = None;
         for mark in marks.iter() {
             if group != Some(mark.group) {
@@ -274,15 +278,16 @@ pub(crate) fn bounds_of(of_events: Option<Bounds>, of_calls: Option<(i64, i64)>)
 
 /// Points of flows by flow, and by lane.
 fn flows(points: KeySorter<Mark>, config: &Config) -> Result<Flows, Error> {
-    let limit = config.shares().index / FLOWS;
-    let (mut all, mut filed) = (SpillVec::new(&config.tmp_dir, limit), sorter(config, FLOWS));
+    let limit = config.limits.shares().index / FLOWS;
+    let (mut all, mut filed) =
+        (SpillVec::new(&config.limits.tmp_dir, limit), sorter(config, FLOWS));
     let points = points.finish()?;
     for (at, point) in points.iter().enumerate() {
         all.extend(&[point])?;
         filed.push(ByLane(Mark { pair: at as u64, ..point }))?;
     }
     drop(points);
-    let mut by_lane = SpillVec::new(&config.tmp_dir, limit);
+    let mut by_lane = SpillVec::new(&config.limits.tmp_dir, limit);
     filed.finish()?.iter().try_for_each(|point| by_lane.extend(&[point]))?;
     Ok(Flows::new(all.take()?, by_lane.take()?))
 }

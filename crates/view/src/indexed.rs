@@ -78,7 +78,7 @@ impl Indexed {
     pub(crate) fn read_calls(&self, cancel: &Cancel) -> Result<Calls, Error> {
         let (names, mut config) = (self.whole.names.clone(), self.config(cancel));
         // what is looked at meanwhile has the rest
-        config.threads = (config.threads / 2).max(1);
+        config.limits.threads = (config.limits.threads / 2).max(1);
         Calls::read(self.index.source(), names, &self.notes, &config)
     }
 
@@ -222,10 +222,10 @@ impl Indexed {
     /// How windows are read.
     pub(crate) fn config(&self, cancel: &Cancel) -> Config {
         let mut config = self.config.clone();
-        config.cancel = cancel.clone();
-        config.progress = Arc::default();
+        config.limits.cancel = cancel.clone();
+        config.limits.progress = Arc::default();
         // what is shown of the whole, and slices, have the rest
-        config.memory = (config.memory / 2).max(Config::MEMORY_MIN);
+        config.limits.memory = (config.limits.memory / 2).max(Config::MEMORY_MIN);
         config
     }
 
@@ -329,7 +329,7 @@ impl Indexed {
         cancel: &Cancel,
     ) -> Result<Option<(Vec<u8>, u64)>, Error> {
         match self.index.is_packed() {
-            true => self.index.event_at(place, most, &self.config(cancel)),
+            true => self.index.event_at(place, most, &self.config(cancel).limits),
             false => Ok(self.whole.event(place, most)),
         }
     }

@@ -46,9 +46,9 @@ pub(crate) struct Placed {
 impl Placing {
     /// Nothing yet, of these lanes.
     pub(crate) fn new(lanes: Vec<Lane>, config: &Config) -> Self {
-        let limit = config.shares().index;
-        let spans = SpillVec::new(&config.tmp_dir, limit / 4);
-        let sums = SpillVec::new(&config.tmp_dir, limit / 4 / 8);
+        let limit = config.limits.shares().index;
+        let spans = SpillVec::new(&config.limits.tmp_dir, limit / 4);
+        let sums = SpillVec::new(&config.limits.tmp_dir, limit / 4 / 8);
         Placing {
             lanes,
             sums: Vec::new(),
@@ -58,7 +58,7 @@ impl Placing {
             below: Vec::new(),
             beside: Vec::new(),
             // lists double when they are full
-            waiting: SpillLists::new(limit / 3 / 2, &config.tmp_dir),
+            waiting: SpillLists::new(limit / 3 / 2, &config.limits.tmp_dir),
             folded: 0,
         }
     }

@@ -185,7 +185,7 @@ fn indexed(sources: &[Source], seen: &Arc<Seen>, config: &Config) -> Result<ToSh
         found = match DrawnIndex::make(source, seen, config) {
             Ok(made) => made,
             Err(error) => {
-                config.cancel.check()?;
+                config.limits.cancel.check()?;
                 // a trace that cannot be read, or has no room in memory, is told by who reads it
                 let is_told = error.class() == ErrorClass::System;
                 let said = || format!("{source} has no index, and all of it was read: {error}");

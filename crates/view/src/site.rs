@@ -108,7 +108,7 @@ impl Site {
     /// The same with DevTools in a browser that this program starts.
     #[must_use]
     pub fn with_devtools(mut self, program: PathBuf) -> Self {
-        self.devtools = Some(Devtools::new(program, &self.config.tmp_dir));
+        self.devtools = Some(Devtools::new(program, &self.config.limits.tmp_dir));
         self.door.has_devtools = true;
         self
     }
@@ -144,7 +144,7 @@ impl Site {
     pub fn redirect(&self, part: &str) -> io::Result<PathBuf> {
         let mut named = tempfile::Builder::new();
         let named = named.prefix("tracemill-").suffix(".html");
-        let mut file = named.tempfile_in(&self.config.tmp_dir)?;
+        let mut file = named.tempfile_in(&self.config.limits.tmp_dir)?;
         let address = self.address() + part;
         writeln!(
             file,
@@ -245,7 +245,7 @@ impl Site {
     /// A line of progress, and whether it is the last.
     pub(crate) fn progress(&self) -> (String, bool) {
         let of = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-        let Progress { bytes_expected, bytes_scanned, .. } = &*self.config.progress;
+        let Progress { bytes_expected, bytes_scanned, .. } = &*self.config.limits.progress;
         let stage = self.stage.read().unwrap_or_else(PoisonError::into_inner);
         let (state, error) = match &*stage {
             Stage::Reading => ("reading", None),

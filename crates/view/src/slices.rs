@@ -55,8 +55,8 @@ impl Slices {
             name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
         let mut config = config.clone();
         // what is shown has the other half
-        config.memory = (config.memory / 2).max(Config::MEMORY_MIN);
-        config.progress = Arc::default();
+        config.limits.memory = (config.limits.memory / 2).max(Config::MEMORY_MIN);
+        config.limits.progress = Arc::default();
         let merged = Arc::default();
         Slices {
             sources: sources.to_vec(),
@@ -161,7 +161,7 @@ impl Slices {
                 return wrong("for is to be devtools or perfetto", "Leave it out for neither.");
             }
         };
-        config.cancel = cancel.clone();
+        config.limits.cancel = cancel.clone();
         let at = |time| Some(Moment::At(time));
         let window = TimeWindow { from: at(from), to: at(to) };
         let sources = self.sources.clone();

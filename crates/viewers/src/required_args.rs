@@ -67,7 +67,7 @@ pub fn lacking(event: &Event<'_>) -> Option<Lack> {
 /// spares a look at each of its events. Cost: that of 256 comparisons with all names that matter.
 ///
 /// ```
-/// use crate::required_args::may_lack;
+/// use tracemill_viewers::required_args::may_lack;
 ///
 /// assert!(may_lack(b"Layout") && !may_lack(b"my own work"));
 /// ```

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_cpuprofile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};
-use tracemill_trace::Limits;
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
+use tracemill_trace::Limits;
 use tracemill_trace::order::{Gather, Order, Sorter};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashSet;

@@ -47,7 +47,7 @@ impl PerfettoDraft {
     /// # Errors
     /// As [`merge`].
     pub fn read(sources: &[Source], config: &Config) -> Result<Self, Error> {
-        let draft = Draft::new(&config.tmp_dir)?;
+        let draft = Draft::new(&config.limits.tmp_dir)?;
         let mut config = config.clone();
         config.viewer = ViewerRules { viewer: Some(CheckFor::Perfetto), overlaps: Overlaps::Spill };
         let output = OutputConfig { format: None, ..draft.output() };

@@ -219,7 +219,7 @@ fn there_is_one_exact_answer() {
         let usual = read(&text, Times::Exact, &config());
         assert!(usual.origin().is_some());
         let mut config = Config::new(1 + rng.index(4), 256 << 20, std::env::temp_dir());
-        let shares = config.shares();
+        let shares = config.limits.shares();
         let (chunk, segment) = (64 + rng.index(500), 64 + rng.index(500));
         config.limits.shares = Some(Shares { chunk, segment, index: 2000, ..shares });
         let other = read(&text, Times::Exact, &config);

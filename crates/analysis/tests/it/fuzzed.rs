@@ -47,7 +47,7 @@ pub(crate) fn analysis(input: &[u8]) {
     let how = (knob(0), knob(1));
     let usual = answer(input, &Config::new(1, 64 << 20, std::env::temp_dir()), how);
     let mut config = Config::new(3, 64 << 20, std::env::temp_dir());
-    let shares = config.shares();
+    let shares = config.limits.shares();
     let (chunk, segment) = (64 + 8 * usize::from(knob(2)), 64 + 8 * usize::from(knob(3)));
     // records on disk one by one, or a few at a time
     let index = if knob(3) & 2 == 0 { u64::from(knob(2)) * 100 } else { shares.index };

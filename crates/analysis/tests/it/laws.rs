@@ -204,7 +204,7 @@ fn inputs_are_read_once_for_calls_and_a_merge() {
             config.clocks.align = Align::Auto;
         }
         if rng.below(2) == 0 {
-            config.limits.shares = Some(Shares { index: 2000, ..config.shares() });
+            config.limits.shares = Some(Shares { index: 2000, ..config.limits.shares() });
         }
         let written = |report: MergeReport, bytes: Arc<Mutex<Vec<u8>>>| {
             let of_input = |own: &InputReport| (own.name.clone(), own.events, own.span);
@@ -370,7 +370,7 @@ fn calls_are_the_same_whenever_they_are_made() {
         let rules = ReadRules { as_stored: true, ..ReadRules::default() };
         let mut config = config();
         if seed % 2 == 0 {
-            config.limits.shares = Some(Shares { index: 2000, ..config.shares() });
+            config.limits.shares = Some(Shares { index: 2000, ..config.limits.shares() });
         }
         let kept = Trace::read(&[source(0, text.as_bytes())], rules, &config).expect("a trace");
         for shape in SHAPES {

@@ -250,7 +250,7 @@ fn there_is_one_answer() {
         let query = Asked::any(&mut rng).query(Shape::BottomUp { levels: 6 }, Per::All);
         let usual = tables(&read(&text, &config()), &query);
         let mut config = Config::new(1 + rng.index(4), 256 << 20, std::env::temp_dir());
-        let shares = config.shares();
+        let shares = config.limits.shares();
         let (chunk, segment) = (64 + rng.index(500), 64 + rng.index(500));
         config.limits.shares = Some(Shares { chunk, segment, ..shares });
         let other = tables(&read(&text, &config), &query);

@@ -291,8 +291,11 @@ mod tests {
         assert_eq!(args.input.inputs, [PathBuf::from("a"), PathBuf::from("-")]);
         assert_eq!(args.output.target(), Target::File { path: "x".into(), replace: true });
         let config = args.config().unwrap();
-        assert_eq!((config.threads, config.memory, config.strict), (3, 64 << 20, true));
-        assert_eq!(config.tmp_dir, PathBuf::from("/t"));
+        assert_eq!(
+            (config.limits.threads, config.limits.memory, config.limits.strict),
+            (3, 64 << 20, true)
+        );
+        assert_eq!(config.limits.tmp_dir, PathBuf::from("/t"));
         assert_eq!(merge("-j4").unwrap().common.limits.threads, Some(4));
     }
 

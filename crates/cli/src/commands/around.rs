@@ -18,15 +18,15 @@ use tracemill_trace::run::words::plural;
 pub(super) fn note_limits(args: &LimitArgs, config: &Config, messages: &Messages) {
     let by =
         |given: bool, flag: &'static str, usual: &'static str| if given { flag } else { usual };
-    let tier = config.tier.unwrap_or_else(Tier::best);
+    let tier = config.limits.tier.unwrap_or_else(Tier::best);
     messages.note(&format!(
         "{} ({}), scan by {tier} ({}), at most {} of heap ({}), temporary files in {} ({})",
-        plural(config.threads as u64, "thread"),
+        plural(config.limits.threads as u64, "thread"),
         by(args.threads.is_some(), "-@", "all processors"),
         by(args.tier.is_some(), "--tier", "the fastest of this processor"),
-        human(config.memory),
+        human(config.limits.memory),
         by(args.memory.is_some(), "-m", "a quarter of the memory"),
-        config.tmp_dir.display(),
+        config.limits.tmp_dir.display(),
         by(args.tmp_dir.is_some(), "-T", "the system's"),
     ));
 }
@@ -110,7 +110,7 @@ pub(super) fn report_place(
 
 /// What went to disk besides the output, for `-v`: what had no room in memory, and so many bytes of inputs.
 pub(super) fn on_disk(config: &Config, spilled: Option<String>, spooled: u64) -> Vec<String> {
-    let tmp_dir = config.tmp_dir.display();
+    let tmp_dir = config.limits.tmp_dir.display();
     let full = |what| format!("{what} went to {tmp_dir}, because the memory budget (-m) was full");
     let of_inputs = || format!("{} of pipes and packed inputs went to {tmp_dir}", human(spooled));
     spilled.map(full).into_iter().chain((spooled > 0).then(of_inputs)).collect()

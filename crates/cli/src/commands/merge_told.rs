@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn decisions_are_said_where_there_were_any() {
         let config = crate::args::test_config();
-        let mut report = MergeReport::new(&config);
+        let mut report = MergeReport::new(&config.limits);
         assert_eq!(decisions(&report, &config), [""; 0]);
         (report.spilled_runs, report.run.spooled_bytes, report.delayed_chunks) = (1, 2048, 3);
         report.copies = 4;

@@ -99,7 +99,7 @@ fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
     let by_index = of_index(report.index.as_ref(), report.index_unused, &report.inputs);
     by_index.iter().for_each(|text| messages.note(text));
     if report.spills > 0 {
-        let (times, tmp_dir) = (plural(report.spills, "time"), config.tmp_dir.display());
+        let (times, tmp_dir) = (plural(report.spills, "time"), config.limits.tmp_dir.display());
         let text = format!(
             "wrote places of chunks to {tmp_dir} {times}, because the memory budget (-m) was full"
         );

@@ -43,7 +43,7 @@ impl<'a> Running<'a> {
         let start = Instant::now();
         let caller = messages.caller().cloned().unwrap_or_default();
         let mut config = flags.common.limits.config(flags.input, &caller.progress)?;
-        config.cancel = caller.cancel;
+        config.limits.cancel = caller.cancel;
         let sources = flags.input.sources_and(listed)?;
         Ok(Running { flags, messages, config, sources, start })
     }
@@ -61,7 +61,7 @@ impl<'a> Running<'a> {
     ) -> Result<T, Failure> {
         let is_shown = self.messages.caller().is_none();
         let watch = is_shown
-            .then(|| Watch::start(&self.flags.common.messages, &self.config.progress))
+            .then(|| Watch::start(&self.flags.common.messages, &self.config.limits.progress))
             .flatten();
         let done = work(&self.sources, &self.config);
         drop(watch);

@@ -75,7 +75,7 @@ fn tell_parts(
 /// What the run decided, for `-v`.
 fn decisions(report: &SplitReport, config: &Config) -> Vec<String> {
     let mut texts = vec![plural(report.parts.len() as u64, "part")];
-    let tmp_dir = config.tmp_dir.display();
+    let tmp_dir = config.limits.tmp_dir.display();
     if report.spills > 0 {
         let times = plural(report.spills, "time");
         texts.push(format!(

@@ -67,7 +67,7 @@ impl<'a> Writing<'a> {
         compression: Compression,
         report: Option<Place>,
     ) -> Self {
-        running.config.repair = trace.repair;
+        running.config.limits.repair = trace.repair;
         Writing { running, trace, compression, report, indexed: Vec::new() }
     }
 

@@ -29,12 +29,12 @@ pub(crate) fn base<'r>(
 ) -> Object<'r> {
     let Run { config, elapsed } = run;
     let mut all = Object::from([
-        ("threads", json!(config.threads)),
-        ("tier", json!(config.tier.unwrap_or_else(Tier::best).name())),
-        ("memory", json!(config.memory)),
-        ("tmp_dir", json!(config.tmp_dir.to_string_lossy())),
-        ("strict", json!(config.strict)),
-        ("repair", json!(config.repair)),
+        ("threads", json!(config.limits.threads)),
+        ("tier", json!(config.limits.tier.unwrap_or_else(Tier::best).name())),
+        ("memory", json!(config.limits.memory)),
+        ("tmp_dir", json!(config.limits.tmp_dir.to_string_lossy())),
+        ("strict", json!(config.limits.strict)),
+        ("repair", json!(config.limits.repair)),
     ]);
     all.extend(decisions);
     let mut report = Object::from([

@@ -113,7 +113,7 @@ pub fn index(
     wanted: &IndexConfig,
     config: &Config,
 ) -> Result<Vec<IndexReport>, Error> {
-    config.check()?;
+    config.limits.check()?;
     let inputs = input::expand(sources)?;
     let (mut reports, mut warnings) = (Vec::new(), Vec::new());
     for input in &inputs {
@@ -183,7 +183,7 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     if wanted.verify {
         let old = before.as_ref().ok().and_then(Option::as_ref);
         let same = same(old.map_or(&[], |old| &old[..]), &mut made);
-        report.is_same = Some(same.map_err(|e| Error::scratch(&config.tmp_dir, e))?);
+        report.is_same = Some(same.map_err(|e| Error::scratch(&config.limits.tmp_dir, e))?);
         report.bytes = old.map_or(0, |old| old.len() as u64);
         return Ok(report);
     }
@@ -213,7 +213,7 @@ fn read(
         let (input, how) = (source.to_string(), "was written to".to_owned());
         return Err(ErrorKind::Changed { input, how }.into());
     }
-    let made = make(&built, now, &config.tmp_dir, config.threads)?;
+    let made = make(&built, now, &config.limits.tmp_dir, config.limits.threads)?;
     Ok((built, made))
 }
 
@@ -234,11 +234,11 @@ pub(crate) fn make_or_hold(
     let (_, mut made) = read(source, &now, Some(seen), config)?;
     let Err(why) = target.and_then(|target| write(&mut made, &target)) else { return Ok(None) };
     let mut held = || {
-        let mut file = Temporary::new(&config.tmp_dir)?;
+        let mut file = Temporary::new(&config.limits.tmp_dir)?;
         made.write_to(&mut file)?;
         file.map()
     };
-    let bytes = held().map_err(|e| Error::scratch(&config.tmp_dir, e))?;
+    let bytes = held().map_err(|e| Error::scratch(&config.limits.tmp_dir, e))?;
     Ok(bytes.map(|bytes| (bytes, why)))
 }
 

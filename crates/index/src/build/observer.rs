@@ -92,7 +92,7 @@ pub(super) fn build(
     let Packing::Members(file) = packing else {
         let Scanned { inputs, index, .. } = scan(sources, config, Elsewhere, &mut build)?;
         inputs.check_unchanged()?;
-        return build.finish(&inputs, index, config.threads);
+        return build.finish(&inputs, index, config.limits.threads);
     };
     // another thread finds the members while the input is read
     let read = || scan(sources, config, Elsewhere, build);
@@ -101,26 +101,26 @@ pub(super) fn build(
     build.restarts = restarts.filter(|all| all.len() > 1).unwrap_or_default();
     build.has_parts = !build.restarts.is_empty();
     inputs.check_unchanged()?;
-    build.finish(&inputs, index, config.threads)
+    build.finish(&inputs, index, config.limits.threads)
 }
 
 impl Build {
     /// Nothing yet, of a text of about so many bytes, parts of which can be read or not.
     fn new(text: u64, restarts: &[Restart], has_parts: bool, config: &Config) -> Self {
-        let share = config.shares().index / 16;
-        let granules = SpillVec::new(&config.tmp_dir, share);
-        let drawn = has_parts.then(|| AllDrawn::new(text, granules, config.table_quota()));
+        let share = config.limits.shares().index / 16;
+        let granules = SpillVec::new(&config.limits.tmp_dir, share);
+        let drawn = has_parts.then(|| AllDrawn::new(text, granules, config.limits.table_quota()));
         let wanted = InfoConfig { top: TOP, full: false, self_times: true };
         Build {
             info: InfoAccumulator::new(wanted, config),
-            granules: AllGranules::new(SpillVec::new(&config.tmp_dir, share)),
-            places: SpillVec::new(&config.tmp_dir, share),
-            spans: AllSpans::new(text, share, config, config.open_quota()),
-            streams: AllStreams::new(SpillVec::new(&config.tmp_dir, share)),
+            granules: AllGranules::new(SpillVec::new(&config.limits.tmp_dir, share)),
+            places: SpillVec::new(&config.limits.tmp_dir, share),
+            spans: AllSpans::new(text, share, &config.limits, config.limits.open_quota()),
+            streams: AllStreams::new(SpillVec::new(&config.limits.tmp_dir, share)),
             drawn,
             seen: None,
             bounds: Times::NONE,
-            tier: config.tier.unwrap_or_else(Tier::best),
+            tier: config.limits.tier.unwrap_or_else(Tier::best),
             has_parts,
             restarts: if has_parts { restarts.to_vec() } else { Vec::new() },
             has_profiles: false,

@@ -100,7 +100,7 @@ impl DrawnIndex {
         let Some(file) = index_file_of(std::slice::from_ref(source), config)? else {
             return Ok(DrawnState::Cannot(Unused::Packed));
         };
-        if config.strict {
+        if config.limits.strict {
             return Ok(DrawnState::Cannot(Unused::Strict));
         }
         let opened = map_index(&file).and_then(|bytes| Self::of(source, &file, bytes));

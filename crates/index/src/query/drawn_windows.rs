@@ -3,7 +3,6 @@
 //! Of a packed trace the stretches that hold these are unpacked, into a file of holes that is forgotten with what was read of it. So what is
 //! unpacked at a time is bounded, and windows for which it would be too much are not read.
 
-use tracemill_trace::Limits;
 use super::drawn_index::DrawnIndex;
 use super::lookup::{Granules, Lookup, Row};
 use super::ranges::IndexedInput;
@@ -15,6 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use tracemill_join::read_plan::ReadPlan;
 use tracemill_tokenizer::Cursor;
+use tracemill_trace::Limits;
 use tracemill_trace::input::packed::unpack;
 use tracemill_trace::read::pieces::Piece;
 use tracemill_trace::run::error::{Error, ErrorKind};

@@ -29,6 +29,6 @@ pub(crate) fn profile_plan(
             false => Vec::new(),
         };
         // no block: events of profiles and names are read one by one
-        input.small_plan(lookup, &(i64::MIN..i64::MIN), events, config)
+        input.small_plan(lookup, &(i64::MIN..i64::MIN), events, &config.limits)
     })
 }

@@ -1,6 +1,5 @@
 //! Queries of the index of the one input of a run: each returns a plan, or why the run scans its inputs.
 
-use tracemill_trace::Limits;
 use super::index_file::{check_named, index_file_of, map_index, open_index, unused_of_several};
 use super::lookup::{Granules, Lookup, Single};
 use crate::format::{Index, IndexError};
@@ -10,6 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use tracemill_join::config::Config;
 use tracemill_join::read_plan::{IndexFile, IndexOutcome, Planned, ReadPlan, Stop, Unused};
+use tracemill_trace::Limits;
 use tracemill_trace::input::packed::Restart;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::read::pieces::Chosen;
@@ -51,7 +51,7 @@ pub(super) fn query_ranges<T>(
     plan: impl FnOnce(&IndexedInput, &Lookup<'_, '_>) -> Result<T, Stop>,
 ) -> Result<Planned<T>, Error> {
     query(sources, config, |file| {
-        if config.strict {
+        if config.limits.strict {
             check_named(file)?;
             return Err(if file.index.is_file() { Unused::Strict.into() } else { Stop::Missing });
         }

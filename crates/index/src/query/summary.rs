@@ -21,7 +21,7 @@ pub(crate) fn summary(
 ) -> Result<Planned<IndexedReport>, Error> {
     query(sources, config, |file| {
         // an index knows nothing of args, and its scan has not looked at every byte
-        if wanted.full || config.strict || !config.profiles.pid_tid.is_empty() {
+        if wanted.full || config.limits.strict || !config.profiles.pid_tid.is_empty() {
             return if file.is_named { check_named(file) } else { Ok(()) }.and(Err(Stop::Missing));
         }
         let bytes = map_index(file)?;

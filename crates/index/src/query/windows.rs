@@ -54,11 +54,11 @@ pub(crate) fn window_plan(
         let mut events = lookup.spans(&times, edges, &mut long_pairs)?.ok_or(Unused::Tied)?;
         let (mut streams, mut chunks) = (HashSet::default(), None);
         if input.windows.has_profiles {
-            let wanted = chunks::wanted(lookup, &windows, edges, BASE, config)?;
+            let wanted = chunks::wanted(lookup, &windows, edges, BASE, &config.limits)?;
             (streams, chunks) = (wanted.first, Some(Arc::new(wanted.known)));
             events.extend(wanted.events);
         }
-        let mut read = input.small_plan(lookup, &times, events, config)?;
+        let mut read = input.small_plan(lookup, &times, events, &config.limits)?;
         read.report.span = Some((bounds.first, bounds.last));
         let only_by_name = input.windows.has_crossings;
         Ok(WindowPlan { read, bounds, windows, times, long_pairs, streams, chunks, only_by_name })

@@ -29,7 +29,6 @@ mod walk;
 pub use report::{CheckReport, Finding, FoundAt, FoundEvent};
 pub use rules::{Severity, check_rules};
 
-use tracemill_trace::Limits;
 use look::{CheckLook, frame_id};
 use order::Orders;
 use records::{Grouped, Runs, heap, sort, write_run};
@@ -44,6 +43,7 @@ use tracemill_join::config::{CheckFor, Config, THREADS};
 use tracemill_join::input_set::InputSet;
 use tracemill_join::inputs::scan;
 use tracemill_tokenizer::{Form, members, string_is};
+use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::{KeyValue, count};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{
@@ -67,7 +67,8 @@ use viewers::Browser;
 /// profiles the call trees of as many as there are threads.
 ///
 /// ```
-/// use tracemill_pipeline::{CheckFor, Config, Source};
+/// use tracemill_join::config::{CheckFor, Config};
+/// use tracemill_trace::Source;
 /// use tracemill_inspect::check::check;
 /// # let folder = tempfile::tempdir()?;
 /// # let trace = folder.path().join("trace.json");
@@ -87,7 +88,7 @@ pub fn check(
     viewers: &[CheckFor],
     config: &Config,
 ) -> Result<CheckReport, Error> {
-    config.check()?;
+    config.limits.check()?;
     match viewers.contains(&CheckFor::Devtools) {
         true => run::<true>(sources, viewers, config),
         false => run::<false>(sources, viewers, config),
@@ -101,7 +102,7 @@ fn run<const DEVTOOLS: bool>(
 ) -> Result<CheckReport, Error> {
     let places = InputSet::places(sources, config)?;
     let recordings = places.iter().map(|place| place.recording() as u64).collect();
-    let checker = Checker::<DEVTOOLS>::new(recordings, config);
+    let checker = Checker::<DEVTOOLS>::new(recordings, &config.limits);
     let Scanned { inputs, observed: mut checker, .. } = scan(sources, config, Nothing, checker)?;
     checker.end_input();
     let runs = checker.end_records()?;
@@ -110,9 +111,11 @@ fn run<const DEVTOOLS: bool>(
     let store = &inputs.store().with_long(&long);
     let ground = InputMap::new(&inputs);
     let suspects = Suspects::of(&checker.profiles);
-    let judge = |number| suspects.judge(number, store, config);
-    let quota = &config.quota(config.memory / 2 / config.threads.max(1) as u64);
-    let (tallies, judged) = walk::walk(&runs, config.threads, quota, suspects.count(), judge)?;
+    let judge = |number| suspects.judge(number, store, &config.limits);
+    let quota =
+        &config.limits.quota(config.limits.memory / 2 / config.limits.threads.max(1) as u64);
+    let (tallies, judged) =
+        walk::walk(&runs, config.limits.threads, quota, suspects.count(), judge)?;
     let verdict = suspects.verdict(&judged.into_iter().collect::<Result<Vec<_>, _>>()?);
     drop(runs);
     checker.tallies.append(&tallies);
@@ -121,7 +124,7 @@ fn run<const DEVTOOLS: bool>(
     checker.note_profiles(&verdict);
     let flaws = verdict.flaws;
     let start_ns = checker.times.bounds().map(|bounds| bounds.start);
-    let asked = (viewers, config.strict, start_ns);
+    let asked = (viewers, config.limits.strict, start_ns);
     let read = (&inputs, &ground, store);
     let report = report::assemble(&checker.tallies, checker.spots, flaws, read, asked);
     // the report quotes what it finds, so this is said of its quotes too

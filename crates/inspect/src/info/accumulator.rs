@@ -1,6 +1,5 @@
 //! The findings of all parts, added up in the order of the inputs.
 
-use tracemill_trace::Limits;
 use super::ledger::{Ledger, TopEntries, Totals};
 use super::look::{AtZero, InfoLook, InfoNeeds, LETTERS, Moment, text_of_key};
 use super::needs::InfoConfig;
@@ -21,6 +20,7 @@ use tracemill_join::input_set::InputPlace;
 use tracemill_join::inputs::of_inputs;
 use tracemill_join::report::reported_losses::MOST;
 use tracemill_tokenizer::Form;
+use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::{self, Document};
 use tracemill_trace::event::metadata::Names;
 use tracemill_trace::event::thread_table::ids_of_key;
@@ -92,9 +92,9 @@ struct PlacedEvent {
 impl InfoAccumulator {
     /// Creates an accumulator that counts what is wanted.
     pub fn new(wanted: InfoConfig, config: &Config) -> Self {
-        let index = config.shares().index;
+        let index = config.limits.shares().index;
         let limit = index / 8;
-        let ledger = || Ledger::new(limit, &config.tmp_dir);
+        let ledger = || Ledger::new(limit, &config.limits.tmp_dir);
         InfoAccumulator {
             wanted,
             too_many: Arc::new(AtomicBool::new(!wanted.full && !wanted.self_times)),
@@ -102,7 +102,7 @@ impl InfoAccumulator {
             bare_starts: 0,
             reported_losses: Vec::new(),
             uncategorised: 0,
-            config: config.clone(),
+            config: config.limits.clone(),
             limit,
             events: 0,
             bytes: 0,
@@ -121,7 +121,7 @@ impl InfoAccumulator {
             names: ledger(),
             cats: ledger(),
             args: ledger(),
-            slices: Slices::new(index / 2, &config.tmp_dir),
+            slices: Slices::new(index / 2, &config.limits.tmp_dir),
             titles: Names::default(),
             profiles: Profiles::default(),
             places: Vec::new(),

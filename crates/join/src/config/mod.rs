@@ -4,7 +4,6 @@ pub mod id_set;
 pub mod pattern;
 
 use crate::config::pattern::Pattern;
-use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
 use tracemill_cpuprofile::ProfileInputs;
@@ -15,8 +14,6 @@ use tracemill_trace::run::limits::Limits;
 use tracemill_trace::time::factor::Factor;
 
 /// What a run is told: its limits, and what it does about inputs that differ.
-///
-/// Its limits are read as fields of it: `config.threads` is `config.limits.threads`.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// What it may take.
@@ -45,20 +42,6 @@ pub enum IndexUse {
     Auto,
     /// This one, which must be that of the one input.
     File(PathBuf),
-}
-
-impl Deref for Config {
-    type Target = Limits;
-
-    fn deref(&self) -> &Limits {
-        &self.limits
-    }
-}
-
-impl DerefMut for Config {
-    fn deref_mut(&mut self) -> &mut Limits {
-        &mut self.limits
-    }
 }
 
 pub use tracemill_trace::event::pairing::OPEN;

@@ -77,10 +77,10 @@ impl InputSet {
         config: &Config,
         observer: O,
     ) -> Result<InputSet, Error> {
-        config.check()?;
+        config.limits.check()?;
         let mut wholes = CpuprofileInputs::new(config);
         let times = may_be_several(sources).then(TimesOnly::default);
-        let scan = Scan::new(sources, config, &mut wholes).keep(times);
+        let scan = Scan::new(sources, &config.limits, &mut wholes).keep(times);
         let Scanned { inputs, index, observed } =
             scan.observe(observers(sources, config, observer)).run()?;
         InputSet::new((inputs, index.documents), observed, wholes, config)
@@ -104,7 +104,7 @@ impl InputSet {
             return Err(Error::usage(problem, None));
         }
         let places = InputSet::read(sources, config, ())?.places;
-        config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+        config.limits.progress.bytes_scanned.store(0, Ordering::Relaxed);
         Ok(places)
     }
 
@@ -148,7 +148,7 @@ impl InputSet {
         let facts = watch.map(facts_of).unwrap_or_default();
         let (places, of_clocks) = places_of(facts, &documents, &inputs, config)?;
         let warnings = of_inputs(&inputs).chain(of_clocks).collect();
-        let stacks = StackSamples::read(&documents, &inputs.store(), &config.table_quota())?;
+        let stacks = StackSamples::read(&documents, &inputs.store(), &config.limits.table_quota())?;
         let (wholes, config) = (wholes.found, config.clone());
         Ok(InputSet { inputs, warnings, streams, documents, wholes, stacks, places, config })
     }
@@ -156,10 +156,10 @@ impl InputSet {
 
 /// Creates the observers of a scan for an input set.
 pub fn observers<O: Observer>(sources: &[Source], config: &Config, observer: O) -> SetObservers<O> {
-    let quota = Arc::new(config.table_quota());
+    let quota = Arc::new(config.limits.table_quota());
     let watch = may_be_several(sources).then(|| input_watch(config, true, &quota));
-    let share = config.shares().index;
-    let streams = Streams::new(Room { decoded: share / 4, places: share / 8 }, config);
+    let share = config.limits.shares().index;
+    let streams = Streams::new(Room { decoded: share / 4, places: share / 8 }, &config.limits);
     RecordedOnly::new((streams, watch, observer))
 }
 

@@ -227,8 +227,8 @@ impl Pieces<'_> {
             group.chunks().iter().for_each(|entry| show(contents.get(entry)));
             return Ok(());
         }
-        let limit = config.shares().index / 8 / config.threads.max(1) as u64;
-        let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
+        let limit = config.limits.shares().index / 8 / config.limits.threads.max(1) as u64;
+        let space = SortSpace { limit, tmp_dir: &config.limits.tmp_dir };
         let ordered = order_chunks(group.chunks(), order, &mut contents, space)?;
         ordered.each(order, |entry| {
             show(contents.get(entry));

@@ -49,7 +49,7 @@ pub fn reader_options(config: &Config) -> (Limits, ProfileReader) {
     let for_devtools = config.viewer.viewer == Some(CheckFor::Devtools);
     let profiles = ProfileReader::new(&config.profiles, one_process, for_devtools);
     // viewers refuse what is not JSON, so everything that can be repaired is
-    let repair = config.repair || config.viewer.viewer.is_some();
+    let repair = config.limits.repair || config.viewer.viewer.is_some();
     let limits = Limits { repair, ..config.limits.clone() };
     (limits, profiles)
 }

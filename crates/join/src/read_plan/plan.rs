@@ -1,12 +1,12 @@
 //! Byte ranges of one input, read in place of all of it, and the proof that they hold what the index says.
 
-use tracemill_trace::Limits;
 use super::event_sum::event_sum;
 use super::index_file::{IndexFile, IndexOutcome, Stop};
 use crate::config::Config;
 use crate::inputs;
 use std::sync::atomic::Ordering;
 use tracemill_tokenizer::Event;
+use tracemill_trace::Limits;
 use tracemill_trace::input::packed::Stretch;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
@@ -54,7 +54,7 @@ impl ReadPlan {
         let observers = (EventSum::default(), observer);
         let scanned = inputs::scan_pieces(&self.source, &self.ranges, config, keep, observers);
         let Ok(Scanned { mut inputs, index, observed: (sum, observed) }) = scanned else {
-            return config.cancel.check().map(|()| None);
+            return config.limits.cancel.check().map(|()| None);
         };
         let is_one = matches!((&index.documents[..], &inputs.reports[..]), ([_], [_]));
         let lost = inputs.reports.iter().map(InputReport::lost).sum::<u64>();

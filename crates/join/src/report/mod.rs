@@ -6,12 +6,12 @@ pub mod reported_losses;
 pub mod rows;
 pub mod warning;
 
-use tracemill_trace::Limits;
-use crate::config::{CheckFor};
+use crate::config::CheckFor;
 use crate::report::warning::{AnnotationDrop, Warning};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use tracemill_tokenizer::Tier;
+use tracemill_trace::Limits;
 use tracemill_trace::output::target::{Format, Style};
 use tracemill_trace::run::losses::InputReport;
 

@@ -7,7 +7,7 @@ use tracemill_tokenizer::Tier;
 /// An id as it was written: a number if it is an integer that JSON carries exactly, else text; null if it is missing.
 ///
 /// ```
-/// use crate::report::rows::WrittenId;
+/// use tracemill_join::report::rows::WrittenId;
 ///
 /// let row = |id| serde_json::to_string(&WrittenId(id)).unwrap();
 /// assert_eq!((row("12"), row("\"Spans\"")), ("12".into(), "\"Spans\"".into()));

@@ -11,7 +11,7 @@ use tracemill_trace::run::error::Error;
 /// A criterion on a value in `args`: its path, and what it must be.
 ///
 /// ```
-/// use crate::ArgsCriterion;
+/// use tracemill_pipeline::ArgsCriterion;
 ///
 /// let criterion: ArgsCriterion = "data.type=mousedown".parse()?;
 /// assert_eq!(criterion.as_str(), "data.type=mousedown");

@@ -11,7 +11,6 @@
 //! With a size to fit all this is done twice: the first time to count bytes by duration, from which follows how long
 //! something must last to stay. What never ends lasts longer than all else; it goes too where even that does not fit.
 
-use tracemill_trace::Limits;
 use super::Selection;
 use super::criteria::Criteria;
 use super::overlapped::Overlapped;
@@ -19,8 +18,9 @@ use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::threads::Thread;
 use super::undecided::{Role, Undecided};
 use std::path::Path;
-use tracemill_join::config::{OPEN};
+use tracemill_join::config::OPEN;
 use tracemill_join::report::warning::Warning;
+use tracemill_trace::Limits;
 use tracemill_trace::event::pairing::Begins;
 use tracemill_trace::order::{ExternalSorter, Lists, Order, SortedRecords};
 use tracemill_trace::run::error::Error;

@@ -30,7 +30,6 @@ mod threads;
 mod undecided;
 
 pub use args::ArgsCriterion;
-use tracemill_trace::Limits;
 use criteria::Criteria;
 use drop_args::DropArgs;
 use look::{FilterLook, Findings};
@@ -47,15 +46,14 @@ use tracemill_trace::observe::{
     EventIndex, InputOrder, Needs, Observer, Scanned, SealedChunk, Starter,
 };
 use tracemill_trace::order::{ExternalSorter, Order};
-use tracemill_trace::output;
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::time::bounds::Times;
+use tracemill_trace::{Limits, output};
 use tracemill_write::emit::streamed_output::{StreamPolicy, StreamedOutput};
-use tracemill_write::in_order::overlapped_copy;
-use tracemill_write::in_order::{ChosenEvents, InOrderWriter, ReadInputs};
+use tracemill_write::in_order::{ChosenEvents, InOrderWriter, ReadInputs, overlapped_copy};
 use tracemill_write::layout::Layout;
 use tracemill_write::patch::Patcher;
 use tracemill_write::trace_writer::EventCount;
@@ -79,17 +77,18 @@ impl FilterRun<'_> {
 
 /// See [`crate::filter()`]; for no viewer.
 pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport, Error> {
-    job.check(config)?;
+    job.check(&config.limits)?;
     let FilterRun { sources, filter, output } = job;
     // what changes is written by all threads when it is chosen
     let is_copied = filter.drop_args.is_empty();
-    let stream_policy = StreamPolicy::new(sources, output, config, move |format| {
+    let stream_policy = StreamPolicy::new(sources, output, &config.limits, move |format| {
         is_copied.then(|| Layout::of(format))
     });
-    let mut selection = Selection::new(Criteria::of(filter)?, config, stream_policy);
-    let may_begin = is_copied && sources.len() == 1 && overlapped_copy::is_possible(output, config);
+    let mut selection = Selection::new(Criteria::of(filter)?, &config.limits, stream_policy);
+    let may_begin =
+        is_copied && sources.len() == 1 && overlapped_copy::is_possible(output, &config.limits);
     selection.may_begin = (may_begin && !selection.criteria.needs.late).then_some((output, config));
-    write(job, scan(sources, config, keep(config), selection)?, config)
+    write(job, scan(sources, config, keep(&config.limits), selection)?, &config.limits)
 }
 
 /// Creates the index of events that stay for certain.
@@ -199,7 +198,7 @@ impl Selection<'_> {
     /// Writes the kept events of a chunk at once, if nothing undecided comes before them.
     fn write_at_once(&mut self, found: &Findings, chunk: &SealedChunk<'_>) {
         if let Some((output, config)) = self.may_begin.take() {
-            self.overlapped = Overlapped::begin(chunk.current, output, config);
+            self.overlapped = Overlapped::begin(chunk.current, output, &config.limits);
         }
         let fails = |begun: &mut Overlapped| !begun.push(found, &self.criteria, chunk);
         if self.overlapped.as_mut().is_some_and(fails) {

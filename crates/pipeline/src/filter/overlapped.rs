@@ -5,12 +5,12 @@
 //! before them, as producers write it: then they stay if that does. When all is read that is held against what
 //! [`decide`](super::decide) says, which knows every `Profile` event of a profile.
 
-use tracemill_trace::Limits;
 use super::criteria::Criteria;
 use super::look::Findings;
 use super::reason::PASSES;
 use super::undecided::{Role, Undecided};
 use std::collections::HashMap;
+use tracemill_trace::Limits;
 use tracemill_trace::observe::SealedChunk;
 use tracemill_trace::output::Length;
 use tracemill_trace::output::target::OutputConfig;

@@ -55,9 +55,9 @@ pub fn join(
         output::check(output, &sources.iter().collect::<Vec<_>>())?;
     }
     let config = Config { viewer: ViewerRules::default(), ..config.clone() };
-    let draft = Draft::new(&config.tmp_dir)?;
+    let draft = Draft::new(&config.limits.tmp_dir)?;
     let merged = merge(sources, &draft.output(), &config).map_err(|error| draft.error(error))?;
-    config.progress.restart();
+    config.limits.progress.restart();
     // parts are named by the first input
     let name = sources[0].path().display().to_string();
     Ok(Some(JoinedInputs { source: draft.source(&name)?, merged }))

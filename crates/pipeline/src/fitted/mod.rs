@@ -23,14 +23,14 @@ use tracemill_trace::run::error::Error;
 /// What the verb is told: it writes for nobody, and what it writes is JSON, as all that is for a viewer.
 pub(crate) fn plain(config: &Config) -> Config {
     let mut plain = Config { viewer: ViewerRules::default(), ..config.clone() };
-    plain.repair = true;
+    plain.limits.repair = true;
     plain
 }
 
 /// What the merge is told: names and clocks are settled.
 fn settled(config: &Config) -> Config {
     let (identity, clocks) = (IdentityRules::default(), ClockRules::default());
-    config.progress.restart();
+    config.limits.progress.restart();
     Config { identity, clocks, ..config.clone() }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn draft<R>(
     config: &Config,
     write: impl FnOnce(&OutputConfig, &Config) -> Result<R, Error>,
 ) -> Result<(R, Source), Error> {
-    let draft = Draft::new(&config.tmp_dir)?;
+    let draft = Draft::new(&config.limits.tmp_dir)?;
     let to = OutputConfig { format: output.format, ..draft.output() }.called_like(output);
     let report = write(&to, &plain(config)).map_err(|error| draft.error(error))?;
     Ok((report, draft.source(name)?))

@@ -1,6 +1,5 @@
 //! The verbs that write a trace, for a viewer or for nobody.
 
-use tracemill_trace::Limits;
 use super::{draft, fit};
 use crate::convert::convert as convert_plain;
 use crate::filter::{Filter, FilterRun, filter as filter_plain};
@@ -13,10 +12,10 @@ use tracemill_join::read_plan::{IndexOutcome, Planned, WindowPlan};
 use tracemill_join::report::warning::Warning;
 use tracemill_join::report::{ConvertReport, FilterReport, MergeReport};
 use tracemill_trace::input::source::Source;
-use tracemill_trace::output;
 use tracemill_trace::output::target::{Compression, OutputConfig, Style};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::time::windows::{Edges, TimeWindow};
+use tracemill_trace::{Limits, output};
 
 /// Times that the events for a size are chosen anew: twice was the most in tests.
 const TRIES: usize = 16;
@@ -85,7 +84,7 @@ pub fn slice_planned(
     planned: Planned<WindowPlan>,
     config: &Config,
 ) -> Result<SliceReport, Error> {
-    job.check(config)?;
+    job.check(&config.limits)?;
     if config.viewer.viewer.is_none() {
         return slice_plain(job, planned, config);
     }
@@ -138,9 +137,9 @@ pub fn convert(
     if viewer.is_none() && config.clocks.rebase.is_none() {
         return convert_plain(sources, style, output, config);
     }
-    check(sources, output, config)?;
+    check(sources, output, &config.limits)?;
     let mut merged = config.clone();
-    merged.repair |= viewer.is_some();
+    merged.limits.repair |= viewer.is_some();
     let made = |to: &OutputConfig, _: &Config| merge(sources, to, &merged);
     let (fitted, draft) = draft("what is merged to be converted", output, config, made)?;
     let output = OutputConfig { format: Some(fitted.run.format), ..output.clone() };
@@ -192,7 +191,7 @@ pub fn filter(
     if config.viewer.viewer.is_none() {
         return filter_plain(FilterRun { sources, filter: wanted, output }, config);
     }
-    check(sources, output, config)?;
+    check(sources, output, &config.limits)?;
     let matching = Filter { shrink_to: None, ..wanted.clone() };
     let filter = &matching;
     let write = |output: &OutputConfig, plain: &Config| {

@@ -12,12 +12,12 @@
 //! time overlaps nothing, as in `check`. Both events of a pair move, so that they pair there as they did. Of each lane the ends
 //! of what is open are kept; what is decided goes to disk, 16 bytes an event, by its number in the output.
 
-use tracemill_trace::Limits;
 use super::changes::{Change, Changes};
 use super::threads::{RenamedThreads, free, low_bits};
 use tracemill_join::config::{Config, OPEN, Overlaps};
 use tracemill_join::identity::key_of;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Mapped, Tier};
+use tracemill_trace::Limits;
 use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
 use tracemill_trace::event::name_key;
 use tracemill_trace::event::pairing::Begins;
@@ -127,11 +127,11 @@ pub(crate) fn find_overlaps<'e>(
     if rule == Overlaps::Keep {
         return Ok(Overlapping::default());
     }
-    let edits = Scratch::new(&config.tmp_dir);
-    let ends = SpillArray::new(&config.tmp_dir, config.shares().index / 4);
+    let edits = Scratch::new(&config.limits.tmp_dir);
+    let ends = SpillArray::new(&config.limits.tmp_dir, config.limits.shares().index / 4);
     let (spelled, lanes) = (ThreadTable::default(), HashMap::default());
     let (threads, known) = (Vec::new(), Vec::new());
-    let (begun, heap, quota) = (0, 0, config.open_quota());
+    let (begun, heap, quota) = (0, 0, config.limits.open_quota());
     let mut walk = OverlapWalk {
         rule,
         new,
@@ -147,10 +147,12 @@ pub(crate) fn find_overlaps<'e>(
         quota,
     };
     if has_ends {
-        each_event(events, runs, config, |event, entry, _| walk.find_end(event, entry.time))?;
+        each_event(events, runs, &config.limits, |event, entry, _| {
+            walk.find_end(event, entry.time)
+        })?;
         walk.threads.iter_mut().for_each(|thread| thread.begins.clear());
     }
-    each_event(events, runs, config, |event, entry, index| walk.take(event, entry, index))?;
+    each_event(events, runs, &config.limits, |event, entry, index| walk.take(event, entry, index))?;
     walk.finish()
 }
 

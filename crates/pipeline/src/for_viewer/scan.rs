@@ -4,7 +4,6 @@
 //! quarter of the index' share), since what becomes of them stands elsewhere in the order. The tables grow with the
 //! threads; events of one thread after the other cost a comparison of two short texts.
 
-use tracemill_trace::Limits;
 use super::chunk::count_parts;
 use super::profiles::Profiles;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +11,7 @@ use std::sync::Arc;
 use tracemill_join::clock::{Clocks, shift_runs};
 use tracemill_join::config::{CheckFor, Config, THREADS};
 use tracemill_tokenizer::{Event, Field, Nanos};
+use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::json::{elements, member};
 use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
@@ -296,7 +296,7 @@ impl ViewerScan {
     /// viewer.
     pub(crate) fn new(config: &Config, quota: &Arc<Quota>) -> Option<Self> {
         let viewer = config.viewer.viewer?;
-        let special = Sorter::new(config.shares().index / 4, &config.tmp_dir);
+        let special = Sorter::new(config.limits.shares().index / 4, &config.limits.tmp_dir);
         Some(ViewerScan {
             viewer,
             special,

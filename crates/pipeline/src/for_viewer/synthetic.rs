@@ -1,6 +1,5 @@
 //! Events that are made of several others: a text in a temporary file, which is then scanned like one more input.
 
-use tracemill_trace::Limits;
 use super::around::around;
 use super::changes::{Change, Changes};
 use super::complete::complete;
@@ -9,9 +8,10 @@ use super::pairs::Pairs;
 use super::scan::ViewerFacts;
 use crate::repeated::LeftOut;
 use std::sync::Arc;
-use tracemill_join::config::{CheckFor};
+use tracemill_join::config::CheckFor;
 use tracemill_join::identity::Rewrite;
 use tracemill_tokenizer::{Field, Tier, fields_of};
+use tracemill_trace::Limits;
 use tracemill_trace::order::Order;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;

@@ -41,13 +41,13 @@ pub fn plan_merge(
     output: &OutputConfig,
     config: &Config,
 ) -> Result<MergeReport, Error> {
-    config.check()?;
+    config.limits.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     // what a viewer needs decides nothing of this
     let observers = observers(config, may_be_several(sources), false);
     let keep = TimesOnly::default().scaled(factors(config)).with_needs(Needs::WRITES);
     let Scanned { inputs, index, observed } = scan(sources, config, keep, observers)?;
-    let no_entries = |_| Sorter::new(config.shares().index, &config.tmp_dir);
+    let no_entries = |_| Sorter::new(config.limits.shares().index, &config.limits.tmp_dir);
     let scanned = ScannedInputs::new(index, no_entries, observed);
     let aligned = scanned.align_clocks(&inputs, &config.clocks)?;
     let mut renamed = aligned.resolve_ids(&inputs, &config.identity)?;

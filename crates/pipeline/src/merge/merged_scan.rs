@@ -52,7 +52,7 @@ pub fn scan_to_merge<O: Observer>(
     config: &Config,
     observer: O,
 ) -> Result<(InputSet, MergeIndex), Error> {
-    config.check()?;
+    config.limits.check()?;
     let (limits, profiles) = reader_options(config);
     let mut expand = Both { profiles, wholes: CpuprofileInputs::new(config) };
     let (keep, merge) = observe_beside_analysis(config);

@@ -23,12 +23,11 @@ pub(crate) use scanned::{MergeObservers, ScannedInputs, observe_beside_analysis}
 
 use tracemill_join::config::Config;
 use tracemill_join::report::MergeReport;
-use tracemill_trace::Limits;
 use tracemill_trace::input::source::Source;
-use tracemill_trace::output;
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::{Limits, output};
 use tracemill_write::trace_writer::TraceWriter;
 
 /// Merges `sources` into one trace in order of time ([`tracemill_trace::order`] has the whole rule); one source is sorted.
@@ -57,7 +56,7 @@ pub(crate) fn merge_window(
     output: &OutputConfig,
     config: &Config,
 ) -> Result<MergeReport, Error> {
-    config.check()?;
+    config.limits.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     let (inputs, scanned) = ScannedInputs::read(sources, config)?;
     write(scanned.opened_on(window), inputs, output, config)
@@ -75,20 +74,20 @@ pub(crate) fn write(
     let texts = renamed.take_texts();
     let store = renamed.store(&inputs, &texts);
     let mut ordered = renamed.order(&store, config)?;
-    let synthetic = ordered.synthesize(&store, &inputs, config)?;
-    let (ordered, store) = ordered.include(&synthetic, store, config)?;
+    let synthetic = ordered.synthesize(&store, &inputs, &config.limits)?;
+    let (ordered, store) = ordered.include(&synthetic, store, &config.limits)?;
     let (settled, contents) = ordered.settle(&store, &inputs, output, config)?;
     let mut events = settled.events(&store, contents.delays);
     let fixups = settled.fix_for_viewer(&mut events, config)?;
     let mut plan = settled.plan(events, contents.keys, contents.report.run);
     let changes = settled.changes(fixups.as_ref());
-    plan.annotate(&contents.annotations, &changes, config);
+    plan.annotate(&contents.annotations, &changes, &config.limits);
     if let Some(fixups) = &fixups {
         fixups.mend_keys(&mut plan.keys);
         plan.events.patchers.push(fixups);
     }
     // what is changed for a viewer is repaired by that
-    let repair = config.repair && fixups.is_none();
+    let repair = config.limits.repair && fixups.is_none();
     let limits = Limits { repair, ..config.limits.clone() };
     let run = TraceWriter::new(output, &limits).write(plan, &inputs)?;
     let mut report = MergeReport { run, ..contents.report };

@@ -1,6 +1,5 @@
 //! The fourth step of a merge: all events in order of time, with those that a viewer needs among them.
 
-use tracemill_trace::Limits;
 use super::renamed::Renamed;
 use super::settled::{Contents, Settled};
 use crate::for_viewer::{self, Changes, MergeContext, ViewerFacts};
@@ -11,6 +10,7 @@ use tracemill_join::identity::{RenamedUnit, push_provenance};
 use tracemill_join::report::warning::Warning;
 use tracemill_join::report::{IdentityReport, MergeReport};
 use tracemill_tokenizer::Event;
+use tracemill_trace::Limits;
 use tracemill_trace::observe::{EventIndex, Sorted};
 use tracemill_trace::order::{Lists, Order, Runs, Sorter};
 use tracemill_trace::output::target::{Format, OutputConfig};
@@ -110,12 +110,12 @@ impl Ordered {
         output: &OutputConfig,
         config: &Config,
     ) -> Result<(Settled, Contents<'p>), Error> {
-        let mut delays = self.find_delays(Order(store), config)?;
+        let mut delays = self.find_delays(Order(store), &config.limits)?;
         let Ordered { mut renamed, runs, lists, viewer, left_out, copies, changes, .. } = self;
         let scanned = &renamed.scanned;
         let documents = &scanned.documents;
         let annotations =
-            Annotations::read(documents, inputs, true, (store, &config.table_quota()))?;
+            Annotations::read(documents, inputs, true, (store, &config.limits.table_quota()))?;
         let mut keys = unite_renamed(documents, store, &mut renamed.names.rewrite);
         let kept = deduplicate(lists, store, &renamed.names.rewrite, &renamed.parts, config)?;
         let identity = renamed.identity_report(kept.events, inputs, config);
@@ -187,7 +187,7 @@ impl Renamed {
         identity: IdentityReport,
         config: &Config,
     ) -> MergeReport {
-        let mut run = begin_report(inputs, keys, format, config);
+        let mut run = begin_report(inputs, keys, format, &config.limits);
         run.warnings.append(&mut self.warnings);
         warn(keys, delays, &mut run);
         let profiles = inputs.reports.iter().any(|input| input.profiles > 0);
@@ -196,7 +196,7 @@ impl Renamed {
             run.warnings.push(Warning::HiddenProfiles);
         }
         let clocks = self.clocks.inputs.clone();
-        MergeReport { run, identity, clocks, ..MergeReport::new(config) }
+        MergeReport { run, identity, clocks, ..MergeReport::new(&config.limits) }
     }
 }
 

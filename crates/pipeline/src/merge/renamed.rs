@@ -127,19 +127,20 @@ impl Renamed {
         let mut viewer = found.map(|found| found.finish(store)).transpose()?;
         let special = |time| viewer.iter().flat_map(move |known| known.at(time));
         // equal events have equal times in the inputs
-        let mut left_out = scanned.repeated.decide(&self.parts, store, config, |time, each| {
-            runs.at(time).chain(special(time)).for_each(each);
-        })?;
+        let mut left_out =
+            scanned.repeated.decide(&self.parts, store, &config.limits, |time, each| {
+                runs.at(time).chain(special(time)).for_each(each);
+            })?;
         if self.clocks.change() {
-            shift_runs(&mut runs, &self.clocks, store, &config.tmp_dir)?;
+            shift_runs(&mut runs, &self.clocks, store, &config.limits.tmp_dir)?;
             if let Some(known) = &mut viewer {
-                known.shift(&self.clocks, store, config)?;
+                known.shift(&self.clocks, store, &config.limits)?;
             }
         }
         if config.identity.dedup {
             let special = viewer.iter().map(|known| &known.special);
             let all = Vec::from_iter([&runs].into_iter().chain(special));
-            left_out.add_equal(&all, &self.names.rewrite, Order(store), config)?;
+            left_out.add_equal(&all, &self.names.rewrite, Order(store), &config.limits)?;
         }
         let (copies, changes) = (left_out.events, Changes::default());
         Ok(Ordered { renamed: self, runs, lists, viewer, left_out, copies, changes, added: None })

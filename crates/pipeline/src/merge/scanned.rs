@@ -5,8 +5,7 @@ use crate::for_viewer::ViewerScan;
 use crate::repeated::RepeatWatch;
 use std::sync::Arc;
 use tracemill_join::config::Config;
-use tracemill_join::identity::UnitFacts;
-use tracemill_join::identity::may_be_several;
+use tracemill_join::identity::{UnitFacts, may_be_several};
 use tracemill_join::inputs::input_watch::{InputWatch, facts_of, input_watch};
 use tracemill_join::inputs::scan;
 use tracemill_trace::event::envelope::Document;
@@ -29,9 +28,9 @@ pub(crate) type MergeObservers = (InputWatch, Option<ViewerScan>, BrowserWatch, 
 /// Creates the observers of a merge of `several` inputs, or of one. Without `viewer` the inputs are
 /// read as for no viewer.
 pub(super) fn observers(config: &Config, several: bool, viewer: bool) -> MergeObservers {
-    let quota = Arc::new(config.table_quota());
+    let quota = Arc::new(config.limits.table_quota());
     let viewer = viewer.then(|| ViewerScan::new(config, &quota)).flatten();
-    let repeated = RepeatWatch::new(config);
+    let repeated = RepeatWatch::new(&config.limits);
     (input_watch(config, several, &quota), viewer, BrowserWatch::default(), repeated)
 }
 
@@ -43,7 +42,7 @@ pub(super) fn keep(config: &Config, others: Others) -> Sorted {
         Others::None => 2,
         Others::Analysis => 4,
     };
-    Sorted::new(config.shares().index / part, config).scaled(factors(config))
+    Sorted::new(config.limits.shares().index / part, &config.limits).scaled(factors(config))
 }
 
 /// Who shares the memory of the index with a merge.

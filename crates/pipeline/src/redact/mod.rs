@@ -14,7 +14,6 @@ mod rules;
 
 pub use rules::{Redaction, Secret};
 
-use tracemill_trace::Limits;
 use crate::convert::convert;
 use crate::fitted::plain;
 use rules::{ALSO, Counts, LONG, Rules};
@@ -23,6 +22,7 @@ use std::sync::{Mutex, PoisonError};
 use tracemill_join::config::Config;
 use tracemill_join::report::ConvertReport;
 use tracemill_tokenizer::unescape;
+use tracemill_trace::Limits;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::output::draft::Draft;
 use tracemill_trace::output::target::{OutputConfig, Style};
@@ -78,16 +78,16 @@ pub fn redact(
     output: &OutputConfig,
     config: &Config,
 ) -> Result<RedactReport, Error> {
-    config.check()?;
+    config.limits.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     let rules = Rules::of(redaction)?;
-    let draft = Draft::new(&config.tmp_dir)?;
+    let draft = Draft::new(&config.limits.tmp_dir)?;
     let to = OutputConfig { format: output.format, ..draft.output() }.called_like(output);
     let converted = convert(sources, Style::Keep, &to, &plain(config));
     let mut written = converted.map_err(|error| draft.error(error))?;
     let mapped = draft.map()?;
     let text = mapped.as_deref().unwrap_or_default();
-    let (counts, bytes) = write(text, &rules, output, config)?;
+    let (counts, bytes) = write(text, &rules, output, &config.limits)?;
     written.run.bytes = bytes;
     let names =
         [Secret::ALL[0].name(), Secret::ALL[1].name(), Secret::ALL[2].name(), "also", "long"];

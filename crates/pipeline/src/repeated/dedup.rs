@@ -37,8 +37,14 @@ pub(crate) fn deduplicate(
     if !all && parts.is_empty() {
         return Ok(Deduplicated { lists, events: 0, bytes: 0 });
     }
-    let sorter = || ExternalSorter::new(&config.tmp_dir, config.shares().index / 8, config.threads);
-    let tier = config.tier.unwrap_or_else(Tier::best);
+    let sorter = || {
+        ExternalSorter::new(
+            &config.limits.tmp_dir,
+            config.limits.shares().index / 8,
+            config.limits.threads,
+        )
+    };
+    let tier = config.limits.tier.unwrap_or_else(Tier::best);
     let mut patched = EventRewriter::new(&[rewrite], tier);
     let mut written = |place: Place| patched.apply(store.event(place), place.offset()).to_vec();
 
@@ -86,6 +92,6 @@ pub(crate) fn deduplicate(
         let number = number.next();
         gone.next_if(|&gone| Some(gone) == number).is_none()
     };
-    result.lists = result.lists.retain(METADATA, &config.tmp_dir, stays)?;
+    result.lists = result.lists.retain(METADATA, &config.limits.tmp_dir, stays)?;
     Ok(result)
 }

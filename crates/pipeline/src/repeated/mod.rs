@@ -8,11 +8,11 @@
 
 pub(crate) mod dedup;
 
-use tracemill_trace::Limits;
 use tracemill_cpuprofile::Role;
 use tracemill_join::identity::Rewrite;
 use tracemill_join::identity::parts::Parts;
 use tracemill_tokenizer::{Event, Tier, fields_of};
+use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::json::patch::Patches;
 use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};

@@ -1,6 +1,5 @@
 //! What becomes of all that was found: kept as it is, cut, made anew, or dropped.
 
-use tracemill_trace::Limits;
 use super::clip::Clip;
 use super::complete::{self, Verdict};
 use super::edge;
@@ -12,6 +11,7 @@ use super::write::KeptEvents;
 use tracemill_cpuprofile::{Cut, Streams, cut_streams};
 use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::fields_of;
+use tracemill_trace::Limits;
 use tracemill_trace::event::PairEvent;
 use tracemill_trace::order::{ExternalSorter, Gather, Lists, Order, Runs, Sorter};
 use tracemill_trace::read::Inputs;

@@ -34,7 +34,6 @@ mod write;
 
 pub use report::SliceReport;
 
-use tracemill_trace::Limits;
 use judge::Judge;
 use selection::{BoundsWatch, Plan, WindowSelection, keep};
 use std::fs::File;
@@ -47,13 +46,13 @@ use tracemill_join::inputs::scan;
 use tracemill_join::read_plan::{BASE, Planned, Stop, Unused, WindowPlan};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{EventIndex, Needs, Scanned, Sorted, TimesOnly};
-use tracemill_trace::output;
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::store::long_events::LongEvents;
 use tracemill_trace::time::bounds::{Bounds, Times};
 use tracemill_trace::time::windows::{self, Edges, Moment, TimeWindow, Windows};
+use tracemill_trace::{Limits, output};
 use tracemill_write::annotations::{Annotations, name_events};
 use write::Surroundings;
 
@@ -93,13 +92,13 @@ pub(crate) fn slice(
             let plan = Arc::new(plan);
             match slice_planned(job, &plan, config)? {
                 Ok(report) => return Ok(report),
-                Err(stop) => plan.read.reject(stop, config)?,
+                Err(stop) => plan.read.reject(stop, &config.limits)?,
             }
         }
         Planned::Scan(reason) => reason,
     };
     let read = read(job.sources, job.windows, job.edges, config)?;
-    let written = write(job, read, config)?;
+    let written = write(job, read, &config.limits)?;
     let mut report = written.unwrap_or_else(|| unreachable!("a scan reads all chunks"));
     report.index_unused = reason.unused;
     report.written.run.warnings.extend(reason.warning);
@@ -112,15 +111,17 @@ fn slice_planned(
     plan: &Arc<WindowPlan>,
     config: &Config,
 ) -> Result<Result<SliceReport, Stop>, Error> {
-    let selection = WindowSelection::new(Plan::of_known(plan, job.edges), config);
-    let read = plan.read.read(keep(config), selection, config)?;
+    let selection = WindowSelection::new(Plan::of_known(plan, job.edges), &config.limits);
+    let read = plan.read.read(keep(&config.limits), selection, config)?;
     let Some(read) = read.filter(|read| read.observed.was_known()) else {
         return Ok(Err(Stop::changed()));
     };
     if name_events(&read.index.documents, &read.inputs) {
         return Ok(Err(Unused::Tied.into()));
     }
-    let Some(mut report) = write(job, read, config)? else { return Ok(Err(Stop::changed())) };
+    let Some(mut report) = write(job, read, &config.limits)? else {
+        return Ok(Err(Stop::changed()));
+    };
     report.index = Some((plan.read.index.index.clone(), plan.bytes_read()));
     Ok(Ok(report))
 }
@@ -184,8 +185,8 @@ fn read(
     config: &Config,
 ) -> Result<Scanned<Sorted, WindowSelection>, Error> {
     let select = |windows| {
-        let selection = WindowSelection::new(Plan::new(windows, edges), config);
-        scan(sources, config, keep(config), selection)
+        let selection = WindowSelection::new(Plan::new(windows, edges), &config.limits);
+        scan(sources, config, keep(&config.limits), selection)
     };
     if windows.iter().all(TimeWindow::is_absolute) {
         return select(Windows::of(windows, NOWHERE)?);
@@ -193,7 +194,7 @@ fn read(
     if !sources.iter().all(Source::is_rereadable) {
         return select(Windows::all());
     }
-    let restart = || config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+    let restart = || config.limits.progress.bytes_scanned.store(0, Ordering::Relaxed);
     let bounds = match head_windows(sources, windows, config) {
         Some(guessed) => {
             let scanned = select(guessed.clone())?;
@@ -234,7 +235,7 @@ fn head_windows(sources: &[Source], windows: &[TimeWindow], config: &Config) -> 
     let mut head = Vec::new();
     File::open(source.file()?).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
     let mut config = config.clone();
-    (config.strict, config.progress) = (false, Arc::default());
+    (config.limits.strict, config.limits.progress) = (false, Arc::default());
     let bounds = times(&[Source::bytes("head", head)], Needs::NONE, &config).ok()?.bounds()?;
     Windows::of(windows, bounds).ok()
 }

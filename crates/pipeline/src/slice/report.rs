@@ -1,10 +1,10 @@
 //! What a slice did.
 
-use tracemill_trace::Limits;
 use serde::Serialize;
 use std::path::PathBuf;
 use tracemill_join::report::MergeReport;
 use tracemill_join::report::warning::Warning;
+use tracemill_trace::Limits;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::time::bounds::Bounds;

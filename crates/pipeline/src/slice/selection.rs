@@ -13,11 +13,11 @@
 //!   TracingStartedInBrowser … ──> essential
 //! ```
 
-use tracemill_trace::Limits;
 use std::sync::Arc;
 use tracemill_cpuprofile::{Detail, KnownChunks, Role, Room, Router, Streams};
 use tracemill_join::read_plan::{BASE, WindowPlan};
 use tracemill_tokenizer::Event;
+use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::event::{PairEvent, PairKind, Phase, end_of};
 use tracemill_trace::observe::{EventRef, Look, Needs, Observer, SealedChunk, Sorted, Starter};

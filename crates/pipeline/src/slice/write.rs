@@ -1,8 +1,8 @@
 //! From what was chosen and made to the output.
 
-use tracemill_trace::Limits;
 use super::report::SliceReport;
 use super::synthetic;
+use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::order::{Gather, Lists, Order, Sorter};
 use tracemill_trace::output::target::OutputConfig;

@@ -202,10 +202,10 @@ pub fn split(
     split: &SplitConfig,
     config: &Config,
 ) -> Result<SplitReport, Error> {
-    config.check()?;
+    config.limits.check()?;
     if config.viewer.viewer.is_some() {
         // a merge beside the index of the parts
-        let (given, least) = (config.memory, 2 * Config::MEMORY_MIN);
+        let (given, least) = (config.limits.memory, 2 * Config::MEMORY_MIN);
         if given < least {
             return Err(ErrorKind::Budget { given, least }.into());
         }
@@ -232,13 +232,13 @@ fn run<M: Mode>(
     config: &Config,
 ) -> Result<SplitReport, Error> {
     let Scanned { inputs, index, observed } =
-        scan(sources, config, Elsewhere, SplitScan::<M>::new(config))?;
+        scan(sources, config, Elsewhere, SplitScan::<M>::new(&config.limits))?;
     let EventIndex { long_events, documents, .. } = index;
     let store = &inputs.store().with_long(&long_events);
     let (mut found, mut runs) = observed.end_reading(documents, store)?;
     let owners = owners(&mut found);
     if M::CUT {
-        runs.resolve_ties(Order(store), config.threads);
+        runs.resolve_ties(Order(store), config.limits.threads);
     }
     let all =
         SplitRun { found: &found, runs: &runs, store, inputs: &inputs, sources, split, config };
@@ -281,7 +281,7 @@ impl<'w> SplitRun<'w, '_> {
             max_size: split.max_size,
             overhead: bytes_around(layout, &united, frames) + pages.bytes(),
             frames,
-            room: config.table_quota(),
+            room: config.limits.table_quota(),
         };
         let groups = planner.groups(owners);
         let mut parts = planner.parts(&groups)?;
@@ -350,7 +350,7 @@ impl<'w> SplitRun<'w, '_> {
         }
         let make = std::fs::create_dir_all(&split.dir);
         make.map_err(|e| Error::write(split.dir.display(), e))?;
-        config.progress.bytes_to_write.store(lens.iter().sum(), Ordering::Relaxed);
+        config.limits.progress.bytes_to_write.store(lens.iter().sum(), Ordering::Relaxed);
         let written = job.write_all(parts, &files)?;
         lens.iter_mut().zip(&written).for_each(|(len, part)| *len = part.bytes);
         report.parts = self.described(parts, job.groups, files, &lens);
@@ -370,9 +370,12 @@ impl<'w> SplitRun<'w, '_> {
         let suspects = self.found.streams.clone().suspects();
         match suspects.is_empty() {
             true => Ok(Reordering::default()),
-            false => {
-                Reordering::find(&suspects, planner.chunks(&suspects), planner.order, self.config)
-            }
+            false => Reordering::find(
+                &suspects,
+                planner.chunks(&suspects),
+                planner.order,
+                &self.config.limits,
+            ),
         }
     }
 
@@ -412,7 +415,7 @@ impl<'w> SplitRun<'w, '_> {
                 format,
                 spooled_bytes: self.inputs.spooled,
                 warnings: of_inputs(self.inputs).chain(far).collect(),
-                ..RunReport::new(self.config)
+                ..RunReport::new(&self.config.limits)
             },
             parts: Vec::new(),
             spills: self.runs.spills,

@@ -1,11 +1,11 @@
 //! The findings of all inputs: partitions joined by value, their runs in memory or on disk.
 
-use tracemill_trace::Limits;
 use super::look::{Mode, SplitLook};
 use super::partition::{Ids, Kind, Partition};
 use std::marker::PhantomData;
 use tracemill_cpuprofile::{StreamKey, StreamOrders};
-use tracemill_join::config::{THREADS};
+use tracemill_join::config::THREADS;
+use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::event::metadata::Names;
 use tracemill_trace::observe::{Needs, Observer, SealedChunk, Starter};

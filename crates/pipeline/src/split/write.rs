@@ -8,7 +8,6 @@
 //! Of threads that write to a disk half are waiting for it. A part is opened when its turn comes and complete before its
 //! thread takes the next, so no more files are open than that.
 
-use tracemill_trace::Limits;
 use super::frames::Frames;
 use super::group::Group;
 use super::plan::{OutputPart, Planner};
@@ -20,6 +19,7 @@ use std::sync::{Arc, Mutex};
 use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
 use tracemill_join::report::{RunReport, ViewerReport};
+use tracemill_trace::Limits;
 use tracemill_trace::order::{Lists, MergedRuns, Order, Sequence, Timed};
 use tracemill_trace::output::packer;
 use tracemill_trace::output::target::{Compression, OutputConfig, Target};
@@ -112,7 +112,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
         files: &[PathBuf],
     ) -> Result<Vec<WrittenPart>, Error> {
         let all = parts.iter().map(|part| part.bytes).sum::<u64>();
-        let share = all / self.config.threads as u64;
+        let share = all / self.config.limits.threads as u64;
         // a merge for a viewer takes all threads and most of the budget
         let alone = self.config.viewer.viewer.is_some();
         let (mut written, mut rest) = (vec![WrittenPart::default(); parts.len()], Vec::new());
@@ -125,7 +125,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
         }
         rest.sort_by_key(|&number| Reverse(parts[number].bytes));
         let mut config = self.config.clone();
-        config.threads = 1;
+        config.limits.threads = 1;
         let config = &config;
         let small = try_each(self.writers(), rest.len(), |task| {
             self.write(&parts[rest[task]], &files[rest[task]], config)
@@ -138,12 +138,12 @@ impl<'p> WriteContext<'_, '_, 'p> {
 
     /// Threads that write parts side by side. Those that pack keep blocks too, so that not each thread may.
     fn writers(&self) -> usize {
-        let threads = self.config.threads;
+        let threads = self.config.limits.threads;
         // half as much again for what else there is: two at once took 36 MiB with -m 32M, four 67 with -m 64M
         let each = WRITER.max(packer(self.output.compression) / 2 * 3);
         match self.output.compression {
             Compression::None => threads,
-            _ => threads.min(self.config.room_for(each)).max(1),
+            _ => threads.min(self.config.limits.room_for(each)).max(1),
         }
     }
 
@@ -159,12 +159,13 @@ impl<'p> WriteContext<'_, '_, 'p> {
         };
         let output = OutputConfig { target, ..self.output.clone() };
         let mut written = match config.viewer.viewer {
-            None => self.write_to(part, &output, config)?,
+            None => self.write_to(part, &output, &config.limits)?,
             Some(_) => {
-                let write = |to: &OutputConfig, plain: &Config| self.write_to(part, to, plain);
+                let write =
+                    |to: &OutputConfig, plain: &Config| self.write_to(part, to, &plain.limits);
                 let (mut written, draft) = draft("the part", &output, config, write)?;
                 let fitted = fit(draft, None, &output, &for_a_part(config))?;
-                Progress::add(&config.progress.bytes_written, fitted.run.bytes);
+                Progress::add(&config.limits.progress.bytes_written, fitted.run.bytes);
                 (written.bytes, written.events) = (fitted.run.bytes, fitted.run.events);
                 written.viewer = fitted.run.viewer;
                 written.said.extend(fitted.run.warnings);
@@ -213,7 +214,7 @@ pub(super) struct WrittenPart {
 /// What a merge of one part is told: the index of the parts has its quarter of the budget, and progress is that of all parts.
 fn for_a_part(config: &Config) -> Config {
     let mut one = config.clone();
-    one.memory = (config.memory / 4 * 3).max(Config::MEMORY_MIN);
-    one.progress = Arc::default();
+    one.limits.memory = (config.limits.memory / 4 * 3).max(Config::MEMORY_MIN);
+    one.limits.progress = Arc::default();
     one
 }

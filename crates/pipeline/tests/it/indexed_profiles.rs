@@ -221,7 +221,7 @@ pub(crate) fn same_profiles(what: &str, path: &Path, knobs: Knobs) -> Result<u64
         (expected, found) => panic!("{what}: {:?} {:?}", expected.err(), found.err()),
     }
     if used.is_ok() {
-        let Progress { bytes_expected, bytes_scanned, .. } = &*with.progress;
+        let Progress { bytes_expected, bytes_scanned, .. } = &*with.limits.progress;
         let [expected, scanned] =
             [bytes_expected, bytes_scanned].map(|n| n.load(Ordering::Relaxed));
         assert!(scanned >= expected, "{what}: {scanned} of {expected}, of two runs");

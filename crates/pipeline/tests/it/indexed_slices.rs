@@ -53,7 +53,7 @@ pub(crate) fn same(
     let used = report.index.take().map(|(_, read)| read);
     let why = report.index_unused.take().unwrap_or("it was refused");
     if used.is_some() && viewer.viewer.is_none() {
-        let Progress { bytes_expected, bytes_scanned, .. } = &*with.progress;
+        let Progress { bytes_expected, bytes_scanned, .. } = &*with.limits.progress;
         let [expected, scanned] =
             [bytes_expected, bytes_scanned].map(|n| n.load(Ordering::Relaxed));
         assert_eq!(scanned, expected, "{what}: the progress of what is read");

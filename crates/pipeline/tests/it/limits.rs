@@ -270,7 +270,7 @@ fn a_budget_below_the_least_is_refused() {
     let folder = Folder::new();
     let file = folder.file("in.json", b"[]");
     let mut below = config(PLAIN);
-    below.memory = Config::MEMORY_MIN - 1;
+    below.limits.memory = Config::MEMORY_MIN - 1;
     let error = run_sources(&paths([&file]), None, &below).expect_err("too small");
     assert!(matches!(error.kind(), ErrorKind::Budget { .. }), "{error}");
     assert_eq!(error.class(), ErrorClass::System);

@@ -23,7 +23,7 @@ fn array(events: &[&[u8]]) -> Vec<u8> {
 fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
     let (merged, report) = run(inputs, Some(Format::Array), PLAIN).expect("sound traces");
     over(inputs, knobs, |sources| {
-        let trace = Trace::open(sources, &config(knobs)).expect("sound traces");
+        let trace = Trace::open(sources, &config(knobs).limits).expect("sound traces");
         let events: Vec<_> = trace.events(EventOrder::Time).collect();
         let bytes: Vec<&[u8]> = events.iter().map(|event| event.bytes).collect();
         let array = array(&bytes);
@@ -75,7 +75,8 @@ fn threads_have_the_names_that_come_last() {
     let text = br#"[{"ph":"M","pid":1,"name":"process_name","args":{"name":"old"}},{"ph":"i","ts":1,"pid":1,"tid":"a"},
         {"ph":"i","ts":2,"pid":1,"tid":2},{"ph":"M","pid":1,"name":"process_name","args":{"name":"new"}},
         {"ph":"i","ts":3,"pid":1,"tid":"a"},{"ph":"M","pid":1,"tid":"a","name":"thread_name","args":{"name":"main"}}]"#;
-    let trace = Trace::open(&[Source::bytes("t", *text)], &config(PLAIN)).expect("it is sound");
+    let trace =
+        Trace::open(&[Source::bytes("t", *text)], &config(PLAIN).limits).expect("it is sound");
     let told = |name: &Option<String>| name.clone().unwrap_or_default();
     let all = trace.threads().iter().map(|thread| {
         (&*thread.tid, told(&thread.process_name), told(&thread.name), thread.events)
@@ -100,7 +101,7 @@ fn two_readers_are_sorted_into_a_vec() {
     );
     let names: Vec<&str> = report.run.inputs.iter().map(|input| &*input.name).collect();
     assert_eq!(names, ["later", "earlier"]);
-    let again = Trace::open(&sources[..1], &config(PLAIN)).err().expect("it was read");
+    let again = Trace::open(&sources[..1], &config(PLAIN).limits).err().expect("it was read");
     assert!(again.to_string().contains("later") && again.to_string().contains("read before"));
 }
 
@@ -109,7 +110,7 @@ fn a_cancelled_run_leaves_nothing() {
     let folder = Folder::new();
     let input = folder.file("in", trace(1, &TraceShape::arbitrary(&mut Rng::new(1))));
     let config: Config = config(PLAIN);
-    config.cancel.cancel();
+    config.limits.cancel.cancel();
     let sources = [Source::Path(input)];
     let error = merge(&sources, &OutputConfig::file(folder.path("out")), &config);
     let error = error.expect_err("it was told to end");
@@ -134,7 +135,7 @@ fn profiles_of_an_opened_trace_are_those_that_are_listed() {
         .iter()
         .map(|p| (p.pid.clone(), p.tid.clone(), p.samples, p.nodes))
         .collect();
-    let opened = tracemill_cpuprofile::open(&sources, &config).expect("they are sound");
+    let opened = tracemill_cpuprofile::open(&sources, &config.limits).expect("they are sound");
     let profiles = opened.profiles().expect("there is room");
     let mut told: Vec<_> = profiles
         .iter()

@@ -58,7 +58,7 @@ pub(crate) fn config(knobs: Knobs) -> Config {
 /// The same, to stop at the first defect.
 pub(crate) fn strict(knobs: Knobs) -> Config {
     let mut config = config(knobs);
-    config.strict = true;
+    config.limits.strict = true;
     config
 }
 

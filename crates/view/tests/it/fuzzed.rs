@@ -56,7 +56,7 @@ pub(crate) fn requests(input: &[u8]) {
     std::fs::write(file.path(), input.get(at + 1..).unwrap_or_default()).expect("room");
     let usual = Config::new(1, 64 << 20, std::env::temp_dir());
     let mut config = Config::new(2, 64 << 20, std::env::temp_dir());
-    let (shares, knob) = (config.shares(), |at: usize| knobs.get(at).copied().unwrap_or(0));
+    let (shares, knob) = (config.limits.shares(), |at: usize| knobs.get(at).copied().unwrap_or(0));
     let (chunk, index) = (64 + 8 * usize::from(knob(0)), 64 + u64::from(knob(1)) * 200);
     config.limits.shares = Some(Shares { chunk, segment: chunk, index, ..shares });
     let [a, b] = [usual, config].map(|config| answers(file.path(), config, &asked));

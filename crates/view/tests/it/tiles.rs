@@ -217,7 +217,7 @@ fn memory_changes_nothing() {
     let (text, known) = generate(&mut rng, 3000);
     let mut config = config();
     // everything goes to disk after a few events
-    config.shares = Some(Shares { payload: 0, index: 4096, chunk: 4096, segment: 4096 });
+    config.limits.shares = Some(Shares { payload: 0, index: 4096, chunk: 4096, segment: 4096 });
     let opened = with(text.as_bytes(), config);
     opened.site.read().unwrap();
     assert!(opened.json("api/trace")["on_disk"].as_u64().unwrap() > 0);

@@ -3,8 +3,8 @@
 use super::window::Span;
 use crate::emit::OrderedEvents;
 use std::sync::Mutex;
-use tracemill_trace::Limits;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier};
+use tracemill_trace::Limits;
 use tracemill_trace::order::{Order, Run};
 use tracemill_trace::run::threads::on_threads;
 use tracemill_trace::store::entry::Entry;

@@ -31,7 +31,7 @@ pub struct FoundKey {
 /// # Errors
 /// As `info`.
 pub fn find_key(sources: &[Source], path: &str, config: &Config) -> Result<FoundKey, Error> {
-    config.check()?;
+    config.limits.check()?;
     let mut found = FoundKey::default();
     for input in expand(sources)? {
         match find(&input, path, config, &mut found) {

@@ -204,7 +204,8 @@ fn side<'a>(
                 side.rules.push((rules, name));
                 side.hold(run, held);
                 let config = &job.reporting.running.config;
-                Quota::new(config, config.memory / 4 * 3).check(*held, "functions of runs")?;
+                Quota::new(&config.limits, config.limits.memory / 4 * 3)
+                    .check(*held, "functions of runs")?;
                 // the next one needs the room
                 side.read.push(ReadRun::of(job));
             }

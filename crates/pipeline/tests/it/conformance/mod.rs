@@ -135,7 +135,7 @@ fn repaired(trace: &[u8]) -> Vec<u8> {
     let folder = Folder::new();
     let source = Source::Path(folder.file("in", trace));
     let mut config = config(PLAIN);
-    config.repair = true;
+    config.limits.repair = true;
     run_sources(&[source], Some(Format::Object), &config).expect("the first event is sound").0
 }
 

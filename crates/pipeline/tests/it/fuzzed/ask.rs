@@ -99,7 +99,7 @@ impl Ask {
 
     pub(super) fn answer(&self, inputs: &[&[u8]], knobs: Knobs, strict: bool) -> Answer {
         let mut config = config(knobs);
-        config.strict = strict;
+        config.limits.strict = strict;
         if let Ask::Merge(rules, _) = self {
             config.identity = rules.identity.clone();
             config.clocks = rules.clocks.clone();
