@@ -2,10 +2,13 @@
 
 use tracemill_tokenizer::{Event, Field};
 
+/// The event at which DevTools lets a trace of a browser begin.
+pub const STARTED: &[u8] = b"TracingStartedInBrowser";
+
 /// Events without which DevTools shows nothing of a page, by name (devtools-semantics §9, §15): they say which process
 /// is a page's, when pages began, and which worker is whose.
 pub(crate) const ESSENTIAL: [&[u8]; 6] = [
-    b"TracingStartedInBrowser",
+    STARTED,
     b"navigationStart",
     b"CommitLoad",
     b"FrameCommittedInBrowser",
@@ -41,7 +44,7 @@ pub fn is_essential(event: &Event<'_>) -> bool {
 
 /// Whether an event is the one at which DevTools lets a trace begin (§11).
 pub fn is_start(event: &Event<'_>) -> bool {
-    event.is_string(Field::Name, ESSENTIAL[0])
+    event.is_string(Field::Name, STARTED)
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ pub fn may_lack(name: &[u8]) -> bool {
     const OTHERS: [&[u8]; 7] = [
         b"RunTask",
         b"Animation",
-        b"TracingStartedInBrowser",
+        crate::essential::STARTED,
         b"thread_name",
         b"BeginMainThreadFrame",
         b"ScriptCatchup",

@@ -236,7 +236,7 @@ impl ViewerLook {
                 self.tables.note_drawn((ts.floor, ts.floor.saturating_add(lasts)));
             }
         }
-        let is_start = event.is_string(Field::Name, b"TracingStartedInBrowser");
+        let is_start = tracemill_viewers::essential::is_start(event);
         if is_start && (phase == b'M' || ts.is_none()) && page_data(event).is_none() {
             self.bare_starts += 1;
             return true;

@@ -10,7 +10,7 @@ use crate::repeated::LeftOut;
 use std::sync::Arc;
 use tracemill_join::config::CheckFor;
 use tracemill_join::identity::Rewrite;
-use tracemill_tokenizer::{Field, Tier, fields_of};
+use tracemill_tokenizer::{Tier, fields_of};
 use tracemill_trace::Limits;
 use tracemill_trace::order::Order;
 use tracemill_trace::read::Inputs;
@@ -109,5 +109,5 @@ fn make(
 }
 
 fn is_start(event: &[u8]) -> bool {
-    fields_of(event).of(event).is_string(Field::Name, b"TracingStartedInBrowser")
+    tracemill_viewers::essential::is_start(&fields_of(event).of(event))
 }

@@ -4,14 +4,12 @@ use tracemill_cpuprofile::Role;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
-
-/// The name of the event that starts the trace of a browser.
-const STARTED: &str = "TracingStartedInBrowser";
+use tracemill_viewers::essential::{STARTED, is_start};
 
 /// Returns whether events of this name are plain, see [`Observer::ignores_plain_events`]: they are part
 /// of no CPU profile and start no trace of a browser.
 pub fn is_plain_name(name: &str) -> bool {
-    name != STARTED && !Role::NAMES.contains(&name)
+    name.as_bytes() != STARTED && !Role::NAMES.contains(&name)
 }
 
 /// Observes whether any event is `TracingStartedInBrowser`. DevTools hides CPU profiles of Node in such
@@ -51,5 +49,5 @@ impl Observer for BrowserWatch {
 fn starts_browser(event: &Event<'_>) -> bool {
     // the first letter rules out nearly all names
     let may_be = matches!(event.field_and_rest(Field::Name), Some([b'"', b'T' | b'\\', ..]));
-    may_be && event.is_string(Field::Name, STARTED.as_bytes())
+    may_be && is_start(event)
 }

@@ -5,6 +5,7 @@ use super::settled::{Contents, Settled};
 use crate::for_viewer::{self, Changes, MergeContext, ViewerFacts};
 use crate::repeated::LeftOut;
 use crate::repeated::dedup::deduplicate;
+use tracemill_join::clock::shift_runs;
 use tracemill_join::config::{CheckFor, Config};
 use tracemill_join::identity::{RenamedUnit, push_provenance};
 use tracemill_join::report::warning::Warning;
@@ -162,6 +163,36 @@ impl Ordered {
 }
 
 impl Renamed {
+    /// Ends the index, with all times as the output has them, and decides which repeated events are left out.
+    ///
+    /// # Errors
+    /// Returns an error if a run cannot be written, or if the events of one time exceed the memory.
+    pub(super) fn order(mut self, store: &Store<'_>, config: &Config) -> Result<Ordered, Error> {
+        let scanned = &mut self.scanned;
+        let (mut runs, lists) = scanned.entries.finish(store)?;
+        let found = scanned.viewer.take();
+        let mut viewer = found.map(|found| found.finish(store)).transpose()?;
+        let special = |time| viewer.iter().flat_map(move |known| known.at(time));
+        // equal events have equal times in the inputs
+        let mut left_out =
+            scanned.repeated.decide(&self.parts, store, &config.limits, |time, each| {
+                runs.at(time).chain(special(time)).for_each(each);
+            })?;
+        if self.clocks.change() {
+            shift_runs(&mut runs, &self.clocks, store, &config.limits.tmp_dir)?;
+            if let Some(known) = &mut viewer {
+                known.shift(&self.clocks, store, &config.limits)?;
+            }
+        }
+        if config.identity.dedup {
+            let special = viewer.iter().map(|known| &known.special);
+            let all = Vec::from_iter([&runs].into_iter().chain(special));
+            left_out.add_equal(&all, &self.names.rewrite, Order(store), &config.limits)?;
+        }
+        let (copies, changes) = (left_out.events, Changes::default());
+        Ok(Ordered { renamed: self, runs, lists, viewer, left_out, copies, changes, added: None })
+    }
+
     /// Returns the format of the output, which may have keys of its own; for a viewer, of so many events.
     pub(super) fn format(
         &self,

@@ -1,18 +1,16 @@
 //! The second and third step of a merge: one time line, and who is who.
 
-use super::ordered::Ordered;
 use super::scanned::ScannedInputs;
-use crate::for_viewer::Changes;
 use std::sync::Arc;
 use tracemill_cpuprofile::StreamOrders;
-use tracemill_join::clock::{Clocks, shift_runs};
+use tracemill_join::clock::Clocks;
 use tracemill_join::config::{ClockRules, Config, IdentityRules};
 use tracemill_join::identity::parts::Parts;
 use tracemill_join::identity::{DecidedNames, Labels, decide_names};
 use tracemill_join::inputs::input_watch::decide_clocks;
 use tracemill_join::report::IdentityReport;
 use tracemill_join::report::warning::Warning;
-use tracemill_trace::order::{METADATA, Order};
+use tracemill_trace::order::METADATA;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
@@ -114,35 +112,5 @@ impl Renamed {
             metadata_dropped,
             args_keys_absent: self.names.args_keys_absent(&config.identity),
         }
-    }
-
-    /// Ends the index, with all times as the output has them, and decides which repeated events are left out.
-    ///
-    /// # Errors
-    /// Returns an error if a run cannot be written, or if the events of one time exceed the memory.
-    pub(super) fn order(mut self, store: &Store<'_>, config: &Config) -> Result<Ordered, Error> {
-        let scanned = &mut self.scanned;
-        let (mut runs, lists) = scanned.entries.finish(store)?;
-        let found = scanned.viewer.take();
-        let mut viewer = found.map(|found| found.finish(store)).transpose()?;
-        let special = |time| viewer.iter().flat_map(move |known| known.at(time));
-        // equal events have equal times in the inputs
-        let mut left_out =
-            scanned.repeated.decide(&self.parts, store, &config.limits, |time, each| {
-                runs.at(time).chain(special(time)).for_each(each);
-            })?;
-        if self.clocks.change() {
-            shift_runs(&mut runs, &self.clocks, store, &config.limits.tmp_dir)?;
-            if let Some(known) = &mut viewer {
-                known.shift(&self.clocks, store, &config.limits)?;
-            }
-        }
-        if config.identity.dedup {
-            let special = viewer.iter().map(|known| &known.special);
-            let all = Vec::from_iter([&runs].into_iter().chain(special));
-            left_out.add_equal(&all, &self.names.rewrite, Order(store), &config.limits)?;
-        }
-        let (copies, changes) = (left_out.events, Changes::default());
-        Ok(Ordered { renamed: self, runs, lists, viewer, left_out, copies, changes, added: None })
     }
 }

@@ -80,7 +80,7 @@ impl Bounds {
     /// Looks at an event whose times are moved by `shift`.
     pub(super) fn note(&mut self, event: &Event<'_>, entry: Entry, shift: Option<&Shift>) {
         let is_drawn = matches!(event.phase(), b'B' | b'E' | b'X' | b'I');
-        let is_start = event.is_string(Field::Name, b"TracingStartedInBrowser");
+        let is_start = tracemill_viewers::essential::is_start(event);
         if !is_drawn && !is_start {
             return;
         }
