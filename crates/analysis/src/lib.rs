@@ -46,113 +46,59 @@
 //! `space` is what lists have of the budget.
 #![forbid(unsafe_code)]
 
-mod asked;
-mod bounds;
-mod call_rows;
-mod calls;
-mod chart;
-mod choose;
-mod clock;
 mod compare;
-mod compiled;
-mod counters;
-mod counts;
-mod details;
-mod devices;
-mod entities;
 mod entries;
+mod events;
 mod export;
-mod facts;
-mod frames;
-mod functions;
-mod groups;
-mod hiding;
-mod ignored;
-mod images;
-mod kinds;
-mod labels;
-mod lacks;
-mod made;
 mod maps;
-mod matcher;
-mod meta;
-mod model;
-mod modifications;
-mod opening;
-mod ordered;
-mod pages;
-mod parts;
-mod peek;
+mod names;
 mod perfetto;
-mod picks;
 mod picture;
-mod placing;
-mod producer;
-mod profiles;
+mod profile;
 mod proto;
 mod query;
-mod raw;
 mod read;
-mod reading;
-mod record;
-mod reflows;
-mod refusals;
-mod refused;
 mod report;
-mod requests;
-mod rows;
-mod samples;
-mod sorting;
-mod space;
-mod stretches;
-mod styles;
 mod table;
 mod trace;
 mod tree;
-mod tree_rows;
-mod uncounted;
-mod united;
-mod urls;
 mod value;
-mod views;
-mod walk;
-mod written;
 
-pub use chart::Flame;
-pub use choose::ThreadChoice;
-pub use clock::{Times, Window};
 pub use compare::{
     Certainty, CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run,
     Verdict, compare_runs,
 };
-pub use details::Wanted;
-pub use entities::Entities;
+pub use entries::sorting::Pairs;
+pub use events::details::Wanted;
+pub use events::entities::Entities;
+pub use events::producer::Producer;
+pub use events::styles::{names_titled, title_of};
 pub use export::{Export, ExportForm, Exported};
-pub use groups::GroupBy;
 pub use maps::{MapFault, Mapped, SourceMaps, UnusedMap};
-pub use matcher::Matcher;
-pub use model::Weights;
-pub use ordered::{RowOrder, Table};
-pub use peek::Peek;
+pub use names::groups::GroupBy;
 pub use perfetto::{Perfetto, PerfettoDraft};
-pub use picks::Picks;
 pub use picture::{ChangeRules, Drawn, Order, Picture, PictureRules};
-pub use producer::Producer;
+pub use profile::model::Weights;
+pub use profile::refusals::Refusal;
+pub use query::picks::Picks;
+pub use query::rows::{CallRow, FlameRow, Location, TreePath, TreeRow};
 pub use query::{Entries, Per, Query, RowKey, RowLimit, RowThreshold, Shape, TableRules};
-pub use refusals::Refusal;
 pub use report::{
     Blocks, Build, Chain, Compiled, CompiledSource, Costly, Counted, Device, DeviceRules, Devices,
     Header, Interaction, Kernel, KindTime, LargestPaint, LargestParts, Party, Reflow, Reflows,
     Report, ReportRules, Request, ShiftCluster, Spread, StreamIdle, Stretch, Tasks, ThreadSums,
     Told, Visit,
 };
-pub use rows::{CallRow, FlameRow, Location, TreePath, TreeRow};
-pub use sorting::Pairs;
-pub use styles::{names_titled, title_of};
 pub use table::View;
+pub use table::chart::Flame;
+pub use table::ordered::{RowOrder, Table};
+pub use table::peek::Peek;
+pub use table::tree_rows::{TreeRows, TreeRowsIter};
+pub use table::united::Part;
+pub use table::written::WrittenCalls;
+pub use trace::choose::ThreadChoice;
+pub use trace::uncounted::UncountedProfiles;
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track, id_text};
 pub use tracemill_trace::event::names::Names;
-pub use tree_rows::{TreeRows, TreeRowsIter};
-pub use uncounted::UncountedProfiles;
-pub use united::Part;
-pub use written::WrittenCalls;
+pub use value::clock::{Times, Window};
+pub use value::matcher::Matcher;

@@ -1,12 +1,12 @@
 //! Which rows of trees, entries of threads and functions of profiles are one function.
 
 use crate::entries::Entry;
-use crate::functions::Frame;
-use crate::groups::Ids;
-use crate::rows::{Location, TreeRow};
+use crate::names::groups::Ids;
+use crate::profile::functions::Frame;
+use crate::query::rows::{Location, TreeRow};
 use crate::table::View;
-use crate::urls::without_hashes;
-use crate::views::Identify;
+use crate::tree::views::Identify;
+use crate::value::urls::without_hashes;
 use tracemill_trace::event::hash_texts;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;

@@ -9,7 +9,7 @@
 //!
 //! Cost: 64 walks of the length of both sides; a list of two sides of 1,000 would be a million differences to sort.
 
-use crate::space::{of_rank, rank};
+use crate::value::space::{of_rank, rank};
 
 /// Differences of each number of one side from each of the other, both sorted, none of which is NaN.
 pub(super) struct Shifts<'n> {

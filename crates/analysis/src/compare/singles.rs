@@ -4,10 +4,10 @@
 use super::keys::Key;
 use super::spread::Spread;
 use crate::entries::Entry;
-use crate::groups::{Ids, Named};
+use crate::entries::walk::{Counted, Visit};
+use crate::names::groups::{Ids, Named};
 use crate::table::View;
 use crate::tree::NONE;
-use crate::walk::{Counted, Visit};
 use tracemill_trace::Error;
 use tracemill_trace::spill::hash::HashMap;
 

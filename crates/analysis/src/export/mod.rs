@@ -9,8 +9,8 @@ mod pprof;
 mod speedscope;
 pub(crate) mod stacks;
 
+use crate::table::united::Part;
 use crate::trace::Trace;
-use crate::united::Part;
 pub use form::{ExportForm, Exported};
 use stacks::Stacks;
 use std::io::{self, Write};

@@ -1,11 +1,11 @@
 //! Rows of call trees as numbers: what all forms are written from.
 
 use super::form::Exported;
-use crate::functions::IDLE_LABEL;
-use crate::rows::TreeRow;
-use crate::space::Space;
+use crate::profile::functions::IDLE_LABEL;
+use crate::query::rows::TreeRow;
+use crate::table::united::Part;
 use crate::trace::Trace;
-use crate::united::Part;
+use crate::value::space::Space;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;

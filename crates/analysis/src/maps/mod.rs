@@ -15,7 +15,7 @@ mod naming;
 mod places;
 mod text;
 
-use crate::functions::Frame;
+use crate::profile::functions::Frame;
 use crate::value::{elements, member, string};
 use fault::Met;
 pub use fault::{MapFault, UnusedMap};

@@ -1,10 +1,10 @@
 //! Builds by Bazel: phases, the critical path, and the slowest actions.
 
 use super::found::{Build, Stretch, keep_longest};
-use crate::clock::Window;
-use crate::kinds::{Kind, NO_CAT};
-use crate::pages::Mark;
+use crate::events::kinds::{Kind, NO_CAT};
+use crate::events::pages::Mark;
 use crate::trace::Trace;
+use crate::value::clock::Window;
 
 impl Trace {
     /// Of threads, given by their numbers, what begins within the window. Cost: a look at each event; heap: that of `rows` actions, of the

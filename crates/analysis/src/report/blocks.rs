@@ -1,9 +1,9 @@
 //! Blocks: stretches of a CPU profile without a sample that is idle. In a server they are what keeps requests waiting.
 
 use super::found::{Blocks, LONG, Stretch, keep_longest};
-use crate::clock::Window;
-use crate::model::Model;
+use crate::profile::model::Model;
 use crate::trace::Trace;
+use crate::value::clock::Window;
 
 impl Trace {
     /// Those of a CPU profile, of 50 ms and more within the window, still without their paths. Cost: a look at each

@@ -4,11 +4,11 @@ use super::network::Request;
 use super::parties::Party;
 use super::spread::Spread;
 use super::web::{Told, Visit};
-use crate::clock::Window;
-use crate::producer::Producer;
+use crate::events::producer::Producer;
 use crate::query::TableRules;
-use crate::rows::{Location, TreePath, TreeRow};
-use crate::united::Part;
+use crate::query::rows::{Location, TreePath, TreeRow};
+use crate::table::united::Part;
+use crate::value::clock::Window;
 
 /// What a report is made of.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! Interactions: `UserInteractionsHandler` of DevTools, and of its insights INP.
 
 use super::network::{data, text};
-use crate::clock::by_time;
-use crate::pages::{Mark, Marked};
+use crate::events::pages::{Mark, Marked};
 use crate::trace::Trace;
+use crate::value::clock::by_time;
 use crate::value::number;
 use std::cmp::Ordering;
 use tracemill_trace::spill::hash::HashMap;

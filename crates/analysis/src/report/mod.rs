@@ -30,11 +30,11 @@ pub use shifts::ShiftCluster;
 pub use spread::Spread;
 pub use web::{LargestPaint, LargestParts, Told, Visit};
 
-use crate::clock::Window;
-use crate::producer::Producer;
+use crate::events::producer::Producer;
+use crate::table::tree_rows::RowRoom;
+use crate::table::united::Part;
 use crate::trace::Trace;
-use crate::tree_rows::RowRoom;
-use crate::united::Part;
+use crate::value::clock::Window;
 use found::{is_gc, keep_longest};
 use survey::{Survey, categories};
 use tracemill_trace::Error;
@@ -173,7 +173,7 @@ impl Trace {
 
     fn counted(&self) -> Vec<Counted> {
         let text = |number: u32| self.names.text(number);
-        let of = |own: &crate::counters::Counter| Counted {
+        let of = |own: &crate::events::counters::Counter| Counted {
             pid: own.pid.clone(),
             name: text(own.name),
             key: text(own.key),

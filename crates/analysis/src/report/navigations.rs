@@ -10,10 +10,10 @@
 //! Paints say by id whose they are, and count where a frame and process are known to belong together.
 
 use super::network::{data, text};
-use crate::clock::by_time;
-use crate::meta::main_frame_in;
-use crate::pages::{Mark, Marked};
+use crate::events::meta::main_frame_in;
+use crate::events::pages::{Mark, Marked};
 use crate::trace::Trace;
+use crate::value::clock::by_time;
 use crate::value::{at, is_true, number};
 use std::collections::hash_map::Entry;
 use tracemill_cpuprofile::push_canonical;

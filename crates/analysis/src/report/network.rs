@@ -1,6 +1,6 @@
 //! Requests: `NetworkRequestsHandler` of DevTools.
 
-use crate::pages::{Mark, Marked};
+use crate::events::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::{at, is_true, member, number, string, template};
 use tracemill_tokenizer::unescaped_text;

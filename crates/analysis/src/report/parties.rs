@@ -1,15 +1,15 @@
 //! Whom the main thread works for, and whose bytes come over the network: `ThirdParties` of DevTools' insights.
 
 use super::web::Visit;
-use crate::clock::Window;
-use crate::entities::Owner;
-use crate::groups::GroupBy;
+use crate::entries::walk::{Counted, Filter, walk};
+use crate::events::entities::Owner;
+use crate::names::groups::GroupBy;
 use crate::query::{Entries, TableRules};
 use crate::table::View;
 use crate::trace::{Thread, ThreadKind, Trace, Track};
 use crate::tree::By;
-use crate::views::{BottomUp, Identify};
-use crate::walk::{Counted, Filter, walk};
+use crate::tree::views::{BottomUp, Identify};
+use crate::value::clock::Window;
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 

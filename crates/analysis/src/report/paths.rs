@@ -1,15 +1,15 @@
 //! Paths of a call tree that a report tells. The tree is as large as the trace has it, so they are looked for among its rows, and only
 //! what is told of it is made into rows of tables.
 
-use crate::groups::Ids;
-use crate::rows::{TreePath, TreeRow};
+use crate::names::groups::Ids;
+use crate::query::rows::{TreePath, TreeRow};
 use crate::table::View;
 use crate::tree::{By, Row, Rows};
 
 /// Paths that are told of a task or a block.
 const PATHS: usize = 3;
 
-/// As [`Table::heaviest`](crate::ordered::Table::heaviest) of the whole tree: from the greatest total to the greatest below it, and so on.
+/// As [`Table::heaviest`](crate::table::ordered::Table::heaviest) of the whole tree: from the greatest total to the greatest below it, and so on.
 pub(super) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
     let mut path = TreePath::default();
     let mut at = 0;

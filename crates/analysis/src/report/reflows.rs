@@ -2,16 +2,16 @@
 //! do, as its insight has them.
 
 use super::found::{Reflow, Reflows, Stretch};
-use crate::clock::{Clock, Window};
 use crate::entries::Entry;
-use crate::groups::Ids;
-use crate::kinds::{Kind, flag};
-use crate::record::Record;
-use crate::reflows::is_layout;
-use crate::rows::Location;
+use crate::entries::walk::{Counted, Visit};
+use crate::events::kinds::{Kind, flag};
+use crate::events::reflows::is_layout;
+use crate::names::groups::Ids;
+use crate::query::rows::Location;
 use crate::trace::{Thread, Trace};
+use crate::value::clock::{Clock, Window};
+use crate::value::record::Record;
 use crate::value::{member, number, string};
-use crate::walk::{Counted, Visit};
 use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;

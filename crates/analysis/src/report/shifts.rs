@@ -1,9 +1,9 @@
 //! Shifts of the layout, in clusters: `LayoutShiftsHandler` of DevTools.
 
 use super::network::data;
-use crate::clock::by_time;
-use crate::pages::{Mark, Marked};
+use crate::events::pages::{Mark, Marked};
 use crate::trace::Trace;
+use crate::value::clock::by_time;
 use crate::value::{is_true, number};
 
 /// A cluster lasts no longer, in microseconds.

@@ -1,8 +1,8 @@
 //! How long single events of a name last: the median, what one in a hundred exceeds, and the longest.
 
-use crate::clock::Window;
-use crate::space::rank;
 use crate::trace::Trace;
+use crate::value::clock::Window;
+use crate::value::space::rank;
 use tracemill_trace::order::Keyed;
 use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
@@ -62,7 +62,7 @@ impl Trace {
             numbers.insert(name, all.len() as u32);
             all.push(Spread { name: name.to_owned(), ..Spread::default() });
         }
-        let number = |kind: &crate::kinds::Kind| {
+        let number = |kind: &crate::events::kinds::Kind| {
             let name = std::str::from_utf8(self.names.bytes_of(kind.name)).ok()?;
             numbers.get(name).copied()
         };

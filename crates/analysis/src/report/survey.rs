@@ -6,19 +6,19 @@ use super::paths::{heaviest, hottest};
 use super::reflows::OfThread;
 use super::visits::{Between, Within};
 use super::web::Visit;
-use crate::clock::{Clock, Window};
 use crate::entries::Entry;
-use crate::groups::GroupBy;
-use crate::ordered::Table;
-use crate::picks::{Picks, Walked};
-use crate::producer::Producer;
-use crate::rows::TreePath;
+use crate::events::producer::Producer;
+use crate::names::groups::GroupBy;
+use crate::query::picks::{Picks, Walked};
+use crate::query::rows::TreePath;
 use crate::table::View;
+use crate::table::ordered::Table;
+use crate::table::tree_rows::RowRoom;
+use crate::table::united::Part;
 use crate::trace::Trace;
 use crate::tree::By;
-use crate::tree_rows::RowRoom;
-use crate::united::Part;
-use crate::views::{BottomUp, TopDown};
+use crate::tree::views::{BottomUp, TopDown};
+use crate::value::clock::{Clock, Window};
 use tracemill_trace::Error;
 
 /// What one thread gives to the report; categories are made when its table can be read.
@@ -80,7 +80,7 @@ impl Trace {
         let spans = spans.map(|(from, to)| (clock.of_micros(from), clock.of_micros(to))).collect();
         let mut within = Within::new(&ids, spans, clock, &space);
         let mut forced = reflows.calls(&ids);
-        let visits: &mut [&mut dyn crate::walk::Visit] =
+        let visits: &mut [&mut dyn crate::entries::walk::Visit] =
             &mut [&mut bottom_up, &mut calls, &mut between, &mut within, &mut forced];
         view.walk((&over, &ids), visits, &room.grown)?;
 

@@ -1,9 +1,9 @@
 //! Long tasks: `LONG_TASK` of DevTools' `WarningsHandler`.
 
 use super::found::{LONG, Stretch, Tasks, keep_longest};
-use crate::clock::Window;
-use crate::kinds::flag;
+use crate::events::kinds::flag;
 use crate::trace::{Thread, Trace};
+use crate::value::clock::Window;
 
 impl Trace {
     /// Whether any event is a task.

@@ -1,11 +1,11 @@
 //! Visitors of the walk that only reports have: what is between events, and call trees of stretches of time.
 
-use crate::clock::{Clock, Window};
 use crate::entries::Entry;
-use crate::space::Space;
+use crate::entries::walk::{Counted, Visit};
 use crate::tree::Rows;
-use crate::views::{Identify, TopDown};
-use crate::walk::{Counted, Visit};
+use crate::tree::views::{Identify, TopDown};
+use crate::value::clock::{Clock, Window};
+use crate::value::space::Space;
 use tracemill_trace::Error;
 
 /// How long any event was open, and what lies between.

@@ -4,9 +4,9 @@ use super::interactions::{Interaction, slowest};
 use super::navigations::{Navigation, number_above_zero};
 use super::network::{Request, asked_between, data, text};
 use super::shifts::ShiftCluster;
-use crate::clock::by_time;
-use crate::pages::{Mark, Marked};
+use crate::events::pages::{Mark, Marked};
 use crate::trace::Trace;
+use crate::value::clock::by_time;
 use crate::value::{is_true, number};
 use tracemill_tokenizer::unescaped_text;
 

@@ -7,8 +7,8 @@ mod nested;
 mod sums;
 
 use super::found::{Compiled, CompiledSource, Stretch};
-use crate::clock::Window;
 use crate::trace::Trace;
+use crate::value::clock::Window;
 use headers::Headers;
 use names::{collapsed, demangled};
 use nested::{Event, Nested, What};

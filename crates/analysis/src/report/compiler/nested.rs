@@ -1,9 +1,9 @@
 //! The parts of a compilation, one in the other, as ClangBuildAnalyzer nests them: on a thread an event stands in those that last as long.
 
 use super::names::collapsed;
-use crate::kinds::Kind;
-use crate::space::rank;
+use crate::events::kinds::Kind;
 use crate::trace::Trace;
+use crate::value::space::rank;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::order::{Keyed, SortedByKey};
 use tracemill_trace::record;

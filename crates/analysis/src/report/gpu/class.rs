@@ -1,6 +1,6 @@
 //! What kernels do, told by their names as HTA tells it.
 
-use crate::devices::Role;
+use crate::events::devices::Role;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 

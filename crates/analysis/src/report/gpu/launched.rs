@@ -1,9 +1,9 @@
 //! What happened on devices, with when it was launched: an event of the host and one of a device belong together by their correlation.
 
 use super::super::found::DeviceRules;
-use crate::clock::Window;
-use crate::devices::{DeviceEvent, NO_CORRELATION, Role};
+use crate::events::devices::{DeviceEvent, NO_CORRELATION, Role};
 use crate::trace::Trace;
+use crate::value::clock::Window;
 use tracemill_trace::order::{Keyed, SortedByKey};
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::{Error, record};

@@ -8,8 +8,8 @@ mod running;
 mod streams;
 
 use super::found::{Device, DeviceRules, Devices, KindTime};
-use crate::clock::Window;
 use crate::trace::Trace;
+use crate::value::clock::Window;
 use class::{Classes, Mask};
 use kernels::Kernels;
 use launched::{OnDevice, millis};

@@ -1,0 +1,305 @@
+//! Calls of a thread from the samples of its profile and its events: `SamplesIntegrator` (devtools-semantics §6) in one
+//! pass.
+//!
+//! DevTools gives every open call a new duration whenever the stack changes. Here only the last one is worked out, when a
+//! call leaves the stack or all is over: so the cost is the frames that are pushed, not events times depth.
+
+use crate::entries::Entry;
+use crate::events::kinds::flag;
+use crate::profile::made::{Begun, Calls, Made};
+use crate::profile::model::{Model, NONE, Node};
+use crate::profile::samples::Sample;
+use crate::value::clock::Clock;
+use crate::value::space::Space;
+use std::cmp::Ordering;
+use tracemill_trace::Error;
+
+/// The sample of a call that was taken for an event.
+pub(crate) const NO_SAMPLE: u32 = u32::MAX;
+
+/// A sample of the profile, merged with events.
+#[derive(Clone, Copy)]
+struct Stacked {
+    ts: f64,
+    node: u32,
+    index: u32,
+    /// The node whose stack a GC sample stands on.
+    below: u32,
+}
+
+/// A call on the stack.
+struct Open {
+    index: u32,
+    ts: f64,
+    node: Above,
+    /// How many nodes of its stack stand above it: where that is how many calls do, these are of the same classes.
+    level: u32,
+    /// How many cuts there were before.
+    cuts: u64,
+}
+
+/// See the module doc.
+struct Integrator<'m> {
+    model: &'m Model,
+    flags: &'m [u16],
+    out: Made,
+    js: Vec<Open>,
+    locked: Vec<usize>,
+    fake: bool,
+    cuts: u64,
+    last: f64,
+    /// The stack that is put in, but for `shared` nodes at its top, of which that many calls are already.
+    stack: Vec<Above>,
+    shared: usize,
+}
+
+/// A node of a stack: what calls need of it.
+#[derive(Clone, Copy)]
+struct Above {
+    node: u32,
+    class: u32,
+    depth: i32,
+    row: u32,
+}
+
+/// The calls of a thread, in the order in which they are made. `entries` are its events, sorted; `trace_id` gives the
+/// node of an event's sample. Where all events have ended, the first sample behind `until` is the last one.
+///
+/// Cost: the events and samples, and the frames that are pushed.
+///
+/// # Errors
+/// What temporary files say.
+pub(crate) fn integrate(
+    (entries, samples, until): (impl Iterator<Item = Entry>, impl Iterator<Item = Sample>, f64),
+    (model, flags, clock): (&Model, &[u16], Clock),
+    trace_id: impl Fn(&Entry) -> Option<Option<u32>>,
+    space: &Space,
+) -> Result<Calls, Error> {
+    let mut this = Integrator {
+        model,
+        flags,
+        out: Made::new(space),
+        js: Vec::new(),
+        locked: Vec::new(),
+        fake: false,
+        cuts: 0,
+        last: 0.0,
+        stack: Vec::new(),
+        shared: 0,
+    };
+    let mut open: Vec<Entry> = Vec::new();
+    let mut samples = stacked(samples, model, clock).peekable();
+    let mut events = entries.peekable();
+    loop {
+        let sample_first = match (events.peek(), samples.peek()) {
+            (None, None) => break,
+            (Some(_), None) => false,
+            (None, Some(_)) => true,
+            (Some(event), Some(sample)) => is_after(event, sample.ts),
+        };
+        if sample_first {
+            let Some(sample) = samples.next() else { break };
+            this.end_before(&mut open, sample.ts);
+            this.sample(sample, open.last());
+            if sample.ts > until && events.peek().is_none() && open.is_empty() {
+                break;
+            }
+            continue;
+        }
+        let Some(event) = events.next() else { break };
+        let traced = trace_id(&event);
+        if event.is_instant() && traced.is_none() {
+            continue;
+        }
+        this.end_before(&mut open, event.ts);
+        this.start(&event, open.last(), traced);
+        open.push(event);
+    }
+    while let Some(event) = open.pop() {
+        this.end(&event);
+    }
+    this.finish()
+}
+
+/// Whether an event comes after a sample (§2.2): later, or at the same time and not longer.
+fn is_after(event: &Entry, time: f64) -> bool {
+    match event.ts.partial_cmp(&time) {
+        Some(Ordering::Greater) => true,
+        Some(Ordering::Equal) => event.end() <= time,
+        _ => false,
+    }
+}
+
+/// The samples that name a node.
+fn stacked(
+    samples: impl Iterator<Item = Sample>,
+    Model { gc, .. }: &Model,
+    clock: Clock,
+) -> impl Iterator<Item = Stacked> {
+    let (mut before, gc) = (NONE, *gc);
+    let all = (0..).zip(samples).filter(|(_, own)| own.node != NONE);
+    all.map(move |(index, Sample { ms, node })| {
+        let below = before;
+        // a leading GC sample stands on itself
+        if Some(node) != gc || before == NONE {
+            before = node;
+        }
+        Stacked { ts: clock.tick(ms), node, index, below }
+    })
+}
+
+impl Integrator<'_> {
+    fn flags(&self, event: &Entry) -> u16 {
+        self.flags[event.kind as usize]
+    }
+
+    fn is_js(&self, event: Option<&Entry>) -> bool {
+        event.is_some_and(|event| self.flags(event) & flag::JS_INVOCATION != 0)
+    }
+
+    /// Ends what is open and ends at or before `time`.
+    fn end_before(&mut self, open: &mut Vec<Entry>, time: f64) {
+        while let Some(event) = open.last()
+            && time >= event.end()
+        {
+            self.end(event);
+            open.pop();
+        }
+    }
+
+    fn end(&mut self, event: &Entry) {
+        let depth = self.locked.pop().unwrap_or(0);
+        self.cut(depth, event.end());
+    }
+
+    fn start(&mut self, event: &Entry, parent: Option<&Entry>, traced: Option<Option<u32>>) {
+        if self.flags(event) & flag::EMPTIES_STACK != 0 {
+            self.locked.clear();
+            self.cut(0, event.ts);
+            self.fake = false;
+        }
+        if self.fake {
+            let depth = self.locked.pop().unwrap_or(0);
+            self.cut(depth, event.ts);
+            self.fake = false;
+        }
+        match traced {
+            Some(Some(node)) => {
+                match Some(node) == self.model.gc {
+                    true => self.put_in(NONE),
+                    false => self.put_in(node),
+                }
+                self.extract(event.ts, NO_SAMPLE);
+            }
+            // the stack is its own: nothing leaves it but what lies above a lock
+            Some(None) | None => self.cut(self.js.len(), event.ts),
+        }
+        if traced.is_some() && !self.is_js(parent) {
+            self.fake = true;
+        }
+        self.locked.push(self.js.len());
+    }
+
+    fn sample(&mut self, sample: Stacked, parent: Option<&Entry>) {
+        let starts = !(self.is_js(parent) || self.fake);
+        if starts && !self.js.is_empty() {
+            return;
+        }
+        if starts {
+            self.fake = true;
+        }
+        if Some(sample.node) == self.model.gc {
+            self.put_in(sample.below);
+            if sample.below != NONE {
+                self.stack.push(self.above(sample.node).0);
+            }
+        } else {
+            self.put_in(sample.node);
+        }
+        self.extract(sample.ts, sample.index);
+        if starts {
+            self.locked.push(0);
+        }
+    }
+
+    /// What calls need of a node, and the next one above it that is a call.
+    #[inline]
+    fn above(&self, number: u32) -> (Above, u32) {
+        let Node { above, class, depth, row, .. } = self.model.node(number);
+        (Above { node: number, class, depth, row }, above)
+    }
+
+    /// Puts a node and its ancestors in; native frames are left out. Cost: the nodes up to the first that is a call already.
+    fn put_in(&mut self, mut node: u32) {
+        self.stack.clear();
+        self.shared = 0;
+        let lock = self.locked.last().copied().unwrap_or(0);
+        let mut open = self.js.len();
+        let mut is_leaf = true;
+        while node != 0 && node != NONE {
+            let (own, above) = self.above(node);
+            node = above;
+            if std::mem::take(&mut is_leaf) && own.class == NONE {
+                continue;
+            }
+            while open > lock && self.js[open - 1].node.depth > own.depth {
+                open -= 1;
+            }
+            if open > lock
+                && let call = &self.js[open - 1]
+                && (call.node.node, call.level as usize) == (own.node, open - 1)
+            {
+                self.shared = open;
+                break;
+            }
+            self.stack.push(own);
+        }
+        self.stack.reverse();
+    }
+
+    /// Makes the stack that was put in the current one: what is equal stays, what is not ends at `time`.
+    fn extract(&mut self, time: f64, sample: u32) {
+        let Integrator { shared, .. } = *self;
+        let lock = self.locked.last().copied().unwrap_or(0);
+        let mut same = lock.max(shared);
+        let both = self.stack.iter().skip(same - shared).zip(self.js.iter().skip(same));
+        same += both.take_while(|(own, open)| own.class == open.node.class).count();
+        self.cut(same, time);
+        for level in same..shared + self.stack.len() {
+            let own = self.stack[level - shared];
+            let Above { node, row, .. } = own;
+            if self.model.is_no_call(node) {
+                continue;
+            }
+            let index = self.out.begin(Begun { ts: time, node, row, sample, depth: 0 });
+            let (level, cuts) = (level as u32, self.cuts);
+            self.js.push(Open { index, ts: time, node: own, level, cuts });
+        }
+    }
+
+    /// Ends the calls above `depth` at `time`. A lock holds what lies below it.
+    fn cut(&mut self, mut depth: usize, time: f64) {
+        if let Some(&lock) = self.locked.last()
+            && lock != 0
+            && depth < lock
+        {
+            depth = lock;
+        }
+        depth = depth.min(self.js.len());
+        self.cuts += 1;
+        self.last = time;
+        for call in self.js.drain(depth..) {
+            self.out.end(call.index, (time - call.ts).max(0.0), 0.0);
+        }
+    }
+
+    /// What is still open ends where the stack was last looked at.
+    fn finish(mut self) -> Result<Calls, Error> {
+        for call in self.js.drain(..) {
+            let was_cut = call.cuts < self.cuts;
+            let dur = if was_cut { (self.last - call.ts).max(0.0) } else { 0.0 };
+            self.out.end(call.index, dur, 0.0);
+        }
+        self.out.finish()
+    }
+}

@@ -1,0 +1,188 @@
+//! What a thread's flame chart is made of: its events and calls as one list in order, and the tree of them.
+
+pub(crate) mod calls;
+pub(crate) mod ignored;
+pub(crate) mod sorting;
+pub(crate) mod stretches;
+pub(crate) mod walk;
+
+use crate::profile::made::Call;
+use crate::value::record::Record;
+use std::cmp::Ordering;
+use tracemill_trace::record;
+
+record! {
+    /// An event or a call.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub(crate) struct Entry {
+        /// Microseconds.
+        pub(crate) ts: f64,
+        /// Microseconds.
+        pub(crate) dur: f64,
+        /// The kind of an event, the node of a call.
+        pub(crate) kind: u32,
+        /// The details of an event, the sample of a call.
+        pub(crate) details: u32,
+        /// The number of an event, the function whose row a call is in; its phase in the lowest byte, [`NO_PLACE`] in the highest bit.
+        number: u64,
+    }
+}
+
+/// What the lowest byte of a number says of calls.
+const CALL: u8 = b'P';
+/// What a number has of what begins in one but ends behind it.
+const NO_PLACE: u64 = 1 << 63;
+
+impl Entry {
+    pub(crate) fn of_record(record: &Record) -> Self {
+        let Record { ts, dur, kind, details, .. } = *record;
+        Entry { ts, dur, kind, details, number: record.number() << 8 | u64::from(record.phase()) }
+    }
+
+    /// The same at another time.
+    pub(crate) fn moved(&self, ts: f64, dur: f64) -> Self {
+        Entry { ts, dur, ..*self }
+    }
+
+    pub(crate) fn of_call(call: &Call) -> Self {
+        let Call { ts, dur, node: kind, sample: details, row, .. } = *call;
+        Entry { ts, dur, kind, details, number: u64::from(row) << 8 | u64::from(CALL) }
+    }
+
+    /// Microseconds.
+    #[inline]
+    pub(crate) fn end(&self) -> f64 {
+        self.ts + self.dur
+    }
+
+    /// Whether it lies in a stretch of time, or reaches into it.
+    pub(crate) fn touches(&self, (from, to): (f64, f64)) -> bool {
+        !(self.end() < from || self.ts > to)
+    }
+
+    #[inline]
+    pub(crate) fn is_call(&self) -> bool {
+        self.number as u8 == CALL
+    }
+
+    /// The function whose row a call is in.
+    #[inline]
+    pub(crate) fn row(&self) -> u32 {
+        (self.number >> 8) as u32
+    }
+
+    /// Whether it has a place in the tree: it does not end behind what it begins in.
+    #[inline]
+    pub(crate) fn has_place(&self) -> bool {
+        self.number & NO_PLACE == 0
+    }
+
+    pub(crate) fn is_instant(&self) -> bool {
+        self.number as u8 == b'I'
+    }
+
+    /// Whether it is an event or a call that began and ended at once.
+    pub(crate) fn is_without_duration(&self) -> bool {
+        self.dur == 0.0 && !self.is_instant()
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        matches!(self.number as u8, b'X' | b'B')
+    }
+
+    /// The number of an event, unless it was made of a B and an E.
+    pub(crate) fn event_number(&self) -> Option<u64> {
+        matches!(self.number as u8, b'X' | b'I').then_some((self.number & !NO_PLACE) >> 8)
+    }
+
+    /// The order of DevTools (§2.2): by time, then longest first, then calls first.
+    pub(crate) fn compare(&self, other: &Entry) -> Ordering {
+        let by = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
+        by(self.ts, other.ts)
+            .then_with(|| by(other.end(), self.end()))
+            .then_with(|| other.is_call().cmp(&self.is_call()))
+    }
+}
+
+/// Two sorted lists as one; of equal ones the first list's come first.
+pub(crate) fn merge(
+    events: impl Iterator<Item = Placed>,
+    calls: impl Iterator<Item = Placed>,
+) -> impl Iterator<Item = Placed> {
+    let (mut events, mut calls) = (events.peekable(), calls.peekable());
+    std::iter::from_fn(move || match (events.peek(), calls.peek()) {
+        (Some(event), Some(call)) if event.entry.compare(&call.entry) == Ordering::Greater => {
+            calls.next()
+        }
+        (Some(_), _) => events.next(),
+        (None, _) => calls.next(),
+    })
+}
+
+/// An entry with how many stand above it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Placed {
+    pub(crate) entry: Entry,
+    pub(crate) depth: u32,
+}
+
+/// The tree of a thread's entries, in pre-order: `treify` (§7.1).
+pub(crate) struct Nested<I> {
+    entries: I,
+    /// Whether entries come with their depths.
+    has_depths: bool,
+    /// When each open one ends.
+    open: Vec<f64>,
+    /// The time of which entries without a place are counted, in microseconds.
+    counted: (f64, f64),
+    /// Whether those are handed on.
+    keeps: bool,
+    /// Entries so far that begin in one but end behind it, and so have no place.
+    pub(crate) dropped: u64,
+}
+
+impl<I: Iterator<Item = Placed>> Nested<I> {
+    pub(crate) fn new(entries: I, has_depths: bool) -> Self {
+        let counted = (f64::NEG_INFINITY, f64::INFINITY);
+        Nested { entries, has_depths, open: Vec::new(), counted, keeps: false, dropped: 0 }
+    }
+
+    /// Counts only what has no place of those that touch a stretch of time, in microseconds.
+    pub(crate) fn counting(self, counted: (f64, f64)) -> Self {
+        Nested { counted, ..self }
+    }
+
+    /// Hands on what has no place too, marked as such.
+    pub(crate) fn keeping(self) -> Self {
+        Nested { keeps: true, ..self }
+    }
+}
+
+impl<I: Iterator<Item = Placed>> Iterator for Nested<I> {
+    type Item = Placed;
+
+    #[inline]
+    fn next(&mut self) -> Option<Placed> {
+        loop {
+            let own = self.entries.next()?;
+            if self.has_depths {
+                return Some(own);
+            }
+            let end = own.entry.end();
+            while self.open.last().is_some_and(|end| own.entry.ts >= *end) {
+                self.open.pop();
+            }
+            if self.open.last().is_some_and(|last| end > *last) {
+                self.dropped += u64::from(own.entry.touches(self.counted));
+                if self.keeps {
+                    let entry = Entry { number: own.entry.number | NO_PLACE, ..own.entry };
+                    return Some(Placed { entry, depth: self.open.len() as u32 });
+                }
+                continue;
+            }
+            let depth = self.open.len() as u32;
+            self.open.push(end);
+            return Some(Placed { depth, ..own });
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Kinds of events (name and categories), and what DevTools makes of each: asked once a kind, not once an event.
+
+use crate::events::images::is_image;
+use crate::events::requests::is_once;
+use crate::events::styles;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_viewers::essential::CALLS;
+
+/// No category at all.
+pub(crate) const NO_CAT: u32 = u32::MAX;
+
+/// A name with categories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Kind {
+    /// Texts.
+    pub(crate) name: u32,
+    /// [`NO_CAT`] if there is none.
+    pub(crate) cat: u32,
+}
+
+/// Kinds, numbered in the order in which they came.
+#[derive(Default)]
+pub(crate) struct Kinds {
+    pub(crate) all: Vec<Kind>,
+    numbers: HashMap<Kind, u32>,
+}
+
+impl Kinds {
+    pub(crate) fn number(&mut self, kind: Kind) -> u32 {
+        let next = self.all.len() as u32;
+        *self.numbers.entry(kind).or_insert_with(|| {
+            self.all.push(kind);
+            next
+        })
+    }
+
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        let table = self.numbers.capacity() * (size_of::<(Kind, u32)>() + 2);
+        (self.all.capacity() * size_of::<Kind>() + table) as u64
+    }
+
+    /// Whether events of a kind are calls that were made of samples and written as events.
+    pub(crate) fn is_call(&self, kind: u32, names: &Names) -> bool {
+        let cat = self.all[kind as usize].cat;
+        cat != NO_CAT && names.bytes_of(cat) == CALLS.as_bytes()
+    }
+
+    /// Takes over the kinds of another, whose texts became `texts`; gives their numbers here.
+    pub(crate) fn append(&mut self, other: &Kinds, texts: &[u32]) -> Vec<u32> {
+        let moved = |kind: &Kind| Kind {
+            name: texts[kind.name as usize],
+            cat: texts.get(kind.cat as usize).copied().unwrap_or(NO_CAT),
+        };
+        other.all.iter().map(|kind| self.number(moved(kind))).collect()
+    }
+}
+
+/// Bits that say what an event of a kind is.
+pub(crate) mod flag {
+    /// `RunTask`: in no tree.
+    pub(crate) const RUN_TASK: u16 = 1;
+    /// A `RunTask` of the timeline, at which a walk may begin.
+    pub(crate) const TOP_LEVEL: u16 = 1 << 1;
+    /// Before it the JS stack is empty.
+    pub(crate) const EMPTIES_STACK: u16 = 1 << 2;
+    /// JS runs within it.
+    pub(crate) const JS_INVOCATION: u16 = 1 << 3;
+    /// Drawn in traces that are not generic, unless it is one of the next two that is not what it must be.
+    pub(crate) const DRAWN: u16 = 1 << 4;
+    /// Drawn if it is an instant.
+    pub(crate) const DRAWN_INSTANT: u16 = 1 << 5;
+    /// Drawn if it is complete.
+    pub(crate) const DRAWN_COMPLETE: u16 = 1 << 6;
+    /// Of a type that the trees of such traces show.
+    pub(crate) const SHOWN: u16 = 1 << 7;
+    /// It tells of bytes of a request.
+    pub(crate) const RECEIVED: u16 = 1 << 8;
+    /// It has no category, over which DevTools' views fail.
+    pub(crate) const NO_CATEGORY: u16 = 1 << 9;
+    /// Its URL is that of an image which another event names.
+    pub(crate) const IMAGE: u16 = 1 << 10;
+    /// A request has one of it.
+    pub(crate) const ONCE: u16 = 1 << 11;
+}
+
+/// The flags of each kind. Tasks are those of Chrome and Node only.
+pub(crate) fn flags(kinds: &Kinds, names: &Names, has_tasks: bool) -> Vec<u16> {
+    let left = if has_tasks { u16::MAX } else { !(flag::RUN_TASK | flag::TOP_LEVEL) };
+    kinds.all.iter().map(|kind| flags_of(*kind, names) & left).collect()
+}
+
+fn flags_of(kind: Kind, names: &Names) -> u16 {
+    use flag::*;
+    let name = names.bytes_of(kind.name);
+    let cat = if kind.cat == NO_CAT { &b""[..] } else { names.bytes_of(kind.cat) };
+    let has = |part: &[u8]| memchr::memmem::find(cat, part).is_some();
+    let run_task = name == b"RunTask";
+    let style = styles::style(name);
+    let shown_as: &[u8] = if has(b"blink.console") {
+        b"ConsoleTime"
+    } else if has(b"blink.user_timing") {
+        b"UserTiming"
+    } else {
+        name
+    };
+    let bits = [
+        (RUN_TASK, run_task),
+        (TOP_LEVEL, run_task && has(b"disabled-by-default-devtools.timeline")),
+        (EMPTIES_STACK, run_task || name == b"RunMicrotasks"),
+        (JS_INVOCATION, is_js_invocation(name)),
+        (
+            DRAWN,
+            style.is_some_and(|style| !style.hidden)
+                || matches!(name, b"UpdateCounters" | b"SchedulePostMessage"),
+        ),
+        (DRAWN_INSTANT, cat == b"blink.user_timing" || name == b"TimeStamp"),
+        (DRAWN_COMPLETE, name == b"HandlePostMessage"),
+        (SHOWN, styles::style(shown_as).is_some_and(|style| !style.hidden)),
+        (
+            RECEIVED,
+            matches!(
+                name,
+                b"ResourceReceivedData" | b"ResourceFinish" | b"ResourceReceiveResponse"
+            ),
+        ),
+        (NO_CATEGORY, kind.cat == NO_CAT),
+        (IMAGE, is_image(name)),
+        (ONCE, is_once(name)),
+    ];
+    bits.into_iter().filter(|(_, is)| *is).fold(0, |flags, (bit, _)| flags | bit)
+}
+
+/// `isJSInvocationEvent` (devtools-semantics §6.4).
+fn is_js_invocation(name: &[u8]) -> bool {
+    matches!(name, b"RunMicrotasks" | b"FunctionCall" | b"EvaluateScript" | b"EventDispatch")
+        || name.starts_with(b"v8")
+        || name.starts_with(b"V8")
+}

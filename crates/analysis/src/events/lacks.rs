@@ -1,0 +1,84 @@
+//! What events lack that DevTools reads without looking whether it is there, so that it refuses the trace.
+
+use crate::events::meta::Meta;
+use tracemill_join::input_set::InputPlace;
+use tracemill_tokenizer::{Event, Field};
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_viewers::required_args::{Lack, ReadOn};
+
+/// A thread of an input on which something is missing.
+type Place = (ReadOn, usize, Box<[u8]>, Box<[u8]>);
+
+/// Of a stretch, or of all.
+#[derive(Default)]
+pub(crate) struct Lacks {
+    pub(crate) names: bool,
+    pub(crate) categories: bool,
+    pub(crate) starts: bool,
+    args: bool,
+    /// What matters only on threads that DevTools shows.
+    shown: HashSet<Place>,
+    /// Bytes of their ids.
+    bytes: usize,
+}
+
+impl Lacks {
+    #[cold]
+    pub(crate) fn note(&mut self, lack: Lack, event: &Event<'_>) {
+        match lack {
+            Lack::Name => self.names = true,
+            Lack::Category => self.categories = true,
+            Lack::Start => self.starts = true,
+            Lack::Args(ReadOn::Anywhere) => self.args = true,
+            Lack::Args(reach) => {
+                let id = |field| event.field(field).unwrap_or_default().into();
+                self.push((reach, 0, id(Field::Pid), id(Field::Tid)));
+            }
+        }
+    }
+
+    fn push(&mut self, place: Place) {
+        let size = size_of::<Place>() + place.2.len() + place.3.len();
+        if self.shown.insert(place) {
+            self.bytes += size;
+        }
+    }
+
+    /// Takes over those of a later stretch of an input.
+    pub(crate) fn append(&mut self, later: Lacks, input: usize) {
+        self.names |= later.names;
+        self.categories |= later.categories;
+        self.starts |= later.starts;
+        self.args |= later.args;
+        later.shown.into_iter().for_each(|(reach, _, pid, tid)| {
+            self.push((reach, input, pid, tid));
+        });
+    }
+
+    /// Bytes of heap.
+    pub(crate) fn heap(&self) -> u64 {
+        2 * self.bytes as u64
+    }
+
+    /// Whether args are missing where DevTools reads them.
+    pub(crate) fn are_args_read<'p>(
+        &self,
+        meta: &Meta,
+        is_generic: bool,
+        place: impl Fn(usize) -> &'p InputPlace,
+    ) -> bool {
+        let is_read = |(reach, input, pid, tid): &Place| {
+            let pid = place(*input).pid(pid);
+            let page = meta.page(pid);
+            match reach {
+                ReadOn::Anywhere => true,
+                ReadOn::Shown => is_generic || page.is_some_and(|page| page.url.is_some()),
+                ReadOn::MainThread => {
+                    page.is_some_and(|page| page.url.is_some() && page.is_on_main_frame)
+                        && meta.thread_name(pid, tid) == Some(b"CrRendererMain")
+                }
+            }
+        };
+        self.args || self.shown.iter().any(is_read)
+    }
+}

@@ -1,0 +1,197 @@
+//! How a trace was looked at when DevTools stored it: `metadata.modifications` (devtools-semantics §10). Entries that are hidden, and the
+//! breadcrumb of windows.
+
+use crate::events::meta::ThreadId;
+use crate::value::{at, elements, is_true, member, number, string};
+use tracemill_tokenizer::Cursor;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+
+/// What is stored.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Modifications {
+    /// Keys of entries that are hidden, and of those that hide some; `None` if one of them is no key.
+    pub(crate) keys: Option<Vec<Key>>,
+    /// Of these the first are hidden.
+    pub(crate) hidden: usize,
+    /// The window of the innermost breadcrumb.
+    pub(crate) breadcrumb: Option<Breadcrumb>,
+}
+
+/// A window of DevTools' minimap, in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Breadcrumb {
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) range: f64,
+    /// Whether it is the outermost.
+    pub(crate) is_first: bool,
+}
+
+/// What a key names.
+#[derive(Clone, Debug)]
+pub(crate) enum Key {
+    /// An event, by its number.
+    Event(u64),
+    /// A call: of which process and thread, with which sample and node.
+    Call([i64; 4]),
+    /// What no thread draws: requests, frames and the like.
+    Other,
+}
+
+/// Entries that are hidden.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hidden {
+    /// By their numbers.
+    pub(crate) events: HashSet<u64>,
+    /// Of threads, by sample and node: the first of each.
+    pub(crate) calls: HashMap<ThreadId, HashSet<(i64, u64)>>,
+}
+
+impl Key {
+    /// `traceEventKeyToValues`
+    fn parse(text: &[u8]) -> Option<Self> {
+        let mut parts = text.split(|&byte| byte == b'-');
+        let kind = parts.next()?;
+        let numbers = parts.map(parse_int).collect::<Option<Vec<i64>>>()?;
+        match (kind, &numbers[..]) {
+            (b"p", &[pid, tid, sample, node]) => Some(Key::Call([pid, tid, sample, node])),
+            (b"r", &[event]) => Some(Key::Event(event as u64)),
+            (b"s" | b"l", [_]) => Some(Key::Other),
+            _ => None,
+        }
+    }
+}
+
+/// `parseInt(text, 10)` of a text without signs.
+fn parse_int(text: &[u8]) -> Option<i64> {
+    let text = text.trim_ascii_start();
+    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    std::str::from_utf8(&text[..end]).ok()?.parse().ok()
+}
+
+impl Modifications {
+    /// Those that stand in metadata, if DevTools would apply them.
+    pub(crate) fn of(metadata: &[u8]) -> Option<Self> {
+        let own = member(metadata, b"modifications")?;
+        if !is_true(member(own, b"annotations")) {
+            return None;
+        }
+        let lists = [&b"hiddenEntries"[..], b"expandableEntries"]
+            .map(|list| at(own, &[b"entriesModifications", list]));
+        let [hidden, expandable] = lists;
+        let (keys, count) = match (hidden, expandable) {
+            (Some(hidden), Some(expandable)) => {
+                let parse = |key: &[u8]| Key::parse(&string(key)?);
+                let keys = elements(hidden).chain(elements(expandable));
+                (keys.map(parse).collect(), elements(hidden).count())
+            }
+            _ => (None, 0),
+        };
+        let breadcrumb = member(own, b"initialBreadcrumb").and_then(innermost);
+        Some(Modifications { keys, hidden: count, breadcrumb })
+    }
+}
+
+/// Reads the innermost breadcrumb. Cost: two passes, however many there are, and no memory.
+fn innermost(first: &[u8]) -> Option<Breadcrumb> {
+    let (depth, _) = nested_breadcrumbs(first, 0);
+    let (_, window) = nested_breadcrumbs(first, depth);
+    let part = |name: &[u8]| member(window, name).and_then(number);
+    let is_first = depth == 1;
+    Some(Breadcrumb { min: part(b"min")?, max: part(b"max")?, range: part(b"range")?, is_first })
+}
+
+/// Returns the depth of the innermost breadcrumb, 1 for the first, and the last window at depth `wanted`.
+///
+/// The cursor enters each `child` instead of skipping it. Of equal keys the last counts, as in `JSON.parse`.
+fn nested_breadcrumbs(first: &[u8], wanted: usize) -> (usize, &[u8]) {
+    let mut cursor = Cursor::new(first);
+    let mut open = usize::from(cursor.enter(b'{'));
+    let (mut depth, mut window) = (open, &[][..]);
+    while open > 0 {
+        let Some(key) = cursor.next_key() else {
+            open -= 1;
+            continue;
+        };
+        match &*key {
+            b"child" => {
+                let is_object = cursor.enter(b'{');
+                depth = open;
+                if is_object || is_true(Some(cursor.value())) {
+                    depth += 1;
+                    window = if depth == wanted { &[] } else { window };
+                }
+                open += usize::from(is_object);
+            }
+            b"window" if open == wanted => window = cursor.value(),
+            _ => _ = cursor.value(),
+        }
+    }
+    (depth, window)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_testkit::Rng;
+
+    #[test]
+    fn keys_are_those_of_devtools() {
+        let is = |text: &str| Key::parse(text.as_bytes()).is_some();
+        assert!(["r-12", "s-3", "l-0", "p-1-2-3-4", "r-12x"].into_iter().all(is));
+        // what has a sample of −1 has six parts
+        assert!(!["r", "r-", "r-x", "p-1-2-3", "p-1-2--1-4", "q-1", ""].into_iter().any(is));
+    }
+
+    #[test]
+    fn modifications_count_with_annotations_only() {
+        let of = |text: &str| Modifications::of(text.as_bytes());
+        assert!(of(r#"{"modifications":{"entriesModifications":{}}}"#).is_none());
+        let stored = r#"{"modifications":{"annotations":{},"entriesModifications":{"hiddenEntries":["r-1"],"expandableEntries":["r-2","x"]},
+            "initialBreadcrumb":{"window":{"min":1,"max":9,"range":8},"child":{"window":{"min":2,"max":3,"range":1},"child":null}}}}"#;
+        let own = of(stored).expect("they count");
+        assert!(own.keys.is_none());
+        let breadcrumb = own.breadcrumb.expect("a window");
+        assert_eq!((breadcrumb.min, breadcrumb.max, breadcrumb.is_first), (2.0, 3.0, false));
+        let own = of(&stored.replace(",\"x\"", "")).expect("they count");
+        assert_eq!((own.keys.map(|keys| keys.len()), own.hidden), (Some(2), 1));
+    }
+
+    /// An object of random breadcrumb keys, some of them more than once.
+    fn breadcrumb(random: &mut Rng, levels: u64) -> String {
+        let mut entry = || {
+            let key = random.pick(&["child", "child", "window", "other"]);
+            let value = match random.below(5) {
+                0 => "null".to_owned(),
+                1 => "7".to_owned(),
+                2 if levels > 0 => breadcrumb(random, levels - 1),
+                _ if levels > 0 && key == "child" => breadcrumb(random, levels - 1),
+                _ => format!(r#"{{"min":{0},"max":{0},"range":{0}}}"#, random.below(1000)),
+            };
+            format!("\"{key}\":{value}")
+        };
+        let members: Vec<String> = (0..4).map(|_| entry()).collect();
+        format!("{{{}}}", members.join(","))
+    }
+
+    #[test]
+    fn the_innermost_breadcrumb_is_that_of_a_walk_from_member_to_member() {
+        let naive = |first: &[u8]| {
+            let (mut last, mut depth) = (first.to_vec(), 1);
+            while let Some(child) = member(&last, b"child").filter(|child| is_true(Some(child))) {
+                (last, depth) = (child.to_vec(), depth + 1);
+            }
+            (depth, at(&last, &[&b"window"[..], b"min"]).and_then(number))
+        };
+        let mut found = 0;
+        for seed in 0..2000 {
+            let text = breadcrumb(&mut Rng::new(seed), 4);
+            let (depth, min) = naive(text.as_bytes());
+            let own = innermost(text.as_bytes()).map(|own| (own.min, own.is_first));
+            assert_eq!(own, min.map(|min| (min, depth == 1)), "{text}");
+            assert_eq!(nested_breadcrumbs(text.as_bytes(), 0).0, depth, "{text}");
+            found += usize::from(own.is_some_and(|own| !own.1));
+        }
+        assert!(found > 100, "{found}");
+    }
+}

@@ -1,0 +1,129 @@
+//! The producer of a trace, found by its content, and whether its rules are those of DevTools.
+
+use crate::events::kinds::{Kinds, NO_CAT};
+use crate::events::meta::Meta;
+use tracemill_trace::event::names::Names;
+
+/// What wrote a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Producer {
+    /// Chrome, for DevTools.
+    Chrome,
+    /// Node, with trace events.
+    Node,
+    /// V8's profiler alone: `.cpuprofile`.
+    CpuProfile,
+    /// PyTorch's profiler (Kineto).
+    Pytorch,
+    /// clang -ftime-trace.
+    Clang,
+    /// Bazel, --profile.
+    Bazel,
+    /// Anything else.
+    Generic,
+}
+
+impl Producer {
+    /// All of them.
+    pub const ALL: [Producer; 7] = [
+        Producer::Chrome,
+        Producer::Node,
+        Producer::CpuProfile,
+        Producer::Pytorch,
+        Producer::Clang,
+        Producer::Bazel,
+        Producer::Generic,
+    ];
+
+    /// Its name, as options have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Producer::Chrome => "chrome",
+            Producer::Node => "node",
+            Producer::CpuProfile => "cpuprofile",
+            Producer::Pytorch => "pytorch",
+            Producer::Clang => "clang",
+            Producer::Bazel => "bazel",
+            Producer::Generic => "generic",
+        }
+    }
+
+    /// Whether single events say more than calls: how long they last is a section then.
+    pub fn is_of_slices(self) -> bool {
+        !matches!(self, Producer::Chrome | Producer::CpuProfile | Producer::Clang)
+    }
+}
+
+/// Categories of Kineto.
+const KINETO: [&[u8]; 8] = [
+    b"cpu_op",
+    b"user_annotation",
+    b"cuda_runtime",
+    b"kernel",
+    b"gpu_memcpy",
+    b"gpu_memset",
+    b"python_function",
+    b"ac2g",
+];
+
+/// What names and kinds of a trace say of its producer.
+pub(crate) struct Signs<'t> {
+    pub(crate) kinds: &'t Kinds,
+    pub(crate) names: &'t Names,
+    /// Names of threads.
+    pub(crate) meta: &'t Meta,
+    /// Whether an event says that Chrome recorded the trace for DevTools.
+    pub(crate) is_web: bool,
+    /// Whether a `.cpuprofile` is among the inputs.
+    pub(crate) has_whole: bool,
+    /// Whether there are CPU profiles.
+    pub(crate) has_profiles: bool,
+}
+
+impl Signs<'_> {
+    /// Finds the producer. Of traces by several Chrome goes before the others.
+    pub(crate) fn producer(&self) -> Producer {
+        if self.is_web && !self.has_whole && !self.meta.is_page_made() {
+            return Producer::Chrome;
+        }
+        let mut compiler = false;
+        let mut found = None;
+        for (name, cat) in self.kinds() {
+            compiler |= matches!(name, b"ExecuteCompiler" | b"Total ExecuteCompiler");
+            let own = match cat {
+                b"build phase marker" | b"critical path component" => Some(Producer::Bazel),
+                _ if KINETO.contains(&cat) || name.starts_with(b"ProfilerStep#") => {
+                    Some(Producer::Pytorch)
+                }
+                _ if cat == b"node" || cat.starts_with(b"node,") => Some(Producer::Node),
+                _ => None,
+            };
+            found = found.or(own);
+        }
+        match found {
+            Some(own) => own,
+            None if compiler => Producer::Clang,
+            None if !self.meta.node_mains.is_empty() => Producer::Node,
+            None if self.is_web || self.has_whole => Producer::Chrome,
+            None => Producer::Generic,
+        }
+    }
+
+    /// Returns whether V8 or Blink wrote the trace. Which events count, from when to when, is
+    /// decided by the rules of DevTools then, and else by the trace alone.
+    pub(crate) fn follow_devtools(&self, producer: Producer) -> bool {
+        let is_v8 = |cat: &[u8]| {
+            let cat = cat.strip_prefix(b"disabled-by-default-").unwrap_or(cat);
+            [&b"devtools"[..], b"blink", b"v8"].iter().any(|own| cat.starts_with(own))
+        };
+        matches!(producer, Producer::Chrome | Producer::Node | Producer::CpuProfile)
+            || self.has_profiles
+            || self.kinds().any(|(_, cats)| cats.split(|&byte| byte == b',').any(is_v8))
+    }
+
+    /// Returns the name and the categories of each kind of event.
+    fn kinds(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let cats = |cat| if cat == NO_CAT { b"" } else { self.names.bytes_of(cat) };
+        self.kinds.all.iter().map(move |kind| (self.names.bytes_of(kind.name), cats(kind.cat)))
+    }
+}

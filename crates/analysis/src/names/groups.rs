@@ -1,0 +1,385 @@
+//! Groups and labels of rows: what DevTools' UI classes make of events (`TimelineTreeView`, `TimelineUIUtils`).
+
+use crate::entries::Entry;
+use crate::events::details::is_of_request;
+use crate::events::entities::Owner;
+use crate::events::kinds::{NO_CAT, flag};
+use crate::events::styles::style;
+use crate::profile::functions::{Frame, IDLE, IDLE_LABEL};
+use crate::profile::model::Model;
+use crate::trace::{Thread, Trace, id_text};
+use crate::tree::views::{Identify, Received, ReceivedKind};
+use crate::value::urls::{Url, package, without_query};
+use std::cell::RefCell;
+use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::spill::hash::HashMap;
+
+/// By what rows are grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GroupBy {
+    /// Never.
+    #[default]
+    None,
+    /// By what DevTools calls an event.
+    Activity,
+    /// By what DevTools counts it as.
+    Category,
+    /// By the last two labels of the host of its URL.
+    Domain,
+    /// By frame.
+    Frame,
+    /// By host.
+    Subdomain,
+    /// By URL.
+    Url,
+    /// By whose the URL is: companies of [`Trace::entities`], else root domains.
+    ThirdParty,
+    /// By package: the last of `node_modules` in the path, a module of Node itself, what a source map calls a library, else what is of
+    /// no package.
+    Package,
+    /// By file: URL or path without query and fragment.
+    File,
+    /// By process.
+    Process,
+    /// By thread.
+    Thread,
+}
+
+impl GroupBy {
+    /// All of them.
+    pub const ALL: [GroupBy; 12] = [
+        GroupBy::None,
+        GroupBy::Activity,
+        GroupBy::Category,
+        GroupBy::Domain,
+        GroupBy::Frame,
+        GroupBy::Subdomain,
+        GroupBy::Url,
+        GroupBy::ThirdParty,
+        GroupBy::Package,
+        GroupBy::File,
+        GroupBy::Process,
+        GroupBy::Thread,
+    ];
+
+    /// Its name, as options have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            GroupBy::None => "none",
+            GroupBy::Activity => "activity",
+            GroupBy::Category => "category",
+            GroupBy::Domain => "domain",
+            GroupBy::Frame => "frame",
+            GroupBy::Subdomain => "subdomain",
+            GroupBy::Url => "url",
+            GroupBy::ThirdParty => "third-party",
+            GroupBy::Package => "package",
+            GroupBy::File => "file",
+            GroupBy::Process => "process",
+            GroupBy::Thread => "thread",
+        }
+    }
+}
+
+/// What ids of calls have: they are numbers of functions, others those of texts.
+const CALL: u32 = 1 << 31;
+
+/// By what an entry's group is kept: whether it is a call, its kind or node, its details.
+type Asked = (bool, u32, u32);
+
+/// What id, label and place of an entry follow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Named {
+    /// A call of this function of the thread's profile.
+    Call(u32),
+    /// An event of this kind, with texts of its row and title.
+    Event(u32, u32, u32),
+}
+
+/// Ids, groups and labels of the entries of a thread.
+pub(crate) struct Ids<'t> {
+    pub(crate) trace: &'t Trace,
+    thread: &'t Thread,
+    pub(crate) by: GroupBy,
+    /// Whether an event without categories has no label, over which DevTools fails, and functions of a CPU profile alone belong to nobody, since
+    /// it looks for owners of the events of traces only.
+    pub(crate) as_devtools: bool,
+    /// Whether nothing but the owner of an entry is its group by third party: what is of V8 itself is of nobody.
+    by_owner: bool,
+    /// How DevTools' keys of calls begin.
+    pub(crate) call_keys: String,
+    /// Ids of groups, and those of entries that were asked for.
+    groups: RefCell<(Names, HashMap<Asked, u32>)>,
+}
+
+impl<'t> Ids<'t> {
+    pub(crate) fn new(
+        trace: &'t Trace,
+        thread: &'t Thread,
+        by: GroupBy,
+        as_devtools: bool,
+    ) -> Self {
+        let [pid, tid] = [&thread.pid, &thread.tid].map(|id| id_text(id));
+        let (by_owner, call_keys) = (false, format!("p-{pid}-{tid}-"));
+        Ids { trace, thread, by, as_devtools, by_owner, call_keys, groups: RefCell::default() }
+    }
+
+    /// The same, grouped by owners alone.
+    pub(crate) fn by_owner(self) -> Self {
+        Ids { by_owner: true, ..self }
+    }
+
+    pub(crate) fn model(&self) -> Option<&'t Model> {
+        self.thread.model.as_deref()
+    }
+
+    pub(crate) fn name(&self, entry: &Entry) -> &'t [u8] {
+        self.trace.names.bytes_of(self.trace.kinds.all[entry.kind as usize].name)
+    }
+
+    pub(crate) fn cat(&self, entry: &Entry) -> &'t [u8] {
+        match self.trace.kinds.all[entry.kind as usize].cat {
+            NO_CAT => b"",
+            cat => self.trace.names.bytes_of(cat),
+        }
+    }
+
+    /// The frame of a call.
+    pub(crate) fn frame(&self, entry: &Entry) -> Option<Frame> {
+        if !entry.is_call() {
+            return None;
+        }
+        Some(self.model()?.frame(entry.kind))
+    }
+
+    /// What id, label and place of an entry follow from.
+    #[inline]
+    pub(crate) fn named(&self, entry: &Entry) -> Named {
+        if entry.is_call() {
+            return Named::Call(self.model().map_or(0, |own| own.node(entry.kind).frame));
+        }
+        let details = &self.trace.details.all[entry.details as usize];
+        Named::Event(entry.kind, details.row, details.title)
+    }
+
+    /// The text of an id.
+    pub(crate) fn text(&self, id: u32) -> String {
+        match self.model().filter(|_| id & CALL != 0) {
+            Some(model) => model.row_text(id & !CALL, &self.trace.names),
+            None => self.trace.names.text(id),
+        }
+    }
+
+    /// The URL of a call's function, if it has one.
+    pub(crate) fn frame_url(&self, entry: &Entry) -> Option<String> {
+        let url = self.frame(entry)?.url;
+        (url != 0).then(|| self.trace.names.text(url))
+    }
+
+    /// `eventStyle`: title and category.
+    pub(crate) fn style(&self, entry: &Entry) -> (String, &'static str) {
+        if let Some(frame) = self.frame(entry) {
+            let title = if frame.function == IDLE { "ProfileCall" } else { "JS frame" };
+            return (title.to_owned(), frame.category());
+        }
+        let name = self.name(entry);
+        let plain = || unescaped_text(name);
+        if matches!(self.cat(entry), b"blink.console" | b"blink.user_timing") {
+            return (plain(), "scripting");
+        }
+        match style(name) {
+            Some(style) => (style.title.to_owned(), style.category),
+            None => (plain(), "other"),
+        }
+    }
+
+    /// What the panel counts an entry as.
+    pub(crate) fn category(&self, entry: &Entry) -> &'static str {
+        self.style(entry).1
+    }
+
+    fn url(&self, entry: &Entry) -> &'t [u8] {
+        if let Some(frame) = self.frame(entry) {
+            return self.trace.names.bytes_of(frame.url);
+        }
+        if self.is_image(entry)
+            && let Some(url) = entry.event_number().and_then(|own| self.trace.image_urls.get(&own))
+        {
+            return url;
+        }
+        let details = &self.trace.details.all[entry.details as usize];
+        match details.url {
+            0 if !details.is_located => self.url_of_request(entry),
+            url => self.trace.names.bytes_of(url),
+        }
+    }
+
+    fn is_image(&self, entry: &Entry) -> bool {
+        !entry.is_call() && self.trace.flags[entry.kind as usize] & flag::IMAGE != 0
+    }
+
+    /// Whether its group is its own, not that of all that are alike.
+    fn is_single(&self, entry: &Entry) -> bool {
+        !entry.is_call() && self.trace.flags[entry.kind as usize] & (flag::IMAGE | flag::ONCE) != 0
+    }
+
+    /// The URL of the request that an event is of; empty if there is none.
+    fn url_of_request(&self, entry: &Entry) -> &'t [u8] {
+        let id = match self.trace.details.all[entry.details as usize].request {
+            0 => return b"",
+            request => self.trace.names.bytes_of(request),
+        };
+        self.trace.meta.requests.get(id).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Who has an entry: `entityForEvent`. What a request is made of is of whom the request went to in the end, and what has no place of
+    /// nobody.
+    pub(crate) fn owner(&self, entry: &Entry) -> Option<Owner> {
+        let entities = &self.trace.entities;
+        if let Some(frame) = self.frame(entry) {
+            let is_alone = self.as_devtools && self.trace.is_cpu_profile;
+            let is_of_nobody = is_alone || !entry.has_place();
+            let owner = || entities.owner(self.trace.names.bytes_of(frame.url));
+            return (!is_of_nobody).then(owner).flatten();
+        }
+        let of_request = self.is_of_request(entry).then(|| self.url_of_request(entry));
+        of_request.and_then(|url| entities.owner(url)).or_else(|| {
+            let url = self.trace.details.all[entry.details as usize].url;
+            entities.owner(self.trace.names.bytes_of(url)).filter(|_| entry.has_place())
+        })
+    }
+
+    /// Whether it is one of the events that a request is made of.
+    fn is_of_request(&self, entry: &Entry) -> bool {
+        is_of_request(self.name(entry))
+            && entry.event_number().is_some_and(|number| {
+                let is_once = self.trace.flags[entry.kind as usize] & flag::ONCE != 0;
+                !is_once || self.trace.of_requests.contains(&number)
+            })
+    }
+
+    /// `domainByEvent`
+    fn domain(&self, entry: &Entry) -> Vec<u8> {
+        let url = self.url(entry);
+        let is_by_owner = self.by == GroupBy::ThirdParty;
+        let owner = || self.owner(entry).filter(|_| is_by_owner);
+        if url.is_empty() {
+            return owner().map_or_else(Vec::new, |own| own.extension.unwrap_or(own.name));
+        }
+        for special in [&b"extensions::"[..], b"native "] {
+            if url.starts_with(special) {
+                return special.to_vec();
+            }
+        }
+        let Some(parts) = Url::parse(url) else { return Vec::new() };
+        if parts.scheme == b"chrome-extension" {
+            return [&*parts.scheme, b"://", parts.host].concat();
+        }
+        if is_by_owner {
+            return owner().map_or_else(Vec::new, |own| own.name);
+        }
+        parts.domain(self.by == GroupBy::Subdomain).to_vec()
+    }
+
+    /// Whether it is a call that stands for a CPU that does nothing.
+    pub(crate) fn is_idle(&self, entry: &Entry) -> bool {
+        self.frame(entry).is_some_and(|frame| frame.function == IDLE)
+    }
+
+    fn group_text(&self, entry: &Entry) -> Vec<u8> {
+        if !self.as_devtools && self.is_idle(entry) {
+            return IDLE_LABEL.into();
+        }
+        match self.by {
+            GroupBy::None => Vec::new(),
+            GroupBy::Activity => self.style(entry).0.into_bytes(),
+            GroupBy::Category => self.style(entry).1.as_bytes().to_vec(),
+            GroupBy::Url => self.url(entry).to_vec(),
+            _ if self.by_owner => self.owner(entry).map(|own| own.name).unwrap_or_default(),
+            GroupBy::Domain | GroupBy::Subdomain | GroupBy::ThirdParty => self.domain(entry),
+            GroupBy::Package => {
+                let is_library =
+                    self.frame(entry).is_some_and(|own| self.trace.libraries.contains(&own.url));
+                match package(self.url(entry)) {
+                    b"[no package]" if is_library => b"[library]".to_vec(),
+                    package => package.to_vec(),
+                }
+            }
+            GroupBy::File => without_query(self.url(entry)).to_vec(),
+            GroupBy::Process => self.process().into_bytes(),
+            GroupBy::Thread => {
+                let name = self.thread.name.as_deref().unwrap_or_default();
+                let ids = format!("{}/{}", self.thread.pid_text(), self.thread.tid_text());
+                format!("{ids} {name}").trim_end().to_owned().into_bytes()
+            }
+            GroupBy::Frame => {
+                let own = match entry.is_call() {
+                    true => 0,
+                    false => self.trace.details.all[entry.details as usize].frame,
+                };
+                match own {
+                    0 => self.trace.meta.main_frame.clone().unwrap_or_default(),
+                    own => self.trace.names.bytes_of(own).to_vec(),
+                }
+            }
+        }
+    }
+
+    /// The pid, and the name if it has one.
+    fn process(&self) -> String {
+        let name = self.trace.meta.process_names.get(&self.thread.pid);
+        let name = name.map(|name| unescaped_text(name)).unwrap_or_default();
+        format!("{} {name}", self.thread.pid_text()).trim_end().to_owned()
+    }
+
+    /// The id of a group.
+    pub(crate) fn group_id(&self, group: u32) -> String {
+        self.groups.borrow().0.text(group)
+    }
+}
+
+impl Identify for Ids<'_> {
+    #[inline]
+    fn id(&self, entry: &Entry) -> u32 {
+        if entry.is_call() {
+            return CALL | entry.row();
+        }
+        match self.trace.details.all[entry.details as usize].row {
+            0 => self.trace.kinds.all[entry.kind as usize].name,
+            row => row,
+        }
+    }
+
+    fn group(&self, entry: &Entry) -> u32 {
+        if self.is_single(entry) || !entry.has_place() {
+            return self.groups.borrow_mut().0.number(&self.group_text(entry));
+        }
+        // samples of calls say nothing of groups
+        let details = if entry.is_call() { 0 } else { entry.details };
+        let key = (entry.is_call(), entry.kind, details);
+        if let Some(&known) = self.groups.borrow().1.get(&key) {
+            return known;
+        }
+        let text = self.group_text(entry);
+        let (names, known) = &mut *self.groups.borrow_mut();
+        let number = names.number(&text);
+        known.insert(key, number);
+        number
+    }
+
+    #[inline]
+    fn received(&self, entry: &Entry) -> Option<Received> {
+        if entry.is_call() || self.trace.flags[entry.kind as usize] & flag::RECEIVED == 0 {
+            return None;
+        }
+        let details = &self.trace.details.all[entry.details as usize];
+        let kind = match self.name(entry) {
+            b"ResourceReceivedData" => ReceivedKind::Data,
+            b"ResourceFinish" => ReceivedKind::Finish,
+            _ => ReceivedKind::Response,
+        };
+        let (bytes, is_cached) = (f64::from_bits(details.bytes), details.is_cached);
+        Some(Received { bytes, kind, is_cached })
+    }
+}

@@ -1,0 +1,151 @@
+//! Calls of a CPU profile that stands alone: `forEachFrame` (devtools-semantics §5).
+
+use crate::profile::made::{Begun, Calls, Made};
+use crate::profile::model::{Model, NONE};
+use crate::profile::samples::Sample;
+use crate::value::clock::Clock;
+use crate::value::space::Space;
+use tracemill_trace::Error;
+
+/// What is open, and what is done.
+struct Walk<'m> {
+    model: &'m Model,
+    out: Made,
+    /// Calls that are open.
+    open: Vec<u32>,
+    /// When each began, and how long its children took; the first is the root's.
+    starts: Vec<f64>,
+    children: Vec<f64>,
+    as_devtools: bool,
+    clock: Clock,
+}
+
+impl Walk<'_> {
+    fn open(&mut self, node: u32, sample: u32, ms: f64) {
+        let depth = self.open.len() as u32;
+        let row = self.model.node(node).row;
+        self.open.push(self.out.begin(Begun { ts: self.clock.tick(ms), node, row, sample, depth }));
+        self.starts.push(ms);
+        self.children.push(0.0);
+    }
+
+    fn close(&mut self, ms: f64) {
+        let (Some(start), Some(children)) = (self.starts.pop(), self.children.pop()) else {
+            return;
+        };
+        let duration = ms - start;
+        if let Some(parent) = self.children.last_mut() {
+            *parent += duration;
+        }
+        if let Some(index) = self.open.pop() {
+            // the difference of two times of microseconds, so that a call ends where the next one begins: to the bit, not beside it
+            let exact = self.clock.tick(ms) - self.clock.tick(start);
+            let dur = if self.as_devtools { self.clock.tick(duration) } else { exact };
+            self.out.end(index, dur, self.clock.tick(duration - children));
+        }
+    }
+
+    fn depth(&self, node: u32) -> i32 {
+        self.model.node(node).depth
+    }
+
+    fn parent(&self, node: u32) -> Option<u32> {
+        Some(self.model.node(node).parent).filter(|&parent| parent != NONE)
+    }
+
+    /// Closes and opens what lies between two stacks; gives the node that is last looked at.
+    fn change(&mut self, from: u32, to: Option<u32>, sample: u32, ms: f64) -> Option<u32> {
+        let mut opened = Vec::new();
+        let (mut node, mut before) = (to, Some(from));
+        while let Some(own) = node
+            && self.depth(own) > self.depth(from)
+        {
+            opened.push(own);
+            node = self.parent(own);
+        }
+        while let Some(own) = before
+            && before != node
+        {
+            self.close(ms);
+            if let Some(other) = node
+                && self.depth(other) == self.depth(own)
+            {
+                opened.push(other);
+                node = self.parent(other);
+            }
+            before = self.parent(own);
+        }
+        while let Some(own) = opened.pop() {
+            node = Some(own);
+            self.open(own, sample, ms);
+        }
+        node
+    }
+}
+
+/// The calls, in the order in which they begin, which is that of the flame chart. In DevTools (`as_devtools`) a call may end a rounding
+/// error behind the start of the next one, which its trees then hang below it.
+///
+/// # Errors
+/// What temporary files say.
+pub(crate) fn frames(
+    model: &Model,
+    samples: impl Iterator<Item = Sample>,
+    space: &Space,
+    as_devtools: bool,
+    clock: Clock,
+) -> Result<Calls, Error> {
+    let (open, starts, children) = (Vec::new(), Vec::new(), vec![0.0]);
+    let out = Made::new(space);
+    let mut walk = Walk { model, out, open, starts, children, as_devtools, clock };
+    let (mut before, mut below_gc, mut node) = (0u32, None, None);
+    if model.span.count == 0 {
+        return walk.out.finish();
+    }
+    for (sample, Sample { ms, node: own }) in (0..).zip(samples) {
+        // its walk begins at 0, and times may be before it
+        if as_devtools && ms < 0.0 {
+            continue;
+        }
+        // what names nothing closes everything, and nothing opens again (§5)
+        if own == before || before == NONE {
+            continue;
+        }
+        node = Some(own).filter(|&own| own != NONE);
+        if model.gc.is_some() && node == model.gc {
+            below_gc = Some(before);
+            walk.open(own, sample, ms);
+            before = own;
+            continue;
+        }
+        let mut from = before;
+        if model.gc == Some(before)
+            && let Some(below) = below_gc.take()
+        {
+            walk.close(ms);
+            from = below;
+        }
+        node = walk.change(from, node, sample, ms);
+        before = own;
+    }
+    let end = model.span.end.filter(|&end| end != 0.0 && !end.is_nan()).unwrap_or(model.end);
+    if node.is_some()
+        && model.gc == Some(before)
+        && let Some(below) = below_gc
+    {
+        walk.close(end);
+        before = below;
+    }
+    let mut last = Some(before).filter(|&before| before != NONE);
+    while let Some(own) = last
+        && let Some(parent) = walk.parent(own)
+    {
+        walk.close(end);
+        last = Some(parent);
+    }
+    // what no end came for lasts no time
+    while let Some(index) = walk.open.pop() {
+        walk.out.end(index, 0.0, 0.0);
+    }
+    walk.out.finish()
+}

@@ -1,0 +1,280 @@
+//! Functions as nodes of CPU profiles name them, each once: what they are called and where they stand, by numbers of texts. Which of them are
+//! one row of a table, or one call, their texts say; these are put together when they are asked for, since there may be as many functions as nodes.
+
+use crate::value::space::Space;
+use crate::value::{content, is_true, member, named, template};
+use foldhash::fast::FixedState;
+use memchr::memchr;
+use memchr::memmem::Finder;
+use std::borrow::Cow;
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillArray, SpillIndex};
+
+record! {
+    /// A function, by numbers of texts.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub(crate) struct Frame {
+        pub(crate) function: u32,
+        /// `String(scriptId)`, empty where that is no condition.
+        pub(crate) script: u32,
+        pub(crate) url: u32,
+        /// As in a template: `undefined` where it is missing.
+        pub(crate) line: u32,
+        pub(crate) column: u32,
+        /// Whether there is no name at all: rows and classes say `undefined` then, labels do not.
+        pub(crate) is_nameless: bool,
+        /// The first function of the profile that is of the same row.
+        pub(crate) row: u32,
+        /// The first that is of the same call: script, function and line are equal.
+        pub(crate) class: u32,
+    }
+}
+
+impl Frame {
+    /// That of a node: `callFrame`, or the node itself in the old form.
+    pub(crate) fn of_node(text: &[u8], is_whole: bool, names: &mut Names) -> Self {
+        let frame = call_frame(text);
+        let [name, url, script_id, line, column] =
+            named(frame, [b"functionName", b"url", b"scriptId", b"lineNumber", b"columnNumber"]);
+        let function = name.map(|name| template(Some(name))).unwrap_or_default();
+        let url = url.and_then(content).unwrap_or_default();
+        // a trace's are made texts first, so that 0 is a condition there
+        let script = match is_whole {
+            true if !is_true(script_id) => Cow::default(),
+            _ => template(script_id),
+        };
+        let position = |value| match value {
+            None if is_whole => b"undefined".into(),
+            None => b"-1".into(),
+            own => template(own),
+        };
+        Frame {
+            function: names.number(&function),
+            script: names.number(&script),
+            url: names.number(&url),
+            line: names.number(&position(line)),
+            column: names.number(&position(column)),
+            is_nameless: name.is_none(),
+            ..Frame::default()
+        }
+    }
+
+    fn function<'n>(&self, names: &'n Names) -> &'n [u8] {
+        if self.is_nameless { b"undefined" } else { names.bytes_of(self.function) }
+    }
+
+    /// The id of its row in trees.
+    pub(crate) fn row_text(&self, names: &Names) -> Vec<u8> {
+        let function = self.function(names);
+        let title = if self.url == NATIVE { native_group(function).as_bytes() } else { function };
+        let place = if self.script == 0 { self.url } else { self.script };
+        let [place, line, column] = [place, self.line, self.column].map(|own| names.bytes_of(own));
+        [b"f:", title, b"@", place, b":", line, b":", column].concat()
+    }
+
+    /// What the panel counts its calls as.
+    pub(crate) fn category(&self) -> &'static str {
+        if self.function == IDLE { "idle" } else { "scripting" }
+    }
+
+    /// What frames of one call have in common.
+    fn class_text(&self, names: &Names) -> Vec<u8> {
+        let [script, line] = [self.script, self.line].map(|own| names.bytes_of(own));
+        [script, b"\0", self.function(names), b"\0", line].concat()
+    }
+}
+
+/// The `callFrame` of a node, or the node itself if it has none. Where that is its first member and no other may be called so, what is behind
+/// it is not cut off: whoever reads its members stops at its bracket.
+fn call_frame(text: &[u8]) -> &[u8] {
+    const FIRST: &[u8] = b"{\"callFrame\":";
+    static OTHER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"callFrame\""));
+    match text.strip_prefix(FIRST) {
+        Some(own @ [b'{', ..]) if memchr(b'\\', own).is_none() && OTHER.find(own).is_none() => own,
+        _ => member(text, b"callFrame").unwrap_or(text),
+    }
+}
+
+/// All of a profile, in the order in which they come; on disk beyond their share of the budget.
+pub(crate) struct Functions {
+    pub(crate) all: SpillArray<Frame>,
+    numbers: SpillIndex,
+    rows: SpillIndex,
+    classes: SpillIndex,
+}
+
+impl Functions {
+    pub(crate) fn new(space: &Space) -> Self {
+        let index = || space.index(16);
+        Functions { all: space.array(8), numbers: index(), rows: index(), classes: index() }
+    }
+
+    /// The number of a function, of which row and class are still open.
+    ///
+    /// # Errors
+    /// What temporary files say.
+    pub(crate) fn number(&mut self, mut frame: Frame, names: &Names) -> Result<u32, Error> {
+        let plain = |frame: &Frame| Frame { row: 0, class: 0, ..*frame };
+        let Functions { all, numbers, rows, classes } = self;
+        let next = all.len() as u32;
+        let known = first(numbers, &frame, next, all, plain)?;
+        if known != next {
+            return Ok(known);
+        }
+        frame.row = first(rows, &frame, next, all, |own| own.row_text(names))?;
+        frame.class = first(classes, &frame, next, all, |own| own.class_text(names))?;
+        all.push(frame)?;
+        Ok(next)
+    }
+
+    /// A function.
+    pub(crate) fn get(&self, number: u32) -> Frame {
+        self.all.get(number as usize).unwrap_or_default()
+    }
+
+    /// Its texts have other numbers: those in `numbers`. No more may come then.
+    pub(crate) fn rename(&mut self, numbers: &[u32]) {
+        let Functions { all, numbers: known, rows, classes } = self;
+        [known, rows, classes].into_iter().for_each(SpillIndex::clear);
+        for at in 0..all.len() {
+            all.update(at, |Frame { function, script, url, line, column, .. }| {
+                for text in [function, script, url, line, column] {
+                    *text = numbers[*text as usize];
+                }
+            });
+        }
+    }
+}
+
+/// The first of those known whose key is that of `frame`; `next` if there is none, which is one of them from then on.
+fn first<K: std::hash::Hash + Eq>(
+    index: &mut SpillIndex,
+    frame: &Frame,
+    next: u32,
+    all: &SpillArray<Frame>,
+    key: impl Fn(&Frame) -> K,
+) -> Result<u32, Error> {
+    let own = key(frame);
+    let hash = FixedState::default().hash_one(&own);
+    let is_it = |number: u32| all.get(number as usize).is_some_and(|known| key(&known) == own);
+    match index.find(hash, is_it) {
+        Some(known) => Ok(known),
+        None => index.insert(hash, next).map(|()| next),
+    }
+}
+
+/// Names of meta nodes: texts that come first of all.
+pub(crate) const GC: u32 = 1;
+pub(crate) const PROGRAM: u32 = 2;
+pub(crate) const IDLE: u32 = 3;
+pub(crate) const NATIVE: u32 = 4;
+
+/// The label of calls that stand for a CPU that does nothing, and of the group of these.
+pub(crate) const IDLE_LABEL: &str = "(idle)";
+
+/// Gives the texts above their numbers.
+pub(crate) fn meta_names() -> Names {
+    let mut names = Names::default();
+    for text in [&b"(garbage collector)"[..], b"(program)", b"(idle)", b"native V8Runtime"] {
+        names.number(text);
+    }
+    names
+}
+
+/// What DevTools calls functions of V8 itself; `null` for others.
+pub(crate) fn native_group(function: &[u8]) -> &'static str {
+    if function.starts_with(b"Parse") {
+        "Parse"
+    } else if function.starts_with(b"Compile") || function.starts_with(b"Recompile") {
+        "Compile"
+    } else {
+        "null"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_trace::run::limits::Limits;
+    use tracemill_trace::spill::Record;
+
+    #[test]
+    fn functions_are_one_by_their_texts() {
+        let mut names = meta_names();
+        let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+        let mut functions = Functions::new(&Space::new(&limits, 0, 1));
+        let mut add = |frame: &str| {
+            let frame = Frame::of_node(frame.as_bytes(), false, &mut names);
+            functions.number(frame, &names).expect("room on disk")
+        };
+        let texts = [
+            r#"{"callFrame":{"functionName":"a","scriptId":7,"url":"u","lineNumber":1,"columnNumber":2}}"#,
+            r#"{"functionName":"a","scriptId":"7","url":"other","lineNumber":1,"columnNumber":2}"#,
+            r#"{"functionName":"a","scriptId":7,"url":"u","lineNumber":1,"columnNumber":3}"#,
+            r#"{"functionName":"undefined","scriptId":7,"lineNumber":1,"columnNumber":2}"#,
+            r#"{"scriptId":7,"lineNumber":1,"columnNumber":2}"#,
+            r#"{"functionName":"","scriptId":7,"lineNumber":1,"columnNumber":2}"#,
+            r#"{"functionName":"CompileX","scriptId":7,"url":"native V8Runtime","lineNumber":1,"columnNumber":2}"#,
+            r#"{"functionName":"CompileY","scriptId":7,"url":"native V8Runtime","lineNumber":1,"columnNumber":2}"#,
+        ];
+        assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
+        let of =
+            |key: fn(&Frame) -> u32| functions.all.iter().map(|own| key(&own)).collect::<Vec<_>>();
+        assert_eq!(of(|own| own.row), [0, 0, 2, 3, 3, 5, 6, 6]);
+        assert_eq!(of(|own| own.class), [0, 0, 0, 3, 3, 5, 6, 7]);
+        let row = |at: u32| String::from_utf8(functions.get(at).row_text(&names)).expect("text");
+        assert_eq!([1, 4, 6].map(row), ["f:a@7:1:2", "f:undefined@7:1:2", "f:Compile@7:1:2"]);
+    }
+
+    /// However a node is written, the last `callFrame` counts, and nothing beside it.
+    #[test]
+    fn functions_are_those_of_the_call_frame() {
+        let mut names = meta_names();
+        let mut read = |text: &str| {
+            let frame = Frame::of_node(text.as_bytes(), false, &mut names);
+            [frame.function, frame.url, frame.line].map(|own| names.text(own))
+        };
+        let own = r#"{"functionName":"a","url":"u","lineNumber":1}"#;
+        let other = r#"{"functionName":"b","url":"v","lineNumber":2}"#;
+        for text in [
+            format!(r#"{{"callFrame":{own},"functionName":"b","url":"v","lineNumber":2}}"#),
+            format!(r#"{{"callFrame": {own}, "lineNumber":2}}"#),
+            format!(r#"{{"id":1,"callFrame":{own},"url":"v"}}"#),
+            format!(r#"{{"callFrame":{other},"callFrame":{own}}}"#),
+            format!(r#"{{"callFrame":{other},"call\u0046rame":{own}}}"#),
+            format!(r#"{{"callFrame":{own},"children":[{{"callFrames":{other}}}]}}"#),
+        ] {
+            assert_eq!(read(&text), ["a", "u", "1"], "{text}");
+        }
+        for (text, function) in [
+            (r#"{"callFrame":{"functionName":"a"},"url":"v"}"#, "a"),
+            (r#"{"callFrame":{},"functionName":"b"}"#, ""),
+            (r#"{"callFrame":{"functionName":"a\"}"},"functionName":"b"}"#, "a\"}"),
+            (r#"{"callFrame":{"line":{"a":1},"functionName":"a"},"functionName":"b"}"#, "a"),
+        ] {
+            assert_eq!(read(text)[..2], [function, ""], "{text}");
+        }
+    }
+
+    #[test]
+    fn records_come_back() {
+        let frame = Frame {
+            function: 1,
+            script: 2,
+            url: 3,
+            line: 4,
+            column: 5,
+            is_nameless: true,
+            row: 6,
+            class: 7,
+        };
+        let mut bytes = [0; Frame::BYTES];
+        frame.encode(&mut bytes);
+        assert_eq!(Frame::decode(&bytes), frame);
+    }
+}

@@ -1,0 +1,162 @@
+//! Calls as they are made of samples: when one begins is known before what it calls, how long it lasts only later. So a call is
+//! written down when it begins and gets its duration when it ends; where it went to disk in between, that stands in a list beside it.
+
+use crate::value::space::Space;
+use tracemill_trace::order::{KeySorter, Keyed, SortedByKey};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+
+record! {
+    /// A call that was made of samples.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Call {
+        /// Microseconds.
+        pub(crate) ts: f64,
+        /// Microseconds.
+        pub(crate) dur: f64,
+        /// Microseconds that no call below it has, where that is known from the samples.
+        pub(crate) own: f64,
+        pub(crate) node: u32,
+        /// The function whose row it is in.
+        pub(crate) row: u32,
+        /// Number among the sorted samples; `u32::MAX` if it was made for an event.
+        pub(crate) sample: u32,
+        /// Calls that were open when it began, where that is known from the samples.
+        pub(crate) depth: u32,
+    }
+}
+
+/// A call that begins.
+pub(crate) struct Begun {
+    /// Microseconds.
+    pub(crate) ts: f64,
+    pub(crate) node: u32,
+    pub(crate) row: u32,
+    pub(crate) sample: u32,
+    pub(crate) depth: u32,
+}
+
+record! {
+    /// How long the call of a number lasts.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Lasting {
+        pub(crate) number: u32,
+        /// Microseconds.
+        pub(crate) dur: f64,
+        /// Microseconds.
+        pub(crate) own: f64,
+    }
+}
+
+impl Keyed for Lasting {
+    type Key = u32;
+
+    fn key(&self) -> u32 {
+        self.number
+    }
+}
+
+/// Takes calls as they begin and end.
+pub(crate) struct Made {
+    calls: SpillVec<Call>,
+    /// Of calls that were on disk when they ended: those that are open when memory is full, so few.
+    late: KeySorter<Lasting>,
+    count: u32,
+    failed: Option<Error>,
+}
+
+impl Made {
+    pub(crate) fn new(space: &Space) -> Self {
+        Made { calls: space.spool(2), late: space.sorter(4), count: 0, failed: None }
+    }
+
+    /// The number of a call that begins. What fails is told at the end.
+    pub(crate) fn begin(&mut self, begun: Begun) -> u32 {
+        let Begun { ts, node, row, sample, depth } = begun;
+        if self.failed.is_none() {
+            let call = Call { ts, dur: 0.0, own: 0.0, node, row, sample, depth };
+            self.failed = self.calls.push(call).err();
+        }
+        self.count += 1;
+        self.count - 1
+    }
+
+    /// The call of a number ends; each does once.
+    pub(crate) fn end(&mut self, number: u32, dur: f64, own: f64) {
+        if let Some(call) = self.calls.in_memory(number as usize) {
+            (call.dur, call.own) = (dur, own);
+        } else if self.failed.is_none() {
+            self.failed = self.late.push(Lasting { number, dur, own }).err();
+        }
+    }
+
+    /// All of them.
+    ///
+    /// # Errors
+    /// What temporary files said.
+    pub(crate) fn finish(mut self) -> Result<Calls, Error> {
+        match self.failed.take() {
+            Some(failed) => Err(failed),
+            None => Ok(Calls { all: self.calls.take()?, late: self.late.finish()? }),
+        }
+    }
+}
+
+/// Calls in the order in which they begin.
+pub(crate) struct Calls {
+    all: SpilledVec<Call>,
+    late: SortedByKey<Lasting>,
+}
+
+impl Calls {
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Call> + '_ {
+        let mut late = self.late.iter().peekable();
+        (0..).zip(self.all.iter()).map(move |(number, call)| {
+            match late.next_if(|ended| ended.number == number) {
+                Some(Lasting { dur, own, .. }) => Call { dur, own, ..call },
+                None => call,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_testkit::Rng;
+    use tracemill_trace::run::limits::Limits;
+
+    #[test]
+    fn calls_have_their_durations_whatever_memory_there_is() {
+        let mut rng = Rng::new(3);
+        for bytes in [0, 500, 5_000, 1 << 20] {
+            let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
+            let mut made = Made::new(&Space::new(&limits, bytes, 1));
+            let (mut expected, mut open): (Vec<Call>, Vec<u32>) = Default::default();
+            for time in 0..2_000 {
+                let ts = f64::from(time);
+                if rng.below(100) < 55 {
+                    let (node, depth) = (rng.below(9) as u32, open.len() as u32);
+                    let row = node / 2;
+                    open.push(made.begin(Begun { ts, node, row, sample: time, depth }));
+                    let call = Call { ts, dur: 0.0, own: 0.0, node, row, sample: time, depth };
+                    expected.push(call);
+                } else if let Some(number) = open.pop() {
+                    let call = &mut expected[number as usize];
+                    (call.dur, call.own) = (ts - call.ts, ts / 2.0);
+                    made.end(number, call.dur, call.own);
+                }
+            }
+            let calls = made.finish().expect("room on disk");
+            assert_eq!(calls.all.spilled_bytes() > 0, bytes < 1 << 20);
+            for _ in 0..2 {
+                assert_eq!(calls.iter().collect::<Vec<_>>(), expected, "{bytes}");
+            }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The samples of a profile by time, each with its node (devtools-semantics §4.5 to §4.7): read as often as needed, from disk
+//! beyond the budget.
+
+use crate::profile::model::{Model, NONE, Span, Weights};
+use crate::value::clock::Clock;
+use crate::value::space::{Space, rank};
+use tracemill_trace::order::{KeySorter, Keyed};
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+
+record! {
+    /// A sample.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Sample {
+        /// A sum of the trace's clock, milliseconds as DevTools has them.
+        pub(crate) ms: f64,
+        /// [`NONE`] if it names none.
+        pub(crate) node: u32,
+    }
+}
+
+record! {
+    /// A sample before it is sorted.
+    #[derive(Clone, Copy)]
+    struct Timed {
+        /// Ticks.
+        time: f64,
+        number: u64,
+        /// Of its node, if it names one.
+        id: Option<u64>,
+    }
+}
+
+impl Keyed for Timed {
+    type Key = (u64, u64);
+
+    fn key(&self) -> (u64, u64) {
+        (rank(self.time), self.number)
+    }
+}
+
+/// Samples and the times between them, as they come.
+pub(crate) struct Raw {
+    ids: SpillVec<u64>,
+    /// Microseconds.
+    steps: SpillVec<f64>,
+    counts: [u64; 2],
+    space: Space,
+}
+
+impl Raw {
+    pub(crate) fn new(space: &Space) -> Self {
+        let (ids, steps) = (space.spool(4), space.spool(4));
+        Raw { ids, steps, counts: [0, 0], space: space.clone() }
+    }
+
+    /// Takes the next of them: ids of nodes, and microseconds.
+    pub(crate) fn add(
+        &mut self,
+        ids: &[u64],
+        steps: impl ExactSizeIterator<Item = f64>,
+    ) -> Result<(), Error> {
+        self.counts[0] += ids.len() as u64;
+        self.counts[1] += steps.len() as u64;
+        self.ids.extend(ids)?;
+        steps.into_iter().try_for_each(|step| self.steps.push(step))
+    }
+
+    /// Whether each sample has a time.
+    pub(crate) fn are_complete(&self) -> bool {
+        self.counts[0] == self.counts[1]
+    }
+
+    /// As many samples as times: what is missing names nothing, what is too much is cut (§4.5). `start` is that of the profile, in
+    /// ticks; `node` finds nodes by ids.
+    pub(crate) fn finish(
+        mut self,
+        (start, weights, clock): (f64, Weights, Clock),
+        node: impl Fn(u64) -> Option<u32>,
+        model: &Model,
+        all: &mut Samples,
+    ) -> Result<Span, Error> {
+        let (ids, steps) = (self.ids.take()?, self.steps.take()?);
+        if ids.is_empty() || steps.is_empty() {
+            return Ok(Span::default());
+        }
+        let count = steps.len();
+        let timed = || {
+            let mut times = clock.times(start);
+            let mut ids = ids.iter();
+            (0..).zip(steps.iter()).map(move |(number, step)| {
+                let time = times.after(step);
+                Timed { time, number, id: ids.next() }
+            })
+        };
+        let rules = Rules { start: clock.sum(start), weights, clock, count, model, node };
+        // most are in order: nothing to sort then
+        if let Some(ends) = sorted_ends(timed().map(|own| own.time)) {
+            return rules.write(timed(), ends, all);
+        }
+        let mut sorter: KeySorter<Timed> = self.space.sorter(4);
+        timed().try_for_each(|own| sorter.push(own))?;
+        let sorted = sorter.finish()?;
+        let ends = sorted.iter().fold(None, |ends: Option<(f64, f64)>, own| {
+            Some((ends.map_or(own.time, |ends| ends.0), own.time))
+        });
+        rules.write(sorted.iter(), ends.unwrap_or_default(), all)
+    }
+}
+
+/// The samples of all profiles, one profile after the other.
+pub(crate) struct Samples {
+    all: SpillVec<Sample>,
+    count: usize,
+}
+
+impl Samples {
+    pub(crate) fn new(space: &Space) -> Self {
+        Samples { all: space.spool(2), count: 0 }
+    }
+
+    fn push(&mut self, sample: Sample) -> Result<(), Error> {
+        self.count += 1;
+        self.all.push(sample)
+    }
+
+    pub(crate) fn finish(mut self) -> Result<SpilledVec<Sample>, Error> {
+        self.all.take()
+    }
+}
+
+/// The first and the last of times, if they ascend and there are any.
+fn sorted_ends(mut times: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let first = times.next()?;
+    let last = times.try_fold(first, |before, time| (before <= time).then_some(time))?;
+    Some((first, last))
+}
+
+/// How sorted samples are written.
+struct Rules<'m, F> {
+    /// A sum.
+    start: f64,
+    weights: Weights,
+    clock: Clock,
+    /// Of all samples.
+    count: usize,
+    model: &'m Model,
+    /// Finds nodes by ids.
+    node: F,
+}
+
+impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
+    fn write(
+        &self,
+        sorted: impl Iterator<Item = Timed>,
+        (first, last): (f64, f64),
+        all: &mut Samples,
+    ) -> Result<Span, Error> {
+        let first_number = all.count;
+        let (first, last) = (self.clock.sum(first), self.clock.sum(last));
+        let average = self.clock.whole((last - first) / (self.count - 1) as f64);
+        let step = (last - self.start).max(0.0) / self.count as f64;
+        let (mut unknown, mut before) = (0, f64::NAN);
+        let mut bridge = Bridge::new(self.model, self.count);
+        for (at, own) in sorted.enumerate() {
+            let ms = self.clock.sum(own.time);
+            let ms = match self.weights {
+                Weights::Next => ms,
+                Weights::Delta if at == 0 => {
+                    before = ms;
+                    self.start.min(ms)
+                }
+                Weights::Delta => std::mem::replace(&mut before, ms),
+                Weights::Hits => self.clock.whole(self.start + at as f64 * step),
+            };
+            let node = own.id.and_then(&self.node).unwrap_or(NONE);
+            unknown += u64::from(node == NONE);
+            if let Some(done) = bridge.next(Sample { ms, node }) {
+                all.push(done)?;
+            }
+        }
+        if let Some(done) = bridge.held {
+            all.push(done)?;
+        }
+        let end = match self.weights {
+            Weights::Next => last + average,
+            Weights::Delta => last,
+            Weights::Hits => self.clock.whole(self.start + self.count as f64 * step),
+        };
+        let range = first_number..all.count;
+        Ok(Span { range, count: self.count as u64, end: Some(end), unknown })
+    }
+}
+
+/// §4.7: a single `(program)` between two samples of one stack is taken for the one before.
+struct Bridge<'m> {
+    model: &'m Model,
+    /// The node of `(program)`, if there is anything to bridge.
+    program: Option<u32>,
+    held: Option<Sample>,
+    /// How many came, and what stands around the gap: where a sample names nothing it does not move.
+    count: usize,
+    before: u32,
+    own: u32,
+}
+
+impl<'m> Bridge<'m> {
+    fn new(model: &'m Model, count: usize) -> Self {
+        let program = model.program.filter(|_| count >= 3);
+        Bridge { model, program, held: None, count: 0, before: NONE, own: NONE }
+    }
+
+    /// Takes the next sample; gives the one before it.
+    fn next(&mut self, sample: Sample) -> Option<Sample> {
+        let next = sample.node;
+        let mut held = self.held.replace(sample);
+        self.count += 1;
+        match self.count {
+            1 => self.before = next,
+            2 => self.own = next,
+            _ if self.before != NONE && next != NONE => {
+                if let Some(held) = &mut held
+                    && self.bridges(next)
+                {
+                    held.node = self.before;
+                }
+                (self.before, self.own) = (self.own, next);
+            }
+            _ => {}
+        }
+        held
+    }
+
+    fn bridges(&self, next: u32) -> bool {
+        let Model { gc, idle, .. } = *self.model;
+        let Some(program) = self.program.filter(|program| *program == self.own) else {
+            return false;
+        };
+        let is_system = |node: u32| node == program || Some(node) == gc || Some(node) == idle;
+        !is_system(self.before)
+            && !is_system(next)
+            && self.model.bottom(self.before) == self.model.bottom(next)
+    }
+}

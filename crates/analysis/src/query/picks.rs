@@ -1,0 +1,183 @@
+//! What of a thread counts, by the texts of its events and calls: patterns as `pprof` has them, and the text filter of DevTools.
+
+use crate::entries::Entry;
+use crate::entries::stretches::Stretches;
+use crate::entries::walk::Counted;
+use crate::names::groups::Ids;
+use crate::value::clock::{Clock, Window};
+use crate::value::matcher::Matcher;
+use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::spill::hash::HashMap;
+
+/// Which events and calls count, and how; the default is all.
+#[derive(Clone, Debug, Default)]
+pub struct Picks {
+    /// Only time in which one that matches is open.
+    pub focus: Option<Matcher>,
+    /// Not the time in which one that matches is open.
+    pub ignore: Option<Matcher>,
+    /// No rows for matching ones: their time goes to their callers.
+    pub hide: Option<Matcher>,
+    /// Trees begin at matching ones.
+    pub root: Option<Matcher>,
+    /// As the filter of DevTools: call tree and log are made of those that match, bottom up rows at the top are left out that do
+    /// not. It is not held against `args`, as DevTools does.
+    pub text: Option<Matcher>,
+}
+
+/// An entry that is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drawn {
+    /// Its number among all.
+    pub(crate) at: u32,
+    pub(crate) entry: Entry,
+    /// How many stand above it.
+    pub(crate) depth: u32,
+    /// How many of those are drawn, if that was asked for.
+    pub(crate) level: u32,
+    /// Whether it is on the ignore list.
+    pub(crate) is_ignored: bool,
+}
+
+/// What of the entries drawn is walked over.
+pub(crate) struct Walked<'p> {
+    picks: &'p Picks,
+    is_bottom_up: bool,
+    /// Which time counts, if it is not one window.
+    time: Option<Stretches>,
+    pub(crate) window: Window,
+}
+
+/// Answers of a matcher, each asked for once.
+pub(crate) struct Answers<'i, 't> {
+    ids: &'i Ids<'t>,
+    matcher: &'i Matcher,
+    known: HashMap<(bool, u32, u32), bool>,
+}
+
+impl<'i, 't> Answers<'i, 't> {
+    pub(crate) fn new(ids: &'i Ids<'t>, matcher: &'i Matcher) -> Self {
+        Answers { ids, matcher, known: HashMap::default() }
+    }
+
+    pub(crate) fn of(&mut self, entry: &Entry) -> bool {
+        // samples of calls say nothing of their texts
+        let details = if entry.is_call() { 0 } else { entry.details };
+        let Answers { ids, matcher, known } = self;
+        *known.entry((entry.is_call(), entry.kind, details)).or_insert_with(|| {
+            let label = ids.label(entry).unwrap_or_default();
+            // --like panel filters as DevTools does, which knows no other name
+            let name = || unescaped_text(ids.name(entry));
+            matcher.is_match(&label)
+                || !entry.is_call() && !ids.as_devtools && matcher.is_match(&name())
+                || ids.frame_url(entry).is_some_and(|url| matcher.is_match(&url))
+        })
+    }
+}
+
+/// The time in which an entry that matches is open. Heap: 24 bytes for each stretch of it.
+pub(crate) fn matching(
+    drawn: impl Iterator<Item = Drawn>,
+    ids: &Ids<'_>,
+    matcher: &Matcher,
+) -> Stretches {
+    let mut answers = Answers::new(ids, matcher);
+    let entries = drawn.map(|own| own.entry);
+    let lasting = entries.filter(|entry| entry.dur > 0.0 && answers.of(entry));
+    Stretches::of_sorted(lasting.map(|entry| (entry.ts, entry.end())))
+}
+
+impl Picks {
+    /// Whether all counts.
+    fn are_none(&self, is_bottom_up: bool) -> bool {
+        let text = self.text.is_some() && !is_bottom_up;
+        let others = [&self.focus, &self.ignore, &self.hide, &self.root];
+        !text && others.into_iter().all(Option::is_none)
+    }
+
+    /// What of the entries drawn counts within windows; without windows in `full`. Cost: a look at each entry, if what counts is more
+    /// than one stretch.
+    pub(crate) fn apply<I: Iterator<Item = Drawn>>(
+        &self,
+        drawn: impl Fn() -> I,
+        (windows, full, clock): (&[Window], Window, Clock),
+        ids: &Ids<'_>,
+        is_bottom_up: bool,
+    ) -> Walked<'_> {
+        let window = windows.first().copied().unwrap_or(full);
+        if windows.len() < 2 && self.focus.is_none() && self.ignore.is_none() {
+            return Walked { picks: self, is_bottom_up, time: None, window };
+        }
+        let windows = if windows.is_empty() { std::slice::from_ref(&full) } else { windows };
+        let own = |window: &Window| (clock.tick(window.from), clock.tick(window.to));
+        let mut time = Stretches::of(windows.iter().map(own).collect());
+        let open = |matcher: &Matcher| matching(drawn(), ids, matcher);
+        if let Some(focus) = &self.focus {
+            time = time.and(&open(focus));
+        }
+        if let Some(ignore) = &self.ignore {
+            time = time.without(&open(ignore));
+        }
+        let window = Window { from: 0.0, to: clock.sum(time.total()) };
+        Walked { picks: self, is_bottom_up, time: Some(time), window }
+    }
+}
+
+/// Which entries have rows.
+struct Sieve<'i, 't> {
+    hide: Option<Answers<'i, 't>>,
+    root: Option<Answers<'i, 't>>,
+    text: Option<Answers<'i, 't>>,
+    /// The depth of the outermost root that is open.
+    within: Option<u32>,
+}
+
+impl Sieve<'_, '_> {
+    fn keeps(&mut self, own: &Drawn) -> bool {
+        let Drawn { entry, depth, .. } = own;
+        if let Some(root) = &mut self.root {
+            self.within = self.within.filter(|above| depth > above);
+            if self.within.is_none() && root.of(entry) {
+                self.within = Some(*depth);
+            }
+            if self.within.is_none() {
+                return false;
+            }
+        }
+        let is_hidden = self.hide.as_mut().is_some_and(|hide| hide.of(entry));
+        !is_hidden && self.text.as_mut().is_none_or(|text| text.of(entry))
+    }
+}
+
+impl Walked<'_> {
+    /// All within a window.
+    pub(crate) fn whole(window: Window, none: &Picks) -> Walked<'_> {
+        Walked { picks: none, is_bottom_up: false, time: None, window }
+    }
+
+    /// Entries that count.
+    pub(crate) fn of<'w>(
+        &'w self,
+        drawn: impl Iterator<Item = Drawn> + 'w,
+        ids: &'w Ids<'_>,
+    ) -> Box<dyn Iterator<Item = Counted> + 'w> {
+        let Walked { picks, is_bottom_up, time, .. } = self;
+        if time.is_none() && picks.are_none(*is_bottom_up) {
+            return Box::new(drawn.map(|Drawn { entry, .. }| Counted { written: entry, entry }));
+        }
+        let answers = |matcher: &'w Option<Matcher>| {
+            matcher.as_ref().map(|matcher| Answers::new(ids, matcher))
+        };
+        let text = if *is_bottom_up { &None } else { &picks.text };
+        let (hide, root, text) = (answers(&picks.hide), answers(&picks.root), answers(text));
+        let mut sieve = Sieve { hide, root, text, within: None };
+        let kept = drawn.filter(move |own| sieve.keeps(own));
+        Box::new(kept.filter_map(move |Drawn { entry: written, .. }| {
+            let entry = match time {
+                Some(time) => time.clip(&written)?,
+                None => written,
+            };
+            Some(Counted { written, entry })
+        }))
+    }
+}

@@ -1,0 +1,144 @@
+//! What is asked once of events of one name and categories, not once of each.
+
+use crate::events::bounds::Bounding;
+use crate::events::compiled::is_named_as_sum;
+use crate::events::details::Sought;
+use crate::events::kinds::Kinds;
+use crate::trace::ReadRules;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::spill::hash::mix;
+use tracemill_viewers::required_args::may_lack;
+
+/// What follows from a kind.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    /// In events of phases X, I and B.
+    sought: [Sought; 3],
+    /// Whether DevTools takes the bounds of a trace from such events.
+    pub(crate) bounding: Bounding,
+    /// Whether such events may be sums of clang, which reports leave out.
+    pub(crate) may_be_sum: bool,
+    /// Whether such events may lack what DevTools reads, also if they have args.
+    pub(crate) may_lack: bool,
+}
+
+impl Asked {
+    /// Looks at a kind.
+    pub(crate) fn of(kind: u32, kinds: &Kinds, names: &Names, rules: ReadRules) -> Self {
+        let name = names.bytes_of(kinds.all[kind as usize].name);
+        Asked {
+            sought: [b'X', b'I', b'B']
+                .map(|phase| Sought::of(phase, name, rules.wanted, !rules.as_devtools)),
+            bounding: match name.ends_with(b"::UMA") {
+                true => Bounding::Other,
+                false if kinds.is_call(kind, names) => Bounding::Call,
+                false => Bounding::Drawn,
+            },
+            may_be_sum: rules.wanted.report && is_named_as_sum(name),
+            may_lack: !rules.ignore_refusals && may_lack(name),
+        }
+    }
+
+    /// What is looked for in events of a phase; nothing in those that end others.
+    pub(crate) fn sought(&self, phase: u8) -> Option<Sought> {
+        match phase {
+            b'X' => Some(self.sought[0]),
+            b'I' => Some(self.sought[1]),
+            b'B' => Some(self.sought[2]),
+            _ => None,
+        }
+    }
+}
+
+/// The kinds seen last, by name and categories as they are written.
+pub(crate) struct LastKinds(Vec<LastKind>);
+
+#[derive(Clone, Default)]
+struct LastKind {
+    /// The name, and behind it the categories.
+    written: Vec<u8>,
+    name: usize,
+    kind: u32,
+}
+
+/// How many: traces have some hundred kinds, of which few come often.
+const SLOTS: usize = 1024;
+
+impl Default for LastKinds {
+    fn default() -> Self {
+        LastKinds(vec![LastKind::default(); SLOTS])
+    }
+}
+
+/// The last eight bytes.
+#[inline]
+fn tail(bytes: &[u8]) -> u64 {
+    bytes.last_chunk().map_or(bytes.len() as u64, |own| u64::from_le_bytes(*own))
+}
+
+fn slot(name: &[u8], cat: &[u8]) -> usize {
+    // many categories end alike
+    mix(tail(name) ^ name.len() as u64, tail(cat) ^ cat.len() as u64) as usize % SLOTS
+}
+
+impl LastKinds {
+    /// The kind of these, if it is among them; nothing that is missing is.
+    #[inline]
+    pub(crate) fn get(&self, name: &[u8], cat: &[u8]) -> Option<u32> {
+        let slot = slot(name, cat);
+        let mut own = &self.0[slot];
+        if !own.is(name, cat) {
+            own = &self.0[slot ^ 1];
+            if !own.is(name, cat) {
+                return None;
+            }
+        }
+        (!name.is_empty()).then_some(own.kind)
+    }
+
+    /// What stood in its place moves to the one beside it, so two that come in turn are both found.
+    pub(crate) fn put(&mut self, name: &[u8], cat: &[u8], kind: u32) {
+        let slot = slot(name, cat);
+        self.0.swap(slot, slot ^ 1);
+        let own = &mut self.0[slot];
+        own.written.clear();
+        own.written.extend_from_slice(name);
+        own.written.extend_from_slice(cat);
+        (own.name, own.kind) = (name.len(), kind);
+    }
+}
+
+impl LastKind {
+    #[inline]
+    fn is(&self, name: &[u8], cat: &[u8]) -> bool {
+        (self.name, self.written.len()) == (name.len(), name.len() + cat.len())
+            && self.written[..name.len()] == *name
+            && self.written[name.len()..] == *cat
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_by_name_and_categories() {
+        let mut last = LastKinds::default();
+        assert_eq!(last.get(b"", b""), None);
+        for (kind, (name, cat)) in
+            (0..).zip([("\"ab\"", "\"c\""), ("\"a\"", "\"bc\""), ("\"a\"", "")])
+        {
+            let (name, cat) = (name.as_bytes(), cat.as_bytes());
+            assert_ne!(last.get(name, cat), Some(kind));
+            last.put(name, cat, kind);
+            assert_eq!(last.get(name, cat), Some(kind));
+        }
+        assert_eq!(last.get(b"\"a\"", b"\"b\""), None);
+        // of all that fall into one place the last two are known
+        let own = slot(b"\"0\"", b"");
+        let names = (1..).map(|number| format!("\"{number}\"").into_bytes());
+        let same: Vec<Vec<u8>> = names.filter(|name| slot(name, b"") == own).take(3).collect();
+        (10..).zip(&same).for_each(|(kind, name)| last.put(name, b"", kind));
+        assert_eq!([0, 1, 2].map(|at: usize| last.get(&same[at], b"")), [None, Some(11), Some(12)]);
+    }
+}

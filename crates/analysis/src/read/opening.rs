@@ -1,0 +1,108 @@
+//! The window that the panel of DevTools opens with: the stored one, or the busy part of its first track (`calculateWindow`).
+
+use crate::entries::Entry;
+use crate::entries::walk::{js_max, js_min};
+use crate::names::groups::{GroupBy, Ids};
+use crate::trace::choose::ThreadChoice;
+use crate::trace::{Thread, Trace};
+use crate::value::clock::Window;
+use tracemill_trace::spill::SpilledVec;
+use tracemill_trace::{Error, record};
+
+record! {
+    /// When an entry begins and how long it lasts, in microseconds.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Taken {
+        ts: f64,
+        dur: f64,
+    }
+}
+
+impl Taken {
+    fn middle(&self) -> f64 {
+        (self.ts + (self.ts + self.dur)) / 2.0
+    }
+}
+
+/// Microseconds below which a window is not shown.
+const SHORTEST: f64 = 1000.0;
+
+impl Trace {
+    /// The window that the panel of DevTools opens with, in milliseconds on the trace's clock, if the trace was read for that
+    /// ([`crate::ReadRules::as_stored`]). Cost: the flame chart of its first
+    /// track; 16 bytes for each entry, on disk beyond the budget.
+    ///
+    /// # Errors
+    /// What temporary files say.
+    pub fn opening_window(&self) -> Result<Window, Error> {
+        let bounds = self.ticks();
+        let (mut minimap, mut visible) = (bounds, bounds);
+        let breadcrumb = self.modifications.breadcrumb;
+        if let Some(own) = breadcrumb.filter(|own| own.range >= SHORTEST) {
+            minimap = (self.clock.of_written(own.min), self.clock.of_written(own.max));
+            visible = minimap;
+        }
+        let choice = ThreadChoice { as_panel: true, ..ThreadChoice::default() };
+        if breadcrumb.is_none_or(|own| own.is_first)
+            && let Some(&first) = self.choose(&choice).first()
+        {
+            let busy = self.busy_window(&self.threads[first])?;
+            let is_short = self.clock.micros(busy.1 - busy.0) < SHORTEST;
+            if !is_short {
+                visible = (js_max(minimap.0, busy.0), js_min(minimap.1, busy.1));
+            }
+        }
+        Ok(self.clock.window_of(visible))
+    }
+
+    /// `calculateWindow`, in ticks.
+    fn busy_window(&self, thread: &Thread) -> Result<(f64, f64), Error> {
+        let taken = self.taken(thread)?;
+        if taken.is_empty() {
+            return Ok(self.ticks());
+        }
+        let right = quiet_up_to(&taken, taken.len() - 1, 0);
+        let left = quiet_up_to(&taken, 0, right);
+        let own = |at: usize| taken.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });
+        let (from, to) = (own(left).ts, own(right).ts + own(right).dur);
+        let (first, last) = self.ticks();
+        let span = to - from;
+        if span < (last - first) * 0.1 {
+            return Ok(self.ticks());
+        }
+        Ok((js_max(from - 0.05 * span, first), js_min(to + 0.05 * span, last)))
+    }
+
+    /// The entries of a thread that are not idle, in order.
+    fn taken(&self, thread: &Thread) -> Result<SpilledVec<Taken>, Error> {
+        let track = self.track(thread)?;
+        let ids = Ids::new(self, thread, GroupBy::None, true);
+        let is_idle = |entry: &Entry| {
+            let function = ids.frame(entry).map(|frame| self.names.bytes_of(frame.function));
+            matches!(function, Some(b"(program)" | b"(idle)" | b"(root)" | b""))
+        };
+        let mut taken = self.space().spool(2);
+        for own in track.merged().filter(|own| !is_idle(&own.entry)) {
+            taken.extend(&[Taken { ts: own.entry.ts, dur: own.entry.dur }])?;
+        }
+        taken.take()
+    }
+}
+
+/// From one entry on, and not as far as another, the one up to which little is done.
+fn quiet_up_to(all: &SpilledVec<Taken>, start: usize, stop: usize) -> usize {
+    const LITTLE: f64 = 0.1;
+    let own = |at: usize| all.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });
+    let (mut cut, mut cut_time, mut used) = (start, own(start).middle(), 0.0);
+    let mut at = start;
+    while at != stop {
+        let entry = own(at);
+        let time = entry.middle();
+        if used < LITTLE * (cut_time - time).abs() {
+            (cut, cut_time, used) = (at, time, 0.0);
+        }
+        used += entry.dur;
+        at = if stop > start { at + 1 } else { at - 1 };
+    }
+    cut
+}

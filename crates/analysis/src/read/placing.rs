@@ -1,0 +1,75 @@
+//! Records on the clock of the trace: inputs beside each other, and exact times from the first event on.
+
+use crate::entries::sorting::Sorting;
+use crate::events::bounds::{Bounds, TraceBounds};
+use crate::events::meta::Meta;
+use crate::read::facts::Facts;
+use crate::value::clock::{Clock, FAR, Times, nanos_of, written};
+use crate::value::record::Record;
+use crate::value::space::Space;
+use tracemill_join::input_set::{InputPlace, InputSet};
+use tracemill_trace::run::error::Error;
+
+/// Returns how times are counted. Exact times begin with the first event or profile.
+pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Times) -> Clock {
+    let profiles = inputs.profiles();
+    let is_exact = match times {
+        Times::Devtools => false,
+        Times::Exact => true,
+        Times::Auto => !facts.is_web && profiles.iter().all(|own| own.is_of_stacks),
+    };
+    if !is_exact {
+        return Clock::default();
+    }
+    let wholes = profiles.iter().filter(|own| own.input.is_some());
+    let starts = wholes.filter_map(|own| own.start.as_deref().and_then(written));
+    let first = facts.bounds.first.into_iter().chain(starts).min();
+    let started = meta.started.filter(|&started| started >= 0.0).map(nanos_of);
+    Clock::exact(started.or(first).unwrap_or(0))
+}
+
+/// Gives records their threads and times where all inputs stand beside each other; `moved` has the thread and the input of each lane. Also first
+/// and last microsecond of the events on the clock. Cost: nothing where all stays as it is written, else a sort.
+///
+/// # Errors
+/// What temporary files say.
+pub(crate) fn on_clock<'p>(
+    sorting: Sorting,
+    (facts, moved, clock): (&mut Facts, &[(u32, usize)], Clock),
+    place: impl Fn(usize) -> &'p InputPlace,
+    space: &Space,
+) -> Result<(Sorting, Bounds), Error> {
+    let is_as_written = |(number, &(lane, input)): (usize, &(u32, usize))| {
+        number == lane as usize && place(input).is_as_written()
+    };
+    let Some(origin) = clock.origin() else {
+        if moved.iter().enumerate().all(is_as_written) {
+            return Ok((sorting, facts.bounds.events));
+        }
+        let sorting = sorting.moved(space, |filed| {
+            let (lane, input) = moved[filed.lane as usize];
+            filed.lane = lane;
+            filed.record.ts = place(input).moved(filed.record.ts);
+        })?;
+        return Ok((sorting, facts.bounds.events));
+    };
+    let (bounding, mut last) = (facts.bounding(), f64::NEG_INFINITY);
+    let sorting = sorting.moved(space, |filed| {
+        let (lane, input) = moved[filed.lane as usize];
+        filed.lane = lane;
+        let Record { ts, kind, .. } = filed.record;
+        clock.place(&mut filed.record, place(input).offset());
+        if ts != 0.0 && bounding[kind as usize] {
+            last = last.max(filed.record.ts + filed.record.dur);
+        }
+    })?;
+    let TraceBounds { events, first, is_last_unfiled, .. } = facts.bounds;
+    let max = match events.max.abs() >= FAR && !is_last_unfiled {
+        // what a double is too coarse for the records tell
+        true => clock.micros(last),
+        false => clock.placed_micros(events.max),
+    };
+    let first = first.map(|first| first.saturating_sub(origin) as f64);
+    let min = first.map_or(events.min, |first| clock.micros(first));
+    Ok((sorting, Bounds::between(min, max)))
+}

@@ -1,0 +1,80 @@
+//! The scan of an analysis: one pass over all inputs.
+
+use crate::entries::sorting::Sorting;
+use crate::events::devices::DeviceEvent;
+use crate::profile::functions::meta_names;
+use crate::read::facts::Facts;
+use crate::trace::ReadRules;
+use crate::value::record::ChunkPosition;
+use crate::value::space::Space;
+use tracemill_join::config::Config;
+use tracemill_join::input_set::InputSet;
+use tracemill_pipeline::{MergeIndex, scan_to_merge};
+use tracemill_trace::observe::{Needs, Observer, SealedChunk, Starter};
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::SpillVec;
+use tracemill_trace::{Error, Source};
+
+/// Observes the facts of an analysis: records of events for the sorter, and tables of names, threads and
+/// details, which stay in memory.
+pub(crate) struct Reading<'c> {
+    pub(crate) facts: Facts,
+    pub(crate) sorting: Sorting,
+    /// Device events of PyTorch's profiler.
+    pub(crate) devices: SpillVec<DeviceEvent>,
+    pub(crate) space: Space,
+    pub(crate) quota: Quota,
+    pub(crate) rules: ReadRules,
+    pub(crate) config: &'c Config,
+    /// Number of events merged so far.
+    events: u64,
+}
+
+impl<'c> Reading<'c> {
+    pub(crate) fn new(rules: ReadRules, config: &'c Config) -> Self {
+        let space = Space::new(&config.limits, config.limits.shares().index, config.limits.threads);
+        let quota = Quota::new(&config.limits, config.limits.memory / 4);
+        let mut facts = Facts::new(rules);
+        facts.names = meta_names();
+        let sorting = Sorting::new(&space, (rules.as_devtools, rules.only_calls));
+        let devices = space.spool(8);
+        Reading { facts, sorting, devices, space, quota, rules, config, events: 0 }
+    }
+
+    /// Reads all inputs.
+    pub(crate) fn read(&mut self, sources: &[Source]) -> Result<InputSet, Error> {
+        InputSet::read(sources, self.config, self)
+    }
+
+    /// Reads all inputs, for a merge too.
+    pub(crate) fn read_to_merge(
+        &mut self,
+        sources: &[Source],
+    ) -> Result<(InputSet, MergeIndex), Error> {
+        scan_to_merge(sources, self.config, self)
+    }
+}
+
+impl Observer for Reading<'_> {
+    type Chunk = Facts;
+
+    fn needs(&self) -> Needs {
+        Needs { proof_flags: self.facts.asks_refusals(), ..Needs::NONE }
+    }
+
+    fn starter(&self) -> Starter<Facts> {
+        let rules = self.rules;
+        Box::new(move |_| Facts::new(rules))
+    }
+
+    fn merge(&mut self, found: Facts, chunk: &SealedChunk<'_>) -> Result<(), Error> {
+        // an input that is left out has no report that its number could name
+        if chunk.stats.events == 0 {
+            return Ok(());
+        }
+        let position = ChunkPosition { input: chunk.input, first: self.events };
+        self.events += chunk.stats.events;
+        self.facts.append(found, position, &mut self.sorting, &mut self.devices)?;
+        self.quota.check(self.facts.heap(), "names, threads and details of events")
+    }
+}

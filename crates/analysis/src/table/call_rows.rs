@@ -1,0 +1,42 @@
+//! Calls of samples as rows.
+
+use crate::entries::Entry;
+use crate::entries::calls::NO_SAMPLE;
+use crate::query::rows::CallRow;
+use crate::table::View;
+use tracemill_trace::Error;
+
+impl<'t> View<'t> {
+    /// Hands on the calls of samples among the entries drawn, in pre-order, until `each` fails.
+    ///
+    /// # Errors
+    /// What `each` says.
+    pub fn call_rows(
+        &self,
+        mut each: impl FnMut(CallRow<'t>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let calls = self.drawn().filter(|own| own.entry.is_call());
+        calls.filter_map(|own| self.call_row(&own.entry)).try_for_each(&mut each)
+    }
+
+    /// A call as a row; `None` of what is no call.
+    pub(crate) fn call_row(&self, entry: &Entry) -> Option<CallRow<'t>> {
+        let model = self.track.thread.model.as_deref().filter(|_| entry.is_call())?;
+        let frame = model.frame(entry.kind);
+        Some(CallRow {
+            ts: self.trace.clock.micros(entry.ts),
+            dur: self.trace.clock.micros(entry.dur),
+            name: self.trace.names.bytes_of(frame.function),
+            url: self.trace.names.bytes_of(frame.url),
+            line: self.position(frame.line),
+            column: self.position(frame.column),
+            node: model.node(entry.kind).id,
+            sample: sample_of(entry),
+        })
+    }
+}
+
+/// The number of a call's sample, if it was made of one.
+pub(crate) fn sample_of(call: &Entry) -> Option<u32> {
+    Some(call.details).filter(|&sample| sample != NO_SAMPLE)
+}

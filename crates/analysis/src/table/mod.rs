@@ -1,0 +1,495 @@
+//! Tables: the flame chart's rows, call tree, bottom-up and event log of a thread.
+
+pub(crate) mod call_rows;
+pub(crate) mod chart;
+pub(crate) mod ordered;
+pub(crate) mod parts;
+pub(crate) mod peek;
+pub(crate) mod tree_rows;
+pub(crate) mod united;
+pub(crate) mod written;
+
+use crate::entries::ignored::{Ignored, Listed};
+use crate::entries::stretches::Stretches;
+use crate::entries::walk::{Filter, Visit, walk};
+use crate::entries::{Entry, Placed};
+use crate::events::kinds::flag;
+use crate::events::modifications::Hidden;
+use crate::names::groups::{GroupBy, Ids};
+use crate::profile::functions::Frame;
+use crate::query::counts::{Counting, Counts, IdleTime, LeftOut};
+use crate::query::picks::{Answers, Drawn, Picks, Walked, matching};
+use crate::query::rows::{Least, Location, TreeRow};
+use crate::query::{Entries, Per, Query, RowLimit, Shape, TableRules};
+use crate::table::ordered::Table;
+use crate::table::tree_rows::RowRoom;
+use crate::trace::{Thread, Trace, Track};
+use crate::tree::views::{BottomUp, Identify, TopDown};
+use crate::tree::{By, Row, Rows};
+use crate::value::clock::Window;
+use crate::value::matcher::Matcher;
+use crate::value::urls::is_ignored;
+use std::cell::{Cell, OnceCell};
+use std::sync::LazyLock;
+use tracemill_trace::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashSet;
+
+/// Nothing is hidden.
+static NOTHING: LazyLock<Hidden> = LazyLock::new(Hidden::default);
+
+/// A thread's track, as far as it is drawn: what tables are made of.
+pub struct View<'t> {
+    pub(crate) trace: &'t Trace,
+    thread: &'t Thread,
+    pub(crate) track: &'t Track<'t>,
+    rules: TableRules,
+    /// Functions whose calls are left out directly below others of these.
+    list: Option<Listed<'t>>,
+    /// What touches this stretch of time is counted, in microseconds.
+    within: (f64, f64),
+    /// Which rows of tables are made.
+    pub(crate) limit: RowLimit,
+    counts: OnceCell<Counts>,
+    /// Self time of calls that stand for a CPU that does nothing, of the last walk, in the sums of the clock.
+    idle: Cell<f64>,
+}
+
+impl<'t> View<'t> {
+    /// Of a track.
+    pub fn new(track: &'t Track<'t>, rules: TableRules) -> Self {
+        View::counting(track, rules, (f64::NEG_INFINITY, f64::INFINITY))
+    }
+
+    /// The same; of what is counted only what touches a stretch of time, in microseconds.
+    pub(crate) fn counting(track: &'t Track<'t>, rules: TableRules, within: (f64, f64)) -> Self {
+        let Track { trace, thread, .. } = *track;
+        let (counts, idle) = (OnceCell::new(), Cell::new(0.0));
+        let limit = RowLimit::default();
+        let mut view =
+            View { trace, thread, track, rules, list: None, within, limit, counts, idle };
+        view.list = view.list_in_force();
+        view
+    }
+
+    /// What there is of what is drawn. Cost: a look at each entry, unless a walk counted them.
+    fn counts(&self) -> Counts {
+        *self.counts.get_or_init(|| {
+            let mut nested = self.track.nested().counting(self.within);
+            let left_out = Cell::default();
+            let drawn = self.drawn_of(nested.by_ref(), false, Some(&left_out));
+            let counts = self.counter(drawn).finish();
+            Counts { dropped: nested.dropped, left_out: left_out.get(), ..counts }
+        })
+    }
+
+    fn counter<I: Iterator<Item = Drawn>>(&self, drawn: I) -> Counting<'t, I> {
+        Counting::new(drawn, self.within, self.ignored_of_devtools())
+    }
+
+    /// What finds calls that the ignore list of DevTools leaves out, where no list does so here and any function is on it.
+    fn ignored_of_devtools(&self) -> Option<Ignored<'t>> {
+        let model = self.thread.model.as_deref()?;
+        if self.is_listing() {
+            return None;
+        }
+        let is_listed = |url| is_ignored(self.trace.names.bytes_of(url));
+        Listed::new(model, is_listed).map(Ignored::new)
+    }
+
+    /// Functions whose calls are left out, if any are.
+    fn list_in_force(&self) -> Option<Listed<'t>> {
+        let model = self.thread.model.as_deref().filter(|_| self.is_listing())?;
+        let list = self.trace.ignore_list.as_ref();
+        let is_on = |url: &[u8]| list.map_or_else(|| is_ignored(url), |list| list.finds(url));
+        Listed::new(model, |url| {
+            self.trace.libraries.contains(&url) || is_on(self.trace.names.bytes_of(url))
+        })
+    }
+
+    pub(crate) fn ids(&self, by: GroupBy) -> Ids<'t> {
+        Ids::new(self.trace, self.thread, by, self.rules.as_devtools)
+    }
+
+    /// `#appendNodesAtLevel`: an entry that is not drawn costs no level; one on the ignore list is drawn only if its parent is
+    /// not on it. Without levels, `level` is the depth wherever that need not be worked out. What is
+    /// left out goes to `left_out`.
+    fn drawn_of<'v>(
+        &'v self,
+        nested: impl Iterator<Item = Placed> + 'v,
+        with_levels: bool,
+        left_out: Option<&'v Cell<LeftOut>>,
+    ) -> impl Iterator<Item = Drawn> + 'v {
+        let draws_all = self.rules.entries == Entries::All || self.trace.is_generic;
+        let is_plain = !self.is_listing() && (draws_all || !with_levels);
+        let mut hidden = self.hidden();
+        let mut is_hidden = move |entry: &Entry| {
+            let (events, calls) = &mut hidden;
+            match entry.is_call() {
+                false => entry.event_number().is_some_and(|own| events.contains(&own)),
+                true => !calls.is_empty() && calls.remove(&self.call_key(entry)),
+            }
+        };
+        // for each open entry how many drawn ones stand above what is below it, and whether it is ignored
+        let mut open: Vec<(u32, bool)> = Vec::new();
+        (0..).zip(nested).filter_map(move |(at, Placed { entry, depth })| {
+            if is_plain {
+                let own = Drawn { at, entry, depth, level: depth, is_ignored: false };
+                return (draws_all || self.draws(&entry)).then_some(own);
+            }
+            open.truncate(depth as usize);
+            let (level, parent_ignored) = open.last().copied().unwrap_or((0, false));
+            let is_ignored = self.list.as_ref().is_some_and(|list| list.has(&entry));
+            let is_drawn = self.draws(&entry) && {
+                let is_listed = is_ignored && parent_ignored;
+                let is_out = is_listed || is_hidden(&entry);
+                if is_out && let Some(sum) = left_out.filter(|_| entry.touches(self.within)) {
+                    sum.update(|LeftOut { ignored, hidden }| match is_listed {
+                        true => LeftOut { ignored: ignored + 1, hidden },
+                        false => LeftOut { ignored, hidden: hidden + 1 },
+                    });
+                }
+                !is_out
+            };
+            open.push((level + u32::from(is_drawn), is_ignored));
+            is_drawn.then_some(Drawn { at, entry, depth, level, is_ignored })
+        })
+    }
+
+    /// What is drawn; of its levels only [`View::levelled`] knows.
+    pub(crate) fn drawn(&self) -> impl Iterator<Item = Drawn> + '_ {
+        self.drawn_of(self.track.nested(), false, None)
+    }
+
+    /// What is drawn, and at which level.
+    pub(crate) fn levelled(&self) -> impl Iterator<Item = Drawn> + '_ {
+        self.drawn_of(self.track.nested(), true, None)
+    }
+
+    /// Whether calls of an ignore list are left out.
+    fn is_listing(&self) -> bool {
+        matches!(self.rules.entries, Entries::Listed | Entries::Panel)
+    }
+
+    /// Entries that were hidden when the trace was stored; of calls the first of each key is.
+    fn hidden(&self) -> (&'t HashSet<u64>, HashSet<(i64, u64)>) {
+        let Hidden { events, calls } = match self.rules.entries {
+            Entries::Panel => &self.trace.hidden,
+            _ => &NOTHING,
+        };
+        let thread = (self.thread.pid.clone(), self.thread.tid.clone());
+        (events, calls.get(&thread).cloned().unwrap_or_default())
+    }
+
+    /// The sample and node of a call.
+    fn call_key(&self, entry: &Entry) -> (i64, u64) {
+        let id = self.thread.model.as_deref().map(|own| own.node(entry.kind).id);
+        (i64::from(entry.details as i32), id.unwrap_or_default())
+    }
+
+    fn draws(&self, entry: &Entry) -> bool {
+        if self.rules.entries == Entries::All || self.trace.is_generic || entry.is_call() {
+            return true;
+        }
+        let flags = self.trace.flags[entry.kind as usize];
+        flags & flag::DRAWN != 0
+            || flags & flag::DRAWN_INSTANT != 0 && entry.is_instant()
+            || flags & flag::DRAWN_COMPLETE != 0 && entry.is_complete()
+    }
+
+    /// Entries that are drawn. Cost: the first time that something is counted a look at each entry, unless a table was made before.
+    pub fn len(&self) -> usize {
+        self.counts().drawn as usize
+    }
+
+    /// Whether nothing is drawn.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Samples of the thread.
+    pub(crate) fn samples(&self) -> u64 {
+        self.thread.samples()
+    }
+
+    /// Calls from samples that are drawn.
+    pub fn calls(&self) -> usize {
+        self.counts().calls as usize
+    }
+
+    /// Calls that are drawn here, but not in DevTools: they are on its ignore list, and so is the function that they are called by.
+    pub fn listed(&self) -> u64 {
+        self.counts().listed
+    }
+
+    /// What is left out of what would be drawn.
+    pub(crate) fn left_out(&self) -> LeftOut {
+        self.counts().left_out
+    }
+
+    /// Events and calls that begin in one but end behind it, and so have no place.
+    pub fn dropped(&self) -> u64 {
+        self.counts().dropped
+    }
+
+    /// The whole trace as a window.
+    pub fn full(&self) -> Window {
+        let (from, to) = self.trace.bounds;
+        Window { from: from / 1000.0, to: to / 1000.0 }
+    }
+
+    /// A table as it is handed out, of a window of milliseconds.
+    fn in_ms(
+        &self,
+        window: Window,
+        table: impl FnOnce(&Walked<'_>, &RowRoom) -> Result<Table, Error>,
+    ) -> Result<Table, Error> {
+        let (clock, none) = (self.trace.clock, Picks::default());
+        let room = RowRoom::new(&self.trace.limits).of_sums(clock);
+        let table = table(&Walked::whole(clock.sums(window), &none), &room)?;
+        room.finish()?;
+        Ok(table)
+    }
+
+    /// A line or column that a frame names, if it is one.
+    pub(crate) fn position(&self, text: u32) -> Option<i64> {
+        let text = str::from_utf8(self.trace.names.bytes_of(text)).ok()?;
+        let number: i64 = text.parse().ok()?;
+        (number >= 0).then_some(number)
+    }
+
+    /// DevTools' key of an entry (§10); `None` for those that were made of a B and an E, and for a `JSSample`.
+    pub(crate) fn key(&self, entry: &Entry, ids: &Ids<'_>) -> Option<String> {
+        if !entry.is_call() {
+            let event = entry.event_number().filter(|_| ids.name(entry) != b"JSSample");
+            return Some(format!("r-{}", event?));
+        }
+        let node = ids.model()?.node(entry.kind).id;
+        let sample = i64::from(entry.details as i32);
+        Some(format!("{}{sample}-{node}", ids.call_keys))
+    }
+
+    pub(crate) fn filter(&self) -> Filter<'_> {
+        Filter {
+            flags: &self.trace.flags,
+            shown_only: self.rules.entries != Entries::All && !self.trace.is_generic,
+            with_tasks: false,
+            as_devtools: self.rules.as_devtools,
+            clock: self.trace.clock,
+        }
+    }
+
+    pub(crate) fn walk(
+        &self,
+        (over, ids): (&Walked<'_>, &Ids<'_>),
+        visits: &mut [&mut dyn Visit],
+        room: &Quota,
+    ) -> Result<(), Error> {
+        let mut nested = self.track.nested().counting(self.within);
+        let left_out = Cell::default();
+        let drawn = self.drawn_of(nested.by_ref(), false, Some(&left_out));
+        let mut counting = self.counter(drawn);
+        let both = (over.of(self.drawn(), ids), over.of(&mut counting, ids));
+        let mut idle = self.track.is_alone().then(|| IdleTime::new(ids));
+        let mut all: Vec<&mut dyn Visit> = Vec::with_capacity(visits.len() + 1);
+        all.extend(visits.iter_mut().map(|own| &mut **own as &mut dyn Visit));
+        all.extend(idle.as_mut().map(|own| own as &mut dyn Visit));
+        walk(both, over.window, self.filter(), &mut all, room)?;
+        self.idle.set(idle.map_or(0.0, |own| own.sum));
+        let counts = counting.finish();
+        // a second walk finds the same
+        let counts = Counts { dropped: nested.dropped, left_out: left_out.get(), ..counts };
+        let _ = self.counts.set(counts);
+        Ok(())
+    }
+
+    /// When an entry drawn is open that matches, in microseconds.
+    pub(crate) fn matching(&self, matcher: &Matcher) -> Stretches {
+        let ids = self.ids(GroupBy::None);
+        matching(self.drawn(), &ids, matcher)
+    }
+
+    /// The window in which the entry of this key (§10) lasts.
+    pub(crate) fn window_of(&self, key: &str) -> Option<Window> {
+        let ids = self.ids(GroupBy::None);
+        let mut entries = self.track.nested().map(|own| own.entry);
+        let entry = entries.find(|entry| self.key(entry, &ids).as_deref() == Some(key))?;
+        Some(self.trace.clock.window_of((entry.ts, entry.end())))
+    }
+
+    /// The table of a query, of what counts, in the sums of the trace's clock. Cost: one walk.
+    pub(crate) fn table_of(&self, query: &Query, room: &RowRoom) -> Result<Table, Error> {
+        let Query { shape, by, windows, picks, per, .. } = query;
+        let (shape, by, shared) = (*shape, *by, *per != Per::Thread);
+        let ids = self.ids(by);
+        let is_bottom_up = matches!(shape, Shape::BottomUp { .. });
+        let clock = self.trace.clock;
+        let windows: Vec<Window> = windows.iter().map(|own| clock.sums(*own)).collect();
+        let windows = (&*windows, clock.sums(self.full()), clock);
+        let over = picks.apply(|| self.drawn(), windows, &ids, is_bottom_up);
+        match shape {
+            Shape::CallTree => self.call_tree_of(&over, by, room),
+            Shape::Log => self.log_of(&over, room),
+            Shape::BottomUp { levels } => {
+                self.bottom_up_of(&over, by, levels, picks.text.as_ref(), shared, room)
+            }
+        }
+    }
+
+    /// The call tree. Cost: one walk; some 100 bytes a row, on disk beyond the budget.
+    ///
+    /// # Errors
+    /// What temporary files say.
+    pub fn call_tree(&self, window: Window, by: GroupBy) -> Result<Table, Error> {
+        self.in_ms(window, |over, room| self.call_tree_of(over, by, room))
+    }
+
+    fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy, room: &RowRoom) -> Result<Table, Error> {
+        let (ids, window) = (self.ids(by), over.window);
+        let grouped = by != GroupBy::None;
+        let space = self.trace.space_of_rows();
+        let mut tree = TopDown::new(&ids, &space, (false, grouped, self.rules.as_devtools));
+        self.walk((over, &ids), &mut [&mut tree], &room.grown)?;
+        let mut rows = tree.finish(window);
+        if grouped {
+            rows.group(|entry| ids.group(entry), false);
+        }
+        self.table(&rows, (&ids, room), window, (By::Total, usize::MAX))
+    }
+
+    /// The event log: a row for each event.
+    ///
+    /// # Errors
+    /// As [`View::call_tree`].
+    pub fn log(&self, window: Window) -> Result<Table, Error> {
+        self.in_ms(window, |over, room| self.log_of(over, room))
+    }
+
+    fn log_of(&self, over: &Walked<'_>, room: &RowRoom) -> Result<Table, Error> {
+        let (ids, window) = (self.ids(GroupBy::None), over.window);
+        let space = self.trace.space_of_rows();
+        let mut log = TopDown::new(&ids, &space, (true, false, self.rules.as_devtools));
+        self.walk((over, &ids), &mut [&mut log], &room.grown)?;
+        self.table(&log.finish(window), (&ids, room), window, (By::Start, usize::MAX))
+    }
+
+    /// The bottom-up tree, to `levels` deep.
+    ///
+    /// # Errors
+    /// As [`View::call_tree`].
+    pub fn bottom_up(&self, window: Window, by: GroupBy, levels: usize) -> Result<Table, Error> {
+        self.in_ms(window, |over, room| self.bottom_up_of(over, by, levels, None, false, room))
+    }
+
+    fn bottom_up_of(
+        &self,
+        over: &Walked<'_>,
+        by: GroupBy,
+        levels: usize,
+        text: Option<&Matcher>,
+        shared: bool,
+        room: &RowRoom,
+    ) -> Result<Table, Error> {
+        let (ids, window) = (self.ids(by), over.window);
+        let grouped = by != GroupBy::None;
+        let forced = by == GroupBy::ThirdParty;
+        let how = (self.rules.as_devtools, self.trace.clock);
+        let mut tree =
+            BottomUp::new(&ids, window, (levels, forced), how, &self.trace.space_of_rows());
+        if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
+            over.of(self.drawn(), &ids).for_each(|own| tree.note_cached(&own.entry));
+        }
+        self.walk((over, &ids), &mut [&mut tree], &room.grown)?;
+        let mut rows = tree.finish(shared);
+        if grouped {
+            rows.group(|entry| ids.group(entry), true);
+        }
+        if let Some(text) = text {
+            let mut answers = Answers::new(&ids, text);
+            rows.keep_top(|entry| answers.of(entry));
+        }
+        self.table(&rows, (&ids, room), window, (By::Own, levels + usize::from(grouped)))
+    }
+
+    /// A table of rows, which can be read when the room is finished.
+    pub(crate) fn table(
+        &self,
+        rows: &Rows,
+        (ids, room): (&Ids<'_>, &RowRoom),
+        window: Window,
+        (by, levels): (By, usize),
+    ) -> Result<Table, Error> {
+        let root = rows.root();
+        let ms = |sum: f64| self.trace.clock.ms(sum);
+        let idle = self.idle.get();
+        let mut least = Least::of(self.limit, ms(root.total) - ms(root.own) - ms(idle));
+        let levels = (levels.min(self.limit.depth), !self.rules.as_devtools);
+        let is_shown = |row: &Row| least.takes(ms(row.own), ms(row.total));
+        let puts_idle_last = idle != 0.0 && !self.rules.as_devtools && by != By::Start;
+        let sorted = |row: u32| {
+            let mut children = rows.sorted(row, by);
+            if puts_idle_last {
+                children.sort_by_key(|&own| ids.is_idle(&rows.get(own).entry));
+            }
+            children
+        };
+        let mut all = rows.depth_first_as(sorted, levels, is_shown);
+        let (mut made, clock) = (room.writer(), room.clock);
+        for (row, depth) in all.by_ref().take(self.limit.rows) {
+            let row = self.row(&rows.get(row), depth, ids, by);
+            made.push(TreeRow { own: clock.ms(row.own), total: clock.ms(row.total), ..row })?;
+        }
+        let (more, rows) = (all.count() as u64, made.finish()?);
+        let (window, idle) = (clock.window(window), clock.ms(idle));
+        let (own, total) = (clock.ms(root.own), clock.ms(root.total));
+        Ok(Table { window, own, total, idle, rows, small: least.small, more })
+    }
+
+    /// The row of a table that shows a row of a tree.
+    pub(crate) fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>, by: By) -> TreeRow {
+        let entry = &row.entry;
+        let own = || ids.text(row.key.id);
+        let id = match (row.is_group, row.key.group) {
+            (true, _) => ids.group_id(row.key.id),
+            (false, 0) => own(),
+            // bottom up, where the group is part of the id, groups count from 1
+            (false, group) if by == By::Own => format!("{}-{}", own(), ids.group_id(group - 1)),
+            (false, group) => format!("{}/{}", own(), ids.group_id(group)),
+        };
+        // of calls, which nearly all rows may be, each is asked once for its function
+        let frame = ids.frame(entry);
+        let label = match (row.is_group, frame) {
+            (true, _) => ids.group_label(&id, entry),
+            (false, Some(frame)) => Some(ids.frame_label(frame)),
+            (false, None) => ids.label(entry),
+        };
+        let shown = frame.filter(|_| !row.is_group);
+        TreeRow {
+            depth,
+            start: self.trace.clock.micros(entry.ts) / 1000.0 - self.trace.bounds.0 / 1000.0,
+            own: row.own,
+            total: row.total,
+            count: row.count,
+            expandable: row.expandable,
+            bytes: row.bytes,
+            key: self.key(entry, ids),
+            label,
+            is_group: row.is_group,
+            category: frame.map_or_else(|| ids.category(entry), |frame| frame.category()),
+            location: shown.map_or_else(Location::default, |frame| self.frame_location(frame)),
+            id,
+        }
+    }
+
+    pub(crate) fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
+        ids.frame(entry).map_or_else(Location::default, |frame| self.frame_location(frame))
+    }
+
+    fn frame_location(&self, frame: Frame) -> Location {
+        Location {
+            url: self.trace.names.text(frame.url),
+            line: self.position(frame.line),
+            column: self.position(frame.column),
+        }
+    }
+}

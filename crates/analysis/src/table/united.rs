@@ -1,0 +1,402 @@
+//! Tables of several threads as one.
+
+use crate::query::rows::{Least, TreeRow};
+use crate::query::{RowKey, RowLimit, Shape};
+use crate::table::ordered::Table;
+use crate::table::tree_rows::{RowRoom, RowWriter, TreeRows};
+use crate::tree::{By, Key, Rows};
+use crate::value::space::Space;
+use tracemill_trace::event::hash_texts;
+use tracemill_trace::order::Keyed;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::spill::{SpillArray, SpillIndex};
+
+/// A table and the threads that it is of.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Numbers of threads.
+    pub threads: Vec<usize>,
+    /// The table.
+    pub table: Table,
+    /// Calls that were made of samples. Of these, and of what follows, only those from the first window to the last, and without windows those
+    /// within the bounds of the trace.
+    pub calls: u64,
+    /// Of these, those that DevTools does not draw: they are on its ignore list, and so is the function that they are called by.
+    pub listed: u64,
+    /// Calls that are not drawn here, as in DevTools, since they are on an ignore list, and so is the function that they are called by.
+    pub ignored: u64,
+    /// Events and calls that were hidden when the trace was stored, where that is looked at as it was then.
+    pub hidden: u64,
+    /// Events and calls that have no place, since they begin in one and end behind it.
+    pub dropped: u64,
+    /// Samples.
+    pub samples: u64,
+}
+
+impl Part {
+    /// Returns the milliseconds in which anything goes on, of all its threads.
+    pub fn busy(&self) -> f64 {
+        self.table.busy()
+    }
+
+    /// Adds all of a part but its rows.
+    fn add(&mut self, part: Part) {
+        self.threads.extend(part.threads);
+        self.table.own += part.table.own;
+        self.table.total += part.table.total;
+        self.table.idle += part.table.idle;
+        self.calls += part.calls;
+        self.listed += part.listed;
+        self.ignored += part.ignored;
+        self.hidden += part.hidden;
+        self.dropped += part.dropped;
+        self.samples += part.samples;
+    }
+}
+
+/// How tables become one.
+pub(crate) struct Union<'u> {
+    pub(crate) shape: Shape,
+    /// What calls must have in common to be one row.
+    pub(crate) key: Option<RowKey>,
+    /// So many upper levels have no rows without time of their own and without bytes, nor what is below these.
+    pub(crate) full_levels: u32,
+    pub(crate) limit: RowLimit,
+    /// For lists of rows.
+    pub(crate) space: &'u Space,
+    /// For the rows of the one table, whose times become milliseconds.
+    pub(crate) room: &'u RowRoom,
+}
+
+impl Union<'_> {
+    /// Several tables, whose rows can be read, as one.
+    ///
+    /// # Errors
+    /// What temporary files say.
+    pub(crate) fn of(&self, mut parts: Vec<Part>) -> Result<Option<Part>, Error> {
+        let take = |part: &mut Part| std::mem::take(&mut part.table.rows);
+        let mut tables: Vec<TreeRows> = parts.iter_mut().map(take).collect();
+        let mut parts = parts.into_iter();
+        let Some(mut first) = parts.next() else { return Ok(None) };
+        parts.for_each(|part| first.add(part));
+        let (table, clock) = (&mut first.table, self.room.clock);
+        table.window = clock.window(table.window);
+        (table.own, table.total) = (clock.ms(table.own), clock.ms(table.total));
+        table.idle = clock.ms(table.idle);
+        let mut left = Left {
+            union: self,
+            gone: None,
+            hidden: None,
+            least: Least::of(self.limit, table.busy()),
+            made: 0,
+            more: 0,
+            rows: self.room.writer(),
+        };
+        match self.key {
+            _ if self.shape == Shape::Log => by_start(&mut tables, self.space, &mut left)?,
+            None if tables.len() == 1 => {
+                tables[0].drain().try_for_each(|row| left.push(row))?;
+            }
+            key => self.merge(&mut tables, key.unwrap_or(RowKey::Place), &mut left)?,
+        }
+        let small = left.least.small;
+        table.small = (table.small.0 + small.0, table.small.1 + small.1);
+        table.more += left.more;
+        table.rows = left.rows.finish()?;
+        Ok(Some(first))
+    }
+
+    /// Adds rows of one path, of which the first that comes is told.
+    fn merge(
+        &self,
+        tables: &mut [TreeRows],
+        key: RowKey,
+        left: &mut Left<'_>,
+    ) -> Result<(), Error> {
+        let mut all: Rows<Source> = Rows::new(self.space);
+        let mut numbers = Numbers::new(self.space);
+        let mut idle = HashSet::default();
+        for (table, rows) in (0..).zip(&*tables) {
+            let mut path: Vec<u32> = vec![0];
+            for (number, row) in (0..).zip(rows) {
+                path.truncate(row.depth as usize + 1);
+                let parent = path[path.len() - 1];
+                let own = Key::of(numbers.of(&row, key)?);
+                let (at, is_new) = all.row(parent, own, Source { table, row: number });
+                path.push(at);
+                if row.is_idle() {
+                    idle.insert(at);
+                }
+                all.update(at, |sum| match is_new {
+                    true => {
+                        (sum.own, sum.total, sum.bytes) = (row.own, row.total, row.bytes);
+                        (sum.count, sum.expandable) = (row.count, row.expandable);
+                    }
+                    false => {
+                        sum.own += row.own;
+                        sum.total += row.total;
+                        sum.bytes += row.bytes;
+                        sum.count += row.count;
+                        sum.expandable |= row.expandable;
+                    }
+                });
+            }
+        }
+        all.check()?;
+        let by = if self.shape == Shape::CallTree { By::Total } else { By::Own };
+        let sorted = |row: u32| {
+            let mut children = all.sorted(row, by);
+            children.sort_by_key(|own| idle.contains(own));
+            children
+        };
+        for (at, depth) in all.depth_first_as(sorted, (usize::MAX, true), |_| true) {
+            let sum = all.get(at);
+            let Source { table, row } = sum.entry;
+            let Some(mut row) = tables[table as usize].take(row as usize) else { continue };
+            if key == RowKey::Url && !row.location.url.is_empty() {
+                row.label = Some(row.location.url.clone());
+                (row.location.line, row.location.column) = (None, None);
+            }
+            (row.own, row.total, row.bytes) = (sum.own, sum.total, sum.bytes);
+            (row.depth, row.count, row.expandable) = (depth, sum.count, sum.expandable);
+            left.push(row)?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes rows, of which some are left out.
+struct Left<'u> {
+    union: &'u Union<'u>,
+    /// The depth of a row without time whose rows are left out.
+    gone: Option<u32>,
+    /// The depth of a row that is beyond the limit.
+    hidden: Option<u32>,
+    least: Least,
+    /// Rows that are made, and those behind them.
+    made: usize,
+    more: u64,
+    rows: RowWriter<'u>,
+}
+
+impl Left<'_> {
+    fn push(&mut self, mut row: TreeRow) -> Result<(), Error> {
+        let Union { full_levels, limit, room, .. } = *self.union;
+        self.gone = self.gone.filter(|depth| row.depth > *depth);
+        // rows that have no time at all are of events without a duration
+        let tells_nothing = row.own <= 0.0 && row.bytes <= 0.0;
+        let has_time = row.is_group || row.own != 0.0 || row.total != 0.0;
+        if self.gone.is_none() && row.depth < full_levels && tells_nothing && has_time {
+            self.gone = Some(row.depth);
+        }
+        self.hidden = self.hidden.filter(|depth| row.depth > *depth);
+        if self.gone.or(self.hidden).is_some() || row.depth as usize >= limit.depth {
+            return Ok(());
+        }
+        (row.own, row.total) = (room.clock.ms(row.own), room.clock.ms(row.total));
+        if !self.least.takes(row.own, row.total) {
+            self.hidden = Some(row.depth);
+            return Ok(());
+        }
+        if self.made == limit.rows {
+            self.more += 1;
+            return Ok(());
+        }
+        self.made += 1;
+        self.rows.push(row)
+    }
+}
+
+record! {
+    /// Where a row stands: in which of several tables, and its number there.
+    #[derive(Clone, Copy, Debug, Default)]
+    struct Source {
+        table: u32,
+        row: u32,
+    }
+}
+
+/// Numbers of what calls have in common that are one row below one row. The id of a script means nothing beyond its process, so calls
+/// match by where their functions stand.
+struct Numbers {
+    /// 128 bits each: there may be as many as rows.
+    all: SpillArray<(u64, u64)>,
+    index: SpillIndex,
+}
+
+impl Numbers {
+    fn new(space: &Space) -> Self {
+        Numbers { all: space.array(4), index: space.index(4) }
+    }
+
+    fn of(&mut self, row: &TreeRow, key: RowKey) -> Result<u32, Error> {
+        let [first, second] = matched(row, key);
+        let is_it = |number: u32| self.all.get(number as usize) == Some((first, second));
+        if let Some(known) = self.index.find(first, is_it) {
+            return Ok(known);
+        }
+        let number = self.all.len() as u32;
+        self.all.push((first, second))?;
+        self.index.insert(first, number)?;
+        Ok(number)
+    }
+}
+
+/// A hash of what rows below one row must have in common to be one.
+fn matched(row: &TreeRow, key: RowKey) -> [u64; 2] {
+    let place = &row.location;
+    let function = row.label.as_deref().unwrap_or_default();
+    let is_call = !place.url.is_empty() || row.id.starts_with("f:");
+    let [text, url] = match key {
+        RowKey::Function if is_call => [function, ""],
+        RowKey::Url if !place.url.is_empty() => [&*place.url, ""],
+        RowKey::Place | RowKey::Line if !place.url.is_empty() => [function, &*place.url],
+        _ => [&*row.id, ""],
+    };
+    let line = place.line.filter(|_| matches!(key, RowKey::Place | RowKey::Line));
+    let column = place.column.filter(|_| key == RowKey::Place);
+    let [line, column] = [line, column].map(|own| own.map(i64::to_le_bytes));
+    let bytes = |own: &'_ Option<[u8; 8]>| own.map_or(0, |_| 8);
+    let (line, column) =
+        (&line.unwrap_or_default()[..bytes(&line)], &column.unwrap_or_default()[..bytes(&column)]);
+    hash_texts([text.as_bytes(), url.as_bytes(), line, column, &[u8::from(row.is_group)]])
+}
+
+record! {
+    /// An event at the top of a log.
+    #[derive(Clone, Copy)]
+    struct Started {
+        /// Bits that sort as its start does.
+        start: u64,
+        /// Its table and row.
+        source: Source,
+    }
+}
+
+impl Keyed for Started {
+    type Key = (u64, u32, u32);
+
+    fn key(&self) -> Self::Key {
+        (self.start, self.source.table, self.source.row)
+    }
+}
+
+/// Bits that sort as [`f64::total_cmp`] does.
+fn in_total_order(number: f64) -> u64 {
+    let bits = number.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// Whether the events at the top of a log come by start.
+pub(crate) fn is_by_start(rows: &TreeRows) -> bool {
+    let top = rows.iter().filter(|row| row.depth == 0);
+    top.map(|row| in_total_order(row.start)).is_sorted()
+}
+
+/// Top-level events of several threads by start, each with what is below it.
+fn by_start(tables: &mut [TreeRows], space: &Space, left: &mut Left<'_>) -> Result<(), Error> {
+    let mut sorter = space.sorter(2);
+    for (table, rows) in (0..).zip(&*tables) {
+        for (number, row) in (0..).zip(rows).filter(|(_, row)| row.depth == 0) {
+            let source = Source { table, row: number };
+            sorter.push(Started { start: in_total_order(row.start), source })?;
+        }
+    }
+    for Started { source: Source { table, row }, .. } in sorter.finish()?.iter() {
+        let rows = tables[table as usize].iter().skip(row as usize).enumerate();
+        let own = rows.take_while(|(at, row)| *at == 0 || row.depth > 0);
+        own.map(|(_, row)| row.into_owned()).try_for_each(|row| left.push(row))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::clock::Window;
+    use tracemill_trace::run::limits::Limits;
+
+    fn row(depth: u32, id: &str, own: f64, total: f64) -> TreeRow {
+        TreeRow {
+            depth,
+            id: id.to_owned(),
+            own,
+            total,
+            count: 1,
+            expandable: true,
+            label: Some(id.to_owned()),
+            category: "other",
+            ..TreeRow::default()
+        }
+    }
+
+    fn part(thread: usize, rows: Vec<TreeRow>) -> Part {
+        let window = Window { from: 0.0, to: 10.0 };
+        Part {
+            threads: vec![thread],
+            table: Table {
+                window,
+                own: 1.0,
+                total: 10.0,
+                idle: 0.0,
+                rows: rows.into(),
+                small: (0, 0.0),
+                more: 0,
+            },
+            calls: 2,
+            listed: 1,
+            ignored: 2,
+            hidden: 3,
+            dropped: 0,
+            samples: 3,
+        }
+    }
+
+    /// The tables as one, made in so many bytes.
+    fn united(parts: Vec<Part>, shape: Shape, memory: u64) -> Part {
+        let limits = Limits::new(1, memory, std::env::temp_dir());
+        let (space, room) = (Space::new(&limits, memory, 1), RowRoom::new(&limits));
+        let limit = RowLimit::default();
+        let union = Union { shape, key: None, full_levels: 0, limit, space: &space, room: &room };
+        let one = union.of(parts).expect("room on disk").expect("two parts");
+        room.finish().expect("room on disk");
+        one
+    }
+
+    #[test]
+    fn rows_of_one_path_are_added() {
+        for memory in [0, 1 << 20] {
+            let a =
+                part(0, vec![row(0, "a", 1.0, 3.0), row(1, "b", 2.0, 2.0), row(0, "c", 2.5, 2.5)]);
+            let b = part(1, vec![row(0, "c", 4.0, 6.0), row(1, "b", 2.0, 2.0)]);
+            let one = united(vec![a, b], Shape::CallTree, memory);
+            let told = |r: &TreeRow| (r.depth, r.id.clone(), r.own, r.total, r.count);
+            let shown: Vec<_> = one.table.rows.iter().map(|r| told(&r)).collect();
+            let expected = [
+                (0, "c".to_owned(), 6.5, 8.5, 2),
+                (1, "b".to_owned(), 2.0, 2.0, 1),
+                (0, "a".to_owned(), 1.0, 3.0, 1),
+                (1, "b".to_owned(), 2.0, 2.0, 1),
+            ];
+            assert_eq!(shown, expected);
+            assert_eq!((one.threads, one.calls, one.table.total), (vec![0, 1], 4, 20.0));
+            assert_eq!((one.listed, one.ignored, one.hidden), (2, 4, 6));
+        }
+    }
+
+    #[test]
+    fn logs_are_one_by_start() {
+        let at = |depth, id: &str, start| TreeRow { start, ..row(depth, id, 1.0, 1.0) };
+        for memory in [0, 1 << 20] {
+            let a = part(0, vec![at(0, "a", 3.0), at(1, "b", 0.0), at(0, "c", -0.0)]);
+            let b = part(1, vec![at(0, "d", 3.0), at(0, "e", 0.0), at(0, "f", f64::NAN)]);
+            assert!(!is_by_start(&a.table.rows) && !is_by_start(&b.table.rows));
+            let one = united(vec![a, b], Shape::Log, memory);
+            assert!(is_by_start(&one.table.rows));
+            let ids: String = one.table.rows.iter().map(|row| row.id.clone()).collect();
+            assert_eq!(ids, "ceabdf");
+        }
+    }
+}

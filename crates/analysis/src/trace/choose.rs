@@ -1,0 +1,133 @@
+//! Which threads of a trace are looked at.
+
+use crate::events::meta::Page;
+use crate::trace::{Thread, ThreadKind, Trace, id_text};
+use tracemill_join::config::id_set::IdSet;
+use tracemill_join::config::pattern::Pattern;
+use tracemill_tokenizer::unescaped_text;
+use tracemill_viewers::essential::HIDDEN_THREADS;
+
+/// Which threads.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadChoice {
+    /// By process; all if `None`.
+    pub pid: Option<IdSet>,
+    /// By thread; all if `None`.
+    pub tid: Option<IdSet>,
+    /// By the name of the process, which one of these must match; all if there are none.
+    pub process: Vec<Pattern>,
+    /// By the name of the thread, likewise.
+    pub thread: Vec<Pattern>,
+    /// One: that of the main frame's `CrRendererMain`, `JavaScriptMainThread` of Node, thread 0 of CPU profiles, else the one with
+    /// the most events.
+    pub main: bool,
+    /// Those that the panel of DevTools shows, in its order.
+    pub as_panel: bool,
+}
+
+impl Thread {
+    /// Events and samples.
+    fn weight(&self) -> u64 {
+        self.records.len() as u64 + self.samples()
+    }
+
+    /// Events, and calls if they were counted, else samples.
+    pub(crate) fn entries(&self) -> u64 {
+        let calls = self.kept.as_ref().map_or_else(|| self.samples(), |own| own.len() as u64);
+        self.records.len() as u64 + calls
+    }
+
+    /// Its pid as text.
+    pub fn pid_text(&self) -> String {
+        id_text(&self.pid)
+    }
+
+    /// Its tid as text.
+    pub fn tid_text(&self) -> String {
+        id_text(&self.tid)
+    }
+}
+
+/// Whether one of the patterns matches, if there are any.
+fn matches(patterns: &[Pattern], name: Option<&str>) -> bool {
+    patterns.is_empty()
+        || name.is_some_and(|name| patterns.iter().any(|pattern| pattern.is_match(name)))
+}
+
+impl Trace {
+    /// The name of a thread's process, if it has one.
+    pub fn process_name(&self, thread: &Thread) -> Option<String> {
+        let name = self.meta.process_names.get(&thread.pid)?;
+        Some(unescaped_text(name))
+    }
+
+    /// The threads that are chosen and hold anything, by their numbers.
+    pub fn choose(&self, choice: &ThreadChoice) -> Vec<usize> {
+        let has = |set: &Option<IdSet>, id: &[u8]| set.as_ref().is_none_or(|set| set.contains(id));
+        let mut chosen: Vec<usize> = (0..self.threads.len())
+            .filter(|&at| {
+                let own = &self.threads[at];
+                let shown = !choice.as_panel || self.is_in_panel(own);
+                shown
+                    && own.weight() > 0
+                    && has(&choice.pid, &own.pid)
+                    && has(&choice.tid, &own.tid)
+                    && matches(&choice.thread, own.name.as_deref())
+                    && matches(&choice.process, self.process_name(own).as_deref())
+            })
+            .collect();
+        if choice.as_panel {
+            chosen.sort_by_key(|&at| {
+                let own = &self.threads[at];
+                (self.rank(own), std::cmp::Reverse(own.entries()))
+            });
+        }
+        if choice.main {
+            let main = chosen.iter().copied().max_by_key(|&at| {
+                let own = &self.threads[at];
+                (self.is_main(own), own.weight(), std::cmp::Reverse(at))
+            });
+            chosen = main.into_iter().collect();
+        }
+        chosen
+    }
+
+    fn is_in_panel(&self, thread: &Thread) -> bool {
+        let hidden = thread.name.as_deref().is_some_and(|name| HIDDEN_THREADS.contains(&name));
+        thread.is_in_devtools && (self.is_generic || !hidden)
+    }
+
+    fn page_of(&self, thread: &Thread) -> Option<&Page> {
+        self.meta.page(&thread.pid)
+    }
+
+    /// `#addThreadAppenders`
+    fn rank(&self, thread: &Thread) -> u8 {
+        if self.is_generic {
+            return 7;
+        }
+        let page = self.page_of(thread);
+        let is_own = |url: &[u8]| url.starts_with(b"about:") || url.starts_with(b"chrome:");
+        match thread.kind {
+            ThreadKind::Main if !page.is_some_and(|page| page.is_on_main_frame) => 1,
+            ThreadKind::Main if page.and_then(|p| p.url.as_deref()).is_some_and(is_own) => 2,
+            ThreadKind::Main => 0,
+            ThreadKind::Worker => 3,
+            ThreadKind::Rasterizer => 4,
+            ThreadKind::ThreadPool => 5,
+            ThreadKind::Other => 7,
+            ThreadKind::CpuProfile => 8,
+        }
+    }
+
+    fn is_main(&self, thread: &Thread) -> u8 {
+        let name = thread.name.as_deref();
+        match thread.kind {
+            ThreadKind::Main if self.page_of(thread).is_some_and(|p| p.is_on_main_frame) => 3,
+            ThreadKind::Main => 2,
+            ThreadKind::CpuProfile if &*thread.tid == b"0" => 2,
+            _ if name == Some("JavaScriptMainThread") => 2,
+            _ => 0,
+        }
+    }
+}

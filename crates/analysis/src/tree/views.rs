@@ -1,0 +1,321 @@
+//! The tree views as visitors of the walk: call tree, event log, bottom-up (devtools-semantics §7.5 to §7.7). Each is complete
+//! after one walk; every sum is made in the order in which DevTools makes it.
+
+use crate::entries::Entry;
+use crate::entries::walk::{Counted, Visit};
+use crate::tree::{Key, NONE, Rows};
+use crate::value::clock::{Clock, Window};
+use crate::value::space::Space;
+use std::collections::hash_map::Entry as Place;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashMap;
+
+/// What rows an event belongs to.
+pub(crate) trait Identify {
+    /// Its row's id.
+    fn id(&self, entry: &Entry) -> u32;
+    /// The text of its group's id; 0 for none.
+    fn group(&self, entry: &Entry) -> u32;
+    /// Bytes it tells of, if it tells of a request.
+    fn received(&self, entry: &Entry) -> Option<Received>;
+}
+
+/// What an event says of the bytes of a request.
+#[derive(Clone, Copy)]
+pub(crate) struct Received {
+    pub(crate) bytes: f64,
+    pub(crate) kind: ReceivedKind,
+    pub(crate) is_cached: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReceivedKind {
+    Data,
+    Finish,
+    Response,
+}
+
+/// Call tree, or with `each` the event log: a row for each event.
+pub(crate) struct TopDown<'i, I> {
+    pub(crate) rows: Rows,
+    ids: &'i I,
+    each: bool,
+    grouped: bool,
+    as_devtools: bool,
+    /// Rows of the open events, and whether DevTools finds anything below them.
+    open: Vec<(u32, bool)>,
+}
+
+impl<'i, I: Identify> TopDown<'i, I> {
+    pub(crate) fn new(
+        ids: &'i I,
+        space: &Space,
+        (each, grouped, as_devtools): (bool, bool, bool),
+    ) -> Self {
+        let open = vec![(0, true)];
+        TopDown { rows: Rows::new(space), ids, each, grouped, as_devtools, open }
+    }
+
+    fn enter(&mut self, Counted { written, entry }: &Counted, ms: f64) {
+        let (parent, matched) = self.open[self.open.len() - 1];
+        if parent != NONE && parent != 0 {
+            self.rows.update(parent, |row| {
+                row.own -= ms;
+                row.expandable = true;
+            });
+        }
+        let row = if parent != NONE && matched {
+            let group = if self.grouped { self.ids.group(entry) } else { 0 };
+            let key = Key { id: self.ids.id(entry), group };
+            match self.each {
+                true => self.rows.add(parent, key, *written),
+                false => self.rows.row(parent, key, *written).0,
+            }
+        } else {
+            NONE
+        };
+        if row != NONE {
+            self.rows.update(row, |row| {
+                row.count += 1;
+                row.own += ms;
+                row.total += ms;
+            });
+        }
+        // in DevTools an event that ends at 0 has no end, and nothing is found below it
+        let matched = !self.as_devtools || entry.end() != 0.0 && !entry.end().is_nan();
+        self.open.push((row, matched));
+    }
+
+    /// The rows, with the root's times: the window, and what no row covers.
+    pub(crate) fn finish(mut self, window: Window) -> Rows {
+        let total = window.to - window.from;
+        let own = self.rows.children(0).collect::<Vec<_>>().into_iter();
+        let rest = own.fold(total, |rest, row| rest - self.rows.get(row).total);
+        self.rows.update(0, |root| (root.total, root.own) = (total, rest));
+        self.rows
+    }
+}
+
+impl<I: Identify> Visit for TopDown<'_, I> {
+    fn grown(&mut self) -> Result<u64, Error> {
+        self.rows.check().map(|()| 0)
+    }
+
+    fn start(&mut self, own: &Counted, ms: f64) {
+        if self.each && own.entry.dur < 0.0 && self.as_devtools {
+            return self.open.push(self.open[self.open.len() - 1]);
+        }
+        self.enter(own, ms);
+    }
+
+    fn end(&mut self, _own: &Counted, _ms: f64) {
+        self.open.pop();
+    }
+
+    fn instant(&mut self, own: &Counted) {
+        if self.each || !self.as_devtools && own.written.is_without_duration() {
+            self.enter(own, 0.0);
+            self.open.pop();
+        }
+    }
+}
+
+/// An open event.
+struct Open {
+    written: Entry,
+    key: Key,
+    caller: u32,
+    own: f64,
+    /// The same, as DevTools' stack has it: it forgets events without a name.
+    outermost: bool,
+}
+
+/// Bottom-up, to a fixed number of levels: where the event before ended that a row counted depends on the order of events,
+/// so rows cannot be added later.
+pub(crate) struct BottomUp<'i, I> {
+    pub(crate) rows: Rows,
+    ids: &'i I,
+    window: Window,
+    levels: usize,
+    /// Whether the group is part of a row's id, as by third party.
+    forced: bool,
+    as_devtools: bool,
+    clock: Clock,
+    open: Vec<Open>,
+    /// What is left of the window, and of each open event.
+    own: Vec<f64>,
+    outermost: Vec<bool>,
+    /// Durations of the outermost open events of each row.
+    totals: HashMap<Key, f64>,
+    /// Requests that the cache answered.
+    cached: HashMap<Key, bool>,
+}
+
+impl<'i, I: Identify> BottomUp<'i, I> {
+    pub(crate) fn new(
+        ids: &'i I,
+        window: Window,
+        (levels, forced): (usize, bool),
+        (as_devtools, clock): (bool, Clock),
+        space: &Space,
+    ) -> Self {
+        BottomUp {
+            rows: Rows::new(space),
+            ids,
+            window,
+            levels,
+            forced,
+            as_devtools,
+            clock,
+            open: Vec::new(),
+            own: vec![window.to - window.from],
+            outermost: Vec::new(),
+            totals: HashMap::default(),
+            cached: HashMap::default(),
+        }
+    }
+
+    fn key(&self, entry: &Entry) -> Key {
+        // a group of no name is one too
+        let group = if self.forced { 1 + self.ids.group(entry) } else { 0 };
+        Key { id: self.ids.id(entry), group }
+    }
+
+    /// Learns which requests the cache answered, before the walk.
+    pub(crate) fn note_cached(&mut self, entry: &Entry) {
+        if let Some(received) = self.ids.received(entry)
+            && received.kind == ReceivedKind::Response
+        {
+            self.cached.insert(self.key(entry), received.is_cached);
+        }
+    }
+
+    /// Adds an event that ended to the rows of its callers.
+    fn add_callers(&mut self, mut row: u32, own: f64, entry: &Entry, end: f64) {
+        let start = self.clock.sum(entry.ts);
+        let above = self.open.len();
+        for k in 1..self.levels.min(above + 1) {
+            let caller = &self.open[above - k];
+            let mut counted = self.window.from;
+            self.rows.update(row, |own| {
+                if !own.marker.is_nan() {
+                    counted = own.marker;
+                }
+                own.marker = end;
+            });
+            let (next, is_new) = self.rows.row(row, Key::of(caller.caller), caller.written);
+            row = next;
+            self.rows.update(row, |row| {
+                if is_new {
+                    row.expandable = above > k;
+                }
+                row.count += 1;
+                row.own += own;
+                row.total += end - crate::entries::walk::js_max(start, counted);
+            });
+        }
+    }
+
+    /// The rows with the root's times; rows without time of their own go, but those with bytes and those of events without a
+    /// duration. In a table that is added to others (`shared`) they stay.
+    pub(crate) fn finish(mut self, shared: bool) -> Rows {
+        let (total, own) = (self.window.to - self.window.from, or_zero(self.own.pop()));
+        self.rows.update(0, |root| (root.total, root.own) = (total, own));
+        let as_devtools = self.as_devtools;
+        if shared && as_devtools {
+            return self.rows;
+        }
+        let top: Vec<u32> = self.rows.children(0).collect();
+        for row in top {
+            self.rows.update(row, |row| {
+                let tells_nothing = row.own <= 0.0 && row.bytes <= 0.0;
+                let has_time = row.own != 0.0 || row.total != 0.0;
+                let has_duration = !row.entry.is_without_duration();
+                let goes = match shared {
+                    true => has_duration && !has_time,
+                    false => has_duration || has_time || as_devtools,
+                };
+                row.is_gone = tells_nothing && goes;
+            });
+        }
+        self.rows
+    }
+}
+
+/// `x || 0`
+fn or_zero(number: Option<f64>) -> f64 {
+    number.filter(|number| !number.is_nan()).unwrap_or(0.0)
+}
+
+impl<I: Identify> Visit for BottomUp<'_, I> {
+    fn grown(&mut self) -> Result<u64, Error> {
+        self.rows.check().map(|()| 0)
+    }
+
+    fn start(&mut self, Counted { written, entry }: &Counted, ms: f64) {
+        if let Some(last) = self.own.last_mut() {
+            *last -= ms;
+        }
+        self.own.push(ms);
+        if let Some(parent) = self.open.last_mut() {
+            parent.own -= ms;
+        }
+        let key = self.key(entry);
+        let total = self.totals.entry(key);
+        let outermost = matches!(total, Place::Vacant(_));
+        total.or_insert(ms);
+        self.outermost.push(outermost);
+        let caller = if self.forced { self.ids.id(entry) } else { key.id };
+        self.open.push(Open { written: *written, key, caller, own: ms, outermost });
+    }
+
+    fn end(&mut self, Counted { written, entry }: &Counted, end: f64) {
+        let Some(Open { key, own, outermost, .. }) = self.open.pop() else { return };
+        if self.as_devtools && key == Key::of(0) {
+            return;
+        }
+        let (row, _) = self.rows.row(0, key, *written);
+        let rest = or_zero(self.own.pop());
+        let is_outermost = self.outermost.pop();
+        let has_caller = !self.open.is_empty();
+        let counts = if self.as_devtools { is_outermost == Some(true) } else { outermost };
+        let total = counts.then(|| or_zero(self.totals.remove(&key)));
+        self.rows.update(row, |row| {
+            row.count += 1;
+            row.own += rest;
+            row.expandable |= has_caller;
+            row.total += total.unwrap_or(0.0);
+        });
+        // in DevTools rows of forced groups have no callers, since callers are not found by ids with groups
+        if !self.forced || !self.as_devtools {
+            self.add_callers(row, own, entry, end);
+        }
+    }
+
+    fn instant(&mut self, own: &Counted) {
+        let Counted { written, entry } = own;
+        let Some(received) = self.ids.received(entry) else {
+            if !self.as_devtools && written.is_without_duration() {
+                self.start(own, 0.0);
+                self.end(own, self.clock.sum(entry.ts));
+            }
+            return;
+        };
+        let key = self.key(entry);
+        let (row, _) = self.rows.row(0, key, *written);
+        let is_cached = self.cached.get(&key).copied().unwrap_or(false);
+        self.rows.update(row, |row| {
+            row.count += 1;
+            match received.kind {
+                ReceivedKind::Data if is_cached => row.bytes = 0.0,
+                // DevTools adds up what is not there too
+                ReceivedKind::Data if self.as_devtools || !received.bytes.is_nan() => {
+                    row.bytes += received.bytes;
+                }
+                ReceivedKind::Finish if received.bytes == 0.0 && is_cached => row.bytes = 0.0,
+                _ if received.bytes > 0.0 => row.bytes = received.bytes,
+                _ => {}
+            }
+        });
+    }
+}

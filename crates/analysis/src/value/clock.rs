@@ -1,0 +1,280 @@
+//! In which unit times are worked with: as DevTools has them, in microseconds and milliseconds with its roundings, or in whole
+//! nanoseconds from the first event on.
+//!
+//! Entries have their times in *ticks*, sums and windows are in *sums*: microseconds and milliseconds in DevTools' way, nanoseconds in the
+//! exact one. What is handed out is in milliseconds and microseconds either way.
+
+use crate::value::record::Record;
+use std::cmp::Ordering;
+use tracemill_tokenizer::{nanos as exact_nanos, number_text};
+
+/// How times are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Times {
+    /// Doubles of microseconds and milliseconds, with DevTools' own roundings.
+    #[default]
+    Devtools,
+    /// Whole nanoseconds from the first event on, so that sums are exact in any order, up to 104 days.
+    Exact,
+    /// As DevTools has them in what it is made for, recordings of Chrome and CPU profiles of V8; in all else exact.
+    Auto,
+}
+
+/// The stretch of time that is looked at, in milliseconds; within this crate often in the sums of a clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+}
+
+/// The order of two times: by value, and what is no number behind all others, since lists are sorted by total orders only.
+pub(crate) fn by_time(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or_else(|| a.total_cmp(&b))
+}
+
+/// See the module doc.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Clock {
+    /// Ticks in a sum of 1.
+    per_sum: f64,
+    /// Where exact times begin, in nanoseconds.
+    origin: Option<i64>,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Clock { per_sum: 1000.0, origin: None }
+    }
+}
+
+impl Clock {
+    /// Exact times from `origin` on, in nanoseconds.
+    pub(crate) fn exact(origin: i64) -> Self {
+        Clock { per_sum: 1.0, origin: Some(origin) }
+    }
+
+    pub(crate) fn origin(self) -> Option<i64> {
+        self.origin
+    }
+
+    #[inline]
+    pub(crate) fn sum(self, tick: f64) -> f64 {
+        tick / self.per_sum
+    }
+
+    #[inline]
+    pub(crate) fn tick(self, sum: f64) -> f64 {
+        sum * self.per_sum
+    }
+
+    /// What no exact time is finer than.
+    pub(crate) fn whole(self, time: f64) -> f64 {
+        if self.origin.is_some() { time.round() } else { time }
+    }
+
+    /// Microseconds of ticks.
+    pub(crate) fn micros(self, tick: f64) -> f64 {
+        if self.origin.is_some() { tick / 1000.0 } else { tick }
+    }
+
+    /// Ticks of microseconds.
+    pub(crate) fn of_micros(self, micros: f64) -> f64 {
+        if self.origin.is_some() { self.whole(micros * 1000.0) } else { micros }
+    }
+
+    /// Ticks of a time as the trace has it, in microseconds.
+    pub(crate) fn of_written(self, micros: f64) -> f64 {
+        match self.origin {
+            Some(origin) if micros.is_finite() => nanos_of(micros).saturating_sub(origin) as f64,
+            _ => micros,
+        }
+    }
+
+    /// Microseconds as the trace has them on this clock.
+    pub(crate) fn placed_micros(self, micros: f64) -> f64 {
+        self.micros(self.of_written(micros))
+    }
+
+    /// Microseconds as the trace has them of ticks: the double nearest to them.
+    pub(crate) fn written_micros(self, tick: f64) -> f64 {
+        match self.origin {
+            Some(origin) if tick.is_finite() => (i128::from(origin) + tick as i128) as f64 / 1000.0,
+            _ => tick,
+        }
+    }
+
+    /// Nanoseconds as the trace has them; `None` if they are no number of 64 bits.
+    pub(crate) fn written_nanos(self, tick: f64) -> Option<i64> {
+        let nanos = (if self.origin.is_some() { tick } else { tick * 1000.0 }).round();
+        let nanos = (nanos.abs() < i64::MAX as f64).then_some(nanos as i64)?;
+        Some(nanos.saturating_add(self.origin.unwrap_or(0)))
+    }
+
+    /// Milliseconds of sums.
+    pub(crate) fn ms(self, sum: f64) -> f64 {
+        if self.origin.is_some() { sum / 1e6 } else { sum }
+    }
+
+    /// Milliseconds of ticks.
+    pub(crate) fn ms_of(self, tick: f64) -> f64 {
+        self.ms(self.sum(tick))
+    }
+
+    /// Ticks of milliseconds.
+    pub(crate) fn ticks_of(self, ms: f64) -> f64 {
+        self.tick(self.sums(Window { from: ms, to: ms }).from)
+    }
+
+    /// A window of milliseconds in sums.
+    pub(crate) fn sums(self, window: Window) -> Window {
+        let of = |ms: f64| if self.origin.is_some() { (ms * 1e6).round() } else { ms };
+        Window { from: of(window.from), to: of(window.to) }
+    }
+
+    /// A window of sums in milliseconds.
+    pub(crate) fn window(self, sums: Window) -> Window {
+        Window { from: self.ms(sums.from), to: self.ms(sums.to) }
+    }
+
+    /// A window of ticks in milliseconds.
+    pub(crate) fn window_of(self, (from, to): (f64, f64)) -> Window {
+        self.window(Window { from: self.sum(from), to: self.sum(to) })
+    }
+
+    /// Times one after the other, from a tick on.
+    pub(crate) fn times(self, start: f64) -> RunningTime {
+        RunningTime { clock: self, time: start, start, picos: 0 }
+    }
+
+    /// A record whose times are as written, on this clock, moved by nanoseconds.
+    pub(crate) fn place(self, record: &mut Record, offset: i64) {
+        let Some(origin) = self.origin else { return };
+        let Record { ts, dur, .. } = *record;
+        if !ts.is_finite() {
+            return;
+        }
+        let start = nanos_of(ts).saturating_add(record.rest());
+        if dur.is_finite() {
+            // both ends are rounded, so that what nests still does
+            let end = match ts.abs() < FAR {
+                true => nearest(picos(ts) + picos(dur)),
+                false => start.saturating_add(nanos_of(dur)),
+            };
+            record.dur = end.saturating_sub(start) as f64;
+        }
+        record.ts = start.saturating_add(offset).saturating_sub(origin) as f64;
+    }
+}
+
+/// The times of samples, each so long after the one before.
+pub(crate) struct RunningTime {
+    clock: Clock,
+    time: f64,
+    start: f64,
+    /// Since the start, if times are exact.
+    picos: i128,
+}
+
+impl RunningTime {
+    /// The tick so many microseconds later.
+    #[inline]
+    pub(crate) fn after(&mut self, micros: f64) -> f64 {
+        if self.clock.origin.is_none() {
+            self.time += micros;
+            return self.time;
+        }
+        self.picos += picos(micros);
+        self.start + nearest(self.picos) as f64
+    }
+}
+
+/// Microseconds from which on a double may be too coarse for a time of three decimals, or for the sum of two.
+pub(crate) const FAR: f64 = (1u64 << 41) as f64;
+
+fn picos(micros: f64) -> i128 {
+    /// Centuries: nanoseconds of more have no 64 bits.
+    const MOST: f64 = 1e19;
+    let micros = micros.clamp(-MOST, MOST);
+    let whole = micros.trunc();
+    whole as i128 * 1_000_000 + ((micros - whole) * 1e6).round() as i128
+}
+
+fn nearest(picos: i128) -> i64 {
+    let nanos = (picos + 500).div_euclid(1000);
+    i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// The nearest nanosecond.
+pub(crate) fn nanos_of(micros: f64) -> i64 {
+    nearest(picos(micros))
+}
+
+/// The same of a time as it is written, in microseconds; nothing is lost where a double is too coarse.
+pub(crate) fn written(value: &[u8]) -> Option<i64> {
+    let micros = crate::value::number(value)?;
+    if micros.abs() < FAR {
+        return Some(nanos_of(micros));
+    }
+    let exact = exact_nanos(number_text(value, &mut Vec::new())?)?;
+    Some(exact.floor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracemill_testkit::Rng;
+
+    fn placed(ts: &str, dur: &str, origin: i64) -> (f64, f64) {
+        let time = |text: &str| text.parse::<f64>().expect("a number");
+        let rest = written(ts.as_bytes()).expect("a time") - nanos_of(time(ts));
+        let mut record = Record::new(time(ts), time(dur), 0, 0, 0, b'X').with_rest(rest);
+        Clock::exact(origin).place(&mut record, 0);
+        (record.ts, record.dur)
+    }
+
+    #[test]
+    fn what_is_no_number_stands_behind_all_others() {
+        let mut times = [f64::NAN, 2.0, f64::INFINITY, f64::NAN, -0.0, 0.0, 1.0];
+        times.sort_by(|&a, &b| by_time(a, b));
+        assert_eq!(times[..5], [0.0, 0.0, 1.0, 2.0, f64::INFINITY]);
+        assert_eq!(by_time(-0.0, 0.0), Ordering::Equal);
+    }
+
+    #[test]
+    fn nanoseconds_are_those_of_the_digits_however_far_the_clock_is() {
+        let mut rng = Rng::new(7);
+        for size in [1, 1_000, 1 << 41, 1 << 42, 1_700_000_000_000_000i64] {
+            for _ in 0..2_000 {
+                let [ts, dur] = [size * 1000, 5_000_000].map(|most| rng.below(most as u64) as i64);
+                let text = |nanos: i64| format!("{}.{:03}", nanos / 1000, nanos % 1000);
+                let own = placed(&text(ts), &text(dur), ts - 77);
+                assert_eq!(own, (77.0, dur as f64), "{} {}", text(ts), text(dur));
+            }
+        }
+    }
+
+    #[test]
+    fn what_nests_below_a_nanosecond_still_does() {
+        let outer = placed("10.0009", "1.0006", 0);
+        let inner = placed("10.0011", "1.0004", 0);
+        assert!(
+            outer.0 <= inner.0 && inner.0 + inner.1 <= outer.0 + outer.1,
+            "{outer:?} {inner:?}"
+        );
+        assert_eq!(outer.0 + outer.1, inner.0 + inner.1);
+    }
+
+    #[test]
+    fn windows_come_back() {
+        let clock = Clock::exact(1_700_000_000_000_000_123);
+        let window = Window { from: 0.25, to: 86_400_000.000_001 };
+        assert_eq!(clock.sums(window), Window { from: 250_000.0, to: 86_400_000_000_001.0 });
+        assert_eq!(clock.window(clock.sums(window)), window);
+        assert_eq!(clock.written_nanos(877.0), Some(1_700_000_000_000_001_000));
+        let devtools = Clock::default();
+        assert_eq!(devtools.sums(window), window);
+        assert_eq!((devtools.sum(1500.0), devtools.tick(1.5)), (1.5, 1500.0));
+    }
+}
