@@ -38,24 +38,27 @@
 //! All times are doubles, and every sum is made in the order in which DevTools makes it: so the numbers are its own, to the last
 //! bit. Where DevTools has a defect ours is right unless `as_devtools` asks for the defect ([`ReadRules`], [`TableRules`]).
 //!
-//! Modules in the order in which bytes meet them: `facts` (events to `record`s; `asked` is once a kind), `bounds` (from when to when), `producer` (whose rules decide that), `details` (what `args` say), `meta` (names and
-//! pages), `sorting` (by thread and time; B and E), `functions`, `raw`, `model` and `samples` (a profile), `calls`, `frames` and `made` (samples to calls), `entries` (the flame chart), `walk`,
-//! `maps` (functions as their sources have them), `views` and `tree` (rows), `groups`, `styles` and `entities` (what DevTools calls them), `query`, `picks`, `stretches`, `modifications`, `hiding`, `ignored` and `opening` (what counts), `rows`, `tree_rows`, `ordered`, `counts`, `table`, `united` and `parts`, `clock` (in which unit) and `placing`, `refusals` and `refused` (what DevTools does not open),
-//! `written` (calls as events), `export` (trees for other programs), `perfetto` (traces for Perfetto), `picture` (trees to be looked at), `compare` (runs against runs),
-//! `report` (what is slow; of the scan `counters`, `pages`, `compiled`, `devices` and `reflows`), `images` (what URLs they are of).
-//! `space` is what lists have of the budget.
+//! | module | job |
+//! |---|---|
+//! | `value` | numbers and texts as JavaScript reads them; records of events, clocks, room for lists |
+//! | `events` | what the args of events say: kinds, names, pages, requests, devices; who wrote the trace |
+//! | `profile` | a CPU profile: functions, source maps, call tree, samples, and the calls made of them |
+//! | `entries` | events and calls of a thread as one flame chart, and the walk over it |
+//! | `tree` | rows of call trees while they are counted |
+//! | `trace` | an opened trace: threads, tracks, profiles, which threads a query chooses |
+//! | `names` | how DevTools groups and titles rows |
+//! | `read` | the scan: 32 bytes an event, by thread and time |
+//! | `query` | windows, filters, limits, keys of rows |
+//! | `table` | tables of rows, one thread's or merged |
+//! | `export` | trees for other programs, traces for Perfetto, pictures |
+//! | `report` | what is slow, a file a producer; runs compared with runs |
 #![forbid(unsafe_code)]
 
-mod compare;
 mod entries;
 mod events;
 mod export;
-mod maps;
 mod names;
-mod perfetto;
-mod picture;
 mod profile;
-mod proto;
 mod query;
 mod read;
 mod report;
@@ -64,25 +67,25 @@ mod trace;
 mod tree;
 mod value;
 
-pub use compare::{
-    Certainty, CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run,
-    Verdict, compare_runs,
-};
 pub use entries::sorting::Pairs;
 pub use events::details::Wanted;
 pub use events::entities::Entities;
 pub use events::producer::Producer;
 pub use events::styles::{names_titled, title_of};
+pub use export::perfetto::{Perfetto, PerfettoDraft};
+pub use export::picture::{ChangeRules, Drawn, Order, Picture, PictureRules};
 pub use export::{Export, ExportForm, Exported};
-pub use maps::{MapFault, Mapped, SourceMaps, UnusedMap};
 pub use names::groups::GroupBy;
-pub use perfetto::{Perfetto, PerfettoDraft};
-pub use picture::{ChangeRules, Drawn, Order, Picture, PictureRules};
+pub use profile::maps::{MapFault, Mapped, SourceMaps, UnusedMap};
 pub use profile::model::Weights;
 pub use profile::refusals::Refusal;
 pub use query::picks::Picks;
 pub use query::rows::{CallRow, FlameRow, Location, TreePath, TreeRow};
 pub use query::{Entries, Per, Query, RowKey, RowLimit, RowThreshold, Shape, TableRules};
+pub use report::compare::{
+    Certainty, CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run,
+    Verdict, compare_runs,
+};
 pub use report::{
     Blocks, Build, Chain, Compiled, CompiledSource, Costly, Counted, Device, DeviceRules, Devices,
     Header, Interaction, Kernel, KindTime, LargestPaint, LargestParts, Party, Reflow, Reflows,

@@ -1,7 +1,6 @@
 //! What single events say in `args` that rows, groups and calls are made of. Equal details are kept once.
 
-use crate::events::compiled;
-use crate::events::reflows;
+use crate::events::{compiled, reflows};
 use crate::value::{at, is_true, member, number, shortest, string, template};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;

@@ -5,7 +5,10 @@
 
 mod folded;
 mod form;
+pub(crate) mod perfetto;
+pub(crate) mod picture;
 mod pprof;
+pub(crate) mod proto;
 mod speedscope;
 pub(crate) mod stacks;
 

@@ -1,7 +1,7 @@
 //! `profile.proto` of pprof: a sample for each row, with its events and its self time; a location for each frame.
 
 use super::stacks::{Stacks, step};
-use crate::proto::Message;
+use crate::export::proto::Message;
 use std::io::{self, Write};
 use tracemill_trace::spill::hash::HashMap;
 

@@ -3,6 +3,7 @@
 pub(crate) mod frames;
 pub(crate) mod functions;
 pub(crate) mod made;
+pub(crate) mod maps;
 pub(crate) mod model;
 pub(crate) mod raw;
 pub(crate) mod refusals;

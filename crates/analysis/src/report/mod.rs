@@ -2,6 +2,7 @@
 
 mod bazel;
 mod blocks;
+pub(crate) mod compare;
 mod compiler;
 mod found;
 mod gpu;

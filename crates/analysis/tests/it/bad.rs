@@ -1,15 +1,8 @@
 //! What no producer should write is told or left out; nothing panics, recurses or takes quadratic time.
 
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Per;
-use tracemill_analysis::Picks;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Shape;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
-use tracemill_analysis::View;
+use tracemill_analysis::{
+    GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace, View,
+};
 use tracemill_join::config::Config;
 use tracemill_trace::Source;
 

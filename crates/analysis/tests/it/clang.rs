@@ -4,15 +4,9 @@ use crate::golden::files;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use tracemill_analysis::Compiled;
-use tracemill_analysis::Costly;
-use tracemill_analysis::Producer;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::ReportRules;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
-use tracemill_analysis::Wanted;
+use tracemill_analysis::{
+    Compiled, Costly, Producer, ReadRules, ReportRules, TableRules, ThreadChoice, Trace, Wanted,
+};
 use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;

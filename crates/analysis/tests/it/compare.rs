@@ -4,24 +4,10 @@ use crate::export::parts;
 use crate::random::{config, generate, read};
 use std::collections::BTreeMap;
 use std::slice::from_ref;
-use tracemill_analysis::CompareRules;
-use tracemill_analysis::Comparison;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Location;
-use tracemill_analysis::MatchBy;
-use tracemill_analysis::Normalize;
-use tracemill_analysis::Per;
-use tracemill_analysis::Picks;
-use tracemill_analysis::Query;
-use tracemill_analysis::Run;
-use tracemill_analysis::Shape;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
-use tracemill_analysis::TreeRow;
-use tracemill_analysis::Verdict;
-use tracemill_analysis::Window;
-use tracemill_analysis::compare_runs;
+use tracemill_analysis::{
+    CompareRules, Comparison, GroupBy, Location, MatchBy, Normalize, Per, Picks, Query, Run, Shape,
+    TableRules, ThreadChoice, Trace, TreeRow, Verdict, Window, compare_runs,
+};
 use tracemill_testkit::{Rng, seeds};
 
 fn row(depth: u32, name: &str, own: f64, total: f64) -> TreeRow {

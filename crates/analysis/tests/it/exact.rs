@@ -3,17 +3,9 @@
 
 use crate::laws::query;
 use std::collections::BTreeMap;
-use tracemill_analysis::Entries;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Part;
-use tracemill_analysis::Per;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Shape;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Times;
-use tracemill_analysis::Trace;
-use tracemill_analysis::Window;
+use tracemill_analysis::{
+    Entries, GroupBy, Part, Per, Query, ReadRules, Shape, ThreadChoice, Times, Trace, Window,
+};
 use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, generate, seeds};
 use tracemill_trace::Source;

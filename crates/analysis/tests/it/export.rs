@@ -5,17 +5,9 @@ use crate::random::{Stacks, config, generate, read};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use tracemill_analysis::ExportForm;
-use tracemill_analysis::Exported;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Part;
-use tracemill_analysis::Per;
-use tracemill_analysis::Picks;
-use tracemill_analysis::Query;
-use tracemill_analysis::Shape;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
+use tracemill_analysis::{
+    ExportForm, Exported, GroupBy, Part, Per, Picks, Query, Shape, TableRules, ThreadChoice, Trace,
+};
 use tracemill_testkit::{Rng, seeds};
 
 /// Nanoseconds of each stack, outermost frame first.

@@ -1,17 +1,9 @@
 //! Any bytes are an answer or an error: nothing panics, and every knob gives the same.
 
 use std::path::Path;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Per;
-use tracemill_analysis::Picks;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Shape;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
-use tracemill_analysis::Wanted;
-use tracemill_analysis::Weights;
+use tracemill_analysis::{
+    GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace, Wanted, Weights,
+};
 use tracemill_join::config::Config;
 use tracemill_testkit::mutate::{mutated, replay};
 use tracemill_testkit::{Rng, seeds};

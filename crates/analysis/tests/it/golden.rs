@@ -10,20 +10,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tracemill_analysis::Entities;
-use tracemill_analysis::Entries;
-use tracemill_analysis::FlameRow;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Refusal;
-use tracemill_analysis::Table;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
-use tracemill_analysis::TreeRow;
-use tracemill_analysis::View;
-use tracemill_analysis::Wanted;
-use tracemill_analysis::Window;
+use tracemill_analysis::{
+    Entities, Entries, FlameRow, GroupBy, ReadRules, Refusal, Table, TableRules, ThreadChoice,
+    Trace, TreeRow, View, Wanted, Window,
+};
 use tracemill_join::config::Config;
 use tracemill_testkit::packing;
 use tracemill_trace::Source;

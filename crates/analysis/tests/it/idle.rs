@@ -2,19 +2,10 @@
 //! idle CPU.
 
 use crate::laws::query;
-use tracemill_analysis::Entries;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Order;
-use tracemill_analysis::Per;
-use tracemill_analysis::PictureRules;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::ReportRules;
-use tracemill_analysis::RowOrder;
-use tracemill_analysis::Shape;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
+use tracemill_analysis::{
+    Entries, GroupBy, Order, Per, PictureRules, Query, ReadRules, ReportRules, RowOrder, Shape,
+    TableRules, ThreadChoice, Trace,
+};
 use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;

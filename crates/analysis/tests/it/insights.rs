@@ -6,15 +6,9 @@ use crate::report::{ALL, read, report, rules};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
-use tracemill_analysis::Interaction;
-use tracemill_analysis::Party;
-use tracemill_analysis::Reflow;
-use tracemill_analysis::Report;
-use tracemill_analysis::ReportRules;
-use tracemill_analysis::Request;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Visit;
-use tracemill_analysis::Window;
+use tracemill_analysis::{
+    Interaction, Party, Reflow, Report, ReportRules, Request, ThreadChoice, Visit, Window,
+};
 
 /// What a value is to us: numbers are equal if no more than their last digits differ, which reading them may change.
 #[track_caller]

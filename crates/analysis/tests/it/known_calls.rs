@@ -1,10 +1,7 @@
 //! Calls that are written for a merge, which knows where they stand without a scan.
 
 use std::sync::{Arc, Mutex};
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
+use tracemill_analysis::{ReadRules, TableRules, ThreadChoice, Trace};
 use tracemill_join::config::{Config, PidPolicy};
 use tracemill_pipeline::merge;
 use tracemill_trace::Source;

@@ -11,23 +11,10 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use tracemill_analysis::Entries;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Order;
-use tracemill_analysis::Part;
-use tracemill_analysis::Per;
-use tracemill_analysis::Picks;
-use tracemill_analysis::PictureRules;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::RowLimit;
-use tracemill_analysis::Shape;
-use tracemill_analysis::SourceMaps;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
-use tracemill_analysis::TreeRow;
-use tracemill_analysis::Window;
+use tracemill_analysis::{
+    Entries, GroupBy, Order, Part, Per, Picks, PictureRules, Query, ReadRules, RowLimit, Shape,
+    SourceMaps, TableRules, ThreadChoice, Trace, TreeRow, Window,
+};
 use tracemill_join::config::{Align, Config, PidPolicy};
 use tracemill_join::report::MergeReport;
 use tracemill_pipeline::merge;

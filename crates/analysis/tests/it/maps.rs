@@ -3,18 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Mapped;
-use tracemill_analysis::Per;
-use tracemill_analysis::Picks;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Shape;
-use tracemill_analysis::SourceMaps;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
-use tracemill_analysis::TreeRow;
+use tracemill_analysis::{
+    GroupBy, Mapped, Per, Picks, Query, ReadRules, Shape, SourceMaps, TableRules, ThreadChoice,
+    Trace, TreeRow,
+};
 use tracemill_join::config::Config;
 use tracemill_testkit::mutate::mutated;
 use tracemill_testkit::{Folder, Rng, seeds};

@@ -3,13 +3,7 @@
 
 use crate::laws::query;
 use std::collections::BTreeMap;
-use tracemill_analysis::Entries;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Shape;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Times;
-use tracemill_analysis::Trace;
-use tracemill_analysis::TreeRow;
+use tracemill_analysis::{Entries, ReadRules, Shape, ThreadChoice, Times, Trace, TreeRow};
 use tracemill_index::info;
 use tracemill_inspect::info::InfoConfig;
 use tracemill_join::config::Config;

@@ -2,18 +2,10 @@
 //! open, and a tree is a count of those stacks. And the laws by which views agree with each other.
 
 use std::collections::BTreeMap;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Matcher;
-use tracemill_analysis::Part;
-use tracemill_analysis::Per;
-use tracemill_analysis::Picks;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Shape;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
-use tracemill_analysis::Window;
+use tracemill_analysis::{
+    GroupBy, Matcher, Part, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace,
+    Window,
+};
 use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;

@@ -5,21 +5,10 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Per;
-use tracemill_analysis::Picks;
-use tracemill_analysis::Producer;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Report;
-use tracemill_analysis::ReportRules;
-use tracemill_analysis::Shape;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::ThreadKind;
-use tracemill_analysis::Trace;
-use tracemill_analysis::Wanted;
-use tracemill_analysis::Window;
+use tracemill_analysis::{
+    GroupBy, Per, Picks, Producer, Query, ReadRules, Report, ReportRules, Shape, TableRules,
+    ThreadChoice, ThreadKind, Trace, Wanted, Window,
+};
 use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;

@@ -3,27 +3,11 @@
 use crate::export::parts;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use tracemill_analysis::ChangeRules;
-use tracemill_analysis::Entries;
-use tracemill_analysis::ExportForm;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Order;
-use tracemill_analysis::Part;
-use tracemill_analysis::Per;
-use tracemill_analysis::Picks;
-use tracemill_analysis::Picture;
-use tracemill_analysis::PictureRules;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::RowKey;
-use tracemill_analysis::RowLimit;
-use tracemill_analysis::RowOrder;
-use tracemill_analysis::RowThreshold;
-use tracemill_analysis::Shape;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Times;
-use tracemill_analysis::Trace;
+use tracemill_analysis::{
+    ChangeRules, Entries, ExportForm, GroupBy, Order, Part, Per, Picks, Picture, PictureRules,
+    Query, ReadRules, RowKey, RowLimit, RowOrder, RowThreshold, Shape, TableRules, ThreadChoice,
+    Times, Trace,
+};
 use tracemill_join::config::Config;
 use tracemill_trace::Source;
 

@@ -6,12 +6,7 @@ use super::picks::{AskedRows, PickArgs};
 use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
-use tracemill_analysis::ExportForm;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Matcher;
-use tracemill_analysis::Per;
-use tracemill_analysis::RowOrder;
-use tracemill_analysis::RowThreshold;
+use tracemill_analysis::{ExportForm, GroupBy, Matcher, Per, RowOrder, RowThreshold};
 
 /// How the answer is written.
 #[derive(Debug, Args)]

@@ -10,9 +10,7 @@ use super::{CommonArgs, InputArgs, OutputArgs};
 use crate::exit::Failure;
 use clap::Args;
 use std::path::PathBuf;
-use tracemill_analysis::CompareRules;
-use tracemill_analysis::MatchBy;
-use tracemill_analysis::Normalize;
+use tracemill_analysis::{CompareRules, MatchBy, Normalize};
 
 pub(super) const ABOUT: &str = "\
 Says what became slower: compares two traces, or many runs per side, function by function, and tells what is more \

@@ -7,12 +7,7 @@ use super::{CommonArgs, InputArgs, OutputArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use tracemill_analysis::ChangeRules;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Order;
-use tracemill_analysis::Per;
-use tracemill_analysis::PictureRules;
-use tracemill_analysis::RowThreshold;
+use tracemill_analysis::{ChangeRules, GroupBy, Order, Per, PictureRules, RowThreshold};
 
 pub(super) const ABOUT: &str = "\
 Draws flame graphs and flame charts of traces and CPU profiles, or of many of them as one picture.

@@ -1,9 +1,7 @@
 //! Limits of `diff`: on what a row has become.
 
 use super::gate::{Figure, Sign, Term, Terms, Value};
-use tracemill_analysis::Certainty;
-use tracemill_analysis::Comparison;
-use tracemill_analysis::Pair;
+use tracemill_analysis::{Certainty, Comparison, Pair};
 
 /// Terms that must all be so of one row.
 #[derive(Clone, Debug)]
@@ -92,10 +90,7 @@ fn values(term: &Term, pair: Pair) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_analysis::CompareRules;
-    use tracemill_analysis::Run;
-    use tracemill_analysis::TreeRow;
-    use tracemill_analysis::compare_runs;
+    use tracemill_analysis::{CompareRules, Run, TreeRow, compare_runs};
 
     #[test]
     fn limits_are_read() {

@@ -5,19 +5,10 @@ use crate::exit::Failure;
 use crate::times::{GivenMoment, positive};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use tracemill_analysis::Entities;
-use tracemill_analysis::Entries;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Matcher;
-use tracemill_analysis::Per;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::SourceMaps;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Times;
-use tracemill_analysis::Trace;
-use tracemill_analysis::Wanted;
-use tracemill_analysis::Window;
+use tracemill_analysis::{
+    Entities, Entries, GroupBy, Matcher, Per, ReadRules, SourceMaps, TableRules, ThreadChoice,
+    Times, Trace, Wanted, Window,
+};
 use tracemill_join::config::id_set::IdSet;
 use tracemill_join::config::pattern::Pattern;
 use tracemill_trace::time::windows::Moment;

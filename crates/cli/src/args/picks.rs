@@ -5,17 +5,9 @@ use super::parts::{PartArgs, TimeSpan, window_between};
 use crate::exit::Failure;
 use crate::times::window;
 use clap::Args;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Matcher;
-use tracemill_analysis::Per;
-use tracemill_analysis::Picks;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::RowKey;
-use tracemill_analysis::Shape;
-use tracemill_analysis::Trace;
-use tracemill_analysis::Weights;
-use tracemill_analysis::Window;
+use tracemill_analysis::{
+    GroupBy, Matcher, Per, Picks, Query, ReadRules, RowKey, Shape, Trace, Weights, Window,
+};
 use tracemill_trace::time::windows::TimeWindow;
 
 /// See the module doc.

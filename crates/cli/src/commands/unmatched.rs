@@ -2,9 +2,7 @@
 
 use crate::args::{AskedRows as Asked, Chosen, CriteriaArgs, PartArgs};
 use crate::similar::instead;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Trace;
-use tracemill_analysis::title_of;
+use tracemill_analysis::{ThreadChoice, Trace, title_of};
 use tracemill_index::info;
 use tracemill_inspect::info::{InfoConfig, InfoReport, TopList};
 use tracemill_join::config::Config;

@@ -2,13 +2,7 @@
 
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use tracemill_analysis::Part;
-use tracemill_analysis::Query;
-use tracemill_analysis::Shape;
-use tracemill_analysis::Trace;
-use tracemill_analysis::TreeRow;
-use tracemill_analysis::UncountedProfiles;
-use tracemill_analysis::Weights;
+use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow, UncountedProfiles, Weights};
 use tracemill_trace::run::words::{grouped, plural};
 
 /// Tables, and what they are of.

@@ -6,8 +6,7 @@ use crate::report::{Object, id};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io::{self, Write};
-use tracemill_analysis::Part;
-use tracemill_analysis::TreeRow;
+use tracemill_analysis::{Part, TreeRow};
 
 /// Columns of the rows.
 const COLUMNS: [&str; 13] = [

@@ -12,19 +12,10 @@ use crate::messages::Messages;
 use crate::remedies;
 use crate::report::base;
 use std::path::{Path, PathBuf};
-use tracemill_analysis::Comparison;
-use tracemill_analysis::DeviceRules;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Normalize;
-use tracemill_analysis::Pair;
-use tracemill_analysis::Per;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::ReportRules;
-use tracemill_analysis::Run;
-use tracemill_analysis::Shape;
-use tracemill_analysis::Trace;
-use tracemill_analysis::Wanted;
-use tracemill_analysis::compare_runs;
+use tracemill_analysis::{
+    Comparison, DeviceRules, GroupBy, Normalize, Pair, Per, ReadRules, ReportRules, Run, Shape,
+    Trace, Wanted, compare_runs,
+};
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::input::files_in;
 use tracemill_trace::read::InputWarning;

@@ -1,10 +1,7 @@
 //! When an event lasts that reports name by its key.
 
 use crate::exit::Failure;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Times;
-use tracemill_analysis::Trace;
+use tracemill_analysis::{ReadRules, ThreadChoice, Times, Trace};
 use tracemill_join::config::Config;
 use tracemill_join::config::id_set::IdSet;
 use tracemill_trace::Source;

@@ -7,15 +7,9 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use flate2::{Compression, GzBuilder};
 use std::io::{self, Write};
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Part;
-use tracemill_analysis::Per;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Shape;
-use tracemill_analysis::TableRules;
-use tracemill_analysis::ThreadChoice;
-use tracemill_analysis::Wanted;
+use tracemill_analysis::{
+    GroupBy, Part, Per, Query, ReadRules, Shape, TableRules, ThreadChoice, Wanted,
+};
 use tracemill_trace::run::words::plural;
 
 /// How deep stacks are written unless asked for: programs that draw them draw no more.

@@ -6,12 +6,7 @@ use crate::args::{AskedRows, FlameArgs, PictureForm};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use tracemill_analysis::Order;
-use tracemill_analysis::Part;
-use tracemill_analysis::Picture;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Shape;
-use tracemill_analysis::Trace;
+use tracemill_analysis::{Order, Part, Picture, ReadRules, Shape, Trace};
 use tracemill_join::config::Config;
 use tracemill_trace::run::words::plural;
 

@@ -1,9 +1,7 @@
 //! What is said of source maps.
 
 use crate::messages::Messages;
-use tracemill_analysis::MapFault;
-use tracemill_analysis::Mapped;
-use tracemill_analysis::SourceMaps;
+use tracemill_analysis::{MapFault, Mapped, SourceMaps};
 use tracemill_trace::run::words::plural;
 
 /// Maps that cannot be used of which each is told.

@@ -40,16 +40,9 @@ use crate::wrap::columns_of;
 use answer::{Answer, Shown};
 use data::{csv, table_json};
 use text::{PageStyle, write_page};
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::Part;
-use tracemill_analysis::Query;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Refusal;
-use tracemill_analysis::RowLimit;
-use tracemill_analysis::RowOrder;
-use tracemill_analysis::RowThreshold;
-use tracemill_analysis::Shape;
-use tracemill_analysis::Trace;
+use tracemill_analysis::{
+    GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape, Trace,
+};
 use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::Source;

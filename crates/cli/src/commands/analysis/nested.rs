@@ -5,9 +5,7 @@ use super::data::{head, part_head};
 use crate::report::Object;
 use serde_json::json;
 use std::io::{self, Write};
-use tracemill_analysis::Part;
-use tracemill_analysis::Shape;
-use tracemill_analysis::TreeRow;
+use tracemill_analysis::{Part, Shape, TreeRow};
 
 /// Schema `tracemill.nested/1`: additions keep its number.
 const SCHEMA: &str = "tracemill.nested/1";

@@ -6,9 +6,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use tracemill_analysis::Location;
-use tracemill_analysis::Run;
-use tracemill_analysis::TreeRow;
+use tracemill_analysis::{Location, Run, TreeRow};
 use tracemill_trace::ErrorKind;
 
 /// The schema that is read.

@@ -11,13 +11,7 @@ use crate::wrap::push_line;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use tracemill_analysis::Location;
-use tracemill_analysis::Matcher;
-use tracemill_analysis::Part;
-use tracemill_analysis::Shape;
-use tracemill_analysis::Trace;
-use tracemill_analysis::TreeRow;
-use tracemill_analysis::Window;
+use tracemill_analysis::{Location, Matcher, Part, Shape, Trace, TreeRow, Window};
 use tracemill_trace::run::words::{grouped, plural};
 
 /// What a page is written for.

@@ -11,9 +11,7 @@ use crate::whole_file::Place;
 use crate::wrap::{columns_of, push_line};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use tracemill_analysis::Comparison;
-use tracemill_analysis::Difference;
-use tracemill_analysis::Pair;
+use tracemill_analysis::{Comparison, Difference, Pair};
 use tracemill_trace::run::words::plural;
 
 /// Rows of a table for people.

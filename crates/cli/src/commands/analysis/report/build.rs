@@ -4,9 +4,7 @@ use super::super::data::percent_of;
 use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
-use tracemill_analysis::Build;
-use tracemill_analysis::Stretch;
-use tracemill_analysis::Window;
+use tracemill_analysis::{Build, Stretch, Window};
 use tracemill_trace::run::words::plural;
 
 impl ReportInputs<'_> {

@@ -4,11 +4,7 @@ use super::super::data::percent_of;
 use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::{ReportInputs, escaped};
-use tracemill_analysis::Device;
-use tracemill_analysis::Devices;
-use tracemill_analysis::Kernel;
-use tracemill_analysis::KindTime;
-use tracemill_analysis::StreamIdle;
+use tracemill_analysis::{Device, Devices, Kernel, KindTime, StreamIdle};
 use tracemill_trace::run::words::{grouped, plural};
 
 impl ReportInputs<'_> {

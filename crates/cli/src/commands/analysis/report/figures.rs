@@ -1,11 +1,7 @@
 //! Figures that limits are of.
 
 use crate::args::{Figure, GateRow};
-use tracemill_analysis::Device;
-use tracemill_analysis::Devices;
-use tracemill_analysis::Report;
-use tracemill_analysis::Stretch;
-use tracemill_analysis::Visit;
+use tracemill_analysis::{Device, Devices, Report, Stretch, Visit};
 
 /// Rows of the table of functions and events.
 pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow> {

@@ -26,12 +26,7 @@ use next::{Next, window_words};
 use sections::ReportInputs;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use tracemill_analysis::GroupBy;
-use tracemill_analysis::ReadRules;
-use tracemill_analysis::Report;
-use tracemill_analysis::ReportRules;
-use tracemill_analysis::Trace;
-use tracemill_analysis::Wanted;
+use tracemill_analysis::{GroupBy, ReadRules, Report, ReportRules, Trace, Wanted};
 use tracemill_trace::run::words::plural;
 use write::Head;
 

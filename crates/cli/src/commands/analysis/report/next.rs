@@ -1,8 +1,7 @@
 //! Commands for the next step, as a shell reads them.
 
 use crate::args::flag_words;
-use tracemill_analysis::Thread;
-use tracemill_analysis::Window;
+use tracemill_analysis::{Thread, Window};
 use tracemill_join::config::id_set::IdSet;
 use tracemill_trace::run::words::shell_word;
 

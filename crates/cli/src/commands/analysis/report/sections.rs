@@ -8,15 +8,9 @@ use super::next::Next;
 use super::section::{Cell, Columns, Section};
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use tracemill_analysis::Blocks;
-use tracemill_analysis::Counted;
-use tracemill_analysis::Report;
-use tracemill_analysis::Spread;
-use tracemill_analysis::Stretch;
-use tracemill_analysis::ThreadSums;
-use tracemill_analysis::Trace;
-use tracemill_analysis::TreePath;
-use tracemill_analysis::TreeRow;
+use tracemill_analysis::{
+    Blocks, Counted, Report, Spread, Stretch, ThreadSums, Trace, TreePath, TreeRow,
+};
 use tracemill_trace::run::words::{grouped, plural};
 
 /// What sections are made of.

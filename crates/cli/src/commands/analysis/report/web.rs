@@ -3,12 +3,7 @@
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::{Value, json};
-use tracemill_analysis::Interaction;
-use tracemill_analysis::LargestPaint;
-use tracemill_analysis::Request;
-use tracemill_analysis::Told;
-use tracemill_analysis::Visit;
-use tracemill_analysis::Window;
+use tracemill_analysis::{Interaction, LargestPaint, Request, Told, Visit, Window};
 use tracemill_trace::run::words::{grouped, plural};
 
 fn ms(us: f64) -> Cell {

@@ -1,7 +1,7 @@
 //! `args` as annotations: scalars as what they are, lists and objects as the JSON that they are.
 
 use super::packets::{TextKind, Texts, content, plain};
-use crate::proto::Message;
+use crate::export::proto::Message;
 use tracemill_tokenizer::{members, parse};
 
 /// The field of `TrackEvent`.

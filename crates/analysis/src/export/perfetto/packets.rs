@@ -1,6 +1,6 @@
 //! Packets of a Perfetto trace: texts by number, and the state that a reader keeps of a sequence.
 
-use crate::proto::Message;
+use crate::export::proto::Message;
 use std::io::{self, Write};
 use tracemill_tokenizer::{to_text, unescape};
 use tracemill_trace::spill::hash::HashMap;

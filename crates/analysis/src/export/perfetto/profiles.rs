@@ -1,7 +1,7 @@
 //! Samples of CPU profiles: a sequence of packets for each profile, on the track of its thread.
 
 use super::packets::{CLEARED, EVENTS, NEEDED, Packets, packet};
-use crate::proto::Message;
+use crate::export::proto::Message;
 use crate::value::{member, named, number, string};
 use tracemill_cpuprofile::{Chunk, NO_ID, Role};
 use tracemill_tokenizer::{Event, Field, to_text};

@@ -12,7 +12,7 @@ use super::open::{Room, Slices};
 use super::packets::{EVENTS, Packets, TextKind, Texts, content, packet, plain};
 use super::profiles::Profiles;
 use super::tracks::{Tracks, hash};
-use crate::proto::Message;
+use crate::export::proto::Message;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use super::open::Slices;
 use super::packets::{EVENTS, Packets, content, packet, plain};
-use crate::proto::Message;
+use crate::export::proto::Message;
 use tracemill_tokenizer::{Event, Field, parse};
 use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
 use tracemill_trace::event::thread_table::ThreadTable;

@@ -1,0 +1,495 @@
+//! Inputs to threads: one pass over the inputs, the profiles in them, and which thread has which.
+
+use crate::entries::sorting::{Filed, Pairs, Sorting};
+use crate::events::bounds::Bounds;
+use crate::events::devices::aligned;
+use crate::events::kinds::flags;
+use crate::events::meta::{Meta, ThreadId};
+use crate::events::modifications::Modifications;
+use crate::events::producer::{Producer, Signs};
+use crate::profile::maps::{Mapper, SourceMaps};
+use crate::profile::model::Model;
+use crate::profile::samples::{Sample, Samples};
+use crate::read::facts::{Facts, Lane};
+use crate::read::placing::{clock_of, on_clock};
+use crate::read::reading::Reading;
+use crate::read::refused::refusals;
+use crate::trace::profiles::{Chosen, ReadProfile, choose, read_profiles, time_of};
+use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
+use crate::value::clock::Clock;
+use crate::value::space::Space;
+use std::sync::Arc;
+use tracemill_join::config::Config;
+use tracemill_join::input_set::InputSet;
+use tracemill_pipeline::PendingMerge;
+use tracemill_tokenizer::{string_is, unescaped_text};
+use tracemill_trace::event::metadata::NODE_MAIN;
+use tracemill_trace::spill::SpilledVec;
+use tracemill_trace::spill::hash::{HashMap, HashSet};
+use tracemill_trace::{Error, Source};
+
+/// What becomes of the records of a lane.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Stay,
+    /// Calls that were written as events go: its calls are made of samples.
+    StayButCalls,
+    /// Nobody asks for them.
+    Unasked,
+    Go,
+}
+
+impl Trace {
+    /// Reads `sources` to their end.
+    ///
+    /// Cost: one pass on all cores, and a sort. 40 bytes for each I, X, B and E; 28 for a sample while it is sorted, then 12; 32 for each node of a
+    /// profile and 32 for each function, of one profile after the other also some 50 for each: on disk beyond the budget.
+    /// Each distinct text and the threads must stay in memory.
+    ///
+    /// # Errors
+    /// As [`InputSet::read`]; [`tracemill_trace::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
+    pub fn read(sources: &[Source], rules: ReadRules, config: &Config) -> Result<Self, Error> {
+        Trace::read_mapped(sources, rules, &SourceMaps::default(), config)
+    }
+
+    /// The same with source maps, which give functions of samples the names and places of their sources.
+    ///
+    /// Cost: beside it a pass over each map that a script needs, one at a time, of at most a quarter of the budget.
+    ///
+    /// # Errors
+    /// As [`Trace::read`]; what is wrong with maps is told in [`Trace::mapped`].
+    pub fn read_mapped(
+        sources: &[Source],
+        rules: ReadRules,
+        maps: &SourceMaps,
+        config: &Config,
+    ) -> Result<Self, Error> {
+        let mut reading = Reading::new(rules, config);
+        let inputs = reading.read(sources)?;
+        Trace::of_inputs(reading, &inputs, maps)
+    }
+
+    /// The same for a caller that merges the sources with events that it makes from the trace. Events that the
+    /// merge loses are not read.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn read_to_merge(
+        sources: &[Source],
+        rules: ReadRules,
+        maps: &SourceMaps,
+        config: &Config,
+    ) -> Result<(Self, PendingMerge), Error> {
+        let mut reading = Reading::new(rules, config);
+        let (inputs, merge) = reading.read_to_merge(sources)?;
+        let trace = Trace::of_inputs(reading, &inputs, maps)?;
+        Ok((trace, merge.with_inputs(inputs)))
+    }
+
+    fn of_inputs(
+        reading: Reading<'_>,
+        inputs: &InputSet,
+        maps: &SourceMaps,
+    ) -> Result<Self, Error> {
+        let Reading { mut facts, sorting, devices, space, quota, rules, config, .. } = reading;
+        let place = |input: usize| inputs.place(input);
+        let moved = facts.unite(place);
+        let meta = facts.meta(place);
+        let (producer, follows_devtools) = producer_of(&facts, &meta, inputs);
+        let is_drawn = facts.are_drawn() || inputs.profiles().iter().any(|own| own.is_whole);
+        let drawn_only = rules.as_devtools || follows_devtools && is_drawn;
+        facts.bound(drawn_only, place);
+        let clock = clock_of(&facts, &meta, inputs, rules.times);
+        let laid = (&mut facts, &*moved, clock);
+        let (sorting, of_events) = on_clock(sorting, laid, place, &space)?;
+        facts.pages.place_on(clock);
+        facts.included.pair(&moved, place, clock);
+        let devices = aligned(devices, &moved, place, space.spool(8))?;
+        let mut samples = Samples::new(&space);
+        let tables = (&mut facts.names, &mut samples);
+        let profiles = read_profiles(inputs, rules, tables, (&space, &quota, config), clock)?;
+        let metadata: Vec<Vec<u8>> = inputs.key_values(b"metadata").collect();
+        let says_profile = metadata.iter().any(|value| {
+            let origin = crate::value::member(value, b"dataOrigin");
+            origin.is_some_and(|own| string_is(own, b"CPUProfile"))
+        });
+        let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
+        let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
+        let refusals = match rules.ignore_refusals {
+            true => Default::default(),
+            false => refusals(inputs, &facts, &meta, &profiles),
+        };
+        // of the inputs' bytes nothing is read behind this
+        inputs.check_unchanged()?;
+        let bounds = bounds_of(of_events, &meta, &profiles, rules, clock);
+        let lanes = if is_cpu_profile && rules.as_devtools {
+            Vec::new()
+        } else {
+            std::mem::take(&mut facts.lanes)
+        };
+        let (call_bounds, count) =
+            (facts.bounds.calls, moved.iter().map(|(lane, _)| lane + 1).max());
+        let of_producer = (rules, follows_devtools);
+        let mut trace = Trace::of(facts, meta, samples.finish()?, (config, of_producer, &space))?;
+        (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
+        trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
+        trace.devices = devices;
+        trace.bounds = (bounds.min, bounds.max);
+        trace.is_generic &= !wholes;
+        trace.is_cpu_profile = is_cpu_profile;
+        (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
+        trace.add_profiles(&lanes, profiles);
+        if !drawn_only {
+            trace.bound_by_samples();
+        }
+        trace.map(maps, &metadata, config.limits.memory / 4);
+        let of_maps = metadata.iter().map(|own| own.len() as u64).sum::<u64>();
+        quota.check(trace.names.heap() + of_maps, "names, and metadata with source maps,")?;
+        let mut fates = vec![Fate::Go; count.unwrap_or(0) as usize];
+        trace.decide(&mut fates, rules.only_calls);
+        if rules.as_devtools {
+            let with_events: HashSet<Box<[u8]>> =
+                lanes.iter().map(|lane| lane.pid.clone()).collect();
+            trace.leave_out(&with_events);
+        }
+        trace.file(sorting, &fates, call_bounds, &space)?;
+        if rules.as_devtools || rules.as_stored {
+            trace.look_as_stored(&metadata)?;
+        }
+        if rules.as_devtools && trace.threads.iter().all(|thread| thread.entries() == 0) {
+            // then threads are those of profiles, which have no names
+            trace.threads.iter_mut().for_each(|thread| thread.name = None);
+        }
+        Ok(trace)
+    }
+
+    /// Makes calls, by whose number the panel sorts its tracks, once for all that is made of them, and takes over how the trace was
+    /// looked at when it was stored. Of several inputs nothing is known of that: keys and windows are those of one.
+    fn look_as_stored(&mut self, metadata: &[Vec<u8>]) -> Result<(), Error> {
+        let profiles = self.threads.iter().filter(|thread| thread.model.is_some()).count();
+        let space = self.space().divided(profiles as u64);
+        for at in 0..self.threads.len() {
+            self.threads[at].kept =
+                self.made(&self.threads[at], f64::INFINITY, &space)?.map(Arc::new);
+        }
+        if let ([metadata], [_]) = (metadata, &self.inputs[..])
+            && let Some(own) = Modifications::of(metadata)
+        {
+            self.hidden = self.hidden_entries(&own)?;
+            self.modifications = own;
+        }
+        Ok(())
+    }
+
+    /// Of what was found, still without threads.
+    fn of(
+        facts: Facts,
+        meta: Meta,
+        samples: SpilledVec<Sample>,
+        (config, (rules, follows_devtools), space): (&Config, (ReadRules, bool), &Space),
+    ) -> Result<Self, Error> {
+        let has_tasks = rules.as_devtools || follows_devtools;
+        Ok(Trace {
+            flags: flags(&facts.kinds, &facts.names, has_tasks),
+            producer: Producer::Generic,
+            follows_devtools,
+            meta,
+            records: Default::default(),
+            devices: space.spool(1).take()?,
+            samples,
+            limits: config.limits.clone(),
+            clock: Clock::default(),
+            threads: Vec::new(),
+            bounds: (f64::INFINITY, f64::NEG_INFINITY),
+            start: facts.bounds.start,
+            uncounted: Default::default(),
+            is_generic: !facts.is_web,
+            is_cpu_profile: false,
+            weights: rules.weights,
+            as_devtools: rules.as_devtools,
+            ignore_list: None,
+            entities: Default::default(),
+            modifications: Default::default(),
+            hidden: Default::default(),
+            libraries: Default::default(),
+            mapped: Default::default(),
+            inputs: Vec::new(),
+            warnings: Vec::new(),
+            refusals: Vec::new(),
+            untimed: facts.untimed,
+            unfiled: facts.unfiled,
+            written_calls: 0,
+            names: facts.names,
+            kinds: facts.kinds,
+            details: facts.details,
+            counters: facts.counters,
+            image_urls: facts.images.urls(),
+            of_requests: facts.requests.numbers(),
+            pages: facts.pages,
+            included: facts.included,
+        })
+    }
+
+    /// Gives functions the names and places of their sources, as far as maps have them.
+    fn map(&mut self, maps: &SourceMaps, metadata: &[Vec<u8>], most: u64) {
+        let mut mapper = Mapper::new(&mut self.names, most);
+        let models = self.threads.iter().filter_map(|thread| thread.model.as_deref());
+        mapper.read(models.flat_map(Model::functions), maps, metadata);
+        if mapper.mapped.functions > 0 {
+            let models = self.threads.iter_mut().filter_map(|thread| thread.model.as_deref_mut());
+            models.for_each(|model| model.map(|frame| mapper.change(frame)));
+        }
+        (self.libraries, self.mapped) = (mapper.libraries, mapper.mapped);
+    }
+
+    /// Gives threads their profiles, and puts them in order.
+    fn add_profiles(&mut self, lanes: &[Lane], profiles: Vec<ReadProfile>) {
+        let (mut chosen, uncounted) = choose(profiles, self.is_cpu_profile);
+        self.uncounted = uncounted;
+        self.add_threads(lanes, &mut chosen);
+        self.name_as_node();
+    }
+
+    /// Puts the threads in order (devtools-semantics §9): processes by their first events, then those with pages; in
+    /// each threads by their first events, then those with names, then those with samples only.
+    fn add_threads(&mut self, lanes: &[Lane], profiles: &mut [Chosen]) {
+        let of_profiles = profiles.iter().map(|own| (own.pid.clone(), own.tid.clone()));
+        let of_profiles: Vec<ThreadId> = of_profiles.collect();
+        let mut places: HashMap<&[u8], usize> = HashMap::default();
+        let pages = self.meta.pages.iter().map(|(pid, _)| &**pid);
+        let own = lanes.iter().map(|lane| &*lane.pid).chain(pages);
+        for pid in own.chain(of_profiles.iter().map(|(pid, _)| &**pid)) {
+            let next = places.len();
+            places.entry(pid).or_insert(next);
+        }
+        let mut threads: Vec<Vec<Thread>> = places.iter().map(|_| Vec::new()).collect();
+        let mut by_tid: HashMap<(usize, &[u8]), usize> = HashMap::default();
+        let mut enter = |place: usize, tid, pid, meta: &Meta| {
+            let own = &mut threads[place];
+            let at = *by_tid.entry((place, tid)).or_insert(own.len());
+            if at == own.len() {
+                own.push(thread_of(pid, tid, meta));
+            }
+            at
+        };
+        let mut filled: Vec<(usize, usize)> = Vec::with_capacity(lanes.len());
+        for lane in lanes {
+            let place = places[&*lane.pid];
+            filled.push((place, enter(place, &lane.tid, &lane.pid, &self.meta)));
+        }
+        for ((pid, tid), _) in &self.meta.thread_names {
+            if let Some(&place) = places.get(&**pid) {
+                enter(place, tid, pid, &self.meta);
+            }
+        }
+        let mut models = Vec::new();
+        for (profile, (pid, tid)) in profiles.iter_mut().zip(&of_profiles) {
+            let place = places[&**pid];
+            let at = enter(place, tid, pid, &self.meta);
+            models.push((place, at, profile.model.take(), profile.input.take()));
+        }
+        for ((number, lane), (place, at)) in (0..).zip(lanes).zip(filled) {
+            let thread = &mut threads[place][at];
+            (thread.input_number, thread.lane) = (lane.input, Some(number));
+        }
+        for (place, at, model, input) in models {
+            let thread = &mut threads[place][at];
+            if self.is_cpu_profile || input.is_some() {
+                thread.kind = ThreadKind::CpuProfile;
+            }
+            if let Some(input) = &input {
+                let named = self.inputs.iter().position(|own| own.name == *input);
+                thread.input_number = named.unwrap_or(0);
+            }
+            thread.input = input;
+            thread.model = model.map(Box::new);
+        }
+        let pages = &self.meta;
+        let is_drawn = |pid: &[u8]| pages.page(pid).is_some_and(|page| page.url.is_some());
+        self.threads = threads.into_iter().flatten().collect();
+        for thread in &mut self.threads {
+            let alone = thread.kind == ThreadKind::CpuProfile;
+            thread.is_in_devtools = self.is_generic || alone || is_drawn(&thread.pid);
+        }
+        self.label_threads_by_input();
+    }
+
+    /// Labels threads by their inputs where threads of several inputs have the same name.
+    fn label_threads_by_input(&mut self) {
+        let mut inputs: HashMap<Option<&str>, Option<usize>> = HashMap::default();
+        for thread in &self.threads {
+            let input = inputs.entry(thread.name.as_deref()).or_insert(Some(thread.input_number));
+            *input = input.filter(|&number| number == thread.input_number);
+        }
+        let is_shared = |thread: &Thread| inputs[&thread.name.as_deref()].is_none();
+        let shared: Vec<bool> = self.threads.iter().map(is_shared).collect();
+        for (thread, _) in self.threads.iter_mut().zip(shared).filter(|(_, shared)| *shared) {
+            thread.input = self.inputs.get(thread.input_number).map(|input| input.name.clone());
+        }
+    }
+
+    /// What becomes of each lane.
+    fn decide(&self, fates: &mut [Fate], only_calls: bool) {
+        for thread in &self.threads {
+            if let Some(lane) = thread.lane {
+                fates[lane as usize] = match thread.model {
+                    Some(_) => Fate::StayButCalls,
+                    None if only_calls => Fate::Unasked,
+                    None => Fate::Stay,
+                };
+            }
+        }
+    }
+
+    /// Gives threads their records. Calls that were written as events leave threads that have the samples too; where those are gone
+    /// they are events like others, and `bounds` are theirs.
+    fn file(
+        &mut self,
+        mut sorting: Sorting,
+        fates: &[Fate],
+        bounds: Bounds,
+        space: &Space,
+    ) -> Result<(), Error> {
+        let Trace { kinds, names, written_calls, .. } = self;
+        let calls: Vec<bool> =
+            (0..kinds.all.len() as u32).map(|kind| kinds.is_call(kind, names)).collect();
+        let mut stay_calls = false;
+        let mut stays = |filed: &Filed| {
+            let is_call = calls[filed.record.kind as usize];
+            match fates[filed.lane as usize] {
+                Fate::StayButCalls if is_call => {
+                    *written_calls += 1;
+                    false
+                }
+                Fate::Go => false,
+                fate => {
+                    stay_calls |= is_call;
+                    fate != Fate::Unasked
+                }
+            }
+        };
+        if fates.contains(&Fate::Unasked) {
+            sorting.drop_early(&mut stays)?;
+        }
+        let room = (space, &self.limits.open_quota());
+        let filing = sorting.finish(fates.len(), &kinds.all, room, stays)?;
+        for thread in &mut self.threads {
+            if let Some(lane) = thread.lane {
+                thread.records = filing.ranges[lane as usize].clone();
+                thread.pairs = filing.pairs.get(&lane).copied().unwrap_or_default();
+            }
+        }
+        self.records = filing.records;
+        if stay_calls {
+            let (first, last) = self.bounds;
+            let own = [bounds.min, bounds.max].map(|own| self.clock.placed_micros(own));
+            self.bounds = (first.min(own[0]), last.max(own[1]));
+        }
+        Ok(())
+    }
+
+    /// Extends the bounds to the samples of each thread.
+    fn bound_by_samples(&mut self) {
+        for model in self.threads.iter().filter_map(|thread| thread.model.as_deref()) {
+            let range = &model.span.range;
+            for at in [range.start, range.end.saturating_sub(1)] {
+                let sample = self.samples.get(at).filter(|_| range.contains(&at));
+                let time = sample.map(|own| self.clock.micros(self.clock.tick(own.ms)));
+                let (first, last) = self.bounds;
+                self.bounds = time.map_or(self.bounds, |own| (first.min(own), last.max(own)));
+            }
+            // where no rule of DevTools ends them with an event
+            if let Some(end) = model.span.end.filter(|_| model.is_of_stacks) {
+                self.bounds.1 = self.bounds.1.max(self.clock.micros(self.clock.tick(end)));
+            }
+        }
+    }
+
+    /// Gives main threads of Node the names that Node gave them, where DevTools finds another behind these.
+    fn name_as_node(&mut self) {
+        if self.as_devtools {
+            return;
+        }
+        let mains = &self.meta.node_mains;
+        let is_main = |own: &&mut Thread| mains.contains(&(own.pid.clone(), own.tid.clone()));
+        let name = String::from_utf8_lossy(NODE_MAIN);
+        self.threads.iter_mut().filter(is_main).for_each(|own| own.name = Some(name.to_string()));
+    }
+
+    /// Takes from threads what DevTools does not show (devtools-semantics §9): those of processes without a page, and profiles of
+    /// processes without events, unless nothing else is there; then their threads stand there, empty.
+    fn leave_out(&mut self, with_events: &HashSet<Box<[u8]>>) {
+        for thread in self.threads.iter_mut().filter(|own| own.kind != ThreadKind::CpuProfile) {
+            let has_process =
+                with_events.contains(&thread.pid) || self.meta.page(&thread.pid).is_some();
+            if !thread.is_in_devtools || !has_process {
+                thread.lane = None;
+                thread.model = None;
+                thread.name = None;
+            }
+        }
+    }
+}
+
+/// Finds the producer of the inputs, and whether the rules of DevTools are those of the trace.
+fn producer_of(facts: &Facts, meta: &Meta, inputs: &InputSet) -> (Producer, bool) {
+    let profiles = inputs.profiles();
+    let signs = Signs {
+        kinds: &facts.kinds,
+        names: &facts.names,
+        meta,
+        is_web: facts.is_web,
+        has_whole: profiles.iter().any(|own| own.is_whole),
+        has_profiles: profiles.iter().any(|own| !own.is_of_stacks),
+    };
+    let producer = signs.producer();
+    (producer, signs.follow_devtools(producer))
+}
+
+fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
+    let name = meta.thread_name(pid, tid);
+    Thread {
+        pid: pid.into(),
+        tid: tid.into(),
+        name: name.map(unescaped_text),
+        kind: ThreadKind::of(name),
+        is_in_devtools: true,
+        input: None,
+        input_number: 0,
+        lane: None,
+        records: 0..0,
+        model: None,
+        kept: None,
+        pairs: Pairs::default(),
+    }
+}
+
+/// First and last microsecond (§11) on a clock.
+fn bounds_of(
+    mut bounds: Bounds,
+    meta: &Meta,
+    profiles: &[ReadProfile],
+    rules: ReadRules,
+    clock: Clock,
+) -> Bounds {
+    for profile in profiles.iter().filter(|profile| profile.facts.input.is_some()) {
+        let time = |text| time_of(text, None, clock).map(|tick| clock.micros(tick));
+        let start = time(profile.facts.start.as_deref()).unwrap_or(0.0);
+        let end = time(profile.facts.end.as_deref());
+        if start != 0.0 || !rules.as_devtools {
+            let end = match end {
+                Some(end) => start + (end - start),
+                None if rules.as_devtools => f64::NAN,
+                None => profile.model.span.end.map_or(start, |end| clock.micros(clock.tick(end))),
+            };
+            bounds.add(start, end);
+            if end.is_nan() {
+                bounds.max = end;
+            }
+        }
+    }
+    if let Some(started) = meta.started.filter(|&started| started >= 0.0) {
+        bounds.min = clock.placed_micros(started);
+    }
+    bounds
+}
