@@ -1,8 +1,10 @@
 //! What clang was at: since clang 19 the files that it includes are pairs of asynchronous events (b, e), since they need not nest in
 //! what is parsed of them. All others are complete events, which are records as any.
 
+use crate::value::args::Args;
 use crate::value::clock::Clock;
-use crate::value::{member, micros, string};
+use crate::value::typed::decode_short;
+use crate::value::{Value, micros};
 use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
@@ -30,8 +32,8 @@ pub(crate) fn is_named_as_sum(name: &[u8]) -> bool {
 
 /// Whether an event of such a name is a sum: it stands at 0 and says of how many.
 pub(crate) fn is_sum(event: &Event<'_>, ts: f64) -> bool {
-    let count = || event.field(Field::Args).and_then(|args| member(args, b"count"));
-    ts == 0.0 && event.phase() == b'X' && count().is_some()
+    let count = || decode_short::<Args>(event.field(Field::Args).unwrap_or_default()).count;
+    ts == 0.0 && event.phase() == b'X' && count() != Value::Missing
 }
 
 /// The begin or the end of a file that is included.
@@ -76,8 +78,8 @@ impl Included {
     /// Takes one, the `number`th of its stretch.
     pub(crate) fn note(&mut self, event: &Event<'_>, lane: u32, number_in: u64, names: &mut Names) {
         let Some(ts) = micros(event, Field::Ts) else { return };
-        let detail = event.field(Field::Args).and_then(|args| member(args, b"detail"));
-        let text = detail.and_then(string).map_or(0, |text| names.number(&text));
+        let args: Args = decode_short(event.field(Field::Args).unwrap_or_default());
+        let text = args.detail.text().map_or(0, |text| names.number(text));
         let is_begin = event.phase() == b'b';
         self.halves.push(Half { lane, text, is_begin, ts, number: number_in });
     }

@@ -1,10 +1,13 @@
 //! What single events say in `args` that rows, groups and calls are made of. Equal details are kept once.
 
 use crate::events::{compiled, reflows};
-use crate::value::{at, is_true, member, number, shortest, string, template};
+use crate::value::args::{Args, Data};
+use crate::value::typed::decode_short;
+use crate::value::{Value, shortest};
 use memchr::memmem::Finder;
+use std::borrow::Cow;
 use std::sync::LazyLock;
-use tracemill_tokenizer::{Cursor, Event, Field};
+use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 
@@ -53,9 +56,9 @@ pub(crate) const ADDED: &str = ": ";
 pub(crate) const PLAIN: &str = ".";
 
 /// What a label adds of a value: of one that is none, nothing but the colon.
-fn added(value: Option<&[u8]>) -> Vec<u8> {
-    let value = value.filter(|value| !matches!(*value, b"null" | b"false"));
-    let text = value.map(|value| template(Some(value))).unwrap_or_default();
+fn added(value: &Value) -> Vec<u8> {
+    let is_none = matches!(value, Value::Missing | Value::Null | Value::Bool(false));
+    let text = if is_none { Cow::default() } else { value.template() };
     [ADDED.as_bytes(), &*text].concat()
 }
 
@@ -185,218 +188,52 @@ impl Sought {
             return None;
         }
         let mut details = Numbered::default();
-        if by_name || traced || framed || forced {
-            let args = event.field(Field::Args)?;
-            self.read(args, (traced, framed, forced), names, &mut details);
+        let args: Args = decode_short(rest);
+        if by_name {
+            self.read(&args, names, &mut details);
+        }
+        if traced && let Some(id) = args.trace_id() {
+            details.trace_id = names.number(shortest(id).as_bytes());
+        }
+        if framed && let Some(frame) = args.frame() {
+            details.frame = names.number(&frame.template());
+        }
+        if forced && let Some(frame) = event.field(Field::Args).and_then(reflows::frame) {
+            details.told = names.number(frame);
         }
         if located {
-            let (url, request) = url_or_request(names.bytes_of(name), rest);
-            details.url = url.map_or(0, |url| names.content(url));
+            let (url, request) = args.url_or_request(names.bytes_of(name));
+            details.url = url.map_or(0, |url| names.number(&url.template()));
             details.is_located = url.is_some();
-            details.request = request.map_or(0, |id| names.number(&template(Some(id))));
+            details.request = request.map_or(0, |id| names.number(&id.template()));
         }
         Some(details)
     }
 
-    /// Reads all but URLs.
-    fn read(
-        self,
-        args: &[u8],
-        (traced, framed, forced): (bool, bool, bool),
-        names: &mut Names,
-        details: &mut Numbered,
-    ) {
-        let data = member(args, b"data");
-        let of_data = |key: &[u8]| data.and_then(|data| member(data, key));
-        let mut text = |text: Option<Vec<u8>>| text.map_or(0, |text| names.number(&text));
-        if traced {
-            details.trace_id = text(trace_id(args, data));
-        }
+    /// Reads what is looked for by the event's name.
+    fn read(self, args: &Args, names: &mut Names, details: &mut Numbered) {
+        let mut text = |text: Vec<u8>| names.number(&text);
+        let none = Data::default();
+        let (has_data, data) = (args.data.0.is_some(), args.data.0.as_ref().unwrap_or(&none));
         if self.received {
-            let id = template(of_data(b"requestId"));
-            details.row = text(Some([b"req:", &*id].concat()));
-            details.bytes =
-                of_data(b"encodedDataLength").and_then(number).unwrap_or(f64::NAN).to_bits();
-            details.is_cached = is_true(of_data(b"fromCache"));
-        } else if self.stamp && is_true(data) {
-            let name = of_data(b"name");
-            details.row = text(Some([b"TimeStamp:", &*template(name)].concat()));
-            let title = name.filter(|own| *own != b"null").or(of_data(b"message"));
-            details.title = text(Some(added(title)));
-        }
-        let data = data.filter(|data| *data != b"null");
-        if let Some(data) = data {
-            details.title = match self {
-                Sought { dispatched: true, typed, .. } => {
-                    let kind = member(data, b"type");
-                    if typed {
-                        let kind = template(kind);
-                        details.row = text(Some([b"EventDispatch:", &*kind].concat()));
-                    }
-                    text(Some(added(kind)))
-                }
-                Sought { animated: true, .. } => {
-                    let name = member(data, b"name").filter(|name| is_true(Some(name)));
-                    text(Some(name.map_or(PLAIN.into(), |name| added(Some(name)))))
-                }
-                Sought { connected: true, .. } => {
-                    let url = member(data, b"url").filter(|url| is_true(Some(url)));
-                    text(url.map(|url| added(Some(url))))
-                }
-                _ => details.title,
-            };
-        }
-        if framed {
-            details.frame = text(frame(args, data));
+            details.row = text([b"req:", &*data.request_id.template()].concat());
+            details.bytes = data.encoded_data_length.number().unwrap_or(f64::NAN).to_bits();
+            details.is_cached = data.from_cache.is_true();
+        } else if self.stamp && has_data {
+            details.row = text([b"TimeStamp:", &*data.name.template()].concat());
+            details.title = text(added(data.name.or(&data.message)));
+        } else if self.dispatched && has_data {
+            if self.typed {
+                details.row = text([b"EventDispatch:", &*data.r#type.template()].concat());
+            }
+            details.title = text(added(&data.r#type));
+        } else if self.animated && has_data {
+            details.title = text(data.name.truthy().map_or(PLAIN.into(), added));
+        } else if self.connected {
+            details.title = data.url.truthy().map_or(0, |url| text(added(url)));
         }
         if self.compiled {
-            details.told = text(member(args, b"detail").and_then(string));
-        }
-        if forced {
-            details.told = text(reflows::frame(args).map(<[u8]>::to_vec));
+            details.told = args.detail.text().map_or(0, |detail| text(detail.into()));
         }
     }
-}
-
-/// `extractSampleTraceId`: of `beginData` alone if there is one.
-fn trace_id(args: &[u8], data: Option<&[u8]>) -> Option<Vec<u8>> {
-    let value = match member(args, b"beginData") {
-        Some(begin) => member(begin, b"sampleTraceId"),
-        None => member(args, b"sampleTraceId")
-            .filter(|value| *value != b"null")
-            .or_else(|| data.and_then(|data| member(data, b"sampleTraceId"))),
-    };
-    let id = number(value?)?;
-    (id != 0.0).then(|| shortest(id).into_bytes())
-}
-
-/// Whether an event is one of those that a request is made of.
-pub(crate) fn is_of_request(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"ResourceChangePriority"
-            | b"ResourceWillSendRequest"
-            | b"ResourceSendRequest"
-            | b"ResourceReceiveResponse"
-            | b"ResourceReceivedData"
-            | b"ResourceFinish"
-            | b"ResourceMarkAsCached"
-            | b"PreloadRenderBlockingStatusChange"
-    )
-}
-
-/// Members of `args` that an event has its URL of, as they are written.
-#[derive(Default)]
-struct Places<'a> {
-    begin_url: Option<&'a [u8]>,
-    data: DataPlaces<'a>,
-}
-
-#[derive(Default)]
-struct DataPlaces<'a> {
-    stylesheet: Option<&'a [u8]>,
-    /// Of the first frame of a stack, if there is a frame.
-    frame_url: Option<Option<&'a [u8]>>,
-    url: Option<&'a [u8]>,
-    request: Option<&'a [u8]>,
-}
-
-impl<'a> Places<'a> {
-    /// Of `args` and whatever follows them. Cost: one pass.
-    fn of(args: &'a [u8]) -> Self {
-        let mut found = Places::default();
-        of_members(&mut Cursor::new(args), |key, cursor| match key {
-            b"data" => found.data = DataPlaces::of(cursor),
-            b"beginData" => {
-                found.begin_url = None;
-                of_members(cursor, |key, cursor| {
-                    let value = cursor.value();
-                    if key == b"url" {
-                        found.begin_url = Some(value);
-                    }
-                });
-            }
-            _ => drop(cursor.value()),
-        });
-        found
-    }
-}
-
-impl<'a> DataPlaces<'a> {
-    fn of(cursor: &mut Cursor<'a>) -> Self {
-        let mut found = DataPlaces::default();
-        of_members(cursor, |key, cursor| match key {
-            b"stackTrace" => found.frame_url = first_frame(cursor),
-            b"url" => found.url = Some(cursor.value()),
-            b"requestId" => found.request = Some(cursor.value()),
-            b"stylesheetUrl" => found.stylesheet = Some(cursor.value()),
-            _ => drop(cursor.value()),
-        });
-        found
-    }
-}
-
-/// Hands on the members of the next value, whose values `each` must take; takes a value that is no object.
-fn of_members<'a>(cursor: &mut Cursor<'a>, mut each: impl FnMut(&[u8], &mut Cursor<'a>)) {
-    if !cursor.enter(b'{') {
-        cursor.value();
-        return;
-    }
-    while let Some(key) = cursor.next_key() {
-        each(&key, cursor);
-    }
-}
-
-/// The URL of the first frame of a stack, if there is a frame.
-fn first_frame<'a>(cursor: &mut Cursor<'a>) -> Option<Option<&'a [u8]>> {
-    if !cursor.enter(b'[') {
-        cursor.value();
-        return None;
-    }
-    let mut first = None;
-    while cursor.next_element() {
-        if first.is_some() {
-            cursor.value();
-            continue;
-        }
-        let mut url = None;
-        of_members(cursor, |key, cursor| {
-            let value = cursor.value();
-            if key == b"url" {
-                url = Some(value);
-            }
-        });
-        first = Some(url);
-    }
-    first
-}
-
-/// `getNonResolvedURL` of an event whose `args` begin so: a URL, or the request that knows it, as they are written.
-pub(crate) fn url_or_request<'a>(
-    name: &[u8],
-    args: &'a [u8],
-) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
-    let Places { begin_url, data } = Places::of(args);
-    // what a request is made of is of it, whether it has a URL or not
-    let own = data.request.filter(|_| is_of_request(name));
-    if name == b"ParseAuthorStyleSheet" {
-        return (data.stylesheet, own);
-    }
-    if let Some(url) = data.frame_url {
-        return (Some(url.unwrap_or(b"\"\"")), own);
-    }
-    if name == b"ParseHTML" {
-        return (begin_url, own);
-    }
-    if let Some(url) = data.url.filter(|url| is_true(Some(url))) {
-        return (Some(url), own);
-    }
-    (None, own.or(data.request.filter(|id| is_true(Some(id)))))
-}
-
-/// `frameIDForEvent`
-fn frame(args: &[u8], data: Option<&[u8]>) -> Option<Vec<u8>> {
-    let begin = at(args, &[b"beginData", b"frame"]).and_then(string);
-    let own = || member(data?, b"frame").filter(|frame| is_true(Some(frame)));
-    begin.or_else(|| own().map(|frame| template(Some(frame)).into_owned()))
 }

@@ -1,7 +1,8 @@
 //! Whose a URL is: companies by the domains of their scripts, as the npm package `third-party-web` lists them, and as DevTools
 //! looks them up (`getEntityForUrl`). Of a domain that no company has, the root domain stands for one.
 
-use crate::value::{elements, member, string};
+use crate::value::Value;
+use crate::value::typed::{List, Object, object, parse};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 use tracemill_tokenizer::validate;
@@ -65,6 +66,11 @@ fn units(text: &[u8]) -> usize {
     String::from_utf8_lossy(text).encode_utf16().count()
 }
 
+object! {
+    /// A company in a list.
+    struct Entry { name, domains: List<Value> }
+}
+
 impl Entities {
     /// Of the content of `entities.json`: an array of objects with a `name` and `domains`, of which `*.` stands for all below.
     ///
@@ -87,21 +93,20 @@ impl Entities {
         if let Err(wrong) = validate(list) {
             return Err(format!("no JSON at byte {}: {expected}", wrong.offset));
         }
-        if list.first() != Some(&b'[') {
-            return Err(format!("no array: {expected}"));
-        }
+        let List(entries): List<Object<Entry>> = parse(list);
+        let entries = entries.ok_or_else(|| format!("no array: {expected}"))?;
         let mut entities = Entities::default();
-        for (number, own) in elements(list).enumerate() {
-            let name = member(own, b"name").and_then(string);
-            let domains = member(own, b"domains").filter(|own| own.starts_with(b"["));
-            let (Some(name), Some(domains)) = (name, domains) else {
+        for (number, entry) in entries.into_iter().enumerate() {
+            let Entry { name, domains: List(domains) } = entry.0.unwrap_or_default();
+            let (Some(name), Some(domains)) = (name.printable(), domains) else {
                 return Err(format!("entry {number} has no name or no domains: {expected}"));
             };
             let at = entities.names.len();
-            entities.names.push(String::from_utf8_lossy(&name).into_owned());
-            for domain in elements(domains) {
-                let domain = string(domain)
-                    .ok_or_else(|| format!("a domain of entry {number} is no text: {expected}"))?;
+            entities.names.push(name);
+            for domain in domains {
+                let Value::Text(domain) = domain else {
+                    return Err(format!("a domain of entry {number} is no text: {expected}"));
+                };
                 entities.add(domain, at)?;
             }
         }

@@ -1,8 +1,9 @@
 //! Which image events are of which URL: `ImagePaintingHandler` of DevTools. `Decode Image` is of the image that its thread painted
 //! last, else of the one that is known by the reference that the thread decoded last.
 
-use crate::events::details::url_or_request;
-use crate::value::{is_true, member, string, template};
+use crate::value::Value;
+use crate::value::args::Args;
+use crate::value::typed::decode_short;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::hash::HashMap;
 
@@ -53,15 +54,17 @@ impl Images {
             _ => return,
         };
         let args = event.field(Field::Args).unwrap_or_default();
-        let reference = member(args, b"LazyPixelRef");
+        let args: Args = decode_short(args);
+        let reference = &args.lazy_pixel_ref;
         let text = match role {
-            Role::Paint => url_or_request(name, args).0.and_then(string),
+            Role::Paint => args.url_or_request(name).0.and_then(Value::text).map(<[u8]>::to_vec),
             Role::Decode => None,
-            _ => reference.map(|own| template(Some(own)).into_owned()),
+            _ if *reference == Value::Missing => None,
+            _ => Some(reference.template().into_owned()),
         };
         let field = |field| event.field(field).unwrap_or_default().into();
         let (pid, tid) = (field(Field::Pid), field(Field::Tid));
-        let is_true = is_true(reference);
+        let is_true = reference.is_true();
         self.push(Image { role, input: 0, number, pid, tid, text: text.map(Into::into), is_true });
     }
 

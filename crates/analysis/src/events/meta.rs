@@ -1,6 +1,7 @@
 //! What a trace says of itself: names of threads, frames of pages, which process is whose (`MetaHandler`).
 
-use crate::value::{elements, is_true, member, micros, string, template};
+use crate::value::typed::{List, Object, decode, decode_data, object};
+use crate::value::{Value, micros, template};
 use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::metadata::NODE_MAIN;
@@ -132,46 +133,49 @@ impl Meta {
     pub(crate) fn note(&mut self, event: &Notable, place: &InputPlace) {
         let pid = place.pid(&event.pid);
         let args = &*event.args;
-        let data = member(args, b"data");
         match event.role {
             Role::ThreadName => self.name_thread(pid, event),
             Role::ProcessName => {
-                if let Some(name) = member(args, b"name") {
-                    self.process_names.insert(pid.into(), template(Some(name)).into_owned());
+                let name = decode::<Named>(args).name;
+                if name != Value::Missing {
+                    self.process_names.insert(pid.into(), name.template().into_owned());
                 }
             }
             Role::StartedInBrowser => {
                 self.started = event.ts.map(|ts| place.moved(ts));
-                let frames = data.and_then(|data| member(data, b"frames"));
-                for frame in elements(frames.unwrap_or_default()) {
-                    self.frame(frame, place.pid(pid_of(frame)).into());
-                    self.judge_main(frame);
-                    let text = |key: &[u8]| member(frame, key).and_then(string);
-                    let title =
-                        (text(b"name").unwrap_or_default(), text(b"url").unwrap_or_default());
-                    self.frame_titles.insert(text(b"frame").unwrap_or_default(), title);
+                let started: Started = decode_data(args).unwrap_or_default();
+                for frame in started.frames() {
+                    self.frame(frame, place.pid(&frame.process_id.written()).into());
+                    if frame.is_main() {
+                        self.main_frame = frame.frame.text().map(<[u8]>::to_vec);
+                        self.main_frame_url = frame.url.text().map(<[u8]>::to_vec);
+                    }
+                    let title = (text(&frame.name), text(&frame.url));
+                    self.frame_titles.insert(text(&frame.frame), title);
                 }
             }
             Role::FrameCommitted => {
-                if let Some(frame) = data {
-                    self.frame(frame, place.pid(pid_of(frame)).into());
+                if let Some(frame) = decode_data::<Frame>(args) {
+                    self.frame(&frame, place.pid(&frame.process_id.written()).into());
                 }
             }
             Role::CommitLoad => {
-                if let Some(frame) = data {
-                    self.frame(frame, pid.into());
-                    let text = |key: &[u8]| member(frame, key).and_then(string).unwrap_or_default();
-                    if let Some((name, url)) = self.frame_titles.get_mut(&text(b"frame")) {
-                        *name = text(b"name");
-                        *url = Some(text(b"url")).filter(|u| !u.is_empty()).unwrap_or(url.clone());
+                if let Some(frame) = decode_data::<Frame>(args) {
+                    self.frame(&frame, pid.into());
+                    if let Some((name, url)) = self.frame_titles.get_mut(&text(&frame.frame)) {
+                        *name = text(&frame.name);
+                        *url =
+                            Some(text(&frame.url)).filter(|u| !u.is_empty()).unwrap_or(url.clone());
                     }
                 }
             }
             Role::SendRequest => {
-                let text = |key: &[u8]| data.and_then(|data| member(data, key));
-                if let (Some(id), Some(url)) = (text(b"requestId"), text(b"url").and_then(string)) {
+                let SendRequest { request_id: id, url } = decode_data(args).unwrap_or_default();
+                if id != Value::Missing
+                    && let Value::Text(url) = url
+                {
                     // the last one counts, also if it is one that DevTools does not follow
-                    let id = template(Some(id)).into_owned();
+                    let id = id.template().into_owned();
                     match PROTOCOLS.iter().any(|own| url.starts_with(own)) {
                         true => self.requests.insert(id, url),
                         false => self.requests.remove(&id),
@@ -179,8 +183,9 @@ impl Meta {
                 }
             }
             Role::SessionForWorker => {
-                if let Some(tid) = data.and_then(|data| member(data, b"workerThreadId")) {
-                    self.workers.insert((pid.into(), tid.into()));
+                let tid = decode_data::<Session>(args).unwrap_or_default().worker_thread_id;
+                if tid != Value::Missing {
+                    self.workers.insert((pid.into(), tid.written().into()));
                 }
             }
             Role::StartedInPage | Role::CpuProfile => {}
@@ -189,8 +194,10 @@ impl Meta {
 
     /// Takes the name of a thread; one of two is the later.
     fn name_thread(&mut self, pid: &[u8], Notable { tid, args, .. }: &Notable) {
-        let name = member(args, b"name").filter(|name| *name != b"null");
-        let name = template(name.or(Some(tid))).into_owned();
+        let name = match decode::<Named>(args).name {
+            Value::Missing | Value::Null => template(Some(tid)).into_owned(),
+            name => name.template().into_owned(),
+        };
         if name == b"CrGpuMain" {
             return;
         }
@@ -206,21 +213,13 @@ impl Meta {
     }
 
     /// `updateRendererProcessByFrame`
-    fn frame(&mut self, frame: &[u8], pid: Box<[u8]>) {
-        let text = |key: &[u8]| member(frame, key).and_then(string).unwrap_or_default();
-        let (id, url) = (text(b"frame"), text(b"url"));
+    fn frame(&mut self, frame: &Frame, pid: Box<[u8]>) {
+        let (id, url) = (text(&frame.frame), text(&frame.url));
         let at = *self.frame_numbers.entry(id.clone()).or_insert_with(|| {
             self.frames.push((id, Vec::new()));
             self.frames.len() - 1
         });
         self.frames[at].1.push((pid, url));
-    }
-
-    fn judge_main(&mut self, frame: &[u8]) {
-        if is_main(frame) {
-            self.main_frame = member(frame, b"frame").and_then(string);
-            self.main_frame_url = member(frame, b"url").and_then(string);
-        }
     }
 
     /// `assignOrigin`, `assignIsMainFrame`
@@ -263,25 +262,50 @@ impl Meta {
     }
 }
 
-/// `MetaHandler`: flags of a frame say whether it is the main one, or that it has no parent.
-fn is_main(frame: &[u8]) -> bool {
-    let flag = |key: &[u8]| member(frame, key);
-    let (primary, outermost) = (flag(b"isInPrimaryMainFrame"), flag(b"isOutermostMainFrame"));
-    match (primary, outermost) {
-        (Some(_), Some(_)) => is_true(primary) && is_true(outermost),
-        (None, Some(_)) => is_true(outermost),
-        _ => !is_true(flag(b"parent")) && is_true(flag(b"url")),
+object! {
+    /// What `thread_name` and `process_name` say.
+    struct Named { name }
+
+    /// What `ResourceSendRequest` says.
+    struct SendRequest { request_id, url }
+
+    /// What `TracingSessionIdForWorker` says.
+    struct Session { worker_thread_id }
+
+    /// What `TracingStartedInBrowser` says.
+    pub(crate) struct Started { frames: List<Object<Frame>> }
+}
+
+impl Started {
+    fn frames(&self) -> impl DoubleEndedIterator<Item = &Frame> {
+        self.frames.0.iter().flatten().filter_map(|frame| frame.0.as_ref())
+    }
+
+    /// The id of the main frame: the last that is one.
+    pub(crate) fn main_frame(&self) -> Option<&[u8]> {
+        self.frames().rfind(|frame| frame.is_main())?.frame.text()
     }
 }
 
-/// The id of the main frame among those that `TracingStartedInBrowser` tells of in `data`: the last that is one.
-pub(crate) fn main_frame_in(data: &[u8]) -> Option<Vec<u8>> {
-    let main = elements(member(data, b"frames")?).filter(|frame| is_main(frame)).last()?;
-    member(main, b"frame").and_then(string)
+object! {
+    /// A frame of a page.
+    struct Frame { frame, name, url, parent, process_id, is_in_primary_main_frame, is_outermost_main_frame }
 }
 
-fn pid_of(frame: &[u8]) -> &[u8] {
-    member(frame, b"processId").unwrap_or_default()
+impl Frame {
+    /// `MetaHandler`: flags say whether it is the main one, or that it has no parent.
+    fn is_main(&self) -> bool {
+        match (&self.is_in_primary_main_frame, &self.is_outermost_main_frame) {
+            (_, Value::Missing) => !self.parent.is_true() && self.url.is_true(),
+            (Value::Missing, outermost) => outermost.is_true(),
+            (primary, outermost) => primary.is_true() && outermost.is_true(),
+        }
+    }
+}
+
+/// A string; empty if it is none.
+fn text(value: &Value) -> Vec<u8> {
+    value.text().unwrap_or_default().to_vec()
 }
 
 /// Whether `new URL` takes it: a scheme, and a host where the scheme needs one.

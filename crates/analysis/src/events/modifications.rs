@@ -2,7 +2,8 @@
 //! breadcrumb of windows.
 
 use crate::events::meta::ThreadId;
-use crate::value::{at, elements, is_true, member, number, string};
+use crate::value::typed::{List, Object, decode, object};
+use crate::value::{Value, is_true, member};
 use tracemill_tokenizer::Cursor;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
@@ -73,32 +74,39 @@ impl Modifications {
     /// Those that stand in metadata, if DevTools would apply them.
     pub(crate) fn of(metadata: &[u8]) -> Option<Self> {
         let own = member(metadata, b"modifications")?;
-        if !is_true(member(own, b"annotations")) {
+        let stored: Stored = decode(own);
+        if !stored.annotations.is_true() {
             return None;
         }
-        let lists = [&b"hiddenEntries"[..], b"expandableEntries"]
-            .map(|list| at(own, &[b"entriesModifications", list]));
-        let [hidden, expandable] = lists;
-        let (keys, count) = match (hidden, expandable) {
+        let entries = stored.entries_modifications.0.unwrap_or_default();
+        let (keys, hidden) = match (entries.hidden_entries.0, entries.expandable_entries.0) {
             (Some(hidden), Some(expandable)) => {
-                let parse = |key: &[u8]| Key::parse(&string(key)?);
-                let keys = elements(hidden).chain(elements(expandable));
-                (keys.map(parse).collect(), elements(hidden).count())
+                let all = hidden.iter().chain(&expandable);
+                (all.map(|key| Key::parse(key.text()?)).collect(), hidden.len())
             }
             _ => (None, 0),
         };
         let breadcrumb = member(own, b"initialBreadcrumb").and_then(innermost);
-        Some(Modifications { keys, hidden: count, breadcrumb })
+        Some(Modifications { keys, hidden, breadcrumb })
     }
+}
+
+object! {
+    /// Modifications as they are stored; breadcrumbs, which may nest deeply, are read by a cursor.
+    struct Stored { annotations, entries_modifications: Object<Entries> }
+
+    struct Entries { hidden_entries: List<Value>, expandable_entries: List<Value> }
+
+    struct Span { min, max, range }
 }
 
 /// Reads the innermost breadcrumb. Cost: two passes, however many there are, and no memory.
 fn innermost(first: &[u8]) -> Option<Breadcrumb> {
     let (depth, _) = nested_breadcrumbs(first, 0);
     let (_, window) = nested_breadcrumbs(first, depth);
-    let part = |name: &[u8]| member(window, name).and_then(number);
-    let is_first = depth == 1;
-    Some(Breadcrumb { min: part(b"min")?, max: part(b"max")?, range: part(b"range")?, is_first })
+    let Span { min, max, range } = decode(window);
+    let (min, max, range) = (min.number()?, max.number()?, range.number()?);
+    Some(Breadcrumb { min, max, range, is_first: depth == 1 })
 }
 
 /// Returns the depth of the innermost breadcrumb, 1 for the first, and the last window at depth `wanted`.
@@ -133,6 +141,7 @@ fn nested_breadcrumbs(first: &[u8], wanted: usize) -> (usize, &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::number;
     use tracemill_testkit::Rng;
 
     #[test]
@@ -181,7 +190,7 @@ mod tests {
             while let Some(child) = member(&last, b"child").filter(|child| is_true(Some(child))) {
                 (last, depth) = (child.to_vec(), depth + 1);
             }
-            (depth, at(&last, &[&b"window"[..], b"min"]).and_then(number))
+            (depth, member(&last, b"window").and_then(|own| number(member(own, b"min")?)))
         };
         let mut found = 0;
         for seed in 0..2000 {

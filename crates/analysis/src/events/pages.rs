@@ -1,8 +1,11 @@
 //! What Chrome tells of pages while it records: requests, navigations, paints, shifts of the layout, interactions. Reports are made of
 //! these few events; of each stays what `args` say.
 
+use crate::value::args::Args;
 use crate::value::clock::Clock;
-use crate::value::{at, micros};
+use crate::value::micros;
+use crate::value::typed::{decode_data, decode_short};
+use serde::de::DeserializeOwned;
 use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::hash::HashSet;
@@ -50,6 +53,13 @@ pub(crate) struct Marked {
     pub(crate) args: Box<[u8]>,
     /// What was added to its time when inputs were put beside each other.
     pub(crate) offset: f64,
+}
+
+impl Marked {
+    /// What `data` of its `args` says.
+    pub(crate) fn data<T: DeserializeOwned + Default>(&self) -> Option<T> {
+        decode_data(&self.args)
+    }
 }
 
 /// All of them, in the order of the inputs.
@@ -103,8 +113,9 @@ impl Pages {
         let Some(mark) = mark else { return };
         let field = |field| event.field(field).unwrap_or_default();
         if mark == Mark::Data {
-            let request = at(field(Field::Args), &[b"data", b"requestId"]).unwrap_or_default();
-            if self.received.contains(request) {
+            let args: Args = decode_short(field(Field::Args));
+            let request = args.request_id();
+            if self.received.contains(&*request) {
                 return;
             }
             self.bytes += (size_of::<Box<[u8]>>() + request.len()) as u64;

@@ -1,6 +1,7 @@
 //! Layouts and styles, as DevTools calls them together, and where scripts force them.
 
-use crate::value::{at, elements, member, number, string};
+use crate::value::typed::{decode_short, object};
+use crate::value::{Value, at, elements};
 
 /// Whether events of this name are layouts or styles.
 #[inline]
@@ -13,12 +14,19 @@ pub(crate) fn frame(args: &[u8]) -> Option<&[u8]> {
     let paths: [&[&[u8]]; 3] =
         [&[b"data", b"stackTrace"], &[b"stackTrace"], &[b"beginData", b"stackTrace"]];
     let stack = paths.iter().find_map(|path| at(args, path))?;
-    elements(stack).find(|frame| !is_native(frame))
+    elements(stack).find(|frame| !decode_short::<StackFrame>(frame).is_native())
 }
 
-/// Built-in functions stand nowhere: places count from 1 on.
-fn is_native(frame: &[u8]) -> bool {
-    let is_zero = |key: &[u8]| member(frame, key).and_then(number) == Some(0.0);
-    let url = member(frame, b"url").and_then(string);
-    is_zero(b"lineNumber") && is_zero(b"columnNumber") && url.is_none_or(|url| url.is_empty())
+object! {
+    /// A frame of a stack.
+    pub(crate) struct StackFrame { pub(crate) function_name, pub(crate) url, pub(crate) line_number, pub(crate) column_number }
+}
+
+impl StackFrame {
+    /// Built-in functions stand nowhere: places count from 1 on.
+    fn is_native(&self) -> bool {
+        let is_zero = |place: &Value| place.number() == Some(0.0);
+        let has_url = self.url.text().is_some_and(|url| !url.is_empty());
+        is_zero(&self.line_number) && is_zero(&self.column_number) && !has_url
+    }
 }

@@ -1,7 +1,8 @@
 //! Which events a request is made of: `NetworkRequestsHandler` of DevTools keeps the last response, end, priority and note on the cache of
 //! each request, in the order of the file, and only these are of whom the request went to.
 
-use crate::value::{member, template};
+use crate::value::args::Args;
+use crate::value::typed::decode_short;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
@@ -36,8 +37,8 @@ impl Requests {
             return;
         };
         let args = event.field(Field::Args).unwrap_or_default();
-        let id = member(args, b"data").and_then(|data| member(data, b"requestId"));
-        self.push((kind, template(id).into()), number);
+        let id = decode_short::<Args>(args).request_id().into();
+        self.push((kind, id), number);
     }
 
     fn push(&mut self, key: (u8, Box<[u8]>), number: u64) {

@@ -1,7 +1,6 @@
 //! Groups and labels of rows: what DevTools' UI classes make of events (`TimelineTreeView`, `TimelineUIUtils`).
 
 use crate::entries::Entry;
-use crate::events::details::is_of_request;
 use crate::events::entities::Owner;
 use crate::events::kinds::{NO_CAT, flag};
 use crate::events::styles::style;
@@ -9,6 +8,7 @@ use crate::profile::functions::{Frame, IDLE, IDLE_LABEL};
 use crate::profile::model::Model;
 use crate::trace::{Thread, Trace, id_text};
 use crate::tree::views::{Identify, Received, ReceivedKind};
+use crate::value::args::is_of_request;
 use crate::value::urls::{Url, package, without_query};
 use std::cell::RefCell;
 use tracemill_tokenizer::unescaped_text;

@@ -1,10 +1,11 @@
 //! Interactions: `UserInteractionsHandler` of DevTools, and of its insights INP.
 
-use super::network::{data, text};
+use super::navigations::number_above_zero;
 use crate::events::pages::{Mark, Marked};
 use crate::trace::Trace;
+use crate::value::Value;
 use crate::value::clock::by_time;
-use crate::value::number;
+use crate::value::typed::object;
 use std::cmp::Ordering;
 use tracemill_trace::spill::hash::HashMap;
 
@@ -55,21 +56,24 @@ impl Interaction {
     }
 }
 
-/// Begins of interactions, which say all there is but the end.
-fn is_begin(own: &&Marked) -> bool {
-    let of = |key: &[u8]| data(own, key).and_then(number);
-    let id = of(b"interactionId");
-    own.mark == Mark::Begin
-        && !of(b"duration").is_some_and(|duration| duration < 1.0)
-        && id.is_some_and(|id| id != 0.0)
+object! {
+    /// What the begin of one says, which is all there is but the end.
+    struct Timing { r#type, interaction_id, duration, time_stamp, processing_start, processing_end }
 }
 
-fn paired(begin: &Marked, end: &Marked) -> Option<Interaction> {
-    let of = |key: &[u8]| data(begin, key).and_then(number).filter(|number| *number != 0.0);
-    let kind = text(data(begin, b"type")).filter(|kind| !kind.is_empty())?;
-    let (id, stamp) = (of(b"interactionId")?, of(b"timeStamp")?);
-    let time = |ms: f64| ms * 1000.0 - stamp * 1000.0 + begin.ts;
-    let processing = (time(of(b"processingStart")?), time(of(b"processingEnd")?));
+/// The begin of an interaction.
+fn begin(own: &Marked) -> Option<(&Marked, Timing)> {
+    let timing: Timing = Some(own).filter(|own| own.mark == Mark::Begin)?.data()?;
+    let is_short = timing.duration.number().is_some_and(|duration| duration < 1.0);
+    (!is_short && number_above_zero(&timing.interaction_id).is_some()).then_some((own, timing))
+}
+
+fn paired(begin: &Marked, timing: &Timing, end: &Marked) -> Option<Interaction> {
+    let kind = timing.r#type.printable().filter(|kind| !kind.is_empty())?;
+    let id = number_above_zero(&timing.interaction_id)?;
+    let stamp = number_above_zero(&timing.time_stamp)?;
+    let time = |ms: &Value| Some(number_above_zero(ms)? * 1000.0 - stamp * 1000.0 + begin.ts);
+    let processing = (time(&timing.processing_start)?, time(&timing.processing_end)?);
     let (ts, dur) = (begin.ts, end.ts - begin.ts);
     let key = format!("s-{}", begin.number);
     Some(Interaction { kind, id, key, ts, dur, processing })
@@ -105,23 +109,23 @@ fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
 impl Trace {
     /// The interactions, but those that are parts of others, by time.
     pub(super) fn interactions(&self) -> Vec<Interaction> {
-        let of = |is: fn(&&Marked) -> bool| self.pages.all.iter().filter(is).peekable();
-        let mut begins = of(is_begin);
-        let mut ends = of(|own| own.mark == Mark::End);
-        let mut open: HashMap<(usize, &[u8]), Vec<&Marked>> = HashMap::default();
+        let all = || self.pages.all.iter();
+        let mut begins = all().filter_map(begin).peekable();
+        let mut ends = all().filter(|own| own.mark == Mark::End).peekable();
+        let mut open: HashMap<_, Vec<(&Marked, Timing)>> = HashMap::default();
         let mut found = Vec::new();
         loop {
             let begin_first = match (begins.peek(), ends.peek()) {
-                (Some(begin), Some(end)) => by_time(begin.ts, end.ts) != Ordering::Greater,
+                (Some((begin, _)), Some(end)) => by_time(begin.ts, end.ts) != Ordering::Greater,
                 (begin, _) => begin.is_some(),
             };
-            let next = if begin_first { begins.next() } else { ends.next() };
-            let Some(own) = next else { break };
-            let waiting = open.entry((own.input, &own.id)).or_default();
             if begin_first {
-                waiting.push(own);
-            } else if let Some(begin) = waiting.pop() {
-                found.extend(paired(begin, own));
+                let Some((own, timing)) = begins.next() else { break };
+                open.entry((own.input, &*own.id)).or_default().push((own, timing));
+            } else {
+                let Some(own) = ends.next() else { break };
+                let waiting = open.get_mut(&(own.input, &*own.id)).and_then(Vec::pop);
+                found.extend(waiting.and_then(|(begin, timing)| paired(begin, &timing, own)));
             }
         }
         found.sort_by(|a, b| by_time(a.ts, b.ts).then_with(|| by_time(b.end(), a.end())));

@@ -9,14 +9,13 @@
 //!
 //! Paints say by id whose they are, and count where a frame and process are known to belong together.
 
-use super::network::{data, text};
-use crate::events::meta::main_frame_in;
+use crate::events::meta::Started;
 use crate::events::pages::{Mark, Marked};
 use crate::trace::Trace;
+use crate::value::Value;
 use crate::value::clock::by_time;
-use crate::value::{at, is_true, number};
+use crate::value::typed::{Object, decode, object};
 use std::collections::hash_map::Entry;
-use tracemill_cpuprofile::push_canonical;
 use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::spill::hash::HashMap;
 
@@ -32,6 +31,8 @@ pub(super) struct Navigation<'m> {
     pub(super) address: String,
     /// Whether it is one of what was the main frame at that place of the trace.
     pub(super) is_main: bool,
+    /// Whether Chrome says that its frame is in no other.
+    pub(super) is_outermost: bool,
     /// Whether it is one of scripts.
     pub(super) is_soft: bool,
     pub(super) first_paint: Option<f64>,
@@ -41,14 +42,15 @@ pub(super) struct Navigation<'m> {
 
 impl<'m> Navigation<'m> {
     /// One of which nothing is known but its event.
-    fn of(own: &'m Marked) -> Self {
+    fn of(own: &'m Marked, args: &Args) -> Self {
         Navigation {
             own,
             id: String::new(),
-            frame: frame_of(own).unwrap_or_default(),
+            frame: args.frame.printable().unwrap_or_default(),
             url: String::new(),
             address: String::new(),
             is_main: false,
+            is_outermost: false,
             is_soft: false,
             first_paint: None,
             largest: None,
@@ -69,6 +71,24 @@ struct Paint<'m> {
     ts: f64,
     own: &'m Marked,
     navigation: usize,
+    args: Args,
+}
+
+object! {
+    /// What events of pages say.
+    struct Args {
+        data: Object<Data>, context: Object<Context>, frame, url, #[serde(rename = "render_frame_host")] render_frame_host: Object<Host>,
+    }
+
+    struct Data {
+        #[serde(rename = "documentLoaderURL")] document_loader_url, navigation_id, performance_timeline_navigation_id, candidate_index,
+        is_outermost_main_frame, resource_type, request_id, url,
+    }
+
+    /// Of a soft navigation.
+    struct Context { #[serde(rename = "URL")] url, performance_timeline_navigation_id, first_contentful_paint }
+
+    struct Host { #[serde(rename = "frame_type")] frame_type }
 }
 
 impl Trace {
@@ -79,7 +99,8 @@ impl Trace {
         for own in &self.pages.all {
             match own.mark {
                 Mark::Started => {
-                    main = at(&own.args, &[b"data"]).and_then(main_frame_in).or(main);
+                    let started: Started = own.data().unwrap_or_default();
+                    main = started.main_frame().map(<[u8]>::to_vec).or(main);
                 }
                 Mark::Send => navigations.redirect(own),
                 Mark::Navigation => navigations.add(own, main.as_deref()),
@@ -100,14 +121,14 @@ impl Trace {
     fn add_paints<'m>(&self, navigations: &mut [Navigation<'m>], paints: &[Paint<'m>]) {
         for paint in paints {
             let navigation = &mut navigations[paint.navigation];
-            let frame = frame_of(paint.own).unwrap_or_default();
+            let frame = paint.args.frame.printable().unwrap_or_default();
             if frame != navigation.frame || !self.meta.shows(frame.as_bytes(), &paint.own.pid) {
                 continue;
             }
             if matches!(paint.own.mark, Mark::FirstPaint | Mark::SoftNavigation) {
                 navigation.first_paint = Some(paint.ts);
-            } else if let Some(index) =
-                data(paint.own, b"candidateIndex").and_then(number_above_zero)
+            } else if let Some(data) = &paint.args.data.0
+                && let Some(index) = number_above_zero(&data.candidate_index)
                 && navigation.largest.is_none_or(|(_, known)| known < index)
             {
                 navigation.largest = Some((paint.own, index));
@@ -124,15 +145,16 @@ impl Trace {
             navigations.iter_mut().filter(|own| own.is_main).collect();
         main.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
         for own in self.pages.all.iter().filter(|own| own.mark == Mark::SameDocument) {
-            let kind = at(&own.args, &[b"render_frame_host", b"frame_type"]);
+            let args: Args = decode(&own.args);
+            let host = args.render_frame_host.0.unwrap_or_default();
             let before = main.partition_point(|navigation| navigation.own.ts <= own.ts);
-            if kind != Some(b"\"PRIMARY_MAIN_FRAME\"") || before == 0 {
+            if host.frame_type.text() != Some(b"PRIMARY_MAIN_FRAME") || before == 0 {
                 continue;
             }
             let navigation = &mut main[before - 1];
             let next_soft = soft.partition_point(|&ts| ts < navigation.own.ts);
             if soft.get(next_soft).is_none_or(|&ts| ts > own.ts) {
-                navigation.address = text(at(&own.args, &[b"url"])).unwrap_or_default();
+                navigation.address = args.url.printable().unwrap_or_default();
             }
         }
     }
@@ -141,36 +163,43 @@ impl Trace {
 impl<'m> Navigations<'m> {
     /// A navigation is led to where the last of its requests goes.
     fn redirect(&mut self, request: &Marked) {
-        if data(request, b"resourceType") != Some(b"\"Document\"") {
+        let Data { resource_type, request_id, url, .. } = request.data().unwrap_or_default();
+        if resource_type.text() != Some(b"Document") {
             return;
         }
-        let id = text(data(request, b"requestId")).unwrap_or_default();
-        if let Some(&number) = self.numbers.get(&id) {
-            self.all[number].address = text(data(request, b"url")).unwrap_or_default();
+        if let Some(&number) = self.numbers.get(&request_id.printable().unwrap_or_default()) {
+            self.all[number].address = url.printable().unwrap_or_default();
         }
     }
 
     /// Takes a navigation; `main` is the main frame at its place.
     fn add(&mut self, own: &'m Marked, main: Option<&[u8]>) {
-        let url = data(own, b"documentLoaderURL");
-        if !is_true(at(&own.args, &[b"data"])) || url == Some(b"\"\"") {
+        let args: Args = decode(&own.args);
+        let Some(data) = &args.data.0 else { return };
+        if data.document_loader_url.text() == Some(b"") {
             return;
         }
-        let id = text(data(own, b"navigationId")).unwrap_or_default();
+        let id = data.navigation_id.printable().unwrap_or_default();
         let next = self.all.len();
         if *self.numbers.entry(id.clone()).or_insert(next) != next {
             return;
         }
-        let (frame, url) = (frame_of(own), text(url).unwrap_or_default());
+        let url = data.document_loader_url.printable().unwrap_or_default();
+        let frame = args.frame.printable();
         let is_main = frame.is_some() && frame == main.map(unescaped_text);
+        let is_outermost = data.is_outermost_main_frame.is_true();
         let address = url.clone();
-        self.all.push(Navigation { id, url, address, is_main, ..Navigation::of(own) });
+        let new = Navigation::of(own, &args);
+        self.all.push(Navigation { id, url, address, is_main, is_outermost, ..new });
     }
 
     fn add_soft(&mut self, own: &'m Marked) {
-        let address = text(context(own, b"URL")).unwrap_or_default();
-        let navigation = Navigation { address, is_soft: true, ..Navigation::of(own) };
-        match self.soft_numbers.entry(soft_id(context(own, SOFT_ID))) {
+        let args: Args = decode(&own.args);
+        let navigation = Navigation { is_soft: true, ..Navigation::of(own, &args) };
+        let context = args.context.0.unwrap_or_default();
+        let address = context.url.printable().unwrap_or_default();
+        let navigation = Navigation { address, ..navigation };
+        match self.soft_numbers.entry(context.performance_timeline_navigation_id.written()) {
             Entry::Occupied(number) => self.all[*number.get()] = navigation,
             Entry::Vacant(number) => {
                 number.insert(self.all.len());
@@ -181,42 +210,32 @@ impl<'m> Navigations<'m> {
 
     /// What of an event is a paint of a navigation that is known.
     fn paint(&self, own: &'m Marked) -> Option<Paint<'m>> {
-        let hard = || self.numbers.get(&text(data(own, b"navigationId")).unwrap_or_default());
-        let soft = |id: Option<&[u8]>| self.soft_numbers.get(&soft_id(id));
-        let (ts, number) = match own.mark {
-            Mark::FirstPaint | Mark::LargestPaint => (own.ts, hard()),
-            Mark::SoftLargestPaint => match data(own, SOFT_ID) {
-                id if is_true(id) => (own.ts, soft(id)),
-                _ => (own.ts, hard()),
-            },
-            Mark::SoftNavigation => {
-                let painted = context(own, b"firstContentfulPaint").and_then(number_above_zero)?;
-                (painted + own.offset, soft(context(own, SOFT_ID)))
-            }
-            _ => return None,
+        if !matches!(
+            own.mark,
+            Mark::FirstPaint | Mark::LargestPaint | Mark::SoftLargestPaint | Mark::SoftNavigation
+        ) {
+            return None;
+        }
+        let args: Args = decode(&own.args);
+        let soft = |id: &Value| self.soft_numbers.get(&id.written()).copied();
+        let (ts, navigation) = if own.mark == Mark::SoftNavigation {
+            let context = args.context.0.as_ref()?;
+            let painted = number_above_zero(&context.first_contentful_paint)?;
+            (painted + own.offset, soft(&context.performance_timeline_navigation_id)?)
+        } else {
+            let none = Data::default();
+            let data = args.data.0.as_ref().unwrap_or(&none);
+            let soft_id = data.performance_timeline_navigation_id.truthy();
+            let number = match soft_id.filter(|_| own.mark == Mark::SoftLargestPaint) {
+                Some(id) => soft(id)?,
+                None => *self.numbers.get(&data.navigation_id.printable().unwrap_or_default())?,
+            };
+            (own.ts, number)
         };
-        Some(Paint { ts, own, navigation: *number? })
+        Some(Paint { ts, own, navigation, args })
     }
 }
 
-/// The key of the number of a soft navigation.
-const SOFT_ID: &[u8] = b"performanceTimelineNavigationId";
-
-fn soft_id(value: Option<&[u8]>) -> Vec<u8> {
-    let mut id = Vec::new();
-    push_canonical(value, &mut id);
-    id
-}
-
-/// What the context of a soft navigation says.
-fn context<'m>(own: &'m Marked, key: &[u8]) -> Option<&'m [u8]> {
-    at(&own.args, &[b"context", key])
-}
-
-fn frame_of(own: &Marked) -> Option<String> {
-    text(at(&own.args, &[b"frame"]))
-}
-
-pub(super) fn number_above_zero(value: &[u8]) -> Option<f64> {
-    number(value).filter(|number| *number != 0.0)
+pub(super) fn number_above_zero(value: &Value) -> Option<f64> {
+    value.number().filter(|number| *number != 0.0)
 }

@@ -1,8 +1,10 @@
 //! Requests: `NetworkRequestsHandler` of DevTools.
 
+use super::navigations::number_above_zero;
 use crate::events::pages::{Mark, Marked};
 use crate::trace::Trace;
-use crate::value::{at, is_true, member, number, string, template};
+use crate::value::Value;
+use crate::value::typed::{Object, object};
 use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::spill::hash::HashMap;
 
@@ -80,13 +82,18 @@ struct Events<'m> {
     blocking: Option<&'m Marked>,
 }
 
-/// A value of `args.data`.
-pub(super) fn data<'m>(own: &'m Marked, key: &[u8]) -> Option<&'m [u8]> {
-    at(&own.args, &[b"data", key])
-}
+object! {
+    /// What an event of a request says.
+    struct Said {
+        url, frame, priority, render_blocking, resource_type, initiator: Object<Initiator>, mime_type, status_code, protocol, from_cache,
+        from_service_worker, timing: Object<WrittenTiming>, finish_time, encoded_data_length, decoded_body_length,
+    }
 
-pub(super) fn text(value: Option<&[u8]>) -> Option<String> {
-    value.and_then(string).map(|text| unescaped_text(&text))
+    struct Initiator { r#type }
+
+    struct WrittenTiming { request_time, send_start, send_end, receive_headers_start, receive_headers_end }
+
+    struct OfRequest { request_id }
 }
 
 /// URLs that DevTools follows.
@@ -107,18 +114,16 @@ struct Timing {
 }
 
 impl Timing {
-    fn of(response: &Marked) -> Option<Self> {
-        let timing = data(response, b"timing").filter(|own| is_true(Some(own)))?;
-        let of = |key: &[u8]| member(timing, key).and_then(number);
-        let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
-        Some(Timing {
-            request: or_nan(of(b"requestTime")),
-            send_start: or_nan(of(b"sendStart")),
-            send_end: or_nan(of(b"sendEnd")),
-            headers_start: of(b"receiveHeadersStart"),
-            headers_end: or_nan(of(b"receiveHeadersEnd")),
-            offset: response.offset,
-        })
+    fn of(written: &WrittenTiming, offset: f64) -> Self {
+        let or_nan = |value: &Value| value.number().unwrap_or(f64::NAN);
+        Timing {
+            request: or_nan(&written.request_time),
+            send_start: or_nan(&written.send_start),
+            send_end: or_nan(&written.send_end),
+            headers_start: written.receive_headers_start.number(),
+            headers_end: or_nan(&written.receive_headers_end),
+            offset,
+        }
     }
 
     /// So many milliseconds behind the request.
@@ -151,7 +156,8 @@ impl Trace {
             ) {
                 continue;
             }
-            let id = template(data(own, b"requestId")).into_owned();
+            let OfRequest { request_id } = own.data().unwrap_or_default();
+            let id = request_id.template().into_owned();
             let next = all.len();
             let place = *numbers.entry((own.input, id.clone())).or_insert(next);
             if place == next {
@@ -176,34 +182,35 @@ impl Trace {
 fn request(id: &str, events: &Events<'_>) -> Option<Request> {
     let Events { will_sends, sends, response, finish, priority, cached, blocking } = events;
     let (first, last) = (sends.first()?, sends.last()?);
-    let url = text(data(last, b"url")).filter(|url| is_followed(url))?;
-    let of_response = |key: &[u8]| response.and_then(|own| data(own, key));
-    let of_finish = |key: &[u8]| finish.and_then(|own| data(own, key));
-    let truth = |value: Option<&[u8]>| is_true(value);
+    let said = |own: Option<&Marked>| own.and_then(Marked::data::<Said>).unwrap_or_default();
+    let followed_url = |said: &Said| said.url.printable().filter(|url| is_followed(url));
+    let (sent, answer, finished) = (said(Some(last)), said(*response), said(*finish));
+    let url = followed_url(&sent)?;
 
     let start = will_sends.first().unwrap_or(first).ts;
     let redirected = will_sends.last().unwrap_or(last).ts;
     let end = finish.map_or(redirected, |own| own.ts);
-    let finished = of_finish(b"finishTime").and_then(number).filter(|time| *time != 0.0);
-    let finished = finished.map(|time| time * 1_000_000.0 + finish.map_or(0.0, |own| own.offset));
-    let timing = response.filter(|_| !cached).and_then(Timing::of);
-    let pushed = of_finish(b"encodedDataLength").and_then(number) != Some(0.0);
-    let from_worker = truth(of_response(b"fromServiceWorker"));
+    let finish_time = number_above_zero(&finished.finish_time);
+    let finish_time =
+        finish_time.map(|time| time * 1_000_000.0 + finish.map_or(0.0, |own| own.offset));
+    let timing = response.filter(|_| !cached).and_then(|own| {
+        let written = answer.timing.0.as_ref()?;
+        Some(Timing::of(written, own.offset))
+    });
+    let pushed = finished.encoded_data_length.number() != Some(0.0);
+    let from_worker = answer.from_service_worker.is_true();
     let cache = if *cached {
         Some("memory")
-    } else if truth(of_response(b"fromCache")) && !from_worker && !pushed {
+    } else if answer.from_cache.is_true() && !from_worker && !pushed {
         Some("disk")
     } else {
         from_worker.then_some("worker")
     };
-    let bytes = |key: &[u8]| match finish {
-        Some(own) => data(own, key).and_then(number),
-        None => Some(0.0),
-    };
-    let initial = text(data(last, b"priority"));
-    let protocol = text(of_response(b"protocol")).unwrap_or_else(|| "unknown".to_owned());
+    let bytes = |length: &Value| if finish.is_some() { length.number() } else { Some(0.0) };
+    let initial = sent.priority.printable();
+    let protocol = answer.protocol.printable().unwrap_or_else(|| "unknown".to_owned());
     let usual = || "non_blocking".to_owned();
-    let blocks = blocking.and_then(|own| text(data(own, b"renderBlocking")));
+    let blocks = said(*blocking).render_blocking.printable();
     let answered = match &*protocol {
         "file" => Some(start),
         _ => timing
@@ -216,32 +223,30 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
         input: last.input,
         redirects: sends[..sends.len() - 1]
             .iter()
-            .map(|own| text(data(own, b"url")).filter(|url| is_followed(url)).unwrap_or_default())
+            .map(|own| followed_url(&said(Some(own))).unwrap_or_default())
             .collect(),
         start,
         send: timing.as_ref().map_or(start, |own| own.behind(own.send_start)),
         first_byte: timing.as_ref().map(|own| own.behind(own.headers_end)),
-        finish: finished.unwrap_or(end),
+        finish: finish_time.unwrap_or(end),
         end: start + (end - start),
         waiting: timing.as_ref().map(|own| (own.headers_end - own.send_end) * 1000.0),
         server: timing.as_ref().map(|own| (own.first_of_head() - own.send_end) * 1000.0),
-        transfer: bytes(b"encodedDataLength"),
-        body: bytes(b"decodedBodyLength"),
+        transfer: bytes(&finished.encoded_data_length),
+        body: bytes(&finished.decoded_body_length),
         priority: match priority {
-            Some(own) => text(data(own, b"priority")),
+            Some(own) => said(Some(own)).priority.printable(),
             None => initial.clone(),
         },
         initial_priority: initial,
-        render_blocking: blocks
-            .or_else(|| text(data(last, b"renderBlocking")))
-            .unwrap_or_else(usual),
-        resource: text(data(last, b"resourceType")).unwrap_or_else(|| "Other".to_owned()),
-        mime: text(of_response(b"mimeType")).unwrap_or_default(),
-        status: of_response(b"statusCode").and_then(number).unwrap_or(0.0),
+        render_blocking: blocks.or_else(|| sent.render_blocking.printable()).unwrap_or_else(usual),
+        resource: sent.resource_type.printable().unwrap_or_else(|| "Other".to_owned()),
+        mime: answer.mime_type.printable().unwrap_or_default(),
+        status: answer.status_code.number().unwrap_or(0.0),
         protocol,
         cache,
-        initiator: text(at(&last.args, &[b"data", b"initiator", b"type"])),
-        frame: text(data(last, b"frame")),
+        initiator: sent.initiator.0.and_then(|own| own.r#type.printable()),
+        frame: sent.frame.printable(),
         url,
         answered,
     })

@@ -5,14 +5,14 @@ use super::found::{Reflow, Reflows, Stretch};
 use crate::entries::Entry;
 use crate::entries::walk::{Counted, Visit};
 use crate::events::kinds::{Kind, flag};
-use crate::events::reflows::is_layout;
+use crate::events::reflows::{StackFrame, is_layout};
 use crate::names::groups::Ids;
 use crate::query::rows::Location;
 use crate::trace::{Thread, Trace};
+use crate::value::Value;
 use crate::value::clock::{Clock, Window};
 use crate::value::record::Record;
-use crate::value::{member, number, string};
-use tracemill_tokenizer::unescaped_text;
+use crate::value::typed::decode;
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
@@ -142,16 +142,15 @@ impl Trace {
     fn place_of(&self, thread: &Thread, own: &Forced) -> (Option<String>, Location) {
         let told = self.details.all[own.record.details as usize].told;
         if told != 0 {
-            let frame = self.names.bytes_of(told);
-            let text = |key: &[u8]| {
-                let text = member(frame, key).and_then(string).unwrap_or_default();
-                unescaped_text(&text)
-            };
+            let frame: StackFrame = decode(self.names.bytes_of(told));
+            let text = |value: &Value| value.printable().unwrap_or_default();
             // written from 1 on
-            let place = |key: &[u8]| Some(member(frame, key).and_then(number)? as i64 - 1);
-            let (line, column) = (place(b"lineNumber"), place(b"columnNumber"));
-            let location = Location { url: text(b"url"), line, column };
-            return (Some(text(b"functionName")), location);
+            let place = |value: &Value| Some(value.number()? as i64 - 1);
+            let (line, column) = (place(&frame.line_number), place(&frame.column_number));
+            return (
+                Some(text(&frame.function_name)),
+                Location { url: text(&frame.url), line, column },
+            );
         }
         let frame = own.call.and_then(|call| Some(thread.model.as_deref()?.frame(call)));
         let Some(frame) = frame else { return (None, Location::default()) };

@@ -1,10 +1,9 @@
 //! Shifts of the layout, in clusters: `LayoutShiftsHandler` of DevTools.
 
-use super::network::data;
 use crate::events::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::clock::by_time;
-use crate::value::{is_true, number};
+use crate::value::typed::object;
 
 /// A cluster lasts no longer, in microseconds.
 const MOST: f64 = 5_000_000.0;
@@ -27,18 +26,23 @@ pub struct ShiftCluster {
     worst_score: f64,
 }
 
+object! {
+    struct Shift { #[serde(rename = "had_recent_input")] had_recent_input, #[serde(rename = "weighted_score_delta")] weighted_score_delta }
+}
+
 impl Trace {
     /// The clusters, by time. A new one begins with a navigation of the main frame, at `navigations`.
     pub(super) fn shift_clusters(&self, mut navigations: Vec<f64>) -> Vec<ShiftCluster> {
         navigations.sort_by(|a, b| by_time(*a, *b));
-        let is_shift =
-            |own: &&Marked| own.mark == Mark::Shift && !is_true(data(own, b"had_recent_input"));
-        let mut shifts: Vec<&Marked> = self.pages.all.iter().filter(is_shift).collect();
-        shifts.sort_by(|a, b| by_time(a.ts, b.ts));
+        let shifts = self.pages.all.iter().filter(|own| own.mark == Mark::Shift);
+        let shifts = shifts.map(|own| (own, own.data::<Shift>().unwrap_or_default()));
+        let mut shifts: Vec<(&Marked, Shift)> =
+            shifts.filter(|(_, shift)| !shift.had_recent_input.is_true()).collect();
+        shifts.sort_by(|(a, _), (b, _)| by_time(a.ts, b.ts));
         let mut clusters: Vec<ShiftCluster> = Vec::new();
-        let Some(first) = shifts.first() else { return clusters };
+        let Some((first, _)) = shifts.first() else { return clusters };
         let (mut began, mut last, mut page) = (first.ts, first.ts, None);
-        for own in shifts {
+        for (own, shift) in shifts {
             let ts = own.ts;
             let current = navigations.partition_point(|time| *time < ts).checked_sub(1);
             let navigated = page != current && current.is_some();
@@ -47,7 +51,7 @@ impl Trace {
                 clusters.push(ShiftCluster { ts, dur, score: 0.0, count: 0, worst, worst_score });
                 began = ts;
             }
-            let Some(score) = data(own, b"weighted_score_delta").and_then(number) else { continue };
+            let Some(score) = shift.weighted_score_delta.number() else { continue };
             let Some(cluster) = clusters.last_mut() else { continue };
             if cluster.count == 0 {
                 cluster.ts = ts;

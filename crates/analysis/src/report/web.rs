@@ -2,12 +2,12 @@
 
 use super::interactions::{Interaction, slowest};
 use super::navigations::{Navigation, number_above_zero};
-use super::network::{Request, asked_between, data, text};
+use super::network::{Request, asked_between};
 use super::shifts::ShiftCluster;
 use crate::events::pages::{Mark, Marked};
 use crate::trace::Trace;
 use crate::value::clock::by_time;
-use crate::value::{is_true, number};
+use crate::value::typed::object;
 use tracemill_tokenizer::unescaped_text;
 
 /// A figure, or why it cannot be told.
@@ -66,6 +66,14 @@ pub struct LargestParts {
     pub load: Option<(f64, f64)>,
     /// To the paint.
     pub render: f64,
+}
+
+object! {
+    /// What the largest paint of a page says.
+    struct Paint { node_id }
+
+    /// What the paint of an image says.
+    struct Image { #[serde(rename = "DOMNodeId")] node_id, image_url }
 }
 
 impl Trace {
@@ -147,9 +155,7 @@ impl Trace {
         /// Microseconds within which the first navigation is that of the recording.
         const SOON: f64 = 500_000.0;
         let first = navigations.iter().find(|own| own.is_main);
-        let is_it = |own: &&Navigation<'_>| {
-            own.own.ts - self.bounds.0 < SOON && is_true(data(own.own, b"isOutermostMainFrame"))
-        };
+        let is_it = |own: &&Navigation<'_>| own.own.ts - self.bounds.0 < SOON && own.is_outermost;
         match first.filter(is_it).filter(|own| !own.url.is_empty()) {
             Some(own) => own.url.clone(),
             None => unescaped_text(self.meta.main_frame_url.as_deref().unwrap_or_default()),
@@ -190,14 +196,12 @@ impl Trace {
         start: f64,
         requests: &'r [Request],
     ) -> Option<&'r Request> {
-        let node = data(paint, b"nodeId").and_then(number_above_zero)?;
-        let is_it = |own: &&Marked| {
-            own.mark == Mark::LargestImage
-                && own.pid == paint.pid
-                && data(own, b"DOMNodeId").and_then(number) == Some(node)
-        };
-        let image = self.pages.all.iter().rev().find(is_it)?;
-        let url = text(data(image, b"imageUrl")).filter(|url| !url.is_empty())?;
+        let node = number_above_zero(&paint.data::<Paint>()?.node_id)?;
+        let is_near = |own: &&Marked| own.mark == Mark::LargestImage && own.pid == paint.pid;
+        let images = self.pages.all.iter().rev().filter(is_near);
+        let mut images = images.filter_map(|own| Some((own, own.data::<Image>()?)));
+        let (image, said) = images.find(|(_, own)| own.node_id.number() == Some(node))?;
+        let url = said.image_url.printable().filter(|url| !url.is_empty())?;
         asked_between(requests, &url, start, image.ts)
     }
 }

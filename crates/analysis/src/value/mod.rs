@@ -1,14 +1,18 @@
 //! Values of JSON as JavaScript has them: doubles, texts without escapes, members by name.
 
+pub(crate) mod args;
 pub(crate) mod clock;
 pub(crate) mod matcher;
 pub(crate) mod record;
 pub(crate) mod space;
+pub(crate) mod typed;
 pub(crate) mod urls;
 
 use memchr::memchr;
 use std::borrow::Cow;
-use tracemill_tokenizer::{Event, Field, Nanos, members, number_text, parse, string_is, unescape};
+use tracemill_tokenizer::{
+    Event, Field, Nanos, Number, members, number_text, parse, string_is, unescape, unescaped_text,
+};
 pub(crate) use tracemill_trace::json::{elements, member};
 
 /// A number, or a string that holds one, as `JSON.parse` and arithmetic read it.
@@ -76,6 +80,84 @@ fn quick(value: &[u8]) -> Option<f64> {
     }
     let value = whole as f64 / TENS[decimals.unwrap_or(0)];
     Some(if negative { -value } else { value })
+}
+
+/// A value that was parsed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Value {
+    /// Nothing has this name.
+    #[default]
+    Missing,
+    Null,
+    Bool(bool),
+    Number(f64),
+    /// A string, as [`string`] has it.
+    Text(Vec<u8>),
+    /// An object, an array, or what is no JSON.
+    Other,
+}
+
+impl Value {
+    /// As [`number`] of what is written.
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self {
+            Value::Number(number) => Some(*number),
+            Value::Text(text) => Number::parse(text).and_then(|_| parse(text)),
+            _ => None,
+        }
+    }
+
+    /// As [`string`].
+    pub(crate) fn text(&self) -> Option<&[u8]> {
+        if let Value::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// [`Value::text`] as UTF-8.
+    pub(crate) fn printable(&self) -> Option<String> {
+        self.text().map(unescaped_text)
+    }
+
+    /// As [`is_true`].
+    pub(crate) fn is_true(&self) -> bool {
+        match self {
+            Value::Missing | Value::Null => false,
+            Value::Bool(is_true) => *is_true,
+            Value::Number(number) => *number != 0.0,
+            Value::Text(text) => !text.is_empty(),
+            Value::Other => true,
+        }
+    }
+
+    /// The value itself, if a condition takes it for true.
+    pub(crate) fn truthy(&self) -> Option<&Self> {
+        Some(self).filter(|own| own.is_true())
+    }
+
+    /// The value itself, or another in place of none: `self ?? other`.
+    pub(crate) fn or<'v>(&'v self, other: &'v Self) -> &'v Self {
+        if matches!(self, Value::Missing | Value::Null) { other } else { self }
+    }
+
+    /// As an id is written, which is compared with that of events: strings have their quotes.
+    pub(crate) fn written(&self) -> Vec<u8> {
+        match self {
+            Value::Missing => Vec::new(),
+            Value::Text(text) => [b"\"", &**text, b"\""].concat(),
+            other => other.template().into_owned(),
+        }
+    }
+
+    /// As [`template`].
+    pub(crate) fn template(&self) -> Cow<'_, [u8]> {
+        match self {
+            Value::Missing => b"undefined".into(),
+            Value::Null => b"null".into(),
+            Value::Bool(own) => own.to_string().into_bytes().into(),
+            Value::Number(number) => shortest(*number).into_bytes().into(),
+            Value::Text(text) => text.into(),
+            Value::Other => b"[object Object]".into(),
+        }
+    }
 }
 
 /// The last members of an object that have these names.

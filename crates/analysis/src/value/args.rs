@@ -1,0 +1,88 @@
+//! What of `args` is asked for while events are read. There are millions of events, and of most of them nothing is.
+
+use crate::value::Value;
+use crate::value::typed::{List, Object, object};
+use std::borrow::Cow;
+
+object! {
+    /// What events tell in `args`.
+    pub(crate) struct Args {
+        pub(crate) data: Object<Data>, begin_data: Object<BeginData>, sample_trace_id, pub(crate) detail, pub(crate) count,
+        #[serde(rename = "LazyPixelRef")] pub(crate) lazy_pixel_ref,
+    }
+
+    pub(crate) struct Data {
+        sample_trace_id, frame, pub(crate) url, stylesheet_url, stack_trace: List<Object<Located>, 1>, pub(crate) request_id,
+        pub(crate) encoded_data_length, pub(crate) from_cache, pub(crate) name, pub(crate) message, pub(crate) r#type,
+    }
+
+    struct BeginData { sample_trace_id, frame, url }
+
+    /// The frame of a stack, of which no more is asked for.
+    struct Located { url }
+}
+
+static NO_TEXT: Value = Value::Text(Vec::new());
+
+impl Args {
+    /// The id of a request, as it stands in a template.
+    pub(crate) fn request_id(&self) -> Cow<'_, [u8]> {
+        self.data.0.as_ref().map_or(b"undefined".into(), |data| data.request_id.template())
+    }
+
+    /// `extractSampleTraceId`: of `beginData` alone if there is one.
+    pub(crate) fn trace_id(&self) -> Option<f64> {
+        let value = match (&self.begin_data.0, &self.sample_trace_id, &self.data.0) {
+            (Some(begin), ..) => &begin.sample_trace_id,
+            (None, Value::Missing | Value::Null, Some(data)) => &data.sample_trace_id,
+            (None, own, _) => own,
+        };
+        value.number().filter(|id| *id != 0.0)
+    }
+
+    /// `frameIDForEvent`
+    pub(crate) fn frame(&self) -> Option<&Value> {
+        let begin = self.begin_data.0.as_ref().map(|begin| &begin.frame);
+        let begin = begin.filter(|frame| frame.text().is_some());
+        begin.or_else(|| self.data.0.as_ref()?.frame.truthy())
+    }
+
+    /// `getNonResolvedURL` of an event of this name: a URL, or the request that knows it.
+    pub(crate) fn url_or_request(&self, name: &[u8]) -> (Option<&Value>, Option<&Value>) {
+        let data = self.data.0.as_ref();
+        let is_there = |value: &&Value| **value != Value::Missing;
+        let request = data.map(|data| &data.request_id).filter(is_there);
+        // what a request is made of is of it, whether it has a URL or not
+        let own = request.filter(|_| is_of_request(name));
+        if name == b"ParseAuthorStyleSheet" {
+            return (data.map(|data| &data.stylesheet_url).filter(is_there), own);
+        }
+        if let Some(Object(first)) = data.and_then(|data| data.stack_trace.0.as_ref()?.first()) {
+            let url = first.as_ref().map(|frame| &frame.url).filter(is_there);
+            return (Some(url.unwrap_or(&NO_TEXT)), own);
+        }
+        if name == b"ParseHTML" {
+            let begin = self.begin_data.0.as_ref();
+            return (begin.map(|begin| &begin.url).filter(is_there), own);
+        }
+        match data.and_then(|data| data.url.truthy()) {
+            Some(url) => (Some(url), own),
+            None => (None, own.or(request.and_then(Value::truthy))),
+        }
+    }
+}
+
+/// Whether an event is one of those that a request is made of.
+pub(crate) fn is_of_request(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"ResourceChangePriority"
+            | b"ResourceWillSendRequest"
+            | b"ResourceSendRequest"
+            | b"ResourceReceiveResponse"
+            | b"ResourceReceivedData"
+            | b"ResourceFinish"
+            | b"ResourceMarkAsCached"
+            | b"PreloadRenderBlockingStatusChange"
+    )
+}
