@@ -8,23 +8,23 @@ use crate::exit::Failure;
 use clap::{Args, ValueEnum};
 use tracemill_analysis::{ExportForm, GroupBy, Matcher, Per, RowOrder, RowThreshold};
 
-/// How the answer is written.
+/// The form of the result.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct FormArgs {
-    /// Write JSON: every bit of every number, in a stable form
+    /// Write JSON with all fields and exact numbers
     #[arg(long, conflicts_with_all = ["csv", "markdown"])]
     pub(crate) json: bool,
-    /// Write comma-separated values
+    /// Write CSV
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "exact",
           conflicts_with = "markdown")]
     pub(crate) csv: Option<CsvForm>,
-    /// Write a table in Markdown
+    /// Write Markdown tables
     #[arg(long)]
     pub(crate) markdown: bool,
 }
 
-/// How an answer is written, once that is settled.
+/// The form of a result, once it is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Text { markdown: bool },
@@ -33,7 +33,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// Whether it is for programs, which want all rows.
+    /// Whether programs read it, which need all rows.
     pub(crate) fn is_data(self) -> bool {
         !matches!(self, Form::Text { .. })
     }
@@ -49,37 +49,37 @@ impl FormArgs {
     }
 }
 
-/// How names are written in CSV.
+/// How to write names in CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CsvForm {
-    /// As they are, for programs
+    /// Unchanged, for programs
     Exact,
-    /// With ' before what a spreadsheet takes for a formula: = + - @
+    /// With ' before names that spreadsheets read as formulas: = + - @
     Safe,
 }
 
-/// How a tree stands in JSON.
+/// The form of a tree in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum JsonForm {
-    /// A list of rows, each with the number of its parent
+    /// A list of rows, each with the index of its parent
     Rows,
-    /// Nodes that hold their children: name, value, children, as d3-flame-graph reads them
+    /// Nodes with name, value and children, for d3-flame-graph
     Nested,
 }
 
-/// How a tree is written.
+/// The form of a tree.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct TreeFormArgs {
-    /// Write JSON: every bit of every number, in a stable form
+    /// Write JSON with all fields and exact numbers
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "rows",
           conflicts_with_all = ["csv", "markdown", "peek", "heaviest"])]
     pub(crate) json: Option<JsonForm>,
-    /// Write comma-separated values
+    /// Write CSV
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "exact",
           conflicts_with_all = ["markdown", "peek", "heaviest"])]
     pub(crate) csv: Option<CsvForm>,
-    /// Write a table in Markdown
+    /// Write Markdown tables
     #[arg(long, conflicts_with_all = ["peek", "heaviest"])]
     pub(crate) markdown: bool,
 }
@@ -94,7 +94,7 @@ impl TreeFormArgs {
     }
 }
 
-/// Flags that say which events and calls of trees count, and how rows are made of them.
+/// Flags on the events, calls and rows of trees.
 const OF_TREES: [&str; 31] = [
     "pid",
     "tid",
@@ -140,24 +140,25 @@ pub(crate) struct TopArgs {
     pub(crate) picks: PickArgs,
     #[command(flatten)]
     pub(crate) times: TimesFlag,
-    /// Async operations (b with its e, S with its F) by name and category, instead of functions and events
+    /// List async operations (b with e, S with F) by name and category instead
     ///
-    /// Each row has the sum of their durations, how many ended, the median, what 99 of 100 do not exceed, the longest, and how many have no end. \
-    /// For some of them pipe from filter: `tracemill filter --cat net trace.json | tracemill top --async -`.
+    /// Each row has the sum of durations, the number of ended operations, the median, the 99 % quantile,
+    /// the longest, and the number without an end. To select some, pipe from filter: `tracemill filter
+    /// --cat net trace.json | tracemill top --async -`.
     #[arg(long = "async", help_heading = "Rows",
           conflicts_with_all = OF_TREES)]
     pub(crate) asynchronous: bool,
-    /// How many rows [default: 30; JSON and CSV: all]
+    /// Show N rows [default: 30; JSON and CSV: all]
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rows: Option<u32>,
-    /// How rows are sorted
+    /// Sort rows by this
     #[arg(long, value_name = "KEY", default_value = "self", value_parser = choices(ORDERS), help_heading = "Rows")]
     pub(crate) sort: RowOrder,
-    /// Group rows
+    /// Group by this
     #[arg(long, value_name = "KEY", default_value = "none", value_parser = choices(GROUPS), help_heading = "Rows")]
     pub(crate) group_by: GroupBy,
-    /// Which threads share a table
+    /// Put the threads of each UNIT into one table
     #[arg(long, value_name = "UNIT", default_value = "all", value_parser = choices(UNITS), help_heading = "Rows")]
     pub(crate) per: Per,
     #[command(flatten)]
@@ -168,11 +169,11 @@ pub(crate) struct TopArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// How rows are sorted.
+/// Sort orders of rows.
 const ORDERS: [(&str, RowOrder, &str); 5] = [
-    ("self", RowOrder::Own, "Self time, the greatest first"),
-    ("total", RowOrder::Total, "Total time, the greatest first"),
-    ("count", RowOrder::Count, "Count, the greatest first"),
+    ("self", RowOrder::Own, "Self time, largest first"),
+    ("total", RowOrder::Total, "Total time, largest first"),
+    ("count", RowOrder::Count, "Count, largest first"),
     ("name", RowOrder::Name, "By name"),
     ("start", RowOrder::Start, "By the start of the first event"),
 ];
@@ -188,46 +189,48 @@ pub(crate) struct TreeArgs {
     pub(crate) picks: PickArgs,
     #[command(flatten)]
     pub(crate) times: TimesFlag,
-    /// From callees to callers, by self time
+    /// Show the bottom-up tree: from callees to callers, by self time
     #[arg(long, help_heading = "Which tree", conflicts_with_all = ["log", "peek", "heaviest"])]
     pub(crate) bottom_up: bool,
-    /// One row for each event, by start
+    /// Show the event log: one row per event, by start
     #[arg(long, help_heading = "Which tree", conflicts_with_all = ["peek", "heaviest", "group_by"])]
     pub(crate) log: bool,
-    /// Only callers and callees of this function or event
+    /// Show only the callers and callees of this function or event
     #[arg(long, value_name = "NAME", help_heading = "Which tree", conflicts_with = "heaviest")]
     pub(crate) peek: Option<String>,
-    /// Only the path on which most time is spent; with REGEX the one through functions or events that match
+    /// Show only the path with the most time, through matches of REGEX if given
     #[arg(long, value_name = "REGEX", num_args = 0..=1, require_equals = true, help_heading = "Which tree")]
     pub(crate) heaviest: Option<Option<Matcher>>,
-    /// How many levels [default: 12; bottom-up 6, also in JSON and CSV]
+    /// Show N levels [default: 12; bottom-up 6, also in JSON and CSV]
     #[arg(long, value_name = "N", help_heading = "Rows", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: Option<u32>,
-    /// Leave out what takes less, with everything below it: 0.5% of the busy time, 2ms [default: 0.5%; log, JSON and CSV: 0]
+    /// Hide rows below SIZE: 2ms, or 0.5% of the busy time [default: 0.5%; log, JSON and CSV: 0]
     #[arg(long, value_name = "SIZE", help_heading = "Rows")]
     pub(crate) min: Option<RowThreshold>,
-    /// How rows are sorted below each other [default: total; bottom-up self, log start]
+    /// Sort rows by this [default: total; bottom-up self, log start]
     #[arg(long, value_name = "KEY", value_parser = choices(ORDERS), help_heading = "Rows",
           conflicts_with_all = ["peek", "heaviest"])]
     pub(crate) sort: Option<RowOrder>,
-    /// At most so many rows in each table
+    /// Show N rows per table
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rows: Option<u32>,
-    /// Group rows
+    /// Group by this
     #[arg(long, value_name = "KEY", default_value = "none", value_parser = choices(GROUPS), help_heading = "Rows")]
     pub(crate) group_by: GroupBy,
-    /// Which threads share a table
+    /// Put the threads of each UNIT into one table
     #[arg(long, value_name = "UNIT", default_value = "thread", value_parser = choices(UNITS), help_heading = "Rows")]
     pub(crate) per: Per,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) form: TreeFormArgs,
-    /// Write the call tree for other programs [default: by the name of -o: .folded, .speedscope.json, .pb, each also .gz]
+    /// Write the call tree for other programs [default: from the name of -o: .folded, .speedscope.json,
+    /// .pb, each also .gz]
     ///
-    /// folded: one stack per line, for flamegraph.pl, inferno and speedscope; speedscope: its JSON, a profile for each table;
-    /// pprof: profile.proto, for go tool pprof and Pyroscope. Self times are whole nanoseconds. --min and -n leave nothing out of it.
+    /// folded: one stack per line, for flamegraph.pl, inferno and speedscope; speedscope: its JSON, one
+    /// profile per table; pprof: profile.proto, for go tool pprof and Pyroscope. Self times are whole
+    /// nanoseconds. The tree is always complete.
     #[arg(long, value_name = "FORM", help_heading = "Output", value_parser = choices(ExportForm::ALL.map(|form| (form.name(), form, ""))),
           conflicts_with_all = ["json", "csv", "markdown", "bottom_up", "log", "peek", "heaviest", "min", "rows"])]
     pub(crate) format: Option<ExportForm>,
@@ -236,14 +239,14 @@ pub(crate) struct TreeArgs {
 }
 
 impl TreeArgs {
-    /// What rows an excerpt is of.
+    /// Returns the rows that an excerpt selects.
     pub(crate) fn asked_rows(&self) -> Option<(&'static str, AskedRows)> {
         let peek = self.peek.clone().map(|name| ("--peek", AskedRows::Name(name)));
         let through = self.heaviest.clone().flatten();
         peek.or(through.map(|own| ("--heaviest", AskedRows::Matching(own))))
     }
 
-    /// The form of another program that is asked for, by flag or name; other flags must allow it.
+    /// Returns the requested format of another program; refuses flags that do not fit it.
     pub(crate) fn export(&self) -> Result<Option<Export>, Failure> {
         let export = Export::of(self.format, &self.output);
         let other = self.form.form() != Form::Text { markdown: false }
@@ -266,7 +269,7 @@ impl TreeArgs {
 }
 
 impl TopArgs {
-    /// Refuses a name that promises a call tree.
+    /// Refuses a file name that means a call tree.
     pub(crate) fn refuse_export(&self) -> Result<(), Failure> {
         match Export::of(None, &self.output) {
             Some(own) => Err(Failure::usage(format!(
@@ -287,7 +290,7 @@ pub(crate) struct CallsArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) times: TimesFlag,
-    /// Write not a trace but the flame chart as rows, events and calls, one JSON array per line
+    /// Write the flame chart as rows instead of a trace, one JSON array per line
     #[arg(long, help_heading = "Output", conflicts_with_all = ["compress", "level", "format", "repair"])]
     pub(crate) rows: bool,
     #[command(flatten)]

@@ -5,7 +5,7 @@ use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
 use tracemill_join::config::CheckFor;
 
-/// Programs with rules of their own.
+/// Viewers with specific rules.
 const VIEWERS: [(&str, CheckFor, &str); 2] = [
     ("devtools", CheckFor::Devtools, "The Performance panel of Chrome"),
     ("perfetto", CheckFor::Perfetto, "The Perfetto UI and trace_processor"),
@@ -16,12 +16,12 @@ const VIEWERS: [(&str, CheckFor, &str); 2] = [
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Check what this viewer needs too; may be given more than once
+    /// Check whether this viewer opens the trace and shows it correctly; repeatable
     #[arg(long = "for", value_name = "VIEWER", value_parser = choices(VIEWERS), help_heading = "Rules")]
     pub(crate) viewers: Vec<CheckFor>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// Write JSON: everything, in a stable form
+    /// Write JSON with all fields and exact numbers
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]

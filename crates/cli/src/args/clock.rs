@@ -1,4 +1,4 @@
-//! Flags on the clocks of inputs that are merged.
+//! Flags that align the clocks of merged inputs.
 
 use crate::exit::Failure;
 use crate::manifest::Manifest;
@@ -9,26 +9,28 @@ use tracemill_join::config::{Align, ClockRules};
 use tracemill_trace::time::factor::Factor;
 use tracemill_trace::time::parse_time;
 
-/// How the times of several inputs are put on one line.
+/// How the clocks of several inputs are aligned.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Clocks")]
 pub(crate) struct ClockArgs {
-    /// Move the inputs onto the clock of the first one: auto, none, start, base-time, marker:NAME, clock-sync
+    /// Align clocks with the first input: auto, none, start, base-time, marker:NAME, clock-sync
     ///
-    /// auto: by what the inputs state (base-time, else clock-sync), else not at all; a warning says if the times cannot be of one clock. start: their first events are at one time. base-time: by the moment since 1970 that PyTorch and VizTracer
-    /// (baseTimeNanoseconds) and clang (beginningOfTime) state beside the events. marker:NAME: by the events of that name,
-    /// the i-th of each onto the i-th of the first: the median counts. clock-sync: by events of phase c with the same sync_id.
-    /// -v and --report say how well it fits.
+    /// auto: base-time if the inputs have it, else clock-sync, else none; a warning names inputs whose
+    /// times are too far apart for one clock. start: the first events are at the same time. base-time:
+    /// the time since 1970 that PyTorch and VizTracer (baseTimeNanoseconds) and clang
+    /// (beginningOfTime) write as a top-level key. marker:NAME: the i-th event NAME of each input is
+    /// moved onto the i-th of the first input; the median offset is used. clock-sync: events of phase c
+    /// with the same sync_id. -v and --report print how well the clocks fit.
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = align)]
     pub(crate) align: Align,
-    /// Add TIME to the times of an input, on top of what --align finds: +1.5ms, -20us; a bare number is µs
+    /// Add TIME to all times of an input, after --align: +1.5ms, -20us; a bare number is µs
     ///
-    /// FILE is the input's path or its name. May be given once for each file.
+    /// FILE is a path or a file name. Repeatable, once per file.
     #[arg(long, value_name = "FILE=TIME", value_parser = offset, allow_hyphen_values = true)]
     pub(crate) offset: Vec<(PathBuf, i64)>,
-    /// Multiply the times and durations of an input by a decimal, before anything is added
+    /// Multiply the times and durations of an input by a decimal, before offsets are added
     ///
-    /// For clocks that drift (1.000012), and for times in other units (0.001 if they are in nanoseconds).
+    /// For clocks that drift (1.000012), and for times in other units (0.001 for nanoseconds).
     #[arg(long, value_name = "FILE=FACTOR", value_parser = scale, allow_hyphen_values = true)]
     pub(crate) scale: Vec<(PathBuf, Factor)>,
 }
@@ -38,7 +40,7 @@ fn align(text: &str) -> Result<Align, String> {
     text.parse().map_err(|error| format!("{error}{}", suggestion(text, NAMES)))
 }
 
-/// `FILE=VALUE`; the file may have a `=` in its name.
+/// Splits `FILE=VALUE` at the last `=`.
 fn file_and(text: &str) -> Result<(PathBuf, &str), String> {
     let parts = text.rsplit_once('=').filter(|(file, value)| !file.is_empty() && !value.is_empty());
     let (file, value) = parts.ok_or("expected FILE=VALUE")?;
@@ -56,7 +58,7 @@ fn scale(text: &str) -> Result<(PathBuf, Factor), String> {
 }
 
 impl ClockArgs {
-    /// What the pipeline takes.
+    /// Returns the clock rules of the merge.
     pub(crate) fn rules(&self, manifest: Option<&Manifest>) -> Result<ClockRules, Failure> {
         once("--offset", self.offset.iter().map(|(file, _)| file))?;
         once("--scale", self.scale.iter().map(|(file, _)| file))?;

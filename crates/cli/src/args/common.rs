@@ -1,4 +1,4 @@
-//! Flags that several verbs have: what is read, what a run may take, what is said, where the output goes.
+//! Flags that several verbs have: inputs, outputs, limits and messages.
 
 use crate::exit::Failure;
 use crate::{memory, size};
@@ -12,32 +12,37 @@ use tracemill_trace::output::target::Target;
 use tracemill_trace::run::limits::{Cancel, Progress};
 use tracemill_trace::{Limits, Source};
 
-/// What is read.
+/// The inputs of a verb.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// Traces: files, folders (with all below them), or - for standard input [default: -]
+    /// Traces: files, folders (recursively), or - for standard input [default: -]
     ///
-    /// Files in folders that are no traces are left out and counted; so are hidden files, and indexes (.tmi). Links to folders are not followed.
-    /// Several inputs are read as the one trace that `tracemill merge` makes of them: processes of different recordings stay apart, and clocks are aligned.
+    /// Folders: files that are not traces are skipped and counted, and so are hidden files and
+    /// indexes (.tmi). Links to folders are not followed. Several inputs are read as the one trace
+    /// that `tracemill merge` makes of them: processes of different recordings stay separate, and
+    /// clocks are aligned.
     #[arg(value_name = "INPUT", help_heading = None)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Read more inputs from FILE, one per line
     ///
-    /// If the list contains NULs, they separate the names, as `find -print0` writes them. `-` is standard input. These inputs follow the INPUTs of the command line. Files that are no traces are left out and counted, unless --strict.
+    /// NUL characters separate the names if the list has any, as in the output of `find -print0`.
+    /// `-` is standard input. These inputs come after the INPUTs of the command line. Files that are
+    /// not traces are skipped and counted, unless --strict is given.
     #[arg(long, value_name = "FILE")]
     pub(crate) files_from: Option<PathBuf>,
     /// Stop at the first defect and write nothing (status 3)
     ///
-    /// It checks every byte: strings must be UTF-8, numbers must be JSON. Without it, everything that can be saved is saved, and what is lost is reported (status 1).
+    /// Checks every byte: strings must be UTF-8, numbers must be JSON. Without --strict, damaged
+    /// events are left out and reported (status 1).
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Process and thread of a .cpuprofile, instead of those in its name
+    /// Process and thread of a .cpuprofile, instead of those in its file name
     ///
-    /// FILE is its path or its name. May be given once for each file.
+    /// FILE is a path or a file name. Repeatable, once per file.
     #[arg(long, value_name = "FILE=PID:TID", value_parser = pid_tid)]
     pub(crate) pid_tid: Vec<(PathBuf, u64, u64)>,
-    /// Whether the inputs were found in a folder: then they are left out if they are no traces.
+    /// Whether the inputs were found in a folder: then files that are not traces are skipped.
     #[arg(skip)]
     pub(crate) is_found: bool,
 }
@@ -51,70 +56,72 @@ pub(super) fn pid_tid(text: &str) -> Result<(PathBuf, u64, u64), String> {
     parts.ok_or_else(|| "expected FILE=PID:TID with two numbers".to_owned())
 }
 
-/// Where the output goes.
+/// The output file.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Write to FILE, which appears when it is complete; - is standard output [default: -]
+    /// Write to FILE, complete or not at all; - is standard output [default: -]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace files that exist
+    /// Replace existing files
     #[arg(short, long)]
     pub(crate) force: bool,
 }
 
-/// What a run may take. None of these changes the output.
+/// Limits of a run. None of these changes the output.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// Worker threads [default: all processors]
+    /// Use N worker threads [default: all processors]
     #[arg(short = '@', long, visible_short_alias = 'j', value_name = "N",
           value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) threads: Option<u16>,
-    /// The most heap memory to use, such as 64M or 1.5G [default: a quarter of the memory]
+    /// Use at most SIZE of heap memory, such as 64M or 1.5G [default: a quarter of the memory]
     ///
-    /// The memory is that of the machine, or what its container (cgroup) or ulimit (-v, -d) allows if that is less; of little memory more than a quarter is taken, up to 256M, and an eighth is left over.
-    /// Input files are mapped and do not count. What does not fit goes to the folder of -T. K, M and G are powers of 1024.
+    /// Memory is that of the machine, or the limit of its container (cgroup) or ulimit (-v, -d) if
+    /// that is lower. On small machines the default is more than a quarter, up to 256M, and leaves an
+    /// eighth free. Input files are mapped and do not count. Data beyond SIZE goes to the folder of
+    /// -T. K, M and G are powers of 1024.
     #[arg(short, long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) memory: Option<u64>,
     /// Wait until the output is on disk, so that it survives a power cut
     ///
-    /// Without it the output also appears whole or not at all, but the system writes it to disk in its own time.
+    /// Without --sync the system writes it to disk some time after the command ends.
     #[arg(long, help_heading = "Output")]
     pub(crate) sync: bool,
-    /// Folder for temporary files [default: TMPDIR, or /tmp]
+    /// Put temporary files into DIR [default: TMPDIR, or /tmp]
     #[arg(short = 'T', long, value_name = "DIR")]
     pub(crate) tmp_dir: Option<PathBuf>,
-    /// Instruction set of the scan: for tests
+    /// Use this instruction set in the scan: for tests
     #[arg(long, hide = true, env = "TRACEMILL_TIER", hide_env = true)]
     pub(crate) tier: Option<Tier>,
-    /// The most bytes that one read from a pipe takes: for tests
+    /// Read at most SIZE at once from a pipe: for tests
     #[arg(long, hide = true, value_name = "SIZE", value_parser = size::parse, default_value = "256K")]
     pub(crate) read_size: u64,
 }
 
-/// What is said on standard error.
+/// Messages on standard error.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Messages")]
 pub(crate) struct MessageArgs {
-    /// Say only errors
+    /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say also what was decided and done
+    /// Print decisions and details too
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Show progress
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) progress: TerminalChoice,
-    /// Colour messages
+    /// Colour the messages
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: TerminalChoice,
-    /// Write a report as JSON to FILE: counts, and each loss with its place
+    /// Write a JSON report to FILE: counts, and each loss with its byte offset
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }
 
-/// What a run may take, and what is said of it: the flags of all verbs that read traces.
+/// Limits and messages: the flags of all verbs that read traces.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CommonArgs {
     #[command(flatten)]
@@ -123,10 +130,10 @@ pub(crate) struct CommonArgs {
     pub(crate) messages: MessageArgs,
 }
 
-/// Whether to do what suits a terminal.
+/// When to use features of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TerminalChoice {
-    /// On a terminal
+    /// On a terminal only
     Auto,
     /// Always
     Always,
@@ -135,7 +142,7 @@ pub(crate) enum TerminalChoice {
 }
 
 impl OutputArgs {
-    /// The file, unless it is standard output.
+    /// Returns the file, unless the output is standard output.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.output.as_ref().filter(|path| path.as_os_str() != "-")
     }
@@ -149,7 +156,7 @@ impl OutputArgs {
 }
 
 impl LimitArgs {
-    /// What the pipeline takes.
+    /// Returns the configuration of a run.
     pub(crate) fn config(
         &self,
         input: &InputArgs,
@@ -175,7 +182,7 @@ impl LimitArgs {
     }
 }
 
-/// Where indexes go that cannot stand beside their traces, as the XDG base directories say.
+/// Returns the folder for indexes that cannot be written next to their traces (XDG base directories).
 fn index_cache() -> Option<PathBuf> {
     let folder =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -184,7 +191,7 @@ fn index_cache() -> Option<PathBuf> {
 }
 
 impl InputArgs {
-    /// The inputs, those of a manifest behind those on the command line.
+    /// Returns the inputs of the command line, then those of a manifest.
     pub(crate) fn sources_and(&self, listed: &[PathBuf]) -> Result<Vec<Source>, Failure> {
         let names = [&*self.inputs, listed].concat();
         let sources = crate::inputs::sources(&names, self.files_from.as_deref())?;

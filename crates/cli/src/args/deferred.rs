@@ -1,11 +1,12 @@
-//! Flags of a verb that are put together when the verb is asked for.
+//! Flags of a verb, built when the verb is used.
 //!
-//! All verbs have some 500 flags together, each with its help: to make them all took half of the time of a run on a small trace.
+//! Building the 500 flags of all verbs would take half of the time of a run on a small trace.
 
+use super::short::add_short_help;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 use std::ops::{Deref, DerefMut};
 
-/// The flags `A` of a verb. Whoever looks at flags of verbs that were not asked for has them made first: see [`command`](super::command).
+/// The flags `A` of a verb. Use [`command`](super::command) to build the flags of all verbs.
 #[derive(Debug)]
 pub(crate) struct Deferred<A>(pub(crate) A);
 
@@ -23,11 +24,11 @@ impl<A> DerefMut for Deferred<A> {
     }
 }
 
-/// Adds the flags; what the verb says of itself stays.
+/// Adds the flags and the short help; the verb keeps its own description.
 fn add_flags<A: Args>(verb: Command) -> Command {
     let (about, long_about) = (verb.get_about().cloned(), verb.get_long_about().cloned());
     let verb = about.into_iter().fold(A::augment_args(verb), Command::about);
-    long_about.into_iter().fold(verb, Command::long_about)
+    add_short_help(long_about.into_iter().fold(verb, Command::long_about))
 }
 
 impl<A: Args> Args for Deferred<A> {

@@ -13,38 +13,38 @@ use std::path::PathBuf;
 use tracemill_analysis::{CompareRules, MatchBy, Normalize};
 
 pub(super) const ABOUT: &str = "\
-Says what became slower: compares two traces, or many runs per side, function by function, and tells what is more \
-than chance.
+Shows what became slower: compares two traces, or many runs per side, function by function, and marks changes that are \
+more than chance.
 
-tracemill diff BASE NEW compares one run per side; a folder is one run. With --base and --new each file is a run, \
-and so is each file of a folder. The output of an earlier tracemill tree --json or top --json can stand in for its \
-trace, so that a baseline takes only some kilobytes.
+tracemill diff BASE NEW compares one run per side; a folder is one run. With --base and --new each file is a run, also each \
+file of a folder. The output of an earlier tracemill tree --json or top --json can replace its trace, so that a baseline \
+takes only some kilobytes.
 
-With four or more runs per side medians are compared, and each row is tested (Mann–Whitney; intervals after Hodges \
-and Lehmann). With one run per side functions of CPU profiles are judged by their samples, others by their events: \
-how long each lasts, and how many there are (Poisson). Stored tables have neither, so their rows get a ?. Of all rows \
-that are reported 5 % are false alarms (Benjamini–Hochberg).
+With four or more runs per side medians are compared and each row is tested (Mann–Whitney; intervals by Hodges and \
+Lehmann). With one run per side functions of CPU profiles are tested by their samples, others by their events: duration and \
+number (Poisson). Stored tables have neither, so their rows get a ?. At most 5 % of the reported rows are false alarms \
+(Benjamini–Hochberg).
 
-Functions match by name, URL (without query and content hashes) and line; by name and URL if the line changed; by \
-name if the URL changed, where that is enough to tell them apart.
+Functions match by name, URL (without query and content hashes) and line; by name and URL if the line changed; by name if \
+the URL changed and the name is unique.
 
---fail-on ends with status 5 if a change that is more than chance, or of which no test can tell, breaks the limit: 'self>5%&self>2ms', \
-'total:^run$>10%', 'count>1000', 'busy>3%'. With & all conditions must hold for one row; percentages are of BASE, \
-everything else is the difference. Of whole runs there are, as in report: busy, gc, tasks, blocking, longest-task, blocks, \
-longest-block, fcp, lcp, inp, cls, requests: 'lcp>10%&lcp>100ms'. They are tested with four runs per side. A name that no row has breaks the limit, and so does what cannot be told and \
-a window without events.";
+--fail-on ends with status 5 if a change breaks the limit and is more than chance, or cannot be tested: 'self>5%&self>2ms', \
+'total:^run$>10%', 'count>1000', 'busy>3%'. With & all conditions must hold for one row; percentages are of BASE, everything \
+else is the difference. Limits on whole runs are those of report: busy, gc, tasks, blocking, longest-task, blocks, \
+longest-block, fcp, lcp, inp, cls, requests: 'lcp>10%&lcp>100ms'. They are tested with four runs per side. A limit is also \
+broken if no row has the name, if the metric cannot be computed, or if the window has no events.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
   What became slower?
     tracemill diff server.json worker.json
 
-  The table of an earlier run stands for its trace:
+  Compare with a stored table of an earlier run:
     tracemill top -q --json server.json -o base.json
     tracemill diff base.json worker.json
 
-  A gate in CI:
-    tracemill diff server.json worker.json --fail-on 'busy>20%' --fail-on 'self>5%&self>2ms'
+  A limit in CI:
+    tracemill diff server.json worker.json --fail-on 'self>5%&self>2ms'
 
   Profiles of two builds, for an issue:
     tracemill diff --markdown -n 10 profiles/ testdata/node-cpu-prof";
@@ -53,16 +53,16 @@ Examples:
 #[derive(Debug, Args)]
 #[command(mut_arg("times", |own| own.default_value("devtools")))]
 pub(crate) struct DiffArgs {
-    /// The base and the new side, one run each: files or folders
+    /// The base and the new run: files or folders
     #[arg(value_name = "BASE NEW", num_args = 0..=2)]
     pub(crate) sides: Vec<PathBuf>,
-    /// Runs of the base: files, or folders of them
+    /// Runs of the base: files, or folders of files
     #[arg(long, value_name = "RUN", num_args = 1.., help_heading = "Input", conflicts_with = "sides", requires = "new")]
     pub(crate) base: Vec<PathBuf>,
-    /// Runs of the new side
+    /// Runs of the new side: files, or folders of files
     #[arg(long, value_name = "RUN", num_args = 1.., help_heading = "Input", conflicts_with = "sides", requires = "base")]
     pub(crate) new: Vec<PathBuf>,
-    /// Stop at the first defect of an input (status 3)
+    /// Stop at the first defect and write nothing (status 3)
     #[arg(long, help_heading = "Input")]
     strict: bool,
     #[command(flatten)]
@@ -71,22 +71,22 @@ pub(crate) struct DiffArgs {
     pub(crate) picks: PickArgs,
     #[command(flatten)]
     pub(crate) times: TimesFlag,
-    /// Which functions count as the same although they differ
+    /// Which differing functions count as the same
     #[arg(long = "match", value_name = "HOW", default_value = "name", value_parser = choices(MATCHES), help_heading = "Comparison")]
     by: MatchBy,
-    /// Scale times: none, busy, or event:NAME, so that this takes as long in all runs
+    /// Scale times so that this takes as long in all runs: none, busy, or event:NAME
     #[arg(long, value_name = "TO", default_value = "none", value_parser = normalize, help_heading = "Comparison")]
     normalize: Normalize,
-    /// Test only what takes at least this share of the busy time
+    /// Test only rows with at least this share of the busy time
     #[arg(long, value_name = "PERCENT", default_value = "0.1%", value_parser = percent, help_heading = "Comparison")]
     min_delta: f64,
-    /// End with status 5 if a row, or the whole run, breaks this: 'self>5%&self>2ms', 'lcp>10%'; may be given several times
+    /// End with status 5 if this limit is broken, such as 'self>5%&self>2ms'; repeatable
     #[arg(long, value_name = "TERMS", help_heading = "Comparison")]
     pub(crate) fail_on: Vec<Gate>,
-    /// --fail-on also counts changes that a test takes for chance
+    /// Let --fail-on also count changes that may be chance
     #[arg(long, requires = "fail_on", help_heading = "Comparison")]
     pub(crate) any: bool,
-    /// How many rows [default: 30; JSON and CSV: all]
+    /// Show N rows [default: 30; JSON and CSV: all]
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rows: Option<u32>,
@@ -98,11 +98,11 @@ pub(crate) struct DiffArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// Which functions count as the same although they differ.
+/// Which differing functions count as the same.
 const MATCHES: [(&str, MatchBy, &str); 3] = [
-    ("exact", MatchBy::Exact, "None: name, URL and line are equal"),
-    ("line", MatchBy::Line, "Those with the same name and URL, if each side has only one"),
-    ("name", MatchBy::Name, "Also those with the same name, if each side has only one"),
+    ("exact", MatchBy::Exact, "None: name, URL and line must be equal"),
+    ("line", MatchBy::Line, "Functions with the same name and URL, if unique on each side"),
+    ("name", MatchBy::Name, "Also functions with the same name, if unique on each side"),
 ];
 
 fn normalize(text: &str) -> Result<Normalize, String> {
@@ -122,7 +122,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 impl DiffArgs {
-    /// Paths of both sides, and whether each file of a folder is a run.
+    /// Returns the paths of both sides, and whether each file of a folder is a run.
     pub(crate) fn runs(&self) -> Result<(&[PathBuf], &[PathBuf], bool), Failure> {
         match (&self.sides[..], self.base.is_empty()) {
             ([base, new], true) => {
@@ -139,14 +139,14 @@ impl DiffArgs {
         CompareRules { by: self.by, normalize: self.normalize.clone(), least: self.min_delta }
     }
 
-    /// The figures of reports that limits are of.
+    /// Returns the figures of reports that limits refer to.
     pub(crate) fn figures(&self) -> Vec<Figure> {
         let mut all: Vec<Figure> = self.fail_on.iter().flat_map(Gate::figures).collect();
         all.dedup();
         all
     }
 
-    /// The input of one run.
+    /// Returns the input of one run.
     pub(crate) fn input(&self, path: PathBuf) -> InputArgs {
         InputArgs { inputs: vec![path], strict: self.strict, ..InputArgs::default() }
     }

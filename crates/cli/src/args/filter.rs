@@ -12,24 +12,23 @@ use tracemill_pipeline::{ArgsCriterion, Filter};
 use tracemill_trace::time::{Duration, TimePoint};
 
 pub(super) const ABOUT: &str = "\
-Keeps the events that match, in the order of the input, with the bytes they were read with.
+Keeps the events that match, in the order of the input, with their original bytes.
 
-An event must match all kinds of criteria that are given, and one value of each. Metadata events (ph M) always stay. \
-Things that belong together stay or go together: an E with its B (paired per thread, in time order); async, flow and \
-object events with all that share their id (one match is enough); a CPU profile with all its chunks, like its Profile \
-event. -v and --report say what was left out, and by which criterion. A pattern, id, category or phase that matches nothing in the trace gets a warning that names what there \
-is. The status is 1 if only metadata is left. DevTools annotations are left out, and counted.
+An event must match every kind of criterion that is given, and one value of each. Metadata events (ph M) always stay. \
+Related events stay or go together: an E with its B (paired per thread, in time order); async, flow and object events \
+with all events of their id (one match is enough); all chunks of a CPU profile with its Profile event. -v and --report \
+count what each criterion removed. A pattern, id, category or phase that matches nothing gets a warning that lists the \
+values of the trace. The status is 1 if only metadata is left. DevTools annotations are dropped and counted.
 
-Durations: an event without one lasts 0; a B without an E lasts to the end of the trace. Async operations (b and e, S and \
-F) of one id have durations and times of their own, and stay or go one by one; what else has their id goes by the longest. \
-Flows and objects last from the first to the last event of their id. Times: a bare number is \
-microseconds; ns, us, ms, s, m and h may follow. --from and --to count from the start of the trace, which is the \
-smallest ts of all events but metadata (a lone 0 far before all others does not count); with @ they are time stamps \
-as written. An event without a time lies in no window.
+Durations: an event without a duration counts as 0; a B without an E lasts to the end of the trace. Async operations \
+(b and e, S and F) of one id are judged one by one; other events of that id follow the longest operation. Flows and \
+objects last from the first to the last event of their id. Times: a bare number is in microseconds; units are ns, us, \
+ms, s, m and h. --from and --to count from the trace start, which is the smallest ts of all events except metadata (a \
+lone 0 far before the others does not count); @T is a timestamp of the trace. An event without a time is in no window.
 
-For what grep -v does use --invert: -v says more here, as for every verb.
+Use --invert for what grep -v does: -v prints more messages here, as for every verb.
 
---drop knows these by the names of events, categories, processes and threads:
+--drop LIST matches names of events, categories, processes and threads:
   network     Resource*, WebSocket*, URLLoader::*, ThrottlingURLLoader::*,
               CorsURLLoader*, MojoURLLoaderClient::*, network::*; net, netlog;
               the process of the network service
@@ -45,13 +44,16 @@ For what grep -v does use --invert: -v says more here, as for every verb.
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  The main threads of all renderers, without what is shorter than 100 µs:
-    tracemill filter --thread '^CrRendererMain' --min-dur 100us trace.json -o main.json
+  The main threads of all renderers, without events shorter than 1 ms:
+    tracemill filter --thread '^CrRendererMain' --min-dur 1ms trace.json -o main.json
 
   Garbage collection in the first minute:
-    tracemill filter --name 'GC' --to 1m trace.json -o gc.json
+    tracemill filter --name GC --to 1m trace.json -o gc.json
 
-  Clicks, and what one script did:
+  Small enough for DevTools, keeping the longest events:
+    tracemill filter --shrink-to devtools --for devtools huge.json -o fits.json
+
+  Clicks, and the events of one script:
     tracemill filter --name EventDispatch --args data.type=click trace.json -o clicks.json
     tracemill filter --args 'data.url~/app[.]js$' trace.json -o app.json
 
@@ -61,10 +63,7 @@ Examples:
   Two processes without one of their threads:
     tracemill filter --pid 4711,4712 trace.json | tracemill filter --invert --tid 4715 -o most.json
 
-  Small enough for DevTools, keeping what takes longest:
-    tracemill filter --shrink-to devtools --for devtools huge.json -o fits.json
-
-  All but network and GPU, one event per line:
+  Everything except network and GPU, one event per line:
     tracemill filter --drop network,gpu --format ndjson trace.json | head";
 
 /// Flags of `filter`.
@@ -88,71 +87,84 @@ pub(crate) struct FilterArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Criteria")]
 pub(crate) struct CriteriaArgs {
-    /// Events of these processes: numbers, ranges, strings, such as 1,2,5-9; "" is the id of what has none
+    /// Only these processes: ids and ranges such as 1,2,5-9; "" is no id
     #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pub(crate) pid: Vec<IdSet>,
-    /// Events of these threads
+    /// Only these threads
     #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pub(crate) tid: Vec<IdSet>,
-    /// Events of processes whose name (process_name) matches
+    /// Only processes whose name (process_name) matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) process: Vec<Pattern>,
-    /// Events of threads whose name (thread_name) matches
+    /// Only threads whose name (thread_name) matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) thread: Vec<Pattern>,
-    /// Events of these phases, such as X,B,E
+    /// Only these phases, such as X,B,E
     ///
-    /// An E always goes with its B, and async, flow and object events with those of their id.
+    /// An E always follows its B; async, flow and object events follow the others of their id.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ph: Vec<String>,
-    /// Events of these categories: exact, or with * and ?
+    /// Only these categories: exact, or with * and ?
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) cat: Vec<Glob>,
-    /// Events whose name matches, in the trace or in DevTools (RunTask or Task), anywhere unless anchored with ^ and $
+    /// Only events whose name matches; ^ and $ anchor it
+    ///
+    /// Names of the trace and names of DevTools both match: RunTask and Task.
     #[arg(long, value_name = "REGEX")]
     pub(crate) name: Vec<Pattern>,
-    /// Events with this value in args: KEY=VALUE, or KEY~REGEX, such as data.type=mousedown or data.url~^https:
+    /// Only events with this value in args, or KEY~REGEX: data.type=click, data.url~^https:
     ///
-    /// KEY has dots between names of members. VALUE equals a string, a number (1 is 1.0), true, false or null; REGEX matches strings anywhere unless anchored. Of several with one KEY one must match, of different KEYs each.
+    /// KEY is a path of names, separated by dots. VALUE equals a string, a number (1 is 1.0), true,
+    /// false or null; REGEX matches anywhere in strings unless anchored. With several values for one
+    /// KEY one must match; for different KEYs each must match.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) args: Vec<ArgsCriterion>,
     /// Ignore case in --process, --thread, --name and --cat
     #[arg(short, long)]
     pub(crate) ignore_case: bool,
-    /// Events that last at least this long
+    /// Only events that last at least this long, such as 100us
     #[arg(long, value_name = "TIME")]
     pub(crate) min_dur: Option<Duration>,
-    /// Events that last at most this long
+    /// Only events that last at most this long
     #[arg(long, value_name = "TIME")]
     pub(crate) max_dur: Option<Duration>,
-    /// Events that are not over at this time
+    /// Start at T after the trace start, or at timestamp @T [default: trace start]
+    ///
+    /// Events that end later stay.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<TimePoint>,
-    /// Events that begin before this time
+    /// End at T, counted like --from [default: trace end]
+    ///
+    /// Events that begin earlier stay.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to: Option<TimePoint>,
-    /// Events of the thread and time of this event or call: its key, as report and tree --log print it (r-3724); the inputs are read twice
+    /// Only the thread and time of the event with this key (r-12), as report and tree --log print it
+    ///
+    /// The inputs are read twice.
     #[arg(long, value_name = "KEY", conflicts_with_all = ["from", "to", "pid", "tid"])]
     pub(crate) event: Option<String>,
-    /// Leave out events that belong to these
+    /// Leave out groups of events: network, gpu, animation, threadpool, compile
+    ///
+    /// The description above lists what belongs to each.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Preset::ALL.map(|own| (own.name(), own, ""))))]
     pub(crate) drop: Vec<Preset>,
-    /// Leave these members of args out of the events that stay, such as data.stackTrace; metadata keeps its own
+    /// Remove these members of args, such as data.stackTrace, from all events except metadata
     ///
-    /// Dots stand between names of members. --shrink-to counts events as they were.
+    /// Names of members are separated by dots. --shrink-to counts the original size of events.
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     pub(crate) drop_args: Vec<String>,
-    /// Keep what would be left out and leave out the rest, as grep -v does
+    /// Keep the events that do not match, like grep -v
     #[arg(long, visible_alias = "invert-match")]
     pub(crate) invert: bool,
-    /// Keep only the longest of the events that match, so that the output has at most this size before packing
+    /// Keep the longest matching events that fit: a size (400M) before packing, devtools or perfetto
     ///
-    /// A size such as 400M, or the largest that a viewer opens: devtools is 511M (it refuses 512 MiB), perfetto is 500M (with more its page has run out of memory). With --for what the viewer needs counts too.
+    /// devtools is 511M (it refuses 512 MiB), perfetto is 500M (larger traces have exhausted the memory
+    /// of its page). With --for the events that the viewer needs count too.
     #[arg(long, value_name = "SIZE", value_parser = size_to_fit)]
     pub(crate) shrink_to: Option<u64>,
 }
 
-/// A size, or the name of a viewer that opens at most that.
+/// Parses a size, or the name of a viewer, which means the largest size that it opens.
 fn size_to_fit(text: &str) -> Result<u64, String> {
     match text {
         "devtools" => Ok(511 << 20),
@@ -164,10 +176,10 @@ fn size_to_fit(text: &str) -> Result<u64, String> {
 }
 
 impl CriteriaArgs {
-    /// What the pipeline takes; but for `--event`, which the inputs tell.
+    /// Returns the filter without `--event`, which needs the inputs.
     ///
     /// # Errors
-    /// For names that are too many for one expression.
+    /// Returns an error if the names are too many for one expression.
     pub(crate) fn filter(&self) -> Result<Filter, Failure> {
         let united = |sets: &[IdSet]| {
             let mut sets = sets.iter();
@@ -197,7 +209,7 @@ impl CriteriaArgs {
         })
     }
 
-    /// A pattern that finds events by what DevTools calls them too.
+    /// Returns a pattern that also matches the names that DevTools shows.
     fn both_names(&self, pattern: &Pattern) -> Result<Pattern, String> {
         let case = if self.ignore_case { "(?i)" } else { "" };
         let title: Pattern = format!("{case}{}", pattern.as_str()).parse()?;

@@ -12,16 +12,16 @@ use tracemill_analysis::{ChangeRules, GroupBy, Order, Per, PictureRules, RowThre
 pub(super) const ABOUT: &str = "\
 Draws flame graphs and flame charts of traces and CPU profiles, or of many of them as one picture.
 
--o FILE.svg writes one SVG that needs nothing else: in a browser click or press Enter to zoom, / to find names, \
-arrows to go from frame to frame; its address keeps what is shown. \
-Without -o the picture is drawn as text, as wide as the terminal. Light and dark follow the settings of the reader.
+-o FILE.svg writes a self-contained SVG. In a browser, click or press Enter to zoom, / to search, arrows to move between \
+frames; the URL keeps the view. Without -o the picture is drawn as text, as wide as the terminal. Light and dark colours \
+follow the settings of the reader.
 
-Frames stand below their callers, those with the most time to the left. --order time makes a flame chart, with a \
-band for each thread; --flame turns the picture over. At most 20,000 frames are drawn; narrower ones become one \
-frame that says how many they are.
+Frames are below their callers, those with the most time on the left. --order time makes a flame chart, with a band for \
+each thread; --flame turns the picture upside down. At most 20,000 frames are drawn; narrower frames become one frame that \
+shows their number.
 
---peek NAME draws the callers of a function above it and what it calls below. --diff BASE colours a picture of all \
-threads by what became slower (red), faster (blue) or is new (violet); what only BASE has is a second band.
+--peek NAME draws the callers of a function above it and its callees below. --diff BASE colours a picture of all threads by \
+change: slower (red), faster (blue) or new (violet); frames that only BASE has are in a second band.
 
 The same input gives the same bytes on every machine.";
 
@@ -33,10 +33,10 @@ Examples:
   All profiles of a folder as one picture:
     tracemill flame --per all profiles/ -o profiles.svg
 
-  What happened when, between two times:
-    tracemill flame --order time --from 60ms --duration 40ms server.json -o chart.svg
+  A flame chart of 40 milliseconds:
+    tracemill flame --order time --from 60ms --to 100ms server.json -o chart.svg
 
-  Who calls a function, and what it calls:
+  The callers and callees of a function:
     tracemill flame --peek run profiles/ -o run.svg
 
   What a change made slower:
@@ -53,22 +53,22 @@ pub(crate) struct FlameArgs {
     pub(crate) picks: PickArgs,
     #[command(flatten)]
     pub(crate) times: TimesFlag,
-    /// How the frames of a caller are ordered
+    /// Order the frames of a caller by this
     #[arg(long, value_name = "ORDER", default_value = "heavy", value_parser = choices(ORDERS), help_heading = "Picture")]
     pub(crate) order: Order,
     /// Draw callees above their callers
     #[arg(long = "flame", help_heading = "Picture")]
     pub(crate) up: bool,
-    /// Draw the callers of this function or event above it, what it calls below
+    /// Show only the callers and callees of this function or event
     #[arg(long, value_name = "NAME", help_heading = "Picture", conflicts_with = "diff")]
     pub(crate) peek: Option<String>,
-    /// Colour by what changed since BASE: a trace, a CPU profile or a folder of them
+    /// Colour by the change since BASE: a trace, a CPU profile or a folder
     #[arg(long, value_name = "BASE", help_heading = "Picture")]
     pub(crate) diff: Option<PathBuf>,
-    /// Colour by total time, not by self time
+    /// Colour by total time instead of self time
     #[arg(long, help_heading = "Picture", requires = "diff")]
     total: bool,
-    /// Draw what changed less in grey: 1% of the picture
+    /// Draw smaller changes in grey: a share of the picture
     #[arg(
         long,
         value_name = "PERCENT",
@@ -77,49 +77,51 @@ pub(crate) struct FlameArgs {
         default_value = "1%"
     )]
     min_delta: RowThreshold,
-    /// Scale BASE to the total of the other
+    /// Scale BASE to the total of the other side
     #[arg(long, help_heading = "Picture", requires = "diff")]
     normalize: bool,
-    /// How many levels; what is deeper counts for its caller [default: 1000]
+    /// Show N levels [default: 1000]
+    ///
+    /// Deeper frames count for their caller.
     #[arg(long, value_name = "N", help_heading = "Picture", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
-    /// The most frames that are drawn
+    /// Draw at most N frames
     #[arg(long, value_name = "N", default_value = "20000", help_heading = "Picture",
           value_parser = clap::value_parser!(u32).range(2..=200_000))]
     max_frames: u32,
-    /// Group frames
+    /// Group by this
     #[arg(long, value_name = "KEY", default_value = "none", value_parser = choices(GROUPS), help_heading = "Picture")]
     pub(crate) group_by: GroupBy,
-    /// Which threads are drawn as one [default: thread; of --peek and --diff: all]
+    /// Draw the threads of each UNIT as one [default: thread; with --peek and --diff: all]
     #[arg(long, value_name = "UNIT", value_parser = choices(UNITS), help_heading = "Picture")]
     per: Option<Per>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// How the picture is written [default: svg if the name of -o ends in .svg, else text]
+    /// Format of the picture [default: svg if the name of -o ends in .svg, else text]
     #[arg(long, value_name = "FORM", help_heading = "Output")]
     format: Option<PictureForm>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
 
-/// How the frames of a caller are ordered.
+/// Orders of the frames of a caller.
 const ORDERS: [(&str, Order, &str); 3] = [
-    ("heavy", Order::Heavy, "By total time, the greatest first"),
+    ("heavy", Order::Heavy, "By total time, largest first"),
     ("name", Order::Name, "By name"),
-    ("time", Order::Time, "By time, a frame for each event and call: a flame chart"),
+    ("time", Order::Time, "By time, one frame per event and call: a flame chart"),
 ];
 
-/// How a picture is written.
+/// The format of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PictureForm {
-    /// One SVG that needs nothing else
+    /// A self-contained SVG
     Svg,
     /// Text, as wide as the terminal
     Text,
 }
 
 impl FlameArgs {
-    /// What is asked for by flag or name.
+    /// Returns the requested format, by flag or file name.
     pub(crate) fn form(&self) -> Result<PictureForm, Failure> {
         let end = self.output.file().and_then(|path| path.extension()?.to_str());
         let form = self.format.or(match end.map(str::to_ascii_lowercase).as_deref() {
@@ -140,7 +142,7 @@ impl FlameArgs {
         PictureRules { order: self.order, up: self.up, most: self.max_frames as usize, depth }
     }
 
-    /// How differences are coloured.
+    /// Returns the rules of colours for differences.
     pub(crate) fn change(&self) -> Result<ChangeRules, Failure> {
         let RowThreshold::Percent(least) = self.min_delta else {
             return Err(Failure::usage("--min-delta is a share of the picture: 1%"));
@@ -148,7 +150,7 @@ impl FlameArgs {
         Ok(ChangeRules { total: self.total, least, normalize: self.normalize })
     }
 
-    /// Which threads are drawn as one.
+    /// Returns which threads are drawn as one.
     pub(crate) fn per(&self) -> Result<Per, Failure> {
         let by_time = self.order == Order::Time;
         if by_time && (self.peek.is_some() || self.diff.is_some() || self.group_by != GroupBy::None)

@@ -1,4 +1,4 @@
-//! Flags on who is who when inputs are merged.
+//! Flags on the ids of processes, threads and operations of merged inputs.
 
 use super::choices::choices;
 use crate::exit::Failure;
@@ -12,81 +12,81 @@ use tracemill_join::config::{IdPolicy, IdentityRules, PidPolicy};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Identity")]
 pub(crate) struct IdentityArgs {
-    /// What to do with a pid that several inputs have
+    /// How to handle a pid that several inputs use
     ///
-    /// A new pid shows the old one: 4711 becomes 10004711.
+    /// A new pid contains the old one: 4711 becomes 10004711.
     #[arg(long, value_name = "RULE", default_value = "auto", value_parser = choices(PIDS))]
     pub(crate) pid: PidPolicy,
-    /// What to do with ids of async operations and flows that several inputs have
+    /// How to handle ids of async operations and flows that several inputs use
     #[arg(long, value_name = "RULE", default_value = "auto", value_parser = choices(IDS))]
     pub(crate) ids: IdPolicy,
-    /// Treat the values of NAME in args as ids too, such as "External id" and correlation of PyTorch
+    /// Treat args.NAME as an id too, such as PyTorch's "External id" and correlation
     ///
-    /// May be given more than once; each has ids of its own.
+    /// Repeatable; each NAME has its separate ids.
     #[arg(long, value_name = "NAME")]
     pub(crate) args_key: Vec<String>,
-    /// Call the processes of an input TEXT, and show them in the order of the inputs
+    /// Label the processes of an input, and sort processes by input
     ///
-    /// Adds process_name ("TEXT: name"), process_labels and process_sort_index events. FILE is the input's path or its
-    /// name. May be given once for each file.
+    /// Adds process_name ("TEXT: name"), process_labels and process_sort_index events. FILE is a path
+    /// or a file name. Repeatable, once per file.
     #[arg(long, value_name = "FILE=TEXT", value_parser = label)]
     pub(crate) label: Vec<(PathBuf, String)>,
-    /// Name processes after their inputs: by what the first group of REGEX matches in the path
+    /// Label processes with the part of the input's path that REGEX matches (its first group)
     #[arg(long, value_name = "REGEX")]
     pub(crate) label_from_name: Option<Pattern>,
-    /// Write events that are equal to the byte only once
+    /// Write events whose bytes are equal only once
     ///
-    /// Of equal ones the first stays; -v and --report say how many went. Chunks of CPU profiles stay. Metadata events
-    /// (ph M) are compared too, as with --dedup-metadata.
+    /// The first copy stays; -v and --report count the others. Chunks of CPU profiles always stay.
+    /// Includes --dedup-metadata.
     #[arg(long)]
     pub(crate) dedup: bool,
-    /// Write metadata events (ph M) that are equal to the byte only once
+    /// Write metadata events (ph M) whose bytes are equal only once
     #[arg(long)]
     pub(crate) dedup_metadata: bool,
-    /// Write to metadata.tracemill of the output what the inputs were and what was renamed
+    /// Record inputs, renamed ids and clock offsets in metadata.tracemill of the output
     #[arg(long)]
     pub(crate) provenance: bool,
-    /// Read inputs, their labels and new pids from FILE, as --write-manifest wrote them
+    /// Read inputs, labels, new pids and clock offsets from FILE (see --write-manifest)
     ///
-    /// These inputs follow the others. For an input without `pids` the pids are decided as usual.
+    /// These inputs come after the others. An input without `pids` is handled as --pid says.
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest: Option<PathBuf>,
-    /// Write inputs, their labels and new pids to FILE (JSON), to be edited and used for another merge
+    /// Write inputs, labels, new pids and clock offsets to FILE (JSON), to edit and merge again
     #[arg(long, value_name = "FILE")]
     pub(crate) write_manifest: Option<PathBuf>,
 }
 
-/// Whose processes are whose.
+/// Which processes are the same.
 const PIDS: [(&str, PidPolicy, &str); 4] = [
     (
         "auto",
         PidPolicy::Auto,
-        "One process if the inputs are provably one recording (parts of a split, rotated logs such as a.1.log and a.2.log, a CPU profile that goes on); else the later one gets a new pid",
+        "Keep it if the inputs are provably one recording (parts of a split, rotated logs such as a.1.log and a.2.log, a continued CPU profile); else renumber the later input",
     ),
-    ("keep", PidPolicy::Keep, "One process"),
+    ("keep", PidPolicy::Keep, "Keep it: equal pids are one process"),
     (
         "offset",
         PidPolicy::Offset,
-        "Always different ones: pids of the second input grow by a power of ten, of the third by twice that",
+        "Renumber all: add a power of ten to the pids of the second input, twice that to the third",
     ),
     (
         "one",
         PidPolicy::One,
-        "Like auto, but all .cpuprofile inputs are threads of the earliest one",
+        "Like auto, but make all .cpuprofile inputs threads of the earliest one",
     ),
 ];
 
-/// Whose ids are whose.
+/// Which ids are the same.
 const IDS: [(&str, IdPolicy, &str); 2] = [
     (
         "auto",
         IdPolicy::Auto,
-        "The same within a recording; those of a later recording are renamed if they lie among earlier ones",
+        "Keep them within a recording; renumber a later recording if its ids could clash",
     ),
-    ("keep", IdPolicy::Keep, "The same"),
+    ("keep", IdPolicy::Keep, "Keep them: equal ids are one operation"),
 ];
 
-/// `FILE=TEXT`
+/// Splits `FILE=TEXT`.
 fn label(text: &str) -> Result<(PathBuf, String), String> {
     let parts = text.split_once('=').filter(|(file, label)| !file.is_empty() && !label.is_empty());
     let (file, label) = parts.ok_or_else(|| "expected FILE=TEXT".to_owned())?;
@@ -94,12 +94,12 @@ fn label(text: &str) -> Result<(PathBuf, String), String> {
 }
 
 impl IdentityArgs {
-    /// The manifest to merge by, if there is one.
+    /// Reads the manifest, if one is given.
     pub(crate) fn manifest(&self) -> Result<Option<Manifest>, Failure> {
         self.manifest.as_deref().map(manifest::read).transpose()
     }
 
-    /// What the pipeline takes.
+    /// Returns the identity rules of the merge.
     pub(crate) fn rules(&self, manifest: Option<&Manifest>) -> IdentityRules {
         let mut labels = self.label.clone();
         labels.extend(manifest.iter().flat_map(|manifest| manifest.labels.iter().cloned()));

@@ -1,6 +1,7 @@
-//! Flags: what may be written on the command line, with its help. Nothing here touches a file.
+//! Flags of the command line, with their help. Nothing here touches a file.
 //!
-//! Each group of flags is a struct that the verbs flatten; its methods turn the flags into what the pipeline takes.
+//! Each group of flags is a struct that the verbs flatten; its methods return the configuration of
+//! the pipeline.
 
 mod analysis;
 mod check;
@@ -26,6 +27,7 @@ mod profile;
 mod record;
 mod redact;
 mod report;
+mod short;
 mod slice;
 mod split;
 mod texts;
@@ -76,7 +78,7 @@ use std::sync::Arc;
 use texts::{AFTER_HELP, LONG_ABOUT, MERGE_ABOUT, MERGE_EXAMPLES};
 use tracemill_join::config::Config;
 
-/// Merge, sort, split, slice, filter, check and convert performance traces of any size
+/// Merge, slice, filter, check and analyse performance traces of any size
 #[derive(Debug, Parser)]
 #[command(
     name = "tracemill",
@@ -92,7 +94,7 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
-/// The flags of all verbs, without `--help` and `--version`.
+/// Returns the flags of all verbs, without `--help` and `--version`.
 pub(crate) fn command() -> Command {
     let root = Cli::command().disable_help_flag(true).disable_version_flag(true);
     let mut root = root.disable_help_subcommand(true);
@@ -103,79 +105,79 @@ pub(crate) fn command() -> Command {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Merge traces into one, sorted by time; sorts a single one
+    /// Merge traces into one, sorted by time
     #[command(visible_alias = "sort", long_about = MERGE_ABOUT, after_long_help = MERGE_EXAMPLES)]
     Merge(Deferred<MergeArgs>),
-    /// Say what is in a trace: times, gaps, threads, what takes bytes and time, damage
+    /// Show what a trace contains, and which viewers open it
     #[command(visible_alias = "stats", long_about = info::ABOUT, after_long_help = info::EXAMPLES)]
     Info(Deferred<InfoArgs>),
-    /// Write an index beside a trace, by which other verbs read only what they need
+    /// Write an index, so that other verbs read only what they need
     #[command(long_about = index::ABOUT, after_long_help = index::EXAMPLES)]
     Index(Deferred<IndexArgs>),
-    /// Show a trace of any size in a browser, and hand windows on to other viewers
+    /// Show a trace of any size in a browser
     #[cfg(feature = "view")]
     #[command(long_about = view::ABOUT, after_long_help = view::EXAMPLES)]
     View(Deferred<ViewArgs>),
-    /// Say what is slow: one page, with the command for the next step in each row
+    /// Show what is slow, on one page with the next steps
     #[command(long_about = report::ABOUT, after_long_help = report::EXAMPLES)]
     Report(Deferred<ReportArgs>),
-    /// Say where the time goes: functions and events by self time
+    /// Show where the time goes: functions and events by self time
     #[command(long_about = texts_analysis::TOP_ABOUT, after_long_help = texts_analysis::TOP_EXAMPLES)]
     Top(Deferred<TopArgs>),
-    /// Show call trees, bottom-up trees and event logs with the numbers of DevTools
+    /// Show call trees, bottom-up trees and event logs
     #[command(long_about = texts_analysis::TREE_ABOUT, after_long_help = texts_analysis::TREE_EXAMPLES)]
     Tree(Deferred<TreeArgs>),
-    /// Draw flame graphs and flame charts: SVG, or on the terminal
+    /// Draw flame graphs and flame charts, as SVG or on the terminal
     #[command(long_about = flame::ABOUT, after_long_help = flame::EXAMPLES)]
     Flame(Deferred<FlameArgs>),
     /// Compare two traces, or many runs per side: what became slower
     #[command(long_about = diff::ABOUT, after_long_help = diff::EXAMPLES)]
     Diff(Deferred<DiffArgs>),
-    /// Write the trace with the calls of its CPU samples as events, or its flame chart as rows
+    /// Write CPU samples as function calls, for viewers without samples
     #[command(long_about = texts_analysis::CALLS_ABOUT, after_long_help = texts_analysis::CALLS_EXAMPLES)]
     Calls(Deferred<CallsArgs>),
     /// List the CPU profiles in traces, or extract them
     #[command(subcommand, long_about = texts::PROFILE_ABOUT, subcommand_value_name = "VERB",
               subcommand_help_heading = "Verbs")]
     Profile(ProfileVerb),
-    /// Say what is wrong with a trace, and what to do about it
+    /// Find what is wrong with a trace, and suggest repairs
     #[command(long_about = texts_check::CHECK_ABOUT, after_long_help = texts_check::CHECK_EXAMPLES)]
     Check(Deferred<CheckArgs>),
-    /// Write a trace in another form: object, array, one event per line, compact
+    /// Write another format: array, NDJSON, Perfetto, folded stacks
     #[command(long_about = convert::ABOUT, after_long_help = convert::EXAMPLES)]
     Convert(Deferred<ConvertArgs>),
-    /// Keep some events: by process, thread, phase, category, name, duration, time, or size
+    /// Keep some events: by process, thread, name, duration, time, size
     #[command(long_about = filter::ABOUT, after_long_help = filter::EXAMPLES)]
     Filter(Deferred<FilterArgs>),
-    /// Split a trace into parts by process, thread, category, time or size
+    /// Split a trace into parts by process, thread, time or size
     #[command(long_about = texts_split::SPLIT_ABOUT, after_long_help = texts_split::SPLIT_EXAMPLES)]
     Split(Deferred<SplitArgs>),
-    /// Write a window of time as a trace that still renders
+    /// Cut out a time window as a complete trace
     #[command(visible_alias = "cut", long_about = slice::SLICE_ABOUT, after_long_help = slice::SLICE_EXAMPLES)]
     Slice(Deferred<SliceArgs>),
-    /// Replace addresses, paths and user names by placeholders, to share a trace
+    /// Replace URLs, paths and user names, to share a trace
     #[command(long_about = redact::ABOUT, after_long_help = redact::EXAMPLES)]
     Redact(Deferred<RedactArgs>),
-    /// Run a Node program, and write one trace of all its processes and threads
+    /// Run a Node program and write one trace of all its threads
     #[command(long_about = record::ABOUT, after_long_help = record::EXAMPLES)]
     Record(Deferred<RecordArgs>),
-    /// Write a script with which a shell completes verbs and flags
+    /// Write a shell script that completes verbs and flags
     #[command(long_about = packaging::COMPLETIONS_ABOUT, after_long_help = packaging::COMPLETIONS_EXAMPLES)]
     Completions(Deferred<CompletionsArgs>),
-    /// Write the manual: one page, or all into a folder
+    /// Write the manual: one page, or all pages into a folder
     #[command(long_about = packaging::MAN_ABOUT, after_long_help = packaging::MAN_EXAMPLES)]
     Man(Deferred<ManArgs>),
 }
 
 impl Verb {
-    /// Sorts out what stands among the inputs and is none.
+    /// Moves windows such as `12s-13s` from the inputs to the windows.
     pub(crate) fn take_regions(&mut self) {
         if let Verb::Slice(args) = self {
             args.take_regions();
         }
     }
 
-    /// Its flags on what is said, if it has any.
+    /// Returns the message flags, if the verb has any.
     pub(crate) fn messages(&self) -> Option<&MessageArgs> {
         Some(match self {
             Verb::Merge(args) => &args.common.messages,
@@ -214,10 +216,11 @@ pub(crate) struct MergeArgs {
     pub(crate) identity: IdentityArgs,
     #[command(flatten)]
     pub(crate) clocks: ClockArgs,
-    /// Print which inputs belong to one recording, which ids would be renamed and which clocks moved; write only the manifest, if requested
+    /// Print what would be written; write only the manifest, if requested
     ///
-    /// The inputs are read. Not printed is what only ordering the events shows: copies that parts repeat, delayed chunks of CPU profiles,
-    /// and the size of the output.
+    /// Prints which inputs belong to the same recording, which ids would be renamed and which clocks
+    /// moved. The inputs are read, but the events are not sorted, so copies in parts, delayed chunks of
+    /// CPU profiles and the size of the output are unknown.
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -229,7 +232,7 @@ pub(crate) struct MergeArgs {
 }
 
 impl MergeArgs {
-    /// Sets what is the verb's own of what the pipeline takes.
+    /// Sets the identity and clock rules.
     pub(crate) fn set_rules(
         &self,
         config: &mut Config,
@@ -240,7 +243,7 @@ impl MergeArgs {
         Ok(())
     }
 
-    /// All that the pipeline takes, without a manifest.
+    /// Returns the configuration without a manifest.
     #[cfg(test)]
     fn config(&self) -> Result<Config, Failure> {
         let mut config = self.common.limits.config(&self.input, &Arc::default())?;

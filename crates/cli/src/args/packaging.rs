@@ -1,32 +1,38 @@
-//! Flags of `completions` and `man`: what packages of tracemill have beside the program.
+//! Flags of `completions` and `man`, for packages of tracemill.
 
 use clap::Args;
 use clap_complete::Shell;
 use std::path::PathBuf;
 
 pub(super) const COMPLETIONS_ABOUT: &str = "\
-Writes a script with which a shell completes verbs, flags and their values to standard output.";
+Writes a shell script to standard output that completes verbs, flags and their values.";
 
 pub(super) const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
-  For bash, from now on:
-    mkdir -p ~/.local/share/bash-completion/completions
-    tracemill completions bash > ~/.local/share/bash-completion/completions/tracemill
+  For bash, in the current shell:
+    tracemill completions bash > tracemill.bash && source tracemill.bash
 
   For fish:
     mkdir -p ~/.config/fish/completions
     tracemill completions fish > ~/.config/fish/completions/tracemill.fish
 
   For zsh, in a folder of its fpath:
-    tracemill completions zsh > _tracemill";
+    tracemill completions zsh > _tracemill
+
+  For bash, in every shell:
+    mkdir -p ~/.local/share/bash-completion/completions
+    tracemill completions bash > ~/.local/share/bash-completion/completions/tracemill";
 
 pub(super) const MAN_ABOUT: &str = "\
-Writes the manual: one page to standard output, that of tracemill or of the verb named, or all pages to a folder.
+Writes the manual: the page of tracemill or of a verb to standard output, or all pages to a folder.
 
-Each verb has a page of its own, tracemill-merge.1 and so on. They say what --help says.";
+Each verb has its page, such as tracemill-merge.1, with the text of --help.";
 
 pub(super) const MAN_EXAMPLES: &str = "\
 Examples:
+  The page of a verb:
+    tracemill man profile extract > extract.1
+
   Read the page of a verb:
     tracemill man merge > merge.1 && man -l merge.1
 
@@ -47,10 +53,10 @@ pub(crate) struct ManArgs {
     /// The page of this verb, such as merge or profile list [default: tracemill]
     #[arg(value_name = "VERB", conflicts_with = "dir")]
     pub(crate) verb: Vec<String>,
-    /// Write all pages to DIR, which is created if it does not exist
+    /// Write all pages to DIR, and create it if needed
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) dir: Option<PathBuf>,
-    /// Replace files that exist
+    /// Replace existing files
     #[arg(short, long, help_heading = "Output", requires = "dir")]
     pub(crate) force: bool,
 }

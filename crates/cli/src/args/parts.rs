@@ -1,4 +1,4 @@
-//! Flags of `top`, `tree`, `flame`, `diff`, `report` and `calls`: which part of the inputs, and what is put together.
+//! Flags of `top`, `tree`, `flame`, `diff`, `report` and `calls`: which threads and window, which tables.
 
 use super::choices::choices;
 use crate::exit::Failure;
@@ -13,70 +13,79 @@ use tracemill_join::config::id_set::IdSet;
 use tracemill_join::config::pattern::Pattern;
 use tracemill_trace::time::windows::Moment;
 
-/// Which part of the inputs.
+/// Which threads, window and events of the inputs.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which part")]
 pub(crate) struct PartArgs {
-    /// Only these processes: 7, 7,9 or 100-199; "" is the id of what has none
+    /// Only these processes: ids and ranges such as 1,2,5-9; "" is no id
     #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pid: Vec<IdSet>,
     /// Only these threads
     #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     tid: Vec<IdSet>,
-    /// Only processes with a name (process_name) that matches
+    /// Only processes whose name (process_name) matches
     #[arg(long, value_name = "REGEX")]
     process: Vec<Pattern>,
-    /// Only threads with a name (thread_name) that matches
+    /// Only threads whose name (thread_name) matches
     #[arg(long, value_name = "REGEX")]
     thread: Vec<Pattern>,
-    /// Only the main thread: CrRendererMain of the main frame, JavaScriptMainThread of Node, thread 0 of CPU profiles, else the
-    /// one with the most events
+    /// Only the main thread
+    ///
+    /// This is CrRendererMain of the main frame, JavaScriptMainThread of Node, thread 0 of CPU
+    /// profiles, or else the thread with the most events.
     #[arg(long)]
     main: bool,
-    /// Begin at T: after the start of the trace, or @T as it stands in it [default: its start]
+    /// Start at T after the trace start, or at timestamp @T [default: trace start]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     from: Option<GivenMoment>,
-    /// End at T [default: the end of the trace]
+    /// End at T, counted like --from [default: trace end]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     to: Option<GivenMoment>,
     /// End this long after --from
     #[arg(long, value_name = "TIME", conflicts_with = "to", value_parser = positive)]
     duration: Option<i64>,
-    /// The first TIME of the trace
+    /// Only the first TIME of the trace
     #[arg(long, value_name = "TIME", value_parser = positive, conflicts_with_all = ["from", "to", "duration", "tail"])]
     head: Option<i64>,
-    /// The last TIME of the trace
+    /// Only the last TIME of the trace
     #[arg(long, value_name = "TIME", value_parser = positive, conflicts_with_all = ["from", "to", "duration"])]
     tail: Option<i64>,
-    /// Leave out calls from files of this list to others of it, as DevTools does: REGEX for URLs, @FILE with one in each line, or its own list (node_modules and node:)
+    /// Collapse calls between ignored scripts, as DevTools does [default REGEX: node_modules and node:]
+    ///
+    /// REGEX matches URLs; @FILE has one REGEX per line. Calls of ignored scripts directly below
+    /// other ignored calls are left out.
     #[arg(long, value_name = "REGEX", num_args = 0..=1, require_equals = true, conflicts_with = "all_events", value_parser = listed)]
     ignore_list: Option<Option<Matcher>>,
-    /// Put events whose names differ only in digits into one row: each run of digits becomes N
+    /// Put names that differ only in digits into one row: digits become N
     #[arg(long)]
     fold_numbers: bool,
-    /// Also count events that DevTools does not draw, such as tasks of the browser's own
+    /// Also count events that DevTools does not draw, such as internal browser tasks
     #[arg(long, conflicts_with = "like")]
     all_events: bool,
-    /// Do what a viewer does, even where that is a defect: panel is the Performance panel of DevTools
+    /// Reproduce a viewer including its defects: panel is the Performance panel of DevTools
     ///
-    /// Then its ignore list counts (calls of node: and node_modules directly below others of these are not drawn), entries that were hidden when DevTools stored the trace and threads that it does not show are left out, tables are of the window that it opens with (--window full: of all), and B and E are paired across all threads in file order.
+    /// Applies DevTools' ignore list (node: and node_modules), leaves out entries hidden in DevTools and
+    /// threads that it does not show, uses the window that it opens with (--window full: the whole
+    /// trace), and pairs B and E across all threads in file order.
     #[arg(long, value_name = "VIEWER")]
     pub(crate) like: Option<Viewer>,
-    /// Companies by their domains, for --group-by third-party and reports: entities.json of the npm package third-party-web [default: root domains]
+    /// Map domains to companies, for --group-by third-party and report [default: root domains]
+    ///
+    /// FILE is entities.json of the npm package third-party-web.
     #[arg(long, value_name = "FILE")]
     entities: Option<PathBuf>,
-    /// Functions of built scripts have the names and places of their sources: a folder with scripts or maps, or a map; may be given several times
+    /// Show functions by the names and positions of their sources: a map, or a folder of scripts or maps
     ///
-    /// Maps that the trace holds (metadata.sourceMaps) are used without it. No file is opened that is not in these folders, whatever
-    /// scripts and traces say.
+    /// Repeatable. Maps inside the trace (metadata.sourceMaps) are always used. Only files in these
+    /// folders are opened, whatever scripts and traces refer to.
     #[arg(long, value_name = "DIR|FILE", help_heading = "Source maps")]
     source_maps: Vec<PathBuf>,
-    /// Functions as the recording has them, also if the trace holds source maps
+    /// Show functions as recorded, even if the trace contains source maps
     #[arg(long, help_heading = "Source maps", conflicts_with = "source_maps")]
     no_source_maps: bool,
 }
 
-/// Patterns of an ignore list: one, or with `@` a file of them, in which empty lines and those with `#` do not count.
+/// Parses an ignore list: one pattern, or `@FILE` with one per line; empty lines and `#` are comments.
 fn listed(text: &str) -> Result<Matcher, String> {
     let Some(path) = text.strip_prefix('@') else { return text.parse() };
     let lines =
@@ -90,24 +99,24 @@ fn listed(text: &str) -> Result<Matcher, String> {
     }
 }
 
-/// A viewer whose numbers are wanted.
+/// A viewer to reproduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Viewer {
     /// The Performance panel of DevTools
     Panel,
 }
 
-/// How times are counted.
+/// How times are computed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What counts")]
 pub(crate) struct TimesFlag {
-    /// How times are counted
+    /// How to compute times
     #[arg(long, value_name = "CLOCK", default_value = "auto", value_parser = choices(TIMES))]
     times: Times,
 }
 
 impl TimesFlag {
-    /// The times of a viewer are its own.
+    /// Returns the times to compute; `--like panel` has those of DevTools.
     pub(crate) fn times(&self, part: &PartArgs) -> Result<Times, Failure> {
         match (self.times, part.as_panel()) {
             (Times::Exact, true) => Err(Failure::usage(
@@ -118,7 +127,7 @@ impl TimesFlag {
         }
     }
 
-    /// Words of a command line with the same times, for a verb that decides by the trace.
+    /// Returns the words of a command line with the same times.
     pub(crate) fn words(&self) -> Vec<String> {
         (self.times == Times::Exact).then(|| "--times=exact".to_owned()).into_iter().collect()
     }
@@ -145,32 +154,32 @@ const TIMES: [(&str, Times, &str); 3] = [
     (
         "auto",
         Times::Auto,
-        "As DevTools does it in recordings of Chrome and CPU profiles of V8, else exactly",
+        "Like DevTools for recordings of Chrome and CPU profiles of V8, else exact",
     ),
     (
         "devtools",
         Times::Devtools,
-        "In doubles of microseconds and milliseconds, with every rounding of DevTools",
+        "Doubles of microseconds and milliseconds, with every rounding of DevTools",
     ),
     (
         "exact",
         Times::Exact,
-        "In whole nanoseconds from the first event on: sums are exact, also where clocks count from 1970 on",
+        "Whole nanoseconds since the first event: sums are exact, also for clocks since 1970",
     ),
 ];
 
 /// What rows are grouped by.
 pub(super) const GROUPS: [(&str, GroupBy, &str); 12] = [
-    ("none", GroupBy::None, "Never"),
-    ("activity", GroupBy::Activity, "By what DevTools calls an event"),
-    ("category", GroupBy::Category, "By what DevTools counts it as: scripting, rendering, …"),
-    ("domain", GroupBy::Domain, "By the last two labels of the host of its URL"),
+    ("none", GroupBy::None, "Do not group"),
+    ("activity", GroupBy::Activity, "By DevTools' name of the event"),
+    ("category", GroupBy::Category, "By DevTools' category: scripting, rendering, …"),
+    ("domain", GroupBy::Domain, "By the last two labels of the host of the URL"),
     ("subdomain", GroupBy::Subdomain, "By host"),
     ("url", GroupBy::Url, "By URL"),
     (
         "third-party",
         GroupBy::ThirdParty,
-        "By whose the URL is: companies of --entities, else root domains",
+        "By the owner of the URL: a company of --entities, else the root domain",
     ),
     ("frame", GroupBy::Frame, "By frame of the page"),
     ("package", GroupBy::Package, "By package: the innermost of node_modules, or Node itself"),
@@ -181,10 +190,10 @@ pub(super) const GROUPS: [(&str, GroupBy, &str); 12] = [
 
 /// Which threads share a table.
 pub(super) const UNITS: [(&str, Per, &str); 4] = [
-    ("thread", Per::Thread, "Each thread has its own"),
-    ("process", Per::Process, "Those of a process share one"),
-    ("input", Per::Input, "Those of an input share one"),
-    ("all", Per::All, "All share one; calls match by function, URL, line and column"),
+    ("thread", Per::Thread, "One table per thread"),
+    ("process", Per::Process, "One table per process"),
+    ("input", Per::Input, "One table per input"),
+    ("all", Per::All, "One table; calls match by function, URL, line and column"),
 ];
 
 /// A flag with its value, as a command line reads it: what begins with a hyphen is taken for a flag if it stands alone.

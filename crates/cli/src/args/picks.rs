@@ -1,4 +1,4 @@
-//! Flags of `top`, `tree`, `flame` and `diff`: what of threads counts, and when.
+//! Flags of `top`, `tree`, `flame` and `diff`: which events and times count.
 
 use super::choices::choices;
 use super::parts::{PartArgs, TimeSpan, window_between};
@@ -10,40 +10,44 @@ use tracemill_analysis::{
 };
 use tracemill_trace::time::windows::TimeWindow;
 
-/// See the module doc.
+/// Which events, calls and times count.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What counts")]
 pub(crate) struct PickArgs {
-    /// From A to B, each as in --from; either may be left out. Several windows are added up. panel is what DevTools opens with, full all
+    /// Only the window from A to B, counted like --from; A or B may be empty
+    ///
+    /// Repeatable: several windows are added up. panel is the window that DevTools opens with, full is
+    /// the whole trace.
     #[arg(long, value_name = "A..B", value_parser = stretch)]
     window: Vec<TimeStretch>,
-    /// Only the time in which a matching event or call is open, on any thread; added up. A key (r-12) is that of one event
+    /// Only the time during matching events or calls of any thread; a key (r-12) selects one event
     #[arg(long, value_name = "REGEX", conflicts_with_all = ["from", "to", "duration", "head", "tail", "window"])]
     during: Option<Matcher>,
-    /// Only the thread and time of this event or call: its key, as report and tree --log print it (r-12)
+    /// Only the thread and time of the event with this key (r-12), as report and tree --log print it
     #[arg(long, value_name = "KEY", conflicts_with_all = ["from", "to", "duration", "head", "tail", "window", "during"])]
     event: Option<String>,
-    /// Only the time in which a matching event or call of the thread is open: name, in the trace or in DevTools, or URL
+    /// Only the time during matching events or calls of the same thread (name or URL)
     #[arg(long, value_name = "REGEX")]
     focus: Option<Matcher>,
-    /// Not the time in which a matching one is open
+    /// Leave out the time during matching events or calls
     #[arg(long, value_name = "REGEX")]
     ignore: Option<Matcher>,
-    /// No rows for matching ones: their time goes to their callers
+    /// Hide matching rows; their time counts for their callers
     #[arg(long, value_name = "REGEX")]
     hide: Option<Matcher>,
-    /// Trees begin at matching ones
+    /// Start trees at matching rows
     #[arg(long, value_name = "REGEX")]
     root: Option<Matcher>,
-    /// Only rows with this text in their name or URL, in any case, like the filter of DevTools (which looks at args too)
+    /// Only rows with TEXT in their name or URL, ignoring case
     ///
-    /// Call tree and log are made of events and calls that have it; bottom-up it applies to the rows at the top.
+    /// Like the filter box of DevTools, which also searches args. In the call tree and the log it
+    /// selects events and calls; bottom-up it selects top rows.
     #[arg(long, value_name = "TEXT", value_parser = Matcher::of_text)]
     text: Option<Matcher>,
-    /// How long a sample of a CPU profile counts
+    /// How long each sample of a CPU profile counts
     #[arg(long, value_name = "RULE", default_value = "next", value_parser = choices(WEIGHTS))]
     weights: Weights,
-    /// What calls must have in common to be one row [default: their id in DevTools if the table has one thread, else their place]
+    /// What calls of one row have in common [default: devtools in a table of one thread, else place]
     #[arg(long, value_name = "KEY", value_parser = choices(KEYS), help_heading = "Rows")]
     key: Option<RowKey>,
 }
@@ -73,14 +77,14 @@ const KEYS: [(&str, RowKey, &str); 5] = [
     ("place", RowKey::Place, "Function, URL, line and column"),
     ("line", RowKey::Line, "Function, URL and line"),
     ("function", RowKey::Function, "The function's name"),
-    ("url", RowKey::Url, "The URL: a row for each file"),
+    ("url", RowKey::Url, "The URL: one row per file"),
 ];
 
 /// For how long a sample counts.
 const WEIGHTS: [(&str, Weights, &str); 3] = [
     ("next", Weights::Next, "Until the next sample, as in DevTools"),
-    ("delta", Weights::Delta, "The time since the sample before, as in bun, deno and most scripts"),
-    ("hits", Weights::Hits, "All the same, like hit counts"),
+    ("delta", Weights::Delta, "Since the sample before, as in bun, deno and most scripts"),
+    ("hits", Weights::Hits, "All samples the same, like hit counts"),
 ];
 
 /// What a flag names rows by.

@@ -12,10 +12,10 @@ use tracemill_trace::output::target::Target;
 /// What to do with the CPU profiles in traces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileVerb {
-    /// List them: process, thread, start, duration, samples, damage
+    /// List CPU profiles: thread, start, duration, samples, damage
     #[command(long_about = LIST_ABOUT, after_long_help = LIST_EXAMPLES)]
     List(Deferred<ListArgs>),
-    /// Write each to a .cpuprofile that DevTools, VS Code and speedscope open
+    /// Write each CPU profile to a .cpuprofile file
     #[command(long_about = EXTRACT_ABOUT, after_long_help = EXTRACT_EXAMPLES)]
     Extract(Deferred<ExtractArgs>),
 }
@@ -31,7 +31,7 @@ pub(crate) struct ListArgs {
     pub(crate) choice: ChoiceArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// Write JSON: everything, in a stable form
+    /// Write JSON with all fields and exact numbers
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -53,14 +53,14 @@ pub(crate) struct ExtractArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// Which profiles.
+/// Which profiles to process.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Choice")]
 pub(crate) struct ChoiceArgs {
-    /// Only profiles of these processes: numbers, ranges, strings, such as 1,2,5-9
+    /// Only these processes: ids and ranges such as 1,2,5-9; "" is no id
     #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pub(crate) pid: Vec<IdSet>,
-    /// Only profiles of these threads
+    /// Only these threads
     #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     pub(crate) tid: Vec<IdSet>,
     /// Only profiles with these ids, such as 0x1
@@ -68,22 +68,23 @@ pub(crate) struct ChoiceArgs {
     pub(crate) id: Vec<IdSet>,
 }
 
-/// Where profiles go.
+/// Where to write profiles.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ExtractOutputArgs {
-    /// Write the files to DIR, which is created if it does not exist [default: .]
+    /// Write the files to DIR, and create it if needed [default: .]
     #[arg(short, long, value_name = "DIR", conflicts_with = "output")]
     pub(crate) dir: Option<PathBuf>,
-    /// Names of the files [default: CPU.{date}.{time}.{pid}.{tid}.{seq}.cpuprofile]
+    /// Template of the file names [default: CPU.{date}.{time}.{pid}.{tid}.{seq}.cpuprofile]
     ///
-    /// Fields are {date} {time} {pid} {tid} {id} {seq} {process} {thread}; characters that cannot be in a name become _.
+    /// Fields: {date} {time} {pid} {tid} {id} {seq} {process} {thread}. Characters that file names
+    /// cannot contain become _.
     #[arg(short = 'O', long, value_name = "TEMPLATE", conflicts_with = "output", value_parser = template)]
     pub(crate) template: Option<String>,
-    /// Write the one profile chosen to FILE; - is standard output
+    /// Write the single selected profile to FILE; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace files that exist
+    /// Replace existing files
     #[arg(short, long)]
     pub(crate) force: bool,
 }
@@ -93,7 +94,7 @@ fn template(text: &str) -> Result<String, String> {
 }
 
 impl ChoiceArgs {
-    /// What the pipeline takes.
+    /// Returns the selected profiles.
     pub(crate) fn choice(&self) -> ProfileChoice {
         let united = |sets: &[IdSet]| {
             let mut sets = sets.iter();
@@ -106,7 +107,7 @@ impl ChoiceArgs {
 }
 
 impl ExtractOutputArgs {
-    /// What the pipeline takes; no profile is written over the report.
+    /// Returns the target; no profile replaces the report.
     pub(crate) fn target(&self, report: Option<&PathBuf>) -> ProfileTarget {
         let replace = self.force;
         match &self.output {
@@ -121,7 +122,7 @@ impl ExtractOutputArgs {
         }
     }
 
-    /// The same flags as those of other verbs, for what concerns the report.
+    /// Returns the output as other verbs represent it.
     pub(crate) fn plain(&self) -> OutputArgs {
         // files in a folder leave standard output free
         let output = self.output.clone().unwrap_or_else(|| PathBuf::from("."));

@@ -8,27 +8,25 @@ use tracemill_join::config::pattern::Pattern;
 use tracemill_pipeline::{Redaction, Secret};
 
 pub(super) const ABOUT: &str = "\
-Writes a trace that you can show to others: addresses, paths and names of users become placeholders, wherever they \
-stand: in args, stackFrames, metadata, CPU profiles, source maps and keys of objects. Everything else stays as it \
-is, to the byte, in the order of the input.
+Writes a trace that you can share: URLs, paths and user names become placeholders in args, stackFrames, metadata, CPU \
+profiles, source maps and keys of objects. Everything else keeps its bytes and the order of the input.
 
-  url   addresses with :// and data: (host and path are told apart); not chrome:// and devtools://
-  path  absolute paths of two names and more, and those below ~ and drives; a text that is a path as a whole goes as a whole
+  url   URLs with ://, and data: URLs (host and path become separate placeholders); not chrome:// and devtools://
+  path  absolute paths of two or more names, and paths below ~ and drives; a text that is a path is replaced as a whole
   user  names of home folders (/home/NAME, C:\\Users\\NAME) where paths stay, and e-mail addresses
 
-Equal texts get equal placeholders. These are keyed hashes, so nobody can find out what they stand for without the \
-key. Each run makes a new key, unless --key gives one: then placeholders are the same in all runs.
+Equal texts get equal placeholders. Placeholders are keyed hashes: without the key nobody can find the original. Each \
+run generates a new key, unless --key gives one; then placeholders are the same in all runs.
 
-The rules cannot know everything: host names without an address, names of functions and titles of pages stay (--also \
-takes them out). So look at the result before you share it. stderr and --report say how often something was \
-replaced, never by what. Text that is not JSON is mended.";
+The rules cannot know everything: host names outside URLs, function names and page titles stay (--also replaces them). \
+Check the result before you share it. stderr and --report count the replacements. Text that is not JSON is repaired.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  Before a trace goes into an issue:
+  Redact a trace for an issue:
     tracemill redact trace.json.gz -o safe.json.gz
 
-  Names of users only, and those of a project:
+  Redact user names only, and the name of a project:
     tracemill redact --what user --also 'Project ?X' trace.json -o safe.json
 
   Two recordings with the same placeholders:
@@ -43,14 +41,16 @@ Examples:
 pub(crate) struct RedactArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// What is replaced [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Secret::ALL.map(|own| (own.name(), own, ""))), help_heading = "What is replaced")]
+    /// Replace only these [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Secret::ALL.map(|own| (own.name(), own, ""))), help_heading = "Replacements")]
     what: Vec<Secret>,
-    /// Also replace everything that matches; may be given more than once
-    #[arg(long, value_name = "REGEX", help_heading = "What is replaced")]
+    /// Also replace all matches of REGEX; repeatable
+    #[arg(long, value_name = "REGEX", help_heading = "Replacements")]
     also: Vec<Pattern>,
-    /// Make the placeholders with TEXT, so that other runs with it make the same; whoever knows it can try out texts
-    #[arg(long, value_name = "TEXT", help_heading = "What is replaced")]
+    /// Derive placeholders from TEXT, so that they are the same in every run
+    ///
+    /// Anyone who knows TEXT can test guesses of the original texts.
+    #[arg(long, value_name = "TEXT", help_heading = "Replacements")]
     key: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -61,7 +61,7 @@ pub(crate) struct RedactArgs {
 }
 
 impl RedactArgs {
-    /// What the pipeline takes.
+    /// Returns the rules of replacement.
     pub(crate) fn redaction(&self) -> Redaction {
         let secrets = if self.what.is_empty() { Secret::ALL.to_vec() } else { self.what.clone() };
         let key = match &self.key {

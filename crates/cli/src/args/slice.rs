@@ -11,59 +11,60 @@ use tracemill_inspect::around::EventName;
 use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
 pub(super) const SLICE_ABOUT: &str = "\
-Writes the part of a trace that lies in a window of time, as a trace that still renders.
+Writes a time window of a trace as a complete trace that viewers render correctly.
 
-Times are microseconds, or have a unit: ns us ms s m h. They count from the start of the trace, which is the \
-smallest ts of all events but metadata (a lone 0 far before all others does not count); with @ they are time stamps \
-as written. An event that starts exactly at the end of a window is no longer in it. Several windows make one trace. \
-If the trace has an index (`tracemill index`), only what the window needs is read.
+Times are microseconds, or have a unit: ns us ms s m h. They count from the trace start, which is the smallest ts of all \
+events except metadata (a lone 0 far before the others does not count); @T is a timestamp of the trace. A window includes \
+its start and excludes its end. Several windows make one trace. If the trace has an index (`tracemill index`), only the \
+parts that the window needs are read.
 
-Events that cross an edge are cut there (--edges clip): an X event gets the ts and dur of the part inside; a B \
-without its E in the window gets an E at the end; an E without its B gets that B at the start; async pairs, and \
-flows with a step inside, likewise. The last value of each counter before the window is repeated at its start. CPU \
-profiles keep their samples inside the window, with their times and the nodes they need. Nothing else of an event \
-changes. If the trace ends inside the window, nothing is closed.
+Events that cross an edge are cut there (--edges clip). An X event gets the ts and dur of the part inside. An open B gets \
+an E at the end of the window; an E gets its B at the start. Async pairs, and flows with a step inside, are handled in the \
+same way. The last value of each counter before the window is repeated at its start. CPU profiles keep the samples inside \
+the window, with their times and the nodes they need. Nothing else of an event changes. If the trace ends inside the \
+window, nothing is closed.
 
-These stay wherever they stand: metadata, events without a ts, and the events by which DevTools knows pages, frames \
-and workers: TracingStartedInBrowser (moved to the start of the window, where DevTools then begins), \
-TracingStartedInPage, TracingSessionIdForWorker, navigationStart, CommitLoad, FrameCommittedInBrowser. DevTools \
-annotations follow their events; those of events that are cut away go too. With --for devtools the panel opens on \
-the window, and info says how many events are kept before and after it.
+Some events always stay: metadata, events without a ts, and the events that identify pages, frames and workers for \
+DevTools: TracingStartedInBrowser (moved to the start of the window, where DevTools then begins), TracingStartedInPage, \
+TracingSessionIdForWorker, navigationStart, CommitLoad, FrameCommittedInBrowser. DevTools annotations stay with their \
+events. With --for devtools the panel opens on the window.
 
-The order is that of merge, and a window that holds the whole trace gives the bytes of merge. If no event lies in a \
-window, the status is 1 and a warning says where the trace lies.";
+The order is that of merge; a window of the whole trace gives the bytes of merge. If no event is in a window, the status \
+is 1 and a warning shows the time range of the trace.";
 
 pub(super) const SLICE_EXAMPLES: &str = "\
 Examples:
   From 12 s after the start, for 500 ms:
     tracemill slice trace.json --from 12s --duration 500ms -o part.json
 
+  Around the longest task, ready for DevTools:
+    tracemill slice trace.json --around RunTask --for devtools -o longest.json
+
+  Around a finding of report, by its key:
+    tracemill slice trace.json --event r-3724 --margin 20ms -o task.json.gz
+
   The first and the last five seconds:
     tracemill slice trace.json --head 5s -o first.json
     tracemill slice trace.json --tail 5s -o last.json
 
-  Between two time stamps of the trace, in one pass with the least memory:
+  Between two timestamps of the trace, in one pass with the least memory:
     tracemill slice trace.json.gz --from @522975000000 --to @522976000000 -o part.json.gz
 
-  The thirteenth second, as samtools has regions:
+  The thirteenth second, written like a region of samtools:
     tracemill slice trace.json 12s-13s -o second.json
 
-  Around the longest task, and around the third:
-    tracemill slice trace.json --around RunTask --margin 20ms -o longest.json
+  Around the third task of the trace:
     tracemill slice trace.json --around RunTask --nth 3 -o third.json
 
-  From a finding of report, by its key, to a file:
-    tracemill slice trace.json --event r-3724 --margin 20ms --for devtools -o task.json.gz
-
-  Around three moments, in one trace:
+  Three windows in one trace:
     tracemill slice trace.json --window 1s..1.2s --window 7s..7.2s --window 9.9s.. -o parts.json
 
-  One second of a large trace, and another, without reading the rest of it:
+  One second of a large trace, then another, without reading the rest:
     tracemill index trace.json
     tracemill slice trace.json --from 17s --duration 1s -o one.json
     tracemill slice trace.json --from 40s --duration 1s -o other.json
 
-  Only events that lie wholly inside, unchanged:
+  Only events that are entirely inside, unchanged:
     tracemill slice trace.json --from 1s --to 2s --edges drop | tracemill info";
 
 /// Flags of `slice`.
@@ -85,54 +86,58 @@ pub(crate) struct SliceArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// Which time.
+/// The window to cut out.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Window")]
 pub(crate) struct WindowArgs {
-    /// Begin at T: after the start of the trace, or @T as it stands in it [default: its start]
+    /// Start at T after the trace start, or at timestamp @T [default: trace start]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) from: Option<GivenMoment>,
-    /// End before T [default: the end of the trace]
+    /// End at T, counted like --from [default: trace end]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) to: Option<GivenMoment>,
     /// End this long after --from
     #[arg(long, value_name = "TIME", conflicts_with = "to", value_parser = positive)]
     pub(crate) duration: Option<i64>,
-    /// The first TIME of the trace
+    /// Only the first TIME of the trace
     #[arg(long, value_name = "TIME", value_parser = positive)]
     pub(crate) head: Option<i64>,
-    /// The last TIME of the trace, up to the end of its last event
+    /// Only the last TIME of the trace
     #[arg(long, value_name = "TIME", value_parser = positive)]
     pub(crate) tail: Option<i64>,
-    /// From A to before B, each as in --from; either may be left out; A-B is the same
+    /// Only the window from A to B, counted like --from; A or B may be empty
     ///
-    /// A-B may also stand among the INPUTs, as in `tracemill slice trace.json 12s-13s`, if no file has that name. May be given more than once, and together with the others: windows that overlap or touch become one.
+    /// A-B is the same, also among the INPUTs if no file has that name: `tracemill slice trace.json
+    /// 12s-13s`. Repeatable, also with other flags: windows that overlap or touch become one.
     #[arg(long, value_name = "A..B", value_parser = window)]
     pub(crate) window: Vec<TimeWindow>,
-    /// Around the longest event with this name, or with one that /REGEX/ matches; the inputs are read twice
+    /// Cut around the longest event with this name, or with a name that /REGEX/ matches
     ///
-    /// A name is that of the trace or that of DevTools: RunTask or Task. The window is its time, with --margin before and after. For B and E it is the time between them.
+    /// Names of the trace and names of DevTools both match: RunTask and Task. The window is the time of
+    /// the event (of B and E: between them), with --margin before and after. The inputs are read twice.
     #[arg(long, value_name = "NAME", group = "anchor")]
     pub(crate) around: Option<EventName>,
-    /// Around the event or call with this key, as report and tree --log print it (r-3724); the inputs are read twice
+    /// Only the time of the event with this key (r-12), as report and tree --log print it
+    ///
+    /// The inputs are read twice.
     #[arg(long, value_name = "KEY", group = "anchor")]
     pub(crate) event: Option<String>,
-    /// Time to keep before and after the event of --around or --event [default: 5ms]
+    /// Keep TIME before and after the event of --around or --event [default: 5ms]
     #[arg(long, value_name = "TIME", requires = "anchor", value_parser = positive)]
     pub(crate) margin: Option<i64>,
-    /// The Nth event of that name by time, counted from 1, instead of the longest
+    /// Use the Nth event of that name in time order, instead of the longest
     #[arg(long, value_name = "N", requires = "around", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) nth: Option<u64>,
-    /// What to do with events that cross an edge
+    /// How to handle events that cross an edge of the window
     #[arg(long, value_name = "RULE", default_value = "clip", value_parser = choices(EDGES))]
     pub(crate) edges: Edges,
 }
 
-/// What to do with events that cross an edge.
+/// How to handle events that cross an edge of the window.
 const EDGES: [(&str, Edges, &str); 3] = [
-    ("clip", Edges::Clip, "They are cut there, and closed or opened"),
-    ("keep", Edges::Keep, "They are kept, whole and unchanged"),
-    ("drop", Edges::Drop, "They are left out"),
+    ("clip", Edges::Clip, "Cut them there: close or open them"),
+    ("keep", Edges::Keep, "Keep them whole and unchanged"),
+    ("drop", Edges::Drop, "Leave them out"),
 ];
 
 impl SliceArgs {

@@ -15,13 +15,13 @@ use tracemill_trace::time::Duration;
 pub(crate) struct SplitArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// What makes a part: pid, tid, cat, time=DUR, size=BYTES or events=N
+    /// One part per pid, tid, cat, time=DUR, size=BYTES or events=N
     #[arg(long, value_name = "WHAT", value_parser = by, help_heading = "Parts", long_help = BY_HELP)]
     pub(crate) by: SplitBy,
-    /// Cut the parts of --by pid or tid further, at SIZE before packing
+    /// Split parts of --by pid or tid that exceed SIZE before packing
     #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = "Parts")]
     pub(crate) max_size: Option<u64>,
-    /// Say what would be written, and write only the manifest, if one is asked for
+    /// Print what would be written; write only the manifest, if requested
     #[arg(long, help_heading = "Parts")]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -34,17 +34,17 @@ pub(crate) struct SplitArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// Where parts go.
+/// Where to write the parts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct SplitOutputArgs {
-    /// Write the parts to DIR, which is created if it does not exist [default: .]
+    /// Write the files to DIR, and create it if needed [default: .]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Names of the parts, such as {stem}.{pid}.{tid}.{ext}
+    /// Template of the file names [default: such as {stem}.{pid}.{tid}.{ext}]
     #[arg(short = 'O', long, value_name = "TEMPLATE", long_help = TEMPLATE_HELP)]
     pub(crate) template: Option<String>,
-    /// Replace files that exist
+    /// Replace existing files
     #[arg(short, long)]
     pub(crate) force: bool,
     /// Write a list of the parts as JSON to FILE; - is standard output

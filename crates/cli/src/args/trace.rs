@@ -1,4 +1,4 @@
-//! The form of a trace that is written, and how it is packed. Both follow the name of the file.
+//! Format and compression of a written trace. Both follow from the file name.
 
 use super::OutputArgs;
 use super::export::named;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tracemill_analysis::ExportForm;
 use tracemill_trace::output::target::{Compression, Format, OutputConfig};
 
-/// Endings of files that other programs write and people ask for, and what is possible instead.
+/// File extensions of other programs, and the alternative to each.
 const ELSEWHERE: [(&str, &str); 8] = [
     ("pftrace", PFTRACE),
     ("perfetto-trace", PFTRACE),
@@ -26,44 +26,46 @@ const ELSEWHERE: [(&str, &str); 8] = [
 
 const PFTRACE: &str = "tracemill convert writes it; Perfetto opens .json and .json.gz too, and --for perfetto writes these so that it shows all";
 
-/// How a trace is written.
+/// Format and compression of the output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct TraceArgs {
-    /// How to pack the output [default: by the name of -o: .gz, .zst]
+    /// Compress the output [default: from the name of -o: .gz, .zst]
     #[arg(short = 'z', long, value_name = "CODEC")]
     pub(crate) compress: Option<Codec>,
-    /// How hard to pack: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3]
+    /// Compression level: gz 0 to 9 [default: 6], zst 1 to 19 [default: 3]
     #[arg(long, value_name = "N")]
     pub(crate) level: Option<u32>,
-    /// Form of the output [default: that of the first input]
+    /// Format of the output [default: from the name of -o, else as the first input]
     ///
-    /// object: {"traceEvents":[…], …}; array: […], which has no place for other keys; ndjson: one event per line, other
-    /// keys in the first one.
+    /// object: {"traceEvents":[…], …}; array: […], which has no place for top-level keys; ndjson: one
+    /// event per line, with top-level keys in the first line.
     #[arg(long, value_name = "FORM", value_parser = formats())]
     pub(crate) format: Option<Form>,
-    /// Mend text that is not JSON, where it is clear what was meant
+    /// Repair text that is not JSON where the meaning is clear
     ///
-    /// NaN and Infinity become null; bytes that are not UTF-8 become U+FFFD; raw control characters are escaped, and so are backslashes that start no JSON escape (C:\demo); commas before closing brackets go. Everything is counted.
+    /// NaN and Infinity become null; bytes that are not UTF-8 become U+FFFD; raw control characters are
+    /// escaped, and so are backslashes that start no JSON escape (C:\demo); commas before closing
+    /// brackets are removed. Each kind is counted.
     #[arg(long, conflicts_with = "strict")]
     pub(crate) repair: bool,
-    /// Write an index beside each trace that is written, as `tracemill index` does
+    /// Also write an index next to each written trace, like `tracemill index`
     #[arg(long)]
     pub(crate) write_index: bool,
 }
 
-/// The form of the output.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Of a trace.
+    /// A trace.
     Trace(Format),
-    /// Call trees, which only `convert` writes.
+    /// A call tree; only `convert` writes these.
     Export(ExportForm),
-    /// That of Perfetto, which only `convert` writes.
+    /// Perfetto's format; only `convert` writes it.
     Perfetto,
 }
 
-/// How the output is packed.
+/// The compression of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Codec {
     /// One gzip member, which DevTools can open
@@ -72,19 +74,19 @@ pub(crate) enum Codec {
     /// zstd: faster and smaller
     #[value(alias = "zstd")]
     Zst,
-    /// As it is
+    /// No compression
     None,
 }
 
 const TRACES: [&str; 3] = ["object", "array", "ndjson"];
 const PERFETTO: &str = "perfetto";
 
-/// Forms of traces; those of trees are known too, so that it can be told who writes them.
+/// Parses formats of traces; formats of trees are hidden, for an error that names the right verb.
 fn formats() -> impl TypedValueParser<Value = Form> {
     forms(true)
 }
 
-/// The same for who writes trees too.
+/// Parses formats of traces and of trees.
 pub(super) fn all_formats() -> impl TypedValueParser<Value = Form> {
     forms(false)
 }

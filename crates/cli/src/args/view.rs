@@ -8,35 +8,36 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub(super) const ABOUT: &str = "\
-Shows traces of any size in a browser: an overview of the whole trace, each process and thread with its rows, zoom \
-to the nanosecond, search, and sums of a window. It also hands a window on to Perfetto, the Firefox Profiler or \
-DevTools, or saves it as a file.
+Shows traces of any size in a browser: an overview of the whole trace, the tracks of each process and thread, zoom to \
+the nanosecond, search, and sums of a window. It can also open a window in Perfetto, the Firefox Profiler or DevTools, \
+or save it as a file.
 
-The page opens at once. A trace with an index (`tracemill index`) is there at once too, whatever its size: what is \
-long is drawn as it is, the rest from sums in the index (marked ≈), and a window of fewer than 200,000 events is read \
-and drawn to the last. A file of 32 MiB and more gets an index when it is first viewed. Without one (smaller files, several inputs, \
-.cpuprofile files, what can only be unpacked as a whole, --index never) the trace is read once, at scanning speed: drawing costs as much as the pixels, not as the \
-events; lists (36 bytes per interval) that exceed the memory (-m) go to the folder of -T. Several inputs, and folders, are shown as one trace, as `tracemill merge` makes it: equal pids of different recordings are different \
-processes, and clocks that differ are put on one line.
+The page opens at once. So does the trace if it has an index (`tracemill index`), whatever its size: long slices are drawn \
+exactly, short ones from sums in the index (marked ≈). A window of fewer than 200,000 events is read and drawn completely. \
+A file of 32 MiB or more gets an index when it is first viewed. Smaller files, several inputs, .cpuprofile files and \
+traces that can only be decompressed as a whole are read once, at scanning speed; so is any trace with --index never. \
+Drawing costs as much as the pixels, not as the events. Lists (36 bytes per interval) beyond the memory limit (-m) go to \
+the folder of -T. Several inputs, and folders, are shown as one trace, like the output of `tracemill merge`: equal pids of \
+different recordings are different processes, and clocks are aligned.
 
-The address, with a secret in it, goes to standard output. Only this machine can connect, and only with the secret; \
-no other host is ever asked. On a remote machine give --no-open --port 8080, and on your own run `ssh -L \
-8080:127.0.0.1:8080 HOST`; --host with --allow-remote, where that cannot be, sends all in the clear.
+The address contains a secret and is printed on standard output. Only this machine can connect, and only with the secret; \
+no other host is contacted. For a remote machine give --no-open --port 8080 there, and run `ssh -L 8080:127.0.0.1:8080 \
+HOST` locally. --host with --allow-remote accepts other machines, without encryption.
 
-Ctrl-C ends it.";
+Ctrl-C ends the server.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  Look at a trace that no viewer opens:
+  View a trace that is too large for other viewers:
     tracemill view trace.json
 
-  On a machine without a browser; ends when nobody has asked for half an hour:
+  On a machine without a browser; ends after 30 minutes without requests:
     tracemill view trace.json.gz --no-open --port 8080 --idle 30m
 
-  With DevTools and speedscope at hand:
-    npm install speedscope && tracemill view trace.json --devtools --viewers node_modules
+  With DevTools and speedscope:
+    tracemill view trace.json --devtools --viewers node_modules
 
-  In 256 MiB of memory, with lists on a fast disk:
+  In 256 MiB of memory, with temporary files on a fast disk:
     tracemill view huge.json -m 256M -T /mnt/scratch";
 
 /// Flags of `view`.
@@ -46,10 +47,12 @@ pub(crate) struct ViewArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) index: IndexFlag,
-    /// Begin with this event or call: its key, as report and tree --log print it (r-3724); the inputs are read once more
+    /// Open the page on the event with this key (r-12), as report and tree --log print it
+    ///
+    /// The inputs are read twice.
     #[arg(long, value_name = "KEY", help_heading = "Window")]
     pub(crate) event: Option<String>,
-    /// Listen on this address of this machine [default: 127.0.0.1]
+    /// Listen on this address [default: 127.0.0.1]
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -58,10 +61,10 @@ pub(crate) struct ViewArgs {
         help_heading = "Server"
     )]
     pub(crate) host: IpAddr,
-    /// Let other machines in, without encryption, if --host says so
+    /// Accept other machines on the address of --host, without encryption
     #[arg(long, help_heading = "Server")]
     pub(crate) allow_remote: bool,
-    /// Listen on this port [default: any that is free]
+    /// Listen on this port [default: any free port]
     #[arg(
         long,
         value_name = "PORT",
@@ -70,15 +73,16 @@ pub(crate) struct ViewArgs {
         help_heading = "Server"
     )]
     pub(crate) port: u16,
-    /// Open no browser, only print the address
+    /// Print the address only; do not open a browser
     #[arg(long, help_heading = "Server")]
     pub(crate) no_open: bool,
-    /// End when nobody has asked for this long, such as 30m
+    /// End after this long without requests, such as 30m
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Server")]
     pub(crate) idle: Option<Duration>,
-    /// Show windows in DevTools of a Chromium of its own [default: that on PATH]
+    /// Open windows in DevTools of a Chromium that the command starts [default: the one on PATH]
     ///
-    /// It is started with an empty profile when the first window is handed to it, spoken to over a pipe, and ends with the command.
+    /// It starts with an empty profile when the first window is opened, is controlled through a pipe,
+    /// and ends with the command.
     #[arg(
         long,
         value_name = "PROGRAM",
@@ -88,7 +92,7 @@ pub(crate) struct ViewArgs {
         help_heading = "Viewers"
     )]
     pub(crate) devtools: Option<PathBuf>,
-    /// Hand windows to the Perfetto at this address [default: ui.perfetto.dev]
+    /// Open windows in the Perfetto at this address [default: ui.perfetto.dev]
     #[arg(
         long,
         value_name = "URL",
@@ -97,14 +101,14 @@ pub(crate) struct ViewArgs {
         help_heading = "Viewers"
     )]
     pub(crate) perfetto: Option<String>,
-    /// Serve the speedscope in this folder (unpacked by `npm install speedscope`), and open windows in it
+    /// Open windows in the speedscope of this folder (from `npm install speedscope`)
     #[arg(long, value_name = "DIR", help_heading = "Viewers")]
     pub(crate) viewers: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
 
-/// The address of a page: what a browser takes for nothing else.
+/// Parses the URL of a page.
 fn address(text: &str) -> Result<String, String> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/[]?=&%".contains(&byte);

@@ -1,4 +1,4 @@
-//! Flags on the viewer that an output is for.
+//! Flags that adapt an output to a viewer.
 
 use super::choices::choices;
 use crate::exit::Failure;
@@ -6,17 +6,18 @@ use clap::Args;
 use tracemill_join::config::{CheckFor, Overlaps, ViewerRules};
 use tracemill_trace::output::target::Format;
 
-/// What the output is for.
+/// The viewer of the output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ViewerArgs {
-    /// Change what a viewer stumbles over, so that it opens the output and shows it right
+    /// Rewrite events that a viewer mishandles, so that the output opens and renders correctly
     ///
-    /// What `check --for` finds of this kind is gone then. A message and --report say what was changed, and how often. The output is in time order, like that of merge.
+    /// Removes all such findings of `check --for`. A message and --report count the changes. The output
+    /// is in time order, like that of merge.
     #[arg(long = "for", value_name = "VIEWER", value_parser = choices(VIEWERS))]
     viewer: Option<CheckFor>,
-    /// What to do with X events, and pairs of B and E, that begin inside another of their thread and end after it
-    /// [default: spill for perfetto, keep for devtools]
+    /// How to handle slices that partially overlap another slice of their thread [default: spill for
+    /// perfetto, keep for devtools]
     #[arg(long, value_name = "RULE", requires = "viewer", value_parser = choices(OVERLAPS))]
     overlaps: Option<Overlaps>,
 }
@@ -27,21 +28,21 @@ const VIEWERS: [(&str, CheckFor, &str); 2] = [
         "devtools",
         CheckFor::Devtools,
         "The Performance panel of Chrome: B and E of each thread become X; one TracingStartedInBrowser, and a CommitLoad \
-         for processes that DevTools would hide; i becomes I; name, cat and args are there; large ProfileChunks are cut; \
-         NaN becomes null. CPU profiles are shown as the main thread of a page and its workers",
+         for processes that DevTools would hide; i becomes I; missing name, cat and args are added; large ProfileChunks are \
+         split; NaN becomes null. CPU profiles are shown as the main thread of a page and its workers",
     ),
     (
         "perfetto",
         CheckFor::Perfetto,
-        "Perfetto: pids and tids fit into 32 bits; flows have an id that is a number",
+        "Perfetto: pids and tids have 32 bits; ids of flows are numbers",
     ),
 ];
 
-/// What becomes of events that overlap.
+/// How to handle slices that overlap.
 const OVERLAPS: [(&str, Overlaps, &str); 3] = [
-    ("keep", Overlaps::Keep, "They stay: viewers drop them, or draw them over each other"),
-    ("spill", Overlaps::Spill, "They move to a track beside their thread, with its name"),
-    ("clip", Overlaps::Clip, "X events end with the one in which they begin; pairs move"),
+    ("keep", Overlaps::Keep, "Keep them: viewers drop them, or draw them over each other"),
+    ("spill", Overlaps::Spill, "Move them to another track with the name of the thread"),
+    ("clip", Overlaps::Clip, "End X events with the slice in which they begin; move pairs"),
 ];
 
 impl ViewerArgs {
@@ -50,7 +51,7 @@ impl ViewerArgs {
         self.viewer.is_some()
     }
 
-    /// What the pipeline takes; `format` is the form asked for.
+    /// Returns the rules for the viewer; `format` is the requested format.
     pub(crate) fn rules(&self, format: Option<Format>) -> Result<ViewerRules, Failure> {
         let Some(viewer) = self.viewer else { return Ok(ViewerRules::default()) };
         if format == Some(Format::Ndjson) {

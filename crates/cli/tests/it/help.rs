@@ -1,57 +1,121 @@
-//! Help is what is printed, word by word: `UPDATE_GOLDEN=1 cargo test` writes it anew.
+//! Tests of the help. `UPDATE_GOLDEN=1 cargo test` writes the golden texts.
 
 use crate::support::Folder;
+use std::collections::BTreeMap;
 use std::path::Path;
 
+/// All verbs with flags.
+const VERBS: [&str; 21] = [
+    "merge",
+    "info",
+    "index",
+    "view",
+    "report",
+    "top",
+    "tree",
+    "flame",
+    "diff",
+    "calls",
+    "profile list",
+    "profile extract",
+    "check",
+    "convert",
+    "filter",
+    "split",
+    "slice",
+    "redact",
+    "record",
+    "completions",
+    "man",
+];
+
+/// Returns the help that is printed on a terminal of `columns`.
 #[track_caller]
-fn check(words: &str, golden: &str) {
-    let run = Folder::new().run(words).ends(0).quietly();
+fn help(words: &str, columns: &str) -> String {
+    let folder = Folder::new();
+    let output = folder.command(words).env("COLUMNS", columns).output().expect("it runs");
+    assert!(output.status.success() && output.stderr.is_empty(), "{words}");
+    String::from_utf8(output.stdout).expect("help is UTF-8")
+}
+
+#[track_caller]
+fn check(words: &str, columns: &str, golden: &str) {
+    let help = help(words, columns);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden").join(golden);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &run.stdout).expect("the golden file is written");
+        std::fs::write(&path, &help).expect("the golden file is written");
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(run.stdout, expected, "if this is right: UPDATE_GOLDEN=1");
+    assert_eq!(help, expected, "if this is right: UPDATE_GOLDEN=1");
 }
 
 #[test]
 fn help_is_golden() {
-    check("-h", "short.txt");
-    check("--help", "long.txt");
-    check("merge -h", "merge-short.txt");
-    check("merge --help", "merge-long.txt");
-    check("info -h", "info-short.txt");
-    check("info --help", "info-long.txt");
-    check("index -h", "index-short.txt");
-    check("index --help", "index-long.txt");
-    check("view -h", "view-short.txt");
-    check("view --help", "view-long.txt");
-    for verb in ["report", "top", "tree", "flame", "diff", "calls"] {
-        check(&format!("{verb} -h"), &format!("{verb}-short.txt"));
-        check(&format!("{verb} --help"), &format!("{verb}-long.txt"));
+    check("-h", "80", "short.txt");
+    check("--help", "100", "long.txt");
+    check("profile -h", "80", "profile-short.txt");
+    check("profile --help", "100", "profile-long.txt");
+    for verb in VERBS {
+        let name = verb.replace(' ', "-");
+        check(&format!("{verb} -h"), "80", &format!("{name}-short.txt"));
+        check(&format!("{verb} --help"), "100", &format!("{name}-long.txt"));
     }
-    check("profile -h", "profile-short.txt");
-    check("profile --help", "profile-long.txt");
-    check("profile list -h", "profile-list-short.txt");
-    check("profile list --help", "profile-list-long.txt");
-    check("profile extract -h", "profile-extract-short.txt");
-    check("profile extract --help", "profile-extract-long.txt");
-    check("check -h", "check-short.txt");
-    check("check --help", "check-long.txt");
-    check("convert -h", "convert-short.txt");
-    check("convert --help", "convert-long.txt");
-    check("filter -h", "filter-short.txt");
-    check("filter --help", "filter-long.txt");
-    check("split -h", "split-short.txt");
-    check("split --help", "split-long.txt");
-    check("slice -h", "slice-short.txt");
-    check("slice --help", "slice-long.txt");
-    check("record -h", "record-short.txt");
-    check("record --help", "record-long.txt");
-    check("redact -h", "redact-short.txt");
-    check("redact --help", "redact-long.txt");
-    check("completions --help", "completions-long.txt");
-    check("man --help", "man-long.txt");
+}
+
+#[test]
+fn short_help_fits_a_screen_and_has_examples() {
+    assert!(help("-h", "80").lines().count() <= 40);
+    for verb in VERBS {
+        let help = help(&format!("{verb} -h"), "80");
+        assert!(help.lines().count() <= 40, "{verb}: {} lines", help.lines().count());
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{verb}:\n{help}");
+        let commands = help.lines().filter(|line| line.starts_with("    tracemill ")).count();
+        assert!(commands >= 3, "{verb} shows {commands} examples");
+        assert!(help.ends_with(&format!("\nAll options: tracemill {verb} --help\n")), "{verb}");
+    }
+}
+
+/// Flags whose meaning depends on the verb.
+const OF_VERBS: [&str; 14] = [
+    "dir",
+    "event",
+    "fail-on",
+    "for",
+    "force",
+    "format",
+    "key",
+    "manifest",
+    "min-delta",
+    "normalize",
+    "output",
+    "per",
+    "pid",
+    "top",
+];
+
+#[test]
+fn shared_flags_have_the_same_help() {
+    let mut texts: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+    let root = tracemill::flags();
+    for verb in VERBS {
+        let command =
+            verb.split(' ').try_fold(&root, |command, word| command.find_subcommand(word));
+        for flag in command.expect(verb).get_arguments() {
+            let Some(long) = flag.get_long() else { continue };
+            let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+            let help = help.split(" [default").next().unwrap_or_default().to_owned();
+            texts
+                .entry(long.to_owned())
+                .or_default()
+                .entry(help)
+                .or_default()
+                .push(verb.to_owned());
+        }
+    }
+    let differ =
+        texts.iter().filter(|(flag, texts)| texts.len() > 1 && !OF_VERBS.contains(&flag.as_str()));
+    let differ: Vec<_> = differ.collect();
+    assert!(differ.is_empty(), "{differ:#?}");
 }
 
 #[test]
