@@ -11,9 +11,12 @@ pub(super) const ABOUT: &str = "\
 Writes a trace that you can share: URLs, paths and user names become placeholders in args, stackFrames, metadata, CPU \
 profiles, source maps and keys of objects. Everything else keeps its bytes and the order of the input.
 
-  url   URLs with ://, and data: URLs (host and path become separate placeholders); not chrome:// and devtools://
-  path  absolute paths of two or more names, and paths below ~ and drives; a text that is a path is replaced as a whole
-  user  names of home folders (/home/NAME, C:\\Users\\NAME) where paths stay, and e-mail addresses
+  url   URLs with ://, and data: URLs (host and path become separate
+        placeholders); not chrome:// and devtools://
+  path  absolute paths of two or more names, and paths below ~ and drives; a
+        text that is a path is replaced as a whole
+  user  names of home folders (/home/NAME, C:\\Users\\NAME) where paths stay,
+        and e-mail addresses
 
 Equal texts get equal placeholders. Placeholders are keyed hashes: without the key nobody can find the original. Each \
 run generates a new key, unless --key gives one; then placeholders are the same in all runs.

@@ -11,12 +11,17 @@ use tracemill_trace::time::Duration;
 pub(super) const ABOUT: &str = "\
 Shows what is slow in a trace or CPU profile: one page, with sections that depend on the program that wrote the trace.
 
-  any        hot: functions and events by self time; threads: busy time; counters; slices: durations of events by name
-  Chrome     web: FCP, LCP, INP, CLS and their parts; network; third-parties; tasks: longer than 50 ms; reflow: forced layouts
-  Node, V8   blocks: 50 ms or more without an (idle) sample, in which a server cannot answer
-  Bazel      phases, critical-path, actions
-  clang      sources, templates, functions, headers (-ftime-trace, one file or a folder)
-  PyTorch    gpu, gpu-types, gpu-idle, kernels: compute, communication, overlap and idle time, with the rules of HTA
+  any       hot: functions and events by self time; threads: busy time;
+            counters; slices: durations of events by name
+  Chrome    web: FCP, LCP, INP, CLS and their parts; network; third-parties;
+            tasks: longer than 50 ms; reflow: forced layouts
+  Node, V8  blocks: 50 ms or more without an (idle) sample, in which a server
+            cannot answer
+  Bazel     phases, critical-path, actions
+  clang     sources, templates, functions, headers (-ftime-trace, one file or
+            a folder)
+  PyTorch   gpu, gpu-types, gpu-idle, kernels: compute, communication, overlap
+            and idle time, by the rules of HTA
 
 The events show which program wrote the trace; --as overrides that. Each row ends with the command that shows more. \
 Times are those of top and tree, whose flags for threads and windows work here too. A metric that cannot be computed is \

@@ -27,7 +27,7 @@ window, nothing is closed.
 Some events always stay: metadata, events without a ts, and the events that identify pages, frames and workers for \
 DevTools: TracingStartedInBrowser (moved to the start of the window, where DevTools then begins), TracingStartedInPage, \
 TracingSessionIdForWorker, navigationStart, CommitLoad, FrameCommittedInBrowser. DevTools annotations stay with their \
-events. With --for devtools the panel opens on the window.
+events. With --for devtools the panel opens on the window, and info counts the events outside it.
 
 The order is that of merge; a window of the whole trace gives the bytes of merge. If no event is in a window, the status \
 is 1 and a warning shows the time range of the trace.";
