@@ -1,18 +1,18 @@
-//! Call trees in the forms of other programs: which one, by a flag or by the name of the file.
+//! Formats of call trees for other programs, by flag or file name.
 
 use super::OutputArgs;
 use std::path::Path;
 use tracemill_analysis::ExportForm;
 
-/// How a call tree is written.
+/// The format of an exported call tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Export {
     pub(crate) form: ExportForm,
-    /// Whether it is packed with gzip.
+    /// Whether gzip compresses it.
     pub(crate) packed: bool,
 }
 
-/// Endings of names, and what they stand for; the longer ones first.
+/// File extensions and their formats, longer ones first.
 const ENDINGS: [(&str, ExportForm); 5] = [
     (".folded", ExportForm::Folded),
     (".collapsed", ExportForm::Folded),
@@ -22,7 +22,7 @@ const ENDINGS: [(&str, ExportForm); 5] = [
 ];
 
 impl Export {
-    /// What is asked for, if anything is.
+    /// Returns the requested format, if any.
     pub(crate) fn of(form: Option<ExportForm>, output: &OutputArgs) -> Option<Self> {
         let name = output.file().map(|path| name_of(path)).unwrap_or_default();
         let plain = name.strip_suffix(".gz");
@@ -31,7 +31,7 @@ impl Export {
     }
 }
 
-/// Whether a trace is written in the form of Perfetto, because its name says so; and whether it is packed.
+/// Returns whether the file name means Perfetto's format, and whether it is compressed.
 pub(super) fn is_perfetto(output: &OutputArgs) -> (bool, bool) {
     let name = output.file().map(|path| name_of(path)).unwrap_or_default();
     let plain = name.strip_suffix(".gz");
@@ -39,7 +39,7 @@ pub(super) fn is_perfetto(output: &OutputArgs) -> (bool, bool) {
     ([".pftrace", ".perfetto-trace"].iter().any(|end| own.ends_with(end)), plain.is_some())
 }
 
-/// What a name stands for, packed or not.
+/// Returns the format of a file name, compressed or not.
 pub(super) fn named(path: &Path) -> Option<ExportForm> {
     let name = name_of(path);
     let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));

@@ -1,25 +1,25 @@
-//! Limits that may not be broken, as `diff` and `report` have them: `self>5%&self>2ms`, `total:^run$>10%`, `lcp>2.5s`.
+//! Limits of `diff` and `report`: `self>5%&self>2ms`, `total:^run$>10%`, `lcp>2.5s`.
 
 use crate::similar::instead;
 use tracemill_join::config::pattern::Pattern;
 
-/// What the values of a figure are.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// Times: a limit has a unit.
+    /// Times, with a unit in each limit.
     Time,
     /// Numbers.
     Count,
 }
 
-/// What can be limited.
+/// A figure that a limit can refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Figure {
-    /// Of a row of the table of functions and events.
+    /// Figures of a row: self time, total time, count.
     Own,
     Total,
     Count,
-    /// Of the whole report.
+    /// Figures of the whole report.
     Busy,
     Gc,
     Tasks,
@@ -32,7 +32,7 @@ pub(crate) enum Figure {
     Inp,
     Cls,
     Requests,
-    /// Of devices.
+    /// Figures of devices.
     GpuIdle,
     GpuOverlap,
 }
@@ -63,14 +63,14 @@ impl Figure {
         matches!(self, Figure::Own | Figure::Total | Figure::Count)
     }
 
-    /// Its name and unit.
+    /// Returns the name and the unit.
     pub(super) fn named(self) -> (&'static str, Unit) {
         let found = FIGURES.iter().find(|own| own.1 == self);
         found.map_or(("", Unit::Count), |own| (own.0, own.2))
     }
 }
 
-/// On which side of a limit it is broken.
+/// The side on which a limit is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// `>`: what is more breaks it; of a change, what grows by more.
@@ -79,7 +79,7 @@ pub(crate) enum Sign {
     Below,
 }
 
-/// A limit, or the part of one that stands between `&`.
+/// A condition of a limit; `&` separates conditions.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) metric: Figure,
@@ -88,16 +88,16 @@ pub(crate) struct Term {
     pub(crate) value: Value,
 }
 
-/// What may not be exceeded.
+/// The value of a condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
-    /// Of the base.
+    /// A percentage of the base.
     Percent(f64),
     /// Milliseconds, or events.
     Plain(f64),
 }
 
-/// Terms that must all be so of one row.
+/// A limit: conditions that must all hold for one row.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) text: String,
@@ -170,12 +170,12 @@ fn term(text: &str, has_base: bool) -> Result<Term, String> {
     Ok(Term { metric, pattern, sign, value })
 }
 
-/// Names of rows of which one that is near a missing one is looked for.
+/// The number of row names that are compared with a missing name.
 const NAMES: usize = 1000;
 
 impl Terms {
-    /// What breaks the limit on rows, with the names of each: the first row that all terms say is broken, or that no row has a name that the limit
-    /// has.
+    /// Returns the first row that breaks all conditions, or the error that no row has the name.
+    /// `names` returns the names of a row.
     pub(super) fn of_rows<R>(
         &self,
         rows: impl Iterator<Item = R>,
@@ -200,7 +200,8 @@ impl Terms {
         (!is_named).then(|| format!("{}: no row has this name{there}", self.text))
     }
 
-    /// What breaks the limit on the whole, if all terms say that it is broken, or cannot tell.
+    /// Returns the message of a broken limit on the whole, if all conditions are broken or cannot be
+    /// computed.
     pub(super) fn of_whole(
         &self,
         broken: impl Fn(&Term) -> Result<Option<String>, String>,
@@ -213,14 +214,14 @@ impl Terms {
         texts.map(|texts| texts.join("; "))
     }
 
-    /// That the limit is broken because there is nothing that it could be of.
+    /// Returns the message of a limit on a window without events.
     pub(super) fn of_nothing(&self) -> String {
         format!("{}: no thread has an event in the window", self.text)
     }
 }
 
 impl Term {
-    /// Whether a row of these names is meant.
+    /// Whether the condition matches a row with these names.
     fn means(&self, names: [&str; 2]) -> bool {
         let is_it = |name: &str| {
             self.pattern.as_ref().is_none_or(|own| !name.is_empty() && own.is_match(name))
@@ -228,7 +229,7 @@ impl Term {
         names.into_iter().any(is_it)
     }
 
-    /// A value of a row, or of the whole, with its limit.
+    /// Formats a value of a row, or of the whole, with its limit.
     pub(super) fn told(&self, row: Option<&str>, value: &str) -> String {
         let (name, unit) = self.metric.named();
         let of = row.map_or_else(String::new, |row| format!(" of {row}"));
@@ -241,7 +242,7 @@ impl Term {
         format!("{name}{of} {value}, {sign} {limit}")
     }
 
-    /// Values as they are told, with the unit of the metric.
+    /// Formats values with the unit of the metric.
     pub(super) fn values(&self, values: &[f64]) -> String {
         let is_whole =
             self.metric.named().1 == Unit::Count && values.iter().all(|own| own.fract() == 0.0);

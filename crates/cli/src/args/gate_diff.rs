@@ -1,9 +1,9 @@
-//! Limits of `diff`: on what a row has become.
+//! Limits of `diff`: on changes of rows and figures.
 
 use super::gate::{Figure, Sign, Term, Terms, Value};
 use tracemill_analysis::{Certainty, Comparison, Pair};
 
-/// Terms that must all be so of one row.
+/// A limit: conditions that must all hold for one row.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate(Terms);
 
@@ -27,14 +27,15 @@ fn exceeds(term: &Term, pair: Pair) -> bool {
 }
 
 impl Gate {
-    /// The figures of reports that it is of.
+    /// Returns the figures of reports that the limit refers to.
     pub(crate) fn figures(&self) -> impl Iterator<Item = Figure> + '_ {
         let metrics = self.0.all.iter().map(|term| term.metric);
         metrics.filter(|own| !own.is_of_rows() && *own != Figure::Busy)
     }
 
-    /// What breaks it, in words: a change that is more than chance, or of which no test can tell; `any` counts what may be chance too. A missing row
-    /// breaks it, and a side without any. `figure` tells both sides of a figure, or why it cannot.
+    /// Returns the message if the limit is broken: by a change that is more than chance or cannot be
+    /// tested (`any`: by any change), by a missing row, or by a side without rows. `figure` returns
+    /// both sides of a figure, or the reason for its absence.
     pub(crate) fn broken(
         &self,
         comparison: &Comparison,
@@ -69,7 +70,7 @@ impl Gate {
     }
 }
 
-/// What to add if no test says whether a change is chance.
+/// Returns the note on a change that cannot be tested.
 fn doubt(pair: Pair, any: bool) -> &'static str {
     match pair.certainty {
         Certainty::Unknown if !any => {

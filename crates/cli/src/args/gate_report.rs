@@ -1,8 +1,8 @@
-//! Limits of `report`: on what a trace is, whatever it was before.
+//! Limits of `report`: on values of one trace.
 
 use super::gate::{Figure, Sign, Term, Terms, Value};
 
-/// Terms that must all be so, of one row or of the report.
+/// A limit: conditions that must all hold for one row or for the report.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate(Terms);
 
@@ -14,7 +14,7 @@ impl std::str::FromStr for Gate {
     }
 }
 
-/// A row: its name, that of its events in the trace, self and total time in milliseconds, and how often.
+/// A row: its name, the name of its events in the trace, self and total time in milliseconds, count.
 pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) trace_name: String,
@@ -42,7 +42,8 @@ fn exceeds(term: &Term, value: f64) -> bool {
 }
 
 impl Gate {
-    /// What breaks it, in words: a row, or figures of the report; a missing row does, and a figure that cannot be told. Without rows all is empty.
+    /// Returns the message if the limit is broken: by a row, by figures of the report, by a missing
+    /// row, by a figure that cannot be computed, or by a window without rows (`is_empty`).
     pub(crate) fn broken(
         &self,
         rows: impl Iterator<Item = Row>,

@@ -102,7 +102,7 @@ pub(crate) fn command() -> Command {
     root
 }
 
-/// What to do.
+/// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Merge traces into one, sorted by time
@@ -252,7 +252,7 @@ impl MergeArgs {
     }
 }
 
-/// Fixed knobs, for tests of what is said about them.
+/// Returns a fixed configuration, for tests of its messages.
 #[cfg(test)]
 pub(crate) fn test_config() -> Config {
     let flags = ["tracemill", "merge", "-@2", "-m64M", "-T/t", "--tier=scalar"];

@@ -168,7 +168,7 @@ const TIMES: [(&str, Times, &str); 3] = [
     ),
 ];
 
-/// What rows are grouped by.
+/// Groups of rows.
 pub(super) const GROUPS: [(&str, GroupBy, &str); 12] = [
     ("none", GroupBy::None, "Do not group"),
     ("activity", GroupBy::Activity, "By DevTools' name of the event"),
@@ -196,7 +196,7 @@ pub(super) const UNITS: [(&str, Per, &str); 4] = [
     ("all", Per::All, "One table; calls match by function, URL, line and column"),
 ];
 
-/// A flag with its value, as a command line reads it: what begins with a hyphen is taken for a flag if it stands alone.
+/// Returns the words of a flag with its value. A value that begins with a hyphen needs `=`.
 pub(crate) fn flag_words(flag: &str, value: &str) -> Vec<String> {
     match value.starts_with('-') {
         true => vec![format!("{flag}={value}")],
@@ -204,7 +204,7 @@ pub(crate) fn flag_words(flag: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// Threads by which they were asked for: all must hold, and of each list one.
+/// The selected threads: every criterion must match, with one entry of its list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen<'a> {
     pub(crate) pid: &'a [IdSet],
@@ -239,13 +239,13 @@ impl PartArgs {
         TableRules { entries, as_devtools: self.as_panel() }
     }
 
-    /// Whether a window of time was asked for.
+    /// Whether a window was requested.
     pub(crate) fn has_window(&self) -> bool {
         let PartArgs { from, to, duration, head, tail, .. } = self;
         from.is_some() || to.is_some() || [duration, head, tail].iter().any(|own| own.is_some())
     }
 
-    /// The threads asked for, as they were.
+    /// Returns the selected threads, as they were written.
     pub(crate) fn chosen(&self) -> Chosen<'_> {
         let PartArgs { pid, tid, process, thread, .. } = self;
         Chosen { pid, tid, process, thread }
@@ -364,7 +364,7 @@ pub(super) fn window_between(
         return Err(Failure::usage("the window ends before it begins: --to is before --from"));
     }
     let from = first.unwrap_or(begins);
-    // behind the trace nothing is found
+    // after the trace nothing is found
     let to = last.unwrap_or_else(|| ends.max(from));
     within(span, Window { from, to })
 }

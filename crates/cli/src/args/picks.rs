@@ -71,7 +71,7 @@ fn stretch(text: &str) -> Result<TimeStretch, String> {
     }
 }
 
-/// What calls must have in common.
+/// Keys of rows.
 const KEYS: [(&str, RowKey, &str); 5] = [
     ("devtools", RowKey::Devtools, "DevTools' id of the row: function, script, line and column"),
     ("place", RowKey::Place, "Function, URL, line and column"),
@@ -80,14 +80,14 @@ const KEYS: [(&str, RowKey, &str); 5] = [
     ("url", RowKey::Url, "The URL: one row per file"),
 ];
 
-/// For how long a sample counts.
+/// How long a sample counts.
 const WEIGHTS: [(&str, Weights, &str); 3] = [
     ("next", Weights::Next, "Until the next sample, as in DevTools"),
     ("delta", Weights::Delta, "Since the sample before, as in bun, deno and most scripts"),
     ("hits", Weights::Hits, "All samples the same, like hit counts"),
 ];
 
-/// What a flag names rows by.
+/// How a flag names rows.
 #[derive(Clone, Debug)]
 pub(crate) enum AskedRows {
     Name(String),
@@ -96,7 +96,7 @@ pub(crate) enum AskedRows {
 }
 
 impl AskedRows {
-    /// As it was written.
+    /// Returns the text as it was written.
     pub(crate) fn text(&self) -> &str {
         match self {
             AskedRows::Name(text) | AskedRows::Key(text) => text,
@@ -105,7 +105,7 @@ impl AskedRows {
     }
 }
 
-/// What a table is asked for.
+/// The requested table.
 pub(crate) struct Asked {
     pub(crate) shape: Shape,
     pub(crate) by: GroupBy,
@@ -113,12 +113,12 @@ pub(crate) struct Asked {
 }
 
 impl PickArgs {
-    /// Whether windows of time were asked for, or what counts by events.
+    /// Whether windows or events select the time.
     pub(crate) fn has_window(&self) -> bool {
         !self.window.is_empty() || self.during.is_some() || self.event.is_some()
     }
 
-    /// Whether what counts may be several stretches of time.
+    /// Whether several time ranges may count.
     pub(crate) fn is_in_pieces(&self) -> bool {
         self.window.len() > 1
             || self.during.is_some()
@@ -126,7 +126,7 @@ impl PickArgs {
             || self.ignore.is_some()
     }
 
-    /// What rows are named by, without which there is no answer.
+    /// Returns the row names without which the result is empty.
     pub(crate) fn asked_rows(&self) -> Vec<(&'static str, AskedRows)> {
         let matchers = [
             ("--during", &self.during),
@@ -141,18 +141,18 @@ impl PickArgs {
         matchers.chain(event).collect()
     }
 
-    /// How inputs are read.
+    /// Returns the rules for reading inputs.
     pub(crate) fn read_rules(&self, part: &PartArgs, by: GroupBy) -> ReadRules {
         ReadRules { weights: self.weights, as_stored: self.has_panel(), ..part.read_rules(by) }
     }
 
-    /// Whether the window that DevTools opens with is asked for.
+    /// Whether the window that DevTools opens with is requested.
     fn has_panel(&self) -> bool {
         self.window.iter().any(|own| matches!(own, TimeStretch::Panel))
     }
 
-    /// The windows of a trace, but for those that follow from events; `panel` is that
-    /// which DevTools opens with.
+    /// Returns the windows of a trace except those of events; `panel` returns the window that
+    /// DevTools opens with.
     fn windows(
         &self,
         part: &PartArgs,
@@ -167,7 +167,7 @@ impl PickArgs {
         part.window(span)?.into_iter().map(Ok).chain(stretches).collect()
     }
 
-    /// The threads, by their numbers, and what is asked of them.
+    /// Returns the indexes of the threads, and the query.
     pub(crate) fn query(
         &self,
         part: &PartArgs,

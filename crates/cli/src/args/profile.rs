@@ -124,7 +124,7 @@ impl ExtractOutputArgs {
 
     /// Returns the output as other verbs represent it.
     pub(crate) fn plain(&self) -> OutputArgs {
-        // files in a folder leave standard output free
+        // files in a folder do not use standard output
         let output = self.output.clone().unwrap_or_else(|| PathBuf::from("."));
         OutputArgs { output: Some(output), force: self.force }
     }

@@ -123,7 +123,7 @@ impl ReportArgs {
             words.extend(["--files-from".to_owned(), list.display().to_string()]);
         }
         words.extend(inputs.iter().map(|path| match path.display().to_string() {
-            // what looks like a flag is none behind a folder
+            // a name like a flag needs a folder
             name if name.starts_with('-') && name != "-" => format!("./{name}"),
             name => name,
         }));

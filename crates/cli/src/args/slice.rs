@@ -141,7 +141,7 @@ const EDGES: [(&str, Edges, &str); 3] = [
 ];
 
 impl SliceArgs {
-    /// Takes regions such as `12s-13s` out of the inputs: names that no file has and that are two times.
+    /// Moves regions such as `12s-13s` from the inputs to the windows, unless a file has that name.
     pub(crate) fn take_regions(&mut self) {
         let is_region = |path: &PathBuf| {
             let begins = |c: char| c.is_ascii_digit() || c == '@';
@@ -156,7 +156,7 @@ impl SliceArgs {
 }
 
 impl WindowArgs {
-    /// What the pipeline takes.
+    /// Returns the windows and rules of the slice.
     pub(crate) fn windows(&self) -> Result<Vec<TimeWindow>, Failure> {
         let mut windows = self.window.clone();
         if self.from.is_some() || self.to.is_some() || self.duration.is_some() {
@@ -195,7 +195,7 @@ impl WindowArgs {
         all.retain(|&(_, ns)| ns > 0);
         let &(flag, ns) = all.first()?;
         let last = all.last()?.1;
-        // the end of a window may lie behind the trace
+        // a window may end after the trace
         let is_within =
             |scale| ns.saturating_mul(scale) <= lasts && last.saturating_mul(scale) / 2 <= lasts;
         let (units, unit) = match () {

@@ -84,7 +84,7 @@ fn by(text: &str) -> Result<SplitBy, String> {
 }
 
 impl SplitArgs {
-    /// What the pipeline takes.
+    /// Returns the configuration of the split.
     pub(crate) fn config(&self) -> Result<SplitConfig, Failure> {
         if let Some(template) = &self.output.template {
             check_split_template(template, self.by).map_err(Failure::usage)?;
