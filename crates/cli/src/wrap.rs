@@ -91,18 +91,18 @@ fn unbroken(text: &str) -> impl Iterator<Item = &str> {
 /// Bytes of a line in its first `indent` columns, with what colours them.
 fn head_len(line: &str, indent: usize) -> usize {
     let mut at = 0;
-    for (offset, own) in glyphs(line) {
-        if at >= indent && own > 0 {
+    for (offset, glyph) in glyphs(line) {
+        if at >= indent && glyph > 0 {
             return offset;
         }
-        at += own;
+        at += glyph;
     }
     line.len()
 }
 
 /// Columns of a text.
 fn width(text: &str) -> usize {
-    glyphs(text).map(|(_, own)| own).sum()
+    glyphs(text).map(|(_, glyph)| glyph).sum()
 }
 
 /// Characters with where they begin and how many columns they take: none if they are of a sequence that colours.

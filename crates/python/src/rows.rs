@@ -73,9 +73,9 @@ pub(crate) struct Opened {
 impl Opened {
     pub(crate) fn new(trace: Trace) -> Self {
         let mut numbers = [true; 2];
-        for own in trace.threads() {
-            numbers[0] &= is_number(&own.pid);
-            numbers[1] &= is_number(&own.tid);
+        for thread in trace.threads() {
+            numbers[0] &= is_number(&thread.pid);
+            numbers[1] &= is_number(&thread.tid);
         }
         // metadata comes first, and is of no thread
         for event in trace.events(EventOrder::Time) {

@@ -72,13 +72,13 @@ fn around(
     events: impl Iterator<Item = Event>,
 ) -> (Vec<Option<Event>>, Vec<Option<Event>>) {
     let (mut before, mut behind) = (vec![None; places.len()], vec![None; places.len()]);
-    for own in events {
-        let next = places.partition_point(|place| *place <= own.0);
+    for event in events {
+        let next = places.partition_point(|place| *place <= event.0);
         if let Some(last) = before.get_mut(next) {
-            *last = (*last).max(Some(own));
+            *last = (*last).max(Some(event));
         }
         if let Some(first) = next.checked_sub(1).map(|place| &mut behind[place]) {
-            *first = first.map_or(Some(own), |first: Event| Some(first.min(own)));
+            *first = first.map_or(Some(event), |first: Event| Some(first.min(event)));
         }
     }
     for at in 1..places.len() {

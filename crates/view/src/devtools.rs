@@ -146,7 +146,7 @@ impl Browser {
     /// A tab with nothing in it: that of the start, or a new one.
     fn tab(&mut self) -> Result<String, String> {
         let targets = self.ask((None, ANSWERS), "Target.getTargets", &json!({}))?;
-        let is_empty = |own: &&Value| own["type"] == "page" && own["url"] == "about:blank";
+        let is_empty = |value: &&Value| value["type"] == "page" && value["url"] == "about:blank";
         let empty = targets["targetInfos"].as_array().and_then(|all| all.iter().find(is_empty));
         let made = match empty {
             Some(own) => own.clone(),

@@ -77,7 +77,7 @@ impl Flows {
             let before = before.filter(|other| other.phase != b'f' && point.phase != b's');
             let behind = (point.phase != b'f').then(|| of_flow(at + 1)).flatten();
             let behind = behind.filter(|other| other.phase != b's');
-            let timed = |own: Mark| bound(own).map(|event| (event, own.ts));
+            let timed = |mark: Mark| bound(mark).map(|event| (event, mark.ts));
             let here = (event, point.ts);
             arrows.extend(before.and_then(timed).map(|from| [from, here]));
             arrows.extend(behind.and_then(timed).map(|to| [here, to]));

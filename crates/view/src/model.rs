@@ -166,7 +166,7 @@ impl Model {
             "names": self.names.len(),
             "by_index": self.bins.is_some(),
             "on_disk": self.tracks.spilled() + self.flows.spilled(),
-            "processes": self.processes.iter().map(|own| self.process_json(own)).collect::<Vec<_>>(),
+            "processes": self.processes.iter().map(|process| self.process_json(process)).collect::<Vec<_>>(),
         })
     }
 

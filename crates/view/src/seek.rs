@@ -36,12 +36,12 @@ impl Indexed {
     /// As [`stats::find`]. Cost: a look at all rows of the index, and the stretches between the time and the event.
     pub(crate) fn find(&self, text: &str, wanted: Wanted, cancel: &Cancel) -> Result<Value, Error> {
         // calls stand in all windows, and in the whole
-        let own = match self.nearest(text, &wanted, cancel)? {
+        let nearest = match self.nearest(text, &wanted, cancel)? {
             Some((start, _)) => self.window((start, start.saturating_add(1)), cancel)?,
             None => Arc::clone(self.whole()),
         };
         let goes_on = || cancel.check().is_ok();
-        Ok(stats::find(&own, text, wanted, &goes_on).unwrap_or_default())
+        Ok(stats::find(&nearest, text, wanted, &goes_on).unwrap_or_default())
     }
 
     /// The start and the place of the nearest event whose name holds a text.
@@ -117,7 +117,7 @@ impl Indexed {
             let marks = found.marks.iter().filter(|mark| matches!(mark.phase, b'B' | b'b' | b'S'));
             let marks = marks.map(|mark| (mark.name, mark.ts, mark.place));
             // samples of counters have no name
-            let named = spans.chain(marks).filter(|own| own.0 != 0 && is_one(own.0));
+            let named = spans.chain(marks).filter(|span| span.0 != 0 && is_one(span.0));
             named.for_each(|(_, start, place)| look(start, place));
             Ok(())
         };

@@ -6,7 +6,7 @@ use tracemill_index::drawing::Seen;
 /// In so many columns, in 255ths of the most that one has; `null` before anything was seen.
 pub(crate) fn so_far(seen: &Seen, px: usize) -> Value {
     let Some(own) = seen.so_far(px) else { return Value::Null };
-    let most = own.processes.iter().flatten().fold(0.0, |most: f64, own| most.max(*own));
+    let most = own.processes.iter().flatten().fold(0.0, |most: f64, process| most.max(*process));
     let part = |count: &f64| (count / most * 255.0).ceil().clamp(0.0, 255.0) as u8;
     let columns = own.processes.iter().map(|all| all.iter().map(part).collect());
     let processes: Vec<Vec<u8>> = columns.collect();

@@ -89,7 +89,7 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
     words(columns.iter().map(|own| own.name), out);
     shorts(columns.iter().map(|own| own.row), out);
     let share = |busy: i64| (busy as f64 / grid.width() * 255.0).clamp(0.0, 255.0) as u8;
-    bytes(columns.iter().map(|own| share(own.busy)), out);
+    bytes(columns.iter().map(|column| share(column.busy)), out);
 }
 
 /// Whether all is there, or what columns stand for.
@@ -150,7 +150,10 @@ pub(crate) fn overview(model: &Model, px: u32, processes: &[Vec<usize>]) -> Vec<
             }
             threads += 1;
             let drawn = model.draw_first(number, grid);
-            drawn.columns.iter().for_each(|own| busy[own.column as usize] += own.busy as f64);
+            drawn
+                .columns
+                .iter()
+                .for_each(|column| busy[column.column as usize] += column.busy as f64);
             drawn.spans.iter().for_each(|span| spread(span.start, span.end(), grid, &mut busy));
         }
         // one busy thread of many is to be seen

@@ -28,8 +28,8 @@ impl Viewers {
     /// # Errors
     /// There is none.
     pub fn new(folder: &Path) -> io::Result<Self> {
-        let is_viewer = |own: &PathBuf| {
-            let page = std::fs::read_to_string(own.join("index.html"));
+        let is_viewer = |path: &PathBuf| {
+            let page = std::fs::read_to_string(path.join("index.html"));
             page.is_ok_and(|page| page.contains("speedscope"))
         };
         let found = PLACES.iter().map(|place| folder.join(place)).find(is_viewer);

@@ -93,15 +93,15 @@ impl DetailsTable {
     /// Takes over the details of another, whose texts became `texts`; gives their numbers here.
     pub(crate) fn append(&mut self, other: &DetailsTable, texts: &[u32]) -> Vec<u32> {
         let text = |number: u32| texts[number as usize];
-        let moved = |own: &Numbered| Numbered {
-            trace_id: text(own.trace_id),
-            row: text(own.row),
-            url: text(own.url),
-            request: text(own.request),
-            frame: text(own.frame),
-            title: text(own.title),
-            told: text(own.told),
-            ..*own
+        let moved = |numbered: &Numbered| Numbered {
+            trace_id: text(numbered.trace_id),
+            row: text(numbered.row),
+            url: text(numbered.url),
+            request: text(numbered.request),
+            frame: text(numbered.frame),
+            title: text(numbered.title),
+            told: text(numbered.told),
+            ..*numbered
         };
         other.all.iter().map(|own| self.number(moved(own))).collect()
     }

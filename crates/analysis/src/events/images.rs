@@ -68,12 +68,12 @@ impl Images {
         self.push(Image { role, input: 0, number, pid, tid, text: text.map(Into::into), is_true });
     }
 
-    fn push(&mut self, own: Image) {
+    fn push(&mut self, image: Image) {
         /// Of the value itself, and of what is made of it.
         const OWN: usize = 2 * size_of::<Image>() + 100;
-        let text = own.text.as_ref().map_or(0, |text| text.len());
-        self.bytes += (OWN + 2 * (own.pid.len() + own.tid.len() + text)) as u64;
-        self.all.push(own);
+        let text = image.text.as_ref().map_or(0, |text| text.len());
+        self.bytes += (OWN + 2 * (image.pid.len() + image.tid.len() + text)) as u64;
+        self.all.push(image);
     }
 
     /// Takes over those of a later stretch of an input, before which `first` events stand.

@@ -134,11 +134,11 @@ impl Pages {
         self.push(marked);
     }
 
-    fn push(&mut self, own: Marked) {
+    fn push(&mut self, marked: Marked) {
         /// Of the value itself, and of what is made of it.
         const OWN: usize = 2 * size_of::<Marked>() + 200;
-        self.bytes += (OWN + own.pid.len() + own.id.len() + own.args.len()) as u64;
-        self.all.push(own);
+        self.bytes += (OWN + marked.pid.len() + marked.id.len() + marked.args.len()) as u64;
+        self.all.push(marked);
     }
 
     /// Takes over those of a later stretch of an input, before which `first` events stand.

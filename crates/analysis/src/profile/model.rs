@@ -145,10 +145,10 @@ impl Model {
 
     /// Shows functions as `change` has them.
     pub(crate) fn map(&mut self, change: impl Fn(&mut Frame)) {
-        for (number, own) in (0..).zip(self.functions.iter()) {
-            let mut changed = own;
+        for (number, function) in (0..).zip(self.functions.iter()) {
+            let mut changed = function;
             change(&mut changed);
-            if changed != own {
+            if changed != function {
                 self.mapped.insert(number, changed);
             }
         }

@@ -57,15 +57,15 @@ impl<I: Iterator<Item = Drawn>> Iterator for Counting<'_, I> {
 
     #[inline]
     fn next(&mut self) -> Option<Drawn> {
-        let own = self.drawn.next()?;
-        let counts = own.entry.touches(self.within);
+        let drawn = self.drawn.next()?;
+        let counts = drawn.entry.touches(self.within);
         self.counts.drawn += u64::from(counts);
-        self.counts.calls += u64::from(counts && own.entry.is_call());
+        self.counts.calls += u64::from(counts && drawn.entry.is_call());
         if let Some(list) = &mut self.list {
-            let is_listed = list.leaves_out(&own.entry, own.depth);
+            let is_listed = list.leaves_out(&drawn.entry, drawn.depth);
             self.counts.listed += u64::from(counts && is_listed);
         }
-        Some(own)
+        Some(drawn)
     }
 }
 
@@ -85,8 +85,8 @@ impl<'i, 't> IdleTime<'i, 't> {
 }
 
 impl Visit for IdleTime<'_, '_> {
-    fn start(&mut self, own: &Counted, sum: f64) {
-        let is_idle = self.ids.is_idle(&own.entry);
+    fn start(&mut self, counted: &Counted, sum: f64) {
+        let is_idle = self.ids.is_idle(&counted.entry);
         self.sum += match (self.open.last() == Some(&true), is_idle) {
             (false, true) => sum,
             (true, false) => -sum,

@@ -133,8 +133,8 @@ struct Sieve<'i, 't> {
 }
 
 impl Sieve<'_, '_> {
-    fn keeps(&mut self, own: &Drawn) -> bool {
-        let Drawn { entry, depth, .. } = own;
+    fn keeps(&mut self, drawn: &Drawn) -> bool {
+        let Drawn { entry, depth, .. } = drawn;
         if let Some(root) = &mut self.root {
             self.within = self.within.filter(|above| depth > above);
             if self.within.is_none() && root.of(entry) {

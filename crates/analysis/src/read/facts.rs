@@ -217,8 +217,8 @@ impl Facts {
         self.images.append(later.images, chunk.input, chunk.first);
         self.requests.append(later.requests, chunk.first);
         self.included.append(later.included, chunk.first, &texts, &lanes);
-        for own in later.devices {
-            devices.push(own.behind(chunk, &lanes, &texts))?;
+        for device in later.devices {
+            devices.push(device.behind(chunk, &lanes, &texts))?;
         }
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
@@ -390,8 +390,8 @@ impl Facts {
             && phase == b'X'
             && let Some(role) = self.role(kind)
         {
-            let own = DeviceEvent::of(event, role, lane as u32, name, number_in);
-            self.devices.extend(own);
+            let device_event = DeviceEvent::of(event, role, lane as u32, name, number_in);
+            self.devices.extend(device_event);
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Tim
     if !is_exact {
         return Clock::default();
     }
-    let wholes = profiles.iter().filter(|own| own.input.is_some());
+    let wholes = profiles.iter().filter(|profile| profile.input.is_some());
     let starts = wholes.filter_map(|own| own.start.as_deref().and_then(written));
     let first = facts.bounds.first.into_iter().chain(starts).min();
     let started = meta.started.filter(|&started| started >= 0.0).map(nanos_of);

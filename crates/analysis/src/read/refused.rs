@@ -44,7 +44,7 @@ pub(crate) fn refusals(
         (Refusal::NothingDrawn, !has_time && !has_whole),
     ];
     let found = found.into_iter().filter(|(_, is)| *is).map(|(refusal, _)| refusal);
-    found.chain(profiles.iter().filter_map(|own| own.refusal)).collect()
+    found.chain(profiles.iter().filter_map(|profile| profile.refusal)).collect()
 }
 
 /// At this word DevTools opens something else.

@@ -413,7 +413,10 @@ impl Trace {
         let mains = &self.meta.node_mains;
         let is_main = |own: &&mut Thread| mains.contains(&(own.pid.clone(), own.tid.clone()));
         let name = String::from_utf8_lossy(NODE_MAIN);
-        self.threads.iter_mut().filter(is_main).for_each(|own| own.name = Some(name.to_string()));
+        self.threads
+            .iter_mut()
+            .filter(is_main)
+            .for_each(|thread| thread.name = Some(name.to_string()));
     }
 
     /// Takes from threads what DevTools does not show (devtools-semantics §9): those of processes without a page, and profiles of
@@ -440,7 +443,7 @@ fn producer_of(facts: &Facts, meta: &Meta, inputs: &InputSet) -> (Producer, bool
         meta,
         is_web: facts.is_web,
         has_whole: profiles.iter().any(|own| own.is_whole),
-        has_profiles: profiles.iter().any(|own| !own.is_of_stacks),
+        has_profiles: profiles.iter().any(|profile| !profile.is_of_stacks),
     };
     let producer = signs.producer();
     (producer, signs.follow_devtools(producer))

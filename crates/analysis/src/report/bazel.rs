@@ -17,30 +17,30 @@ impl Trace {
         };
         let (critical, action) = (of(b"critical path component"), of(b"action processing"));
         for &thread in threads {
-            for own in self.records.range(self.threads[thread].records.clone()) {
-                let kind = own.kind as usize;
-                let starts = clock.ms_of(own.ts);
-                let is_in = starts >= window.from && starts <= window.to && own.phase() == b'X';
+            for record in self.records.range(self.threads[thread].records.clone()) {
+                let kind = record.kind as usize;
+                let starts = clock.ms_of(record.ts);
+                let is_in = starts >= window.from && starts <= window.to && record.phase() == b'X';
                 if !is_in || !(critical[kind] || action[kind]) {
                     continue;
                 }
                 let stretch = Stretch {
                     name: self.names.text(self.kinds.all[kind].name),
                     thread,
-                    window: Window { from: starts, to: clock.ms_of(own.ts + own.dur) },
-                    ts: clock.micros(own.ts),
-                    dur: clock.micros(own.dur),
-                    until: clock.micros(own.ts + own.dur),
-                    key: Some(format!("r-{}", own.number())),
+                    window: Window { from: starts, to: clock.ms_of(record.ts + record.dur) },
+                    ts: clock.micros(record.ts),
+                    dur: clock.micros(record.dur),
+                    until: clock.micros(record.ts + record.dur),
+                    key: Some(format!("r-{}", record.number())),
                     paths: Vec::new(),
                 };
                 if critical[kind] {
-                    build.critical_ms += clock.ms_of(own.dur);
+                    build.critical_ms += clock.ms_of(record.dur);
                     build.critical.push(stretch);
                     continue;
                 }
                 build.actions += 1;
-                build.actions_ms += clock.ms_of(own.dur);
+                build.actions_ms += clock.ms_of(record.dur);
                 build.slowest.push(stretch);
                 if build.slowest.len() >= 2 * rows + 64 {
                     keep_longest(&mut build.slowest, rows);
@@ -53,15 +53,15 @@ impl Trace {
     }
 
     fn phases(&self) -> Vec<(String, Window)> {
-        let phases = self.pages.all.iter().filter(|own| own.mark == Mark::Phase);
+        let phases = self.pages.all.iter().filter(|page| page.mark == Mark::Phase);
         let mut begins: Vec<(f64, String)> = phases
-            .map(|own| {
-                let name = crate::value::string(&own.id).unwrap_or_default();
-                (own.ts / 1000.0, String::from_utf8_lossy(&name).into_owned())
+            .map(|phase| {
+                let name = crate::value::string(&phase.id).unwrap_or_default();
+                (phase.ts / 1000.0, String::from_utf8_lossy(&name).into_owned())
             })
             .collect();
         begins.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let ends: Vec<f64> = begins.iter().skip(1).map(|own| own.0).collect();
+        let ends: Vec<f64> = begins.iter().skip(1).map(|begin| begin.0).collect();
         let ends = ends.into_iter().chain([self.bounds.1 / 1000.0]);
         // markers do not make a trace longer
         let window = |from: f64, to: f64| Window { from, to: to.max(from) };

@@ -62,10 +62,10 @@ object! {
 }
 
 /// The begin of an interaction.
-fn begin(own: &Marked) -> Option<(&Marked, Timing)> {
-    let timing: Timing = Some(own).filter(|own| own.mark == Mark::Begin)?.data()?;
+fn begin(marked: &Marked) -> Option<(&Marked, Timing)> {
+    let timing: Timing = Some(marked).filter(|marked| marked.mark == Mark::Begin)?.data()?;
     let is_short = timing.duration.number().is_some_and(|duration| duration < 1.0);
-    (!is_short && number_above_zero(&timing.interaction_id).is_some()).then_some((own, timing))
+    (!is_short && number_above_zero(&timing.interaction_id).is_some()).then_some((marked, timing))
 }
 
 fn paired(begin: &Marked, timing: &Timing, end: &Marked) -> Option<Interaction> {

@@ -75,7 +75,7 @@ impl Trace {
         let layouts = self.layouts();
         let requests = self.requests();
         let visits = (producer == Producer::Chrome).then(|| self.visits(&requests));
-        let told = visits.as_ref().and_then(|own| own.as_ref().ok());
+        let told = visits.as_ref().and_then(|visit| visit.as_ref().ok());
         let pages = told.and_then(|own| Some((self.main_thread()?, &**own)));
         let survey = |number: usize| {
             let asked = (rules, window, layouts.as_deref(), pages);
@@ -115,8 +115,8 @@ impl Trace {
         report.reflows = layouts.map(|_| self.forced(forced, rules.rows));
         report.threads.sort_by(|a, b| b.busy.total_cmp(&a.busy));
         let longest = [
-            report.tasks.as_mut().map(|own| &mut own.longest),
-            report.blocks.as_mut().map(|own| &mut own.longest),
+            report.tasks.as_mut().map(|task| &mut task.longest),
+            report.blocks.as_mut().map(|block| &mut block.longest),
         ];
         longest.into_iter().flatten().for_each(|all| keep_longest(all, rules.rows));
         self.add_hot(parts, &mut report)?;
@@ -124,7 +124,7 @@ impl Trace {
         if let Some(part) = hot {
             let names: Vec<String> =
                 part.table.rows.iter().take(rules.rows).map(|row| row.into_owned().id).collect();
-            let names = names.iter().map(|own| &**own);
+            let names = names.iter().map(|name| &**name);
             report.spread = Some(self.spread(threads, names, window)?);
         }
         report.visits = visits;
@@ -165,8 +165,10 @@ impl Trace {
             report.compiled = Some(self.compiled(threads, rows, window, room)?);
         }
         // what the trace tells of outside its own bounds is left out only by a window
-        let is_in = |own: &Request| {
-            rules.window.is_none_or(|span| (span.from..=span.to).contains(&(own.start / 1000.0)))
+        let is_in = |request: &Request| {
+            rules
+                .window
+                .is_none_or(|span| (span.from..=span.to).contains(&(request.start / 1000.0)))
         };
         report.requests = requests.into_iter().filter(is_in).collect();
         Ok(())
@@ -174,12 +176,12 @@ impl Trace {
 
     fn counted(&self) -> Vec<Counted> {
         let text = |number: u32| self.names.text(number);
-        let of = |own: &crate::events::counters::Counter| Counted {
-            pid: own.pid.clone(),
-            name: text(own.name),
-            key: text(own.key),
-            count: own.count,
-            most: own.most,
+        let of = |counter: &crate::events::counters::Counter| Counted {
+            pid: counter.pid.clone(),
+            name: text(counter.name),
+            key: text(counter.key),
+            count: counter.count,
+            most: counter.most,
         };
         self.counters.all.iter().map(of).collect()
     }
@@ -187,24 +189,24 @@ impl Trace {
 
 impl Report {
     /// Adds a thread, whose table is given back; `busiest` is the busy time of the busiest so far.
-    fn add(&mut self, own: Survey, busiest: &mut f64) -> Part {
-        if own.sums.busy > *busiest && own.heaviest.depth() > 0 {
-            *busiest = own.sums.busy;
-            self.heaviest = Some((own.sums.thread, own.heaviest));
+    fn add(&mut self, survey: Survey, busiest: &mut f64) -> Part {
+        if survey.sums.busy > *busiest && survey.heaviest.depth() > 0 {
+            *busiest = survey.sums.busy;
+            self.heaviest = Some((survey.sums.thread, survey.heaviest));
         }
-        self.threads.push(own.sums);
-        if let (Some(all), Some(tasks)) = (&mut self.tasks, own.tasks) {
+        self.threads.push(survey.sums);
+        if let (Some(all), Some(tasks)) = (&mut self.tasks, survey.tasks) {
             all.count += tasks.count;
             all.blocking += tasks.blocking;
             all.longest.extend(tasks.longest);
         }
-        if let Some(blocks) = own.blocks {
+        if let Some(blocks) = survey.blocks {
             let all = self.blocks.get_or_insert_with(Blocks::default);
             all.without_idle += blocks.without_idle;
             all.count += blocks.count;
             all.total += blocks.total;
             all.longest.extend(blocks.longest);
         }
-        own.table
+        survey.table
     }
 }

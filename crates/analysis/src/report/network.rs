@@ -141,10 +141,10 @@ impl Trace {
     pub(super) fn requests(&self) -> Vec<Request> {
         let mut all: Vec<(String, Events<'_>)> = Vec::new();
         let mut numbers: HashMap<(usize, Vec<u8>), usize> = HashMap::default();
-        for own in &self.pages.all {
+        for page in &self.pages.all {
             use Mark::*;
             if !matches!(
-                own.mark,
+                page.mark,
                 WillSend
                     | Send
                     | Response
@@ -156,23 +156,23 @@ impl Trace {
             ) {
                 continue;
             }
-            let OfRequest { request_id } = own.data().unwrap_or_default();
+            let OfRequest { request_id } = page.data().unwrap_or_default();
             let id = request_id.template().into_owned();
             let next = all.len();
-            let place = *numbers.entry((own.input, id.clone())).or_insert(next);
+            let place = *numbers.entry((page.input, id.clone())).or_insert(next);
             if place == next {
                 all.push((unescaped_text(&id), Events::default()));
             }
             let events = &mut all[place].1;
-            match own.mark {
-                WillSend => events.will_sends.push(own),
-                Send => events.sends.push(own),
-                Response => events.response = Some(own),
+            match page.mark {
+                WillSend => events.will_sends.push(page),
+                Send => events.sends.push(page),
+                Response => events.response = Some(page),
                 Data => {}
-                Finish => events.finish = Some(own),
-                ChangePriority => events.priority = Some(own),
+                Finish => events.finish = Some(page),
+                ChangePriority => events.priority = Some(page),
                 Cached => events.cached = true,
-                _ => events.blocking = Some(own),
+                _ => events.blocking = Some(page),
             }
         }
         all.iter().filter_map(|(id, events)| request(id, events)).collect()
@@ -182,7 +182,7 @@ impl Trace {
 fn request(id: &str, events: &Events<'_>) -> Option<Request> {
     let Events { will_sends, sends, response, finish, priority, cached, blocking } = events;
     let (first, last) = (sends.first()?, sends.last()?);
-    let said = |own: Option<&Marked>| own.and_then(Marked::data::<Said>).unwrap_or_default();
+    let said = |marked: Option<&Marked>| marked.and_then(Marked::data::<Said>).unwrap_or_default();
     let followed_url = |said: &Said| said.url.printable().filter(|url| is_followed(url));
     let (sent, answer, finished) = (said(Some(last)), said(*response), said(*finish));
     let url = followed_url(&sent)?;
@@ -259,7 +259,7 @@ pub(super) fn asked_between<'r>(
     from: f64,
     to: f64,
 ) -> Option<&'r Request> {
-    let began = requests.iter().filter(|own| own.start >= from);
+    let began = requests.iter().filter(|request| request.start >= from);
     let mut before = began.take_while(|own| own.start < to);
     before.find(|own| own.url == url || own.redirects.iter().any(|other| other == url))
 }

@@ -57,7 +57,7 @@ impl Trace {
             page.is_some_and(|own| own.is_on_main_frame && !own.url.as_deref().is_none_or(is_own))
         };
         let first = self.threads.iter().find(|own| is_main(&own.pid))?;
-        let is_it = |own: &Thread| own.pid == first.pid && own.kind == ThreadKind::Main;
+        let is_it = |thread: &Thread| thread.pid == first.pid && thread.kind == ThreadKind::Main;
         self.threads.iter().position(is_it)
     }
 

@@ -73,16 +73,16 @@ impl Trace {
         let mut found = OfThread::default();
         let (mut events, mut scripts) = (Open::default(), Open::default());
         let mut task: Vec<Record> = Vec::new();
-        for own in self.records.range(thread.records.clone()) {
-            events.leave(own.ts);
-            scripts.leave(own.ts);
-            events.0.push(own.ts + own.dur);
-            if self.flags[own.kind as usize] & flag::JS_INVOCATION != 0 {
-                scripts.0.push(own.ts + own.dur);
+        for record in self.records.range(thread.records.clone()) {
+            events.leave(record.ts);
+            scripts.leave(record.ts);
+            events.0.push(record.ts + record.dur);
+            if self.flags[record.kind as usize] & flag::JS_INVOCATION != 0 {
+                scripts.0.push(record.ts + record.dur);
             }
-            if !scripts.0.is_empty() && layouts[own.kind as usize] {
+            if !scripts.0.is_empty() && layouts[record.kind as usize] {
                 room.take(size_of::<(Record, Forced, (u64, usize))>() as u64, "forced layouts")?;
-                task.push(own);
+                task.push(record);
             } else if events.0.len() == 1 {
                 found.end_task(&mut task, window, self.clock);
             }
@@ -95,9 +95,9 @@ impl Trace {
     pub(super) fn forced(&self, threads: Vec<(usize, OfThread)>, rows: usize) -> Reflows {
         let mut reflows = Reflows::default();
         let mut numbers: HashMap<Place, usize> = HashMap::default();
-        for (at, own) in threads {
-            reflows.tasks += own.tasks;
-            for forced in own.all {
+        for (at, thread) in threads {
+            reflows.tasks += thread.tasks;
+            for forced in thread.all {
                 let ms = self.clock.ms_of(forced.record.dur);
                 reflows.count += 1;
                 reflows.total += ms;
@@ -124,23 +124,23 @@ impl Trace {
         reflows
     }
 
-    fn forced_stretch(&self, thread: usize, own: &Record) -> Stretch {
-        let (clock, until) = (self.clock, own.ts + own.dur);
+    fn forced_stretch(&self, thread: usize, record: &Record) -> Stretch {
+        let (clock, until) = (self.clock, record.ts + record.dur);
         Stretch {
-            name: self.names.text(self.kinds.all[own.kind as usize].name),
+            name: self.names.text(self.kinds.all[record.kind as usize].name),
             thread,
-            window: clock.window_of((own.ts, until)),
-            ts: clock.micros(own.ts),
-            dur: clock.micros(own.dur),
+            window: clock.window_of((record.ts, until)),
+            ts: clock.micros(record.ts),
+            dur: clock.micros(record.dur),
             until: clock.micros(until),
-            key: (own.phase() == b'X').then(|| format!("r-{}", own.number())),
+            key: (record.phase() == b'X').then(|| format!("r-{}", record.number())),
             paths: Vec::new(),
         }
     }
 
     /// The place that the event names, else the function of the call around it.
-    fn place_of(&self, thread: &Thread, own: &Forced) -> (Option<String>, Location) {
-        let told = self.details.all[own.record.details as usize].told;
+    fn place_of(&self, thread: &Thread, forced: &Forced) -> (Option<String>, Location) {
+        let told = self.details.all[forced.record.details as usize].told;
         if told != 0 {
             let frame: StackFrame = decode(self.names.bytes_of(told));
             let text = |value: &Value| value.printable().unwrap_or_default();
@@ -152,7 +152,7 @@ impl Trace {
                 Location { url: text(&frame.url), line, column },
             );
         }
-        let frame = own.call.and_then(|call| Some(thread.model.as_deref()?.frame(call)));
+        let frame = forced.call.and_then(|call| Some(thread.model.as_deref()?.frame(call)));
         let Some(frame) = frame else { return (None, Location::default()) };
         let place = |text: u32| self.names.text(text).parse().ok();
         let (line, column) = (place(frame.line), place(frame.column));

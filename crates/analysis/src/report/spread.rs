@@ -69,14 +69,16 @@ impl Trace {
         let of_kinds: Vec<Option<u32>> = self.kinds.all.iter().map(number).collect();
         let mut sorter = self.space().sorter(1);
         for &at in threads {
-            for own in self.records.range(self.threads[at].records.clone()) {
-                let starts = self.clock.ms_of(own.ts);
+            for record in self.records.range(self.threads[at].records.clone()) {
+                let starts = self.clock.ms_of(record.ts);
                 let is_in = starts >= window.from && starts <= window.to;
-                let is_event = matches!(own.phase(), b'X' | b'B') && is_in;
-                let Some(name) = of_kinds[own.kind as usize].filter(|_| is_event) else { continue };
+                let is_event = matches!(record.phase(), b'X' | b'B') && is_in;
+                let Some(name) = of_kinds[record.kind as usize].filter(|_| is_event) else {
+                    continue;
+                };
                 all[name as usize].count += 1;
-                let dur = self.clock.micros(own.dur);
-                sorter.push(Lasted { dur, number: own.number(), name })?;
+                let dur = self.clock.micros(record.dur);
+                sorter.push(Lasted { dur, number: record.number(), name })?;
             }
         }
         let mut before: Option<(u32, u64)> = None;

@@ -58,8 +58,8 @@ impl Trace {
             None => OfThread::default(),
         };
         let lists = [
-            tasks.as_mut().map(|own| &mut own.longest),
-            blocks.as_mut().map(|own| &mut own.longest),
+            tasks.as_mut().map(|task| &mut task.longest),
+            blocks.as_mut().map(|block| &mut block.longest),
         ];
         let mut stretches: Vec<&mut Stretch> = lists.into_iter().flatten().flatten().collect();
         stretches.sort_by(|a, b| a.ts.total_cmp(&b.ts));
@@ -93,7 +93,7 @@ impl Trace {
         let (gap, categories) = (between.finish(), Vec::new());
         let sums = ThreadSums { thread: at, busy, events, gap, categories };
         let table = view.part(at, table);
-        let parties = match pages.filter(|own| own.0 == at) {
+        let parties = match pages.filter(|page| page.0 == at) {
             Some((_, visits)) => {
                 self.parties(&track, visits, rules.tables, rules.rows, &room.grown)?
             }

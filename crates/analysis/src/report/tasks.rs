@@ -20,21 +20,21 @@ impl Trace {
         }
         let clock = self.clock;
         let is_task = |kind: u32| self.flags[kind as usize] & flag::RUN_TASK != 0;
-        for own in self.records.range(thread.records.clone()) {
-            let starts = clock.ms_of(own.ts);
-            if own.dur <= clock.ticks_of(LONG) || !is_task(own.kind) {
+        for record in self.records.range(thread.records.clone()) {
+            let starts = clock.ms_of(record.ts);
+            if record.dur <= clock.ticks_of(LONG) || !is_task(record.kind) {
                 continue;
             }
             if starts < window.from || starts > window.to {
                 continue;
             }
             tasks.count += 1;
-            tasks.blocking += clock.ms_of(own.dur) - LONG;
-            let key = (own.phase() == b'X').then(|| format!("r-{}", own.number()));
-            let window = Window { from: starts, to: clock.ms_of(own.ts + own.dur) };
-            let name = self.names.text(self.kinds.all[own.kind as usize].name);
+            tasks.blocking += clock.ms_of(record.dur) - LONG;
+            let key = (record.phase() == b'X').then(|| format!("r-{}", record.number()));
+            let window = Window { from: starts, to: clock.ms_of(record.ts + record.dur) };
+            let name = self.names.text(self.kinds.all[record.kind as usize].name);
             let [ts, dur, until] =
-                [own.ts, own.dur, own.ts + own.dur].map(|tick| clock.micros(tick));
+                [record.ts, record.dur, record.ts + record.dur].map(|tick| clock.micros(tick));
             let paths = Vec::new();
             tasks.longest.push(Stretch { name, thread: at, window, ts, dur, until, key, paths });
             if tasks.longest.len() >= 2 * rows + 64 {

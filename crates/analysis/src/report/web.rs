@@ -40,7 +40,7 @@ pub struct Visit {
 impl Visit {
     /// Cumulative layout shift.
     pub fn cls(&self) -> f64 {
-        self.shifts.as_ref().map_or(0.0, |own| own.score)
+        self.shifts.as_ref().map_or(0.0, |shift| shift.score)
     }
 }
 
@@ -89,16 +89,16 @@ impl Trace {
             return Err("TracingStartedInBrowser is missing");
         }
         let main = main.unwrap_or_default();
-        let is_of_page = |own: &&Marked| {
+        let is_of_page = |marked: &&Marked| {
             use Mark::*;
             matches!(
-                own.mark,
+                marked.mark,
                 Navigation | SoftNavigation | FirstPaint | LargestPaint | Shift | Begin
             )
         };
-        let mut inputs = self.pages.all.iter().filter(is_of_page).map(|own| own.input);
+        let mut inputs = self.pages.all.iter().filter(is_of_page).map(|page| page.input);
         let first = inputs.next();
-        if inputs.any(|own| Some(own) != first) {
+        if inputs.any(|input| Some(input) != first) {
             return Err("several inputs have pages: ask for each by itself");
         }
         let of_main = navigations.iter().filter(|own| own.is_soft || own.frame == main);
@@ -117,12 +117,13 @@ impl Trace {
         for (navigation, bounds) in std::iter::once((None, (first, end_of(0)))).chain(navigated) {
             let is_in = |ts: f64, dur: f64| ts <= bounds.1 && bounds.0 < ts + dur;
             let mut worst: Option<&ShiftCluster> = None;
-            for own in clusters.iter().filter(|own| is_in(own.ts, own.dur)) {
+            for own in clusters.iter().filter(|cluster| is_in(cluster.ts, cluster.dur)) {
                 if own.score > worst.map_or(0.0, |worst| worst.score) {
                     worst = Some(own);
                 }
             }
-            let within = interactions.iter().filter(|own| is_in(own.ts, own.dur));
+            let within =
+                interactions.iter().filter(|interaction| is_in(interaction.ts, interaction.dur));
             let inp = slowest(within).ok_or("nobody did anything");
             let or_main = |url: &str| if url.is_empty() { &main_url } else { url }.to_owned();
             let visit = Visit {
@@ -155,20 +156,23 @@ impl Trace {
         /// Microseconds within which the first navigation is that of the recording.
         const SOON: f64 = 500_000.0;
         let first = navigations.iter().find(|own| own.is_main);
-        let is_it = |own: &&Navigation<'_>| own.own.ts - self.bounds.0 < SOON && own.is_outermost;
+        let is_it = |navigation: &&Navigation<'_>| {
+            navigation.own.ts - self.bounds.0 < SOON && navigation.is_outermost
+        };
         match first.filter(is_it).filter(|own| !own.url.is_empty()) {
             Some(own) => own.url.clone(),
             None => unescaped_text(self.meta.main_frame_url.as_deref().unwrap_or_default()),
         }
     }
 
-    fn largest(&self, own: &Navigation<'_>, requests: &[Request]) -> Told<LargestPaint> {
-        let (paint, _) = own.largest.ok_or("largestContentfulPaint::Candidate is missing")?;
-        let start = own.own.ts;
-        let (request, document) = if own.is_soft {
+    fn largest(&self, navigation: &Navigation<'_>, requests: &[Request]) -> Told<LargestPaint> {
+        let (paint, _) =
+            navigation.largest.ok_or("largestContentfulPaint::Candidate is missing")?;
+        let start = navigation.own.ts;
+        let (request, document) = if navigation.is_soft {
             (None, Err("scripts changed the page, without a request for it"))
         } else {
-            let document = requests.iter().rev().find(|request| request.id == own.id);
+            let document = requests.iter().rev().find(|request| request.id == navigation.id);
             let document = document.ok_or("the request for the page is missing");
             (self.request_of_paint(paint, start, requests), document)
         };
@@ -176,7 +180,10 @@ impl Trace {
             let answered =
                 document.answered.ok_or("the request for the page has no times of its answer")?;
             let (load, ready) = match request {
-                Some(own) => (Some((own.start - answered, own.finish - own.start)), own.finish),
+                Some(navigation) => (
+                    Some((navigation.start - answered, navigation.finish - navigation.start)),
+                    navigation.finish,
+                ),
                 None => (None, answered),
             };
             Ok(LargestParts { first_byte: answered - start, load, render: paint.ts - ready })
@@ -184,7 +191,7 @@ impl Trace {
         Ok(LargestPaint {
             time: paint.ts - start,
             key: format!("r-{}", paint.number),
-            request: request.map(|own| own.key.clone()),
+            request: request.map(|navigation| navigation.key.clone()),
             parts,
         })
     }
@@ -197,7 +204,8 @@ impl Trace {
         requests: &'r [Request],
     ) -> Option<&'r Request> {
         let node = number_above_zero(&paint.data::<Paint>()?.node_id)?;
-        let is_near = |own: &&Marked| own.mark == Mark::LargestImage && own.pid == paint.pid;
+        let is_near =
+            |marked: &&Marked| marked.mark == Mark::LargestImage && marked.pid == paint.pid;
         let images = self.pages.all.iter().rev().filter(is_near);
         let mut images = images.filter_map(|own| Some((own, own.data::<Image>()?)));
         let (image, said) = images.find(|(_, own)| own.node_id.number() == Some(node))?;

@@ -16,7 +16,7 @@ impl<'t> View<'t> {
         mut each: impl FnMut(CallRow<'t>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let calls = self.drawn().filter(|own| own.entry.is_call());
-        calls.filter_map(|own| self.call_row(&own.entry)).try_for_each(&mut each)
+        calls.filter_map(|call| self.call_row(&call.entry)).try_for_each(&mut each)
     }
 
     /// A call as a row; `None` of what is no call.

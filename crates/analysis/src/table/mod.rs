@@ -134,8 +134,8 @@ impl<'t> View<'t> {
         let mut open: Vec<(u32, bool)> = Vec::new();
         (0..).zip(nested).filter_map(move |(at, Placed { entry, depth })| {
             if is_plain {
-                let own = Drawn { at, entry, depth, level: depth, is_ignored: false };
-                return (draws_all || self.draws(&entry)).then_some(own);
+                let drawn = Drawn { at, entry, depth, level: depth, is_ignored: false };
+                return (draws_all || self.draws(&entry)).then_some(drawn);
             }
             open.truncate(depth as usize);
             let (level, parent_ignored) = open.last().copied().unwrap_or((0, false));
@@ -292,7 +292,7 @@ impl<'t> View<'t> {
         let both = (over.of(self.drawn(), ids), over.of(&mut counting, ids));
         let mut idle = self.track.is_alone().then(|| IdleTime::new(ids));
         let mut all: Vec<&mut dyn Visit> = Vec::with_capacity(visits.len() + 1);
-        all.extend(visits.iter_mut().map(|own| &mut **own as &mut dyn Visit));
+        all.extend(visits.iter_mut().map(|visit| &mut **visit as &mut dyn Visit));
         all.extend(idle.as_mut().map(|own| own as &mut dyn Visit));
         walk(both, over.window, self.filter(), &mut all, room)?;
         self.idle.set(idle.map_or(0.0, |own| own.sum));
@@ -429,7 +429,7 @@ impl<'t> View<'t> {
         let sorted = |row: u32| {
             let mut children = rows.sorted(row, by);
             if puts_idle_last {
-                children.sort_by_key(|&own| ids.is_idle(&rows.get(own).entry));
+                children.sort_by_key(|&child| ids.is_idle(&rows.get(child).entry));
             }
             children
         };

@@ -84,8 +84,8 @@ impl Trace {
         }
         if choice.main {
             let main = chosen.iter().copied().max_by_key(|&at| {
-                let own = &self.threads[at];
-                (self.is_main(own), own.weight(), std::cmp::Reverse(at))
+                let thread = &self.threads[at];
+                (self.is_main(thread), thread.weight(), std::cmp::Reverse(at))
             });
             chosen = main.into_iter().collect();
         }

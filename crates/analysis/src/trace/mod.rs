@@ -220,7 +220,7 @@ impl Track<'_> {
     pub(crate) fn merged(&self) -> impl Iterator<Item = Placed> + '_ {
         let events = (!self.is_alone()).then(|| self.trace.events(self.thread));
         let calls = self.calls.iter().flat_map(|own| own.iter());
-        let calls = calls.map(|own| Placed { entry: Entry::of_call(&own), depth: own.depth });
+        let calls = calls.map(|call| Placed { entry: Entry::of_call(&call), depth: call.depth });
         let events = events.into_iter().flatten().map(|entry| Placed { entry, depth: 0 });
         merge(events, calls)
     }
@@ -291,9 +291,9 @@ impl Trace {
 
     /// What became of all B and E events.
     pub fn pairs(&self) -> Pairs {
-        let add = |sum: Pairs, own: &Thread| Pairs {
-            unended: sum.unended + own.pairs.unended,
-            lone_ends: sum.lone_ends + own.pairs.lone_ends,
+        let add = |sum: Pairs, thread: &Thread| Pairs {
+            unended: sum.unended + thread.pairs.unended,
+            lone_ends: sum.lone_ends + thread.pairs.lone_ends,
         };
         self.threads.iter().fold(Pairs::default(), add)
     }

@@ -96,7 +96,7 @@ pub(crate) struct Rows<E = Entry> {
 /// Sorts siblings, the greatest first and equal ones as they came. Where one is no number they stay as they came: DevTools' comparison
 /// says equal then, which sorts nothing that can be foreseen.
 pub(crate) fn sort_falling<T: Copy>(siblings: &mut [T], value: impl Fn(T) -> f64) {
-    if !siblings.iter().any(|&own| value(own).is_nan()) {
+    if !siblings.iter().any(|&sibling| value(sibling).is_nan()) {
         siblings.sort_by(|&a, &b| by_time(value(b), value(a)));
     }
 }

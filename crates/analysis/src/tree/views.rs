@@ -101,20 +101,20 @@ impl<I: Identify> Visit for TopDown<'_, I> {
         self.rows.check().map(|()| 0)
     }
 
-    fn start(&mut self, own: &Counted, ms: f64) {
-        if self.each && own.entry.dur < 0.0 && self.as_devtools {
+    fn start(&mut self, counted: &Counted, ms: f64) {
+        if self.each && counted.entry.dur < 0.0 && self.as_devtools {
             return self.open.push(self.open[self.open.len() - 1]);
         }
-        self.enter(own, ms);
+        self.enter(counted, ms);
     }
 
     fn end(&mut self, _own: &Counted, _ms: f64) {
         self.open.pop();
     }
 
-    fn instant(&mut self, own: &Counted) {
-        if self.each || !self.as_devtools && own.written.is_without_duration() {
-            self.enter(own, 0.0);
+    fn instant(&mut self, counted: &Counted) {
+        if self.each || !self.as_devtools && counted.written.is_without_duration() {
+            self.enter(counted, 0.0);
             self.open.pop();
         }
     }
@@ -292,12 +292,12 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         }
     }
 
-    fn instant(&mut self, own: &Counted) {
-        let Counted { written, entry } = own;
+    fn instant(&mut self, counted: &Counted) {
+        let Counted { written, entry } = counted;
         let Some(received) = self.ids.received(entry) else {
             if !self.as_devtools && written.is_without_duration() {
-                self.start(own, 0.0);
-                self.end(own, self.clock.sum(entry.ts));
+                self.start(counted, 0.0);
+                self.end(counted, self.clock.sum(entry.ts));
             }
             return;
         };

@@ -355,9 +355,10 @@ mod tests {
             let Some((inner, of_inner)) = outer.inner.0.zip(inner) else { continue };
             assert_eq!(parsed(&inner.a), looked_up(member(of_inner, b"a")), "{shown}");
             let frames = elements(member(of_inner, b"list").unwrap_or_default()).take(2);
-            let frames: Vec<String> = frames.map(|own| looked_up(member(own, b"a"))).collect();
-            let of_frame =
-                |own: &Object<Inner>| own.0.as_ref().map_or("None".into(), |own| parsed(&own.a));
+            let frames: Vec<String> = frames.map(|frame| looked_up(member(frame, b"a"))).collect();
+            let of_frame = |object: &Object<Inner>| {
+                object.0.as_ref().map_or("None".into(), |object| parsed(&object.a))
+            };
             assert_eq!(
                 inner.list.0.iter().flatten().map(of_frame).collect::<Vec<_>>(),
                 frames,

@@ -77,9 +77,9 @@ fn parts(events: &[Value]) -> Vec<Part> {
 /// What an event stands in: the last that begins before it and lasts as long.
 fn parents(parts: &[Part]) -> Vec<Option<usize>> {
     let order = |own: &Part| (own.ts, u64::MAX - own.end, usize::MAX - own.at);
-    let of = |own: &Part| {
+    let of = |part: &Part| {
         let around = (0..parts.len())
-            .filter(|&at| order(&parts[at]) < order(own) && parts[at].end >= own.end);
+            .filter(|&at| order(&parts[at]) < order(part) && parts[at].end >= part.end);
         around.max_by_key(|&at| order(&parts[at]))
     };
     parts.iter().map(of).collect()
@@ -143,9 +143,9 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
                 .find(|&own| tells.contains(&&*parts[own].name) && !parts[own].detail.is_empty());
             told.map_or(input.display().to_string(), |own| parts[own].detail.clone())
         };
-        for (at, own) in parts.iter().enumerate() {
-            let (dur, detail) = (own.end - own.ts, own.detail.clone());
-            match &*own.name {
+        for (at, part) in parts.iter().enumerate() {
+            let (dur, detail) = (part.end - part.ts, part.detail.clone());
+            match &*part.name {
                 "ExecuteCompiler" => tables.runs += 1,
                 "Frontend" => {
                     tables.frontend += dur;
@@ -157,9 +157,9 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
                 }
                 "InstantiateClass" | "InstantiateFunction" => {
                     let set = collapsed(&detail);
-                    let is_inner = above(at).any(|own| {
-                        parts[own].name.starts_with("Instantiate")
-                            && collapsed(&parts[own].detail) == set
+                    let is_inner = above(at).any(|part| {
+                        parts[part].name.starts_with("Instantiate")
+                            && collapsed(&parts[part].detail) == set
                     });
                     if !is_inner {
                         put(&mut tables.template_sets, set, dur);
@@ -168,17 +168,17 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
                 }
                 "OptFunction" => {
                     put(&mut tables.functions, format!("{} {}", plain(&detail), path(at)), dur);
-                    let own =
+                    let function_sets =
                         tables.function_sets.entry(format!("{} {}", plain(&detail), path(at)));
-                    let own = own.or_default();
-                    *own = (1, own.1 + dur);
+                    let function_sets = function_sets.or_default();
+                    *function_sets = (1, function_sets.1 + dur);
                 }
                 "Source" if is_header(&detail) => {
                     let around: Vec<&Part> = above(at)
-                        .map(|own| &parts[own])
-                        .take_while(|own| own.name == "Source")
+                        .map(|part| &parts[part])
+                        .take_while(|part| part.name == "Source")
                         .collect();
-                    if !around.iter().any(|own| is_header(&own.detail)) {
+                    if !around.iter().any(|part| is_header(&part.detail)) {
                         roots.insert(detail.clone());
                     }
                     let chain = chain(&around, path(at));
@@ -221,32 +221,36 @@ fn micros(ms: f64) -> u64 {
 }
 
 /// Ours in the form of the reference.
-fn tables(own: &Compiled) -> Tables {
-    let sources = own.sources.iter();
-    assert!(own.sources.is_sorted_by(|a, b| a.parse + a.codegen >= b.parse + b.codegen));
-    assert_eq!(own.all_sources as usize, own.sources.len());
-    let sums = |own: &[Costly], with_file: bool| -> Sums {
-        assert!(own.is_sorted_by(|a, b| a.total >= b.total));
-        let name = |own: &Costly| match with_file {
-            true => format!("{} {}", own.name, own.file),
-            false => own.name.clone(),
+fn tables(compiled: &Compiled) -> Tables {
+    let sources = compiled.sources.iter();
+    assert!(compiled.sources.is_sorted_by(|a, b| a.parse + a.codegen >= b.parse + b.codegen));
+    assert_eq!(compiled.all_sources as usize, compiled.sources.len());
+    let sums = |compiled: &[Costly], with_file: bool| -> Sums {
+        assert!(compiled.is_sorted_by(|a, b| a.total >= b.total));
+        let name = |costly: &Costly| match with_file {
+            true => format!("{} {}", costly.name, costly.file),
+            false => costly.name.clone(),
         };
-        own.iter().map(|own| (name(own), (own.count, micros(own.total)))).collect()
+        compiled
+            .iter()
+            .map(|compiled| (name(compiled), (compiled.count, micros(compiled.total))))
+            .collect()
     };
-    let headers: Vec<Costly> = own.headers.iter().map(|own| own.costly.clone()).collect();
-    assert_eq!(own.all_templates as usize, own.templates.len());
-    assert_eq!(own.all_functions as usize, own.functions.len());
+    let headers: Vec<Costly> =
+        compiled.headers.iter().map(|header| header.costly.clone()).collect();
+    assert_eq!(compiled.all_templates as usize, compiled.templates.len());
+    assert_eq!(compiled.all_functions as usize, compiled.functions.len());
     Tables {
-        runs: own.runs,
-        frontend: micros(own.frontend),
-        backend: micros(own.backend),
+        runs: compiled.runs,
+        frontend: micros(compiled.frontend),
+        backend: micros(compiled.backend),
         sources: sources
-            .map(|own| (own.file.clone(), (micros(own.parse), micros(own.codegen))))
+            .map(|source| (source.file.clone(), (micros(source.parse), micros(source.codegen))))
             .collect(),
-        templates: sums(&own.templates, false),
-        template_sets: sums(&own.template_sets, false),
-        functions: sums(&own.functions, true),
-        function_sets: sums(&own.function_sets, false),
+        templates: sums(&compiled.templates, false),
+        template_sets: sums(&compiled.template_sets, false),
+        functions: sums(&compiled.functions, true),
+        function_sets: sums(&compiled.function_sets, false),
         headers: sums(&headers, false),
     }
 }
@@ -358,7 +362,7 @@ fn tables_of_random_builds_are_those_of_the_reference() {
             // a thread of sums, which is no part of any table
             events.push(json!({"pid": 7, "tid": 8, "ph": "X", "ts": 0, "dur": 600, "name": "Total ExecuteCompiler", "args": {"count": 1}}));
             // without `--pid`, which is the command's, files of one process are one
-            events.iter_mut().for_each(|own| own["pid"] = json!(7 + number));
+            events.iter_mut().for_each(|event| event["pid"] = json!(7 + number));
             let path = folder.path().join(format!("{number}.json"));
             std::fs::write(&path, json!({"traceEvents": events}).to_string()).expect("room");
             inputs.push(path);

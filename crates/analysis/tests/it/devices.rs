@@ -60,8 +60,8 @@ fn two_decimals(part: f64, whole: f64) -> f64 {
     (1e4 * part / whole).round() / 100.0
 }
 
-fn assert_is_hta(own: &Devices, tables: &Value) {
-    for (device, row) in own.all.iter().zip(each(tables, "temporal")) {
+fn assert_is_hta(devices: &Devices, tables: &Value) {
+    for (device, row) in devices.all.iter().zip(each(tables, "temporal")) {
         let Device { time, idle, compute, .. } = *device;
         let all = ["kernel_time(us)", "idle_time(us)", "compute_time(us)", "non_compute_time(us)"];
         let found = [time, idle, compute, time - idle - compute].map(nanos);
@@ -69,11 +69,11 @@ fn assert_is_hta(own: &Devices, tables: &Value) {
         let exposed = device.exposed_communication + device.exposed_memory;
         assert_eq!(nanos(idle + compute + exposed), nanos(time), "all shares are all there is");
     }
-    for (device, row) in own.all.iter().zip(each(tables, "overlap")) {
+    for (device, row) in devices.all.iter().zip(each(tables, "overlap")) {
         let percent = two_decimals(device.overlap, device.communication);
         assert!((percent - row["comp_comm_overlap_pctg"].as_f64().expect("%")).abs() < 0.011);
     }
-    assert_eq!(own.all.len(), each(tables, "temporal").count());
+    assert_eq!(devices.all.len(), each(tables, "temporal").count());
 
     let mut idle: BTreeSet<(u64, u64, String, i64)> = BTreeSet::new();
     for row in each(tables, "idle").filter(|row| of_hta(row, "idle_time") > 0) {
@@ -81,16 +81,22 @@ fn assert_is_hta(own: &Devices, tables: &Value) {
         let what = row["idle_category"].as_str().expect("a category").to_owned();
         idle.insert((rank, stream, what, of_hta(row, "idle_time")));
     }
-    let rank_of = |device: usize| own.all.iter().position(|own| own.thread == device);
+    let rank_of = |device: usize| devices.all.iter().position(|devices| devices.thread == device);
     let mut found = BTreeSet::new();
-    for own in &own.idle {
-        let rank = rank_of(own.device).expect("its device") as u64;
-        let parts =
-            [("host_wait", own.host_wait), ("kernel_wait", own.kernel_wait), ("other", own.other)];
+    for devices in &devices.idle {
+        let rank = rank_of(devices.device).expect("its device") as u64;
+        let parts = [
+            ("host_wait", devices.host_wait),
+            ("kernel_wait", devices.kernel_wait),
+            ("other", devices.other),
+        ];
         for (what, ms) in parts.into_iter().filter(|part| part.1 > 0.0) {
-            found.insert((rank, u64::from(own.stream), what.to_owned(), nanos(ms)));
+            found.insert((rank, u64::from(devices.stream), what.to_owned(), nanos(ms)));
         }
-        assert_eq!(own.kernels, own.launched, "each is launched by a call that the trace has");
+        assert_eq!(
+            devices.kernels, devices.launched,
+            "each is launched by a call that the trace has"
+        );
     }
     assert_eq!(found, idle);
 
@@ -101,7 +107,11 @@ fn assert_is_hta(own: &Devices, tables: &Value) {
         })
         .collect();
     assert_eq!(
-        own.kinds.iter().map(|own| (own.name.clone(), nanos(own.time))).collect::<BTreeMap<_, _>>(),
+        devices
+            .kinds
+            .iter()
+            .map(|kind| (kind.name.clone(), nanos(kind.time)))
+            .collect::<BTreeMap<_, _>>(),
         kinds
     );
 
@@ -109,13 +119,13 @@ fn assert_is_hta(own: &Devices, tables: &Value) {
     let mut kernels: BTreeMap<&str, (i64, i64, i64)> = BTreeMap::new();
     for row in each(tables, "kernels") {
         let [sum, most, least] = ["sum (us)", "max (us)", "min (us)"].map(|key| of_hta(row, key));
-        let own = kernels.entry(row["name"].as_str().expect("a name")).or_insert((0, 0, i64::MAX));
-        *own = (own.0 + sum, own.1.max(most), own.2.min(least));
+        let devices =
+            kernels.entry(row["name"].as_str().expect("a name")).or_insert((0, 0, i64::MAX));
+        *devices = (devices.0 + sum, devices.1.max(most), devices.2.min(least));
     }
-    let found = own
-        .kernels
-        .iter()
-        .map(|own| (&*own.name, (nanos(own.total), nanos(own.most), nanos(own.least))));
+    let found = devices.kernels.iter().map(|kernel| {
+        (&*kernel.name, (nanos(kernel.total), nanos(kernel.most), nanos(kernel.least)))
+    });
     assert_eq!(found.collect::<BTreeMap<_, _>>(), kernels);
 }
 

@@ -111,8 +111,8 @@ fn sums(events: &[Lasting], (from, to): (i64, i64), flat: bool) -> Sums {
         path.push((own.name, own.end > own.ts));
     }
     if flat {
-        sums.retain(|path, (own, total, _)| {
-            *own > 0 || (*own, *total) == (0, 0) && without_duration[&path[0]]
+        sums.retain(|path, (sum, total, _)| {
+            *sum > 0 || (*sum, *total) == (0, 0) && without_duration[&path[0]]
         });
     }
     sums
@@ -258,7 +258,7 @@ fn exact_calls_add_up() {
             let mut all: BTreeMap<(usize, Vec<String>), (i64, i64)> = BTreeMap::new();
             for part in &parts {
                 let rows = rows_of(part);
-                let own: i64 = rows.values().map(|(own, ..)| own).sum();
+                let own: i64 = rows.values().map(|(row, ..)| row).sum();
                 assert_eq!(own + nanos(part.table.own), to - from, "seed {seed}");
                 let of = |(path, (own, total, _))| ((part.threads[0], path), (own, total));
                 all.extend(rows.into_iter().map(of));

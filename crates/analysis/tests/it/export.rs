@@ -180,7 +180,7 @@ fn inferno_draws_folded_stacks() {
     };
     let mut wanted: Vec<String> = totals
         .iter()
-        .map(|(stack, own)| format!("{} ({} samples", stack[stack.len() - 1], grouped(*own)))
+        .map(|(stack, total)| format!("{} ({} samples", stack[stack.len() - 1], grouped(*total)))
         .collect();
     wanted.push(format!("all ({} samples", grouped(expected(&all, 99).values().sum())));
     let titles = picture.split("<title>").skip(1).filter_map(|rest| rest.split_once("</title>"));

@@ -108,12 +108,12 @@ impl Outcome {
         // a few of each file
         let mut first = String::new();
         let (mut file, mut count) = ("", 0);
-        for own in &self.examples {
-            let name = own.split(':').next().unwrap_or_default();
+        for example in &self.examples {
+            let name = example.split(':').next().unwrap_or_default();
             count = if name == file { count + 1 } else { 0 };
             file = name;
             if count < 4 {
-                first += &format!("{own}\n");
+                first += &format!("{example}\n");
             }
         }
         panic!("{:#?}\n{first}\n{}", self.wrong, explained());
@@ -140,7 +140,7 @@ fn thread_of(trace: &Trace, head: &Value) -> Option<usize> {
         value => value.to_string().into_bytes(),
     };
     let (pid, tid) = (written(&head["pid"]), written(&head["tid"]));
-    trace.threads.iter().position(|own| *own.pid == *pid && *own.tid == *tid)
+    trace.threads.iter().position(|thread| *thread.pid == *pid && *thread.tid == *tid)
 }
 
 fn table(view: &View<'_>, head: &Value) -> Option<Table> {
@@ -257,11 +257,11 @@ pub(crate) fn first_differences(
 }
 
 /// Whether cells are the same, up to the last digits of a time, which `json` reads for show only.
-fn is_same(own: &Value, other: &Value) -> bool {
+fn is_same(value: &Value, other: &Value) -> bool {
     let time = |bits: &str| u64::from_str_radix(bits, 16).map(f64::from_bits).ok();
-    match (own.as_str().filter(|own| own.len() == 16).and_then(time), other.as_f64()) {
-        (Some(own), Some(other)) => (own - other).abs() <= own.abs() * 1e-15,
-        _ => own == other,
+    match (value.as_str().filter(|value| value.len() == 16).and_then(time), other.as_f64()) {
+        (Some(value), Some(other)) => (value - other).abs() <= value.abs() * 1e-15,
+        _ => value == other,
     }
 }
 

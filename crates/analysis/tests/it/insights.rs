@@ -19,29 +19,29 @@ fn same(ours: &Value, theirs: &Value, what: &str) {
     }
 }
 
-fn row(own: &Request) -> Value {
+fn row(request: &Request) -> Value {
     json!([
-        own.start,
-        own.send,
-        own.first_byte,
-        own.finish,
-        own.end,
-        own.waiting,
-        own.server,
-        own.transfer,
-        own.body,
-        own.priority,
-        own.initial_priority,
-        own.render_blocking,
-        own.resource,
-        own.mime,
-        own.status,
-        own.protocol,
-        own.cache,
-        own.initiator,
-        own.frame,
-        own.url,
-        own.key
+        request.start,
+        request.send,
+        request.first_byte,
+        request.finish,
+        request.end,
+        request.waiting,
+        request.server,
+        request.transfer,
+        request.body,
+        request.priority,
+        request.initial_priority,
+        request.render_blocking,
+        request.resource,
+        request.mime,
+        request.status,
+        request.protocol,
+        request.cache,
+        request.initiator,
+        request.frame,
+        request.url,
+        request.key
     ])
 }
 
@@ -52,16 +52,16 @@ fn rows<'l>(lines: &'l [Value], table: &str) -> &'l [Value] {
     &rest[..rest.iter().take_while(|line| line.is_array()).count()]
 }
 
-fn check_interaction(own: &Interaction, theirs: &Value, what: &str) {
+fn check_interaction(interaction: &Interaction, theirs: &Value, what: &str) {
     let ours = json!([
-        own.dur,
-        own.ts,
-        own.kind,
-        own.id,
-        own.delay(),
-        own.handling(),
-        own.presentation(),
-        own.key
+        interaction.dur,
+        interaction.ts,
+        interaction.kind,
+        interaction.id,
+        interaction.delay(),
+        interaction.handling(),
+        interaction.presentation(),
+        interaction.key
     ]);
     for (at, key) in [
         "value_us",
@@ -80,23 +80,23 @@ fn check_interaction(own: &Interaction, theirs: &Value, what: &str) {
     }
 }
 
-fn check_set(own: &Visit, set: &Value, what: &str) -> u64 {
+fn check_set(visit: &Visit, set: &Value, what: &str) -> u64 {
     let mut compared = 0;
-    same(&json!(own.key), &set["navigation"]["key"], what);
-    if own.key.is_some() {
-        same(&json!(own.url), &set["url"], what);
+    same(&json!(visit.key), &set["navigation"]["key"], what);
+    if visit.key.is_some() {
+        same(&json!(visit.url), &set["url"], what);
     }
-    same(&json!(own.bounds.0), &set["bounds"]["from_us"], what);
-    same(&json!(own.bounds.1), &set["bounds"]["to_us"], what);
+    same(&json!(visit.bounds.0), &set["bounds"]["from_us"], what);
+    same(&json!(visit.bounds.1), &set["bounds"]["to_us"], what);
     let fcp = set["fcp"].get("value_us");
-    assert_eq!(own.fcp.is_ok(), fcp.is_some(), "{what}: {:?}", own.fcp);
-    if let (Ok(ours), Some(theirs)) = (own.fcp, fcp) {
+    assert_eq!(visit.fcp.is_ok(), fcp.is_some(), "{what}: {:?}", visit.fcp);
+    if let (Ok(ours), Some(theirs)) = (visit.fcp, fcp) {
         same(&json!(ours), theirs, what);
         compared += 1;
     }
     let lcp = &set["lcp"];
-    assert_eq!(own.lcp.is_ok(), lcp.get("value_ms").is_some(), "{what}: {:?}", own.lcp);
-    if let Ok(ours) = &own.lcp {
+    assert_eq!(visit.lcp.is_ok(), lcp.get("value_ms").is_some(), "{what}: {:?}", visit.lcp);
+    if let Ok(ours) = &visit.lcp {
         same(&json!(ours.time / 1000.0), &lcp["value_ms"], what);
         same(&json!(ours.key), &lcp["key"], what);
         same(&json!(ours.request), &lcp["request"], what);
@@ -105,22 +105,22 @@ fn check_set(own: &Visit, set: &Value, what: &str) -> u64 {
         if let Ok(ours) = &ours.parts {
             let part = |key: &str| parts[key].get("dur_us").cloned().unwrap_or(Value::Null);
             same(&json!(ours.first_byte), &part("ttfb"), what);
-            same(&json!(ours.load.map(|own| own.0)), &part("loadDelay"), what);
-            same(&json!(ours.load.map(|own| own.1)), &part("loadDuration"), what);
+            same(&json!(ours.load.map(|visit| visit.0)), &part("loadDelay"), what);
+            same(&json!(ours.load.map(|visit| visit.1)), &part("loadDuration"), what);
             same(&json!(ours.render), &part("renderDelay"), what);
             compared += 1;
         }
     }
     let inp = &set["inp"];
-    assert_eq!(own.inp.is_ok(), inp.get("longest").is_some(), "{what}: {:?}", own.inp);
-    if let Ok((longest, p98)) = &own.inp {
+    assert_eq!(visit.inp.is_ok(), inp.get("longest").is_some(), "{what}: {:?}", visit.inp);
+    if let Ok((longest, p98)) = &visit.inp {
         check_interaction(longest, &inp["longest"], what);
         check_interaction(p98, &inp["p98"], what);
         compared += 1;
     }
     let cls = &set["cls"];
-    same(&json!(own.cls()), &cls["value"], what);
-    if let Some(worst) = &own.shifts {
+    same(&json!(visit.cls()), &cls["value"], what);
+    if let Some(worst) = &visit.shifts {
         same(&json!(worst.ts), &cls["worst"]["ts_us"], what);
         same(&json!(worst.dur), &cls["worst"]["dur_us"], what);
         same(&json!(worst.count), &cls["worst"]["shifts"], what);
@@ -157,10 +157,10 @@ fn check_parties(own: &[Party], lines: &[Value], set: &Value, what: &str) -> u64
 pub(crate) fn check(report: &Report, lines: &[Value], name: &str) -> (u64, u64) {
     let theirs = rows(lines, "requests");
     assert_eq!(report.requests.len(), theirs.len(), "{name}");
-    for (own, theirs) in report.requests.iter().zip(theirs) {
-        let ours = row(own);
+    for (request, theirs) in report.requests.iter().zip(theirs) {
+        let ours = row(request);
         for at in 0..theirs.as_array().expect("a row").len() {
-            same(&ours[at], &theirs[at], &format!("{name} {} column {at}", own.url));
+            same(&ours[at], &theirs[at], &format!("{name} {} column {at}", request.url));
         }
     }
     let mut compared = 0;
@@ -169,9 +169,9 @@ pub(crate) fn check(report: &Report, lines: &[Value], name: &str) -> (u64, u64) 
         let key = set["navigation"]["key"].as_str();
         let own = visits.iter().find(|own| own.key.as_deref() == key);
         compared += check_set(own.expect("the navigation"), set, name);
-        let number = visits.iter().position(|own| own.key.as_deref() == key);
+        let number = visits.iter().position(|visit| visit.key.as_deref() == key);
         let parties = number.and_then(|at| report.parties.get(at));
-        compared += check_parties(parties.map_or(&[], |own| own), lines, set, name);
+        compared += check_parties(parties.map_or(&[], |party| party), lines, set, name);
     }
     (theirs.len() as u64, compared)
 }
@@ -236,7 +236,7 @@ fn requests_before_the_start_of_the_trace_are_told() {
     let ids = |window| {
         let threads = trace.choose(&ThreadChoice::default());
         let report = trace.report(&threads, &ReportRules { window, ..rules(ALL) }).expect("room");
-        report.requests.into_iter().map(|own| own.id).collect::<Vec<String>>()
+        report.requests.into_iter().map(|request| request.id).collect::<Vec<String>>()
     };
     assert_eq!(ids(None), ["before", "behind"]);
     assert_eq!(ids(Some(Window { from: 0.1, to: 1.005 })), ["behind"]);
@@ -249,24 +249,24 @@ pub(crate) fn check_reflows(report: &Report, lines: &[Value], name: &str) -> usi
     }
     let (all, functions) = (rows(lines, "forcedReflows"), rows(lines, "forcedReflowFunctions"));
     let none = Default::default();
-    let own = report.reflows.as_ref().unwrap_or(&none);
+    let reflows = report.reflows.as_ref().unwrap_or(&none);
     let micros = |ms: f64| (ms * 1000.0).round();
-    assert_eq!(own.count, all.len() as u64, "{name}");
+    assert_eq!(reflows.count, all.len() as u64, "{name}");
     let total: f64 = all.iter().filter_map(|row| row[2].as_f64()).sum();
-    assert_eq!(micros(own.total), total, "{name}");
+    assert_eq!(micros(reflows.total), total, "{name}");
     // of other frames, and outside the navigation, the table has none
-    if functions.iter().filter_map(|row| row[6].as_u64()).sum::<u64>() < own.count {
+    if functions.iter().filter_map(|row| row[6].as_u64()).sum::<u64>() < reflows.count {
         return 0;
     }
     let row = |row: &Value| json!([row[0], row[1], row[2], row[3], row[5], row[6]]);
     let mut theirs: Vec<Value> = functions.iter().map(row).collect();
     theirs.sort_by(|a, b| b[4].as_f64().partial_cmp(&a[4].as_f64()).expect("numbers"));
-    let row = |own: &Reflow| {
-        let place = &own.location;
+    let row = |reflow: &Reflow| {
+        let place = &reflow.location;
         let url = (!place.url.is_empty()).then_some(&place.url);
-        json!([own.function, url, place.line, place.column, micros(own.total), own.count])
+        json!([reflow.function, url, place.line, place.column, micros(reflow.total), reflow.count])
     };
-    let ours: Vec<Value> = own.functions.iter().map(row).collect();
+    let ours: Vec<Value> = reflows.functions.iter().map(row).collect();
     assert_eq!(ours.len(), theirs.len(), "{name}");
     for (ours, theirs) in ours.iter().zip(&theirs) {
         (0..6).for_each(|at| same(&ours[at], &theirs[at], name));
@@ -308,7 +308,7 @@ fn requests_and_pages_are_what_the_engine_makes_of_them_now() {
         check_reflows(&report, &lines, &name);
         figures += check(&report, &lines, &name).1;
         let sets = lines.iter().filter(|line| line["type"] == "set").count();
-        let told = report.visits.and_then(|own| own.ok()).map_or(0, |own| own.len());
+        let told = report.visits.and_then(|own| own.ok()).map_or(0, |visit| visit.len());
         assert!(sets <= told, "{name}: {sets} {told}");
         pages += 1;
     }

@@ -56,7 +56,9 @@ fn calls_that_are_known_are_those_that_a_scan_finds() {
             let to = OutputConfig::writer(Arc::clone(&bytes));
             let sources = [&[of()][..], calls].concat();
             let report = merge(&sources, &to, &config).expect("they merge").run;
-            let of_input = |own: &InputReport| (own.events, own.bytes, own.span);
+            let of_input = |input_report: &InputReport| {
+                (input_report.events, input_report.bytes, input_report.span)
+            };
             let inputs: Vec<_> = report.inputs.iter().map(of_input).collect();
             let bytes = bytes.lock().expect("nothing panicked");
             (inputs, format!("{:?}", report.warnings), bytes.clone())

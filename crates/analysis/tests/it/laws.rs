@@ -207,7 +207,9 @@ fn inputs_are_read_once_for_calls_and_a_merge() {
             config.limits.shares = Some(Shares { index: 2000, ..config.limits.shares() });
         }
         let written = |report: MergeReport, bytes: Arc<Mutex<Vec<u8>>>| {
-            let of_input = |own: &InputReport| (own.name.clone(), own.events, own.span);
+            let of_input = |input_report: &InputReport| {
+                (input_report.name.clone(), input_report.events, input_report.span)
+            };
             let inputs: Vec<_> = report.run.inputs.iter().map(of_input).collect();
             (inputs, bytes.lock().expect("nothing panicked").clone())
         };

@@ -65,8 +65,8 @@ fn golden<'g>(table: &'g str, bundler: &str) -> HashMap<(String, String), Expect
         let is_whole = (line, column, name) == ("0", "0", "");
         let truth = (truth != "-").then_some(truth);
         let key = (name.to_owned(), format!(":{line}:{column}"));
-        let own = Expected { url, is_whole, name, origin, truth };
-        assert!(is_whole || all.insert(key, own).is_none(), "one function a place");
+        let expected = Expected { url, is_whole, name, origin, truth };
+        assert!(is_whole || all.insert(key, expected).is_none(), "one function a place");
     }
     all
 }

@@ -59,7 +59,7 @@ fn requests_stand_where_the_first_of_their_events_does() {
         of("ResourceReceivedData", 50, "first"),
         call(60, 5, "http://a.test/x.js"),
     ]);
-    let ids: Vec<&str> = report.requests.iter().map(|own| &*own.id).collect();
+    let ids: Vec<&str> = report.requests.iter().map(|request| &*request.id).collect();
     assert_eq!(ids, ["late", "first"]);
 }
 
@@ -72,7 +72,7 @@ fn a_navigation_without_an_id_says_whose_the_page_is() {
         let last = call(2_000_000, 50, url);
         let report = told(&[main_thread(), started(10), old, new, navigation(ts, data), last]);
         assert_eq!(report.parties.len(), 1);
-        let own = report.parties[0].iter().filter(|own| own.is_first);
+        let own = report.parties[0].iter().filter(|party| party.is_first);
         own.map(|own| own.name.clone()).collect::<Vec<String>>()
     };
     assert_eq!(first(true, 100), ["new.test"]);
@@ -141,7 +141,7 @@ fn calls_that_end_behind_what_they_begin_in_take_its_time_and_are_of_nobody() {
     let calls = [call(100, 300, own), call(300, 200, other), call(600, 50, other)];
     let [a, b, c] = calls;
     let report = told(&[main_thread(), started(10), a, b, c]);
-    let own = report.parties[0].iter().map(|own| (&*own.name, own.own));
+    let own = report.parties[0].iter().map(|party| (&*party.name, party.own));
     // of the first 300 µs the second takes its own 200, which count for none
     let close = |ms: f64| (ms * 1000.0).round();
     let own: Vec<(&str, f64)> = own.map(|(name, ms)| (name, close(ms))).collect();

@@ -111,7 +111,7 @@ fn play(trace: &[u8]) -> Played {
         }
         for samples in bytes(&packet, 54) {
             let samples = fields(samples);
-            let all = |field| samples.iter().filter(move |(own, _)| *own == field);
+            let all = |field| samples.iter().filter(move |(sample, _)| *sample == field);
             for ((_, stack), (_, delta)) in all(1).zip(all(2)) {
                 let (Field::Number(stack), Field::Number(delta)) = (stack, delta) else {
                     panic!("numbers")
@@ -293,7 +293,9 @@ fn every_kind_of_event_has_its_place() {
     assert_eq!((load.1, load.2, old.1, old.2), (20_000, 4_000, 21_000, 2_000));
     assert_eq!(played.tracks[&load.0].0, "load");
     assert_eq!(played.processes[&played.tracks[&load.0].1], "main \"p\"");
-    let of = |name: &str| played.instants.iter().find(|own| own.1 == name).expect("an instant").0;
+    let of = |name: &str| {
+        played.instants.iter().find(|instant| instant.1 == name).expect("an instant").0
+    };
     assert_eq!((of("r"), of("half")), (main, load.0));
     assert!(played.processes.contains_key(&of("p")) && played.tracks[&of("i")].1 == 0);
     let counters: Vec<_> =
@@ -338,7 +340,10 @@ fn samples_have_their_stacks_and_times() {
 #[test]
 fn thread_0_is_the_main_one() {
     let (played, _) = of_text(r#"[{"ph":"X","name":"a","pid":7,"tid":0,"ts":5,"dur":2}]"#);
-    assert_eq!(played.threads.values().map(|own| (own.0, own.1)).collect::<Vec<_>>(), [(7, 7)]);
+    assert_eq!(
+        played.threads.values().map(|thread| (thread.0, thread.1)).collect::<Vec<_>>(),
+        [(7, 7)]
+    );
 }
 
 #[test]
@@ -356,7 +361,7 @@ fn what_crosses_an_open_begin_has_a_track_of_its_own() {
         r#"[{"ph":"B","name":"b","pid":1,"tid":1,"ts":1},{"ph":"X","name":"x","pid":1,"tid":1,"ts":2,"dur":9},{"ph":"E","name":"b","pid":1,"tid":1,"ts":5}]"#,
     );
     assert_eq!(told.cut, 0);
-    assert_eq!(played.slices.iter().map(|own| own.3).collect::<Vec<_>>(), [4_000, 9_000]);
+    assert_eq!(played.slices.iter().map(|slice| slice.3).collect::<Vec<_>>(), [4_000, 9_000]);
 }
 
 #[test]
@@ -365,7 +370,7 @@ fn what_begins_with_another_is_cut_where_that_ends() {
         r#"[{"ph":"X","name":"x","pid":1,"tid":1,"ts":2,"dur":3},{"ph":"B","name":"b","pid":1,"tid":1,"ts":2},{"ph":"E","name":"b","pid":1,"tid":1,"ts":9}]"#,
     );
     assert_eq!(told.cut, 1);
-    assert_eq!(played.slices.iter().map(|own| own.3).collect::<Vec<_>>(), [3_000, 3_000]);
+    assert_eq!(played.slices.iter().map(|slice| slice.3).collect::<Vec<_>>(), [3_000, 3_000]);
 }
 
 /// Names without end do not stay in memory: what the reader knows is forgotten, and told again.
@@ -427,8 +432,9 @@ fn real_traces_have_all_their_slices() {
         );
         assert!(expected.len() >= least, "{names:?}: {}", expected.len());
         let threads = &played.threads;
-        let of_threads =
-            |(track, name, start, dur)| threads.get(&track).map(|own| (own.1, name, start, dur));
+        let of_threads = |(track, name, start, dur)| {
+            threads.get(&track).map(|thread| (thread.1, name, start, dur))
+        };
         let mut read: Vec<_> = played.slices.into_iter().filter_map(of_threads).collect();
         expected.sort();
         read.sort();

@@ -88,9 +88,9 @@ fn a_trace_lasts_as_long_in_trees_as_info_says() {
         assert_eq!(trace.bounds.1 - trace.bounds.0, lasts as f64 / 1000.0, "{first}");
         let parts = trace.parts(&[0], &query(Shape::CallTree, Entries::Visible, Vec::new()));
         let busy = parts.expect("room")[0].busy();
-        let threads = told.processes.iter().flat_map(|own| &own.threads);
+        let threads = told.processes.iter().flat_map(|process| &process.threads);
         let of_info: BTreeMap<&str, u64> =
-            threads.map(|own| (&*own.tid, own.usage.self_ns)).collect();
+            threads.map(|thread| (&*thread.tid, thread.usage.self_ns)).collect();
         assert_eq!(nanos(busy) as u64, of_info["1"], "{first}");
     }
 }

@@ -151,7 +151,7 @@ fn ours(file: &str) -> Vec<&'static str> {
     let config = Config::new(1, 64 << 20, std::env::temp_dir());
     match Trace::read(&[Source::Path(file.into())], ReadRules::default(), &config) {
         Ok(trace) => {
-            let own = trace.refusals.iter().filter(|own| !IN_THE_PANEL.contains(own));
+            let own = trace.refusals.iter().filter(|refusal| !IN_THE_PANEL.contains(refusal));
             own.map(|own| own.name()).collect()
         }
         Err(_) => vec!["unreadable"],
@@ -235,7 +235,7 @@ fn what_the_engine_refuses_is_told_and_nothing_else() {
         for name in &names {
             for args in &args {
                 // a URL that is no text is none of any program
-                let is_odd = args.as_ref().is_some_and(|own| own["data"]["url"] == 5);
+                let is_odd = args.as_ref().is_some_and(|arg| arg["data"]["url"] == 5);
                 if is_odd && name != "ResourceSendRequest" {
                     continue;
                 }
@@ -270,7 +270,7 @@ fn gzip_of_several_members_is_told() {
         let config = Config::new(1, 64 << 20, std::env::temp_dir());
         let source = Source::bytes("a.json.gz".to_owned(), bytes);
         let trace = Trace::read(&[source], ReadRules::default(), &config).expect("a trace");
-        let told = trace.refusals.iter().map(|own| own.name());
+        let told = trace.refusals.iter().map(|refusal| refusal.name());
         assert_eq!(told.collect::<Vec<_>>(), Vec::from_iter(expected));
     }
 }

@@ -77,15 +77,15 @@ fn long_tasks_are_those_of_devtools() {
             .collect();
         assert_eq!(expected.len(), count, "{name}");
         let tasks = report(&read(&input_of(&name), 256 << 20)).tasks.unwrap_or_default();
-        let of = |own: &tracemill_analysis::Stretch| {
-            (own.key.clone().unwrap_or_default(), own.ts.to_bits(), own.dur.to_bits())
+        let of = |stretch: &tracemill_analysis::Stretch| {
+            (stretch.key.clone().unwrap_or_default(), stretch.ts.to_bits(), stretch.dur.to_bits())
         };
         let mut found: Vec<_> = tasks.longest.iter().map(of).collect();
         expected.sort();
         found.sort();
         assert_eq!(found, expected, "{name}");
         assert_eq!(tasks.count as usize, count, "{name}");
-        let beyond: f64 = tasks.longest.iter().map(|own| own.dur / 1000.0 - 50.0).sum();
+        let beyond: f64 = tasks.longest.iter().map(|task| task.dur / 1000.0 - 50.0).sum();
         assert!(close(tasks.blocking, beyond), "{name}");
         compared += count;
     }
@@ -113,7 +113,7 @@ fn rows_are_those_of_top_and_tree() {
         assert_eq!(hot.busy().to_bits(), top.busy().to_bits(), "{name}");
 
         for part in tables(Shape::BottomUp { levels: 1 }, Per::Thread, Vec::new()) {
-            let own = report.threads.iter().find(|own| own.thread == part.threads[0]);
+            let own = report.threads.iter().find(|thread| thread.thread == part.threads[0]);
             let own = own.expect("each thread");
             let is_idle = |label: Option<&str>| label == Some("(idle)");
             // DevTools lets calls of a CPU profile stand below (idle), which takes time from it that it has not
@@ -137,15 +137,15 @@ fn rows_are_those_of_top_and_tree() {
             let path = part.table.heaviest(None);
             assert_eq!(heaviest, &path, "{name}");
         }
-        let stretches = report.tasks.iter().flat_map(|own| &own.longest);
-        for own in stretches.chain(report.blocks.iter().flat_map(|own| &own.longest)) {
-            let own_query = query(Shape::CallTree, Per::Thread, vec![own.window]);
-            let part = trace.parts(&[own.thread], &own_query).expect("room").remove(0);
+        let stretches = report.tasks.iter().flat_map(|task| &task.longest);
+        for stretch in stretches.chain(report.blocks.iter().flat_map(|block| &block.longest)) {
+            let own_query = query(Shape::CallTree, Per::Thread, vec![stretch.window]);
+            let part = trace.parts(&[stretch.thread], &own_query).expect("room").remove(0);
             let mut selves: Vec<f64> = part.table.rows.iter().map(|row| row.own).collect();
             selves.sort_by(|a, b| b.total_cmp(a));
             selves.retain(|ms| *ms > 0.0);
-            assert_eq!(own.paths.len(), selves.len().min(3), "{name}");
-            for (path, ms) in own.paths.iter().zip(selves) {
+            assert_eq!(stretch.paths.len(), selves.len().min(3), "{name}");
+            for (path, ms) in stretch.paths.iter().zip(selves) {
                 assert!(close(path.own(), ms), "{name}: {} {ms}", path.own());
                 assert!(path.rows.iter().map(|row| row.depth).eq(0..path.rows.len() as u32));
             }
@@ -209,7 +209,7 @@ fn single_events_and_counters_are_those_of_a_naive_count() {
             }
         }
         let mut counters: BTreeMap<(String, String), (u64, f64)> = BTreeMap::new();
-        for own in events.iter().filter(|own| own["ph"] == "C") {
+        for own in events.iter().filter(|event| event["ph"] == "C") {
             for (key, value) in own["args"].as_object().into_iter().flatten() {
                 let Some(number) = value.as_f64().or_else(|| value.as_str()?.parse().ok()) else {
                     continue;
@@ -279,7 +279,7 @@ fn blocks_are_what_lies_between_idle_samples() {
         let blocks = report.blocks.expect("a profile");
         assert_eq!(report.producer, Producer::CpuProfile);
         let mut found: Vec<(f64, f64)> =
-            blocks.longest.iter().map(|own| (own.window.from, own.window.to)).collect();
+            blocks.longest.iter().map(|block| (block.window.from, block.window.to)).collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         let near = |ms: f64, us: i64| (ms * 1000.0 - us as f64).abs() <= 1e-3;
         let same = found.len() == expected.len()
@@ -292,7 +292,7 @@ fn blocks_are_what_lies_between_idle_samples() {
         seen += expected.len();
         let behind = [(last, true)];
         let steps = samples.iter().zip(samples[1..].iter().chain(&behind));
-        let busy: i64 = steps.filter(|(own, _)| !own.1).map(|(own, next)| next.0 - own.0).sum();
+        let busy: i64 = steps.filter(|(own, _)| !own.1).map(|(step, next)| next.0 - step.0).sum();
         let found = report.threads[0].busy;
         assert!((found * 1000.0 - busy as f64).abs() < 0.1, "seed {seed}: {found} {busy}");
     }
@@ -312,7 +312,7 @@ fn reports_do_not_depend_on_memory_or_rows() {
         let threads = trace.choose(&ThreadChoice::default());
         let (few, all) = (trace.report(&threads, &rules(2)).expect("room"), report(&trace));
         let longest = |own: &Report| -> Vec<f64> {
-            own.tasks.iter().flat_map(|own| &own.longest).map(|own| own.dur).take(2).collect()
+            own.tasks.iter().flat_map(|own| &own.longest).map(|task| task.dur).take(2).collect()
         };
         assert_eq!(longest(&few), longest(&all), "{}", path.display());
         assert_eq!(few.hot.map(|own| own.table), all.hot.map(|own| own.table));
@@ -401,9 +401,9 @@ fn builds_are_those_of_a_naive_count() {
         let events = value["traceEvents"].as_array().expect("events").iter();
         let mut all: Vec<_> = events
             .filter(|own| own["cat"] == cat)
-            .map(|own| {
-                let number = |key: &str| own[key].as_f64().unwrap_or(0.0);
-                (number("ts"), number("dur"), own["name"].as_str().expect("a name").to_owned())
+            .map(|event| {
+                let number = |key: &str| event[key].as_f64().unwrap_or(0.0);
+                (number("ts"), number("dur"), event["name"].as_str().expect("a name").to_owned())
             })
             .collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -430,7 +430,7 @@ fn builds_are_those_of_a_naive_count() {
     assert!(close(build.actions_ms, all));
     actions.sort_by(|a, b| b.1.total_cmp(&a.1));
     let slowest: Vec<f64> = build.slowest.iter().map(|own| own.dur).collect();
-    assert_eq!(slowest, actions.iter().map(|own| own.1).collect::<Vec<_>>());
+    assert_eq!(slowest, actions.iter().map(|action| action.1).collect::<Vec<_>>());
 }
 
 /// A layout whose event has no stack is forced by the function of the samples around it, also where one function is that of several nodes.
@@ -467,7 +467,8 @@ fn layouts_without_a_stack_are_forced_by_the_function_around_them() {
     let path = folder.path().join("t.json");
     std::fs::write(&path, text).expect("room");
     let reflows = report(&read(&path, 64 << 20)).reflows.expect("layouts");
-    let functions: Vec<_> = reflows.functions.iter().map(|own| own.function.as_deref()).collect();
+    let functions: Vec<_> =
+        reflows.functions.iter().map(|function| function.function.as_deref()).collect();
     assert_eq!((reflows.count, functions), (1, vec![Some("forces")]));
     assert_eq!(reflows.functions[0].location.url, "https://a.test/forces.js");
 }

@@ -99,8 +99,9 @@ fn change(rng: &mut Rng, events: &mut Vec<Value>) {
             let Some(of) = object(rng, event) else { return };
             let Some(key) = member(rng, of) else { return };
             let all = [json!(0), json!(1), json!(7.25), json!("x"), json!(true)];
-            let of_kind =
-                |own: &&Value| std::mem::discriminant(*own) == std::mem::discriminant(&of[&key]);
+            let of_kind = |value: &&Value| {
+                std::mem::discriminant(*value) == std::mem::discriminant(&of[&key])
+            };
             let all: Vec<&Value> = all.iter().filter(of_kind).collect();
             if !all.is_empty() {
                 of[&key] = all[rng.index(all.len())].clone();
@@ -129,7 +130,7 @@ fn soften(rng: &mut Rng, events: &mut Vec<Value>) {
     let is_navigation =
         |own: &&Value| own["name"] == "navigationStart" && own["args"]["frame"].is_string();
     let Some(navigation) = events.iter().find(is_navigation).cloned() else { return };
-    let time = |own: &Value| own["ts"].as_i64().unwrap_or(1);
+    let time = |value: &Value| value["ts"].as_i64().unwrap_or(1);
     let last = events.iter().map(time).max().unwrap_or(1);
     let first = time(&navigation);
     for _ in 0..rng.range(1, 3) {
@@ -215,7 +216,7 @@ fn variant(rng: &mut Rng, source: &Value, is_alone: bool) -> String {
     }
     // of what is not in order of time the engine tells forced layouts in the order of the file, we in that of time
     if is_alone {
-        let time = |own: &Value| own["ts"].as_f64().unwrap_or(0.0);
+        let time = |value: &Value| value["ts"].as_f64().unwrap_or(0.0);
         events.sort_by(|a, b| time(a).total_cmp(&time(b)));
     }
     trace.to_string()

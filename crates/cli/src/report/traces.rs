@@ -37,17 +37,17 @@ fn merged<'r>(report: &'r MergeReport, output: Option<&OutputConfig>, run: &Run<
 /// What the reports of all verbs that write traces begin with.
 fn of_run<'r, const N: usize>(
     verb: &str,
-    own: &'r RunReport,
+    run_report: &'r RunReport,
     run: &Run<'_>,
     decisions: [(&'static str, Value); N],
 ) -> Object<'r> {
-    let spooled = ("spooled_bytes", json!(own.spooled_bytes));
+    let spooled = ("spooled_bytes", json!(run_report.spooled_bytes));
     let decisions = decisions.into_iter().chain([spooled]);
-    let mut all = base(verb, &own.inputs, own.lost(), run, decisions);
-    all.set("annotations", json!(own.annotations));
-    all.set("keys_lost", json!(own.keys_lost));
-    all.set("warnings", json!(remedies::warnings(&own.warnings)));
-    all.set("viewer", json!(own.viewer));
+    let mut all = base(verb, &run_report.inputs, run_report.lost(), run, decisions);
+    all.set("annotations", json!(run_report.annotations));
+    all.set("keys_lost", json!(run_report.keys_lost));
+    all.set("warnings", json!(remedies::warnings(&run_report.warnings)));
+    all.set("viewer", json!(run_report.viewer));
     all
 }
 

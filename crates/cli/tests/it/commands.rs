@@ -137,9 +137,9 @@ fn commands_of_many_inputs_share_their_names() {
     let folder = Folder::new();
     let profiles = std::fs::read_dir(testdata().join("node-cpu-prof")).expect("a folder");
     let mut names: Vec<String> = Vec::new();
-    for (at, own) in profiles.enumerate() {
+    for (at, profile) in profiles.enumerate() {
         let name = format!("a profile with blanks {at}.cpuprofile");
-        std::fs::copy(own.expect("an entry").path(), folder.path(&name)).expect("a copy");
+        std::fs::copy(profile.expect("an entry").path(), folder.path(&name)).expect("a copy");
         names.push(format!("'{name}'"));
     }
     let inputs = names.join(" ");
@@ -169,7 +169,7 @@ fn keys_of_reports_are_taken_by_verbs() {
     let log = folder.run("tree --log --json --times exact -n 400 t.json.gz").ends(0).stdout;
     let log: Value = serde_json::from_str(&log).expect("JSON");
     let columns = log["columns"].as_array().expect("columns");
-    let at = |name: &str| columns.iter().position(|own| own == name).expect("a column");
+    let at = |name: &str| columns.iter().position(|column| column == name).expect("a column");
     let info = folder.run("info --json t.json.gz").ends(0).stdout;
     let info: Value = serde_json::from_str(&info).expect("JSON");
     let start = info["time"]["start_ns"].as_i64().expect("a time");
@@ -229,7 +229,7 @@ fn both_names_of_an_event_are_one() {
     let folder = Folder::new().with("t.json.gz", std::fs::read(path).expect("a trace"));
     let pairs =
         [("FunctionCall", "Function call"), ("RunTask", "Task"), ("TimerFire", "Timer fired")];
-    for (own, title) in pairs {
+    for (pair, title) in pairs {
         for words in [
             "top --csv --all-events --focus '^NAME$'",
             "top --csv --all-events --ignore '^NAME$'",
@@ -248,7 +248,7 @@ fn both_names_of_an_event_are_one() {
         ] {
             // tasks have no rows of their own, as in DevTools
             let is_of_rows =
-                ["--text", "--heaviest", "--peek"].iter().any(|own| words.contains(own));
+                ["--text", "--heaviest", "--peek"].iter().any(|pair| words.contains(pair));
             if is_of_rows && title == "Task" {
                 continue;
             }
@@ -265,9 +265,9 @@ fn both_names_of_an_event_are_one() {
                 );
                 String::from_utf8_lossy(&output.stdout).into_owned()
             };
-            let [one, other] = [own, title].map(run);
-            assert!(one.len() > 100, "{words} {own}: {one}");
-            assert_eq!(one, other, "{words} {own}");
+            let [one, other] = [pair, title].map(run);
+            assert!(one.len() > 100, "{words} {pair}: {one}");
+            assert_eq!(one, other, "{words} {pair}");
         }
     }
     let near = [

@@ -53,7 +53,7 @@ fn times_are_those_that_were_asked_for() {
     for words in ["a.json b.json", "--from 20ms --to 90ms a.json b.json", "--focus b a.json b.json"]
     {
         let (usual, exact) = (json(words), json(&format!("--times exact {words}")));
-        let rows = |own: &Value| own["rows"].as_array().expect("rows").clone();
+        let rows = |value: &Value| value["rows"].as_array().expect("rows").clone();
         let (usual, exact) = (rows(&usual), rows(&exact));
         assert!(!usual.is_empty() && usual.len() == exact.len(), "{words}");
         for (one, other) in usual.iter().zip(&exact) {
@@ -191,8 +191,8 @@ fn stored_tables_stand_for_traces() {
             all.map(|own| format!("{:.6}", own.as_f64().expect("a number"))).collect::<Vec<_>>()
         };
         assert_eq!(near(&one["busy_ms"]), near(&two["busy_ms"]), "{verb}");
-        let sums = |own: &Value| {
-            let rows = own["rows"].as_array().expect("rows").clone();
+        let sums = |value: &Value| {
+            let rows = value["rows"].as_array().expect("rows").clone();
             let mut all: Vec<String> = rows
                 .iter()
                 .map(|row| {

@@ -185,11 +185,11 @@ fn quirk(line: &str) -> Result<(), String> {
 fn files_and_addresses_are_known_where_verbs_are_expected() {
     let folder = Folder::new().with("a.json", trace([2, 1])).with("b.json", trace([3]));
     for words in ["a.json", "a.json b.json", "a.json --json"] {
-        let own = folder.run(words).ends(0);
+        let ends = folder.run(words).ends(0);
         let whole = folder.run(&format!("info {words}")).ends(0);
         let plain =
             |text: &str| text.lines().filter(|line| !line.contains("seconds")).collect::<String>();
-        assert_eq!(plain(&own.stdout), plain(&whole.stdout), "{words}");
+        assert_eq!(plain(&ends.stdout), plain(&whole.stdout), "{words}");
     }
     let run = folder.run("c.json").ends(2);
     assert!(run.stderr.contains("no verb and no file is called so"), "{}", run.stderr);

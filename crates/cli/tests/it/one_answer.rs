@@ -55,7 +55,7 @@ fn ids_are_what_they_are_in_the_trace() {
     let mut found = BTreeSet::new();
     for section in report["sections"].as_array().expect("sections") {
         let columns = section["columns"].as_array().expect("columns").iter();
-        for at in columns.enumerate().filter(|(_, own)| *own == "pid" || *own == "tid") {
+        for at in columns.enumerate().filter(|(_, column)| *column == "pid" || *column == "tid") {
             let rows = section["rows"].as_array().expect("rows").iter();
             found.extend(rows.map(|row| row[at.0].to_string()));
         }

@@ -105,7 +105,8 @@ fn reports_tell_of_third_parties() {
     let json = folder.run("report page.json --json --entities entities.json").ends(0).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let sections = json["sections"].as_array().expect("sections");
-    let own = sections.iter().find(|own| own["id"] == "third-parties").expect("the section");
+    let own =
+        sections.iter().find(|section| section["id"] == "third-parties").expect("the section");
     assert_eq!(own["figures"]["third_parties"], 2);
     assert_eq!(own["figures"]["third_ms"], 6.0);
     assert_eq!(own["figures"]["third_bytes"], 512.0);

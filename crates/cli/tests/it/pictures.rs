@@ -167,7 +167,7 @@ fn differences_have_colours_and_nothing_disappears() {
         })
         .collect();
     let of = |name: &str| {
-        classes.iter().filter(|own| own.0 == name).map(|own| &*own.1).collect::<Vec<_>>()
+        classes.iter().filter(|own| own.0 == name).map(|class| &*class.1).collect::<Vec<_>>()
     };
     assert_eq!(of("c"), ["new"]);
     assert_eq!(of("b"), ["p3", "p3", "gone"]);

@@ -56,7 +56,7 @@ fn samples(profile: &Value) -> (Vec<Vec<String>>, Vec<i64>) {
     };
     let ids = profile["samples"].as_array().expect("samples");
     let steps = profile["timeDeltas"].as_array().expect("steps");
-    (ids.iter().map(stack).collect(), steps.iter().map(|own| own.as_i64().expect("µs")).collect())
+    (ids.iter().map(stack).collect(), steps.iter().map(|step| step.as_i64().expect("µs")).collect())
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn each_row_names_a_command_that_runs_and_says_something() {
 fn numbers(value: &Value, at: &str, all: &mut Vec<(String, Value)>) {
     match value {
         Value::Object(members) => {
-            members.iter().for_each(|(key, own)| numbers(own, &format!("{at}.{key}"), all));
+            members.iter().for_each(|(key, member)| numbers(member, &format!("{at}.{key}"), all));
         }
         Value::Array(own) => {
             (0..).zip(own).for_each(|(n, own): (u32, _)| numbers(own, &format!("{at}.{n}"), all));
@@ -180,9 +180,9 @@ fn exact_times_tell_what_doubles_do_not() {
     let hot = |words: &str| {
         let report = json(&folder, &format!("{words} t.json"));
         let sections = report["sections"].as_array().expect("sections").clone();
-        let own = sections.into_iter().find(|own| own["id"] == "hot").expect("functions");
+        let own = sections.into_iter().find(|section| section["id"] == "hot").expect("functions");
         let columns = own["columns"].as_array().expect("columns");
-        let at = columns.iter().position(|own| own == "self_ms").expect("a column");
+        let at = columns.iter().position(|column| column == "self_ms").expect("a column");
         (own["rows"][0][at].as_f64(), commands(&report))
     };
     let (exact, commands) = hot("--times exact");
@@ -197,7 +197,7 @@ fn exact_times_tell_what_doubles_do_not() {
         folder.run(command.strip_prefix("tracemill ").expect("our command")).ends(0);
     }
     let said = folder.run("report --times exact t.json").ends(0).stdout;
-    assert!(said.lines().next().is_some_and(|own| own.ends_with("exact times")), "{said}");
+    assert!(said.lines().next().is_some_and(|line| line.ends_with("exact times")), "{said}");
     let refused = ["leave out --times exact"];
     folder.run("report --like panel --times exact t.json").ends(2).says(&refused);
 }

@@ -148,8 +148,8 @@ pub(crate) fn wait(
 fn heap_kib(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    let own = binary().file_name().and_then(|name| name.to_str());
-    field("Name:").filter(|&name| Some(name) == own)?;
+    let file_name = binary().file_name().and_then(|name| name.to_str());
+    field("Name:").filter(|&name| Some(name) == file_name)?;
     anonymous_kib(&status)
 }
 

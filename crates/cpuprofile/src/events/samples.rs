@@ -55,8 +55,8 @@ impl Events {
                     self.last = self.last.max(self.time);
                     batch.nodes.push(node);
                     batch.deltas.push(steps[i].saturating_add(std::mem::take(&mut self.carried)));
-                    for (list, own) in batch.positions.iter_mut().zip(&positions) {
-                        list.push(own.get(i).copied().unwrap_or(0));
+                    for (list, position) in batch.positions.iter_mut().zip(&positions) {
+                        list.push(position.get(i).copied().unwrap_or(0));
                     }
                 }
                 None => {

@@ -133,17 +133,19 @@ mod tests {
             let (mut all, mut finer, mut flaws) = (Chunk::default(), Vec::new(), 0);
             let mut rest = [&list[..]; 2];
             loop {
-                let mut own = Chunk::default();
-                let used = [own.read_samples(rest[0], 0, most), own.read_deltas(rest[1], 0, most)];
+                let mut chunk = Chunk::default();
+                let used =
+                    [chunk.read_samples(rest[0], 0, most), chunk.read_deltas(rest[1], 0, most)];
                 rest = std::array::from_fn(|at| &rest[at][used[at]..]);
-                if own.samples.is_empty() && own.deltas.is_empty() {
+                if chunk.samples.is_empty() && chunk.deltas.is_empty() {
                     return (all.samples, all.deltas, finer, flaws);
                 }
-                assert!(own.samples.len().max(own.deltas.len()) <= most);
-                finer.extend(own.finer.iter().map(|&(at, of)| (all.deltas.len() as u32 + at, of)));
-                all.samples.extend(own.samples);
-                all.deltas.extend(own.deltas);
-                flaws += own.flaws.iter().map(|(_, own)| own.count).sum::<u64>();
+                assert!(chunk.samples.len().max(chunk.deltas.len()) <= most);
+                finer
+                    .extend(chunk.finer.iter().map(|&(at, of)| (all.deltas.len() as u32 + at, of)));
+                all.samples.extend(chunk.samples);
+                all.deltas.extend(chunk.deltas);
+                flaws += chunk.flaws.iter().map(|(_, flaw)| flaw.count).sum::<u64>();
             }
         };
         let whole = read(usize::MAX);

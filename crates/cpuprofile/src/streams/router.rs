@@ -233,9 +233,9 @@ impl Router {
 
     /// Adds a chunk to a stream.
     fn add(&mut self, at: usize, entry: Entry, sums: Sums) {
-        let own = &mut self.found[at].2;
-        own.chunks.push(entry);
-        own.sums += sums;
+        let found = &mut self.found[at].2;
+        found.chunks.push(entry);
+        found.sums += sums;
     }
 
     /// Keeps a copy of what was decoded last, if it can be kept.

@@ -79,9 +79,9 @@ impl Iterator for Walk<'_> {
         let sample = self.steps.next()?;
         self.time = self.time.saturating_add(sample.delta);
         let mut positions = [0; 2];
-        for (own, samples) in positions.iter_mut().zip(&mut self.positions) {
+        for (position, samples) in positions.iter_mut().zip(&mut self.positions) {
             if let Some(samples) = samples {
-                *own = samples.next().map_or(0, |sample| sample.position);
+                *position = samples.next().map_or(0, |sample| sample.position);
             }
         }
         Some((sample.node, self.time, positions))
@@ -392,7 +392,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
             None => self.whole.bounds.end,
         };
         match self.group.own_start() {
-            Some(own) => own.saturating_add(end.saturating_sub(self.whole.start)),
+            Some(group) => group.saturating_add(end.saturating_sub(self.whole.start)),
             None => end,
         }
     }

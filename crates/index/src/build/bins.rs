@@ -54,7 +54,7 @@ impl Bin {
             return;
         }
         self.busy = self.busy.saturating_add(other.busy);
-        let is_longer = |own: &Bin| (own.longest, !own.place);
+        let is_longer = |bin: &Bin| (bin.longest, !bin.place);
         if is_longer(other) > is_longer(self) {
             (self.longest, self.place, self.name) = (other.longest, other.place, other.name);
         }

@@ -127,22 +127,22 @@ impl PartDrawn {
         let mut seen = seen.count(lasting.times);
         let mut process = |pid| seen.process(pid);
         let of_threads: Vec<usize> =
-            threads.entries().map(|own| process(ids_of_key(own.key).0)).collect();
+            threads.entries().map(|entry| process(ids_of_key(entry.key).0)).collect();
         let of_others: Vec<usize> =
-            self.labels.lanes.all().iter().map(|own| process(&own.pid)).collect();
+            self.labels.lanes.all().iter().map(|label| process(&label.pid)).collect();
         self.bins.each(|lane, stretch, events| {
             let of = if lane & OTHER == 0 { &of_threads } else { &of_others };
             let process = of.get((lane & !OTHER) as usize).copied().unwrap_or_default();
             seen.add(process, stretch, events);
         });
         // ends come later
-        let begins = |own: &&LastingEvent| {
-            own.part.step == PairStep::Begin
-                && !matches!(own.part.kind, PairKind::Flow | PairKind::Counter)
+        let begins = |lasting_event: &&LastingEvent| {
+            lasting_event.part.step == PairStep::Begin
+                && !matches!(lasting_event.part.kind, PairKind::Flow | PairKind::Counter)
         };
-        for own in lasting.parts.iter().filter(begins) {
-            let process = of_threads.get(own.thread as usize).copied().unwrap_or_default();
-            seen.add(process, (own.part.entry.time, 0), 1);
+        for part in lasting.parts.iter().filter(begins) {
+            let process = of_threads.get(part.thread as usize).copied().unwrap_or_default();
+            seen.add(process, (part.part.entry.time, 0), 1);
         }
     }
 
@@ -220,7 +220,7 @@ impl AllDrawn {
             0 => rows.get(own as usize).copied().unwrap_or_default(),
             _ => numbers.track(own & !OTHER) | OTHER,
         };
-        self.bins.append(part.bins, lane, |own| numbers.name(own));
+        self.bins.append(part.bins, lane, |bin| numbers.name(bin));
         append(&mut self.granules, part.names, &numbers.names)?;
         Ok(numbers)
     }

@@ -61,7 +61,8 @@ impl Seen {
         let counts = self.counts();
         let bounds = counts.times.bounds().filter(|_| counts.len > 0)?;
         let events = counts.events.iter().flatten().sum();
-        let processes = counts.events.iter().map(|own| counts.spread(own, bounds, parts)).collect();
+        let processes =
+            counts.events.iter().map(|event| counts.spread(event, bounds, parts)).collect();
         Some(SeenSoFar { bounds, events, processes })
     }
 }
@@ -121,9 +122,9 @@ impl Counts {
         }
         let (first, last) = (self.first.min(at), last(self).max(at));
         let (before, len) = ((self.first - first) as usize, (last - first) as usize + 1);
-        for own in &mut self.events {
-            own.splice(..0, std::iter::repeat_n(0, before));
-            own.resize(len, 0);
+        for event in &mut self.events {
+            event.splice(..0, std::iter::repeat_n(0, before));
+            event.resize(len, 0);
         }
         (self.first, self.len) = (first, len);
     }
@@ -131,9 +132,9 @@ impl Counts {
     /// Makes one stretch of two.
     fn coarsen(&mut self) {
         let is_odd = self.first & 1 != 0;
-        for own in &mut self.events {
-            own.splice(..0, is_odd.then_some(0));
-            *own = own.chunks(2).map(|two| two.iter().sum()).collect();
+        for event in &mut self.events {
+            event.splice(..0, is_odd.then_some(0));
+            *event = event.chunks(2).map(|two| two.iter().sum()).collect();
         }
         self.len = (self.len + usize::from(is_odd)).div_ceil(2);
         (self.first, self.level) = (self.first >> 1, self.level + 1);

@@ -57,7 +57,7 @@ impl<W: Write> Writer<W> {
         if self.ids.is_some_and(|(_, before)| before >= first) {
             return Err(invalid("sections come by ascending id"));
         }
-        self.ids = Some((self.ids.map_or(first, |(own, _)| own), last));
+        self.ids = Some((self.ids.map_or(first, |(id, _)| id), last));
         Ok(())
     }
 

@@ -264,13 +264,13 @@ impl Granules {
     }
 
     /// Joins neighbours: nothing but a separator stands between them.
-    fn stretch(&mut self, own: Range<u64>, row: u64) {
+    fn stretch(&mut self, range: Range<u64>, row: u64) {
         let is_next = std::mem::replace(&mut self.row, row + 1) == row;
         match self.pieces.last_mut() {
-            Some(Piece::Stretch(last)) if is_next && own.start.abs_diff(last.start) < STRETCH => {
-                last.end = own.end;
+            Some(Piece::Stretch(last)) if is_next && range.start.abs_diff(last.start) < STRETCH => {
+                last.end = range.end;
             }
-            _ => self.pieces.push(Piece::Stretch(own)),
+            _ => self.pieces.push(Piece::Stretch(range)),
         }
     }
 

@@ -19,11 +19,11 @@ pub(crate) const INPUT: (u64, i64, u128) = (77, -5, 0x1234_5678_9abc_def0_1122);
 
 pub(crate) fn file(version: u16, parts: &[Part]) -> Vec<u8> {
     let (mut pages, mut directory) = (Vec::new(), (parts.len() as u32).to_le_bytes().to_vec());
-    for (id, rows, own) in parts {
+    for (id, rows, part) in parts {
         directory.extend(id.to_le_bytes());
         directory.extend(rows.to_le_bytes());
-        directory.extend((own.len() as u32).to_le_bytes());
-        for page in own {
+        directory.extend((part.len() as u32).to_le_bytes());
+        for page in part {
             directory.extend((page.bytes.len() as u32).to_le_bytes());
             directory.extend(page.raw.to_le_bytes());
             directory.extend(page.keys.0.to_le_bytes());

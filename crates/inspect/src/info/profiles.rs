@@ -40,12 +40,12 @@ impl Profiles {
         } else {
             numbers.of_event(event, new)
         };
-        let own = &mut self.counts[number].1;
-        own.chunks += u64::from(role != Role::Head);
-        own.bytes += event.bytes.len() as u64;
+        let count = &mut self.counts[number].1;
+        count.chunks += u64::from(role != Role::Head);
+        count.bytes += event.bytes.len() as u64;
         // one that is missing says nothing, wherever the input is cut
         if role != Role::Chunk && !tid.is_empty() {
-            own.tid = as_written(tid);
+            count.tid = as_written(tid);
         }
     }
 
@@ -103,12 +103,12 @@ mod tests {
             let (first, second) = events.split_at(cut);
             let mut all = Profiles::default();
             for part in [first, second] {
-                let mut own = Profiles::default();
+                let mut profiles = Profiles::default();
                 for event in part {
                     let spans = fields_of(event.as_bytes());
-                    own.note(&spans.of(event.as_bytes()), Role::Head);
+                    profiles.note(&spans.of(event.as_bytes()), Role::Head);
                 }
-                all.append(own);
+                all.append(profiles);
             }
             assert_eq!(all.finish()[0].tid, "null", "{cut}");
         }

@@ -83,9 +83,9 @@ impl ClockSamples {
     /// The first one in time of an id counts.
     fn note_moment(&mut self, id: Vec<u8>, moment: Moment) {
         let order = |moment: &Moment| (moment.time, moment.uncertainty);
-        let own = self.syncs.entry(id).or_insert(moment);
-        if order(&moment) < order(own) {
-            *own = moment;
+        let syncs = self.syncs.entry(id).or_insert(moment);
+        if order(&moment) < order(syncs) {
+            *syncs = moment;
         }
         if self.syncs.len() > SYNCS {
             let last = self.syncs.iter().max_by(|a, b| (a.1.time, a.0).cmp(&(b.1.time, b.0)));
@@ -134,11 +134,11 @@ mod tests {
         let watch = Arc::new(ClockSignals { marker: Some(b"m".to_vec()), syncs: true });
         let mut all = ClockSamples::default();
         for part in events.chunks(events.len().div_ceil(parts)) {
-            let mut own = ClockSamples::new(Arc::clone(&watch));
+            let mut clock_samples = ClockSamples::new(Arc::clone(&watch));
             for (event, time) in part {
-                own.note(&fields_of(event.as_bytes()).of(event.as_bytes()), *time, None);
+                clock_samples.note(&fields_of(event.as_bytes()).of(event.as_bytes()), *time, None);
             }
-            all.append(own);
+            all.append(clock_samples);
         }
         all
     }

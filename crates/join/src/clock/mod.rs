@@ -317,9 +317,9 @@ fn known(
             known[input].stated.note(document, store);
         }
     }
-    for (base, own) in samples {
+    for (base, sample) in samples {
         if let Some(input) = input_at(base) {
-            known[input].samples.append(own);
+            known[input].samples.append(sample);
         }
     }
     known

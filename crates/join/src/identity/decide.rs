@@ -406,7 +406,8 @@ mod tests {
             let mut candidates = Candidates::default();
             for (number, unit) in units.iter().enumerate() {
                 let processes = unit.processes.by_pid.iter();
-                let bulks: Vec<TypicalRange> = processes.map(|(_, own)| own.times.bulk()).collect();
+                let bulks: Vec<TypicalRange> =
+                    processes.map(|(_, process)| process.times.bulk()).collect();
                 let mut all = (0..recordings.len()).rev();
                 let expected = all.find(|&number| recordings[number].has(unit, &bulks));
                 let found = find(unit, &recordings, &mut candidates);

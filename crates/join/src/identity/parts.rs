@@ -40,7 +40,9 @@ impl Parts {
     /// Cost: one look at each key called `tracemill`.
     pub fn of(documents: &[Document], inputs: &Inputs) -> Self {
         let store = inputs.store();
-        let keys = documents.iter().flat_map(|own| own.keys.iter().map(move |key| (own.form, key)));
+        let keys = documents
+            .iter()
+            .flat_map(|document| document.keys.iter().map(move |key| (document.form, key)));
         let mut signs: Vec<(u64, Form, Vec<u8>)> = keys
             .filter_map(|(form, key)| {
                 let of = whole_of(&key.key, store.slice(key.offset, key.len))?;

@@ -70,7 +70,7 @@ pub fn decide_names(
 ) -> (DecidedNames, StreamOrders) {
     let by_base: HashMap<u64, _> = inputs.payloads.iter().map(|held| (held.base, held)).collect();
     let stated: HashMap<&Path, _> =
-        rules.stated.iter().map(|own| (&*own.path, own)).rev().collect();
+        rules.stated.iter().map(|rule| (&*rule.path, rule)).rev().collect();
     let (mut units, mut orders) = (Vec::new(), Vec::new());
     for mut part in parts {
         let Some(held) = by_base.get(&part.base) else { continue };

@@ -220,7 +220,7 @@ impl IdRanges {
     }
 
     fn greatest(&self, hex: bool) -> Option<u64> {
-        let own = self.numbers.iter().filter(|((own, _), _)| *own == hex);
+        let own = self.numbers.iter().filter(|((number, _), _)| *number == hex);
         own.map(|&(_, (_, high))| high).max()
     }
 }

@@ -84,9 +84,9 @@ impl Queries {
         add("--name", &filter.name, Predicate::Name)?;
         add("--process", &filter.process, Predicate::Process)?;
         add("--thread", &filter.thread, Predicate::Thread)?;
-        for own in &filter.args {
-            let tests = ArgsTests::of(std::slice::from_ref(own))?;
-            all.push(Query::new("--args", own.as_str(), Predicate::Args(tests)));
+        for arg in &filter.args {
+            let tests = ArgsTests::of(std::slice::from_ref(arg))?;
+            all.push(Query::new("--args", arg.as_str(), Predicate::Args(tests)));
         }
         Ok(Queries(all.into()))
     }

@@ -123,7 +123,7 @@ fn write(
     };
     let (mut counts, mut bytes) = ([0; 5], 0);
     for (own, written) in sink.fill(config, work, || {})? {
-        counts.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        counts.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
         bytes += written;
     }
     sink.finish().map(|()| (counts, bytes))

@@ -128,7 +128,7 @@ impl Pages {
             if !partitions.iter().any(is_drawn) {
                 continue;
             }
-            let own: HashSet<Vec<u8>> =
+            let set: HashSet<Vec<u8>> =
                 partitions.iter().map(|partition| partition.process_key()).collect();
             let (from, to) = part.range;
             let needed = |page: &&Page| {
@@ -137,7 +137,7 @@ impl Pages {
                     && from.is_none_or(|from| !is_before(&page.entry, &from));
                 !is_in
                     && to.is_none_or(|to| is_before(&page.entry, &to))
-                    && !page.processes.is_disjoint(&own)
+                    && !page.processes.is_disjoint(&set)
                     && !part.copies.contains(&page.entry)
             };
             let needed: Vec<&Page> = self.0.iter().filter(needed).collect();

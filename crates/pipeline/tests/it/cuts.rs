@@ -33,8 +33,8 @@ fn damaged(seed: u64) -> Vec<u8> {
 
 /// What is said of an input, but for its name, which pipes do not have.
 fn said(inputs: &[InputReport]) -> String {
-    let of = |own: &InputReport| {
-        let InputReport { losses, lapses, unclosed, odd_separators, events, .. } = own;
+    let of = |input_report: &InputReport| {
+        let InputReport { losses, lapses, unclosed, odd_separators, events, .. } = input_report;
         format!("{events} {losses:?} {lapses:?} {unclosed} {odd_separators}")
     };
     inputs.iter().map(of).collect()

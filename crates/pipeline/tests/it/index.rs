@@ -295,7 +295,7 @@ fn leaves(value: &serde_json::Value, path: &str, all: &mut Vec<String>) {
             numbered.for_each(|(at, own)| leaves(own, &format!("{path}/{at}"), all));
         }
         serde_json::Value::Object(members) => {
-            members.iter().for_each(|(key, own)| leaves(own, &format!("{path}/{key}"), all));
+            members.iter().for_each(|(key, member)| leaves(member, &format!("{path}/{key}"), all));
         }
         serde_json::Value::Number(_) => all.push(path.to_owned()),
         _ => {}

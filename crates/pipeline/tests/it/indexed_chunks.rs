@@ -233,7 +233,7 @@ fn told_apart(bytes: &[u8]) -> (usize, usize) {
         pages.iter().flat_map(|entry| numbers(entry).expect("sound")).collect()
     };
     let (known, owners) = (column(id::STREAMS, 0), column(id::STREAM_EVENTS, 2));
-    let told = owners.iter().filter(|own| known[**own as usize] & streams::CHUNKS != 0);
+    let told = owners.iter().filter(|owner| known[**owner as usize] & streams::CHUNKS != 0);
     (told.count(), owners.len())
 }
 

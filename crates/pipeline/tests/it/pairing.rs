@@ -116,10 +116,10 @@ fn slices_that_cross_last_as_long_as_their_names_say() {
     let source = Source::Path(folder.file("in", CROSSING.as_bytes()));
     let wanted = InfoConfig { top: 9, full: true, self_times: true };
     let report = tracemill_index::info(&[source], &wanted, &config(PLAIN)).expect("sound");
-    let own: BTreeMap<_, _> =
+    let by_self: BTreeMap<_, _> =
         report.names.by_self.iter().map(|row| (row.name.clone(), row.usage.self_ns)).collect();
     let expected = [("a", 10), ("b", 20), ("c", 47), ("d", 3)];
-    assert_eq!(own, expected.map(|(name, us)| (Some(name.to_owned()), us * 1000)).into());
+    assert_eq!(by_self, expected.map(|(name, us)| (Some(name.to_owned()), us * 1000)).into());
 }
 
 /// An end of no open name, an empty one and none close the innermost begin, whatever the verb.

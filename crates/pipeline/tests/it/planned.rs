@@ -56,7 +56,7 @@ fn check(what: &str, files: &[PathBuf], rules: &Config) {
     }
     assert_eq!(format!("{:?}", plan.run.inputs), format!("{:?}", merged.run.inputs), "{what}");
     let all: Vec<String> = merged.run.warnings.iter().map(|own| format!("{own:?}")).collect();
-    let planned = plan.run.warnings.iter().map(|own| format!("{own:?}")).filter(is_given);
+    let planned = plan.run.warnings.iter().map(|warning| format!("{warning:?}")).filter(is_given);
     planned.for_each(|own| assert!(all.contains(&own), "{what}: {own} is not among {all:?}"));
 }
 

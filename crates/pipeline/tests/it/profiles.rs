@@ -17,7 +17,7 @@ use tracemill_trace::run::flaws::FlawKind;
 /// Asserts that what is said of a profile is what the reference knows of it.
 #[track_caller]
 fn check_info(what: &str, expected: &StreamProfile, info: &ProfileInfo) {
-    let own = &expected.profile;
+    let profile = &expected.profile;
     assert_eq!(
         (&info.pid, &info.tid, &info.id),
         (&expected.pid, &expected.tid, &expected.id),
@@ -30,11 +30,11 @@ fn check_info(what: &str, expected: &StreamProfile, info: &ProfileInfo) {
     );
     assert_eq!(
         (info.samples, info.nodes),
-        (own.samples.len() as u64, own.nodes.len() as u64),
+        (profile.samples.len() as u64, profile.nodes.len() as u64),
         "{what}"
     );
     let bounds = (i128::from(info.start_ns), i128::from(info.end_ns));
-    assert_eq!(bounds, (expected.start, own.end), "{what}");
+    assert_eq!(bounds, (expected.start, profile.end), "{what}");
     let unordered = if info.order.name() == "neither" { 1 } else { 0 };
     let flaws = kinds(&info.flaws);
     let count: u64 = flaws.iter().filter(|f| f.0 == FlawKind::Unordered).map(|f| f.1).sum();

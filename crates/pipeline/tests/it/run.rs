@@ -145,9 +145,9 @@ pub(crate) fn through_fifos<T>(files: &[&Path], run: impl FnOnce(&[Source]) -> T
         .iter()
         .enumerate()
         .map(|(i, file)| {
-            let own = folder.path(&i.to_string());
-            std::fs::create_dir(&own).expect("the temp folder takes folders");
-            let fifo = own.join(file.file_name().expect("files have names"));
+            let path = folder.path(&i.to_string());
+            std::fs::create_dir(&path).expect("the temp folder takes folders");
+            let fifo = path.join(file.file_name().expect("files have names"));
             mkfifoat(CWD, &fifo, Mode::RUSR | Mode::WUSR).expect("the temp folder takes pipes");
             fifo
         })

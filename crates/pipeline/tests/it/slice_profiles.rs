@@ -116,7 +116,9 @@ fn check(what: &str, input: &[u8], windows: &[Window], corner: Knobs) -> u64 {
         let same = |part: &&StreamProfile| profile.tid != "99" || part.profile == profile.profile;
         let part = parts.iter().filter(same).find(|part| named(part) == named(profile));
         let part = part.unwrap_or_else(|| panic!("{what}: {:?} is missing", named(profile)));
-        let steps = |own: &StreamProfile| (own.start, own.profile.deltas.clone());
+        let steps = |stream_profile: &StreamProfile| {
+            (stream_profile.start, stream_profile.profile.deltas.clone())
+        };
         let is_whole = steps(part) == steps(profile);
         let own = facts(part.start, &part.profile, None);
         let (mut samples, mut nodes, ids) = facts(profile.start, &profile.profile, Some(windows));

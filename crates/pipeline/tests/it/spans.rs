@@ -211,11 +211,11 @@ fn what_is_longer_than_t_is_listed_with_the_places_of_its_ends() {
         assert!(expected.len() > 500 && expected.len() < all.len() / 2, "{}", expected.len());
         assert_eq!(rows.iter().cloned().collect::<BTreeSet<_>>(), expected);
         let by_start = |own: &Made| (own.thread, own.start);
-        let threads: Vec<u64> = rows.iter().map(|own| own.thread).collect();
+        let threads: Vec<u64> = rows.iter().map(|row| row.thread).collect();
         let mut starts: Vec<_> = rows.iter().map(by_start).collect();
         let groups = threads.chunk_by(|a, b| a == b).count();
         assert_eq!(groups, threads.iter().collect::<BTreeSet<_>>().len());
-        starts.chunk_by_mut(|a, b| a.0 == b.0).for_each(|own| assert!(own.is_sorted()));
+        starts.chunk_by_mut(|a, b| a.0 == b.0).for_each(|start| assert!(start.is_sorted()));
         for corner in 0..4 {
             assert!(made(&path, of_files(seed as usize * 4 + corner)) == bytes, "{seed} {corner}");
         }

@@ -348,7 +348,7 @@ impl Open {
         } else {
             let before = self.slices.len();
             let inside = |from: i128| start.0 < from && from < end.0;
-            self.slices.retain(|&(from, own)| !(inside(from) && is_after(own, end)));
+            self.slices.retain(|&(from, slice)| !(inside(from) && is_after(slice, end)));
             add(counts, "overlap", (before - self.slices.len()) as u64);
         }
     }
@@ -405,8 +405,8 @@ fn async_id(event: &RawEvent) -> Option<(String, bool)> {
     }
     let id2 = event.id2.as_deref()?;
     let fields = Fields::parse(id2).unwrap_or_default();
-    let own = |name| fields.0.iter().find(|(key, _)| is_string(key, name)).map(|(_, id)| *id);
-    Some(match (own("global"), own("local")) {
+    let field = |name| fields.0.iter().find(|(key, _)| is_string(key, name)).map(|(_, id)| *id);
+    Some(match (field("global"), field("local")) {
         (Some(id), _) => (id.to_owned(), false),
         (None, Some(id)) => (id.to_owned(), true),
         (None, None) => (id2.to_owned(), false),

@@ -24,7 +24,8 @@ pub(super) fn unite(sources: &[Source<'_>]) -> Vec<(String, String)> {
         for (number, &(key, value)) in source.keys.0.iter().enumerate() {
             if let Some((_, own)) = annotated.filter(|annotated| annotated.0 == number) {
                 let rest = without(value, own);
-                let known = modifications(first).map(|(at, own)| without(first.keys.0[at].1, own));
+                let known = modifications(first)
+                    .map(|(at, modification)| without(first.keys.0[at].1, modification));
                 let known = known.or(first.keys.get("metadata").map(str::to_owned));
                 if !is_empty(&rest) && known.as_ref() != Some(&rest) {
                     apart.push(format!("{key}:{rest}"));
@@ -51,8 +52,8 @@ pub(super) fn unite(sources: &[Source<'_>]) -> Vec<(String, String)> {
 /// The annotations of a source: the number of the key they are in, and their value.
 fn modifications<'a>(source: &Source<'a>) -> Option<(usize, &'a str)> {
     let number = source.keys.0.iter().rposition(|(key, _)| is_string(key, "metadata"))?;
-    let own = Fields::parse(source.keys.0[number].1)?.get("modifications")?;
-    own.starts_with('{').then_some((number, own))
+    let fields = Fields::parse(source.keys.0[number].1)?.get("modifications")?;
+    fields.starts_with('{').then_some((number, fields))
 }
 
 /// Makes those of the first source an empty object, and one where it has none.
@@ -74,7 +75,7 @@ fn put_modifications(first: &Source<'_>, keys: &mut Vec<(String, String)>) {
 fn without(object: &str, value: &str) -> String {
     let fields = Fields::parse(object).unwrap_or_default();
     let at = |part: &str| part.as_ptr().addr() - object.as_ptr().addr();
-    let place = fields.0.iter().position(|(_, own)| at(own) == at(value)).expect("it has it");
+    let place = fields.0.iter().position(|(_, field)| at(field) == at(value)).expect("it has it");
     let end = at(value) + value.len();
     let cut = match (place.checked_sub(1), fields.0.get(place + 1)) {
         (Some(before), _) => at(fields.0[before].1) + fields.0[before].1.len()..end,

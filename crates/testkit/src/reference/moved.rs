@@ -48,7 +48,7 @@ pub fn shift(input: &[u8], clock: &Clock) -> Result<Vec<u8>, String> {
 /// Gives out each time, with how many decimals a nanosecond has in its unit, and each length, with none.
 fn each_time<'e>(event: &'e str, put: &mut impl FnMut(&'e str, Option<usize>)) {
     let fields = Fields::parse(event).unwrap_or_default();
-    let named = |name: &str| fields.get("name").is_some_and(|own| is_string(own, name));
+    let named = |name: &str| fields.get("name").is_some_and(|field| is_string(field, name));
     if let Some(ts) = fields.get("ts") {
         let is_metadata = fields.get("ph").is_some_and(|ph| is_string(ph, "M"));
         if !is_metadata || number_of(ts).as_deref().and_then(value_of) != Some(Decimal::zero()) {

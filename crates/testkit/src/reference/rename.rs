@@ -61,7 +61,7 @@ impl Patches<'_> {
 
 impl Renames {
     fn rule(&self, name: &str) -> &str {
-        self.ids.iter().find(|(own, _)| own == name).map_or("", |(_, rule)| rule)
+        self.ids.iter().find(|(id, _)| id == name).map_or("", |(_, rule)| rule)
     }
 
     fn pid(&self, value: &str) -> Option<String> {

@@ -346,15 +346,15 @@ impl<'a> Splitter<'a> {
         let times = || steps.iter().filter_map(|step| self.known[step.0].time);
         let span = times().min().zip(times().max());
         let lives = |thread: &&Thread| {
-            let own =
+            let order =
                 || self.order.iter().map(|&i| &self.known[i]).filter(|k| k.thread == **thread);
             let (least, most) =
-                (own().filter_map(|k| k.time).min(), own().filter_map(|k| k.time).max());
+                (order().filter_map(|k| k.time).min(), order().filter_map(|k| k.time).max());
             let meets = match (least, most, span) {
                 (Some(least), Some(most), Some((from, to))) => least <= to && from <= most,
                 _ => false,
             };
-            meets || first && own().any(|k| k.time.is_none())
+            meets || first && order().any(|k| k.time.is_none())
         };
         let mut threads: HashSet<Thread> = group.iter().filter(lives).cloned().collect();
         threads.extend(copies.iter().map(|&i| self.known[i].thread.clone()));

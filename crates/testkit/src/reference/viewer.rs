@@ -51,7 +51,7 @@ pub fn for_devtools(inputs: &[&[u8]]) -> Result<Vec<ViewerEvent>, String> {
     let (mut halves, mut events) = (Vec::new(), Vec::new());
     for text in all.iter().flat_map(|source| &source.events) {
         let fields = Fields::parse(text).ok_or("an event is no object")?;
-        let is = |ph| fields.get("ph").is_some_and(|own| is_string(own, ph));
+        let is = |ph| fields.get("ph").is_some_and(|field| is_string(field, ph));
         if fields.0.is_empty() {
         } else if (is("B") || is("E")) && fields.get("ts").and_then(time).is_some() {
             halves.push(*text);
@@ -190,7 +190,7 @@ fn lacking_data<'a>(fields: &Fields<'a>) -> Option<(Option<&'a str>, String)> {
 
 /// The id of a CPU profile that has `id2` alone, as a member.
 fn profile_id(fields: &Fields<'_>) -> String {
-    let named = |name| fields.get("name").is_some_and(|own| is_string(own, name));
+    let named = |name| fields.get("name").is_some_and(|field| is_string(field, name));
     let id2 = fields.get("id2").and_then(Fields::parse).unwrap_or_default();
     let reach = ["global", "local"].into_iter().find(|reach| id2.get(reach).is_some());
     match reach
@@ -207,7 +207,7 @@ fn profile_id(fields: &Fields<'_>) -> String {
 /// An event with all that every event must have.
 fn finished(event: &ViewerEvent) -> ViewerEvent {
     let fields = Fields::parse(&event.text).expect("parsed before");
-    let is = |ph| fields.get("ph").is_some_and(|own| is_string(own, ph));
+    let is = |ph| fields.get("ph").is_some_and(|field| is_string(field, ph));
     let (mut front, mut patches) = (String::new(), Vec::new());
     let lacking = lacking_data(&fields);
     match &lacking {

@@ -116,7 +116,7 @@ pub(super) fn rename(rng: &mut Rng, events: &mut [Value]) {
         events
             .iter_mut()
             .filter(|own| own["name"] == old)
-            .for_each(|own| own["name"] = name.clone());
+            .for_each(|event| event["name"] = name.clone());
     } else if !name.is_null() {
         events[at]["name"] = name;
     }
@@ -164,7 +164,7 @@ pub(super) fn change_category(rng: &mut Rng, events: &mut [Value]) {
             .iter_mut()
             .filter(|own| own["cat"] == old)
             .for_each(|own| own["cat"] = cat.clone()),
-        1 => drop(events[at].as_object_mut().and_then(|own| own.remove("cat"))),
+        1 => drop(events[at].as_object_mut().and_then(|event| event.remove("cat"))),
         _ => events[at]["cat"] = cat,
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// In a trace.
 pub(super) fn change(rng: &mut Rng, events: &mut Vec<Value>) {
-    let is_chunk = |own: &Value| own["name"] == "ProfileChunk";
+    let is_chunk = |value: &Value| value["name"] == "ProfileChunk";
     let Some(at) = one_of(rng, events, is_chunk) else { return };
     match rng.below(10) {
         0 => drop(events.remove(at)),
@@ -122,7 +122,7 @@ fn change_nodes(rng: &mut Rng, nodes: &mut Vec<Value>) {
                 nodes[at]["parent"] = nodes[other]["id"].clone();
             }
         }
-        3 => drop(nodes[at].as_object_mut().and_then(|own| own.remove("parent"))),
+        3 => drop(nodes[at].as_object_mut().and_then(|node| node.remove("parent"))),
         4 => nodes[at]["id"] = nodes[other]["id"].clone(),
         5 => rng.shuffle(nodes),
         6 => nodes.swap(0, at),

@@ -36,10 +36,10 @@ pub(super) fn change(rng: &mut Rng, events: &mut [Value]) {
             // coarse clocks make ties
             own["ts"] = number((time(own, "ts") / 100.0).floor() * 100.0);
         }),
-        6 => events.iter_mut().filter(|own| is_timed(own)).for_each(|own| {
+        6 => events.iter_mut().filter(|own| is_timed(own)).for_each(|event| {
             for key in ["ts", "dur"] {
-                if own[key].is_number() {
-                    own[key] = number(time(own, key) * (1.0 + fraction / 16.0));
+                if event[key].is_number() {
+                    event[key] = number(time(event, key) * (1.0 + fraction / 16.0));
                 }
             }
         }),
@@ -61,9 +61,9 @@ fn change_duration(rng: &mut Rng, events: &mut [Value], fraction: f64) {
         4 => events[at]["dur"] = number(till_other.max(0.0)),
         5 => events[at]["dur"] = number((till_other + time(&events[other], "dur")).max(0.0)),
         6 => drop(events[at].as_object_mut().and_then(|own| own.remove("dur"))),
-        _ => events.iter_mut().skip(at).take(30).for_each(|own| {
-            if own["dur"].is_number() {
-                own["dur"] = number(time(own, "dur") * 1.5);
+        _ => events.iter_mut().skip(at).take(30).for_each(|event| {
+            if event["dur"].is_number() {
+                event["dur"] = number(time(event, "dur") * 1.5);
             }
         }),
     }
@@ -111,7 +111,7 @@ pub(super) fn change_phase(rng: &mut Rng, events: &mut Vec<Value>) {
                 |own: &Value| own["pid"] == pid && own["tid"] == tid && own["ph"] == "X";
             let mut ends: Vec<Value> =
                 events.iter().filter(|own| of_thread(own)).map(end_of).collect();
-            for own in events.iter_mut().filter(|own| of_thread(own)) {
+            for own in events.iter_mut().filter(|event| of_thread(event)) {
                 own["ph"] = json!("B");
                 drop(own.as_object_mut().and_then(|own| own.remove("dur")));
             }
@@ -122,7 +122,7 @@ pub(super) fn change_phase(rng: &mut Rng, events: &mut Vec<Value>) {
             });
         }
         _ => {
-            let is_async = |own: &Value| async_keys.iter().any(|key| own["ph"] == *key);
+            let is_async = |value: &Value| async_keys.iter().any(|key| value["ph"] == *key);
             let Some(at) = one_of(rng, events, is_async) else { return };
             match rng.below(4) {
                 0 => drop(events.remove(at)),

@@ -76,8 +76,8 @@ fn paths(value: &Value, at: &str, found: &mut Vec<String>) {
         }
     };
     match value {
-        Value::Object(members) => members.iter().for_each(|(key, own)| {
-            each(key.replace('~', "~0").replace('/', "~1"), own);
+        Value::Object(members) => members.iter().for_each(|(key, member)| {
+            each(key.replace('~', "~0").replace('/', "~1"), member);
         }),
         Value::Array(list) => {
             list.iter().take(10).enumerate().for_each(|(n, own)| each(n.to_string(), own));

@@ -18,8 +18,8 @@ pub(super) const GLANCE: usize = BLOCK + 2;
 pub(super) fn may_have_ids_with(event: &[u8], any: impl Fn(&[u8; GLANCE]) -> bool) -> bool {
     let Some(last) = event.last_chunk::<GLANCE>() else { return true };
     let mut rest = event;
-    while let Some(own) = rest.first_chunk::<GLANCE>() {
-        if any(own) {
+    while let Some(first_chunk) = rest.first_chunk::<GLANCE>() {
+        if any(first_chunk) {
             return true;
         }
         rest = &rest[BLOCK..];

@@ -225,9 +225,9 @@ pub fn unpack(
 }
 
 /// Whether the event at the begin of a stretch ends within it, before what comes next.
-fn holds(sparse: &Sparse, own: Range<u64>) -> io::Result<bool> {
-    let mut event = vec![0; (own.end - own.start) as usize];
-    sparse.read_exact_at(&mut event, own.start)?;
+fn holds(sparse: &Sparse, range: Range<u64>) -> io::Result<bool> {
+    let mut event = vec![0; (range.end - range.start) as usize];
+    sparse.read_exact_at(&mut event, range.start)?;
     Ok(JsonCursor::new(&event).value().len() < event.len())
 }
 

@@ -260,12 +260,12 @@ pub(super) mod tests {
         fn packer(&self) -> io::Result<Slow> {
             Ok(self.clone())
         }
-        fn pack(own: &mut Slow, block: &Block) -> io::Result<(Vec<u8>, ())> {
+        fn pack(slow: &mut Slow, block: &Block) -> io::Result<(Vec<u8>, ())> {
             if block.number > 0 {
-                own.others.fetch_add(1, Relaxed);
+                slow.others.fetch_add(1, Relaxed);
             } else {
                 std::thread::sleep(Duration::from_millis(500));
-                own.others_meanwhile.store(own.others.load(Relaxed), Relaxed);
+                slow.others_meanwhile.store(slow.others.load(Relaxed), Relaxed);
             }
             Ok((block.bytes.clone(), ()))
         }

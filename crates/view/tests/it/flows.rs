@@ -57,7 +57,7 @@ fn arrows_join_what_flows_join() {
                 })
                 .collect();
             points.sort_unstable();
-            points.dedup_by_key(|own| own.0);
+            points.dedup_by_key(|point| point.0);
             let last = points.len() - 1;
             for (at, (ts, (tid, ..))) in points.iter().enumerate() {
                 let (phase, more) = match at {

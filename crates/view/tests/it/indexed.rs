@@ -47,9 +47,9 @@ fn shown(opened: &Opened, route: &str) -> BTreeMap<String, Vec<Shown>> {
         assert!(lane.columns.is_empty() || lane.spans.is_empty(), "{route}");
         let spans = lane.spans.iter().zip(&lane.flags);
         let mut spans: Vec<Shown> = spans
-            .map(|(own, flags)| {
-                let name = names.get(own.2 as usize).cloned().unwrap_or_default();
-                (own.0.to_bits(), own.1.to_bits(), name, flags & 1)
+            .map(|(span, flags)| {
+                let name = names.get(span.2 as usize).cloned().unwrap_or_default();
+                (span.0.to_bits(), span.1.to_bits(), name, flags & 1)
             })
             .collect();
         spans.sort_unstable();
@@ -171,7 +171,7 @@ fn about_all_of_it_is_counted() {
     let end = known.iter().map(|own| own.1 + own.2).max().unwrap();
     let tile = parse(&opened.bytes(&format!("api/tile?from=0&to={end}&px=300&exact=0")));
     let count = |lane: &crate::tiles::Lane| {
-        lane.spans.len() as u64 + lane.columns.iter().map(|own| u64::from(own.1)).sum::<u64>()
+        lane.spans.len() as u64 + lane.columns.iter().map(|column| u64::from(column.1)).sum::<u64>()
     };
     let all: u64 = tile.values().map(count).sum();
     // parts of bins are rounded down

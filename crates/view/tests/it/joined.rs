@@ -52,8 +52,8 @@ fn shown(opened: &Opened) -> Shown {
         for lane in process["lanes"].as_array().unwrap() {
             let key = (text(&process["pid"]), text(&process["name"]), text(&lane["kind"]));
             let key = (key.0, key.1, key.2, text(&lane["name"]));
-            let own = &tiles[&(lane["id"].as_u64().unwrap() as u32)].spans;
-            let spans = own.iter().map(|&(start, dur, name, row)| {
+            let span = &tiles[&(lane["id"].as_u64().unwrap() as u32)].spans;
+            let spans = span.iter().map(|&(start, dur, name, row)| {
                 // of counters these are values
                 let name = text(&names["names"][name as usize]["name"]);
                 (start.to_bits(), dur.to_bits(), name, row)

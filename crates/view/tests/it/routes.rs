@@ -313,11 +313,11 @@ fn damage_is_told_with_its_time() {
     let opened = open(text.as_bytes());
     let trace = opened.json("api/trace");
     let told = trace["damage"].as_array().unwrap();
-    let of = |own: &Value| {
+    let of = |value: &Value| {
         (
-            own["kind"].as_str().unwrap().to_owned(),
-            own["offset"].as_u64().unwrap(),
-            own["at"].as_f64(),
+            value["kind"].as_str().unwrap().to_owned(),
+            value["offset"].as_u64().unwrap(),
+            value["at"].as_f64(),
         )
     };
     let told: Vec<_> = told.iter().map(of).collect();

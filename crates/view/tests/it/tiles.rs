@@ -168,13 +168,13 @@ fn compare_as(rng: &mut Rng, opened: &Opened, known: &[Known], forms: &[&str]) {
                     .spans
                     .iter()
                     .map(|own| (own.0 as u64, own.1 as u64, &*names[own.2 as usize], own.3))
-                    .filter(|own| own.2 != "first")
+                    .filter(|span| span.2 != "first")
                     .collect();
                 wanted.sort_unstable();
                 drawn.sort_unstable();
                 assert_eq!(drawn, wanted, "{route} thread {tid}");
                 // each is drawn once, as it is or in a column
-                let counted: u32 = own.columns.iter().map(|own| own.1).sum();
+                let counted: u32 = own.columns.iter().map(|column| column.1).sum();
                 assert_eq!(own.spans.len() + counted as usize, all, "{route} thread {tid}");
                 check_columns(own, known, tid, (from, to, px));
             }
@@ -235,10 +235,10 @@ fn what_overlaps_lies_below_what_nests() {
         {"ph":"E","pid":1,"tid":3,"ts":4}]"#);
     let lanes = parse(&opened.bytes("api/tile?from=0&to=15000&px=10"));
     let rows: Vec<(f64, f64, u16)> =
-        lanes[&0].spans.iter().map(|own| (own.0, own.1, own.3)).collect();
+        lanes[&0].spans.iter().map(|lane| (lane.0, lane.1, lane.3)).collect();
     assert_eq!(rows, [(0.0, 10_000.0, 0), (2000.0, 4000.0, 1), (5000.0, 10_000.0, 2)]);
     assert_eq!(
-        lanes[&1].spans.iter().map(|own| (own.0, own.1)).collect::<Vec<_>>(),
+        lanes[&1].spans.iter().map(|span| (span.0, span.1)).collect::<Vec<_>>(),
         [(3000.0, 12_000.0)]
     );
     let trace = opened.json("api/trace");

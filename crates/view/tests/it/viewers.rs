@@ -44,7 +44,7 @@ fn devtools_of_our_own_gets_slices_and_nothing_else() {
         asked(&own, "GET", slice, Some(OWN), false)
             .headers
             .iter()
-            .all(|own| !own.0.starts_with("access"))
+            .all(|header| !header.0.starts_with("access"))
     );
 }
 
@@ -104,7 +104,8 @@ fn of_a_viewer_nothing_but_its_files_is_served() {
     ] {
         let reply = asked(&own, "GET", &format!("speedscope/{name}"), None, false);
         assert_eq!((reply.status, reply.kind), (200, kind), "{name}");
-        let policy = reply.headers.iter().find(|own| own.0 == "content-security-policy").unwrap();
+        let policy =
+            reply.headers.iter().find(|header| header.0 == "content-security-policy").unwrap();
         assert!(policy.1.starts_with("default-src 'none'; script-src 'self' "), "{}", policy.1);
     }
     #[cfg(unix)]

@@ -136,9 +136,9 @@ impl Threads {
         }
         self.heads.extend(other.heads);
         for (key, stream) in other.streams {
-            let own = self.streams.entry(key).or_default();
-            own.samples += stream.samples;
-            own.nodes.extend(stream.nodes);
+            let streams = self.streams.entry(key).or_default();
+            streams.samples += stream.samples;
+            streams.nodes.extend(stream.nodes);
         }
     }
 
@@ -169,15 +169,17 @@ impl Threads {
     /// Whether a thread has the sample and the node of a call, in whichever of its profiles DevTools shows.
     pub(super) fn have(&self, call: CallKey) -> bool {
         let profiles = self.profiles_of((call.pid, call.tid));
-        profiles.is_some_and(|own| call.sample < own.samples && own.nodes.contains(&call.node))
+        profiles.is_some_and(|profile| {
+            call.sample < profile.samples && profile.nodes.contains(&call.node)
+        })
     }
 
     /// Whether nothing that DevTools makes calls of is different between a thread here and one there.
-    pub(super) fn is_same(&self, own: Ids, there: &Threads, other: Ids) -> bool {
-        let drawn = self.drawn.get(&own).copied().unwrap_or_default();
+    pub(super) fn is_same(&self, ids: Ids, there: &Threads, other: Ids) -> bool {
+        let drawn = self.drawn.get(&ids).copied().unwrap_or_default();
         drawn.halves == 0
             && drawn == there.drawn.get(&other).copied().unwrap_or_default()
-            && self.profiles_of(own).map(|own| &own.sizes)
+            && self.profiles_of(ids).map(|ids| &ids.sizes)
                 == there.profiles_of(other).map(|other| &other.sizes)
     }
 }

@@ -71,7 +71,7 @@ impl<'p> Annotations<'p> {
         // what profiles are made into counts too
         let several = inputs.payloads.len() > 1 || count(documents) > 1;
         let of = |own| Annotated::of(own, &inputs.numbers, whole && !several, store, quota);
-        let documents = documents.iter().filter_map(|own| of(own).transpose());
+        let documents = documents.iter().filter_map(|document| of(document).transpose());
         let documents = documents.collect::<Result<_, _>>()?;
         Ok(Annotations { documents, several })
     }

@@ -169,7 +169,7 @@ impl<'p> Annotated<'p> {
             all.into_iter().map(|element| list.element(element, &found, store)).collect()
         });
         let breadcrumb = member(text, b"initialBreadcrumb");
-        let mut own = Annotated {
+        let mut annotated = Annotated {
             offset: document.keys[key].offset,
             text,
             lists: std::array::from_fn(|_| lists.next().unwrap_or_default()),
@@ -179,15 +179,15 @@ impl<'p> Annotated<'p> {
             applied: member(text, b"annotations").is_some_and(|value| value.starts_with(b"{")),
             threads: None,
         };
-        let wanted: BTreeSet<_> = own.calls().map(|call| (call.pid, call.tid)).collect();
+        let wanted: BTreeSet<_> = annotated.calls().map(|call| (call.pid, call.tid)).collect();
         if !alone && !wanted.is_empty() {
             let mut threads = Threads::new(Arc::new(RequestedThreads::new(wanted)));
             let all = numbers
                 .each(document, store, |bytes| threads.note(&fields_of(bytes).of(bytes), 0, Some));
             // where something was lost nothing is the same
-            own.threads = Some(if all { threads } else { Threads::default() });
+            annotated.threads = Some(if all { threads } else { Threads::default() });
         }
-        Ok(Some(own))
+        Ok(Some(annotated))
     }
 
     /// Everything that is named.

@@ -103,9 +103,12 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         written: &'a OutputChanges<'w>,
         config: &'a Limits,
     ) -> Self {
-        let any = |own: &Annotated<'_>| own.applied || own.crumbs != Breadcrumbs::default();
+        let any = |annotated: &Annotated<'_>| {
+            annotated.applied || annotated.crumbs != Breadcrumbs::default()
+        };
         let needed = all.documents.iter().any(any);
-        let unknown = all.documents.iter().all(|own| own.crumbs == Breadcrumbs::default());
+        let unknown =
+            all.documents.iter().all(|document| document.crumbs == Breadcrumbs::default());
         let change = all.several || written.partial || unknown;
         let mut writer = Writer {
             all,
@@ -126,7 +129,9 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     /// What sound annotations name, each with the document that it stands in.
     fn named(&self) -> impl Iterator<Item = (&'a Annotated<'p>, &'a EntryTarget)> + use<'a, 'p> {
         let all = self.all;
-        all.documents.iter().flat_map(|own| own.named().map(move |named| (own, named)))
+        all.documents
+            .iter()
+            .flat_map(|document| document.named().map(move |named| (document, named)))
     }
 
     /// Finds the indices of all events that are named.
@@ -161,8 +166,8 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     /// Threads of calls: those that are asked for in the output.
     fn wanted(&self) -> Arc<RequestedThreads> {
         let documents = self.all.documents.iter();
-        let calls =
-            documents.flat_map(|own| own.calls().map(|call| self.renamed(call, own.offset)));
+        let calls = documents
+            .flat_map(|document| document.calls().map(|call| self.renamed(call, document.offset)));
         Arc::new(RequestedThreads::new(calls.flatten().map(|call| (call.pid, call.tid)).collect()))
     }
 
@@ -304,7 +309,8 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     fn text(&self, lists: OutputLists, outcomes: &mut Outcomes) -> Vec<u8> {
         let documents = &self.all.documents;
         let first = documents.first().map_or(&b"{}"[..], |first| first.text);
-        let applied = self.written.window.is_some() || documents.iter().any(|own| own.applied);
+        let applied =
+            self.written.window.is_some() || documents.iter().any(|document| document.applied);
         let mut out = with_lists(first, lists, applied);
         let crumbs = self.breadcrumbs(outcomes);
         let old = member(&out, b"initialBreadcrumb");
@@ -317,7 +323,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     /// The breadcrumbs of the first input that has any, within the bounds of the output.
     fn breadcrumbs(&self, outcomes: &mut Outcomes) -> Option<Vec<u8>> {
         let documents = &self.all.documents;
-        let known = |own: &&Annotated<'_>| own.crumbs != Breadcrumbs::default();
+        let known = |annotated: &&Annotated<'_>| annotated.crumbs != Breadcrumbs::default();
         let nowhere = || Span { min: Attos::ZERO, max: Attos::ZERO };
         let Some(first) = documents
             .iter()
@@ -327,7 +333,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             let bounds = self.bounds.unwrap_or_else(nowhere);
             return Some(Breadcrumbs::default().within(Some(&bounds), None).text(None));
         };
-        let all: u64 = documents.iter().map(|own| own.crumbs.inner()).sum();
+        let all: u64 = documents.iter().map(|document| document.crumbs.inner()).sum();
         let shift = self.written.shift_at(first.offset);
         let within = first.crumbs.clone().within(self.bounds.as_ref(), shift);
         outcomes.0.extend((0..all).map(|number| match number < within.inner_read() {

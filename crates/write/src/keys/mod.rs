@@ -412,9 +412,9 @@ impl<'p> MergedKeys<'p> {
     /// Whether `value` can be united with the key `name` as it is: both within the brackets that the key stands for.
     fn takes(&mut self, name: &[u8], value: &'p [u8]) -> bool {
         let brackets = if name == SAMPLES { *b"[]" } else { *b"{}" };
-        let own = self.shared(name).map(|at| &*self.keys[at].value);
+        let shared = self.shared(name).map(|at| &*self.keys[at].value);
         is_within(&[Cow::Borrowed(value)], brackets)
-            && own.is_none_or(|own| is_within(own, brackets))
+            && shared.is_none_or(|shared| is_within(shared, brackets))
     }
 
     /// Puts the content of an array or object behind that of the key of this name, or adds the key as it is `written`.

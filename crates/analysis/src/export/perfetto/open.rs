@@ -115,7 +115,7 @@ impl Slices {
         let early = self.all[at + 1..].iter().filter(|own| own.end != Some(ts)).count();
         let begun = self.all[at].begun;
         self.all.truncate(at);
-        while self.begins.innermost().is_some_and(|&own| own >= begun) {
+        while self.begins.innermost().is_some_and(|&begin| begin >= begun) {
             self.begins.pop_innermost();
         }
         (within, early)
@@ -134,7 +134,7 @@ mod tests {
     impl Naive {
         fn end(&self, name: u64) -> Option<usize> {
             let begins = || self.0.iter().enumerate().rev().filter(|(_, own)| own.1.is_none());
-            let same = begins().find(|(_, own)| name != 0 && own.2 == name);
+            let same = begins().find(|(_, begin)| name != 0 && begin.2 == name);
             same.or_else(|| begins().next()).map(|(at, _)| at)
         }
 

@@ -168,7 +168,7 @@ mod tests {
             assert!(drawn.len() <= most, "{} of {most}", drawn.len());
             // folding takes a rectangle a caller at most: half of what may be drawn is
             assert!(drawn.len() * 2 >= most.min(2000) - 1, "{} of {most}", drawn.len());
-            let told = |own: &Rectangle| match own.what {
+            let told = |rectangle: &Rectangle| match rectangle.what {
                 What::Node(_) => 1,
                 What::Folded(count) => count,
             };

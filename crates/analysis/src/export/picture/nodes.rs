@@ -79,7 +79,7 @@ impl Nodes {
             let total = |at: u32| if by_name { 0 } else { self.all[at as usize].total };
             let is_idle = |at: u32| frames[self.all[at as usize].frame as usize].is_idle();
             children.sort_by(|&a, &b| total(b).cmp(&total(a)).then_with(|| name(a).cmp(&name(b))));
-            children.sort_by_key(|&own| is_idle(own));
+            children.sort_by_key(|&child| is_idle(child));
             self.all[at].children = children;
         }
     }

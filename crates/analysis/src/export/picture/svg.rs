@@ -77,13 +77,19 @@ fn write_band(picture: &Picture, band: &Band, y: u64, out: &mut dyn Write) -> io
     writeln!(out, "</g>")
 }
 
-fn push_rectangle(picture: &Picture, band: &Band, own: &Rectangle, y: u64, text: &mut String) {
+fn push_rectangle(
+    picture: &Picture,
+    band: &Band,
+    rectangle: &Rectangle,
+    y: u64,
+    text: &mut String,
+) {
     let percent = |part: u64| 100.0 * part as f64 / picture.length.max(1) as f64;
-    let (x, width) = (percent(own.x), percent(own.width));
-    let (class, label, title) = match own.what {
+    let (x, width) = (percent(rectangle.x), percent(rectangle.width));
+    let (class, label, title) = match rectangle.what {
         What::Folded(count) => {
             let label = format!("… {count} frames");
-            let title = format!("{label}\n{}", share(picture, own.width));
+            let title = format!("{label}\n{}", share(picture, rectangle.width));
             (" fold".to_owned(), label, title)
         }
         What::Node(at) => {
@@ -96,16 +102,17 @@ fn push_rectangle(picture: &Picture, band: &Band, own: &Rectangle, y: u64, text:
                 node.own as f64 / 1e6,
                 node.count
             );
-            if let Some((own, total)) = node.change {
+            if let Some((rectangle, total)) = node.change {
                 let ms = |nanos: i64| nanos as f64 / 1e6;
-                let _ = write!(title, "\nself {:+.3} ms, total {:+.3} ms", ms(own), ms(total));
+                let _ =
+                    write!(title, "\nself {:+.3} ms, total {:+.3} ms", ms(rectangle), ms(total));
             }
             (format!(" {}", picture.class(band, at)), label, title)
         }
     };
     let place = format!(
         "data-d=\"{}\" x=\"{}%\" y=\"{y}\" width=\"{}%\" height=\"{}\"",
-        own.depth,
+        rectangle.depth,
         decimals(x),
         decimals(width),
         ROW - 1,

@@ -109,7 +109,7 @@ impl Folder {
         }
         let starts = path.match_indices('/').map(|(at, _)| at + 1).chain([0]);
         let mut all: Vec<&str> =
-            starts.map(|at| &path[at..]).filter(|own| !own.is_empty()).collect();
+            starts.map(|at| &path[at..]).filter(|start| !start.is_empty()).collect();
         all.sort_by_key(|own| std::cmp::Reverse(own.len()));
         // what lies in a package of others is no file of the folder unless that has the package
         let in_packages = root.contains("/node_modules");
@@ -126,12 +126,12 @@ impl Folder {
         told: &mut Vec<UnusedMap>,
     ) -> Option<Place> {
         let path = path_of(url);
-        for own in self.candidates(&path) {
-            let map = format!("{own}.map");
+        for candidate in self.candidates(&path) {
+            let map = format!("{candidate}.map");
             let found = |path: String, is_inline| Some(Place { folder, path, is_inline });
-            if self.files.contains(own) {
-                match self.named_by(own, most) {
-                    Ok(Some(Named::Inline)) => return found(own.to_owned(), true),
+            if self.files.contains(candidate) {
+                match self.named_by(candidate, most) {
+                    Ok(Some(Named::Inline)) => return found(candidate.to_owned(), true),
                     Ok(Some(Named::Path(path))) => return found(path, false),
                     Ok(None) => {}
                     Err(why) => told.push(why),

@@ -242,8 +242,9 @@ mod tests {
         let segments: Vec<Segment> =
             Segments::new(mappings).map(|own| own.expect("sound")).collect();
         for (place, found) in asked.iter().zip(look_up.finish()) {
-            let before =
-                segments.iter().filter(|own| own.place.0 == place.0 && own.place <= *place);
+            let before = segments
+                .iter()
+                .filter(|segment| segment.place.0 == place.0 && segment.place <= *place);
             assert_eq!(found.map(|(own, _)| own), before.max_by_key(|own| own.place).copied());
         }
     }

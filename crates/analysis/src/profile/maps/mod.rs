@@ -265,9 +265,9 @@ impl<'a> Mapper<'a> {
         None
     }
 
-    fn refuse(&mut self, own: UnusedMap) {
-        if !self.mapped.unusable.contains(&own) {
-            self.mapped.unusable.push(own);
+    fn refuse(&mut self, unused_map: UnusedMap) {
+        if !self.mapped.unusable.contains(&unused_map) {
+            self.mapped.unusable.push(unused_map);
         }
     }
 

@@ -60,16 +60,16 @@ const MODIFIERS: [&str; 12] = [
 ];
 
 /// The name in the source, of which `at` is the place that the segment has, as an offset; `None` if it cannot be told.
-pub(super) fn name_of(own: Generated<'_>, source: Option<(&str, usize)>) -> Option<String> {
-    let kind = ["get ", "set "].into_iter().find(|kind| own.name.starts_with(kind));
-    let short = own.name.rsplit([' ', '.']).next().unwrap_or_default();
+pub(super) fn name_of(generated: Generated<'_>, source: Option<(&str, usize)>) -> Option<String> {
+    let kind = ["get ", "set "].into_iter().find(|kind| generated.name.starts_with(kind));
+    let short = generated.name.rsplit([' ', '.']).next().unwrap_or_default();
     let length = short.encode_utf16().count() as u32;
-    let behind = own.distance.checked_sub(length).filter(|_| length > 0);
+    let behind = generated.distance.checked_sub(length).filter(|_| length > 0);
     let text = source.map(|(text, at)| (Text(text.as_bytes()), at, text));
-    let name = match own.segment.filter(|_| behind == Some(0)) {
+    let name = match generated.segment.filter(|_| behind == Some(0)) {
         Some(name) if !WORDS.contains(&name) => Some(name),
         _ => text.and_then(|(text, at, whole)| {
-            let range = text.name(at, own.distance, behind, length)?;
+            let range = text.name(at, generated.distance, behind, length)?;
             whole.get(range)
         }),
     }?;

@@ -140,10 +140,10 @@ impl Visit for Singles<'_, '_> {
         }
     }
 
-    fn instant(&mut self, own: &Counted) {
+    fn instant(&mut self, counted: &Counted) {
         let parent = self.open[self.open.len() - 1];
         if parent.at != NONE && parent.matched {
-            let number = self.number(&own.written);
+            let number = self.number(&counted.written);
             self.add_total(number, 0.0);
             self.add_own(number, 0.0);
         }

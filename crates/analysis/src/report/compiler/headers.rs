@@ -55,7 +55,7 @@ impl Headers {
     /// Chooses those of most time.
     pub(super) fn choose(&mut self, trace: &Trace, rows: usize) {
         let is_root = |own: &u32| self.roots.contains(own);
-        let best = self.costs.best(rows, is_root, |&own| trace.names.text(own));
+        let best = self.costs.best(rows, is_root, |&cost| trace.names.text(cost));
         self.best =
             best.into_iter().map(|(&path, &sum)| Best { path, sum, chains: Vec::new() }).collect();
         self.places = self.best.iter().enumerate().map(|(at, own)| (own.path, at)).collect();
@@ -65,7 +65,7 @@ impl Headers {
     pub(super) fn follow(&mut self, event: &Event, nested: &Nested<'_>) {
         let Some(&place) = self.places.get(&event.text) else { return };
         let chains = &mut self.best[place].chains;
-        let at = chains.partition_point(|own| own.0 >= event.dur);
+        let at = chains.partition_point(|chain| chain.0 >= event.dur);
         if at < CHAINS {
             chains.insert(at, (event.dur, nested.chain()));
             chains.truncate(CHAINS);
@@ -75,9 +75,9 @@ impl Headers {
     pub(super) fn finish(self, rows: &Rows<'_>) -> Vec<Header> {
         let clock = rows.trace.clock;
         let chain = |(total, files): (f64, Vec<String>)| Chain { files, total: clock.ms_of(total) };
-        let header = |own: Best| Header {
-            costly: rows.row(rows.trace.names.text(own.path), &own.sum),
-            chains: own.chains.into_iter().map(chain).collect(),
+        let header = |best: Best| Header {
+            costly: rows.row(rows.trace.names.text(best.path), &best.sum),
+            chains: best.chains.into_iter().map(chain).collect(),
         };
         self.best.into_iter().map(header).collect()
     }

@@ -40,9 +40,14 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
-    pub(super) fn add(&mut self, own: &OnDevice, class: Class, room: &Quota) -> Result<(), Error> {
-        let (next, dur) = (self.all.len(), own.dur);
-        let key = (own.name, class == Class::Memory);
+    pub(super) fn add(
+        &mut self,
+        device: &OnDevice,
+        class: Class,
+        room: &Quota,
+    ) -> Result<(), Error> {
+        let (next, dur) = (self.all.len(), device.dur);
+        let key = (device.name, class == Class::Memory);
         let sum = self.all.entry(key).or_insert(Sum {
             class,
             count: 0,
@@ -103,7 +108,10 @@ mod tests {
                 class: Class::Compute,
                 count: 5,
                 total: durations.iter().map(|own| i128::from(*own)).sum(),
-                squares: durations.iter().map(|own| u128::from(own.unsigned_abs()).pow(2)).sum(),
+                squares: durations
+                    .iter()
+                    .map(|duration| u128::from(duration.unsigned_abs()).pow(2))
+                    .sum(),
                 least: 0,
                 most: 0,
             };

@@ -112,7 +112,7 @@ impl Trace {
     /// The steps of all inputs.
     fn steps(&self) -> Steps {
         let mut steps = Steps::default();
-        for own in self.devices.iter().filter(|own| own.role == Role::Step) {
+        for own in self.devices.iter().filter(|device| device.role == Role::Step) {
             for id in [(own.recording, Some(own.input)), (own.recording, None)] {
                 let (first, last) = steps.all.entry(id).or_insert((own.ts, own.ts));
                 (*first, *last) = ((*first).min(own.ts), (*last).max(own.ts));
@@ -126,10 +126,10 @@ impl Trace {
         let mut devices: HashMap<&[u8], u32> = HashMap::default();
         let mut places = HashMap::default();
         for &at in threads {
-            let own = &self.threads[at];
-            let Some(lane) = own.lane else { continue };
+            let thread = &self.threads[at];
+            let Some(lane) = thread.lane else { continue };
             let next = devices.len() as u32;
-            let device = *devices.entry(&own.pid).or_insert(next);
+            let device = *devices.entry(&thread.pid).or_insert(next);
             places.insert(lane, (device, at as u32));
         }
         places

@@ -50,15 +50,15 @@ impl Trace {
         let mut kernels = Kernels::default();
         let mut all: Vec<Walked> = Vec::new();
         let mut device = None;
-        for own in events.iter() {
-            if device.replace(own.device) != Some(own.device) {
+        for event in events.iter() {
+            if device.replace(event.device) != Some(event.device) {
                 room.take(2 * size_of::<Walked>() as u64, "devices")?;
-                all.push(Walked::new(own.thread as usize, own.ts));
+                all.push(Walked::new(event.thread as usize, event.ts));
             }
-            let class = classes.of(own.role, own.name, &self.names);
-            kernels.add(&own, class, room)?;
+            let class = classes.of(event.role, event.name, &self.names);
+            kernels.add(&event, class, room)?;
             if let Some(walked) = all.last_mut() {
-                walked.add(&own, class.mask(), rules, room)?;
+                walked.add(&event, class.mask(), rules, room)?;
             }
         }
         if all.is_empty() && incomplete == 0 {
@@ -93,15 +93,15 @@ impl Walked {
 
     fn add(
         &mut self,
-        own: &OnDevice,
+        device: &OnDevice,
         mask: Mask,
         rules: DeviceRules,
         room: &Quota,
     ) -> Result<(), Error> {
         self.kernels += 1;
-        self.launched += u64::from(own.launched.is_some());
-        self.running.add(own.ts, own.ts.saturating_add(own.dur), mask);
-        self.streams.add(own, rules.kernel_gap, room)
+        self.launched += u64::from(device.launched.is_some());
+        self.running.add(device.ts, device.ts.saturating_add(device.dur), mask);
+        self.streams.add(device, rules.kernel_gap, room)
     }
 }
 

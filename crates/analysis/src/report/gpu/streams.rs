@@ -34,28 +34,28 @@ impl Streams {
 
     /// Adds what begins next on the device. The host kept the stream waiting if it launched after the end of what ran before; what is
     /// launched in time and begins within `gap` nanoseconds is the cost of launching.
-    pub(super) fn add(&mut self, own: &OnDevice, gap: i64, room: &Quota) -> Result<(), Error> {
-        if !self.all.contains_key(&own.stream) {
+    pub(super) fn add(&mut self, device: &OnDevice, gap: i64, room: &Quota) -> Result<(), Error> {
+        if !self.all.contains_key(&device.stream) {
             room.take(2 * size_of::<Stream>() as u64, "streams of devices")?;
         }
-        let stream = self.all.entry(own.stream).or_default();
+        let stream = self.all.entry(device.stream).or_default();
         if stream.kernels == 0 {
-            (stream.thread, stream.end) = (own.thread as usize, own.ts);
+            (stream.thread, stream.end) = (device.thread as usize, device.ts);
         }
-        let idle = own.ts - stream.end;
+        let idle = device.ts - stream.end;
         let is_first = stream.kernels == 0;
         match idle {
             _ if is_first => {}
-            ..0 => stream.overlong += i128::from(own.dur.min(-idle)),
-            _ if own.launched.is_some_and(|launched| launched > stream.end) => {
+            ..0 => stream.overlong += i128::from(device.dur.min(-idle)),
+            _ if device.launched.is_some_and(|launched| launched > stream.end) => {
                 stream.host_wait += i128::from(idle);
             }
             _ if idle < gap => stream.kernel_wait += i128::from(idle),
             _ => stream.other += i128::from(idle),
         }
         stream.kernels += 1;
-        stream.launched += u64::from(own.launched.is_some());
-        stream.end = stream.end.max(own.ts.saturating_add(own.dur));
+        stream.launched += u64::from(device.launched.is_some());
+        stream.end = stream.end.max(device.ts.saturating_add(device.dur));
         Ok(())
     }
 

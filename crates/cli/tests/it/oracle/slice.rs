@@ -102,7 +102,7 @@ impl Compared {
             let first = all.iter().map(|call| call.1).fold(f64::MAX, f64::min);
             let last = all.iter().map(|call| call.2).fold(f64::MIN, f64::max);
             let window = (times[2].max(first), times[times.len() - 3].min(last));
-            let same = |own: &&Value| key(own) == key(thread);
+            let same = |value: &&Value| key(value) == key(thread);
             let before = whole["threads"].as_array().expect("threads").iter().find(same);
             let expected = calls(before.expect("the thread"), window);
             let got = calls(thread, window);

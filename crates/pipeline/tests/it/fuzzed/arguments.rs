@@ -27,9 +27,11 @@ pub(crate) fn arguments(data: &[u8]) {
         drop(text.parse::<Pattern>());
     }
     if let Ok(ids) = text.parse::<IdSet>() {
-        let own = text.split(',').next().unwrap_or_default();
-        if own.parse::<u32>().is_ok_and(|id| id.to_string() == own) {
-            assert!(ids.contains(own.as_bytes()) && ids.contains(format!("\"{own}\"").as_bytes()));
+        let split = text.split(',').next().unwrap_or_default();
+        if split.parse::<u32>().is_ok_and(|id| id.to_string() == split) {
+            assert!(
+                ids.contains(split.as_bytes()) && ids.contains(format!("\"{split}\"").as_bytes())
+            );
         }
     }
 }

@@ -17,7 +17,8 @@ pub(crate) fn profiles(data: &[u8]) {
     let inputs: Vec<Vec<u8>> = (0..count).map(|_| streams(&mut bytes)).collect();
     let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
     let said = reference::cpu_profiles(&inputs).is_ok_and(|found| !found.is_empty());
-    let is_mended = |own: &Extracted| kinds(&own.info.flaws).iter().any(|f| f.0 != Unordered);
+    let is_mended =
+        |extracted: &Extracted| kinds(&extracted.info.flaws).iter().any(|f| f.0 != Unordered);
     if said && extract(&inputs, PLAIN).is_ok_and(|all| !all.iter().any(is_mended)) {
         crate::profiles::check("streams", &inputs, [corner].into_iter());
     } else {

@@ -89,7 +89,9 @@ fn browser(rng: &mut Rng, layout: &mut Layout) {
     if has_other && rng.chance(60) {
         layout.mark((BROWSER, 1), ("FrameCommittedInBrowser", TIMELINE), committed(OTHER));
     }
-    for (pid, tid) in layout.threads.iter().map(|own| (own.pid, own.tid)).collect::<Vec<_>>() {
+    for (pid, tid) in
+        layout.threads.iter().map(|thread| (thread.pid, thread.tid)).collect::<Vec<_>>()
+    {
         if rng.chance(30) {
             let data = json!({"sessionId": "1", "workerThreadId": tid, "workerId": format!("W{tid}"), "frame": "F",
                 "url": "https://www.shop.co.uk/worker.js"});

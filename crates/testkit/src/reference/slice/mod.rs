@@ -144,7 +144,7 @@ impl<'a> Event<'a> {
     }
 
     fn is(&self, name: &str) -> bool {
-        self.fields.get("name").is_some_and(|own| is_string(own, name))
+        self.fields.get("name").is_some_and(|field| is_string(field, name))
     }
 
     fn floor(&self) -> i64 {

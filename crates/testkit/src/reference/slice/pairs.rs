@@ -83,8 +83,8 @@ impl Slicer<'_> {
                 }
                 _ => {
                     let name = |rank: usize| {
-                        let own = self.event(rank).fields.get("name").filter(|_| kind == b'B');
-                        pairing::name(own)
+                        let field = self.event(rank).fields.get("name").filter(|_| kind == b'B');
+                        pairing::name(field)
                     };
                     let names: Vec<_> = stack.iter().map(|&own| name(all[own].begin)).collect();
                     let place = pairing::closed_by(&names, &name(rank));
