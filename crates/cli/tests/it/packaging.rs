@@ -49,7 +49,7 @@ fn the_manual_says_what_the_help_says() {
         assert!(page.contains(part), "{part}: {page}");
     }
     let page = folder.run("man profile extract").ends(0).quietly().stdout;
-    assert!(page.contains(".TH tracemill-cpuprofile-extract 1 \"\" \"tracemill "), "{page}");
+    assert!(page.contains(".TH tracemill-profile-extract 1 \"\" \"tracemill "), "{page}");
     assert!(page.contains(".SH EXAMPLES") && page.contains("\\-\\-template"), "{page}");
     assert!(!page.contains("read\\-size"), "{page}");
     let run = folder.run("man marge").ends(2);
@@ -78,9 +78,9 @@ fn a_folder_gets_a_page_of_each_verb() {
         "tracemill-info.1",
         "tracemill-man.1",
         "tracemill-merge.1",
-        "tracemill-cpuprofile-extract.1",
-        "tracemill-cpuprofile-list.1",
-        "tracemill-cpuprofile.1",
+        "tracemill-profile-extract.1",
+        "tracemill-profile-list.1",
+        "tracemill-profile.1",
         "tracemill-record.1",
         "tracemill-redact.1",
         "tracemill-report.1",
