@@ -49,7 +49,7 @@ impl Messages {
     pub(crate) fn new(args: Option<&MessageArgs>) -> Self {
         let terminal = io::stderr().is_terminal();
         let color = is_colored(args.map_or(TerminalChoice::Auto, |args| args.color), terminal);
-        let (quiet, verbose) = args.map_or((false, false), |args| (args.quiet, args.verbose));
+        let (quiet, verbose) = args.map_or((false, false), |args| (args.quiet, args.verbose > 0));
         Messages { quiet, verbose, terminal, color, caller: None }
     }
 

@@ -24,6 +24,7 @@ use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 use tracemill_trace::store::Store;
@@ -60,7 +61,9 @@ const AT_ONCE: usize = 1024;
 /// ```
 pub fn open(sources: &[Source], limits: &Limits) -> Result<ProfiledTrace, Error> {
     let mut reader = ProfileReader::new(&ProfileInputs::default(), false, false);
-    let mut places = ProfilePlaces(SpillVec::new(&limits.tmp_dir, limits.shares().index / 8));
+    let mut places = ProfilePlaces(SpillVec::new(
+        limits.lease("places of profile events", Share::of_index(1, 8)),
+    ));
     let trace = Trace::observe(sources, limits, &mut reader, &mut places)?;
     Ok(ProfiledTrace { trace, places: places.0.finish()? })
 }
@@ -155,9 +158,10 @@ impl<'t> Profiles<'t> {
     /// An item is one if the disk does not take what exceeds the memory ([`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch)). Damage is
     /// none: see [`CpuProfile::flaws`].
     pub fn iter(&self) -> impl Iterator<Item = Result<CpuProfile<'_, 't>, Error>> + '_ {
-        let memory = self.limits.shares().payload / 4;
+        let lease = self.limits.lease("samples of a profile", Share::of_payload(5, 12));
         self.collector.streams.groups().into_iter().map(move |group| {
-            let whole = group.assemble(&self.store, Assembly::All { memory }, self.limits)?;
+            let assembly = Assembly::All(lease.clone());
+            let whole = group.assemble(&self.store, assembly, self.limits)?;
             Ok(CpuProfile { group, whole })
         })
     }

@@ -94,8 +94,9 @@ impl Writer<'_, '_> {
 /// use std::sync::{Arc, Mutex};
 /// use tracemill_trace::output::{Length, Output};
 /// use tracemill_trace::output::target::OutputConfig;
+/// use tracemill_trace::run::memory::Share;
 /// use tracemill_trace::{EventOrder, Limits, Source};
-/// use tracemill_cpuprofile::{Assembly, Room, Router, Streams, write};
+/// use tracemill_cpuprofile::{Assembly, Router, Streams, write};
 ///
 /// // a file goes in, becomes events, and comes out as it was
 /// let text = concat!(
@@ -107,11 +108,11 @@ impl Writer<'_, '_> {
 /// let trace = tracemill_cpuprofile::open(&[Source::bytes("a.cpuprofile", text)], &limits)?.trace;
 /// let mut router = Router::default();
 /// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
-/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+/// let mut streams = Streams::new(limits.lease("profiles", Share::of(1, 32)), &limits);
 /// streams.append(router, 0)?;
 /// streams.finish()?;
 /// let store = trace.store();
-/// let mut whole = streams.groups()[0].assemble(&store, Assembly::All { memory: 1 << 20 }, &limits)?;
+/// let mut whole = streams.groups()[0].assemble(&store, Assembly::All(limits.lease("samples", Share::of(1, 32))), &limits)?;
 ///
 /// let bytes = Arc::new(Mutex::new(Vec::new()));
 /// let output = Output::create(&OutputConfig::writer(Arc::clone(&bytes)), &limits, Length::Unknown)?;

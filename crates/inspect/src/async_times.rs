@@ -21,6 +21,7 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::memory::Share;
 
 /// Async operations of one name and category.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -185,9 +186,10 @@ impl Observer for AsyncHalves {
 /// As `merge()`, but for the output.
 pub fn async_times(sources: &[Source], config: &Config) -> Result<AsyncReport, Error> {
     config.limits.check()?;
-    let share = config.limits.shares().index / 2;
+    let lease = config.limits.lease("async operations, and their durations", Share::of_index(1, 1));
+    let lease = lease.divided(2);
     let halves = AsyncHalves {
-        sorter: KeySorter::new(&config.limits.tmp_dir, share, config.limits.threads),
+        sorter: KeySorter::new(lease.clone(), config.limits.threads),
         names: Names::default(),
         quota: config.limits.table_quota(),
     };
@@ -195,7 +197,7 @@ pub fn async_times(sources: &[Source], config: &Config) -> Result<AsyncReport, E
     inputs.check_unchanged()?;
     let AsyncHalves { sorter, names, .. } = observed;
     let mut rows = vec![AsyncTimes::default(); names.len()];
-    let mut durations = KeySorter::new(&config.limits.tmp_dir, share, config.limits.threads);
+    let mut durations = KeySorter::new(lease, config.limits.threads);
     let room = config.limits.open_quota();
     let lone_ends = pair(sorter, &room, &mut rows, |duration| durations.push(duration))?;
     let (mut row, mut number) = (None, 0);

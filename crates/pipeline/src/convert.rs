@@ -21,6 +21,7 @@ use tracemill_trace::observe::{
 use tracemill_trace::output::target::{Format, OutputConfig, Style};
 use tracemill_trace::output::{self, Length};
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_write::emit::streamed_output::StreamPolicy;
 use tracemill_write::in_order::overlapped_copy::{self, OverlappedCopy};
 use tracemill_write::in_order::{ChosenEvents, InOrderWriter, ReadInputs};
@@ -49,7 +50,7 @@ pub(crate) fn convert(
         overlapped: None,
         breaks: false,
     };
-    let keep = InputOrder::new(config.limits.shares().index, &config.limits.tmp_dir, 256);
+    let keep = InputOrder::new(config.limits.lease("places of events", Share::of_index(1, 1)), 256);
     let Scanned { inputs, mut index, mut observed } = scan(sources, config, keep, observer)?;
     let store = &inputs.store().with_long(&index.long_events);
     let read = ReadInputs { inputs: &inputs, documents: &mut index.documents, store };

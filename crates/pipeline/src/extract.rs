@@ -24,6 +24,7 @@ use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::{Error, ErrorKind};
 use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::remedy::Remedy;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
@@ -278,10 +279,12 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
         work: impl Fn(usize, PlacedProfile<'s, 'p>, Group<'_>) -> Result<T, Error> + Sync,
     ) -> Result<Vec<T>, Error> {
         let threads = self.config.threads.min(groups.len()).max(1);
-        let memory = self.config.shares().payload / 4 / threads as u64;
+        let lease =
+            self.config.lease("samples of profiles", Share::of_payload(5, 12)).divided(threads);
         try_each(threads, groups.len(), |number| {
             let group = groups[number];
-            work(number, group.assemble(self.store, Assembly::All { memory }, self.config)?, group)
+            let assembly = Assembly::All(lease.clone());
+            work(number, group.assemble(self.store, assembly, self.config)?, group)
         })
     }
 

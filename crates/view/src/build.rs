@@ -26,21 +26,21 @@ use tracemill_trace::event::pairing::{self, Begins};
 use tracemill_trace::order::{KeySorter, Keyed};
 use tracemill_trace::run::error::ErrorKind;
 use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::time::bounds::Bounds;
 use tracemill_trace::{Error, Source};
 
-/// Flows have this part of what the index of a run may take, three times.
-const FLOWS: u64 = 24;
+/// Each of three lists of flows has this part of what the index of a run may take.
+const FLOWS: Share = Share::of_index(1, 24);
+/// That of spans, and that of marks.
+pub(crate) const SPANS: Share = Share::of_index(1, 3);
+const MARKS: Share = Share::of_index(1, 6);
 
-/// It may take one part in `share` of what the index of a run may take.
-pub(crate) fn sorter<R: Keyed>(config: &Config, share: u64) -> KeySorter<R> {
+/// Records of a name by a key, within this share of the memory.
+pub(crate) fn sorter<R: Keyed>(config: &Config, name: &'static str, share: Share) -> KeySorter<R> {
     // a list doubles when it is full
-    KeySorter::new(
-        &config.limits.tmp_dir,
-        config.limits.shares().index / share / 2,
-        config.limits.threads,
-    )
+    KeySorter::new(config.limits.lease(name, share).divided(2), config.limits.threads)
 }
 
 /// What is found in all stretches.
@@ -62,9 +62,9 @@ impl All {
             names,
             lanes,
             parts: Parts::default(),
-            spans: sorter(config, 3),
-            marks: Some(sorter(config, 6)),
-            flows: sorter(config, FLOWS),
+            spans: sorter(config, "spans by lane", SPANS),
+            marks: Some(sorter(config, "begins and ends", MARKS)),
+            flows: sorter(config, "points of flows", FLOWS),
             told: Told { undrawn: Some(0), lone_ends: Some(0), ..Told::default() },
             given: config.limits.memory,
         }
@@ -106,7 +106,8 @@ impl All {
         config: &Config,
         mut is_kept: impl FnMut(&Timed) -> bool,
     ) -> Result<(), Error> {
-        let all = std::mem::replace(&mut self.spans, sorter(config, 3)).finish()?;
+        let all =
+            std::mem::replace(&mut self.spans, sorter(config, "spans by lane", SPANS)).finish()?;
         let mut kept = all.iter().filter(|span| is_kept(span));
         kept.try_for_each(|span| self.spans.push(span))
     }
@@ -144,17 +145,21 @@ impl All {
         if joined.is_same() {
             return Ok(());
         }
-        let spans = std::mem::replace(&mut self.spans, sorter(config, 3)).finish()?;
+        let spans =
+            std::mem::replace(&mut self.spans, sorter(config, "spans by lane", SPANS)).finish()?;
         for Timed(lane, span) in spans.iter() {
             let lane = joined.lane(lane);
             let start = span.start.saturating_add(lane.offset);
             self.spans.push(Timed(lane.number, Span { start, ..span }))?;
         }
-        let flows = std::mem::replace(&mut self.flows, sorter(config, FLOWS)).finish()?;
+        let flows = std::mem::replace(&mut self.flows, sorter(config, "points of flows", FLOWS))
+            .finish()?;
         for point in flows.iter() {
             self.flows.push(joined.mark(point))?;
         }
-        let Some(before) = self.marks.replace(sorter(config, 6)) else { return Ok(()) };
+        let Some(before) = self.marks.replace(sorter(config, "begins and ends", MARKS)) else {
+            return Ok(());
+        };
         let before = before.finish()?;
         for mark in before.iter() {
             let mark = joined.mark(mark);
@@ -278,16 +283,16 @@ pub(crate) fn bounds_of(of_events: Option<Bounds>, of_calls: Option<(i64, i64)>)
 
 /// Points of flows by flow, and by lane.
 fn flows(points: KeySorter<Mark>, config: &Config) -> Result<Flows, Error> {
-    let limit = config.limits.shares().index / FLOWS;
+    let lease = config.limits.lease("flows", Share::of_index(1, 12)).divided(2);
     let (mut all, mut filed) =
-        (SpillVec::new(&config.limits.tmp_dir, limit), sorter(config, FLOWS));
+        (SpillVec::new(lease.clone()), sorter(config, "points of flows", FLOWS));
     let points = points.finish()?;
     for (at, point) in points.iter().enumerate() {
         all.extend(&[point])?;
         filed.push(ByLane(Mark { pair: at as u64, ..point }))?;
     }
     drop(points);
-    let mut by_lane = SpillVec::new(&config.limits.tmp_dir, limit);
+    let mut by_lane = SpillVec::new(lease);
     filed.finish()?.iter().try_for_each(|point| by_lane.extend(&[point]))?;
     Ok(Flows::new(all.take()?, by_lane.take()?))
 }

@@ -31,7 +31,8 @@ use tracemill_join::config::Config;
 use tracemill_join::input_set::InputSet;
 use tracemill_tokenizer::fields_of;
 use tracemill_trace::Error;
-use tracemill_trace::run::limits::Cancel;
+use tracemill_trace::run::limits::{Cancel, Limits};
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::time::bounds::Bounds;
 
@@ -221,12 +222,13 @@ impl Indexed {
 
     /// How windows are read.
     pub(crate) fn config(&self, cancel: &Cancel) -> Config {
-        let mut config = self.config.clone();
-        config.limits.cancel = cancel.clone();
-        config.limits.progress = Arc::default();
         // what is shown of the whole, and slices, have the rest
-        config.limits.memory = (config.limits.memory / 2).max(Config::MEMORY_MIN);
-        config
+        let limits = Limits {
+            cancel: cancel.clone(),
+            progress: Arc::default(),
+            ..self.config.limits.within(Share::of(1, 2))
+        };
+        Config { limits, ..self.config.clone() }
     }
 
     /// A window to the last event, unless more than so many would have to be read. One is read at a time; who is not wanted any

@@ -1,6 +1,6 @@
 //! What is long, as an index lists it: by thread and start, so that it need not be sorted to be put in rows.
 
-use crate::build::{Take, sorter};
+use crate::build::{SPANS, Take, sorter};
 use crate::record::{OPEN, Span, Timed};
 use tracemill_index::drawing::{LaneKey, LaneKind};
 use tracemill_index::{DrawnIndex, DrawnSpan};
@@ -23,7 +23,7 @@ pub(crate) fn long(
 ) -> Result<u64, Error> {
     let (mut unended, mut held) = (0, Held(Vec::new()));
     // operations are listed with the thread that they begin on; their lanes lie behind those of all threads
-    let mut others = sorter(config, 3);
+    let mut others = sorter(config, "spans by lane", SPANS);
     index.spans(None, |span| {
         unended += u64::from(span.dur.is_none());
         let own = timed(&span, unnamed, bounds);

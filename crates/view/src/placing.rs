@@ -15,6 +15,7 @@ use crate::tracks::{TrackWriter, Tracks};
 use tracemill_index::drawing::LaneKind;
 use tracemill_join::config::Config;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::{SpillList, SpillLists, SpillVec};
 
 /// Takes spans by lane and time.
@@ -46,9 +47,8 @@ pub(crate) struct Placed {
 impl Placing {
     /// Nothing yet, of these lanes.
     pub(crate) fn new(lanes: Vec<Lane>, config: &Config) -> Self {
-        let limit = config.limits.shares().index;
-        let spans = SpillVec::new(&config.limits.tmp_dir, limit / 4);
-        let sums = SpillVec::new(&config.limits.tmp_dir, limit / 4 / 8);
+        let spans = SpillVec::new(config.limits.lease("spans", Share::of_index(1, 4)));
+        let sums = SpillVec::new(config.limits.lease("sums of spans", Share::of_index(1, 32)));
         Placing {
             lanes,
             sums: Vec::new(),
@@ -58,7 +58,9 @@ impl Placing {
             below: Vec::new(),
             beside: Vec::new(),
             // lists double when they are full
-            waiting: SpillLists::new(limit / 3 / 2, &config.limits.tmp_dir),
+            waiting: SpillLists::new(
+                config.limits.lease("spans that wait", Share::of_index(1, 3)).divided(2),
+            ),
             folded: 0,
         }
     }

@@ -13,6 +13,7 @@ use tracemill_join::config::{CheckFor, Config};
 use tracemill_pipeline::join;
 use tracemill_trace::output::target::{Compression, Format, OutputConfig};
 use tracemill_trace::run::limits::Cancel;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 use tracemill_trace::{Error, ErrorKind, Source};
 
@@ -53,9 +54,8 @@ impl Slices {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         let stem: String =
             name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
-        let mut config = config.clone();
         // what is shown has the other half
-        config.limits.memory = (config.limits.memory / 2).max(Config::MEMORY_MIN);
+        let mut config = Config { limits: config.limits.within(Share::of(1, 2)), ..config.clone() };
         config.limits.progress = Arc::default();
         let merged = Arc::default();
         Slices {

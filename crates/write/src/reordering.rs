@@ -6,11 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tracemill_cpuprofile::{ChunkOrder, Contents, SortSpace, StreamKey, order_chunks, stream_key};
+use tracemill_cpuprofile::{ChunkOrder, Contents, StreamKey, order_chunks, stream_key};
+use tracemill_join::config::Config;
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 use tracemill_trace::Limits;
 use tracemill_trace::order::{Gather, Order, Sorter};
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::spill::{Records, SpillList, SpillLists, SpilledVec};
 use tracemill_trace::store::entry::Entry;
@@ -48,9 +50,10 @@ impl Reordering {
         config: &Limits,
         key_of: impl Fn(&Event<'_>, Place) -> StreamKey,
     ) -> Result<Self, Error> {
-        let space = SortSpace { limit: config.shares().index / 8, tmp_dir: &config.tmp_dir };
+        let lease = config.lease("chunks of streams to be put in order", Share::of_index(1, 2));
+        let lease = lease.divided(4);
         let mut chunks: BTreeMap<StreamKey, SpillList<Entry>> = BTreeMap::new();
-        let mut lists = SpillLists::new(space.limit, space.tmp_dir);
+        let mut lists = SpillLists::new(lease.clone());
         for entry in entries {
             let event = order.0.event(entry.place);
             let spans = fields_of(event);
@@ -66,13 +69,17 @@ impl Reordering {
             }
         }
         let file = lists.finish()?;
-        let mut finder = Finder::new(order, space);
+        let mut finder = Finder::new(
+            order,
+            lease.clone(),
+            config.lease("chunks that wait", Share::of_index(1, 8)),
+        );
         for found in chunks.values() {
             let found = found.records(file.as_deref().unwrap_or_default());
             if found.iter().is_sorted_by_key(|entry| entry.place.offset()) {
                 finder.decide(found)?;
             } else {
-                let (sorted, file) = by_input(found, order, space)?;
+                let (sorted, file) = by_input(found, order, &lease)?;
                 finder.decide(sorted.records(file.as_deref().unwrap_or_default()))?;
             }
         }
@@ -130,7 +137,7 @@ impl Reordering {
 /// Decides on one stream after the other.
 struct Finder<'s, 'p> {
     order: Order<'s, 'p>,
-    space: SortSpace<'s>,
+    lease: Lease,
     /// See [`Reordering`].
     held: Gather<'s, 'p>,
     after: Gather<'s, 'p>,
@@ -138,16 +145,16 @@ struct Finder<'s, 'p> {
 }
 
 impl<'s, 'p> Finder<'s, 'p> {
-    fn new(order: Order<'s, 'p>, space: SortSpace<'s>) -> Self {
-        let gather = || Gather::new(space.limit / 2, space.tmp_dir, order);
-        Finder { order, space, held: gather(), after: gather(), unordered: Vec::new() }
+    fn new(order: Order<'s, 'p>, lease: Lease, waiting: Lease) -> Self {
+        let gather = || Gather::new(waiting.divided(2), order);
+        Finder { order, lease, held: gather(), after: gather(), unordered: Vec::new() }
     }
 
     /// The order of the chunks of one stream, whose chunks are given in input order.
     fn decide(&mut self, chunks: Records<'_, Entry>) -> Result<(), Error> {
         let Some(first) = chunks.first() else { return Ok(()) };
         let mut contents = Contents::new(&[], self.order.0);
-        match order_chunks(chunks, self.order, &mut contents, self.space)?.order {
+        match order_chunks(chunks, self.order, &mut contents, self.lease.clone())?.order {
             ChunkOrder::Both | ChunkOrder::Time => return Ok(()),
             ChunkOrder::Neither => {
                 self.note_unordered(first);
@@ -178,9 +185,9 @@ impl<'s, 'p> Finder<'s, 'p> {
     }
 
     fn finish(self) -> Result<Reordering, Error> {
-        let Finder { order, space, held, after, unordered } = self;
+        let Finder { order, held, after, unordered, .. } = self;
         let sorted = |gather: Gather<'_, '_>| -> Result<_, Error> {
-            Ok(Arc::new(SpilledVec::sorted(gather.finish()?, order, space.tmp_dir)?))
+            Ok(Arc::new(SpilledVec::sorted(gather.finish()?, order)?))
         };
         let (held, after) = (sorted(held)?, sorted(after)?);
         Ok(Reordering { held, after, left_out: Arc::default(), unordered })
@@ -196,7 +203,7 @@ fn has_time(all: &SpilledVec<Entry>, offset: u64) -> bool {
 fn by_input(
     chunks: Records<'_, Entry>,
     order: Order<'_, '_>,
-    space: SortSpace<'_>,
+    lease: &Lease,
 ) -> Result<(SpillList<Entry>, Option<Mapped>), Error> {
     /// Entries that are sorted at a time.
     const PART: usize = 16 * 1024;
@@ -209,7 +216,7 @@ fn by_input(
         time: entry.place.0 as i64,
         place: Place::of_offset_first(entry.time as u64 ^ 1 << 63),
     };
-    let mut sorter = Sorter::new(space.limit, space.tmp_dir);
+    let mut sorter = Sorter::new(lease.clone());
     let mut chunks = chunks.iter().map(turned).peekable();
     while chunks.peek().is_some() {
         let mut part: Vec<Entry> = chunks.by_ref().take(PART).collect();
@@ -220,8 +227,7 @@ fn by_input(
         }
     }
     let (runs, _) = sorter.finish(order.0)?;
-    let (mut sorted, mut lists) =
-        (SpillList::default(), SpillLists::new(space.limit, space.tmp_dir));
+    let (mut sorted, mut lists) = (SpillList::default(), SpillLists::new(lease.clone()));
     runs.each_in_order(order, |entry| {
         lists.push(&mut sorted, back(entry));
         if lists.is_full() { lists.spill(&mut sorted) } else { Ok(()) }

@@ -13,6 +13,7 @@ use std::ops::Range;
 use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 /// A function or event: a name at a place.
@@ -90,14 +91,14 @@ impl Stacks {
         depth: usize,
         signed: bool,
     ) -> Result<Self, Error> {
-        let space = Space::new(&trace.limits, trace.limits.memory / 8, 1);
+        let space = Space::new(trace.limits.lease("lines of stacks", Share::of(1, 8)), 1);
         let mut making = Making {
             frames: Vec::new(),
             lines: space.spool(1),
             exported: Exported::default(),
             index: HashTable::new(),
             signed,
-            room: Quota::new(&trace.limits, trace.limits.memory / 4),
+            room: trace.limits.quota("stacks", Share::of(1, 4)),
         };
         let mut trees = Vec::with_capacity(parts.len());
         for part in parts {

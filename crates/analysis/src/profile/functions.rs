@@ -199,14 +199,12 @@ pub(crate) fn native_group(function: &[u8]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_trace::run::limits::Limits;
     use tracemill_trace::spill::Record;
 
     #[test]
     fn functions_are_one_by_their_texts() {
         let mut names = meta_names();
-        let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-        let mut functions = Functions::new(&Space::new(&limits, 0, 1));
+        let mut functions = Functions::new(&Space::alone(0));
         let mut add = |frame: &str| {
             let frame = Frame::of_node(frame.as_bytes(), false, &mut names);
             functions.number(frame, &names).expect("room on disk")

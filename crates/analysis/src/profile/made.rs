@@ -129,14 +129,12 @@ impl Calls {
 mod tests {
     use super::*;
     use tracemill_testkit::Rng;
-    use tracemill_trace::run::limits::Limits;
 
     #[test]
     fn calls_have_their_durations_whatever_memory_there_is() {
         let mut rng = Rng::new(3);
         for bytes in [0, 500, 5_000, 1 << 20] {
-            let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-            let mut made = Made::new(&Space::new(&limits, bytes, 1));
+            let mut made = Made::new(&Space::alone(bytes));
             let (mut expected, mut open): (Vec<Call>, Vec<u32>) = Default::default();
             for time in 0..2_000 {
                 let ts = f64::from(time);

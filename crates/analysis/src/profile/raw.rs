@@ -331,7 +331,6 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
     use tracemill_testkit::{Rng, seeds};
-    use tracemill_trace::run::limits::Limits;
 
     /// Id, parent, children and function of a node.
     type Written = (u64, Option<u64>, Option<Vec<u64>>, u32);
@@ -354,8 +353,7 @@ mod tests {
     }
 
     fn model(written: &[Written], bytes: u64) -> (Model, NodesById) {
-        let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-        let space = Space::new(&limits, bytes, 1);
+        let space = Space::alone(bytes);
         let mut raw = Raw::new(&space);
         for function in 0..6 {
             // the numbers of the names of meta nodes among them; the last is of V8 itself

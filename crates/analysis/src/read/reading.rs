@@ -12,6 +12,7 @@ use tracemill_join::input_set::InputSet;
 use tracemill_pipeline::{MergeIndex, scan_to_merge};
 use tracemill_trace::observe::{Needs, Observer, SealedChunk, Starter};
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::{Error, Source};
 
@@ -32,8 +33,11 @@ pub(crate) struct Reading<'c> {
 
 impl<'c> Reading<'c> {
     pub(crate) fn new(rules: ReadRules, config: &'c Config) -> Self {
-        let space = Space::new(&config.limits, config.limits.shares().index, config.limits.threads);
-        let quota = Quota::new(&config.limits, config.limits.memory / 4);
+        let space = Space::new(
+            config.limits.lease("records of an analysis", Share::of_index(1, 1)),
+            config.limits.threads,
+        );
+        let quota = config.limits.quota("names and details", Share::of(1, 4));
         let mut facts = Facts::new(rules);
         facts.names = meta_names();
         let sorting = Sorting::new(&space, (rules.as_devtools, rules.only_calls));

@@ -24,6 +24,7 @@ use tracemill_join::input_set::InputSet;
 use tracemill_pipeline::PendingMerge;
 use tracemill_tokenizer::{string_is, unescaped_text};
 use tracemill_trace::event::metadata::NODE_MAIN;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::{Error, Source};
@@ -142,7 +143,7 @@ impl Trace {
         if !drawn_only {
             trace.bound_by_samples();
         }
-        trace.map(maps, &metadata, config.limits.memory / 4);
+        trace.map(maps, &metadata, config.limits.bytes(Share::of(1, 4)));
         let of_maps = metadata.iter().map(|own| own.len() as u64).sum::<u64>();
         quota.check(trace.names.heap() + of_maps, "names, and metadata with source maps,")?;
         let mut fates = vec![Fate::Go; count.unwrap_or(0) as usize];
@@ -167,7 +168,7 @@ impl Trace {
     /// looked at when it was stored. Of several inputs nothing is known of that: keys and windows are those of one.
     fn look_as_stored(&mut self, metadata: &[Vec<u8>]) -> Result<(), Error> {
         let profiles = self.threads.iter().filter(|thread| thread.model.is_some()).count();
-        let space = self.space().divided(profiles as u64);
+        let space = self.space().divided(profiles);
         for at in 0..self.threads.len() {
             self.threads[at].kept =
                 self.made(&self.threads[at], f64::INFINITY, &space)?.map(Arc::new);

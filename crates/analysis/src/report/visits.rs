@@ -103,7 +103,7 @@ pub(super) struct Within<'i, I> {
 
 impl<'i, I: Identify> Within<'i, I> {
     pub(super) fn new(ids: &'i I, stretches: Vec<(f64, f64)>, clock: Clock, space: &Space) -> Self {
-        let space = space.divided(stretches.len() as u64);
+        let space = space.divided(stretches.len());
         let tree = |_| TopDown::new(ids, &space, (false, false, false));
         let trees = stretches.iter().map(tree).collect();
         let (active, open, starts) = (Vec::new(), Vec::new(), Vec::new());

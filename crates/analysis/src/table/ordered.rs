@@ -181,7 +181,8 @@ mod tests {
         ] {
             for memory in [1 << 10, 1 << 30] {
                 let limits = Limits::new(1, memory, std::env::temp_dir());
-                let (space, room) = (Space::new(&limits, memory / 1024, 1), RowRoom::new(&limits));
+                let space = Space::alone(memory >> 10);
+                let room = RowRoom::new(&limits);
                 let mut sorted = table.clone();
                 sorted.sort(by, &space, &room).expect("room");
                 room.finish().expect("room on disk");

@@ -13,6 +13,7 @@ use crate::value::clock::{Clock, Window};
 use crate::value::matcher::Matcher;
 use crate::value::space::Space;
 use tracemill_trace::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::HashMap;
 
@@ -141,7 +142,7 @@ impl Trace {
 
     /// Room for the rows of one tree that is made alone.
     fn space_of_one(&self) -> Space {
-        Space::new(&self.limits, self.limits.memory / 8, 1)
+        Space::new(self.limits.lease("rows of a tree", Share::of(1, 8)), 1)
     }
 
     /// Of what threads a table is: `thread 1/2 main`, `process 1`, an input, or `all threads`.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::{Limits, Quota};
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
 /// Bytes of rows that go to the file at a time: what is looked through for the row of a number.
@@ -222,8 +223,8 @@ impl RowRoom {
     pub(crate) fn new(limits: &Limits) -> Self {
         let writing = Mutex::new(Some(RunFile::new(&limits.tmp_dir)));
         RowRoom {
-            grown: Quota::new(limits, limits.memory / 2),
-            kept: Quota::new(limits, limits.memory / 8),
+            grown: limits.quota("walks over trees", Share::of(1, 2)),
+            kept: limits.quota("finished rows of trees", Share::of(1, 8)),
             file: Arc::new(RowFile { writing, written: OnceLock::new() }),
             clock: Clock::default(),
         }

@@ -357,7 +357,7 @@ mod tests {
     /// The tables as one, made in so many bytes.
     fn united(parts: Vec<Part>, shape: Shape, memory: u64) -> Part {
         let limits = Limits::new(1, memory, std::env::temp_dir());
-        let (space, room) = (Space::new(&limits, memory, 1), RowRoom::new(&limits));
+        let (space, room) = (Space::alone(memory), RowRoom::new(&limits));
         let limit = RowLimit::default();
         let union = Union { shape, key: None, full_levels: 0, limit, space: &space, room: &room };
         let one = union.of(parts).expect("room on disk").expect("two parts");

@@ -12,6 +12,7 @@ use tracemill_pipeline::is_plain_name;
 use tracemill_tokenizer::{Nanos, unescaped_text, validate_value};
 use tracemill_trace::json::{push_integer, push_string};
 use tracemill_trace::output::draft::Draft;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::store::entry::{Entry as EventEntry, rank};
@@ -119,8 +120,9 @@ impl Trace {
         let threads: Vec<usize> = threads.collect();
         // which they are follows from the trace alone, and so does what is first at one time
         let groups: Vec<&[usize]> = threads.chunks(threads.len().div_ceil(DRAFTS).max(1)).collect();
-        let space = Space::new(&self.limits, self.limits.shares().index / 4, 1);
-        let space = space.divided(groups.len() as u64);
+        let space =
+            Space::new(self.limits.lease("calls that are written", Share::of_index(1, 4)), 1);
+        let space = space.divided(groups.len());
         let drafts = try_each(self.limits.threads, groups.len(), |at| {
             let draft = Draft::new(&self.limits.tmp_dir)?;
             let mut entries = CallEntries { entries: space.spool(1), are_complete: true };

@@ -38,6 +38,7 @@ use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Limits;
 use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
@@ -239,14 +240,14 @@ impl Trace {
 
     /// Room for what is made of one thread.
     pub(crate) fn space(&self) -> Space {
-        let threads = self.limits.threads.max(1) as u64;
-        Space::new(&self.limits, self.limits.shares().index / threads, 1)
+        let share = Share::of_index(3, 4).divided(self.limits.threads);
+        Space::new(self.limits.lease("calls of a thread", share), 1)
     }
 
     /// What the rows of one tree have of it.
     pub(crate) fn space_of_rows(&self) -> Space {
-        let threads = self.limits.threads.max(1) as u64;
-        Space::new(&self.limits, self.limits.memory / 8 / threads, 1)
+        let share = Share::of(1, 8).divided(self.limits.threads);
+        Space::new(self.limits.lease("rows of trees", share), 1)
     }
 
     /// Whether a thread's calls are those of a CPU profile that stands alone.

@@ -16,6 +16,7 @@ use tracemill_join::input_set::{InputPlace, InputSet, ProfileFacts};
 use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::{both, try_each};
 use tracemill_trace::spill::hash::HashMap;
 
@@ -58,9 +59,9 @@ pub(crate) fn read_profiles(
         profiles.retain(|own| !own.is_of_stacks);
     }
     let threads = config.limits.threads.max(1);
-    let space = space.divided((2 * threads).min(profiles.len()) as u64);
-    let kept =
-        Space::new(&config.limits, config.limits.memory / 8, 1).divided(profiles.len() as u64);
+    let space = space.divided((2 * threads).min(profiles.len()));
+    let kept = config.limits.lease("call trees of CPU profiles", Share::of(1, 8));
+    let kept = Space::new(kept, 1).divided(profiles.len());
     let decode = |number: usize| {
         let (mut raw, mut raw_samples) = (Raw::new(&space), RawSamples::new(&space));
         let (facts, mut names) = (profiles[number].clone(), meta_names());

@@ -289,7 +289,6 @@ impl<E: Record + Default> Rows<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_trace::run::limits::Limits;
 
     #[test]
     fn siblings_stay_as_they_came_where_one_is_no_number() {
@@ -303,9 +302,8 @@ mod tests {
 
     #[test]
     fn rows_are_the_same_wherever_they_are() {
-        let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
         let made = |bytes: u64| {
-            let mut rows: Rows = Rows::new(&Space::new(&limits, bytes, 1));
+            let mut rows: Rows = Rows::new(&Space::alone(bytes));
             let mut open = vec![0];
             for number in 0..4000u32 {
                 let step = number.wrapping_mul(2_654_435_761) >> 24;

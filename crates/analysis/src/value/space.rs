@@ -1,54 +1,62 @@
 //! Lists of records within the budget: in memory, and beyond their share of it on disk.
 
-use std::path::PathBuf;
 use tracemill_trace::order::{KeySorter, Keyed};
-use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::{Record, SpillArray, SpillIndex, SpillVec};
 
 /// Room for lists.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
-    tmp_dir: PathBuf,
+    /// What all lists of one piece of work may take.
+    lease: Lease,
     /// Threads that sort.
     threads: usize,
-    /// Bytes of heap that all lists of one piece of work may take.
-    bytes: u64,
 }
 
 impl Space {
-    /// `bytes` of heap, on as many threads.
-    pub(crate) fn new(limits: &Limits, bytes: u64, threads: usize) -> Self {
-        Space { tmp_dir: limits.tmp_dir.clone(), threads, bytes }
+    /// A lease, on as many threads.
+    pub(crate) fn new(lease: Lease, threads: usize) -> Self {
+        Space { lease, threads }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn alone(bytes: u64) -> Self {
+        Space::new(Lease::alone(bytes, std::env::temp_dir()), 1)
     }
 
     /// Room for one of so many that work side by side.
-    pub(crate) fn divided(&self, parts: u64) -> Self {
-        Space { bytes: self.bytes / parts.max(1), ..self.clone() }
+    pub(crate) fn divided(&self, parts: usize) -> Self {
+        Space { lease: self.lease.divided(parts), ..*self }
     }
 
     /// Bytes of heap of one part in `share`.
     pub(crate) fn bytes(&self, share: u64) -> u64 {
-        self.bytes / share
+        Share::of(1, share).bytes(self.lease.bytes())
+    }
+
+    /// A list doubles when it is full.
+    fn half(&self, share: u64) -> Lease {
+        self.lease.part(Share::of(1, 2 * share))
     }
 
     /// A list that may take one part in `share`.
     pub(crate) fn spool<R: Record>(&self, share: u64) -> SpillVec<R> {
-        SpillVec::new(&self.tmp_dir, self.bytes / share / 2)
+        SpillVec::new(self.half(share))
     }
 
     /// Records to be changed where they stand that may take one part in `share`.
     pub(crate) fn array<R: Record>(&self, share: u64) -> SpillArray<R> {
-        SpillArray::new(&self.tmp_dir, self.bytes / share / 2)
+        SpillArray::new(self.half(share))
     }
 
     /// Numbers by hash that may take one part in `share`.
     pub(crate) fn index(&self, share: u64) -> SpillIndex {
-        SpillIndex::new(&self.tmp_dir, self.bytes / share / 2)
+        SpillIndex::new(self.half(share))
     }
 
     /// A list to be sorted that may take one part in `share`.
     pub(crate) fn sorter<R: Keyed>(&self, share: u64) -> KeySorter<R> {
-        KeySorter::new(&self.tmp_dir, self.bytes / share / 2, self.threads)
+        KeySorter::new(self.half(share), self.threads)
     }
 }
 

@@ -2,14 +2,14 @@
 
 use crate::exit::Failure;
 use crate::{memory, size};
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tracemill_cpuprofile::ProfileInputs;
 use tracemill_join::config::Config;
 use tracemill_tokenizer::Tier;
 use tracemill_trace::output::target::Target;
-use tracemill_trace::run::limits::{Cancel, Progress};
+use tracemill_trace::run::limits::Progress;
 use tracemill_trace::{Limits, Source};
 
 /// The inputs of a verb.
@@ -107,9 +107,9 @@ pub(crate) struct MessageArgs {
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Print decisions and details too
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
+    /// Print decisions and details too (-vv: memory use as well)
+    #[arg(short, long, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
     /// Show progress
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) progress: TerminalChoice,
@@ -165,17 +165,16 @@ impl LimitArgs {
         let read_size = usize::try_from(self.read_size).ok().filter(|&size| size > 0);
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let limits = Limits {
-            threads: self.threads.map_or_else(processors, usize::from),
-            memory: self.memory.unwrap_or_else(memory::default_budget),
-            tmp_dir: self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir),
             tier: self.tier,
             read_size: read_size.ok_or_else(|| Failure::usage("--read-size is at least 1"))?,
             strict: input.strict,
-            repair: false,
             sync: self.sync,
             progress: Arc::clone(progress),
-            cancel: Cancel::default(),
-            shares: None,
+            ..Limits::new(
+                self.threads.map_or_else(processors, usize::from),
+                self.memory.unwrap_or_else(memory::default_budget),
+                self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir),
+            )
         };
         let profiles = ProfileInputs { pid_tid: input.pid_tid.clone() };
         Ok(Config { profiles, index_cache: index_cache(), ..Config::of(limits) })

@@ -12,6 +12,7 @@ use tracemill_join::config::Config;
 use tracemill_tokenizer::Tier;
 use tracemill_trace::Source;
 use tracemill_trace::output::target::{Compression, Format};
+use tracemill_trace::run::memory::{Leased, MemoryBudget};
 use tracemill_trace::run::words::plural;
 
 /// What the run may take, and who decided it, for `-v`.
@@ -29,6 +30,18 @@ pub(super) fn note_limits(args: &LimitArgs, config: &Config, messages: &Messages
         config.limits.tmp_dir.display(),
         by(args.tmp_dir.is_some(), "-T", "the system's"),
     ));
+}
+
+/// What had which memory, for `-v -v`.
+pub(super) fn note_leases(budget: &MemoryBudget, messages: &Messages) {
+    for Leased { name, most, short } in budget.report() {
+        let short = match short {
+            0 => String::new(),
+            short => format!(", {} less than asked for", human(short)),
+        };
+        messages.note(&format!("memory of {name}: {}{short}", human(most)));
+    }
+    messages.note(&format!("memory at one time: {} MiB", budget.most().div_ceil(1 << 20)));
 }
 
 /// The form of the output and how it is packed, and who decided it, for `-v`.

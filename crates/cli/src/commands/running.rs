@@ -1,6 +1,6 @@
 //! What every verb does around its work: its limits, what watches it, and how it ends.
 
-use super::around::{note_limits, note_repeated};
+use super::around::{note_leases, note_limits, note_repeated};
 use crate::args::{CommonArgs, InputArgs};
 use crate::exit::Failure;
 use crate::messages::Messages;
@@ -85,6 +85,9 @@ impl<'a> Running<'a> {
         place: Option<&Place>,
         report: impl FnOnce(&Run<'_>) -> Object<'r>,
     ) -> Result<(), Failure> {
+        if self.flags.common.messages.verbose > 1 {
+            note_leases(&self.config.limits.budget, self.messages);
+        }
         self.messages.summary(summary);
         match place {
             Some(place) => place.write_json(&report(&self.described())),

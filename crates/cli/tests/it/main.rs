@@ -16,6 +16,7 @@ mod index;
 mod info;
 mod json;
 mod library_texts;
+mod memory;
 mod nested;
 mod newcomer;
 mod one_answer;

@@ -22,8 +22,9 @@ use tracemill_trace::store::Store;
 /// Profiles that are to be judged.
 ///
 /// ```
+/// use tracemill_trace::run::memory::Share;
 /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
-/// use tracemill_cpuprofile::{Room, Router, Streams, Suspects};
+/// use tracemill_cpuprofile::{Router, Streams, Suspects};
 ///
 /// // a chunk with one step too many, and no `Profile` event
 /// let text = r#"[{"name":"ProfileChunk","ph":"P","pid":7,"id":1,"ts":2,"args":{"data":{"cpuProfile":{"nodes":[{"id":1}],
@@ -32,7 +33,7 @@ use tracemill_trace::store::Store;
 /// let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?;
 /// let mut router = Router::default();
 /// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
-/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+/// let mut streams = Streams::new(limits.lease("profiles", Share::of(1, 32)), &limits);
 /// streams.append(router, 0)?;
 /// streams.finish()?;
 ///

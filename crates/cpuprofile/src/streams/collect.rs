@@ -19,9 +19,9 @@
 use crate::chunk::key::Written;
 use crate::chunk::source::ProfileSource;
 use crate::streams::contents::{Contents, decode};
-use crate::streams::order::{ChunkOrder, SortSpace, order_chunks};
+use crate::streams::order::{ChunkOrder, chunk_order_lease, order_chunks};
 use crate::streams::router::Router;
-use crate::streams::{Group, Room, Streams};
+use crate::streams::{Group, Streams};
 use crate::tree::assemble::{Assembler, Assembly};
 use crate::tree::assembled::Profile;
 use crate::write::Bounds;
@@ -34,6 +34,7 @@ use tracemill_trace::order::Order;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::run::limits::{Limits, Quota};
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 
@@ -132,10 +133,9 @@ impl Collector {
     /// again, or goes to disk.
     pub fn new(config: &Limits) -> Self {
         // a small list takes more than what it holds
-        let share = config.shares().index;
-        let room = Room { decoded: share / 2, places: share / 4 };
-        let streams = Streams::new(room, config);
-        let quota = Quota::new(config, config.memory / 4);
+        let lease = config.lease("chunks of CPU profiles", Share::of_index(3, 4));
+        let streams = Streams::new(lease, config);
+        let quota = config.quota("names of processes and threads", Share::of(1, 4));
         Collector { streams, names: Names::default(), quota }
     }
 
@@ -209,9 +209,8 @@ impl Group<'_> {
         config: &Limits,
     ) -> Result<PlacedProfile<'s, 'p>, Error> {
         let (mut contents, order) = (Contents::new(self.kept, store), Order(store));
-        let limit = config.shares().index / 8 / config.threads.max(1) as u64;
-        let space = SortSpace { limit, tmp_dir: &config.tmp_dir };
-        let ordered = order_chunks(self.chunks(), order, &mut contents, space)?;
+        let lease = chunk_order_lease(config);
+        let ordered = order_chunks(self.chunks(), order, &mut contents, lease)?;
         let (samples, deltas) = self.counts();
         let mut assembler = Assembler::new(store, samples, deltas, keep, &config.tmp_dir);
         let mut first = None;

@@ -10,10 +10,10 @@
 //! So the answer is the same as without an index, or it is known to be none. Heap: 68 bytes a chunk, on disk beyond their share.
 
 use crate::chunk::skim::Skim;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tracemill_tokenizer::{Cursor, Mapped};
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::spill::{Records, SpillList, SpillLists};
 use tracemill_trace::store::Store;
@@ -65,15 +65,15 @@ pub struct KnownChunks {
 }
 
 impl KnownChunks {
-    /// None yet, of the input that begins at `base`, whose events have these checksums. What takes more than `room` bytes goes to `tmp_dir`.
-    pub fn new(base: u64, room: u64, tmp_dir: &Path, sum_of: fn(u64, &[u8]) -> u32) -> Self {
+    /// None yet, of the input that begins at `base`, whose events have these checksums. What is more than the lease has goes to disk.
+    pub fn new(base: u64, lease: &Lease, sum_of: fn(u64, &[u8]) -> u32) -> Self {
         KnownChunks {
             base,
             sum_of,
             streams: HashMap::default(),
-            lists: SpillLists::new(room, tmp_dir),
+            lists: SpillLists::new(lease.part(Share::of(15, 16))),
             file: None,
-            long: LongEvents::with_share(tmp_dir, room / 16),
+            long: LongEvents::within(lease.part(Share::of(1, 16))),
             bytes_read: AtomicU64::new(0),
             is_wrong: AtomicBool::new(false),
         }

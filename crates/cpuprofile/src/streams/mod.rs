@@ -36,19 +36,18 @@ use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::{Limits, Quota};
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::spill::{Records, SpillLists};
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::long_events::LongEvents;
 
-/// Shares of the budget, in bytes. With none of it everything is decoded again, or read from disk.
-#[derive(Clone, Copy, Debug)]
-pub struct Room {
-    /// For what was decoded ([`DecodedChunks::heap`]).
-    pub decoded: u64,
-    /// For places of chunks, and what was skimmed of them.
-    pub places: u64,
-}
+/// Of the lease of streams, that of what was decoded ([`DecodedChunks::heap`]).
+const DECODED: Share = Share::of(5, 8);
+/// That of places of chunks, and what was skimmed of them.
+const PLACES: Share = Share::of(1, 3);
+/// That of the lengths of long chunks.
+const LONG: Share = Share::of(1, 24);
 
 /// One stream.
 struct Stream {
@@ -101,8 +100,9 @@ fn heap_of(key: &StreamKey, owner: &Owner) -> u64 {
 /// All streams of a run, and the profiles in them.
 ///
 /// ```
+/// use tracemill_trace::run::memory::Share;
 /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
-/// use tracemill_cpuprofile::{Assembly, Room, Router, Streams};
+/// use tracemill_cpuprofile::{Assembly, Router, Streams};
 ///
 /// let text = r#"[{"name":"Profile","ph":"P","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},
 ///   {"name":"ProfileChunk","ph":"P","pid":7,"tid":9,"id":"0x1","ts":2,"args":{"data":{"cpuProfile":{"nodes":[{"id":1}],
@@ -112,14 +112,14 @@ fn heap_of(key: &StreamKey, owner: &Owner) -> u64 {
 ///
 /// let mut router = Router::default(); // each stretch of an input has one
 /// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
-/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+/// let mut streams = Streams::new(limits.lease("profiles", Share::of(1, 32)), &limits);
 /// streams.append(router, 0)?; // of the input that begins at 0
 /// streams.finish()?;
 ///
 /// let group = streams.groups()[0];
 /// assert_eq!((group.chunks().count(), group.tid()), (1, &b"8"[..])); // not the thread of the chunk
 /// let store = trace.store();
-/// let whole = group.assemble(&store, Assembly::All { memory: 1 << 20 }, &limits)?;
+/// let whole = group.assemble(&store, Assembly::All(limits.lease("samples", Share::of(1, 32))), &limits)?;
 /// assert_eq!((whole.start, whole.last), (1_000, 13_000)); // nanoseconds
 /// assert_eq!(whole.profile.columns().expect("nothing is wrong with it").steps.iter().collect::<Vec<_>>(), [5_000, 7_000]);
 /// # Ok::<(), tracemill_trace::Error>(())
@@ -134,7 +134,7 @@ pub struct Streams {
     /// Decoded chunks, by stretches of the inputs, and their bytes.
     kept: Vec<DecodedChunks>,
     decoded: u64,
-    room: Room,
+    lease: Lease,
     lists: SpillLists,
     /// How often places went to disk.
     pub spilled: u64,
@@ -148,23 +148,22 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// None yet; places that have no room go to the folder of `limits`. Of streams themselves there are as many as a quarter of
+    /// None yet. What of places is more than the lease has goes to disk; what of chunks is more is decoded again. Of streams themselves there are as many as a quarter of
     /// its memory takes.
-    pub fn new(room: Room, limits: &Limits) -> Self {
-        let tmp_dir = &limits.tmp_dir;
+    pub fn new(lease: Lease, limits: &Limits) -> Self {
         Streams {
             all: Vec::new(),
             numbers: HashMap::default(),
-            long: LongEvents::with_share(tmp_dir, room.places / 16),
+            long: LongEvents::within(lease.part(LONG)),
             kept: Vec::new(),
             decoded: 0,
-            room,
-            lists: SpillLists::new(room.places, tmp_dir),
+            lists: SpillLists::new(lease.part(PLACES)),
+            lease: lease.part(DECODED),
             spilled: 0,
             file: None,
             odd: OddChunks::default(),
             known: None,
-            quota: Quota::new(limits, limits.memory / 4),
+            quota: limits.quota("streams of CPU profiles", Share::of(1, 4)),
         }
     }
 
@@ -181,7 +180,7 @@ impl Streams {
         self.long.append(&later.long)?;
         self.odd.append(&later.odd);
         let heap: u64 = later.kept.iter().map(|kept| kept.heap() as u64).sum();
-        if self.decoded + heap <= self.room.decoded {
+        if self.decoded + heap <= self.lease.bytes() {
             self.decoded += heap;
             self.kept.extend(later.kept.into_iter().filter(|kept| !kept.is_empty()));
         }
@@ -398,9 +397,9 @@ mod tests {
         for seed in 0..200 {
             let events = events(seed);
             for (limit, part) in [(0, 1), (40, 3), (300, 7), (u64::MAX, 5)] {
-                let room = Room { decoded: limit, places: limit };
+                let lease = Lease::alone(limit.saturating_mul(3), std::env::temp_dir());
                 let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-                let mut streams = Streams::new(room, &limits);
+                let mut streams = Streams::new(lease, &limits);
                 let numbered: Vec<_> = (0..).zip(&events).collect();
                 for of_input in numbered.chunk_by(|a, b| a.1.0 == b.1.0) {
                     for some in of_input.chunks(part) {

@@ -16,9 +16,10 @@
 
 use crate::chunk::NO_ID;
 use crate::streams::contents::Contents;
-use std::path::Path;
 use tracemill_trace::order::{Gather, Order, Runs};
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::Records;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::store::entry::Entry;
@@ -60,13 +61,9 @@ pub struct OrderedChunks<'c> {
     by_time: Option<Runs>,
 }
 
-/// Where places are sorted, 16 bytes each.
-#[derive(Clone, Copy)]
-pub struct SortSpace<'c> {
-    /// Bytes of them that may be in memory, about.
-    pub limit: u64,
-    /// The folder of the others: sorted runs in unlinked files.
-    pub tmp_dir: &'c Path,
+/// Leases what the places of chunks take while one of the run's threads sorts them, 16 bytes each.
+pub fn chunk_order_lease(limits: &Limits) -> Lease {
+    limits.lease("chunks of a stream in order", Share::of_index(1, 8).divided(limits.threads))
 }
 
 /// Decides on the order of the chunks of a stream, given in input order, by what they hold.
@@ -74,12 +71,13 @@ pub struct SortSpace<'c> {
 /// Chunks of one time are in the order that the output would have them in (`order` compares their digits where 16 bytes do not tell).
 ///
 /// Cost: a comparison a chunk; where they are not in order of time a sort, and a look at what each holds, or two. Heap: nothing, or
-/// `space.limit` and the ids of all nodes.
+/// the lease and the ids of all nodes.
 ///
 /// ```
 /// use tracemill_trace::order::Order;
+/// use tracemill_trace::run::memory::Share;
 /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
-/// use tracemill_cpuprofile::{ChunkOrder, Contents, Room, Router, SortSpace, Streams, order_chunks};
+/// use tracemill_cpuprofile::{ChunkOrder, Contents, Router, Streams, chunk_order_lease, order_chunks};
 ///
 /// // the second chunk says to be earlier, and samples a node that the first one defines
 /// let text = r#"[{"name":"ProfileChunk","pid":7,"id":1,"ts":20,"args":{"data":{"cpuProfile":{"nodes":[{"id":1}]}}}},
@@ -88,14 +86,14 @@ pub struct SortSpace<'c> {
 /// let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?;
 /// let mut router = Router::default();
 /// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
-/// let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+/// let mut streams = Streams::new(limits.lease("profiles", Share::of(1, 32)), &limits);
 /// streams.append(router, 0)?;
 /// streams.finish()?;
 ///
 /// let (group, store) = (streams.groups()[0], trace.store());
 /// let mut contents = Contents::new(group.kept, &store);
-/// let space = SortSpace { limit: 1 << 20, tmp_dir: &limits.tmp_dir };
-/// let ordered = order_chunks(group.chunks(), Order(&store), &mut contents, space)?;
+/// let lease = chunk_order_lease(&limits);
+/// let ordered = order_chunks(group.chunks(), Order(&store), &mut contents, lease)?;
 /// assert_eq!(ordered.order, ChunkOrder::Input);
 /// # Ok::<(), tracemill_trace::Error>(())
 /// ```
@@ -106,13 +104,13 @@ pub fn order_chunks<'c>(
     chunks: Records<'c, Entry>,
     order: Order<'_, '_>,
     contents: &mut Contents<'_, '_, '_>,
-    space: SortSpace<'_>,
+    lease: Lease,
 ) -> Result<OrderedChunks<'c>, Error> {
     let by_input = chunks;
     if is_sorted(chunks, order) {
         return Ok(OrderedChunks { order: ChunkOrder::Both, by_input, by_time: None });
     }
-    let mut sorted = Gather::new(space.limit, space.tmp_dir, order);
+    let mut sorted = Gather::new(lease, order);
     chunks.iter().try_for_each(|chunk| sorted.push(chunk))?;
     let (by_time, _) = sorted.finish()?.finish(order.0)?;
     let mut references = References::default();

@@ -26,9 +26,10 @@ use crate::chunk::text::Text;
 use crate::chunk::{Extra, NO_ID, TraceId};
 use crate::tree::assembled::{Extent, LATER, Profile, text_of};
 use crate::tree::{Builder, NONE};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 use tracemill_trace::store::Store;
@@ -44,14 +45,16 @@ enum Pairing {
     Untimed,
 }
 
+/// Of a lease, that of samples, of lines or of columns.
+const COLUMN: Share = Share::of(1, 5);
+/// Of a lease, that of time steps.
+const STEPS: Share = Share::of(2, 5);
+
 /// How much of a profile to assemble.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Assembly {
-    /// The whole profile.
-    All {
-        /// Bytes of heap for samples and time steps; lines and columns take up to two thirds more.
-        memory: u64,
-    },
+    /// The whole profile: a fifth of the lease is for its samples, as much each for lines and for columns, the rest for time steps.
+    All(Lease),
     /// The call tree and the defects. Samples are checked and dropped.
     Tree,
 }
@@ -71,7 +74,6 @@ pub struct Assembler<'s, 'p> {
     assembly: Assembly,
     /// How many samples were taken.
     taken: u64,
-    tmp_dir: PathBuf,
     builder: Builder,
     decoded_text: Vec<u8>,
     pairing: Pairing,
@@ -121,20 +123,19 @@ impl<'s, 'p> Assembler<'s, 'p> {
             _ if samples == deltas => Pairing::Whole,
             _ => Pairing::ByChunk,
         };
-        let (third, samples, deltas) = match assembly {
-            Assembly::All { memory } => (memory / 3, samples, deltas),
-            Assembly::Tree => (0, 0, 0),
+        let (lease, samples, deltas) = match &assembly {
+            Assembly::All(lease) => (lease.clone(), samples, deltas),
+            Assembly::Tree => (Lease::alone(0, tmp_dir), 0, 0),
         };
         Assembler {
             store,
             assembly,
             taken: 0,
-            tmp_dir: tmp_dir.to_owned(),
             builder: Builder::default(),
             decoded_text: Vec::new(),
             pairing,
-            samples: SpillVec::new(tmp_dir, third).with_room_for(samples),
-            deltas: SpillVec::new(tmp_dir, third * 2).with_room_for(deltas),
+            samples: SpillVec::new(lease.part(COLUMN)).with_room_for(samples),
+            deltas: SpillVec::new(lease.part(STEPS)).with_room_for(deltas),
             positions: [None, None],
             counted: Vec::new(),
             unknown: Vec::new(),
@@ -222,7 +223,10 @@ impl<'s, 'p> Assembler<'s, 'p> {
                 }
                 Ok(())
             }
-            Assembly::All { memory } => self.keep_samples(chunk, ids, placeholders, memory, offset),
+            Assembly::All(ref lease) => {
+                let column = lease.part(COLUMN);
+                self.keep_samples(chunk, ids, placeholders, column, offset)
+            }
         }
     }
 
@@ -232,7 +236,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         chunk: ChunkRef<'_>,
         ids: &[u64],
         placeholders: usize,
-        memory: u64,
+        column: Lease,
         offset: u64,
     ) -> Result<(), Error> {
         let before = self.samples.len();
@@ -252,7 +256,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
             let numbers = numbers.unwrap_or_default();
             let column = match &mut self.positions[at] {
                 Some(column) => column,
-                none => none.insert(zeros(before, memory / 3, &self.tmp_dir)?),
+                none => none.insert(zeros(before, column.clone())?),
             };
             let own = numbers.len().min(count);
             column.extend(&numbers[..own])?;
@@ -344,9 +348,9 @@ impl<'s, 'p> Assembler<'s, 'p> {
         if self.pairing == Pairing::Untimed {
             profile.judge_untimed(self.first.unwrap_or(0), self.taken);
         }
-        let Assembly::All { memory } = self.assembly else { return Ok(profile) };
+        let Assembly::All(lease) = self.assembly else { return Ok(profile) };
         if self.pairing == Pairing::Untimed {
-            profile.spread(SpillVec::new(&self.tmp_dir, memory / 3 * 2))?;
+            profile.spread(SpillVec::new(lease.part(STEPS)))?;
         }
         if !plain {
             profile.measure();
@@ -380,8 +384,8 @@ fn finished(column: Option<SpillVec<i64>>) -> Result<Option<SpilledVec<i64>>, Er
 }
 
 /// A column for samples that came before the first chunk with lines: 0 for each of those.
-fn zeros(count: usize, memory: u64, tmp_dir: &Path) -> Result<SpillVec<i64>, Error> {
-    let mut column = SpillVec::new(tmp_dir, memory).with_room_for(count as u64);
+fn zeros(count: usize, lease: Lease) -> Result<SpillVec<i64>, Error> {
+    let mut column = SpillVec::new(lease).with_room_for(count as u64);
     (0..count).try_for_each(|_| column.push(0))?;
     Ok(column)
 }

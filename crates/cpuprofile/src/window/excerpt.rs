@@ -35,6 +35,7 @@ use tracemill_trace::order::Order;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::FlawKind;
 use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::memory::Lease;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
@@ -97,7 +98,7 @@ pub(crate) fn excerpt<'s, 'p>(
     group: Group<'_>,
     windows: &Windows,
     store: &'s Store<'p>,
-    memory: u64,
+    lease: &Lease,
     config: &Limits,
 ) -> Result<Option<PlacedProfile<'s, 'p>>, Error> {
     let Some(mut excerpt) = Excerpt::of(group, windows, store) else { return Ok(None) };
@@ -105,7 +106,7 @@ pub(crate) fn excerpt<'s, 'p>(
     if group.known.is_some_and(|known| known.is_wrong()) {
         return Ok(None);
     }
-    let (count, assembly) = (excerpt.samples, Assembly::All { memory });
+    let (count, assembly) = (excerpt.samples, Assembly::All(lease.clone()));
     let mut assembler = Assembler::new(store, count, count, assembly, &config.tmp_dir);
     excerpt.cut_all(|chunk, offset| assembler.add(chunk.view(), offset))?;
     let first = group.chunks().first();

@@ -25,6 +25,7 @@ use crate::window::rebase::Rebase;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::store::Store;
 use tracemill_trace::time::windows::{Edges, Windows};
@@ -80,8 +81,9 @@ enum StreamOutcome {
 ///
 /// ```
 /// use tracemill_trace::time::windows::{Edges, Windows};
+/// use tracemill_trace::run::memory::Share;
 /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
-/// use tracemill_cpuprofile::{Detail, Role, Room, Router, Streams, cut_streams};
+/// use tracemill_cpuprofile::{Detail, Role, Router, Streams, cut_streams};
 ///
 /// let text = r#"[{"name":"Profile","ph":"P","pid":7,"tid":8,"id":1,"ts":10,"args":{"data":{"startTime":10}}},
 ///   {"name":"ProfileChunk","ph":"P","pid":7,"tid":9,"id":1,"ts":12,"args":{"data":{"cpuProfile":{"nodes":[{"id":1},
@@ -94,7 +96,7 @@ enum StreamOutcome {
 ///         let role = Role::of(&event.fields()).expect("all are of the profile");
 ///         router.take(&event.fields(), event.offset, role, detail);
 ///     }
-///     let mut streams = Streams::new(Room { decoded: 1 << 20, places: 1 << 20 }, &limits);
+///     let mut streams = Streams::new(limits.lease("profiles", Share::of(1, 32)), &limits);
 ///     streams.append(router, 0)?;
 ///     streams.finish()?;
 ///
@@ -120,15 +122,15 @@ pub fn cut_streams(
     emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<Cut, Error> {
     let mut cut = Cut::default();
-    let memory = config.shares().payload / 2;
+    let lease = config.lease("samples of profiles that are cut", Share::of_payload(5, 6));
     let groups = streams.groups();
     let at_once = (config.memory / STREAM).clamp(1, config.threads.max(1) as u64);
     for some in groups.chunks(at_once as usize) {
         let found = try_each(config.threads, some.len(), |number| {
             let group = some[number];
-            let memory = memory / some.len() as u64;
+            let lease = lease.divided(some.len());
             let part = match edges {
-                Edges::Clip => excerpt(group, windows, store, memory, config)?,
+                Edges::Clip => excerpt(group, windows, store, &lease, config)?,
                 Edges::Keep | Edges::Drop => None,
             };
             let whole = match part {
@@ -136,7 +138,7 @@ pub fn cut_streams(
                 None if group.known.is_some_and(|known| !known.check_all(store)) => {
                     return Ok(None);
                 }
-                None => group.assemble(store, Assembly::All { memory }, config)?,
+                None => group.assemble(store, Assembly::All(lease), config)?,
             };
             Ok::<_, Error>(Some((outcome(group, &whole, windows, edges)?, whole)))
         })?;

@@ -25,6 +25,7 @@ use tracemill_trace::observe::{
 use tracemill_trace::order::Order;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::both;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 use tracemill_trace::time::bounds::{Bounds, Times};
@@ -107,16 +108,16 @@ pub(super) fn build(
 impl Build {
     /// Nothing yet, of a text of about so many bytes, parts of which can be read or not.
     fn new(text: u64, restarts: &[Restart], has_parts: bool, config: &Config) -> Self {
-        let share = config.limits.shares().index / 16;
-        let granules = SpillVec::new(&config.limits.tmp_dir, share);
+        let lease = config.limits.lease("lists of the index", Share::of_index(7, 16)).divided(7);
+        let granules = SpillVec::new(lease.clone());
         let drawn = has_parts.then(|| AllDrawn::new(text, granules, config.limits.table_quota()));
         let wanted = InfoConfig { top: TOP, full: false, self_times: true };
         Build {
             info: InfoAccumulator::new(wanted, config),
-            granules: AllGranules::new(SpillVec::new(&config.limits.tmp_dir, share)),
-            places: SpillVec::new(&config.limits.tmp_dir, share),
-            spans: AllSpans::new(text, share, &config.limits, config.limits.open_quota()),
-            streams: AllStreams::new(SpillVec::new(&config.limits.tmp_dir, share)),
+            granules: AllGranules::new(SpillVec::new(lease.clone())),
+            places: SpillVec::new(lease.clone()),
+            spans: AllSpans::new(text, &lease, config.limits.threads, config.limits.open_quota()),
+            streams: AllStreams::new(SpillVec::new(lease.clone())),
             drawn,
             seen: None,
             bounds: Times::NONE,

@@ -20,7 +20,8 @@ use tracemill_trace::event::pairing::Begins;
 use tracemill_trace::event::{PairKind, PairStep};
 use tracemill_trace::order::{ExternalSorter, Order, SortedRecords};
 use tracemill_trace::run::error::Error;
-use tracemill_trace::run::limits::{Limits, Quota};
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::Lease;
 use tracemill_trace::spill::SpillVec;
 
 /// Bytes of text to an interval at least, taken over the whole text.
@@ -37,23 +38,23 @@ pub(super) struct AllSpans {
     floor: Arc<AtomicU32>,
     /// Parts that have yet to be paired.
     parts: ExternalSorter<LastingEvent>,
-    limits: Limits,
-    share: u64,
+    lease: Lease,
+    threads: usize,
     quota: Quota,
 }
 
 impl AllSpans {
-    /// None yet, of a file of so many bytes; those beyond `share` bytes, twice, go to disk. `quota` has room for what is open at one
+    /// None yet, of a file of so many bytes; each of three lists may take what the lease has. `quota` has room for what is open at one
     /// time.
-    pub(super) fn new(file_bytes: u64, share: u64, limits: &Limits, quota: Quota) -> Self {
+    pub(super) fn new(file_bytes: u64, lease: &Lease, threads: usize, quota: Quota) -> Self {
         AllSpans {
-            done: SpillVec::new(&limits.tmp_dir, share),
+            done: SpillVec::new(lease.clone()),
             counts: [0; _],
             most: (file_bytes / EACH).max(LEAST),
             floor: Arc::default(),
-            parts: ExternalSorter::new(&limits.tmp_dir, share, limits.threads),
-            limits: limits.clone(),
-            share,
+            parts: ExternalSorter::new(lease.clone(), threads),
+            lease: lease.clone(),
+            threads,
             quota,
         }
     }
@@ -106,7 +107,7 @@ impl AllSpans {
         order: Order<'_, '_>,
         drawn: Option<&mut AllDrawn>,
     ) -> Result<Spans, Error> {
-        let empty = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
+        let empty = ExternalSorter::new(self.lease.clone(), self.threads);
         let parts = std::mem::replace(&mut self.parts, empty).finish(order)?;
         let mut walk = Walk::new(&mut self, drawn);
         parts.sorted(order).try_for_each(|part| walk.take(&part))?;
@@ -114,7 +115,7 @@ impl AllSpans {
         let (has_crossings, has_strangers) = (walk.has_crossings, walk.has_strangers);
         drop(parts);
         let floor = self.floor.load(Relaxed);
-        let mut sorter = ExternalSorter::new(&self.limits.tmp_dir, self.share, self.limits.threads);
+        let mut sorter = ExternalSorter::new(self.lease.clone(), self.threads);
         for span in self.done.take()?.iter().filter(|span| span.level() > floor) {
             sorter.push(span, Order::none())?;
         }

@@ -14,6 +14,7 @@ use std::ops::Range;
 use tracemill_cpuprofile::{KnownChunk, KnownChunks};
 use tracemill_join::read_plan::{Stop, Unused};
 use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::time::windows::{Edges, Windows};
 
@@ -73,10 +74,11 @@ pub(super) fn wanted(
         end: 0,
     };
     wanting.first.resize(wanting.wanted.len(), None);
+    let lease = config.lease("chunks of CPU profiles that are known", Share::of_index(1, 4));
     let mut all = WantedStreams {
         first: HashSet::default(),
         events: Vec::new(),
-        known: KnownChunks::new(base, config.shares().index / 4, &config.tmp_dir, event_sum),
+        known: KnownChunks::new(base, &lease, event_sum),
     };
     events.pages.iter().try_for_each(|entry| wanting.take_page(entry, &mut all))?;
     all.known.finish().map_err(|error| error.to_string())?;

@@ -15,6 +15,7 @@ use tracemill_trace::input::source::Source;
 use tracemill_trace::read::pieces::Chosen;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::memory::Share;
 
 /// Bytes of heap for each event that is read outside of blocks.
 const EVENT: u64 = 64;
@@ -132,7 +133,7 @@ impl IndexedInput {
         events: Vec<Single>,
         config: &Limits,
     ) -> Result<ReadPlan, Stop> {
-        if events.len() as u64 * EVENT > (config.memory / 8).max(LEAST) {
+        if events.len() as u64 * EVENT > config.bytes(Share::of(1, 8)).max(LEAST) {
             return Err(Unused::NoRoom.into());
         }
         let plan = self.plan(lookup, lookup.pieces(times, events)?)?;

@@ -35,10 +35,9 @@ use records::{Grouped, Runs, heap, sort, write_run};
 use report::InputMap;
 use rules::Kind;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use tallies::Tallies;
 use text::{Spot, Text};
-use tracemill_cpuprofile::{Room, Streams, Suspects, Verdict};
+use tracemill_cpuprofile::{Streams, Suspects, Verdict};
 use tracemill_join::config::{CheckFor, Config, THREADS};
 use tracemill_join::input_set::InputSet;
 use tracemill_join::inputs::scan;
@@ -52,6 +51,7 @@ use tracemill_trace::observe::{
 use tracemill_trace::read::{InputPayload, Inputs};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::RunFile;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::spill::tally::Tally;
@@ -112,8 +112,9 @@ fn run<const DEVTOOLS: bool>(
     let ground = InputMap::new(&inputs);
     let suspects = Suspects::of(&checker.profiles);
     let judge = |number| suspects.judge(number, store, &config.limits);
-    let quota =
-        &config.limits.quota(config.limits.memory / 2 / config.limits.threads.max(1) as u64);
+    let quota = &config
+        .limits
+        .quota("begins that are open", Share::of(1, 2).divided(config.limits.threads));
     let (tallies, judged) =
         walk::walk(&runs, config.limits.threads, quota, suspects.count(), judge)?;
     let verdict = suspects.verdict(&judged.into_iter().collect::<Result<Vec<_>, _>>()?);
@@ -151,9 +152,8 @@ struct Checker<const DEVTOOLS: bool> {
     recordings: Vec<u64>,
     /// That of the current input.
     recording: u64,
-    tmp_dir: PathBuf,
-    /// Bytes of records that may be in memory.
-    limit: u64,
+    /// For records.
+    lease: Lease,
     tallies: Tallies,
     orders: Orders,
     quota: Quota,
@@ -175,19 +175,20 @@ struct Checker<const DEVTOOLS: bool> {
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     fn new(recordings: Vec<u64>, config: &Limits) -> Self {
-        let limit = config.shares().index;
         Checker {
             recordings,
             recording: 0,
-            tmp_dir: config.tmp_dir.clone(),
-            limit,
+            lease: config.lease("records of events to be checked", Share::of_index(1, 1)),
             tallies: Tallies::default(),
             orders: Orders::default(),
             quota: config.table_quota(),
             records: Vec::new(),
             heap: 0,
             spill: RunFile::new(&config.tmp_dir),
-            profiles: Streams::new(Room { decoded: limit, places: limit / 4 }, config),
+            profiles: Streams::new(
+                config.lease("chunks of CPU profiles", Share::of_index(3, 4)),
+                config,
+            ),
             frames: BTreeMap::new(),
             browser: Browser::default(),
             events: 0,
@@ -236,7 +237,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
             return Ok(Runs::memory(std::mem::take(&mut self.records)));
         }
         self.spill()?;
-        Runs::disk(std::mem::replace(&mut self.spill, RunFile::new(&self.tmp_dir)))
+        Runs::disk(std::mem::replace(&mut self.spill, RunFile::new(self.lease.tmp_dir())))
     }
 
     /// The text around the events, where the scan found nothing to say of it.
@@ -376,7 +377,7 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
             });
             self.records.push(part.records);
         }
-        if self.heap > self.limit {
+        if self.heap > self.lease.bytes() {
             self.spill()?;
         }
         Ok(())

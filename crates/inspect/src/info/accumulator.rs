@@ -28,6 +28,7 @@ use tracemill_trace::json::printable;
 use tracemill_trace::observe::{InputStart, Observer, SealedChunk, Starter};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::time::bounds::Times;
 
@@ -46,7 +47,7 @@ pub struct InfoAccumulator {
     reported_losses: Vec<String>,
     config: Limits,
     /// Bytes that each of the ledgers may take.
-    limit: u64,
+    counts: Lease,
     events: u64,
     bytes: u64,
     metadata: u64,
@@ -92,9 +93,11 @@ struct PlacedEvent {
 impl InfoAccumulator {
     /// Creates an accumulator that counts what is wanted.
     pub fn new(wanted: InfoConfig, config: &Config) -> Self {
-        let index = config.limits.shares().index;
-        let limit = index / 8;
-        let ledger = || Ledger::new(limit, &config.limits.tmp_dir);
+        let counts =
+            config.limits.lease("counts by name, category and key of args", Share::of_index(5, 8));
+        let counts = counts.divided(5);
+        let ledger = || Ledger::new(counts.clone());
+        let slices = config.limits.lease("events that lie in each other", Share::of_index(1, 2));
         InfoAccumulator {
             wanted,
             too_many: Arc::new(AtomicBool::new(!wanted.full && !wanted.self_times)),
@@ -103,7 +106,7 @@ impl InfoAccumulator {
             reported_losses: Vec::new(),
             uncategorised: 0,
             config: config.limits.clone(),
-            limit,
+            counts: counts.clone(),
             events: 0,
             bytes: 0,
             metadata: 0,
@@ -121,7 +124,7 @@ impl InfoAccumulator {
             names: ledger(),
             cats: ledger(),
             args: ledger(),
-            slices: Slices::new(index / 2, &config.limits.tmp_dir),
+            slices: Slices::new(slices),
             titles: Names::default(),
             profiles: Profiles::default(),
             places: Vec::new(),
@@ -135,13 +138,15 @@ impl InfoAccumulator {
     }
 
     /// Bytes that keys of args of a chunk may take, if they are wanted.
-    fn args_room(&self) -> Option<u64> {
-        self.wanted.full.then_some(self.config.memory / 4)
+    fn args_room(&self) -> Option<Share> {
+        self.wanted.full.then_some(Share::of(1, 4))
     }
 
     fn append(&mut self, later: InfoLook, events: u64) -> Result<(), Error> {
-        let room = self.config.quota(self.args_room().unwrap_or_default());
-        room.check(later.args.heap(), "keys of args that stand side by side")?;
+        if let Some(share) = self.args_room() {
+            let room = self.config.quota("keys of args of a chunk", share);
+            room.check(later.args.heap(), "keys of args that stand side by side")?;
+        }
         self.note_moments(&later);
         self.events += events;
         self.bytes += later.bytes;
@@ -166,7 +171,7 @@ impl InfoAccumulator {
         self.uncategorised += later.uncategorised;
         if !self.wanted.full && self.bytes > InfoConfig::SELF_TIMES_MAX && self.nests() {
             self.too_many.store(true, Ordering::Relaxed);
-            self.slices = Slices::new(self.config.shares().index / 2, &self.config.tmp_dir);
+            self.slices.clear();
         }
         if self.nests() {
             self.slices.push(later.slices)?;
@@ -225,7 +230,7 @@ impl InfoAccumulator {
         }
         let top = self.wanted.top;
         let has_self = self.nests();
-        let mut self_names = Ledger::new(self.limit, &self.config.tmp_dir);
+        let mut self_names = Ledger::new(self.counts.clone());
         let (thread_times, unended) =
             self_times(&self.slices.finish()?, &mut self_names, &self.config.open_quota())?;
         let of_thread = |thread: u64| {
@@ -258,7 +263,7 @@ impl InfoAccumulator {
             phases: phases(&self.letters, &self.odd_phases),
             processes: processes(&self.threads, &self.titles, of_thread),
             names: names(&self.names.finish()?, &self_names.finish()?, top),
-            categories: categories(&self.cats.finish()?, top, self.limit, &self.config)?,
+            categories: categories(&self.cats.finish()?, top, self.counts.clone())?,
             has_self,
             unended,
             nameless: self.nameless,
@@ -339,8 +344,8 @@ fn names(names: &Totals, self_times: &Totals, top: usize) -> TopList {
 }
 
 /// Lists of categories, taken apart.
-fn categories(lists: &Totals, top: usize, limit: u64, config: &Limits) -> Result<TopList, Error> {
-    let mut single = Ledger::new(limit, &config.tmp_dir);
+fn categories(lists: &Totals, top: usize, lease: Lease) -> Result<TopList, Error> {
+    let mut single = Ledger::new(lease);
     for entry in lists.iter() {
         let [b'"', list @ .., b'"'] = entry.key else {
             single.add(entry.hash, entry.key, &entry.usage)?;
@@ -382,7 +387,8 @@ impl Observer for InfoAccumulator {
     }
 
     fn starter(&self) -> Starter<InfoLook> {
-        let (args, too_many) = (self.args_room(), Arc::clone(&self.too_many));
+        let room = self.args_room().map(|share| self.config.bytes(share));
+        let (args, too_many) = (room, Arc::clone(&self.too_many));
         let place = self.place.clone();
         Box::new(move |_| {
             let nesting = !too_many.load(Ordering::Relaxed);

@@ -9,17 +9,17 @@
 use super::report::{TopList, TopRow, Usage};
 use super::table::{Entry, Table};
 use std::cmp::Ordering;
-use std::path::Path;
 use tracemill_trace::order::LoserTree;
 use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Lease;
 use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
 /// Counts by key, within a limit of memory.
 pub(super) struct Ledger {
     table: Table,
     /// Bytes that the table may take.
-    limit: u64,
+    lease: Lease,
     file: RunFile,
 }
 
@@ -61,8 +61,8 @@ fn decode(mut run: &[u8]) -> impl Iterator<Item = Entry<'_>> {
 }
 
 impl Ledger {
-    pub(super) fn new(limit: u64, tmp_dir: &Path) -> Self {
-        Ledger { table: Table::default(), limit, file: RunFile::new(tmp_dir) }
+    pub(super) fn new(lease: Lease) -> Self {
+        Ledger { table: Table::default(), file: RunFile::new(lease.tmp_dir()), lease }
     }
 
     /// Adds a table.
@@ -79,7 +79,7 @@ impl Ledger {
     }
 
     fn spill_if_full(&mut self) -> Result<(), Error> {
-        if self.table.heap() > self.limit { self.spill() } else { Ok(()) }
+        if self.table.heap() > self.lease.bytes() { self.spill() } else { Ok(()) }
     }
 
     fn spill(&mut self) -> Result<(), Error> {
@@ -211,7 +211,7 @@ mod tests {
             })
             .collect();
         let totals = |limit: u64| {
-            let mut ledger = Ledger::new(limit, &std::env::temp_dir());
+            let mut ledger = Ledger::new(Lease::alone(limit, std::env::temp_dir()));
             for (key, usage) in &keys {
                 ledger.add(crate::info::table::hash(key), key, usage).expect("room on disk");
             }

@@ -129,6 +129,7 @@ mod tests {
     use super::*;
     use crate::info::slices::{Slices, sort};
     use tracemill_trace::run::limits::Limits;
+    use tracemill_trace::run::memory::{Lease, Share};
 
     /// Phase, ts, dur, name; one thread a list.
     fn times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>) {
@@ -140,7 +141,7 @@ mod tests {
     /// As `times`, with what never ends.
     fn all_times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>, Unended) {
         let dir = std::env::temp_dir();
-        let mut slices = Slices::new(0, &dir);
+        let mut slices = Slices::new(Lease::alone(0, &dir));
         for (thread, events) in threads.iter().enumerate() {
             for (at, &(phase, ts, dur, name)) in events.iter().enumerate() {
                 let mut run = vec![Slice::new(thread as u64, ts, dur, name, at as u64, phase)];
@@ -148,8 +149,8 @@ mod tests {
                 slices.push(run).expect("room on disk");
             }
         }
-        let mut names = Ledger::new(0, &dir);
-        let quota = Quota::new(&Limits::new(1, 1 << 20, &dir), 1 << 20);
+        let mut names = Ledger::new(Lease::alone(0, &dir));
+        let quota = Limits::new(1, 1 << 20, &dir).quota("open", Share::of(1, 1));
         let (threads, unended) =
             self_times(&slices.finish().expect("room"), &mut names, &quota).expect("room");
         let names = names.finish().expect("room");

@@ -1,10 +1,10 @@
 //! X, B and E events that are to be nested: 40 bytes each, sorted by thread and time, on disk beyond the budget.
 
 use std::cmp::Ordering;
-use std::path::Path;
 use tracemill_trace::order::LoserTree;
 use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Lease;
 use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
 record! {
@@ -51,13 +51,18 @@ pub(super) struct Slices {
     runs: Vec<Vec<Slice>>,
     /// Bytes of them, and how many there may be.
     heap: u64,
-    limit: u64,
+    lease: Lease,
     file: RunFile,
 }
 
 impl Slices {
-    pub(super) fn new(limit: u64, tmp_dir: &Path) -> Self {
-        Slices { runs: Vec::new(), heap: 0, limit, file: RunFile::new(tmp_dir) }
+    pub(super) fn new(lease: Lease) -> Self {
+        Slices { runs: Vec::new(), heap: 0, file: RunFile::new(lease.tmp_dir()), lease }
+    }
+
+    /// Forgets all slices.
+    pub(super) fn clear(&mut self) {
+        *self = Slices::new(self.lease.clone());
     }
 
     /// Takes slices, which must be sorted.
@@ -66,7 +71,7 @@ impl Slices {
             self.heap += size_of_val(&run[..]) as u64;
             self.runs.push(run);
         }
-        if self.heap > self.limit { self.spill() } else { Ok(()) }
+        if self.heap > self.lease.bytes() { self.spill() } else { Ok(()) }
     }
 
     fn spill(&mut self) -> Result<(), Error> {
@@ -87,7 +92,7 @@ impl Slices {
         if !self.file.is_empty() {
             self.spill()?;
         }
-        Ok(Sorted { runs: self.runs, disk: self.file.finish()? })
+        Ok(Sorted { runs: self.runs, disk: self.file.finish()?, _lease: self.lease })
     }
 }
 
@@ -95,6 +100,7 @@ impl Slices {
 pub(super) struct Sorted {
     runs: Vec<Vec<Slice>>,
     disk: DiskRuns,
+    _lease: Lease,
 }
 
 impl Sorted {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tracemill_tokenizer::Event;
 use tracemill_trace::observe::{EventRef, Look, Observer, PerInput, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
-use tracemill_trace::run::limits::{Lease, Quota};
+use tracemill_trace::run::limits::{Holding, Quota};
 
 /// Observes processes with their names and threads, a sample of their times, and ranges of ids. Memory
 /// grows with threads, not with events or ids. Needs an index that reads times.
@@ -16,7 +16,7 @@ pub struct IdentityWatch {
     found: PerInput<Processes>,
     /// Bytes of heap of all inputs but the last.
     earlier: u64,
-    lease: Lease,
+    holding: Holding,
 }
 
 impl IdentityWatch {
@@ -24,8 +24,8 @@ impl IdentityWatch {
     /// if no id can be renamed or labelled.
     pub(crate) fn new(config: &Config, several: bool, quota: &Arc<Quota>) -> Option<Self> {
         let filter = watched(several, &config.identity)?;
-        let lease = Lease::new(quota);
-        Some(IdentityWatch { filter, found: PerInput::default(), earlier: 0, lease })
+        let holding = Holding::new(quota);
+        Some(IdentityWatch { filter, found: PerInput::default(), earlier: 0, holding })
     }
 
     /// Returns the processes of each input, by its base.
@@ -51,12 +51,12 @@ impl Observer for IdentityWatch {
     }
 
     fn merge(&mut self, found: Box<ProcessFindings>, chunk: &SealedChunk<'_>) -> Result<(), Error> {
-        let IdentityWatch { found: all, earlier, lease, .. } = self;
+        let IdentityWatch { found: all, earlier, holding, .. } = self;
         let processes = all.at(chunk.base, |last| {
             last.finish();
             *earlier += last.heap();
         });
         processes.append(*found);
-        lease.resize(*earlier + processes.heap(), THREADS)
+        holding.resize(*earlier + processes.heap(), THREADS)
     }
 }

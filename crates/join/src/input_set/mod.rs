@@ -34,7 +34,7 @@ use recorded_only::RecordedOnly;
 use stack_samples::StackSamples;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tracemill_cpuprofile::{Room, Streams};
+use tracemill_cpuprofile::Streams;
 use tracemill_tokenizer::{Cursor, Form, validate_value};
 use tracemill_trace::event::envelope::{Document, values_of};
 use tracemill_trace::input::source::Source;
@@ -42,6 +42,7 @@ use tracemill_trace::observe::{Nothing, Observer, Scan, Scanned, TimesOnly};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::Store;
 
 /// What a scan for an input set observes besides the caller's observer. The places of inputs need
@@ -158,8 +159,8 @@ impl InputSet {
 pub fn observers<O: Observer>(sources: &[Source], config: &Config, observer: O) -> SetObservers<O> {
     let quota = Arc::new(config.limits.table_quota());
     let watch = may_be_several(sources).then(|| input_watch(config, true, &quota));
-    let share = config.limits.shares().index;
-    let streams = Streams::new(Room { decoded: share / 4, places: share / 8 }, &config.limits);
+    let lease = config.limits.lease("chunks of CPU profiles", Share::of_index(3, 8));
+    let streams = Streams::new(lease, &config.limits);
     RecordedOnly::new((streams, watch, observer))
 }
 

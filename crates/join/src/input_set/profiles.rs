@@ -2,14 +2,17 @@
 
 use super::InputSet;
 use tracemill_cpuprofile::{
-    Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, SortSpace, Text, head_of, order_chunks,
-    text_of,
+    Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, Text, chunk_order_lease, head_of,
+    order_chunks, text_of,
 };
 use tracemill_trace::order::Order;
 use tracemill_trace::run::error::Error;
-use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::both;
 use tracemill_trace::store::Store;
+
+/// Bytes that a sample takes in a list that doubles.
+const SAMPLE: u64 = 32;
 
 /// The thread, the stream and the input that a profile belongs to, and when it begins and ends.
 #[derive(Clone, Debug)]
@@ -205,9 +208,11 @@ impl Pieces<'_> {
                 let mut show = |chunk: Chunk| each(&ProfilePiece::of(chunk.view(), &store));
                 // where each has a thread of its own already there is none for its samples
                 let profiles = self.groups.len() + self.scanned.wholes.len();
-                let Limits { threads, memory, .. } = self.scanned.config.limits;
-                // a sample takes 16 bytes in a list that doubles: an eighth of the memory for all profiles that are read at one time
-                let most = memory as usize / 256 / profiles.min(threads).max(1);
+                let limits = &self.scanned.config.limits;
+                let threads = limits.threads;
+                let share = Share::of(1, 8).divided(profiles.min(threads));
+                let lease = limits.lease("samples of .cpuprofile files", share);
+                let most = (lease.bytes() / SAMPLE) as usize;
                 let mut samples = whole.samples(&store, most);
                 let show_tree = || show(whole.tree(&store));
                 let ((), first) = both(threads / profiles, show_tree, || samples.next());
@@ -227,9 +232,8 @@ impl Pieces<'_> {
             group.chunks().iter().for_each(|entry| show(contents.get(entry)));
             return Ok(());
         }
-        let limit = config.limits.shares().index / 8 / config.limits.threads.max(1) as u64;
-        let space = SortSpace { limit, tmp_dir: &config.limits.tmp_dir };
-        let ordered = order_chunks(group.chunks(), order, &mut contents, space)?;
+        let lease = chunk_order_lease(&config.limits);
+        let ordered = order_chunks(group.chunks(), order, &mut contents, lease)?;
         ordered.each(order, |entry| {
             show(contents.get(entry));
             Ok(())

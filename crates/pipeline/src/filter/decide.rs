@@ -18,13 +18,14 @@ use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::threads::Thread;
 use super::undecided::{Role, Undecided};
 use std::path::Path;
-use tracemill_join::config::OPEN;
+use tracemill_join::config::{Config, OPEN};
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::Limits;
 use tracemill_trace::event::pairing::Begins;
 use tracemill_trace::order::{ExternalSorter, Lists, Order, SortedRecords};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::place::Place;
@@ -53,8 +54,7 @@ struct UndecidedEvents<'w, 's, 'p> {
     bound: SortedRecords<Undecided>,
     order: Order<'s, 'p>,
     /// Bytes for the events of one group.
-    share: u64,
-    tmp_dir: &'w Path,
+    lease: Lease,
     quota: Quota,
 }
 
@@ -74,7 +74,7 @@ impl Selection<'_> {
         let start = self.times.bounds().map_or(0, |bounds| bounds.start);
         let Selection { criteria, tallies, mut late, bound, .. } = self;
         let (kept, late, bound) = (kept.finish()?, late.take()?, bound.finish(order)?);
-        let share = config.shares().index / 4;
+        let lease = config.lease("events that stay", Share::of_index(3, 4)).divided(3);
         let mut spilled = kept.spilled_bytes() + late.spilled_bytes() + bound.spilled_bytes();
         let waiting = UndecidedEvents {
             threads: match criteria.needs.names {
@@ -89,8 +89,7 @@ impl Selection<'_> {
             late,
             bound,
             order,
-            share,
-            tmp_dir: &config.tmp_dir,
+            lease: lease.clone(),
             quota: config.open_quota(),
         };
         if waiting.late.is_empty() && waiting.bound.is_empty() {
@@ -110,7 +109,7 @@ impl Selection<'_> {
         let threshold = waiting.threshold(events, bytes, &len)?;
         let mut count = Count { events, bytes, tallies, threshold };
         let mut is_as_written = true;
-        let mut staying = ExternalSorter::new(&config.tmp_dir, share, config.threads);
+        let mut staying = ExternalSorter::new(lease.clone(), config.threads);
         waiting.each_bound(&mut |record, dur, reason| {
             let place = record.entry.place;
             let stays = count.stays(place, order.0.len(place), dur, reason);
@@ -122,7 +121,7 @@ impl Selection<'_> {
         })?;
         let staying = staying.finish(order)?;
         spilled += staying.spilled_bytes();
-        let all = SpillVec::new(&config.tmp_dir, share);
+        let all = SpillVec::new(lease);
         let all = waiting.merge(&kept, &staying, &mut count, all)?.finish()?;
         spilled += all.spilled_bytes();
         let Count { events, bytes, tallies, .. } = count;
@@ -303,7 +302,7 @@ impl UndecidedEvents<'_, '_, '_> {
 
     /// Decides what belongs together, key after key.
     fn each_bound(&self, visit: &mut Visit<'_>) -> Result<(), Error> {
-        let mut group = Group::new(SpillVec::new(self.tmp_dir, self.share));
+        let mut group = Group::new(SpillVec::new(self.lease.clone()));
         let mut open = Begins::default();
         let mut key = None;
         for record in self.bound.sorted(self.order) {

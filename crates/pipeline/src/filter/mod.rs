@@ -49,6 +49,7 @@ use tracemill_trace::order::{ExternalSorter, Order};
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::time::bounds::Times;
 use tracemill_trace::{Limits, output};
@@ -93,7 +94,7 @@ pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport
 
 /// Creates the index of events that stay for certain.
 fn keep(config: &Limits) -> InputOrder {
-    InputOrder::new(config.shares().index / 4, &config.tmp_dir, 0)
+    InputOrder::new(config.lease("places of events", Share::of_index(1, 4)), 0)
 }
 
 /// Decides on what is left, and writes the output.
@@ -167,7 +168,7 @@ struct Selection<'c> {
 
 impl<'c> Selection<'c> {
     fn new(criteria: Criteria, config: &Limits, stream_policy: StreamPolicy<'c>) -> Self {
-        let share = config.shares().index / 4;
+        let lease = config.lease("events to be decided on", Share::of_index(1, 2)).divided(2);
         Selection {
             stream_policy,
             begun: None,
@@ -175,8 +176,8 @@ impl<'c> Selection<'c> {
             overlapped: None,
             criteria,
             metadata: 0,
-            late: SpillVec::new(&config.tmp_dir, share),
-            bound: ExternalSorter::new(&config.tmp_dir, share, config.threads),
+            late: SpillVec::new(lease.clone()),
+            bound: ExternalSorter::new(lease, config.threads),
             tallies: Tallies::default(),
             times: Times::NONE,
             threads: ThreadNumbers::default(),

@@ -26,6 +26,7 @@ use tracemill_trace::order::Runs;
 use tracemill_trace::order::overlap::{Interval, SliceKind, Track};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::spill::{Scratch, SpillArray};
 use tracemill_trace::store::entry::Entry;
@@ -128,7 +129,7 @@ pub(crate) fn find_overlaps<'e>(
         return Ok(Overlapping::default());
     }
     let edits = Scratch::new(&config.limits.tmp_dir);
-    let ends = SpillArray::new(&config.limits.tmp_dir, config.limits.shares().index / 4);
+    let ends = SpillArray::new(config.limits.lease("ends of events", Share::of_index(1, 4)));
     let (spelled, lanes) = (ThreadTable::default(), HashMap::default());
     let (threads, known) = (Vec::new(), Vec::new());
     let (begun, heap, quota) = (0, 0, config.limits.open_quota());

@@ -17,7 +17,8 @@ use tracemill_trace::json::{elements, member};
 use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_trace::order::{Order, Runs, Sorter};
 use tracemill_trace::run::error::Error;
-use tracemill_trace::run::limits::{Lease, Quota};
+use tracemill_trace::run::limits::{Holding, Quota};
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::{Entry, rank};
 use tracemill_trace::store::place::Place;
@@ -271,7 +272,7 @@ pub(crate) struct ViewerScan {
     earlier_tables: u64,
     has_ends: bool,
     cut_chunks: Vec<CutChunk>,
-    lease: Lease,
+    holding: Holding,
 }
 
 /// What was found in all inputs.
@@ -296,7 +297,8 @@ impl ViewerScan {
     /// viewer.
     pub(crate) fn new(config: &Config, quota: &Arc<Quota>) -> Option<Self> {
         let viewer = config.viewer.viewer?;
-        let special = Sorter::new(config.limits.shares().index / 4, &config.limits.tmp_dir);
+        let special =
+            Sorter::new(config.limits.lease("events that a viewer needs", Share::of_index(1, 4)));
         Some(ViewerScan {
             viewer,
             special,
@@ -306,7 +308,7 @@ impl ViewerScan {
             earlier_tables: 0,
             has_ends: false,
             cut_chunks: Vec::new(),
-            lease: Lease::new(quota),
+            holding: Holding::new(quota),
         })
     }
 
@@ -363,7 +365,7 @@ impl Observer for ViewerScan {
         if self.special.is_full() {
             self.special.spill(Order(&chunk.store()))?;
         }
-        self.lease.resize(self.heap(), THREADS)
+        self.holding.resize(self.heap(), THREADS)
     }
 }
 

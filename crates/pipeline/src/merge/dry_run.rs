@@ -13,6 +13,7 @@ use tracemill_trace::order::Sorter;
 use tracemill_trace::output;
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_write::keys::unite_renamed;
 use tracemill_write::reordering::Reordering;
 
@@ -47,7 +48,8 @@ pub fn plan_merge(
     let observers = observers(config, may_be_several(sources), false);
     let keep = TimesOnly::default().scaled(factors(config)).with_needs(Needs::WRITES);
     let Scanned { inputs, index, observed } = scan(sources, config, keep, observers)?;
-    let no_entries = |_| Sorter::new(config.limits.shares().index, &config.limits.tmp_dir);
+    let no_entries =
+        |_| Sorter::new(config.limits.lease("entries of a merge", Share::of_index(1, 1)));
     let scanned = ScannedInputs::new(index, no_entries, observed);
     let aligned = scanned.align_clocks(&inputs, &config.clocks)?;
     let mut renamed = aligned.resolve_ids(&inputs, &config.identity)?;

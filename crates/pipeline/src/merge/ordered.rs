@@ -17,6 +17,7 @@ use tracemill_trace::order::{Lists, Order, Runs, Sorter};
 use tracemill_trace::output::target::{Format, OutputConfig};
 use tracemill_trace::read::{Current, InputBytes, Inputs};
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::long_events::LongEvents;
 use tracemill_trace::store::{Payload, Store};
@@ -66,7 +67,7 @@ impl Ordered {
         let before = MergeContext { store, rewrite, inputs, config };
         let text = known.make(&mut self.left_out, before, &mut self.changes)?;
         let base = store.end();
-        let kept = Sorted::new(config.shares().index / 4, config);
+        let kept = Sorted::new(config.lease("events made for a viewer", Share::of_index(1, 4)));
         let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(&text) };
         let index = EventIndex::of_synthetic(kept, &text, current, config)?;
         let count = &mut self.renamed.scanned.count;

@@ -14,6 +14,7 @@ use tracemill_trace::observe::{EventIndex, Factors, Scanned, Sorted};
 use tracemill_trace::order::Sorter;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::long_events::LongEvents;
 use tracemill_write::trace_writer::EventCount;
 
@@ -42,7 +43,8 @@ pub(super) fn keep(config: &Config, others: Others) -> Sorted {
         Others::None => 2,
         Others::Analysis => 4,
     };
-    Sorted::new(config.limits.shares().index / part, &config.limits).scaled(factors(config))
+    Sorted::new(config.limits.lease("entries of a merge", Share::of_index(1, part)))
+        .scaled(factors(config))
 }
 
 /// Who shares the memory of the index with a merge.

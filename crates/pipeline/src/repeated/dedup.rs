@@ -11,6 +11,7 @@ use tracemill_join::identity::parts::Parts;
 use tracemill_tokenizer::Tier;
 use tracemill_trace::order::{ExternalSorter, Lists, METADATA, Order, SortedRecords};
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::place::Place;
 use tracemill_write::keys::numbered_metadata::Listed;
@@ -37,13 +38,8 @@ pub(crate) fn deduplicate(
     if !all && parts.is_empty() {
         return Ok(Deduplicated { lists, events: 0, bytes: 0 });
     }
-    let sorter = || {
-        ExternalSorter::new(
-            &config.limits.tmp_dir,
-            config.limits.shares().index / 8,
-            config.limits.threads,
-        )
-    };
+    let lease = config.limits.lease("metadata events by hash and by number", Share::of_index(1, 4));
+    let sorter = || ExternalSorter::new(lease.divided(2), config.limits.threads);
     let tier = config.limits.tier.unwrap_or_else(Tier::best);
     let mut patched = EventRewriter::new(&[rewrite], tier);
     let mut written = |place: Place| patched.apply(store.event(place), place.offset()).to_vec();

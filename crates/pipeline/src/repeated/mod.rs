@@ -19,6 +19,7 @@ use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_trace::order::{Gather, Order, Runs, Sorter};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::store::Store;
@@ -65,7 +66,7 @@ pub(crate) struct RepeatWatch(Sorter);
 
 impl RepeatWatch {
     pub(crate) fn new(config: &Limits) -> Self {
-        RepeatWatch(Sorter::new(config.shares().index / 16, &config.tmp_dir))
+        RepeatWatch(Sorter::new(config.lease("marked events", Share::of_index(1, 16))))
     }
 
     /// Decides which of them are left out. `at` shows all events of a time, in no particular order.
@@ -88,7 +89,7 @@ impl RepeatWatch {
             parts,
             store,
             quota: config.table_quota(),
-            offsets: Gather::new(config.shares().index / 16, &config.tmp_dir, order),
+            offsets: Gather::new(config.lease("events left out", Share::of_index(1, 16)), order),
             left_out: LeftOut::default(),
         };
         let mut of_one_time: Vec<Entry> = Vec::new();
@@ -102,7 +103,7 @@ impl RepeatWatch {
         })?;
         decision.decide(&of_one_time, &at)?;
         let Decision { offsets, mut left_out, .. } = decision;
-        left_out.offsets = SpilledVec::sorted(offsets.finish()?, order, &config.tmp_dir)?;
+        left_out.offsets = SpilledVec::sorted(offsets.finish()?, order)?;
         Ok(left_out)
     }
 }
@@ -233,7 +234,8 @@ impl LeftOut {
         order: Order<'_, '_>,
         config: &Limits,
     ) -> Result<(), Error> {
-        let mut offsets = Gather::new(config.shares().index / 16, &config.tmp_dir, order);
+        let mut offsets =
+            Gather::new(config.lease("events left out", Share::of_index(1, 16)), order);
         self.offsets.iter().try_for_each(|entry| offsets.push(entry))?;
         for runs in runs {
             let rewriter = EventRewriter::new(&[rewrite], config.tier.unwrap_or_else(Tier::best));
@@ -248,7 +250,7 @@ impl LeftOut {
                 offsets.push(entry_at(entry.place))
             })?;
         }
-        self.offsets = SpilledVec::sorted(offsets.finish()?, order, &config.tmp_dir)?;
+        self.offsets = SpilledVec::sorted(offsets.finish()?, order)?;
         Ok(())
     }
 

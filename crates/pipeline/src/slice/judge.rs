@@ -16,6 +16,7 @@ use tracemill_trace::event::PairEvent;
 use tracemill_trace::order::{ExternalSorter, Gather, Lists, Order, Runs, Sorter};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
@@ -44,13 +45,8 @@ impl<'j, 'p> Judge<'j, 'p> {
         Order(self.store)
     }
 
-    /// Bytes for one of a few lists.
-    pub(super) fn share(self) -> u64 {
-        self.config.shares().index / 4
-    }
-
-    fn gather(self) -> Gather<'j, 'p> {
-        Gather::new(self.share(), &self.config.tmp_dir, self.order())
+    fn gather(self, name: &'static str) -> Gather<'j, 'p> {
+        Gather::new(self.config.lease(name, Share::of_index(1, 4)), self.order())
     }
 
     /// Decides on everything; what is cut goes to `made`.
@@ -64,7 +60,7 @@ impl<'j, 'p> Judge<'j, 'p> {
     ) -> Result<KeptEvents, Error> {
         selection.end_streams()?;
         let WindowSelection { parts, mut essential, streams, .. } = selection;
-        let mut kept = self.gather();
+        let mut kept = self.gather("entries of a slice");
         let (plain, lists) = plain.finish(self.store)?;
         let (essential, _) = essential.finish(self.store)?;
         report.written.spilled_runs = plain.spilled() + essential.spilled();
@@ -93,7 +89,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         made: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
-        let mut cuts = self.gather();
+        let mut cuts = self.gather("streams that are cut");
         for entry in plain.iter() {
             match self.verdict(entry) {
                 Verdict::Kept => kept.push(entry)?,
@@ -132,7 +128,8 @@ impl<'j, 'p> Judge<'j, 'p> {
             return parts.unsorted().try_for_each(|part| kept.push(part.entry));
         }
         if self.edges == Edges::Clip {
-            let edges = ExternalSorter::new(&config.tmp_dir, self.share() / 2, config.threads);
+            let lease = config.lease("events that are cut", Share::of_index(1, 8));
+            let edges = ExternalSorter::new(lease, config.threads);
             let quota = config.open_quota();
             let mut clip = Clip::new(store, windows, self.bounds, kept, edges, only_by_name, quota);
             parts.sorted(self.order()).try_for_each(|part| clip.take(&part))?;
@@ -143,7 +140,7 @@ impl<'j, 'p> Judge<'j, 'p> {
             report.counters = counts.counters;
             return Ok(());
         }
-        let steps = SpillVec::new(&config.tmp_dir, self.share() / 2);
+        let steps = SpillVec::new(config.lease("steps of operations", Share::of_index(1, 8)));
         let quota = config.open_quota();
         let mut pairs = Pairs::new(store, windows, self.edges, kept, steps, only_by_name, quota);
         parts.sorted(self.order()).try_for_each(|part| pairs.take(&part))?;
@@ -219,7 +216,7 @@ impl<'j, 'p> Judge<'j, 'p> {
 
     /// The lists without events of profiles that do not stay.
     fn without(self, lists: Lists, streams: &Streams, cut: &Cut) -> Result<Lists, Error> {
-        let mut gone = self.gather();
+        let mut gone = self.gather("events that go");
         for group in cut.groups(streams, false) {
             let mut untimed = group.events().filter(|entry| entry.time == i64::MIN);
             untimed.try_for_each(|entry| gone.push(entry))?;
@@ -228,7 +225,8 @@ impl<'j, 'p> Judge<'j, 'p> {
             return Ok(lists);
         }
         let (gone, _) = gone.finish()?.finish(self.store)?;
-        let mut left = SpillVec::new(&self.config.tmp_dir, self.share());
+        let mut left =
+            SpillVec::new(self.config.lease("untimed events that stay", Share::of_index(1, 4)));
         let mut keep = |place| left.push(place);
         // both are in input order, but for metadata, which comes first and stays
         let mut places = lists.iter();

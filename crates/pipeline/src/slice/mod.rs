@@ -48,6 +48,7 @@ use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{EventIndex, Needs, Scanned, Sorted, TimesOnly};
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::store::long_events::LongEvents;
 use tracemill_trace::time::bounds::{Bounds, Times};
@@ -149,7 +150,7 @@ fn write(
         Judge { store: &store, windows: &windows, edges, bounds, whole, only_by_name, config };
     let annotations =
         Annotations::read(&documents, &inputs, whole, (&store, &config.table_quota()))?;
-    let entries = SpillVec::new(&config.tmp_dir, judge.share() / 2);
+    let entries = SpillVec::new(config.lease("events that are made", Share::of_index(1, 8)));
     let lists = (entries, LongEvents::new(config));
     let watched = annotations.events().collect();
     let mut made = SyntheticEvents::new(BASE, &config.tmp_dir, lists, watched);

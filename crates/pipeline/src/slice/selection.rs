@@ -14,7 +14,8 @@
 //! ```
 
 use std::sync::Arc;
-use tracemill_cpuprofile::{Detail, KnownChunks, Role, Room, Router, Streams};
+use tracemill_cpuprofile::{Detail, KnownChunks, Role, Router, Streams};
+use tracemill_join::config::Config;
 use tracemill_join::read_plan::{BASE, WindowPlan};
 use tracemill_tokenizer::Event;
 use tracemill_trace::Limits;
@@ -23,6 +24,7 @@ use tracemill_trace::event::{PairEvent, PairKind, Phase, end_of};
 use tracemill_trace::observe::{EventRef, Look, Needs, Observer, SealedChunk, Sorted, Starter};
 use tracemill_trace::order::{ExternalSorter, Order, Sorter};
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::bounds::{Bounds, Times};
 use tracemill_trace::time::windows::{Edges, Windows};
@@ -195,18 +197,23 @@ pub(super) struct WindowSelection {
 
 /// Creates the index of plain events, metadata and untimed events.
 pub(super) fn keep(config: &Limits) -> Sorted {
-    Sorted::new(config.shares().index / 4, config)
+    Sorted::new(config.lease("plain events", Share::of_index(1, 4)))
 }
 
 impl WindowSelection {
     pub(super) fn new(plan: Plan, config: &Limits) -> Self {
-        let quarter = config.shares().index / 4;
         WindowSelection {
             plan: Arc::new(plan),
             times: Times::NONE,
-            parts: ExternalSorter::new(&config.tmp_dir, quarter / 2, config.threads),
-            essential: Sorter::new(quarter / 4, &config.tmp_dir),
-            streams: Streams::new(Room { decoded: quarter, places: quarter }, config),
+            parts: ExternalSorter::new(
+                config.lease("events that last", Share::of_index(1, 8)),
+                config.threads,
+            ),
+            essential: Sorter::new(config.lease("events that stay", Share::of_index(1, 16))),
+            streams: Streams::new(
+                config.lease("chunks of CPU profiles", Share::of_index(1, 2)),
+                config,
+            ),
         }
     }
 

@@ -12,6 +12,7 @@ use tracemill_trace::observe::{Needs, Observer, SealedChunk, Starter};
 use tracemill_trace::order::{Order, PartitionRun, PartitionRuns, PartitionSpill};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
@@ -63,7 +64,7 @@ impl SplitInputs {
 /// the index.
 pub(super) struct SplitScan<M> {
     /// Bytes of entries that may be in memory.
-    limit: u64,
+    lease: Lease,
     runs: Vec<PartitionRun>,
     heap: u64,
     pub(super) found: SplitInputs,
@@ -75,7 +76,7 @@ pub(super) struct SplitScan<M> {
 impl<M: Mode> SplitScan<M> {
     pub(super) fn new(config: &Limits) -> Self {
         SplitScan {
-            limit: config.shares().index,
+            lease: config.lease("entries of partitions", Share::of_index(1, 1)),
             runs: Vec::new(),
             heap: 0,
             found: SplitInputs {
@@ -150,6 +151,6 @@ impl<M: Mode> Observer for SplitScan<M> {
             self.heap += run.heap() as u64;
             self.runs.push(run);
         }
-        if self.heap > self.limit { self.spill(&chunk.store()) } else { Ok(()) }
+        if self.heap > self.lease.bytes() { self.spill(&chunk.store()) } else { Ok(()) }
     }
 }

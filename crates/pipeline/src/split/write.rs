@@ -26,6 +26,7 @@ use tracemill_trace::output::target::{Compression, OutputConfig, Target};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Progress;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::try_each;
 use tracemill_write::emit::OrderedEvents;
 use tracemill_write::keys::MergedKeys;
@@ -213,8 +214,7 @@ pub(super) struct WrittenPart {
 
 /// What a merge of one part is told: the index of the parts has its quarter of the budget, and progress is that of all parts.
 fn for_a_part(config: &Config) -> Config {
-    let mut one = config.clone();
-    one.limits.memory = (config.limits.memory / 4 * 3).max(Config::MEMORY_MIN);
+    let mut one = Config { limits: config.limits.within(Share::of(3, 4)), ..config.clone() };
     one.limits.progress = Arc::default();
     one
 }

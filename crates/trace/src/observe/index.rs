@@ -8,6 +8,7 @@ use crate::event::envelope::{Collect, Document, Envelope};
 use crate::read::{ChunkStart, Current, InputStart, Needs, Reader, Starter, read_synthetic};
 use crate::run::error::Error;
 use crate::run::limits::Limits;
+use crate::run::memory::Share;
 use crate::store::Payload;
 use crate::store::entry::Entry;
 use crate::store::long_events::LongEvents;
@@ -33,7 +34,7 @@ pub struct EventIndex<K> {
 impl<K: Keep> EventIndex<K> {
     pub(super) fn new(kept: K, limits: &Limits) -> Self {
         let long_events = LongEvents::new(limits);
-        let room = limits.memory / 4;
+        let room = limits.bytes(Share::of(1, 4));
         EventIndex { kept, long_events, documents: Vec::new(), events: 0, bytes: 0, room }
     }
 

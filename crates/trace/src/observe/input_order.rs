@@ -6,9 +6,9 @@ use super::look::EventRef;
 use crate::event::envelope::Envelope;
 use crate::read::{Needs, Starter};
 use crate::run::error::Error;
+use crate::run::memory::Lease;
 use crate::spill::SpillVec;
 use crate::store::place::Place;
-use std::path::Path;
 use tracemill_tokenizer::Event;
 
 /// Stores the places of events in input order: 8 bytes per event.
@@ -19,11 +19,11 @@ pub struct InputOrder {
 }
 
 impl InputOrder {
-    /// Creates an empty list that spills to `tmp_dir` beyond `share` bytes of memory. If nearly all
+    /// Creates an empty list that spills beyond its lease. If nearly all
     /// events will be kept, `event_len_hint` says how many bytes one has, so that chunks reserve their
     /// memory at once; else it is 0.
-    pub fn new(share: u64, tmp_dir: &Path, event_len_hint: usize) -> Self {
-        InputOrder { places: SpillVec::new(tmp_dir, share), event_len_hint }
+    pub fn new(lease: Lease, event_len_hint: usize) -> Self {
+        InputOrder { places: SpillVec::new(lease), event_len_hint }
     }
 
     /// Returns the places.

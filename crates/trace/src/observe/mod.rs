@@ -67,6 +67,7 @@
 //! use std::io::Write;
 //! use tracemill_trace::observe::{EventRef, InputOrder, Look, Observer, Scan, SealedChunk, Starter};
 //! use tracemill_trace::read::TracesOnly;
+//! use tracemill_trace::run::memory::Share;
 //! use tracemill_trace::{Error, Limits, Source};
 //! use tracemill_tokenizer::{Event, Field};
 //!
@@ -96,7 +97,7 @@
 //! let text = r#"[{"cat":"gc","ts":1},{"cat":"v8","ts":2},{"ts":3,"cat":"gc"}]"#;
 //! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
 //! let sources = [Source::bytes("a.json", text)];
-//! let keep = InputOrder::new(1 << 20, &limits.tmp_dir, 0);
+//! let keep = InputOrder::new(limits.lease("places", Share::of(1, 16)), 0);
 //! let mut expand = TracesOnly;
 //! let scan = Scan::new(&sources, &limits, &mut expand).keep(keep).observe(OfCategory(b"gc"));
 //! let scanned = scan.run()?;

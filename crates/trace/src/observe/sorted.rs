@@ -7,7 +7,7 @@ use crate::event::envelope::Envelope;
 use crate::order::{METADATA, Order, Sorter, UNTIMED};
 use crate::read::{InputStart, Needs, Starter};
 use crate::run::error::Error;
-use crate::run::limits::Limits;
+use crate::run::memory::Lease;
 use crate::store::entry::{Entry, rank};
 use crate::store::place::Place;
 use crate::time::bounds::widen;
@@ -57,9 +57,9 @@ pub struct Sorted {
 }
 
 impl Sorted {
-    /// Creates an empty index that spills sorted runs beyond `share` bytes of memory.
-    pub fn new(share: u64, limits: &Limits) -> Self {
-        Sorted { entries: Sorter::new(share, &limits.tmp_dir), scale: Scale::default() }
+    /// Creates an empty index that spills sorted runs beyond its lease.
+    pub fn new(lease: Lease) -> Self {
+        Sorted { entries: Sorter::new(lease), scale: Scale::default() }
     }
 
     /// Multiplies the times of each input by its factor.

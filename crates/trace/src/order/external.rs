@@ -10,12 +10,12 @@
 
 use super::{LoserTree, Order};
 use crate::run::error::Error;
+use crate::run::memory::Lease;
 use crate::run::threads::pool;
 use crate::spill::{DiskRuns, Record, RunFile, SpillVec, records};
 use crate::store::place::Long;
 use rayon::slice::ParallelSliceMut;
 use std::cmp::Ordering;
-use std::path::Path;
 
 /// Fewer records are sorted sooner than a thread is started.
 const SHARED_LEAST: usize = 1 << 13;
@@ -51,7 +51,7 @@ impl Keyed for Long {
 pub struct ExternalSorter<R> {
     memory: Vec<R>,
     /// Bytes that may be in memory.
-    limit: u64,
+    lease: Lease,
     /// Sorted, each as one that was full.
     runs: RunFile,
     threads: usize,
@@ -60,10 +60,10 @@ pub struct ExternalSorter<R> {
 }
 
 impl<R: Keyed> ExternalSorter<R> {
-    /// None yet; of more than `limit` bytes the rest goes to `tmp_dir`, sorted on `threads` threads.
-    pub fn new(tmp_dir: &Path, limit: u64, threads: usize) -> Self {
-        let runs = RunFile::new(tmp_dir);
-        ExternalSorter { memory: Vec::new(), limit, runs, threads, has_ties: true }
+    /// None yet; what is more than the lease has goes to disk, sorted on `threads` threads.
+    pub fn new(lease: Lease, threads: usize) -> Self {
+        let runs = RunFile::new(lease.tmp_dir());
+        ExternalSorter { memory: Vec::new(), runs, lease, threads, has_ties: true }
     }
 
     /// Takes records; whether there are too many is for the caller to ask.
@@ -73,7 +73,7 @@ impl<R: Keyed> ExternalSorter<R> {
 
     /// Whether there is more than may be in memory: then [`ExternalSorter::spill`] is due.
     pub fn is_full(&self) -> bool {
-        size_of_val(&*self.memory) as u64 > self.limit
+        size_of_val(&*self.memory) as u64 > self.lease.bytes()
     }
 
     /// Takes a record; `order` is over all that was read.
@@ -109,7 +109,7 @@ impl<R: Keyed> ExternalSorter<R> {
                 self.memory = Vec::new();
             }
         }
-        Ok(SortedRecords { memory: self.memory, runs: self.runs.finish()? })
+        Ok(SortedRecords { memory: self.memory, runs: self.runs.finish()?, _lease: self.lease })
     }
 
     /// Sorts what is in memory by key, and records of one key as [`Keyed::tie`] has it.
@@ -138,6 +138,7 @@ fn sort_by_key<R: Keyed>(records: &mut [R], threads: usize) {
 pub struct SortedRecords<R> {
     memory: Vec<R>,
     runs: DiskRuns,
+    _lease: Lease,
 }
 
 impl<R: Keyed> SortedRecords<R> {
@@ -182,6 +183,7 @@ impl<R: Keyed> SortedRecords<R> {
 /// ```
 /// use tracemill_trace::order::{KeySorter, Keyed};
 /// use tracemill_trace::record;
+/// use tracemill_trace::run::memory::Lease;
 ///
 /// #[derive(Clone, Copy, Debug, PartialEq)]
 /// struct Score(u64);
@@ -195,7 +197,7 @@ impl<R: Keyed> SortedRecords<R> {
 ///     }
 /// }
 ///
-/// let mut sorter = KeySorter::new(&std::env::temp_dir(), 1000, 2); // folder, bytes of heap, threads
+/// let mut sorter = KeySorter::new(Lease::alone(1000, std::env::temp_dir()), 2); // bytes of heap, folder, threads
 /// for number in 0..1000u64 {
 ///     sorter.push(Score(number * 7 % 1000))?;
 /// }
@@ -205,12 +207,9 @@ impl<R: Keyed> SortedRecords<R> {
 pub struct KeySorter<R>(ExternalSorter<R>);
 
 impl<R: Keyed> KeySorter<R> {
-    /// None yet; of more than `limit` bytes the rest goes to `tmp_dir`, sorted on `threads` threads.
-    pub fn new(tmp_dir: &Path, limit: u64, threads: usize) -> Self {
-        KeySorter(ExternalSorter {
-            has_ties: false,
-            ..ExternalSorter::new(tmp_dir, limit, threads)
-        })
+    /// None yet; what is more than the lease has goes to disk, sorted on `threads` threads.
+    pub fn new(lease: Lease, threads: usize) -> Self {
+        KeySorter(ExternalSorter { has_ties: false, ..ExternalSorter::new(lease, threads) })
     }
 
     /// Takes a record.
@@ -292,10 +291,10 @@ mod tests {
         let entry = Entry { time: 0, place: Place::new(0, 1, 0) };
         let expected: Vec<Scored> = (0..1000).step_by(3).map(|own| Scored(own, entry)).collect();
         for (limit, room) in [(u64::MAX, u64::MAX), (u64::MAX, 999), (0, u64::MAX), (9999, 999)] {
-            let mut sorter = KeySorter::new(&std::env::temp_dir(), limit, 2);
+            let mut sorter = KeySorter::new(Lease::alone(limit, std::env::temp_dir()), 2);
             let all = (0..1000).map(|number| Scored(number * 7 % 1000, entry));
             all.into_iter().try_for_each(|own| sorter.push(own)).expect("room on disk");
-            let mut list = SpillVec::new(&std::env::temp_dir(), room);
+            let mut list = SpillVec::new(Lease::alone(room, std::env::temp_dir()));
             let sorted = sorter.finish().expect("room on disk");
             sorted.move_to(&mut list, |own| own.0 % 3 == 0).expect("room on disk");
             let list = list.take().expect("room on disk");
@@ -318,7 +317,8 @@ mod tests {
         let mut expected = records.clone();
         expected.sort_by_key(|record| (record.0, record.1.time));
         for (limit, threads) in [(u64::MAX, 1), (u64::MAX, 3), (0, 1), (100_000, 2)] {
-            let mut sorter = ExternalSorter::new(&std::env::temp_dir(), limit, threads);
+            let mut sorter =
+                ExternalSorter::new(Lease::alone(limit, std::env::temp_dir()), threads);
             for batch in records.chunks(1000) {
                 let (last, others) = batch.split_last().expect("not empty");
                 sorter.extend(others);

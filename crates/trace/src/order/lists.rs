@@ -4,6 +4,7 @@
 
 use super::{METADATA, UNTIMED};
 use crate::run::error::Error;
+use crate::run::memory::Lease;
 use crate::spill::{SpillVec, SpilledVec};
 use crate::store::place::Place;
 use std::path::Path;
@@ -40,7 +41,7 @@ impl Lists {
         tmp_dir: &Path,
         mut places: impl Iterator<Item = Place>,
     ) -> Result<Self, Error> {
-        let mut replaced = SpillVec::new(tmp_dir, self.room(list));
+        let mut replaced = SpillVec::new(Lease::alone(self.room(list), tmp_dir));
         places.try_for_each(|place| replaced.push(place))?;
         self.0[list] = replaced.finish()?;
         Ok(self)
@@ -56,7 +57,7 @@ impl Lists {
         tmp_dir: &Path,
         mut stays: impl FnMut(Place) -> bool,
     ) -> Result<Self, Error> {
-        let mut left = SpillVec::new(tmp_dir, self.room(list));
+        let mut left = SpillVec::new(Lease::alone(self.room(list), tmp_dir));
         let mut staying = self.of(list).filter(|&place| stays(place));
         staying.try_for_each(|place| left.push(place))?;
         drop(staying);

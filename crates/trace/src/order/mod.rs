@@ -21,10 +21,11 @@
 //! ```
 //! use tracemill_trace::store::entry::Entry;
 //! use tracemill_trace::order::{Gather, Order};
+//! use tracemill_trace::run::memory::Lease;
 //! use tracemill_trace::store::place::Place;
 //! use tracemill_trace::store::Store;
 //!
-//! let mut gather = Gather::new(64 << 10, &std::env::temp_dir(), Order::none()); // bytes of heap, folder, events to look at
+//! let mut gather = Gather::new(Lease::alone(64 << 10, std::env::temp_dir()), Order::none()); // bytes of heap, folder, events to look at
 //! for number in 0..50_000_u64 {
 //!     let time = (number * 7919 % 50_000) as i64;
 //!     gather.push(Entry { time, place: Place::new(100 * number, 90, 0) })?;

@@ -3,19 +3,21 @@
 
 use super::{Order, Runs, Sorter};
 use crate::run::error::Error;
+use crate::run::memory::Share;
 use crate::spill::{SpillVec, SpilledVec};
 use crate::store::entry::Entry;
-use std::path::Path;
 
 impl SpilledVec<Entry> {
     /// What a sorter has, in exact order; on disk if any of it went there.
     ///
     /// # Errors
     /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take it.
-    pub fn sorted(mut sorter: Sorter, order: Order<'_, '_>, tmp_dir: &Path) -> Result<Self, Error> {
+    pub fn sorted(mut sorter: Sorter, order: Order<'_, '_>) -> Result<Self, Error> {
         let (runs, _) = sorter.finish(order.0)?;
-        let limit = if matches!(runs, Runs::Memory(_)) { u64::MAX } else { 0 };
-        let mut all = SpillVec::new(tmp_dir, limit);
+        let mut all = SpillVec::new(match runs {
+            Runs::Memory(_) => sorter.lease().unbounded(),
+            Runs::Disk(_) => sorter.lease().part(Share::of(0, 1)),
+        });
         runs.each_in_order(order, |entry| all.push(entry))?;
         all.finish()
     }

@@ -11,11 +11,12 @@
 
 use super::{Buckets, Lists, MergedRuns, Order, Run, write_run};
 use crate::run::error::Error;
+use crate::run::memory::Lease;
 use crate::spill::{DiskRuns, RunFile, SpillVec};
 use crate::store::Store;
 use crate::store::entry::Entry;
 use crate::store::place::Place;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 /// Entries read from disk at a time.
@@ -38,23 +39,26 @@ pub struct Sorter {
     /// Bytes of entries and places in memory.
     heap: u64,
     /// Bytes of entries and places that may be in memory.
-    limit: u64,
+    lease: Lease,
     runs: RunFile,
-    tmp_dir: PathBuf,
 }
 
 impl Sorter {
-    /// None yet; of more than `limit` bytes of entries the rest goes to `tmp_dir`.
-    pub fn new(limit: u64, tmp_dir: &Path) -> Self {
+    /// None yet; of entries that are more than the lease has the rest goes to disk.
+    pub fn new(lease: Lease) -> Self {
         Sorter {
             parts: Vec::new(),
             small: Vec::new(),
-            lists: lists(tmp_dir),
+            lists: lists(&lease),
             heap: 0,
-            limit,
-            runs: RunFile::new(tmp_dir),
-            tmp_dir: tmp_dir.to_owned(),
+            runs: RunFile::new(lease.tmp_dir()),
+            lease,
         }
+    }
+
+    /// What it takes of the memory; the lists hold it on.
+    pub(super) fn lease(&self) -> &Lease {
+        &self.lease
     }
 
     /// Takes entries, which must be sorted by their 16 bytes.
@@ -98,7 +102,7 @@ impl Sorter {
 
     /// Whether there is more than may be in memory: then [`Sorter::spill`] is due.
     pub fn is_full(&self) -> bool {
-        self.heap > self.limit
+        self.heap > self.lease.bytes()
     }
 
     /// Writes everything that is in memory as a run; `order` is over all that was read so far.
@@ -124,19 +128,19 @@ impl Sorter {
             self.spill(Order(store))?;
         }
         self.gather();
-        let [metadata, untimed] = std::mem::replace(&mut self.lists, lists(&self.tmp_dir));
+        let [metadata, untimed] = std::mem::replace(&mut self.lists, lists(&self.lease));
         let lists = Lists([metadata.finish()?, untimed.finish()?]);
         if !is_on_disk {
             return Ok((Runs::Memory(std::mem::take(&mut self.parts)), lists));
         }
-        let runs = std::mem::replace(&mut self.runs, RunFile::new(&self.tmp_dir));
+        let runs = std::mem::replace(&mut self.runs, RunFile::new(self.lease.tmp_dir()));
         Ok((Runs::Disk(vec![runs.finish()?]), lists))
     }
 }
 
 /// Lists that go to disk when the entries do.
-fn lists(tmp_dir: &Path) -> [SpillVec<Place>; 2] {
-    [0, 1].map(|_| SpillVec::new(tmp_dir, u64::MAX))
+fn lists(lease: &Lease) -> [SpillVec<Place>; 2] {
+    [0, 1].map(|_| SpillVec::new(lease.unbounded()))
 }
 
 /// Collects entries that come one by one, in parts of 256 KiB, and spills by itself.
@@ -152,9 +156,9 @@ pub struct Gather<'s, 'p> {
 }
 
 impl<'s, 'p> Gather<'s, 'p> {
-    /// None yet; of more than `limit` bytes the rest goes to `tmp_dir`.
-    pub fn new(limit: u64, tmp_dir: &Path, order: Order<'s, 'p>) -> Self {
-        Self::onto(Sorter::new(limit, tmp_dir), order)
+    /// None yet; what is more than the lease has goes to disk.
+    pub fn new(lease: Lease, order: Order<'s, 'p>) -> Self {
+        Self::onto(Sorter::new(lease), order)
     }
 
     /// Adds to what a sorter has, which is not counted.

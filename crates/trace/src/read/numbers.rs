@@ -12,6 +12,7 @@
 use crate::event::envelope::{ChunkStats, Document};
 use crate::run::error::Error;
 use crate::run::limits::Limits;
+use crate::run::memory::Share;
 use crate::spill::SpillArray;
 use crate::store::Store;
 use tracemill_tokenizer::Cursor;
@@ -30,7 +31,7 @@ pub struct Numbers {
 impl Numbers {
     /// None yet; marks that have no room in a 64th of the budget's share of entries are on disk.
     pub(super) fn new(limits: &Limits) -> Self {
-        let marks = SpillArray::new(&limits.tmp_dir, limits.shares().index / 64);
+        let marks = SpillArray::new(limits.lease("numbers of events", Share::of_index(1, 64)));
         Numbers { marks, ..Numbers::default() }
     }
 

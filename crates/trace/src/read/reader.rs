@@ -6,6 +6,7 @@ use crate::event::envelope::{Collect, Document};
 use crate::input::{self, Original};
 use crate::run::error::{Error, ErrorKind};
 use crate::run::losses::InputReport;
+use crate::run::memory::Lease;
 use crate::store::entry::Entry;
 use crate::store::long_events::LongEvents;
 use crate::store::{Payload, Store};
@@ -175,6 +176,8 @@ pub struct Inputs {
     pub reports: Vec<InputReport>,
     /// Bytes of pipes and packed inputs that are on disk.
     pub spooled: u64,
+    /// What those in memory may take, once there are any.
+    pub(super) kept: Option<Lease>,
     /// Warnings about inputs.
     pub warnings: Vec<InputWarning>,
     /// Finds events by their numbers.

@@ -14,6 +14,7 @@ use crate::read::scan::{Collect, Plan, scan};
 use crate::run::error::{Error, ErrorKind};
 use crate::run::limits::{Limits, Progress, Quota, Shares};
 use crate::run::losses::InputReport;
+use crate::run::memory::Share;
 use crate::spill::SpilledVec;
 use crate::store::entry::Entry;
 use crate::store::{Payload, Store};
@@ -50,7 +51,7 @@ impl<'c> Session<'c> {
             config,
             tier: config.tier.unwrap_or_else(Tier::best),
             shares: config.shares(),
-            beside: Quota::new(config, config.memory / 4),
+            beside: config.quota("documents and their keys", Share::of(1, 4)),
             read,
             expand,
             pieces,
@@ -308,6 +309,7 @@ impl Session<'_> {
         report: &mut InputReport,
     ) -> Result<(), Error> {
         let chunk = self.shares.chunk;
+        let _workers = self.config.scan_lease(chunk, self.config.threads);
         let plan = Plan {
             bytes: mapped,
             skip,
@@ -386,8 +388,12 @@ impl Session<'_> {
         report: &mut InputReport,
     ) -> Result<Spooled, Error> {
         let held: u64 = self.read.payloads.iter().map(|held| held.payload.heap()).sum();
+        let lease =
+            || self.config.lease("bytes of pipes and packed inputs", Share::of_payload(1, 1));
+        let kept = self.read.kept.get_or_insert_with(lease).bytes();
+        let _workers = self.config.scan_lease(self.shares.segment, 1);
         let limits = SpoolLimits {
-            payload: self.shares.payload.saturating_sub(held + taken),
+            payload: kept.saturating_sub(held + taken),
             segment: self.shares.segment,
             keep,
             packed: report.encoding.is_some(),

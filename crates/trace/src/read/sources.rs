@@ -90,6 +90,7 @@ pub(crate) fn read_synthetic<R: Reader>(
     current: Current<'_>,
 ) -> Result<(), Error> {
     let Payload::Mapped(mapped) = text else { return Ok(()) };
+    let _workers = config.scan_lease(config.shares().chunk, config.threads);
     let plan = Plan {
         bytes: mapped,
         skip: 0,

@@ -15,9 +15,10 @@
 //! ```
 
 use crate::run::error::{Error, ErrorKind};
+use crate::run::memory::{Growing, Lease, MemoryBudget, Share, Whole};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_tokenizer::Tier;
 
 /// Limits of a run, and how its inputs are read.
@@ -26,7 +27,8 @@ use tracemill_tokenizer::Tier;
 /// |--:|---|---|
 /// | a quarter | bytes of pipes and packed inputs | goes to [`Limits::tmp_dir`] as they are |
 /// | a quarter | entries and other records of events, 8 to 40 bytes each | goes there as records, or sorted runs |
-/// | half | what workers find in their chunks: 256 KiB to 8 MiB of text at a time each | waits: chunks are as small as that takes |
+/// | a quarter | what workers find in their chunks: 64 KiB to 8 MiB of text at a time each | waits: chunks are as small as that takes |
+/// | the rest | what is made of it, and what must stay in memory | |
 ///
 /// What must stay in memory (threads, names, what is open at one time) is held to a [`Quota`]. Plain files are mapped: they take none of it, and no
 /// disk.
@@ -36,6 +38,8 @@ pub struct Limits {
     pub threads: usize,
     /// The most heap the run may take, in bytes; mapped files do not count.
     pub memory: u64,
+    /// What of the memory is leased.
+    pub budget: MemoryBudget,
     /// Folder for spilled runs and spooled pipes.
     pub tmp_dir: PathBuf,
     /// Instruction set of the scan; the best one if `None`.
@@ -57,6 +61,9 @@ pub struct Limits {
     pub shares: Option<Shares>,
 }
 
+/// Bytes that a worker finds in each byte of a chunk, and that the allocator keeps for it, at most.
+const FOUND: u64 = 8;
+
 /// How the memory budget is shared out. What is left is for buffers, buckets and the stack.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,14 +80,15 @@ pub struct Shares {
 
 impl Shares {
     /// The shares of a budget for so many threads. What a worker finds in a chunk, and what the allocator keeps for it, may
-    /// take eight times the chunk: all workers have half of the memory.
+    /// take [`FOUND`] times the chunk: all workers have a quarter of the memory.
     pub fn of(memory: u64, threads: usize) -> Self {
-        let chunk = (memory / 64).min(memory / (16 * threads as u64).max(1));
+        let quarter = Share::of(1, 4).bytes(memory);
+        let of_worker = |workers: usize| Share::of(1, FOUND).divided(workers).bytes(quarter);
         Shares {
-            payload: memory / 4,
-            index: memory / 4,
-            chunk: chunk.clamp(256 << 10, 8 << 20) as usize,
-            segment: (memory / 32).clamp(256 << 10, 8 << 20) as usize,
+            payload: quarter,
+            index: quarter,
+            chunk: of_worker(threads.max(2)).clamp(64 << 10, 8 << 20) as usize,
+            segment: of_worker(1).clamp(256 << 10, 8 << 20) as usize,
         }
     }
 }
@@ -94,6 +102,7 @@ impl Limits {
         Limits {
             threads,
             memory,
+            budget: MemoryBudget::new(memory),
             tmp_dir: tmp_dir.into(),
             tier: None,
             read_size: 256 << 10,
@@ -111,19 +120,52 @@ impl Limits {
         usize::try_from(self.memory / each.max(1)).unwrap_or(usize::MAX)
     }
 
-    /// Returns a quota of `most` bytes of the memory, for what cannot be on disk.
-    pub fn quota(&self, most: u64) -> Quota {
-        Quota::new(self, most)
-    }
-
     /// Returns the quota of tables that stay while inputs are read: half of the memory.
     pub fn table_quota(&self) -> Quota {
-        self.quota(self.memory / 2)
+        self.quota("tables of what is read", Share::of(1, 2))
     }
 
     /// The quota of begins that are open at one time: half of the memory, which workers have while they scan.
     pub fn open_quota(&self) -> Quota {
-        Quota::new(self, self.memory / 2)
+        self.quota("begins that are open", Share::of(1, 2))
+    }
+
+    /// A quota for what cannot be on disk.
+    pub fn quota(&self, name: &'static str, share: Share) -> Quota {
+        Quota::new(self, name, self.bytes(share))
+    }
+
+    /// Leases a share of the memory, or what is left of it.
+    pub fn lease(&self, name: &'static str, share: Share) -> Lease {
+        let bytes = self.bytes(share);
+        if self.shares.is_some() {
+            return Lease::alone(bytes, &*self.tmp_dir);
+        }
+        Lease::new(&self.budget, name, bytes, &self.tmp_dir)
+    }
+
+    /// Leases what `workers` find in chunks that they scan at one time, and what the allocator keeps for it.
+    pub(crate) fn scan_lease(&self, chunk: usize, workers: usize) -> Lease {
+        let bytes = FOUND * chunk as u64 * workers as u64;
+        match self.shares {
+            Some(_) => Lease::alone(bytes, &*self.tmp_dir),
+            None => Lease::new(&self.budget, "what workers find in chunks", bytes, &self.tmp_dir),
+        }
+    }
+
+    /// The same run with a share of its memory, for a run inside of it.
+    #[must_use]
+    pub fn within(&self, share: Share) -> Self {
+        Limits { memory: self.bytes(share).max(Self::MEMORY_MIN), ..self.clone() }
+    }
+
+    /// The bytes of a share.
+    pub fn bytes(&self, share: Share) -> u64 {
+        share.bytes(match share.whole {
+            Whole::Memory => self.memory,
+            Whole::Index => self.shares().index,
+            Whole::Payload => self.shares().payload,
+        })
     }
 
     /// How the memory is shared out.
@@ -150,10 +192,11 @@ impl Limits {
 /// a quota, and a run that needs more of it ends with an error instead of growing beyond the budget.
 ///
 /// ```
-/// use tracemill_trace::run::limits::{Limits, Quota};
+/// use tracemill_trace::run::limits::Limits;
+/// use tracemill_trace::run::memory::Share;
 ///
 /// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-/// let quota = Quota::new(&limits, 1 << 20);
+/// let quota = limits.quota("threads", Share::of(1, 64));
 /// assert!(quota.check(1 << 20, "threads").is_ok());
 /// let error = quota.check(8 << 20, "threads").unwrap_err();
 /// assert_eq!(
@@ -169,12 +212,23 @@ pub struct Quota {
     most: u64,
     /// The whole budget.
     given: u64,
+    /// Bytes that are leased, up to the next step, and their lease.
+    leased: AtomicU64,
+    lease: Mutex<Growing>,
 }
 
+/// Bytes by which the lease of a quota grows.
+const STEP: u64 = 128 << 10;
+
 impl Quota {
-    /// Of `limits`, `most` bytes.
-    pub fn new(limits: &Limits, most: u64) -> Self {
-        Quota { used: AtomicU64::new(0), most, given: limits.memory }
+    fn new(limits: &Limits, name: &'static str, most: u64) -> Self {
+        Quota {
+            used: AtomicU64::new(0),
+            most,
+            given: limits.memory,
+            leased: AtomicU64::new(0),
+            lease: Mutex::new(limits.budget.growing(name)),
+        }
     }
 
     /// Counts `bytes` more; from any thread.
@@ -192,7 +246,18 @@ impl Quota {
     /// As [`Quota::take`].
     #[inline]
     pub fn check(&self, bytes: u64, what: &str) -> Result<(), Error> {
-        if bytes > self.most { Err(self.exceeded(bytes, what)) } else { Ok(()) }
+        if bytes > self.leased.load(Ordering::Relaxed) { self.grow(bytes, what) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn grow(&self, bytes: u64, what: &str) -> Result<(), Error> {
+        if bytes > self.most {
+            return Err(self.exceeded(bytes, what));
+        }
+        let leased = bytes.next_multiple_of(STEP).min(self.most);
+        self.leased.fetch_max(leased, Ordering::Relaxed);
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner).reach(leased);
+        Ok(())
     }
 
     #[cold]
@@ -204,21 +269,21 @@ impl Quota {
 
 /// The part of a [`Quota`] that one holder takes, which changes as the holder grows.
 #[derive(Debug)]
-pub struct Lease {
+pub struct Holding {
     quota: Arc<Quota>,
     bytes: u64,
 }
 
-impl Lease {
-    /// Creates an empty lease. Leases of one quota share its limit.
+impl Holding {
+    /// Creates an empty one. Those of one quota share its limit.
     pub fn new(quota: &Arc<Quota>) -> Self {
-        Lease { quota: Arc::clone(quota), bytes: 0 }
+        Holding { quota: Arc::clone(quota), bytes: 0 }
     }
 
-    /// Changes the size of the lease to `bytes`, which `what` takes.
+    /// Changes the size to `bytes`, which `what` takes.
     ///
     /// # Errors
-    /// [`ErrorKind::Exceeded`] if all leases of the quota together exceed it.
+    /// [`ErrorKind::Exceeded`] if all holdings of the quota together exceed it.
     #[inline]
     pub fn resize(&mut self, bytes: u64, what: &str) -> Result<(), Error> {
         let used = self.quota.used.fetch_sub(self.bytes, Ordering::Relaxed) - self.bytes + bytes;

@@ -5,6 +5,7 @@ pub mod error;
 pub mod flaws;
 pub mod limits;
 pub mod losses;
+pub mod memory;
 pub mod remedy;
 pub mod threads;
 pub mod words;

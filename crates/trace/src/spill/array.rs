@@ -1,9 +1,10 @@
 //! Records that are changed where they stand: in memory or, beyond a limit, in the pages of a file.
 //!
 //! ```
+//! use tracemill_trace::run::memory::Lease;
 //! use tracemill_trace::spill::SpillArray;
 //!
-//! let mut counts = SpillArray::<u32>::new(&std::env::temp_dir(), 1000); // folder, bytes of heap
+//! let mut counts = SpillArray::<u32>::new(Lease::alone(1000, std::env::temp_dir())); // bytes of heap, folder
 //! counts.resize(10_000, 0)?;
 //! for number in 0..30_000 {
 //!     counts.update(number * 7 % 10_000, |count| *count += 1);
@@ -15,7 +16,7 @@
 use super::record::{Record, partition_point};
 use crate::os::Pages;
 use crate::run::error::Error;
-use std::path::{Path, PathBuf};
+use crate::run::memory::Lease;
 
 /// Bytes that the file has at first.
 const FIRST: usize = 256 << 10;
@@ -31,14 +32,13 @@ pub struct SpillArray<R> {
     len: usize,
     /// How many may be in memory.
     most: usize,
-    dir: PathBuf,
+    lease: Lease,
 }
 
 impl<R: Record> SpillArray<R> {
-    /// None yet; if they take more than `limit` bytes of heap they go to a file in `tmp_dir`.
-    pub fn new(tmp_dir: &Path, limit: u64) -> Self {
-        let most = usize::try_from(limit).unwrap_or(usize::MAX) / size_of::<R>();
-        SpillArray { memory: Vec::new(), pages: None, len: 0, most, dir: tmp_dir.to_owned() }
+    /// None yet; if they take more heap than the lease has they go to a file.
+    pub fn new(lease: Lease) -> Self {
+        SpillArray { memory: Vec::new(), pages: None, len: 0, most: lease.room_for::<R>(), lease }
     }
 
     /// How many there are.
@@ -162,11 +162,11 @@ impl<R: Record> SpillArray<R> {
     /// Has a file with room for so many records, and all that there are in it.
     #[cold]
     fn move_to_file(&mut self, len: usize) -> Result<(), Error> {
-        let failed = |e| Error::scratch(&self.dir, e);
+        let failed = |e| Error::scratch(self.lease.tmp_dir(), e);
         let is_new = self.pages.is_none();
         let pages = match &mut self.pages {
             Some(pages) => pages,
-            none => none.insert(Pages::new(&self.dir).map_err(failed)?),
+            none => none.insert(Pages::new(self.lease.tmp_dir()).map_err(failed)?),
         };
         let has = pages.bytes().len();
         let wanted = (len * R::BYTES).max(2 * has).max(FIRST);
@@ -200,7 +200,7 @@ impl<R: Record> From<Vec<R>> for SpillArray<R> {
     /// They stay in memory, and so do those that are appended.
     fn from(memory: Vec<R>) -> Self {
         let len = memory.len();
-        SpillArray { memory, pages: None, len, most: usize::MAX, dir: PathBuf::new() }
+        SpillArray { memory, pages: None, len, most: usize::MAX, lease: Lease::alone(u64::MAX, "") }
     }
 }
 
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn an_array_is_a_list_wherever_it_is() {
         for limit in [0, 800, u64::MAX] {
-            let mut array = SpillArray::new(&std::env::temp_dir(), limit);
+            let mut array = SpillArray::new(Lease::alone(limit, std::env::temp_dir()));
             let (mut list, mut number) = (Vec::new(), 7u64);
             for _ in 0..20_000 {
                 number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_is_named() {
-        let mut array = SpillArray::new(Path::new("/no/such/folder"), 8);
+        let mut array = SpillArray::new(Lease::alone(8, "/no/such/folder"));
         array.push(1u64).expect("no file yet");
         let error = array.push(2).expect_err("no folder").to_string();
         assert!(error.contains("/no/such/folder"), "{error}");

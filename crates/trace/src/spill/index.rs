@@ -1,11 +1,12 @@
 //! Numbers by the hash of what they stand for: in memory or, beyond a limit, in the pages of a file.
 //!
 //! ```
+//! use tracemill_trace::run::memory::Lease;
 //! use tracemill_trace::spill::SpillIndex;
 //!
 //! let texts = ["b", "a"];
 //! let hash = |text: &str| u64::from(text.as_bytes()[0]) << 40; // any function of all bits
-//! let mut index = SpillIndex::new(&std::env::temp_dir(), 1 << 20); // folder, bytes of heap
+//! let mut index = SpillIndex::new(Lease::alone(1 << 20, std::env::temp_dir())); // bytes of heap, folder
 //! index.insert(hash("b"), 0)?;
 //! index.insert(hash("a"), 1)?;
 //! let find = |text: &str| index.find(hash(text), |number| texts[number as usize] == text);
@@ -15,7 +16,7 @@
 
 use super::array::SpillArray;
 use crate::run::error::Error;
-use std::path::{Path, PathBuf};
+use crate::run::memory::Lease;
 
 /// Slots at first.
 const FIRST: usize = 64;
@@ -34,15 +35,13 @@ pub struct SpillIndex {
     /// See above; none before the first number.
     slots: SpillArray<u64>,
     len: usize,
-    limit: u64,
-    dir: PathBuf,
+    lease: Lease,
 }
 
 impl SpillIndex {
-    /// Empty; if slots take more than `limit` bytes of heap they go to a file in `tmp_dir`.
-    pub fn new(tmp_dir: &Path, limit: u64) -> Self {
-        let slots = SpillArray::new(tmp_dir, limit);
-        SpillIndex { slots, len: 0, limit, dir: tmp_dir.to_owned() }
+    /// Empty; if slots take more heap than the lease has they go to a file.
+    pub fn new(lease: Lease) -> Self {
+        SpillIndex { slots: SpillArray::new(lease.clone()), len: 0, lease }
     }
 
     /// Bytes in memory.
@@ -82,7 +81,7 @@ impl SpillIndex {
 
     #[cold]
     fn grow(&mut self) -> Result<(), Error> {
-        let mut slots = SpillArray::new(&self.dir, self.limit);
+        let mut slots = SpillArray::new(self.lease.clone());
         slots.resize((2 * self.slots.len()).max(FIRST), 0)?;
         self.slots.iter().filter(|slot| *slot != 0).for_each(|slot| enter(&mut slots, slot));
         self.slots = slots;
@@ -91,7 +90,7 @@ impl SpillIndex {
 
     /// Forgets all numbers.
     pub fn clear(&mut self) {
-        (self.slots, self.len) = (SpillArray::new(&self.dir, self.limit), 0);
+        (self.slots, self.len) = (SpillArray::new(self.lease.clone()), 0);
     }
 }
 
@@ -127,7 +126,7 @@ mod tests {
             [|n| mix(u64::from(n), 1), |n| u64::from(n) << 32, |_| 5 << 40, |n| !u64::from(n)];
         for (hash, count) in hashes.into_iter().zip([5000u32, 5000, 300, 300]) {
             for limit in [0, 4096, u64::MAX] {
-                let mut index = SpillIndex::new(&std::env::temp_dir(), limit);
+                let mut index = SpillIndex::new(Lease::alone(limit, std::env::temp_dir()));
                 for number in 0..count {
                     assert_eq!(index.find(hash(number), |own| own == number), None);
                     index.insert(hash(number), number).expect("room on disk");

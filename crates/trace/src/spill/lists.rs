@@ -10,9 +10,10 @@
 //! ```
 //!
 //! ```
+//! use tracemill_trace::run::memory::Lease;
 //! use tracemill_trace::spill::{SpillList, SpillLists};
 //!
-//! let mut lists = SpillLists::new(1000, &std::env::temp_dir()); // bytes of heap that all may take, folder
+//! let mut lists = SpillLists::new(Lease::alone(1000, std::env::temp_dir())); // bytes of heap that all may take, folder
 //! let mut by_parity: [SpillList<u64>; 2] = Default::default();
 //! for number in 0..1000 {
 //!     lists.push(&mut by_parity[number as usize % 2], number);
@@ -32,8 +33,8 @@
 use super::record::{Record, records};
 use super::scratch::Scratch;
 use crate::run::error::Error;
+use crate::run::memory::Lease;
 use std::ops::Range;
-use std::path::Path;
 use tracemill_tokenizer::Mapped;
 
 /// One of the lists.
@@ -99,14 +100,14 @@ impl<R: Record> SpillList<R> {
 pub struct SpillLists {
     /// Bytes of all lists in memory, which whoever fills them counts, and how many there may be.
     pub heap: u64,
-    limit: u64,
+    lease: Lease,
     file: Scratch,
 }
 
 impl SpillLists {
-    /// None yet; of more than `limit` bytes of all lists the rest goes to `tmp_dir`.
-    pub fn new(limit: u64, tmp_dir: &Path) -> Self {
-        SpillLists { heap: 0, limit, file: Scratch::new(tmp_dir) }
+    /// None yet; what takes more heap than the lease has goes to a file.
+    pub fn new(lease: Lease) -> Self {
+        SpillLists { heap: 0, file: Scratch::new(lease.tmp_dir()), lease }
     }
 
     /// Appends to a list.
@@ -117,12 +118,12 @@ impl SpillLists {
 
     /// Bytes that there is room for in memory.
     pub fn room(&self) -> u64 {
-        self.limit.saturating_sub(self.heap)
+        self.lease.bytes().saturating_sub(self.heap)
     }
 
     /// Whether there is more than may be in memory: then every list is to be spilled.
     pub fn is_full(&self) -> bool {
-        self.heap > self.limit
+        self.heap > self.lease.bytes()
     }
 
     /// Writes what a list has in memory.
@@ -206,7 +207,7 @@ mod tests {
     #[test]
     fn records_come_back_from_memory_and_disk() {
         for limit in [0, 100, 3000, u64::MAX] {
-            let mut lists = SpillLists::new(limit, &std::env::temp_dir());
+            let mut lists = SpillLists::new(Lease::alone(limit, std::env::temp_dir()));
             let mut all: [SpillList<Entry>; 3] = Default::default();
             let mut expected: [Vec<Entry>; 3] = Default::default();
             for number in 0..5000 {

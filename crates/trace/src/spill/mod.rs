@@ -1,6 +1,6 @@
 //! What grows beyond memory: records of fixed size in memory, and beyond a limit in files.
 //!
-//! Each container takes its limit in bytes of heap and a folder. What is more goes to files that have no names, so nothing stays behind
+//! Each container takes a [`Lease`](crate::run::memory::Lease): bytes of heap, and a folder. What is more goes to files that have no names, so nothing stays behind
 //! whatever ends the run; they are read as maps, which take no heap.
 //!
 //! | container | holds | on disk |
@@ -16,8 +16,9 @@
 //! | [`PartitionSpill`](crate::order::PartitionSpill) | entries of many partitions, each in that order | one file, of each partition a run each time |
 //!
 //! ```
+//! use tracemill_trace::run::memory::Lease;
 //! use tracemill_trace::spill::SpillVec;
-//! let mut numbers = SpillVec::new(&std::env::temp_dir(), 4096); // folder, bytes of heap
+//! let mut numbers = SpillVec::new(Lease::alone(4096, std::env::temp_dir())); // bytes of heap, folder
 //! for number in 0..100_000u64 {
 //!     numbers.push(number)?;
 //! }

@@ -6,6 +6,7 @@
 ///
 /// ```
 /// use tracemill_trace::record;
+/// use tracemill_trace::run::memory::Lease;
 /// use tracemill_trace::spill::SpillVec;
 ///
 /// record! {
@@ -16,7 +17,7 @@
 ///     }
 /// }
 ///
-/// let mut all = SpillVec::new(&std::env::temp_dir(), 160); // bytes of heap, so ten of them
+/// let mut all = SpillVec::new(Lease::alone(160, std::env::temp_dir())); // bytes of heap, so ten of them
 /// (0..100).try_for_each(|number| all.push(Interval { begin: number, length: 7 }))?;
 /// assert_eq!(all.finish()?.iter().last(), Some(Interval { begin: 99, length: 7 }));
 /// # Ok::<(), tracemill_trace::Error>(())

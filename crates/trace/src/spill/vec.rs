@@ -3,8 +3,8 @@
 use super::record::{Record, partition_point, records};
 use super::scratch::Scratch;
 use crate::run::error::Error;
+use crate::run::memory::Lease;
 use std::ops::Range;
-use std::path::Path;
 use tracemill_tokenizer::Mapped;
 
 /// Records that are decoded at a time.
@@ -21,13 +21,14 @@ pub struct SpillVec<R> {
     /// How many may be in memory.
     most: usize,
     scratch: Scratch,
+    lease: Lease,
 }
 
 impl<R: Record> SpillVec<R> {
-    /// None yet; what takes more than `limit` bytes of heap goes to a file in `tmp_dir`.
-    pub fn new(tmp_dir: &Path, limit: u64) -> Self {
-        let most = usize::try_from(limit).unwrap_or(usize::MAX) / size_of::<R>();
-        SpillVec { memory: Vec::new(), most, scratch: Scratch::new(tmp_dir) }
+    /// None yet; what takes more heap than the lease has goes to a file.
+    pub fn new(lease: Lease) -> Self {
+        let (most, scratch) = (lease.room_for::<R>(), Scratch::new(lease.tmp_dir()));
+        SpillVec { memory: Vec::new(), most, scratch, lease }
     }
 
     /// The same, with memory for `expected` records at once, as far as the limit allows.
@@ -131,8 +132,8 @@ impl<R: Record> SpillVec<R> {
     /// # Errors
     /// As [`Scratch::write`].
     pub fn take(&mut self) -> Result<SpilledVec<R>, Error> {
-        let memory = std::mem::take(&mut self.memory);
-        Ok(SpilledVec { mapped: self.scratch.take().into_mapped()?, memory })
+        let (memory, _lease) = (std::mem::take(&mut self.memory), Some(self.lease.clone()));
+        Ok(SpilledVec { mapped: self.scratch.take().into_mapped()?, memory, _lease })
     }
 
     /// Gives all records to `visit`, in their order, and forgets them; memory stays for the next ones, unless some went to disk.
@@ -159,17 +160,18 @@ pub struct SpilledVec<R> {
     mapped: Option<Mapped>,
     /// Those behind the ones on disk.
     memory: Vec<R>,
+    _lease: Option<Lease>,
 }
 
 impl<R> Default for SpilledVec<R> {
     fn default() -> Self {
-        SpilledVec { mapped: None, memory: Vec::new() }
+        SpilledVec { mapped: None, memory: Vec::new(), _lease: None }
     }
 }
 
 impl<R> From<Vec<R>> for SpilledVec<R> {
     fn from(memory: Vec<R>) -> Self {
-        SpilledVec { mapped: None, memory }
+        SpilledVec { mapped: None, memory, _lease: None }
     }
 }
 
@@ -284,7 +286,7 @@ mod tests {
     fn records_come_back_as_they_came_from_memory_and_disk() {
         let numbers: Vec<i64> = (0..100).map(|n| n * n - 700).collect();
         for limit in [0, 500, u64::MAX] {
-            let mut spill = SpillVec::new(&std::env::temp_dir(), limit);
+            let mut spill = SpillVec::new(Lease::alone(limit, std::env::temp_dir()));
             for _ in 0..2 {
                 numbers.chunks(7).try_for_each(|some| spill.extend(some)).expect("room on disk");
                 let mut drained = Vec::new();
@@ -334,7 +336,7 @@ mod tests {
     #[test]
     fn memory_stays_within_its_limit() {
         for step in [1, 3, 100, 999, 1000, 1001, 5000] {
-            let mut spill = SpillVec::<u64>::new(&std::env::temp_dir(), 8000);
+            let mut spill = SpillVec::<u64>::new(Lease::alone(8000, std::env::temp_dir()));
             for start in (0..20_000).step_by(step) {
                 let some: Vec<u64> = (start..start + step as u64).collect();
                 match some[..] {
@@ -347,9 +349,9 @@ mod tests {
             let all = spill.finish().expect("room on disk");
             assert!(all.iter().eq(0..all.len() as u64) && all.len() >= 20_000);
         }
-        let spill = SpillVec::<u32>::new(&std::env::temp_dir(), 400);
+        let spill = SpillVec::<u32>::new(Lease::alone(400, std::env::temp_dir()));
         assert_eq!(spill.with_room_for(7).memory.capacity(), 7);
-        let spill = SpillVec::<u32>::new(&std::env::temp_dir(), 400);
+        let spill = SpillVec::<u32>::new(Lease::alone(400, std::env::temp_dir()));
         assert_eq!(spill.with_room_for(1 << 40).memory.capacity(), 100);
     }
 }

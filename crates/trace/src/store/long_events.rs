@@ -15,9 +15,9 @@
 
 use crate::run::error::Error;
 use crate::run::limits::Limits;
+use crate::run::memory::{Lease, Share};
 use crate::spill::SpillArray;
 use crate::store::place::Long;
-use std::path::Path;
 
 /// Offsets and lengths of events of 16 KiB and more, by offset.
 ///
@@ -29,12 +29,13 @@ pub struct LongEvents(SpillArray<Long>);
 impl LongEvents {
     /// None yet, with the share of the budget that all verbs give them: a 64th of that of entries.
     pub fn new(limits: &Limits) -> Self {
-        LongEvents::with_share(&limits.tmp_dir, limits.shares().index / 64)
+        let lease = limits.lease("lengths of long events", Share::of_index(1, 64));
+        LongEvents::within(lease)
     }
 
-    /// None yet; what takes more than `limit` bytes of heap goes to a file in `tmp_dir`.
-    pub fn with_share(tmp_dir: &Path, limit: u64) -> Self {
-        LongEvents(SpillArray::new(tmp_dir, limit))
+    /// None yet; what takes more heap than the lease has goes to a file.
+    pub fn within(lease: Lease) -> Self {
+        LongEvents(SpillArray::new(lease))
     }
 
     /// Takes events that stand behind those it has, ascending.
@@ -92,7 +93,7 @@ mod tests {
         const EACH: u64 = 20_000;
         let limits = Limits::new(1, 32 << 20, std::env::temp_dir());
         let mut long = LongEvents::new(&limits);
-        let share = limits.shares().index / 64;
+        let share = limits.bytes(Share::of_index(1, 64));
         for chunk in 0..400 {
             let own: Vec<Long> =
                 (chunk * 100..(chunk + 1) * 100).map(|at| (at * EACH, EACH - at % 7)).collect();

@@ -13,6 +13,7 @@ use tracemill_trace::order::{Lists, Runs};
 use tracemill_trace::read::TracesOnly;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Limits;
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::store::place::Place;
 
 /// A small trace without damage.
@@ -82,7 +83,8 @@ fn kept_events_do_not_depend_on_cuts_or_memory() {
         let mut answers = Vec::new();
         for (source, limits) in [(&file, limits()), (&file, tiny(2)), (&pipe, tiny(7))] {
             let share = limits.shares().index;
-            let keep = (Sorted::new(share, &limits), InputOrder::new(share, &limits.tmp_dir, 256));
+            let lease = || Lease::alone(share, &limits.tmp_dir);
+            let keep = (Sorted::new(lease()), InputOrder::new(lease(), 256));
             let Scanned { inputs, index, .. } = run(source, &limits, keep, select.clone());
             let store = inputs.store().with_long(&index.long_events);
             let (sorted, in_order) = index.kept;
@@ -109,7 +111,7 @@ fn kept_events_do_not_depend_on_cuts_or_memory() {
 fn all_that_read_times_read_the_same() {
     for seed in seeds(0, 20) {
         let text = || pipe_of(&text_of(seed));
-        let sorted = Sorted::new(1 << 20, &limits());
+        let sorted = Sorted::new(limits().lease("entries", Share::of(1, 64)));
         let sorted = run(&text(), &limits(), sorted, Recorder::default());
         let only = run(&text(), &tiny(2), TimesOnly::default(), Recorder::default());
         let some = run(&text(), &tiny(1), Some(TimesOnly::default()), Recorder::default());

@@ -16,6 +16,7 @@ use tracemill_trace::observe::{
 use tracemill_trace::output::draft::Draft;
 use tracemill_trace::read::{Current, Expand, Expanded, InputBytes, TracesOnly};
 use tracemill_trace::run::error::Error;
+use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::store::Payload;
 use tracemill_trace::store::entry::{Entry, rank};
@@ -143,7 +144,7 @@ fn an_input_that_is_left_out_takes_no_number() {
 #[test]
 fn a_scan_goes_on_with_more_sources_and_fewer_observers() {
     let (limits, sources) = (limits(), [Source::bytes("a.json", TEXT)]);
-    let keep = InputOrder::new(1 << 20, &limits.tmp_dir, 0);
+    let keep = InputOrder::new(limits.lease("places", Share::of(1, 64)), 0);
     let mut expand = NodesToEvents;
     let scan = Scan::new(&sources, &limits, &mut expand).keep(keep);
     let first = scan.observe((Recorder::default(), Counts::default())).run_first().expect("sound");
@@ -173,7 +174,7 @@ fn synthetic_events_of_a_verb_are_indexed_at_their_base() {
     let base = inputs.store().with_long(&index.long_events).end();
     let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(&made) };
     let limits = limits();
-    let keep = InputOrder::new(1 << 20, &limits.tmp_dir, 0);
+    let keep = InputOrder::new(limits.lease("places", Share::of(1, 64)), 0);
     let added = EventIndex::of_synthetic(keep, &made, current, &limits).expect("sound");
     let places = added.kept.into_places().finish().expect("disk");
     let offsets: Vec<u64> = places.iter().map(|place| place.offset()).collect();
@@ -274,7 +275,7 @@ fn plain_events() -> (Source, [&'static str; 3]) {
         r#"{"ph":"X","ts":1,"dur":5}"#,
     ];
     draft.write(format!("[{}]", texts.join(",")).as_bytes()).expect("it takes bytes");
-    let mut entries = SpillVec::new(&limits.tmp_dir, 16);
+    let mut entries = SpillVec::new(Lease::alone(16, &limits.tmp_dir));
     let mut offset = 1;
     for text in texts {
         let fields = fields_of(text.as_bytes());
@@ -297,7 +298,7 @@ fn entries_of_plain_events_are_indexed_without_a_scan() {
         || Some(Arc::new(Shift::new(0, Some(&"0.5".parse().expect("a factor"))).expect("not 1")));
     for (looks, scales) in [(false, false), (true, false), (false, true)] {
         let sources = [Source::bytes("a.json", "[{}]"), source.clone()];
-        let mut keep = Sorted::new(1 << 20, &limits);
+        let mut keep = Sorted::new(limits.lease("entries", Share::of(1, 64)));
         if scales {
             keep = keep.scaled(Box::new(move |_| half()));
         }

@@ -12,6 +12,7 @@ use crate::value::urls::without_hashes;
 use tracemill_trace::event::hash_texts;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashMap;
 
 /// Which frames are one where two pictures are compared: numbers by name and URL.
@@ -181,7 +182,7 @@ impl Trace {
 
     /// Room for what of a picture is in memory.
     fn room_of_pictures(&self) -> Quota {
-        Quota::new(&self.limits, self.limits.memory / 4)
+        self.limits.quota("pictures", Share::of(1, 4))
     }
 }
 

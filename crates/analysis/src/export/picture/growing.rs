@@ -240,6 +240,7 @@ mod tests {
     use super::super::layout::{fit, narrowest};
     use super::*;
     use tracemill_trace::run::limits::Limits;
+    use tracemill_trace::run::memory::Share;
 
     /// Nodes that come depth first, all of them in a tree.
     fn all(rows: &[(usize, Node)], timed: bool) -> Nodes {
@@ -258,7 +259,7 @@ mod tests {
     /// What is drawn of random trees is what is drawn of all their nodes.
     #[test]
     fn what_is_folded_while_rows_come_is_what_layouts_fold() {
-        let room = Quota::new(&Limits::new(1, 1 << 30, std::env::temp_dir()), 1 << 30);
+        let room = Limits::new(1, 1 << 30, std::env::temp_dir()).quota("pictures", Share::of(1, 1));
         let mut fewer = 0;
         for seed in 1..200u64 {
             let mut state = seed;

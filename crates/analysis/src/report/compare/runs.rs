@@ -19,7 +19,7 @@ use crate::value::clock::Window;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use tracemill_trace::Error;
-use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::HashMap;
 
@@ -95,7 +95,7 @@ impl Run {
         let mut run = match trace.call_tree_of_all(parts, query.key)? {
             Some(part) => {
                 // the comparison takes twice as much again
-                let quota = Quota::new(&trace.limits, trace.limits.memory / 4);
+                let quota = trace.limits.quota("functions of a run", Share::of(1, 4));
                 let mut sums = FunctionSums::new(true);
                 for row in &part.table.rows {
                     sums.add(&row);

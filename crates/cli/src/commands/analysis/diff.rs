@@ -19,8 +19,8 @@ use tracemill_analysis::{
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::input::files_in;
 use tracemill_trace::read::InputWarning;
-use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::memory::Share;
 
 mod write;
 
@@ -204,8 +204,8 @@ fn side<'a>(
                 side.rules.push((rules, name));
                 side.hold(run, held);
                 let config = &job.reporting.running.config;
-                Quota::new(&config.limits, config.limits.memory / 4 * 3)
-                    .check(*held, "functions of runs")?;
+                let quota = config.limits.quota("functions of runs", Share::of(3, 4));
+                quota.check(*held, "functions of runs")?;
                 // the next one needs the room
                 side.read.push(ReadRun::of(job));
             }

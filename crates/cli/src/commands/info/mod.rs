@@ -28,6 +28,7 @@ use tracemill_inspect::check::{CheckReport, check};
 use tracemill_inspect::info::InfoReport;
 use tracemill_join::config::{CheckFor, Config};
 use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::memory::MemoryBudget;
 use tracemill_trace::{Limits, Source};
 
 /// Up to so many bytes of text are looked at once more, to say for certain which viewers open them.
@@ -133,8 +134,9 @@ fn seen_by_viewers(
         return None;
     }
     let sources = again?.sources()?;
-    // the bar has been shown
-    let limits = Limits { progress: Arc::default(), strict: false, ..config.limits.clone() };
+    // the bar has been shown, and inputs so small take a small part of any lease
+    let (progress, budget) = (Arc::default(), MemoryBudget::new(config.limits.memory));
+    let limits = Limits { progress, budget, strict: false, ..config.limits.clone() };
     let config = Config { profiles: config.profiles.clone(), ..Config::of(limits) };
     check(&sources, &CheckFor::ALL, &config).ok()
 }

@@ -9,6 +9,7 @@ use crate::read::{Expand, Inputs, TracesOnly};
 use crate::run::error::Error;
 use crate::run::limits::Limits;
 use crate::run::losses::InputReport;
+use crate::run::memory::Share;
 use crate::spill::SpilledVec;
 use crate::store::Store;
 use crate::store::long_events::LongEvents;
@@ -92,9 +93,9 @@ impl Trace {
         observer: O,
     ) -> Result<Trace, Error> {
         limits.check()?;
-        let share = limits.shares().index;
-        let sorted = Sorted::new(share / 2, limits);
-        let in_input_order = InputOrder::new(share / 4, &limits.tmp_dir, 0);
+        let sorted = Sorted::new(limits.lease("entries of a trace", Share::of_index(1, 2)));
+        let places = limits.lease("places of a trace", Share::of_index(1, 4));
+        let in_input_order = InputOrder::new(places, 0);
         let scan = Scan::new(sources, limits, expand).keep((sorted, in_input_order));
         let Scanned { inputs, index, observed: (mut threads, _) } =
             scan.observe((Threads::default(), observer)).run()?;
