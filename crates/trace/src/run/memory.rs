@@ -14,7 +14,7 @@
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
 //!
-//! A lease is an upper bound: its holder goes to disk beyond it. All clones of a run's [`Limits`] share one budget. Making a list never fails: where
+//! A lease is an upper bound: its holder goes to disk beyond it. All clones of a run's [`Limits`](super::limits::Limits) share one budget. Making a list never fails: where
 //! less is left than is asked for, the lease has what is left (but never less than a sixteenth, with which every holder still works), and
 //! [`Leased::short`] says how much it is short of. No verb comes to that: a test adds up the leases of each.
 //!
