@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_cpuprofile::{ChunkOrder, Contents, StreamKey, order_chunks, stream_key};
-use tracemill_join::config::Config;
 use tracemill_tokenizer::{Event, Field, Mapped, fields_of, to_text};
 use tracemill_trace::Limits;
 use tracemill_trace::order::{Gather, Order, Sorter};

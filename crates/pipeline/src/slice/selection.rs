@@ -15,7 +15,6 @@
 
 use std::sync::Arc;
 use tracemill_cpuprofile::{Detail, KnownChunks, Role, Router, Streams};
-use tracemill_join::config::Config;
 use tracemill_join::read_plan::{BASE, WindowPlan};
 use tracemill_tokenizer::Event;
 use tracemill_trace::Limits;
