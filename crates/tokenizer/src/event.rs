@@ -11,11 +11,11 @@
 //!
 //! So an event costs no allocation and is a few words to copy; it lives as long as the window and the scanner's call.
 
-use crate::field::Field;
-use crate::number::{Nanos, nanos, number_text};
-use crate::swar::{digits, eight_digits, first};
+use crate::grammar::value::{field_end, value_end};
+use crate::text::field::Field;
+use crate::text::number::{Nanos, nanos, number_text};
+use crate::text::swar::{digits, eight_digits, first};
 use crate::text::{skip_space, string_is, unescape};
-use crate::value::{field_end, value_end};
 
 /// An event as it stands in the input.
 ///

@@ -68,43 +68,32 @@
 //! Start reading at [`Scanner`]; `simd` has the block scan, [`Event`] the fields, [`nanos`] and [`Number`] the exact numbers.
 //! [`validate`] is the full JSON grammar, [`Mapped`] a file as memory that survives truncation.
 
-mod cursor;
 mod event;
-mod field;
-mod find;
 mod grammar;
-mod lapse;
 mod mapped;
-mod mend;
-mod number;
-mod reader;
-mod restyle;
 mod scan;
 mod simd;
-pub mod swar;
 mod text;
-mod value;
-mod visit;
 
-pub use cursor::Cursor;
 pub use event::Event;
-pub use field::Field;
-pub use find::{FieldFinder, FieldSpans, fields_of};
+pub use grammar::cursor::Cursor;
+pub use grammar::mend::mend;
+pub use grammar::value::members;
 pub use grammar::{Defect, Validator, lapses, validate, validate_value};
-pub use lapse::Lapse;
 pub use mapped::{Mapped, MappedMut, survive_lost_pages, temporary_lost};
-pub use mend::mend;
-pub use number::{Nanos, Number, canonical, nanos, number_text};
-pub use restyle::compact;
+pub use scan::find::{FieldFinder, FieldSpans, fields_of};
+pub use scan::visit::visit_event;
 pub use scan::{
     Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,
 };
 pub use simd::{Tier, prefetch};
+pub use text::field::Field;
+pub use text::lapse::Lapse;
+pub use text::number::{Nanos, Number, canonical, nanos, number_text};
+pub use text::restyle::compact;
 pub use text::{
-    escaped_code_point, on_one_line, parse, string_is, to_text, unescape, unescaped_text,
+    escaped_code_point, on_one_line, parse, string_is, swar, to_text, unescape, unescaped_text,
 };
-pub use value::members;
-pub use visit::visit_event;
 
 /// Of a long test every how many-th case is tried: few under Miri, which takes a thousand times as long for each.
 #[cfg(test)]

@@ -34,45 +34,22 @@
 //! `around`, `stats` and `slices` (answers), `devtools` and `viewers` (where slices go on), `room` (who has the memory), `ask` and `reply` (requests and answers), `so_far` (what is told while a trace is read), `site` (routes), `patience` (clients that do not read), `server` (sockets).
 #![forbid(unsafe_code)]
 
-mod around;
 mod ask;
-mod bins;
 mod build;
-mod calls;
-mod damage;
-mod devtools;
-mod flows;
-mod found;
 mod indexed;
-mod joined;
-mod lane;
-mod long;
 mod model;
-mod names;
-mod notes;
-mod patience;
-mod placing;
-mod record;
-mod reply;
-mod room;
-mod rows;
-mod seek;
 mod server;
-mod shown;
 mod site;
 mod slices;
-mod so_far;
-mod stats;
 mod tile;
 mod tracks;
-mod viewers;
 
 pub use ask::Ask;
-pub use devtools::find_chromium;
-pub use reply::{Content, Pieces, Reply};
+pub use ask::devtools::find_chromium;
+pub use ask::reply::{Content, Pieces, Reply};
+pub use ask::viewers::Viewers;
 pub use server::Bound;
 pub use site::Site;
-pub use viewers::Viewers;
 
 /// A token that nobody guesses: 128 bits of the system's, as 32 digits.
 ///

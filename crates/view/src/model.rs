@@ -1,12 +1,12 @@
 //! What the page asks for: lanes, rows, names, and what of them lies in a window.
 
-use crate::bins::Bins;
-use crate::damage::{self, Damaged};
-use crate::flows::Flows;
-use crate::joined::Origins;
-use crate::lane::{Lane, Process};
-use crate::names::SharedNames;
-use crate::record::NO_PLACE;
+use crate::tracks::bins::Bins;
+use crate::tracks::damage::{self, Damaged};
+use crate::tracks::flows::Flows;
+use crate::tracks::joined::Origins;
+use crate::tracks::lane::{Lane, Process};
+use crate::tracks::names::SharedNames;
+use crate::tracks::record::NO_PLACE;
 use crate::tracks::{Drawn, Grid, Tracks};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};

@@ -1,16 +1,15 @@
 //! The routes: a request becomes an answer, without a socket.
 
+use crate::ask::devtools::{self, Devtools};
+use crate::ask::reply::{Content, Reply};
+use crate::ask::so_far::so_far;
+use crate::ask::viewers::Viewers;
 use crate::ask::{Ask, Door, Query};
-use crate::devtools::{self, Devtools};
+use crate::indexed::shown::{Opened, Shown};
 use crate::model::Model;
-use crate::reply::{Content, Reply};
-use crate::shown::{Opened, Shown};
 use crate::slices::Slices;
-use crate::so_far::so_far;
-use crate::stats;
-use crate::tile::{EXACT, overview, tile};
+use crate::tile::{EXACT, overview, stats, tile};
 use crate::tracks::Grid;
-use crate::viewers::Viewers;
 use serde_json::json;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

@@ -17,7 +17,7 @@ use super::overlapped::Overlapped;
 use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::threads::Thread;
 use super::undecided::{Role, Undecided};
-use tracemill_join::config::{OPEN};
+use tracemill_join::config::OPEN;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::Limits;
 use tracemill_trace::event::pairing::Begins;

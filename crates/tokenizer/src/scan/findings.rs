@@ -1,7 +1,7 @@
 //! What the scanner finds and says, and the stretch of input that it looks at.
 
 use crate::event::Event;
-use crate::field::Field;
+use crate::text::field::Field;
 
 /// How a document holds its events. Producers write all of these: Chrome and DevTools the first, many tools the second, and
 /// loggers that never end the third.

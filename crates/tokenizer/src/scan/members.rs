@@ -11,9 +11,9 @@
 //! then only the offsets of its colons are kept; the bytes are there ([`super::Scanner::retain_from`]).
 
 use super::findings::{Damage, DamageKind, Form, Member, Sink, Window};
-use crate::field::key_quotes;
+use crate::grammar::value::value_end;
+use crate::text::field::key_quotes;
 use crate::text::{is_space, skip_space, string_end, string_is, trim_end};
-use crate::value::value_end;
 
 /// What is known of the document object at hand. Heap: 8 bytes a key that is not reported yet, so an object of a million keys at document level
 /// takes 8 MB until it ends.

@@ -29,9 +29,11 @@
 //! ([`Status::Border`]) and so proves or refutes the guess. A refuted chunk is scanned again from the true place. A
 //! guess costs 0.25 µs and is right on every real layout that was tried.
 
+pub(crate) mod find;
 mod findings;
 mod members;
 mod resync;
+pub(crate) mod visit;
 mod walk;
 
 use crate::simd::grammar::Prove;

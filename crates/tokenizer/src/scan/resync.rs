@@ -22,10 +22,10 @@
 
 use super::findings::{Fault, Form, Window};
 use super::members::is_events_key;
-use crate::field::{Field, Key, key_before};
+use crate::grammar::value::value_end;
 use crate::simd::class;
+use crate::text::field::{Field, Key, key_before};
 use crate::text::{is_space, skip_space, string_end, trim_end};
-use crate::value::value_end;
 use memchr::{memchr, memchr_iter};
 use std::collections::HashSet;
 

@@ -23,7 +23,7 @@ mod sound;
 use super::findings::{Damage, DamageKind, Fault, Form, Note, Sink, Status, Stop, Values, Window};
 use super::members::{Members, is_events_key};
 use crate::event::Event;
-use crate::field::{Field, Key, key_before};
+use crate::text::field::{Field, Key, key_before};
 use crate::text::is_space;
 use nesting::{Nesting, SPILLED};
 

@@ -10,7 +10,7 @@
 use super::super::findings::{DamageKind, Fault, Form, Note, Sink, Window};
 use super::State;
 use super::nesting::Nesting;
-use crate::field::Field;
+use crate::text::field::Field;
 use crate::text::is_space;
 
 impl State {

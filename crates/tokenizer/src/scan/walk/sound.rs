@@ -15,9 +15,9 @@ use super::super::findings::{Sink, Stop, Values, Window};
 use super::super::members::is_events_key;
 use super::{State, Walk};
 use crate::event::Event;
-use crate::field::{Key, key_before};
 use crate::grammar::is_utf8;
 use crate::simd::grammar::{Colons, Prove};
+use crate::text::field::{Key, key_before};
 use crate::text::is_space;
 
 /// White space and commas between two events, in bytes, over which this looks for the next one.

@@ -9,8 +9,8 @@
 
 use super::claims::Claim;
 use super::masks::Classes;
-use crate::field::{Field, Key, key_before};
 use crate::simd::blocks::{BLOCK, last_block};
+use crate::text::field::{Field, Key, key_before};
 
 /// The fields that are looked for: those whose keys end in the letters of [`Classes::id_end`].
 const FIELDS: u16 =

@@ -28,7 +28,7 @@ mod masks;
 mod scalars;
 
 use super::Tier;
-use crate::field::Field;
+use crate::text::field::Field;
 pub(crate) use claims::{Colons, Proof, Sound};
 #[cfg(target_arch = "x86_64")]
 use claims::{Object, Values};

@@ -3,7 +3,7 @@
 //! They are few, and each has its own grammar: so they are read as the reader byte by byte reads them, with the same code for numbers and words. A number
 //! or word is read once, however many blocks it lies in.
 
-use crate::reader::scalar_len;
+use crate::text::reader::scalar_len;
 
 /// One past the number or word at `start`, if it is one and nothing that belongs to it follows.
 #[inline]

@@ -1,0 +1,74 @@
+//! Viewers that are served from a folder of the user's: speedscope, as npm unpacks it.
+
+use crate::ask::reply::{Content, Reply};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where the page of speedscope lies below the folder that is named, or its parent.
+const PLACES: [&str; 5] = [
+    "",
+    "dist/release",
+    "package/dist/release",
+    "speedscope/dist/release",
+    "node_modules/speedscope/dist/release",
+];
+/// Bytes of a file.
+const MOST: u64 = 64 << 20;
+/// Its page makes styles, and reads what it is given; it loads nothing of others either.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
+    font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/// The files of a viewer.
+#[derive(Clone, Debug)]
+pub struct Viewers(PathBuf);
+
+impl Viewers {
+    /// The viewer in a folder.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        let is_viewer = |path: &PathBuf| {
+            let page = std::fs::read_to_string(path.join("index.html"));
+            page.is_ok_and(|page| page.contains("speedscope"))
+        };
+        let found = PLACES.iter().map(|place| folder.join(place)).find(is_viewer);
+        found
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+            .and_then(|own| own.canonicalize())
+            .map(Viewers)
+    }
+
+    /// A file below the folder: what a symbolic link leads out to is not there.
+    pub(crate) fn file(&self, name: &str) -> Result<Reply, Reply> {
+        let nothing = || Reply::error(404, "there is nothing here", "Open it from the page.");
+        let name = if name.is_empty() { "index.html" } else { name };
+        let is_plain = |part: &str| {
+            let letters =
+                part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+            letters && !part.is_empty() && !part.starts_with('.')
+        };
+        let path = self.0.join(name);
+        if !name.split('/').all(is_plain) {
+            return Err(nothing());
+        }
+        let path = path.canonicalize().ok().filter(|path| path.starts_with(&self.0));
+        let path = path.ok_or_else(nothing)?;
+        let known = path.metadata().ok().filter(|known| known.is_file() && known.len() <= MOST);
+        known.ok_or_else(nothing)?;
+        let bytes = std::fs::read(&path).map_err(|_| nothing())?;
+        let kind = match path.extension().and_then(|own| own.to_str()).unwrap_or_default() {
+            "html" => "text/html; charset=utf-8",
+            "js" => "text/javascript; charset=utf-8",
+            "css" => "text/css; charset=utf-8",
+            "wasm" => "application/wasm",
+            "woff2" => "font/woff2",
+            "png" => "image/png",
+            "ico" => "image/x-icon",
+            "json" => "application/json",
+            _ => "text/plain; charset=utf-8",
+        };
+        let headers = vec![("content-security-policy", POLICY.to_owned())];
+        Ok(Reply { status: 200, kind, content: Content::Whole(bytes), headers })
+    }
+}

@@ -1,0 +1,40 @@
+//! Calls of the CPU profiles of a trace that is shown by its index: worked out in one pass over the trace, while the rest is looked at.
+
+use crate::build::{All, arrange};
+use crate::model::NameSum;
+use crate::tracks::Tracks;
+use crate::tracks::lane::Lane;
+use crate::tracks::names::SharedNames;
+use crate::tracks::notes::Notes;
+use std::sync::Arc;
+use tracemill_index::drawing::LaneKey;
+use tracemill_join::config::Config;
+use tracemill_trace::{Error, Source};
+
+/// Lanes of calls.
+pub(crate) struct Calls {
+    pub(crate) lanes: Vec<(LaneKey, Lane)>,
+    pub(crate) tracks: Arc<Tracks>,
+    /// By number of the name.
+    pub(crate) sums: Arc<Vec<NameSum>>,
+    /// First and last time.
+    pub(crate) bounds: Option<(i64, i64)>,
+}
+
+impl Calls {
+    /// Those of all threads. Cost: a pass over the trace, and sorts.
+    pub(crate) fn read(
+        source: &Source,
+        names: SharedNames,
+        notes: &Notes,
+        config: &Config,
+    ) -> Result<Self, Error> {
+        let mut all = All::new(names, Arc::default(), config);
+        all.calls(std::slice::from_ref(source), &config.as_merged())?;
+        let keys = all.lanes.all().to_vec();
+        let bounds = all.told.bounds;
+        let arranged = arrange(all, |_| Ok(()), Vec::new(), notes, config)?;
+        let lanes = keys.into_iter().zip(arranged.lanes).collect();
+        Ok(Calls { lanes, tracks: Arc::new(arranged.tracks), sums: arranged.sums, bounds })
+    }
+}

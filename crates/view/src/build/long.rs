@@ -1,0 +1,98 @@
+//! What is long, as an index lists it: by thread and start, so that it need not be sorted to be put in rows.
+
+use crate::build::{SPANS, Take, sorter};
+use crate::tracks::record::{OPEN, Span, Timed};
+use tracemill_index::drawing::{LaneKey, LaneKind};
+use tracemill_index::{DrawnIndex, DrawnSpan};
+use tracemill_join::config::Config;
+use tracemill_trace::Error;
+use tracemill_trace::order::Keyed;
+use tracemill_trace::time::bounds::Bounds;
+
+/// Spans of one time whose order is looked at; of more, which only a forged index has, the order is that of the index.
+const HELD: usize = 1 << 13;
+
+/// Hands on all that is long, by lane and time; returns how many have no end. Cost: a look at the rows of the index; a sort of what is of no thread.
+pub(crate) fn long(
+    index: &DrawnIndex,
+    lanes: &[LaneKey],
+    unnamed: u32,
+    bounds: Bounds,
+    config: &Config,
+    take: &mut Take<'_>,
+) -> Result<u64, Error> {
+    let (mut unended, mut held) = (0, Held(Vec::new()));
+    // operations are listed with the thread that they begin on; their lanes lie behind those of all threads
+    let mut others = sorter(config, "spans by lane", SPANS);
+    index.spans(None, |span| {
+        unended += u64::from(span.dur.is_none());
+        let own = timed(&span, unnamed, bounds);
+        match lanes.get(span.lane as usize).map(|lane| lane.kind) {
+            Some(LaneKind::Thread) => held.take(own, take),
+            Some(_) => others.push(own),
+            // an index that names others was made to do so
+            None => Ok(()),
+        }
+    })?;
+    held.hand_on(take)?;
+    others.finish()?.iter().try_for_each(take)?;
+    Ok(unended)
+}
+
+/// Spans that begin and end with each other: what never ends the index has before what ends with the trace.
+struct Held(Vec<Timed>);
+
+impl Held {
+    #[inline]
+    fn take(&mut self, span: Timed, take: &mut Take<'_>) -> Result<(), Error> {
+        let extent = |own: &Timed| (own.0, own.1.start, own.1.dur);
+        let is_other = self.0.last().is_some_and(|last| extent(last) != extent(&span));
+        if is_other || self.0.len() == HELD {
+            self.hand_on(take)?;
+        }
+        self.0.push(span);
+        Ok(())
+    }
+
+    fn hand_on(&mut self, take: &mut Take<'_>) -> Result<(), Error> {
+        self.0.sort_unstable_by_key(Timed::key);
+        self.0.drain(..).try_for_each(take)
+    }
+}
+
+/// When a span ends that the index lists.
+pub(crate) fn end_of(span: &DrawnSpan, bounds: Bounds) -> i64 {
+    span.dur.map_or(bounds.end, |dur| span.start.saturating_add(dur))
+}
+
+/// A span that the index lists, as it is put in rows.
+pub(crate) fn timed(span: &DrawnSpan, unnamed: u32, bounds: Bounds) -> Timed {
+    let &DrawnSpan { lane, name, start, place, dur, .. } = span;
+    let flags = if dur.is_none() { OPEN } else { 0 };
+    let dur = end_of(span, bounds).saturating_sub(start).max(0);
+    Timed(lane, Span { start, dur, place, name: name.unwrap_or(unnamed), row: 0, flags })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_one_extent_comes_by_place_whether_it_ends_or_not() {
+        let span = |lane, start, dur, place| {
+            let flags = if place % 2 == 0 { OPEN } else { 0 };
+            Timed(lane, Span { start, dur, place, name: 0, row: 0, flags })
+        };
+        let listed = [(0, 5, 9, 8), (0, 5, 9, 3), (0, 5, 4, 1), (0, 6, 4, 0), (1, 6, 4, 6)];
+        let (mut held, mut order) = (Held(Vec::new()), Vec::new());
+        let mut take = |own: Timed| {
+            order.push(own.1.place);
+            Ok(())
+        };
+        for (lane, start, dur, place) in listed {
+            assert!(held.take(span(lane, start, dur, place), &mut take).is_ok());
+        }
+        assert!(held.hand_on(&mut take).is_ok());
+        assert_eq!(order, [3, 8, 1, 0, 6]);
+    }
+}

@@ -1,0 +1,352 @@
+//! From inputs to rows: one pass over the inputs, two sorts of what it finds.
+//!
+//! ```text
+//!   scan ─┬─ X, moments, counters ────────────────> by lane and time ─> rows ─> tracks
+//!         └─ B E b e S F ─> by thread or id ─> pairs ──┘
+//! ```
+//!
+//! Sorts and lists have shares of the budget, and go to disk beyond these.
+
+pub(crate) mod calls;
+pub(crate) mod long;
+pub(crate) mod placing;
+
+use crate::build::placing::{Placed, Placing};
+use crate::model::{Model, NameSum, Told};
+use crate::tracks::Tracks;
+use crate::tracks::flows::{ByLane, Flows};
+use crate::tracks::found::{EachChunk, Found};
+use crate::tracks::joined::{Joined, Parts};
+use crate::tracks::lane::{Lane, LaneInfo, Process, processes};
+use crate::tracks::names::SharedNames;
+use crate::tracks::notes::Notes;
+use crate::tracks::record::{Mark, NO_PLACE, OPEN, Span, Timed};
+use std::sync::Arc;
+use tracemill_analysis::{Entries, ReadRules, TableRules, Trace, View};
+use tracemill_index::drawing::{LaneKey, LaneKind, LaneTable, NAME_MOST};
+use tracemill_join::config::Config;
+use tracemill_join::input_set::InputSet;
+use tracemill_trace::event::pairing::{self, Begins};
+use tracemill_trace::order::{KeySorter, Keyed};
+use tracemill_trace::run::error::ErrorKind;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::run::memory::Share;
+use tracemill_trace::spill::SpillVec;
+use tracemill_trace::time::bounds::Bounds;
+use tracemill_trace::{Error, Source};
+
+/// Each of three lists of flows has this part of what the index of a run may take.
+const FLOWS: Share = Share::of_index(1, 24);
+/// That of spans, and that of marks.
+pub(crate) const SPANS: Share = Share::of_index(1, 3);
+const MARKS: Share = Share::of_index(1, 6);
+
+/// Records of a name by a key, within this share of the memory.
+pub(crate) fn sorter<R: Keyed>(config: &Config, name: &'static str, share: Share) -> KeySorter<R> {
+    // a list doubles when it is full
+    KeySorter::new(config.limits.lease(name, share).divided(2), config.limits.threads)
+}
+
+/// What is found in all stretches.
+pub(crate) struct All {
+    names: SharedNames,
+    pub(crate) lanes: Arc<LaneTable>,
+    pub(crate) parts: Parts,
+    spans: KeySorter<Timed>,
+    marks: Option<KeySorter<Mark>>,
+    flows: KeySorter<Mark>,
+    pub(crate) told: Told,
+    given: u64,
+}
+
+impl All {
+    /// Nothing yet, with names and lanes that are known before.
+    pub(crate) fn new(names: SharedNames, lanes: Arc<LaneTable>, config: &Config) -> Self {
+        All {
+            names,
+            lanes,
+            parts: Parts::default(),
+            spans: sorter(config, "spans by lane", SPANS),
+            marks: Some(sorter(config, "begins and ends", MARKS)),
+            flows: sorter(config, "points of flows", FLOWS),
+            told: Told { undrawn: Some(0), lone_ends: Some(0), ..Told::default() },
+            given: config.limits.memory,
+        }
+    }
+
+    /// Takes over what was found in a chunk of an input.
+    pub(crate) fn append(&mut self, found: Found, input: usize) -> Result<(), Error> {
+        let names = self.names.append(&found.labels.names);
+        let lanes = self.numbers(found.labels.lanes, input as u32);
+        self.parts.add(input, found.notes, found.times);
+        self.told.events += found.events;
+        self.told.undrawn = self.told.undrawn.map(|undrawn| undrawn + found.undrawn);
+        self.told.event_bytes += found.bytes;
+        for Timed(lane, span) in found.spans {
+            let span = Span { name: names[span.name as usize], ..span };
+            self.spans.push(Timed(lanes[lane as usize], span))?;
+        }
+        for mark in found.marks {
+            let (lane, name) = (lanes[mark.lane as usize], names[mark.name as usize]);
+            let is_thread = mark.group >> 63 == 0;
+            let group = if is_thread { u64::from(lane) } else { mark.group };
+            let marks = self.marks.as_mut();
+            marks.map_or(Ok(()), |marks| marks.push(Mark { group, lane, name, ..mark }))?;
+        }
+        for mark in found.flows {
+            self.flows.push(Mark { lane: lanes[mark.lane as usize], ..mark })?;
+        }
+        self.check()
+    }
+
+    /// The number of a name.
+    pub(crate) fn name(&self, text: &[u8]) -> u32 {
+        self.names.number(text)
+    }
+
+    /// Forgets the spans that are not to be kept.
+    pub(crate) fn keep_spans(
+        &mut self,
+        config: &Config,
+        mut is_kept: impl FnMut(&Timed) -> bool,
+    ) -> Result<(), Error> {
+        let all =
+            std::mem::replace(&mut self.spans, sorter(config, "spans by lane", SPANS)).finish()?;
+        let mut kept = all.iter().filter(|span| is_kept(span));
+        kept.try_for_each(|span| self.spans.push(span))
+    }
+
+    /// An interval that is known before.
+    pub(crate) fn push(&mut self, span: Timed) -> Result<(), Error> {
+        self.spans.push(span)
+    }
+
+    /// Numbers of the lanes of a stretch of an input.
+    fn numbers(&mut self, other: LaneTable, input: u32) -> Vec<u32> {
+        let number = |key: LaneKey| {
+            let key = LaneKey { input, ..key };
+            let known = self.lanes.get(&key);
+            known.unwrap_or_else(|| Arc::make_mut(&mut self.lanes).add(key))
+        };
+        other.into_keys().into_iter().map(number).collect()
+    }
+
+    /// What must stay in memory has a quarter of the budget.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        /// Of a lane and its rows, and of a name: what stays beside the texts.
+        const LANE: u64 = 400;
+        let lanes = self.lanes.heap() + self.parts.heap() + self.lanes.all().len() as u64 * LANE;
+        let bytes = self.names.heap() + lanes;
+        if bytes > self.given / 4 {
+            let what = format!("names and tracks take {} MiB", bytes >> 20);
+            return Err(ErrorKind::Exceeded { what, given: self.given }.into());
+        }
+        Ok(())
+    }
+
+    /// Puts the inputs on one line, with the lanes that they have in common. Cost: nothing where all stays as it is, else a sort.
+    fn join(&mut self, joined: &Joined, config: &Config) -> Result<(), Error> {
+        if joined.is_same() {
+            return Ok(());
+        }
+        let spans =
+            std::mem::replace(&mut self.spans, sorter(config, "spans by lane", SPANS)).finish()?;
+        for Timed(lane, span) in spans.iter() {
+            let lane = joined.lane(lane);
+            let start = span.start.saturating_add(lane.offset);
+            self.spans.push(Timed(lane.number, Span { start, ..span }))?;
+        }
+        let flows = std::mem::replace(&mut self.flows, sorter(config, "points of flows", FLOWS))
+            .finish()?;
+        for point in flows.iter() {
+            self.flows.push(joined.mark(point))?;
+        }
+        let Some(before) = self.marks.replace(sorter(config, "begins and ends", MARKS)) else {
+            return Ok(());
+        };
+        let before = before.finish()?;
+        for mark in before.iter() {
+            let mark = joined.mark(mark);
+            self.marks.as_mut().map_or(Ok(()), |marks| marks.push(mark))?;
+        }
+        Ok(())
+    }
+
+    /// Intervals of what has two ends; `by_name` if an end with a name ends nothing of another name.
+    pub(crate) fn pair(&mut self, end: i64, by_name: bool, config: &Config) -> Result<(), Error> {
+        let Some(marks) = self.marks.take() else { return Ok(()) };
+        let marks = marks.finish()?;
+        let (mut open, room): (Begins<Mark>, _) = (Begins::default(), config.limits.open_quota());
+        let mut group = None;
+        for mark in marks.iter() {
+            if group != Some(mark.group) {
+                self.leave_open(&mut open, end)?;
+                group = Some(mark.group);
+            }
+            if matches!(mark.phase, b'B' | b'b' | b'S') {
+                open.begin(mark.pair, mark);
+                room.check(open.heap(), pairing::OPEN)?;
+                continue;
+            }
+            let begin = match by_name && mark.pair != 0 {
+                true => open.end_named(mark.pair),
+                false => open.end(mark.pair),
+            };
+            match begin {
+                Some(begin) => {
+                    let dur = mark.ts.saturating_sub(begin.ts);
+                    self.spans.push(interval(&begin, dur, 0))?;
+                }
+                None => self.told.lone_ends = self.told.lone_ends.map(|ends| ends + 1),
+            }
+        }
+        self.leave_open(&mut open, end)
+    }
+
+    fn leave_open(&mut self, open: &mut Begins<Mark>, end: i64) -> Result<(), Error> {
+        for begin in open.values() {
+            self.told.unended += 1;
+            let dur = end.saturating_sub(begin.ts).max(0);
+            self.spans.push(interval(&begin, dur, OPEN))?;
+        }
+        open.clear();
+        Ok(())
+    }
+
+    /// Calls of CPU profiles, as lanes of their own. Cost: another pass over the inputs, if there are profiles.
+    pub(crate) fn calls(&mut self, sources: &[Source], config: &Config) -> Result<(), Error> {
+        let trace = Trace::read(sources, ReadRules::default(), config)?;
+        for thread in trace.threads.iter().filter(|thread| thread.samples() > 0) {
+            let (pid, own) = (thread.pid.clone(), thread.tid.clone());
+            let key = LaneKey { kind: LaneKind::Calls, pid, own, input: 0 };
+            let lane = Arc::make_mut(&mut self.lanes).add(key);
+            let track = trace.track(thread)?;
+            let rules = TableRules { entries: Entries::All, as_devtools: false };
+            View::new(&track, rules).call_rows(|row| {
+                let text = if row.name.is_empty() { b"(anonymous)" } else { row.name };
+                let name = self.names.number(&text[..text.len().min(NAME_MOST)]);
+                let nanos = |micros: f64| (micros * 1000.0).round() as i64;
+                let start = nanos(row.ts);
+                let dur = nanos(row.ts + row.dur).saturating_sub(start).max(0);
+                self.told.bounds = Some(match self.told.bounds {
+                    Some((first, last)) => (first.min(start), last.max(start + dur)),
+                    None => (start, start + dur),
+                });
+                let place = NO_PLACE;
+                self.spans.push(Timed(lane, Span { start, dur, place, name, row: 0, flags: 0 }))
+            })?;
+        }
+        self.check()
+    }
+}
+
+fn interval(begin: &Mark, dur: i64, flags: u16) -> Timed {
+    let Mark { ts, place, name, lane, .. } = *begin;
+    Timed(lane, Span { start: ts, dur, place, name, row: 0, flags })
+}
+
+/// Reads the inputs and makes the model of them.
+pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error> {
+    let mut all = All::new(SharedNames::default(), Arc::default(), config);
+    let asked = config.as_merged();
+    let scanned =
+        InputSet::read(sources, &asked, EachChunk(|found, input| all.append(found, input)))?;
+    let lanes = Arc::unwrap_or_clone(std::mem::take(&mut all.lanes));
+    let (joined, lanes) = Joined::new(lanes, &scanned);
+    all.join(&joined, config)?;
+    all.lanes = Arc::new(lanes);
+    (all.told.joined, all.told.origins) = (joined.said, joined.origins);
+    if !scanned.profiles().is_empty() {
+        all.calls(sources, &asked)?;
+    }
+    let (notes, times) = std::mem::take(&mut all.parts).joined(&scanned);
+    let bounds = bounds_of(times.bounds(), all.told.bounds);
+    all.pair(bounds.end, false, config)?;
+    all.told.lost = scanned.reports().iter().map(InputReport::lost).sum();
+    let arranged = arrange(all, |_| Ok(()), Vec::new(), &notes, config)?;
+    let processes = processes(&arranged.lanes, &notes, &arranged.told.origins);
+    Ok(arranged.model(processes, bounds, scanned))
+}
+
+/// The bounds of the events and of the calls of profiles; of nothing a nanosecond at 0.
+pub(crate) fn bounds_of(of_events: Option<Bounds>, of_calls: Option<(i64, i64)>) -> Bounds {
+    match (of_events, of_calls) {
+        (None, None) => Bounds { start: 0, first: 0, last: 1, end: 1 },
+        (Some(bounds), None) => Bounds { end: bounds.end.max(bounds.start + 1), ..bounds },
+        (None, Some((first, end))) => {
+            Bounds { start: first, first, last: end, end: end.max(first + 1) }
+        }
+        (Some(bounds), Some((first, end))) => Bounds {
+            start: bounds.start.min(first),
+            first: bounds.first.min(first),
+            last: bounds.last.max(end),
+            end: bounds.end.max(end).max(bounds.start + 1),
+        },
+    }
+}
+
+/// Points of flows by flow, and by lane.
+fn flows(points: KeySorter<Mark>, config: &Config) -> Result<Flows, Error> {
+    let lease = config.limits.lease("flows", Share::of_index(1, 12)).divided(2);
+    let (mut all, mut filed) =
+        (SpillVec::new(lease.clone()), sorter(config, "points of flows", FLOWS));
+    let points = points.finish()?;
+    for (at, point) in points.iter().enumerate() {
+        all.extend(&[point])?;
+        filed.push(ByLane(Mark { pair: at as u64, ..point }))?;
+    }
+    drop(points);
+    let mut by_lane = SpillVec::new(lease);
+    filed.finish()?.iter().try_for_each(|point| by_lane.extend(&[point]))?;
+    Ok(Flows::new(all.take()?, by_lane.take()?))
+}
+
+/// Takes spans by lane and time.
+pub(crate) type Take<'t> = dyn FnMut(Timed) -> Result<(), Error> + 't;
+
+/// Spans in their rows.
+pub(crate) struct Arranged {
+    names: SharedNames,
+    pub(crate) sums: Arc<Vec<NameSum>>,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) tracks: Tracks,
+    flows: Flows,
+    pub(crate) told: Told,
+}
+
+impl Arranged {
+    pub(crate) fn model(self, processes: Vec<Process>, bounds: Bounds, scanned: InputSet) -> Model {
+        let Arranged { names, sums, lanes, tracks, flows, told } = self;
+        Model::new((names, sums), (lanes, processes), (tracks, flows), (bounds, told), scanned)
+    }
+}
+
+/// Gives each span its row, and writes the rows; what is known of the first lanes need not be found out again. `more` gives other spans, by lane and
+/// time, which are not sorted again.
+pub(crate) fn arrange(
+    all: All,
+    more: impl FnOnce(&mut Take<'_>) -> Result<(), Error>,
+    known: Vec<Arc<LaneInfo>>,
+    notes: &Notes,
+    config: &Config,
+) -> Result<Arranged, Error> {
+    let All { names, lanes: keys, spans, flows: points, mut told, .. } = all;
+    let keys = keys.all();
+    let flows = flows(points, config)?;
+    let others = keys.iter().skip(known.len()).map(|key| Arc::new(LaneInfo::new(key, notes)));
+    let others: Vec<Arc<LaneInfo>> = others.collect();
+    let mut placing =
+        Placing::new(known.into_iter().chain(others).map(Lane::new).collect(), config);
+    let spans = spans.finish()?;
+    let mut spans = spans.iter().peekable();
+    more(&mut |span| {
+        while let Some(before) = spans.next_if(|own| own.key() <= span.key()) {
+            placing.take(before)?;
+        }
+        placing.take(span)
+    })?;
+    spans.try_for_each(|span| placing.take(span))?;
+    let Placed { lanes, tracks, sums, folded } = placing.finish()?;
+    told.folded += folded;
+    Ok(Arranged { names, sums: Arc::new(sums), lanes, tracks, flows, told })
+}

@@ -1,0 +1,463 @@
+//! A trace by its index: what is long stands in rows, the rest in bins; a window of few events is read, and shown to the last.
+//!
+//! ```text
+//!   index ─ long intervals, bins, names, lanes ─> the whole trace, about          at once, whatever the file's size
+//!   window ─ its stretches of the file ─> found, paired, in rows ─> the window    as the whole of a smaller trace would be
+//! ```
+//!
+//! So there is one way from events to rows. In a window stands what touches it: what is long the index has; all else begins less than the
+//! look-back before it, and is paired by the rule of all verbs.
+
+pub(crate) mod seek;
+pub(crate) mod shown;
+
+use crate::build::calls::Calls;
+use crate::build::long::{end_of, long, timed};
+use crate::build::{All, Arranged, Take, arrange, bounds_of};
+use crate::model::{Model, NameSum, Told};
+use crate::tile::around::{around, event_at};
+use crate::tracks::bins::Bins;
+use crate::tracks::damage;
+use crate::tracks::flows::NEXT;
+use crate::tracks::found::{EachChunk, Found};
+use crate::tracks::joined::Origins;
+use crate::tracks::lane::{LaneInfo, processes};
+use crate::tracks::names::SharedNames;
+use crate::tracks::notes::Notes;
+use crate::tracks::record::{Mark, NO_PLACE, Timed};
+use serde_json::Value;
+use std::sync::{Arc, Mutex, TryLockError};
+use std::time::Duration;
+use tracemill_index::drawing::{Labels, LaneKey, LaneKind, LaneTable};
+use tracemill_index::{DrawnBin, DrawnIndex, DrawnSpan};
+use tracemill_join::config::Config;
+use tracemill_join::input_set::InputSet;
+use tracemill_tokenizer::fields_of;
+use tracemill_trace::Error;
+use tracemill_trace::run::limits::{Cancel, Limits};
+use tracemill_trace::run::memory::Share;
+use tracemill_trace::spill::hash::HashSet;
+use tracemill_trace::time::bounds::Bounds;
+
+/// Events that are read for a window, up to which it is shown to the last.
+const EVENTS: u64 = 200_000;
+/// The same where sums over a selection are wanted, and bytes of them.
+const EVENTS_SUMMED: u64 = 4_000_000;
+const BYTES_SUMMED: u64 = 256 << 20;
+/// Windows that are kept.
+const KEPT: usize = 4;
+/// Bytes of the text of an event whose name is wanted.
+const TEXT: usize = 1 << 20;
+/// How often a request looks whether it may read.
+const EVERY: Duration = Duration::from_millis(5);
+
+/// Windows that were read last, each with its bounds.
+type Windows = Vec<((i64, i64), Arc<Model>)>;
+
+/// A trace whose index is asked.
+pub(crate) struct Indexed {
+    index: Arc<DrawnIndex>,
+    tables: Tables,
+    notes: Notes,
+    calls: Option<Calls>,
+    /// All of it, about.
+    whole: Arc<Model>,
+    lanes: Arc<LaneTable>,
+    infos: Vec<Arc<LaneInfo>>,
+    /// Places of events that the index does not count, and their intervals.
+    special: HashSet<u64>,
+    special_spans: Vec<Timed>,
+    config: Config,
+    windows: Mutex<Windows>,
+}
+
+impl Indexed {
+    /// Reads what an index says of the whole trace; nothing if it knows too little of it.
+    pub(crate) fn new(index: DrawnIndex, config: &Config) -> Result<Option<Self>, Error> {
+        let Some(tables) = tables(&index)? else { return Ok(None) };
+        Self::of(Arc::new(index), tables, None, config)
+    }
+
+    /// Works out the calls of its CPU profiles; see [`Calls::read`].
+    pub(crate) fn read_calls(&self, cancel: &Cancel) -> Result<Calls, Error> {
+        let (names, mut config) = (self.whole.names.clone(), self.config(cancel));
+        // what is looked at meanwhile has the rest
+        config.limits.threads = (config.limits.threads / 2).max(1);
+        Calls::read(self.index.source(), names, &self.notes, &config)
+    }
+
+    /// The same with these calls.
+    pub(crate) fn with_calls(&self, calls: Calls) -> Result<Option<Self>, Error> {
+        Self::of(Arc::clone(&self.index), self.tables.clone(), Some(calls), &self.config)
+    }
+
+    /// Whether there are calls that are not worked out yet.
+    pub(crate) fn lacks_calls(&self) -> bool {
+        self.index.has_profiles() && self.calls.is_none()
+    }
+
+    fn of(
+        index: Arc<DrawnIndex>,
+        tables: Tables,
+        calls: Option<Calls>,
+        config: &Config,
+    ) -> Result<Option<Self>, Error> {
+        let of_calls = calls.as_ref().and_then(|calls| calls.bounds);
+        let bounds = bounds_of(Some(index.bounds()), of_calls);
+        let mut all = All::new(tables.0.clone(), Arc::clone(&tables.2), config);
+        all.check()?;
+        let mut special_spans = Vec::new();
+        let Some((plan, places)) = index.special_plan()? else { return Ok(None) };
+        let take = |found, input| all.append(found, input);
+        let scanned = InputSet::read_planned(&plan, config, EachChunk(take))?;
+        all.pair(bounds.end, index.only_by_name(), config)?;
+        if all.told.unended > 0 || all.told.lone_ends != Some(0) {
+            return Ok(None);
+        }
+        all.keep_spans(config, |span| {
+            special_spans.push(*span);
+            true
+        })?;
+        let unnamed = all.name("…".as_bytes());
+        let (notes, _) = std::mem::take(&mut all.parts).joined(&scanned);
+        let mut lanes = Arc::clone(&all.lanes);
+        for (key, _) in calls.iter().flat_map(|calls| &calls.lanes) {
+            Arc::make_mut(&mut lanes).add(key.clone());
+        }
+        all.told = told(&index, &lanes);
+        let (keys, mut unended) = (Arc::clone(&all.lanes), 0);
+        let long = |take: &mut Take<'_>| {
+            unended = long(&index, keys.all(), unnamed, bounds, config, take)?;
+            Ok(())
+        };
+        let mut arranged = arrange(all, long, Vec::new(), &notes, config)?;
+        arranged.told.unended = unended;
+        let known = (arranged, Vec::clone(&tables.1), calls.as_ref());
+        let mut whole = whole(&index, known, &notes, (bounds, scanned))?;
+        whole.know_around_damage(around_damage(&index, config)?);
+        let infos = whole.lanes.iter().map(|lane| Arc::clone(&lane.info)).collect();
+        let special = places.into_iter().collect();
+        let (whole, windows, config) = (Arc::new(whole), Mutex::default(), config.clone());
+        Ok(Some(Indexed {
+            index,
+            tables,
+            notes,
+            calls,
+            whole,
+            lanes,
+            infos,
+            special,
+            special_spans,
+            config,
+            windows,
+        }))
+    }
+
+    /// All of the trace, about.
+    pub(crate) fn whole(&self) -> &Arc<Model> {
+        &self.whole
+    }
+
+    /// The index.
+    pub(crate) fn index(&self) -> &DrawnIndex {
+        &self.index
+    }
+
+    /// A window to the last event, if it has few; else all of the trace, about.
+    pub(crate) fn window(
+        &self,
+        (from, to): (i64, i64),
+        cancel: &Cancel,
+    ) -> Result<Arc<Model>, Error> {
+        let own = self.exact(from, to, EVENTS, cancel)?;
+        Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
+    }
+
+    /// As [`Indexed::window`], of more events.
+    pub(crate) fn summed(
+        &self,
+        (from, to): (i64, i64),
+        cancel: &Cancel,
+    ) -> Result<Arc<Model>, Error> {
+        let own = self.exact(from, to, EVENTS_SUMMED, cancel)?;
+        Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
+    }
+
+    /// What stands around an event; of flows also what lies far away, as far as its window can be read.
+    pub(crate) fn around(
+        &self,
+        place: (usize, u16, i64),
+        cancel: &Cancel,
+    ) -> Result<Option<Value>, Error> {
+        let at = place.2;
+        let mut model = self.window((at, at.saturating_add(1)), cancel)?;
+        let Some(mut own) = event_at(&model, place) else { return Ok(None) };
+        let window = (at, own.1.end().saturating_add(1));
+        // points that lie in it
+        let all = self.window(window, cancel)?;
+        if all.bins.is_none()
+            && let Some(event) = event_at(&all, (place.0, own.1.row, at))
+        {
+            (model, own) = (all, event);
+        }
+        let bound = |point: Mark| {
+            if (window.0..window.1).contains(&point.ts) {
+                return model.bound(point);
+            }
+            let next = if point.name & NEXT == 0 { 0 } else { self.index.look_back() };
+            let window = (point.ts, point.ts.saturating_add(next).saturating_add(1));
+            let far = self.window(window, cancel).ok()?;
+            far.bound(point)
+        };
+        Ok(around(&model, own, bound))
+    }
+
+    /// Events whose places are listed by themselves.
+    pub(crate) fn special(&self) -> &[Timed] {
+        &self.special_spans
+    }
+
+    /// Events of a window and bytes of them in a slice, about.
+    pub(crate) fn size(&self, from: i64, to: i64) -> Result<(u64, u64), Error> {
+        let count = self.index.count(from, to, u64::MAX)?.unwrap_or_default();
+        Ok((count.events, count.bytes.saturating_add(count.events * 2)))
+    }
+
+    /// How windows are read.
+    pub(crate) fn config(&self, cancel: &Cancel) -> Config {
+        // what is shown of the whole, and slices, have the rest
+        let limits = Limits {
+            cancel: cancel.clone(),
+            progress: Arc::default(),
+            ..self.config.limits.within(Share::of(1, 2))
+        };
+        Config { limits, ..self.config.clone() }
+    }
+
+    /// A window to the last event, unless more than so many would have to be read. One is read at a time; who is not wanted any
+    /// more waits no longer.
+    fn exact(
+        &self,
+        from: i64,
+        to: i64,
+        most: u64,
+        cancel: &Cancel,
+    ) -> Result<Option<Arc<Model>>, Error> {
+        let mut windows = loop {
+            match self.windows.try_lock() {
+                Ok(windows) => break windows,
+                Err(TryLockError::Poisoned(windows)) => break windows.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    cancel.check()?;
+                    std::thread::sleep(EVERY);
+                }
+            }
+        };
+        if let Some(at) = windows.iter().position(|(own, _)| *own == (from, to)) {
+            let own = windows.remove(at);
+            let model = Arc::clone(&own.1);
+            windows.push(own);
+            return Ok(Some(model));
+        }
+        let count = self.index.count(from, to, most)?;
+        if count.is_none_or(|count| count.read_bytes > BYTES_SUMMED) {
+            return Ok(None);
+        }
+        let Some(model) = self.read(from, to, cancel)?.map(Arc::new) else { return Ok(None) };
+        if windows.len() == KEPT {
+            windows.remove(0);
+        }
+        windows.push(((from, to), Arc::clone(&model)));
+        Ok(Some(model))
+    }
+
+    fn read(&self, from: i64, to: i64, cancel: &Cancel) -> Result<Option<Model>, Error> {
+        let config = self.config(cancel);
+        let bounds = self.whole.bounds;
+        let (names, known) = (self.whole.names.clone(), self.infos.clone());
+        let mut all = All::new(names, Arc::clone(&self.lanes), &config);
+        let (mut long, mut apart) = (Vec::new(), HashSet::default());
+        let look = self.index.look_back();
+        let seen = (from.saturating_sub(look), to.saturating_add(look));
+        self.index.spans(Some(seen), |span| {
+            apart.extend([span.place, span.last]);
+            if touches((span.start, end_of(&span, bounds)), (from, to)) {
+                long.push(span);
+            }
+            Ok(())
+        })?;
+        let take = |mut found: Found, input| {
+            let lanes = found.labels.lanes.all().to_vec();
+            found.spans.retain(|own| self.is_own(own, &lanes, (from, to)));
+            // of stretches that reach beside what is seen not all is there
+            found.marks.retain(|own: &Mark| {
+                let is_seen = seen.0 <= own.ts && own.ts < seen.1;
+                is_seen && !apart.contains(&own.place) && !self.special.contains(&own.place)
+            });
+            all.append(found, input)
+        };
+        let Some(plan) = self.index.window_plan(from, to)? else { return Ok(None) };
+        let scanned = InputSet::read_planned(&plan, &config, EachChunk(take))?;
+        all.pair(bounds.end, self.index.only_by_name(), &config)?;
+        all.keep_spans(&config, |Timed(lane, span)| {
+            let is_counter = self.kind(*lane) == Some(LaneKind::Counter);
+            is_counter || touches((span.start, span.end()), (from, to))
+        })?;
+        for span in &long {
+            let name = match span.name {
+                Some(name) => name,
+                None => name_of(self.event(span.place, TEXT, cancel)?, &all),
+            };
+            all.push(timed(&DrawnSpan { name: Some(name), ..*span }, name, bounds))?;
+        }
+        let special = self.special_spans.iter();
+        let special = special.filter(|own| touches((own.1.start, own.1.end()), (from, to)));
+        special.copied().try_for_each(|own| all.push(own))?;
+        let mut arranged = arrange(all, |_| Ok(()), known, &Notes::default(), &config)?;
+        arranged.sums = Arc::clone(&self.whole.sums);
+        // calls stand there as they are
+        for (lane, own) in arranged.lanes.iter_mut().zip(&self.whole.lanes) {
+            if own.kind == LaneKind::Calls {
+                lane.clone_from(own);
+            }
+        }
+        let mut model = arranged.model(Vec::new(), bounds, scanned);
+        model.calls.clone_from(&self.whole.calls);
+        Ok(Some(model))
+    }
+
+    /// As [`Model::event`].
+    pub(crate) fn event(
+        &self,
+        place: u64,
+        most: usize,
+        cancel: &Cancel,
+    ) -> Result<Option<(Vec<u8>, u64)>, Error> {
+        match self.index.is_packed() {
+            true => self.index.event_at(place, most, &self.config(cancel).limits),
+            false => Ok(self.whole.event(place, most)),
+        }
+    }
+
+    fn kind(&self, lane: u32) -> Option<LaneKind> {
+        self.infos.get(lane as usize).map(|info| info.kind)
+    }
+
+    /// Whether what was found is to be shown in a window, and neither long nor special.
+    fn is_own(&self, Timed(lane, span): &Timed, lanes: &[LaneKey], window: (i64, i64)) -> bool {
+        if lanes[*lane as usize].kind == LaneKind::Counter {
+            return span.start < window.1;
+        }
+        let is_short = span.place == NO_PLACE || !self.index.is_long(span.dur);
+        is_short && touches((span.start, span.end()), window) && !self.special.contains(&span.place)
+    }
+}
+
+/// Events around what was lost, if anything was.
+fn around_damage(index: &DrawnIndex, config: &Config) -> Result<Vec<damage::Event>, Error> {
+    let mut all = Vec::new();
+    for place in damage::places(std::slice::from_ref(index.report())) {
+        all.extend(events_near(index, place, config)?);
+    }
+    Ok(all)
+}
+
+/// Events that are drawn around a place: as many stretches of the text are read as it takes to find one before it, up to a bound.
+fn events_near(
+    index: &DrawnIndex,
+    place: u64,
+    config: &Config,
+) -> Result<Vec<damage::Event>, Error> {
+    const FIRST: u64 = 8;
+    const MOST: u64 = 4096;
+    let (mut around, mut events) = (FIRST, Vec::<damage::Event>::new());
+    loop {
+        let plan = index.stretches_plan(&index.stretches_around(place, around)?)?;
+        let Some(plan) = plan else { return Ok(events) };
+        let take = |found: Found, _| {
+            events.extend(found.spans.iter().map(|own| (own.1.place, own.1.start)));
+            let begins = found.marks.iter().filter(|mark| matches!(mark.phase, b'B' | b'b' | b'S'));
+            events.extend(begins.map(|mark| (mark.place, mark.ts)));
+            Ok(())
+        };
+        InputSet::read_planned(&plan, config, EachChunk(take))?;
+        if around >= MOST || events.iter().any(|own| own.0 < place) {
+            return Ok(events);
+        }
+        events.clear();
+        around *= FIRST;
+    }
+}
+
+/// Whether an interval, or a moment, lies in a window.
+fn touches((start, end): (i64, i64), (from, to): (i64, i64)) -> bool {
+    start < to && (end > from || start >= from)
+}
+
+/// The number of the name of an event whose name the index had no room for.
+fn name_of(event: Option<(Vec<u8>, u64)>, all: &All) -> u32 {
+    let (bytes, _) = event.unwrap_or_default();
+    let mut labels = Labels::default();
+    let own = labels.name(&fields_of(&bytes).of(&bytes));
+    all.name(labels.names.bytes_of(own))
+}
+
+/// Names, what is known of each, and lanes.
+type Tables = (SharedNames, Arc<Vec<NameSum>>, Arc<LaneTable>);
+
+/// Names with their sums, and lanes; nothing if some stand there twice.
+fn tables(index: &DrawnIndex) -> Result<Option<Tables>, Error> {
+    let (names, mut sums) = (SharedNames::default(), Vec::new());
+    index.names(|own| {
+        names.number(own.text);
+        sums.push(NameSum { count: own.count, total: own.total, longest: own.longest });
+    })?;
+    let (mut lanes, keys) = (LaneTable::default(), index.lanes()?);
+    let count = keys.len();
+    keys.into_iter().for_each(|key| _ = lanes.add(key));
+    let is_sound = lanes.all().len() == count && names.len() == sums.len();
+    Ok(is_sound.then(|| (names, Arc::new(sums), Arc::new(lanes))))
+}
+
+/// What there is to say, as far as an index knows.
+fn told(index: &DrawnIndex, lanes: &LaneTable) -> Told {
+    let report = index.report();
+    let inputs = || std::iter::once(0).collect();
+    let origins: Origins = lanes.all().iter().map(|key| (key.pid.clone(), inputs())).collect();
+    let (events, event_bytes, lost) = (report.events, report.bytes, report.lost());
+    Told { events, event_bytes, lost, origins, ..Told::default() }
+}
+
+/// The whole trace, with bins.
+fn whole(
+    index: &DrawnIndex,
+    (mut arranged, mut sums, calls): (Arranged, Vec<NameSum>, Option<&Calls>),
+    notes: &Notes,
+    (bounds, scanned): (Bounds, InputSet),
+) -> Result<Model, Error> {
+    let (mut bins, width): (Vec<DrawnBin>, i64) = (Vec::new(), index.bin_width());
+    let count = arranged.lanes.len() as u32;
+    index.bins(|bin| bins.extend(Some(bin).filter(|bin| bin.lane < count)))?;
+    bins.sort_by_key(|bin| (bin.lane, bin.start));
+    for bin in &bins {
+        let lane = &mut arranged.lanes[bin.lane as usize];
+        let end = bin.start.saturating_add(width).min(bounds.end);
+        lane.events = lane.events.saturating_add(bin.count);
+        lane.first = lane.first.min(bin.start.max(bounds.start));
+        lane.last = lane.last.max(end);
+        if lane.kind != LaneKind::Counter {
+            lane.busy = lane.busy.saturating_add(bin.busy);
+        }
+    }
+    if let Some(calls) = calls {
+        arranged.lanes.extend(calls.lanes.iter().map(|(_, lane)| lane.clone()));
+        sums.resize(sums.len().max(calls.sums.len()), NameSum::default());
+        sums.iter_mut().zip(&*calls.sums).for_each(|(sum, own)| sum.append(own));
+    }
+    arranged.sums = Arc::new(sums);
+    let processes = processes(&arranged.lanes, notes, &arranged.told.origins);
+    let mut model = arranged.model(processes, bounds, scanned);
+    model.bins = Some(Bins::new(bins, width));
+    model.calls = calls.map(|calls| Arc::clone(&calls.tracks));
+    Ok(model)
+}

@@ -1,0 +1,438 @@
+//! Sockets: requests are read on one thread, and answered on threads of their own.
+
+pub(crate) mod patience;
+
+use crate::ask::Ask;
+use crate::ask::reply::{Content, Pieces, Reply};
+use crate::server::patience::{Patient, Unread};
+use crate::site::Site;
+use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener as StdListener};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::task::AbortHandle;
+use tracemill_trace::run::limits::Cancel;
+
+/// Requests at work at one time.
+const AT_WORK: usize = 8;
+/// Connections at one time.
+const CONNECTIONS: usize = 256;
+/// Bytes that are given to a socket at a time.
+const FRAME: usize = 64 << 10;
+/// How often progress is told.
+const EVERY: Duration = Duration::from_millis(150);
+/// How often it is looked whether the inputs are read, which is told at once: an index of 200 million events is there after 230 ms.
+const LOOK: Duration = Duration::from_millis(10);
+/// How long a client may take to send a request's head.
+const HEAD: Duration = Duration::from_secs(10);
+
+/// What every answer says: nothing of anyone else is loaded, shown around it, or told where it came from.
+const HEADERS: [(&str, &str); 7] = [
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+         frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+    // a viewer that is opened from here answers to the window that opened it
+    ("cross-origin-opener-policy", "same-origin-allow-popups"),
+    ("cache-control", "no-store"),
+    ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
+];
+
+/// A port that is taken, on which nobody is answered yet.
+pub struct Bound(Vec<StdListener>);
+
+impl Bound {
+    /// Takes a port of an address; 0 is any that is free. With 127.0.0.1 goes ::1, where there is that, since `localhost` may be either.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(host: IpAddr, port: u16) -> io::Result<Self> {
+        let mut all = vec![StdListener::bind((host, port))?];
+        if host == Ipv4Addr::LOCALHOST {
+            let port = all[0].local_addr()?.port();
+            all.extend(StdListener::bind((Ipv6Addr::LOCALHOST, port)));
+        }
+        all.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
+        Ok(Bound(all))
+    }
+
+    /// Its port.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn port(&self) -> io::Result<u16> {
+        Ok(self.0[0].local_addr()?.port())
+    }
+
+    /// Answers until nobody asked for `idle`; for ever if that is `None`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn serve(self, site: &Arc<Site>, idle: Option<Duration>) -> io::Result<()> {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let served = runtime.block_on(serve(self.0, site, idle));
+        site.close();
+        // what is at work ends by itself
+        runtime.shutdown_background();
+        served
+    }
+}
+
+/// When anybody asked, in milliseconds since the start; what is being answered counts as asked.
+struct Asked {
+    start: Instant,
+    last: AtomicU64,
+    open: AtomicU64,
+}
+
+impl Asked {
+    fn now(&self) {
+        self.last.store(self.start.elapsed().as_millis() as u64, Ordering::Relaxed);
+    }
+
+    fn since(&self) -> Duration {
+        let last = Duration::from_millis(self.last.load(Ordering::Relaxed));
+        match self.open.load(Ordering::Relaxed) {
+            0 => self.start.elapsed().saturating_sub(last),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+async fn serve(
+    listeners: Vec<StdListener>,
+    site: &Arc<Site>,
+    idle: Option<Duration>,
+) -> io::Result<()> {
+    let listeners = listeners.into_iter().map(TcpListener::from_std);
+    let listeners: Vec<TcpListener> = listeners.collect::<io::Result<_>>()?;
+    let accept = || {
+        poll_fn(|context| {
+            let mut all = listeners.iter().map(|listener| listener.poll_accept(context));
+            all.find(Poll::is_ready).unwrap_or(Poll::Pending)
+        })
+    };
+    let asked =
+        Arc::new(Asked { start: Instant::now(), last: AtomicU64::new(0), open: AtomicU64::new(0) });
+    let mut connections = Connections::default();
+    let (work, unread) = (Arc::new(Semaphore::new(AT_WORK)), Arc::new(Unread::default()));
+    let (site, asked_by_all) = (Arc::clone(site), Arc::clone(&asked));
+    let service = Service { site, work, unread, asked: asked_by_all, busy: Arc::default() };
+    loop {
+        let accepted = tokio::time::timeout(Duration::from_millis(500), accept()).await;
+        let Ok(stream) = accepted else {
+            if idle.is_some_and(|idle| asked.since() >= idle) {
+                return Ok(());
+            }
+            continue;
+        };
+        let Ok((stream, _)) = stream else {
+            // no descriptors, say: those that are open go on
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        if !connections.has_room() {
+            continue;
+        }
+        let busy = Arc::new(AtomicUsize::new(0));
+        let own = Service { busy: Arc::clone(&busy), ..service.clone() };
+        // small answers are not held back
+        let _as_is = stream.set_nodelay(true);
+        let served = tokio::spawn(async move {
+            let stream = Patient::new(stream, Arc::clone(&own.unread));
+            let service = service_fn(move |request| {
+                let own = own.clone();
+                async move { Ok::<_, Infallible>(respond(request, own).await) }
+            });
+            let mut http = hyper::server::conn::http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(HEAD);
+            // a client that goes, or speaks something else, is no concern of others
+            let _gone = http.serve_connection(TokioIo::new(stream), service).await;
+        });
+        connections.0.push(Connection { task: served.abort_handle(), busy });
+    }
+}
+
+/// Connections that are open, the oldest first.
+#[derive(Default)]
+struct Connections(Vec<Connection>);
+
+struct Connection {
+    task: AbortHandle,
+    /// Number of its requests that are being answered.
+    busy: Arc<AtomicUsize>,
+}
+
+impl Connections {
+    /// Whether there is room for one more: if need be, the oldest one that asks for nothing is closed.
+    fn has_room(&mut self) -> bool {
+        self.0.retain(|connection| !connection.task.is_finished());
+        if self.0.len() < CONNECTIONS {
+            return true;
+        }
+        let is_idle = |connection: &Connection| connection.busy.load(Ordering::Relaxed) == 0;
+        let Some(idle) = self.0.iter().position(is_idle) else { return false };
+        self.0.remove(idle).task.abort();
+        true
+    }
+}
+
+/// Marks a connection as busy while a request of it is being answered.
+struct Busy(Arc<AtomicUsize>);
+
+impl Busy {
+    fn new(requests: Arc<AtomicUsize>) -> Self {
+        requests.fetch_add(1, Ordering::Relaxed);
+        Busy(requests)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Counts a request that is being answered.
+struct Open(Arc<Asked>);
+
+impl Open {
+    fn new(asked: Arc<Asked>) -> Self {
+        asked.open.fetch_add(1, Ordering::Relaxed);
+        Open(asked)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.now();
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Tells the thread that answers that nobody waits for it, when it is dropped.
+struct Waits(Cancel, bool);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        if self.1 {
+            self.0.cancel();
+        }
+    }
+}
+
+/// A request that outlives its socket.
+struct OwnAsk {
+    method: String,
+    target: String,
+    host: Option<String>,
+    origin: Option<String>,
+    is_own: bool,
+}
+
+impl OwnAsk {
+    fn ask(&self) -> Ask<'_> {
+        let OwnAsk { method, target, is_own, .. } = self;
+        let (host, origin) = (self.host.as_deref(), self.origin.as_deref());
+        Ask { method, target, host, origin, is_own: *is_own }
+    }
+}
+
+/// What answers have in common.
+#[derive(Clone)]
+struct Service {
+    site: Arc<Site>,
+    /// Requests that may be at work.
+    work: Arc<Semaphore>,
+    unread: Arc<Unread>,
+    asked: Arc<Asked>,
+    /// Requests of one connection that are being answered.
+    busy: Arc<AtomicUsize>,
+}
+
+async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent> {
+    let Service { site, work, unread, asked, busy } = service;
+    let open = (Open::new(asked), Busy::new(busy));
+    let header = |name: &str| {
+        let value = request.headers().get(name).and_then(|value| value.to_str().ok());
+        value.map(ToOwned::to_owned)
+    };
+    let (host, origin) = (header("host"), header("origin"));
+    let is_own = header("x-tracemill").is_some();
+    let (method, target) = (request.method().to_string(), request.uri().to_string());
+    let own = OwnAsk { method, target, host, origin, is_own };
+    let cancel = Cancel::default();
+    if Site::is_quick(&own.ask()) {
+        let reply = site.answer(&own.ask(), &cancel);
+        return response(reply, &site, (open, None));
+    }
+    let Ok(permit) = work.try_acquire_owned() else {
+        let reply =
+            Reply::error(429, "too many requests at a time", "Ask again when others are answered.");
+        return response(reply, &site, (open, None));
+    };
+    let (sender, receiver) = oneshot::channel();
+    let mut waits = Waits(cancel.clone(), true);
+    let answering = Arc::clone(&site);
+    let answer = move || {
+        let reply = answering.answer(&own.ask(), &cancel);
+        // nobody waits for it
+        let _gone = sender.send((reply, permit));
+    };
+    let spawned = std::thread::Builder::new().name("answer".into()).spawn(answer);
+    let reply = match spawned {
+        Ok(_) => receiver.await.ok(),
+        Err(_) => None,
+    };
+    waits.1 = false;
+    let failed = |why: &str| (Reply::error(503, why, "Try again."), None);
+    let (reply, room) = match reply {
+        None => failed("the request failed"),
+        // while it has no room it is at work
+        Some((reply, _at_work)) => match &reply.content {
+            Content::Whole(bytes) => match unread.room(bytes.len()).await {
+                None => failed("too many answers wait to be read"),
+                room => (reply, room),
+            },
+            _ => (reply, None),
+        },
+    };
+    response(reply, &site, (open, room))
+}
+
+fn response(
+    reply: Reply,
+    site: &Arc<Site>,
+    ((open, busy), room): ((Open, Busy), Option<OwnedSemaphorePermit>),
+) -> Response<Sent> {
+    let Reply { status, kind, content, headers } = reply;
+    let body = match content {
+        Content::Whole(bytes) => What::Whole(bytes.into()),
+        Content::Fixed(bytes) => What::Whole(Bytes::from_static(bytes)),
+        Content::Pieces(pieces) => What::Pieces(pieces),
+        Content::Progress => What::Lines(tell(Arc::clone(site))),
+    };
+    // a page that only shows progress may be forgotten
+    let open = (!matches!(body, What::Lines(_))).then_some(open);
+    let mut response = Response::new(Sent { what: body, _open: open, _busy: busy, _room: room });
+    *response.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let all = response.headers_mut();
+    for (name, value) in HEADERS {
+        all.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    all.insert("content-type", HeaderValue::from_static(kind));
+    for (name, value) in headers {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            all.insert(HeaderName::from_static(name), value);
+        }
+    }
+    response
+}
+
+/// Lines of progress, until the inputs are read.
+fn tell(site: Arc<Site>) -> mpsc::Receiver<Bytes> {
+    let (sender, receiver) = mpsc::channel(2);
+    tokio::spawn(async move {
+        loop {
+            let (began, is_reading) = (Instant::now(), site.is_reading());
+            let (line, is_last) = site.progress();
+            let line = format!("data: {line}\n\n");
+            if sender.send(line.into()).await.is_err() || is_last {
+                return;
+            }
+            while began.elapsed() < EVERY && site.is_reading() == is_reading {
+                tokio::time::sleep(LOOK).await;
+            }
+        }
+    });
+    receiver
+}
+
+enum What {
+    /// What is left of all.
+    Whole(Bytes),
+    Pieces(Pieces),
+    Lines(mpsc::Receiver<Bytes>),
+}
+
+/// A body as it is sent.
+struct Sent {
+    what: What,
+    _open: Option<Open>,
+    _busy: Busy,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+/// A body that cannot be finished: the connection is broken off, so that nobody takes what was sent for all of it.
+#[derive(Debug)]
+struct BrokenOff;
+
+impl std::fmt::Display for BrokenOff {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the slice could not be finished")
+    }
+}
+
+impl std::error::Error for BrokenOff {}
+
+impl Body for Sent {
+    type Data = Bytes;
+    type Error = BrokenOff;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        match &mut self.what {
+            What::Whole(bytes) => {
+                // so that this is there, and its room taken, until nearly all is read
+                let next = bytes.split_to(bytes.len().min(FRAME));
+                Poll::Ready((!next.is_empty()).then(|| Ok(Frame::data(next))))
+            }
+            What::Lines(lines) => {
+                lines.poll_recv(context).map(|line| line.map(|line| Ok(Frame::data(line))))
+            }
+            What::Pieces(pieces) => {
+                if let Some(first) = pieces.first.take() {
+                    return Poll::Ready(Some(Ok(Frame::data(first.into()))));
+                }
+                let next = pieces.rest.poll_recv(context);
+                next.map(|piece| {
+                    piece.map(|piece| match piece {
+                        Ok(piece) => Ok(Frame::data(piece.into())),
+                        Err(()) => Err(BrokenOff),
+                    })
+                })
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.what, What::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        match &self.what {
+            What::Whole(bytes) => hyper::body::SizeHint::with_exact(bytes.len() as u64),
+            _ => hyper::body::SizeHint::default(),
+        }
+    }
+}

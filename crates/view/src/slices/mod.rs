@@ -1,0 +1,246 @@
+//! Slices that are handed on: what `slice` writes, sent while it is written.
+
+pub(crate) mod room;
+
+use crate::ask::Query;
+use crate::ask::reply::{Content, Piece, Pieces, Reply};
+use crate::model::Model;
+use crate::slices::room::Room;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc::{Sender, channel};
+use tracemill_index::slice;
+use tracemill_join::config::{CheckFor, Config};
+use tracemill_pipeline::join;
+use tracemill_trace::output::target::{Compression, Format, OutputConfig};
+use tracemill_trace::run::limits::Cancel;
+use tracemill_trace::run::memory::Share;
+use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
+use tracemill_trace::{Error, ErrorKind, Source};
+
+/// Bytes of a piece.
+const PIECE: usize = 64 << 10;
+/// Pieces that wait to be sent.
+const WAITING: usize = 8;
+
+/// What slices are made of.
+pub(crate) struct Slices {
+    sources: Vec<Source>,
+    config: Config,
+    /// Whether one is being sent: one at a time has the memory.
+    busy: Arc<AtomicBool>,
+    /// Who has that memory.
+    pub(crate) room: Arc<Room>,
+    /// The inputs as one, once a slice of them needed it.
+    merged: Arc<Mutex<Option<Source>>>,
+    stem: String,
+}
+
+/// The name of a route, and what it writes.
+type Form = (&'static str, Format, Compression, &'static str);
+
+const FORMS: [Form; 4] = [
+    ("slice.json", Format::Object, Compression::None, "application/json"),
+    ("slice.json.gz", Format::Object, Compression::Gzip { level: 6 }, "application/gzip"),
+    ("slice.json.zst", Format::Object, Compression::Zstd { level: 3 }, "application/zstd"),
+    ("slice.ndjson", Format::Ndjson, Compression::None, "application/x-ndjson"),
+];
+
+impl Slices {
+    pub(crate) fn new(sources: &[Source], config: &Config) -> Self {
+        let name =
+            sources.first().and_then(|source| source.path().file_stem().map(ToOwned::to_owned));
+        let name =
+            name.map_or_else(|| "trace".to_owned(), |name| name.to_string_lossy().into_owned());
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let stem: String =
+            name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
+        // what is shown has the other half
+        let mut config = Config { limits: config.limits.within(Share::of(1, 2)), ..config.clone() };
+        config.limits.progress = Arc::default();
+        let merged = Arc::default();
+        Slices {
+            sources: sources.to_vec(),
+            config,
+            busy: Arc::default(),
+            room: Arc::default(),
+            merged,
+            stem,
+        }
+    }
+
+    /// What files of slices are called, without their ends.
+    pub(crate) fn stem(&self) -> &str {
+        &self.stem
+    }
+
+    pub(crate) fn is_one(path: &str) -> bool {
+        FORMS.iter().any(|(name, ..)| *name == path)
+    }
+
+    /// Begins a slice, and waits until there is something to send.
+    pub(crate) fn answer(
+        &self,
+        path: &str,
+        query: &Query<'_>,
+        model: &Model,
+        window: (i64, i64),
+        cancel: &Cancel,
+    ) -> Result<Reply, Reply> {
+        let Some(form) = FORMS.iter().find(|(name, ..)| *name == path) else {
+            let hint = "The documentation lists the routes.";
+            return Err(Reply::error(404, "there is nothing here", hint));
+        };
+        let job = self.job(form, query, (window, cancel))?;
+        let merged = model.is_merged().then(|| Arc::clone(&self.merged));
+        let job = Job { merged, ..job };
+        model.check_unchanged().map_err(|error| Reply::failed(&error))?;
+        if self.busy.swap(true, Ordering::AcqRel) {
+            let hint = "Wait until it is there, or give it up.";
+            return Err(Reply::error(429, "a slice is being sent", hint));
+        }
+        let mut pieces = Pieces {
+            first: None,
+            rest: channel(1).1,
+            cancel: cancel.clone(),
+            busy: Arc::clone(&self.busy),
+        };
+        let (sender, mut rest) = channel::<Piece>(WAITING);
+        let failure = Arc::new(Mutex::new(None));
+        let (told, room) = (Arc::clone(&failure), Arc::clone(&self.room));
+        let work = move || {
+            let _own = room.take();
+            if let Err(error) = job.run(&sender) {
+                if let Ok(mut told) = told.lock() {
+                    *told = Some(error);
+                }
+                // who has gone need not be told
+                let _gone = sender.blocking_send(Err(()));
+            }
+        };
+        let spawned = std::thread::Builder::new().name("slice".into()).spawn(work);
+        spawned.map_err(|error| {
+            Reply::error(503, error.to_string(), "The system gives no thread: try again.")
+        })?;
+        pieces.first = match rest.blocking_recv() {
+            Some(Ok(piece)) => Some(piece),
+            Some(Err(())) => {
+                let error = failure.lock().ok().and_then(|mut failure| failure.take());
+                return Err(Reply::failed(&error.unwrap_or_else(|| ErrorKind::Cancelled.into())));
+            }
+            None => None,
+        };
+        pieces.rest = rest;
+        let end = path.trim_start_matches("slice");
+        let name = format!("attachment; filename=\"{}.slice{end}\"", self.stem);
+        let headers = vec![("content-disposition", name)];
+        Ok(Reply { status: 200, kind: form.3, content: Content::Pieces(pieces), headers })
+    }
+
+    /// What is asked for.
+    fn job(
+        &self,
+        &(_, format, compression, _): &Form,
+        query: &Query<'_>,
+        ((from, to), cancel): ((i64, i64), &Cancel),
+    ) -> Result<Job, Reply> {
+        let wrong = |what: &str, hint: &str| Err(Reply::error(400, what, hint));
+        let edges = match query.get("edges").as_deref() {
+            None | Some("clip") => Edges::Clip,
+            Some("keep") => Edges::Keep,
+            Some("drop") => Edges::Drop,
+            Some(_) => {
+                return wrong("edges is to be clip, keep or drop", "Leave it out for clip.");
+            }
+        };
+        let mut config = self.config.clone();
+        config.viewer.viewer = match query.get("for").as_deref() {
+            None => None,
+            Some("devtools") => Some(CheckFor::Devtools),
+            Some("perfetto") => Some(CheckFor::Perfetto),
+            Some(_) => {
+                return wrong("for is to be devtools or perfetto", "Leave it out for neither.");
+            }
+        };
+        config.limits.cancel = cancel.clone();
+        let at = |time| Some(Moment::At(time));
+        let window = TimeWindow { from: at(from), to: at(to) };
+        let sources = self.sources.clone();
+        Ok(Job { sources, merged: None, window, edges, format, compression, config })
+    }
+}
+
+/// A slice to be made.
+struct Job {
+    sources: Vec<Source>,
+    /// Where inputs are kept that a merge makes one of.
+    merged: Option<Arc<Mutex<Option<Source>>>>,
+    window: TimeWindow,
+    edges: Edges,
+    format: Format,
+    compression: Compression,
+    config: Config,
+}
+
+impl Job {
+    fn run(&self, sender: &Sender<Piece>) -> Result<(), Error> {
+        let out = Arc::new(Mutex::new(Out { sender: sender.clone(), held: Vec::new() }));
+        let output = OutputConfig {
+            format: Some(self.format),
+            compression: self.compression,
+            ..OutputConfig::writer(Arc::clone(&out))
+        };
+        let sources = match &self.merged {
+            Some(kept) => vec![self.merged_in(kept)?],
+            None => self.sources.clone(),
+        };
+        slice(&sources, &[self.window], self.edges, &output, &self.config)?;
+        flushed(out.lock().map(|mut out| out.flush()))
+    }
+
+    /// The inputs as `merge` makes one of them, in a temporary file. Cost: a merge, the first time; then nothing.
+    fn merged_in(&self, kept: &Mutex<Option<Source>>) -> Result<Source, Error> {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(source) = &*kept {
+            return Ok(source.clone());
+        }
+        let joined = join(&self.sources, None, &self.config.as_merged())?;
+        let source = joined.map_or_else(|| self.sources[0].clone(), |joined| joined.source());
+        *kept = Some(source.clone());
+        Ok(source)
+    }
+}
+
+/// What the last write says.
+fn flushed<E>(last: Result<io::Result<()>, E>) -> Result<(), Error> {
+    match last {
+        Ok(Ok(())) => Ok(()),
+        _ => Err(ErrorKind::BrokenPipe.into()),
+    }
+}
+
+/// Sends what is written in pieces; waits while too many are on their way.
+struct Out {
+    sender: Sender<Piece>,
+    held: Vec<u8>,
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= PIECE {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let piece = std::mem::take(&mut self.held);
+        let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+        self.sender.blocking_send(Ok(piece)).map_err(gone)
+    }
+}

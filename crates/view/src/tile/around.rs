@@ -1,0 +1,81 @@
+//! What stands around an event: those that hold it, and those that arrows join it with.
+
+use crate::model::Model;
+use crate::tracks::flows::{InLane, NEXT};
+use crate::tracks::is_beside;
+use crate::tracks::lane::Lane;
+use crate::tracks::record::{Mark, NO_PLACE, Span};
+use serde_json::{Value, json};
+
+impl Model {
+    /// The event of a row that holds a moment; of several that begin there the first.
+    fn at(&self, lane: &Lane, row: u16, time: i64) -> Option<Span> {
+        let track = lane.tracks.iter().find(|track| track.row == row)?;
+        let rows = self.rows_of(lane);
+        let mut spans = rows.of(rows.within(track, false, time, time.saturating_add(1)));
+        spans.find(|span| span.start <= time && time <= span.end()).map(|span| Span { row, ..span })
+    }
+
+    /// The event that a point of a flow belongs to: the innermost that is open, or the next that begins.
+    pub(crate) fn bound(&self, point: Mark) -> Option<InLane> {
+        let lane = self.lanes.get(point.lane as usize)?;
+        let (tracks, rows) = (|| lane.tracks.iter(), self.rows_of(lane));
+        let found = if point.name & NEXT == 0 {
+            let open = tracks().filter_map(|track| self.at(lane, track.row, point.ts));
+            open.filter(|span| !is_beside(span)).max_by_key(|span| (span.start, span.row))
+        } else {
+            let next = tracks().filter_map(|track| {
+                let mut range = rows.within(track, false, point.ts, i64::MAX);
+                let first =
+                    range.find(|&at| rows.get(at).is_some_and(|span| span.start >= point.ts))?;
+                rows.get(first).map(|span| Span { row: track.row, ..span })
+            });
+            next.min_by_key(|span| (span.start, span.row))
+        };
+        found.map(|span| InLane(point.lane, span))
+    }
+}
+
+/// An event of a lane that begins at a moment: in this row, or in another if a window more or less gave it that.
+pub(crate) fn event_at(model: &Model, (number, row, start): (usize, u16, i64)) -> Option<InLane> {
+    let lane = model.lanes.get(number)?;
+    let rows = model.rows_of(lane);
+    let found = lane.tracks.iter().filter_map(|track| {
+        let range = rows.within(track, false, start, start.saturating_add(1));
+        let span = rows.of(range).find(|span| span.start == start)?;
+        Some(Span { row: track.row, ..span })
+    });
+    let span = found.min_by_key(|span| (span.row != row, span.row))?;
+    Some(InLane(number as u32, span))
+}
+
+/// Ancestors of an event, outermost first, and arrows from and to it; `bound` finds the event of a point of a flow.
+pub(crate) fn around(
+    model: &Model,
+    own: InLane,
+    bound: impl Fn(Mark) -> Option<InLane>,
+) -> Option<Value> {
+    let InLane(number, span) = own;
+    let lane = model.lanes.get(number as usize)?;
+    let holds = |own: &Span| own.start <= span.start && own.end() >= span.end();
+    let above = (0..span.row).filter(|_| !is_beside(&span));
+    let above = above.filter_map(|row| model.at(lane, row, span.start)).filter(holds);
+    let above: Vec<Value> = above.map(|own| event(model, InLane(number, own))).collect();
+    let arrows = model.flows.of(own, bound);
+    let arrows: Vec<Value> = arrows
+        .into_iter()
+        .map(|[(from, from_time), (to, to_time)]| {
+            let [from_time, to_time] = [from_time, to_time].map(|time| model.since_start(time));
+            json!({ "from": event(model, from), "from_time": from_time, "to": event(model, to), "to_time": to_time })
+        })
+        .collect();
+    Some(json!({ "above": above, "arrows": arrows }))
+}
+
+fn event(model: &Model, InLane(lane, span): InLane) -> Value {
+    json!({
+        "lane": lane, "start": model.since_start(span.start), "dur": span.dur, "row": span.row,
+        "place": if span.place == NO_PLACE { -1.0 } else { span.place as f64 },
+        "name": span.name, "text": model.names.text(span.name), "flags": span.flags,
+    })
+}

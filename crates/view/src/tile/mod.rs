@@ -1,0 +1,179 @@
+//! Tiles: what of some lanes lies in a window, as columns of numbers that the page reads where they lie.
+//!
+//! All integers are little-endian, and each array begins at a multiple of 8 bytes.
+//!
+//! ```text
+//!   "TMT1"  lanes u32
+//!   lane:   id u32  state u8  kind u8  0 u16   spans n u32  columns m u32
+//!           start f64[n]  dur f64[n]  place f64[n]  name u32[n]  row u16[n]  flags u8[n]
+//!           column u32[m]  count u32[m]  name u32[m]  row u16[m]  busy u8[m]
+//! ```
+//!
+//! Times are nanoseconds behind the start of the trace: exact up to 104 days. `place` is for [`api/event`](crate), or -1. `flags`: 1 has
+//! no end, 4 lies in a row of what overlaps. A column stands for `count` intervals shorter than two pixels that begin in that column of
+//! pixels; the name is that of the longest, and `busy` how much of the column they take, in 255ths. `state` is 0 if every interval of
+//! the window stands there, 1 if columns stand for some, 2 if what columns say is known only about: from an index, which has sums over stretches of time.
+//!
+//! Of a counter (`kind` 2) `start` is the time of the first sample in a column of pixels, `dur` the least value there and `place` the greatest.
+
+pub(crate) mod around;
+pub(crate) mod stats;
+
+use crate::model::Model;
+use crate::tracks::Grid;
+use crate::tracks::lane::Lane;
+use crate::tracks::record::NO_PLACE;
+use tracemill_index::drawing::LaneKind;
+
+/// Intervals up to which all of a window come as they are.
+pub(crate) const EXACT: u64 = 20_000;
+/// Bytes up to which a tile grows: of lanes behind that the page asks again.
+const MOST: usize = 8 << 20;
+
+/// Makes a tile. Cost: of each row that of the pixels, however many events lie in it. `goes_on` is asked between lanes.
+pub(crate) fn tile(
+    model: &Model,
+    lanes: &[usize],
+    grid: Grid,
+    most: u64,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Vec<u8>> {
+    let exact = model.bins.is_none() && model.count(lanes, grid.from, grid.to) <= most;
+    let grid = Grid { exact, ..grid };
+    let (mut out, mut count) = (b"TMT1\0\0\0\0".to_vec(), 0_u32);
+    for &number in lanes {
+        if !goes_on() {
+            return None;
+        }
+        if out.len() > MOST {
+            break;
+        }
+        lane(model, number, grid, &mut out);
+        count += 1;
+    }
+    out[4..8].copy_from_slice(&count.to_le_bytes());
+    Some(out)
+}
+
+fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
+    let lane = &model.lanes[number];
+    let is_counter = lane.kind == LaneKind::Counter;
+    if is_counter {
+        let points = model.draw_counter(number, grid);
+        head(number, state_of(model, lane, true), 2, points.len(), 0, out);
+        floats(points.iter().map(|point| model.since_start(point.0)), out);
+        floats(points.iter().map(|point| point.1), out);
+        floats(points.iter().map(|point| point.2), out);
+        let words = points.len() * 4;
+        out.resize((out.len() + words).next_multiple_of(8), 0);
+        out.resize((out.len() + words / 2).next_multiple_of(8), 0);
+        out.resize((out.len() + words / 4).next_multiple_of(8), 0);
+        return;
+    }
+    let drawn = model.draw(number, grid);
+    let (spans, columns) = (&drawn.spans, &drawn.columns);
+    let state = state_of(model, lane, !columns.is_empty());
+    let kind = match lane.kind {
+        LaneKind::Thread => 0,
+        LaneKind::Async => 1,
+        LaneKind::Counter => 2,
+        LaneKind::Calls => 3,
+    };
+    head(number, state, kind, spans.len(), columns.len(), out);
+    floats(spans.iter().map(|span| model.since_start(span.start)), out);
+    floats(spans.iter().map(|span| span.dur as f64), out);
+    let place = |place: u64| if place == NO_PLACE { -1.0 } else { place as f64 };
+    floats(spans.iter().map(|span| place(span.place)), out);
+    words(spans.iter().map(|span| span.name), out);
+    shorts(spans.iter().map(|span| span.row), out);
+    bytes(spans.iter().map(|span| span.flags as u8), out);
+    words(columns.iter().map(|own| own.column), out);
+    words(columns.iter().map(|own| own.count), out);
+    words(columns.iter().map(|own| own.name), out);
+    shorts(columns.iter().map(|own| own.row), out);
+    let share = |busy: i64| (busy as f64 / grid.width() * 255.0).clamp(0.0, 255.0) as u8;
+    bytes(columns.iter().map(|column| share(column.busy)), out);
+}
+
+/// Whether all is there, or what columns stand for.
+fn state_of(model: &Model, lane: &Lane, has_columns: bool) -> u8 {
+    match (has_columns, model.bins_of(lane)) {
+        (false, _) => 0,
+        (true, None) => 1,
+        (true, Some(_)) => 2,
+    }
+}
+
+fn head(number: usize, state: u8, kind: u8, spans: usize, columns: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(&(number as u32).to_le_bytes());
+    out.extend_from_slice(&[state, kind, 0, 0]);
+    out.extend_from_slice(&(spans as u32).to_le_bytes());
+    out.extend_from_slice(&(columns as u32).to_le_bytes());
+}
+
+fn pad(out: &mut Vec<u8>) {
+    out.resize(out.len().next_multiple_of(8), 0);
+}
+
+fn floats(all: impl Iterator<Item = f64>, out: &mut Vec<u8>) {
+    all.for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+}
+
+fn words(all: impl Iterator<Item = u32>, out: &mut Vec<u8>) {
+    all.for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+    pad(out);
+}
+
+fn shorts(all: impl Iterator<Item = u16>, out: &mut Vec<u8>) {
+    all.for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+    pad(out);
+}
+
+fn bytes(all: impl Iterator<Item = u8>, out: &mut Vec<u8>) {
+    out.extend(all);
+    pad(out);
+}
+
+/// The whole trace in `px` columns: of each process how busy the first rows of its threads are, in 255ths.
+pub(crate) fn overview(model: &Model, px: u32, processes: &[Vec<usize>]) -> Vec<u8> {
+    let bounds = model.bounds;
+    let grid = Grid { from: bounds.start, to: bounds.end, px, exact: false };
+    let mut out = b"TMO1".to_vec();
+    out.extend_from_slice(&px.to_le_bytes());
+    out.extend_from_slice(&(processes.len() as u32).to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+    let mut busy = vec![0.0_f64; px as usize];
+    for lanes in processes {
+        busy.fill(0.0);
+        let mut threads = 0_u32;
+        for &number in lanes {
+            let lane = &model.lanes[number];
+            if lane.events == 0 || lane.kind == LaneKind::Counter {
+                continue;
+            }
+            threads += 1;
+            let drawn = model.draw_first(number, grid);
+            drawn
+                .columns
+                .iter()
+                .for_each(|column| busy[column.column as usize] += column.busy as f64);
+            drawn.spans.iter().for_each(|span| spread(span.start, span.end(), grid, &mut busy));
+        }
+        // one busy thread of many is to be seen
+        let most = grid.width() * f64::from(threads.clamp(1, 4));
+        bytes(busy.iter().map(|own| (own / most * 255.0).clamp(0.0, 255.0).ceil() as u8), &mut out);
+    }
+    out
+}
+
+/// Adds an interval to all columns that it touches.
+fn spread(start: i64, end: i64, grid: Grid, busy: &mut [f64]) {
+    let (start, end) = (start.max(grid.from), end.min(grid.to));
+    let (first, last) = (grid.column(start), grid.column(end.max(start)));
+    let width = grid.width();
+    for column in first..=last {
+        let left = grid.from as f64 + f64::from(column) * width;
+        let own = (end as f64).min(left + width) - (start as f64).max(left);
+        busy[column as usize] += own.max(0.0);
+    }
+}

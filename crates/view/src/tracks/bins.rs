@@ -1,0 +1,102 @@
+//! What an index says of the intervals that it does not list: sums over stretches of time of each lane. They are drawn as density, about.
+
+use crate::tracks::record::{OPEN, Span};
+use crate::tracks::{Drawn, Grid, is_beside};
+use tracemill_index::DrawnBin;
+
+/// Bins of all lanes.
+pub(crate) struct Bins {
+    /// By lane and time.
+    all: Vec<DrawnBin>,
+    /// Nanoseconds of each.
+    width: i64,
+}
+
+impl Bins {
+    /// Of bins that come by lane and time.
+    pub(crate) fn new(all: Vec<DrawnBin>, width: i64) -> Self {
+        Bins { all, width }
+    }
+
+    /// Those of a lane that touch a window.
+    fn within(&self, lane: u32, from: i64, to: i64) -> &[DrawnBin] {
+        let end_of = |bin: &DrawnBin| bin.start.saturating_add(self.width);
+        let first = self.all.partition_point(|bin| (bin.lane, end_of(bin)) <= (lane, from));
+        let end = self.all.partition_point(|bin| (bin.lane, bin.start) < (lane, to));
+        self.all.get(first..end).unwrap_or_default()
+    }
+
+    /// Intervals and moments of a lane in a window, about.
+    pub(crate) fn count(&self, lane: u32, from: i64, to: i64) -> f64 {
+        let parts = self.within(lane, from, to).iter();
+        parts.map(|bin| bin.count as f64 * self.share(bin, from, to)).sum()
+    }
+
+    /// Nanoseconds that those take, about.
+    pub(crate) fn busy(&self, lane: u32, from: i64, to: i64) -> f64 {
+        let parts = self.within(lane, from, to).iter();
+        parts.map(|bin| bin.busy as f64 * self.share(bin, from, to)).sum()
+    }
+
+    /// How much of a bin lies in a window.
+    fn share(&self, bin: &DrawnBin, from: i64, to: i64) -> f64 {
+        let end = bin.start.saturating_add(self.width).min(to);
+        let own = end as f64 - bin.start.max(from) as f64;
+        (own / self.width as f64).clamp(0.0, 1.0)
+    }
+
+    /// Adds the density of a lane to what is drawn of it, in the row below what is long there.
+    pub(crate) fn draw(&self, lane: u32, grid: Grid, out: &mut Drawn) {
+        let bins = self.within(lane, grid.from, grid.to);
+        if bins.is_empty() {
+            return;
+        }
+        let rows = depths(&out.spans, grid);
+        let mut left = 0.0;
+        for bin in bins {
+            let (start, end) = (bin.start, bin.start.saturating_add(self.width));
+            let (first, last) = (grid.column(start), grid.column(end.min(grid.to) - 1));
+            for column in first..=last {
+                let [from, to] = grid.times(column);
+                let share = self.share(bin, from.max(grid.from), to.min(grid.to).max(from + 1));
+                // what is left of one column is counted in the next
+                left += bin.count as f64 * share;
+                let (count, busy) = (left.floor(), (bin.busy as f64 * share) as i64);
+                left -= count;
+                let row = rows[column as usize];
+                out.add_about(column, row, count as u64, busy, bin.longest, bin.name);
+            }
+        }
+        out.join_columns();
+    }
+
+    /// A counter: of each bin, or of those in a column, the first time, least and greatest value.
+    pub(crate) fn draw_counter(&self, lane: u32, grid: Grid) -> Vec<(i64, f64, f64)> {
+        let float = |bits: i64| f64::from_bits(bits as u64);
+        let mut points: Vec<(i64, f64, f64)> = Vec::new();
+        let mut last = None;
+        for bin in self.within(lane, grid.from.saturating_sub(self.width), grid.to) {
+            let (column, low, high) = (grid.column(bin.start), float(bin.busy), float(bin.longest));
+            match points.last_mut() {
+                Some(point) if last == Some(column) => {
+                    (point.1, point.2) = (point.1.min(low), point.2.max(high));
+                }
+                _ => points.push((bin.start, low, high)),
+            }
+            last = Some(column);
+        }
+        points
+    }
+}
+
+/// Of each column the first row below what is long in it.
+fn depths(spans: &[Span], grid: Grid) -> Vec<u16> {
+    let mut rows = vec![0; grid.px as usize];
+    for span in spans.iter().filter(|span| !is_beside(span)) {
+        let end = if span.flags & OPEN == 0 { span.end() } else { grid.to };
+        let (first, last) = (grid.column(span.start), grid.column(end - 1));
+        let own: &mut [u16] = &mut rows[first as usize..=last.max(first) as usize];
+        own.iter_mut().for_each(|row| *row = (*row).max(span.row + 1));
+    }
+    rows
+}

@@ -1,0 +1,163 @@
+//! Lanes as they are shown: what each is called, and to which process it belongs.
+
+use crate::tracks::Track;
+use crate::tracks::joined::Origins;
+use crate::tracks::notes::Notes;
+use crate::tracks::record::Span;
+use std::ops::Deref;
+use std::sync::Arc;
+use tracemill_index::drawing::{LaneKey, LaneKind};
+use tracemill_tokenizer::to_text;
+use tracemill_trace::json::printable;
+use tracemill_trace::spill::hash::HashMap;
+
+/// What a lane is.
+pub(crate) struct LaneInfo {
+    pub(crate) kind: LaneKind,
+    pub(crate) pid: Box<[u8]>,
+    own: Box<[u8]>,
+    pub(crate) name: String,
+    sort_index: f64,
+}
+
+/// A lane, and what of it is drawn.
+#[derive(Clone)]
+pub(crate) struct Lane {
+    pub(crate) info: Arc<LaneInfo>,
+    pub(crate) tracks: Vec<Track>,
+    pub(crate) events: u64,
+    /// Time of its first row.
+    pub(crate) busy: i64,
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+}
+
+impl Deref for Lane {
+    type Target = LaneInfo;
+
+    fn deref(&self) -> &LaneInfo {
+        &self.info
+    }
+}
+
+impl LaneInfo {
+    pub(crate) fn new(key: &LaneKey, notes: &Notes) -> Self {
+        let of_thread = notes.of(&key.pid, Some(&key.own));
+        let name = match key.kind {
+            LaneKind::Thread | LaneKind::Calls => {
+                let own = printable(&key.own);
+                let name = of_thread.name.filter(|name| !name.is_empty());
+                name.map_or_else(|| format!("Thread {own}"), |name| format!("{name} {own}"))
+            }
+            LaneKind::Async if key.own.is_empty() => "async".to_owned(),
+            LaneKind::Async => printable(&key.own),
+            LaneKind::Counter => {
+                let at = key.own.iter().position(|&byte| byte == 0xFF).unwrap_or(key.own.len());
+                let (name, series) = key.own.split_at(at);
+                let series = printable(series.get(1..).unwrap_or_default());
+                match &*series {
+                    "value" => to_text(name),
+                    series => format!("{} · {series}", to_text(name)),
+                }
+            }
+        };
+        LaneInfo {
+            kind: key.kind,
+            pid: key.pid.clone(),
+            own: key.own.clone(),
+            name,
+            sort_index: of_thread.sort_index.unwrap_or(0.0),
+        }
+    }
+}
+
+impl Lane {
+    /// One of which nothing is drawn yet.
+    pub(crate) fn new(info: Arc<LaneInfo>) -> Self {
+        Lane { info, tracks: Vec::new(), events: 0, busy: 0, first: i64::MAX, last: i64::MIN }
+    }
+
+    pub(crate) fn add(&mut self, span: &Span) {
+        self.events += 1;
+        self.first = self.first.min(span.start);
+        let is_counter = self.kind == LaneKind::Counter;
+        self.last = self.last.max(if is_counter { span.start } else { span.end() });
+        if span.row == 0 && !is_counter {
+            self.busy = self.busy.saturating_add(span.dur);
+        }
+    }
+}
+
+/// A process and its lanes, as they stand below each other.
+pub(crate) struct Process {
+    pub(crate) pid: String,
+    pub(crate) name: String,
+    pub(crate) labels: Option<String>,
+    sort_index: f64,
+    /// Numbers of the inputs that it is in.
+    pub(crate) inputs: Vec<u32>,
+    pub(crate) lanes: Vec<usize>,
+}
+
+/// Processes with events, by what they say of their order, then as they came.
+pub(crate) fn processes(lanes: &[Lane], notes: &Notes, origins: &Origins) -> Vec<Process> {
+    let mut order: Vec<&[u8]> = Vec::new();
+    let mut of: HashMap<&[u8], Vec<usize>> = HashMap::default();
+    for (number, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.events > 0) {
+        let own = of.entry(&lane.pid).or_default();
+        if own.is_empty() {
+            order.push(&lane.pid);
+        }
+        own.push(number);
+    }
+    let mut all: Vec<Process> = Vec::with_capacity(order.len());
+    for pid in order {
+        let own = of.remove(pid).unwrap_or_default();
+        let inputs = origins.get(pid).map(|inputs| inputs.iter().copied().collect());
+        all.push(Process { inputs: inputs.unwrap_or_default(), ..process(pid, own, lanes, notes) });
+    }
+    all.sort_by(|a, b| a.sort_index.total_cmp(&b.sort_index));
+    all
+}
+
+fn process(pid: &[u8], mut own: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Process {
+    let note = notes.of(pid, None);
+    // counters first: they say when something happened; then operations, then threads with their calls below
+    let rank = |kind: LaneKind| match kind {
+        LaneKind::Counter => 0,
+        LaneKind::Async => 1,
+        LaneKind::Thread | LaneKind::Calls => 2,
+    };
+    own.sort_by(|&a, &b| {
+        let (a, b) = (&lanes[a], &lanes[b]);
+        rank(a.kind).cmp(&rank(b.kind)).then(a.sort_index.total_cmp(&b.sort_index))
+    });
+    let id = printable(pid);
+    let named = note.name.filter(|name| !name.is_empty());
+    let name = named.unwrap_or_else(|| match id.is_empty() {
+        true => "(no process)".to_owned(),
+        false => "Process".to_owned(),
+    });
+    let sort_index = note.sort_index.unwrap_or(0.0);
+    let (labels, lanes) = (note.labels, calls_below(own, lanes));
+    Process { pid: id, name, labels, sort_index, inputs: Vec::new(), lanes }
+}
+
+/// Calls stand below the events of their thread.
+fn calls_below(order: Vec<usize>, lanes: &[Lane]) -> Vec<usize> {
+    let is_calls = |number: &usize| lanes[*number].kind == LaneKind::Calls;
+    let (calls, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_calls);
+    let mut below: HashMap<&[u8], usize> =
+        calls.into_iter().map(|number| (&*lanes[number].own, number)).collect();
+    let mut order = Vec::with_capacity(others.len() + below.len());
+    for number in others {
+        order.push(number);
+        if lanes[number].kind == LaneKind::Thread {
+            order.extend(below.remove(&*lanes[number].own));
+        }
+    }
+    let mut alone: Vec<usize> = below.into_values().collect();
+    alone.sort_unstable();
+    order.extend(alone);
+    order
+}

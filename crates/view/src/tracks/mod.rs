@@ -1,0 +1,375 @@
+//! Rows of all lanes: intervals that do not overlap, in order of time, with sums over 16, 256, … of them.
+//!
+//! ```text
+//!   spans   ....|....|....|....|....|   32 bytes each, in memory or on disk
+//!   sums    1   2    3    4    5        of each 16: count, time, the longest
+//!           1                            of each 256, and so on
+//! ```
+//!
+//! A window is drawn by one walk over each row in it: what is at least two pixels long comes as it is, and sums whose intervals lie in
+//! one column of pixels are added to that column without a look at them. So the cost is that of the pixels, not of the events.
+
+pub(crate) mod bins;
+pub(crate) mod damage;
+pub(crate) mod flows;
+pub(crate) mod found;
+pub(crate) mod joined;
+pub(crate) mod lane;
+pub(crate) mod names;
+pub(crate) mod notes;
+pub(crate) mod record;
+pub(crate) mod rows;
+
+use crate::tracks::record::{OPEN, OVERFLOW, Span};
+use std::ops::Range;
+use tracemill_trace::record;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+
+/// Intervals of a sum, and sums of the next.
+const FAN: usize = 16;
+
+record! {
+    /// What is known of some intervals that follow each other. Of counters: least and greatest value, as bits.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Sum {
+        pub(crate) count: u64,
+        /// Nanoseconds in all.
+        pub(crate) busy: i64,
+        /// Of the longest.
+        pub(crate) longest: i64,
+        /// Its name.
+        pub(crate) name: u32,
+    }
+}
+
+impl Sum {
+    fn of(span: &Span, is_counter: bool) -> Self {
+        let longest = span.dur;
+        debug_assert!(is_counter || longest >= 0);
+        Sum { count: 1, busy: span.dur, longest, name: span.name }
+    }
+
+    fn add(&mut self, later: Sum, is_counter: bool) {
+        self.count += later.count;
+        if is_counter {
+            let least = |a: i64, b: i64| float(a).min(float(b)).to_bits() as i64;
+            let most = |a: i64, b: i64| float(a).max(float(b)).to_bits() as i64;
+            self.busy = least(self.busy, later.busy);
+            self.longest = most(self.longest, later.longest);
+            return;
+        }
+        self.busy = self.busy.saturating_add(later.busy);
+        if later.longest > self.longest {
+            (self.longest, self.name) = (later.longest, later.name);
+        }
+    }
+}
+
+fn float(bits: i64) -> f64 {
+    f64::from_bits(bits as u64)
+}
+
+/// A row of a lane.
+#[derive(Clone, Debug)]
+pub(crate) struct Track {
+    pub(crate) row: u16,
+    /// Its spans among all.
+    pub(crate) spans: Range<usize>,
+    /// Its first sum among all.
+    sums: usize,
+}
+
+/// A column of pixels of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) column: u32,
+    pub(crate) row: u16,
+    pub(crate) count: u32,
+    /// Nanoseconds of it that are taken.
+    pub(crate) busy: i64,
+    longest: i64,
+    pub(crate) name: u32,
+}
+
+/// What of a row is drawn.
+#[derive(Default)]
+pub(crate) struct Drawn {
+    pub(crate) spans: Vec<Span>,
+    pub(crate) columns: Vec<Column>,
+}
+
+/// A window and how fine it is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+    /// Columns of pixels.
+    pub(crate) px: u32,
+    /// Whether every interval comes as it is.
+    pub(crate) exact: bool,
+}
+
+impl Grid {
+    /// Nanoseconds of a column, as a double: windows of a few nanoseconds have narrower ones.
+    pub(crate) fn width(self) -> f64 {
+        (self.to - self.from) as f64 / f64::from(self.px)
+    }
+
+    /// When a column begins and ends.
+    pub(crate) fn times(self, column: u32) -> [i64; 2] {
+        let at = |column: u32| (f64::from(column) * self.width()) as i64;
+        [at(column), at(column + 1)].map(|time| self.from.saturating_add(time).min(self.to))
+    }
+
+    pub(crate) fn column(self, time: i64) -> u32 {
+        let time = time.clamp(self.from, self.to - 1);
+        (((time - self.from) as f64 / self.width()) as u32).min(self.px - 1)
+    }
+}
+
+/// Takes rows one after the other.
+pub(crate) struct TrackWriter {
+    spans: SpillVec<Span>,
+    sums: SpillVec<Sum>,
+    len: usize,
+    sums_len: usize,
+    track: Option<(Track, bool)>,
+    /// Sums of each level that are not full.
+    levels: Vec<Vec<Sum>>,
+    open: Vec<(usize, Sum)>,
+}
+
+impl TrackWriter {
+    pub(crate) fn new(spans: SpillVec<Span>, sums: SpillVec<Sum>) -> Self {
+        let (levels, open) = (Vec::new(), Vec::new());
+        TrackWriter { spans, sums, len: 0, sums_len: 0, track: None, levels, open }
+    }
+
+    /// Begins a row; that before has ended.
+    pub(crate) fn begin(&mut self, row: u16, is_counter: bool) {
+        debug_assert!(!self.has_begun(), "rows end before others begin");
+        let spans = self.len..self.len;
+        self.track = Some((Track { row, spans, sums: self.sums_len }, is_counter));
+    }
+
+    /// Whether there is a row that has not ended.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.track.is_some()
+    }
+
+    pub(crate) fn push(&mut self, span: Span) -> Result<(), Error> {
+        let is_counter = self.track.as_ref().is_some_and(|(_, is_counter)| *is_counter);
+        self.spans.push(span)?;
+        self.len += 1;
+        let mut sum = Sum::of(&span, is_counter);
+        for level in 0.. {
+            if self.open.len() == level {
+                self.open.push((0, sum));
+                self.levels.push(Vec::new());
+            }
+            let (count, own) = &mut self.open[level];
+            match *count {
+                0 => *own = sum,
+                _ => own.add(sum, is_counter),
+            }
+            *count += 1;
+            if *count < FAN {
+                break;
+            }
+            *count = 0;
+            sum = *own;
+            self.levels[level].push(sum);
+        }
+        Ok(())
+    }
+
+    /// Ends the row that was begun last. Only full sums are kept; what is behind the last is looked at span by span.
+    pub(crate) fn end(&mut self) -> Result<Option<Track>, Error> {
+        let Some((mut track, _)) = self.track.take() else { return Ok(None) };
+        track.spans.end = self.len;
+        for level in self.levels.drain(..) {
+            self.sums.extend(&level)?;
+            self.sums_len += level.len();
+        }
+        self.open.clear();
+        Ok(Some(track))
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Tracks, Error> {
+        Ok(Tracks { spans: self.spans.take()?, sums: self.sums.take()? })
+    }
+}
+
+/// All rows.
+pub(crate) struct Tracks {
+    spans: SpilledVec<Span>,
+    sums: SpilledVec<Sum>,
+}
+
+impl Tracks {
+    pub(crate) fn get(&self, at: usize) -> Option<Span> {
+        self.spans.get(at)
+    }
+
+    /// Spans of a row.
+    pub(crate) fn of(&self, range: Range<usize>) -> impl Iterator<Item = Span> + '_ {
+        self.spans.range(range)
+    }
+
+    /// Bytes on disk.
+    pub(crate) fn spilled(&self) -> u64 {
+        self.spans.spilled_bytes() + self.sums.spilled_bytes()
+    }
+
+    /// Those of a row that a window touches; of counters with the sample before.
+    pub(crate) fn within(
+        &self,
+        track: &Track,
+        is_counter: bool,
+        from: i64,
+        to: i64,
+    ) -> Range<usize> {
+        let first = |is_before: &dyn Fn(Span) -> bool| {
+            let (mut low, mut high) = (track.spans.start, track.spans.end);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                match self.get(middle).is_some_and(is_before) {
+                    true => low = middle + 1,
+                    false => high = middle,
+                }
+            }
+            low
+        };
+        let end = first(&|span| span.start < to);
+        if is_counter {
+            let start = first(&|span| span.start <= from);
+            return start.saturating_sub(1).max(track.spans.start)..end.max(start);
+        }
+        // a moment at the window's first instant lies in it
+        let start = first(&|span| span.end() <= from && span.start < from);
+        start..end.max(start)
+    }
+
+    /// The largest sum that begins at a span of a row, and how many it is of, as far as `fits`.
+    fn sum_at(
+        &self,
+        track: &Track,
+        at: usize,
+        end: usize,
+        fits: impl Fn(usize) -> bool,
+    ) -> Option<(usize, Sum)> {
+        let (own, len) = (at - track.spans.start, track.spans.len());
+        let (mut size, mut base, mut found) = (FAN, track.sums, None);
+        while own.is_multiple_of(size) && at + size <= end && fits(at + size - 1) {
+            found = Some((size, base + own / size));
+            base += len / size;
+            size *= FAN;
+        }
+        let (size, sum) = found?;
+        Some((size, self.sums.get(sum)?))
+    }
+
+    /// Draws a row.
+    pub(crate) fn draw(&self, track: &Track, grid: Grid, out: &mut Drawn) {
+        let range = self.within(track, false, grid.from, grid.to);
+        let (mut at, least) = (range.start, grid.width() * 2.0);
+        while at < range.end {
+            let Some(span) = self.get(at) else { return };
+            let column = grid.column(span.start);
+            let fits = |last: usize| {
+                let last = self.get(last);
+                last.is_some_and(|last| grid.column(last.end()) == column && last.end() <= grid.to)
+            };
+            if !grid.exact
+                && span.start >= grid.from
+                && let Some((size, sum)) = self.sum_at(track, at, range.end, fits)
+            {
+                out.add(column, track.row, sum);
+                at += size;
+                continue;
+            }
+            at += 1;
+            if grid.exact || span.dur as f64 >= least || span.flags & OPEN != 0 {
+                out.spans.push(Span { row: track.row, ..span });
+            } else {
+                out.add(column, track.row, Sum::of(&span, false));
+            }
+        }
+    }
+
+    /// Draws a counter: of each column its first time, least and greatest value.
+    pub(crate) fn draw_counter(&self, track: &Track, grid: Grid) -> Vec<(i64, f64, f64)> {
+        let range = self.within(track, true, grid.from, grid.to);
+        let (mut at, mut points) = (range.start, Vec::<(i64, f64, f64)>::new());
+        let mut last = None;
+        while at < range.end {
+            let Some(span) = self.get(at) else { break };
+            let column = grid.column(span.start);
+            let fits =
+                |last: usize| self.get(last).is_some_and(|last| grid.column(last.start) == column);
+            let (size, low, high) = match self.sum_at(track, at, range.end, fits) {
+                Some((size, sum)) => (size, float(sum.busy), float(sum.longest)),
+                None => (1, span.value(), span.value()),
+            };
+            match points.last_mut() {
+                Some(point) if last == Some(column) => {
+                    (point.1, point.2) = (point.1.min(low), point.2.max(high));
+                }
+                _ => points.push((span.start, low, high)),
+            }
+            last = Some(column);
+            at += size;
+        }
+        points
+    }
+}
+
+impl Drawn {
+    fn add(&mut self, column: u32, row: u16, sum: Sum) {
+        let count = u32::try_from(sum.count).unwrap_or(u32::MAX);
+        if let Some(last) = self.columns.last_mut()
+            && (last.column, last.row) == (column, row)
+        {
+            last.count = last.count.saturating_add(count);
+            last.busy = last.busy.saturating_add(sum.busy);
+            if sum.longest > last.longest {
+                (last.longest, last.name) = (sum.longest, sum.name);
+            }
+            return;
+        }
+        let Sum { busy, longest, name, .. } = sum;
+        self.columns.push(Column { column, row, count, busy, longest, name });
+    }
+}
+
+impl Drawn {
+    /// Adds what is known of a column only about; columns come in order.
+    pub(crate) fn add_about(
+        &mut self,
+        column: u32,
+        row: u16,
+        count: u64,
+        busy: i64,
+        longest: i64,
+        name: Option<u32>,
+    ) {
+        // without a name it is drawn in no colour
+        let name = name.unwrap_or_default();
+        self.add(column, row, Sum { count, busy, longest, name });
+    }
+
+    /// One column a row, of those that came from sums and those that came one by one.
+    pub(crate) fn join_columns(&mut self) {
+        let mut all = std::mem::take(&mut self.columns);
+        all.sort_by_key(|own| (own.row, own.column));
+        for Column { column, row, count, busy, longest, name } in all {
+            self.add(column, row, Sum { count: u64::from(count), busy, longest, name });
+        }
+    }
+}
+
+/// Whether a span lies in a row of what overlaps.
+pub(crate) fn is_beside(span: &Span) -> bool {
+    span.flags & OVERFLOW != 0
+}

@@ -1,0 +1,119 @@
+//! Which row of its lane an interval is drawn in.
+//!
+//! Intervals come by start, longer ones first. In a thread they nest: an interval lies one row below the innermost that holds
+//! it. One that overlaps without nesting goes to the first row below all of these that is free; so do all async operations.
+
+use crate::tracks::record::{OVERFLOW, Span};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+/// Rows of a lane: what would lie deeper shares the last.
+const MOST: u16 = 1 << 13;
+/// Where rows of what overlaps begin, until it is known how deep the lane is.
+pub(crate) const BESIDE: u16 = 1 << 14;
+
+/// The rows of one lane.
+#[derive(Default)]
+pub(crate) struct Rows {
+    /// Ends of what is open, outermost first.
+    nested: Vec<i64>,
+    beside: FirstFit,
+    /// Rows of what nests.
+    pub(crate) depth: u16,
+    /// Intervals that had to share a row, and are not drawn.
+    pub(crate) folded: u64,
+}
+
+impl Rows {
+    /// The row of the next interval; `None` if there are too many.
+    pub(crate) fn place(&mut self, span: &mut Span, nests: bool) -> bool {
+        let end = span.end();
+        let row = if nests { self.nest(span.start, end) } else { None };
+        span.row = match row {
+            Some(row) => row,
+            None => match self.beside.take(span.start, end) {
+                Some(row) if nests => {
+                    span.flags |= OVERFLOW;
+                    BESIDE + row
+                }
+                Some(row) => {
+                    self.depth = self.depth.max(row + 1);
+                    row
+                }
+                None => {
+                    self.folded += 1;
+                    return false;
+                }
+            },
+        };
+        true
+    }
+
+    fn nest(&mut self, start: i64, end: i64) -> Option<u16> {
+        while self.nested.last().is_some_and(|&open| open <= start) {
+            self.nested.pop();
+        }
+        if self.nested.last().is_some_and(|&open| end > open) {
+            return None;
+        }
+        let row = u16::try_from(self.nested.len()).ok().filter(|&row| row < MOST)?;
+        if end > start {
+            self.nested.push(end);
+        }
+        self.depth = self.depth.max(row + 1);
+        Some(row)
+    }
+}
+
+/// Rows in which nothing overlaps. Cost: logarithmic in the rows.
+#[derive(Default)]
+struct FirstFit {
+    free: BTreeSet<u16>,
+    taken: BinaryHeap<Reverse<(i64, u16)>>,
+    rows: u16,
+}
+
+impl FirstFit {
+    fn take(&mut self, start: i64, end: i64) -> Option<u16> {
+        while let Some(&Reverse((until, row))) = self.taken.peek()
+            && until <= start
+        {
+            self.taken.pop();
+            self.free.insert(row);
+        }
+        let row = match self.free.pop_first() {
+            Some(row) => row,
+            None if self.rows == MOST => return None,
+            None => {
+                self.rows += 1;
+                self.rows - 1
+            }
+        };
+        self.taken.push(Reverse((end, row)));
+        Some(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(spans: &[(i64, i64)], nests: bool) -> Vec<u16> {
+        let mut rows = Rows::default();
+        let place = |&(start, dur): &(i64, i64)| {
+            let mut span = Span { start, dur, place: 0, name: 0, row: 0, flags: 0 };
+            assert!(rows.place(&mut span, nests));
+            span.row
+        };
+        spans.iter().map(place).collect()
+    }
+
+    #[test]
+    fn what_nests_lies_below_and_what_overlaps_beside() {
+        assert_eq!(rows(&[(0, 10), (1, 3), (2, 1), (5, 5), (10, 1)], true), [0, 1, 2, 1, 0]);
+        assert_eq!(rows(&[(0, 10), (5, 10), (6, 2), (12, 3)], true), [0, BESIDE, 1, 0]);
+        // moments hold nothing
+        assert_eq!(rows(&[(0, 10), (3, 0), (3, 0), (4, 1)], true), [0, 1, 1, 1]);
+        assert_eq!(rows(&[(0, 10), (1, 3), (2, 1), (4, 5)], false), [0, 1, 2, 1]);
+    }
+}
