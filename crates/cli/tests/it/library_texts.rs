@@ -71,7 +71,19 @@ fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
 fn libraries_name_no_flags() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut count = 0;
-    for name in ["tokenizer", "core", "profile", "pipeline", "analysis", "view"] {
+    for name in [
+        "tokenizer",
+        "trace",
+        "cpuprofile",
+        "viewers",
+        "join",
+        "write",
+        "inspect",
+        "pipeline",
+        "index",
+        "analysis",
+        "view",
+    ] {
         let mut all = Vec::new();
         sources(&crates.join(name).join("src"), &mut all);
         for path in all {
