@@ -13,7 +13,7 @@ export const KEYS: [string, string][] = [
   ['W S · wheel with Ctrl', 'zoom in, out'], ['A D · ← →', 'left, right'], ['↑ ↓ · wheel', 'up, down'],
   ['drag', 'move'], ['Shift + drag · ruler', 'select a time'], ['click · double click', 'details · zoom to it'],
   [', .', 'previous, next event of the row'], ['m', 'select the time of the event'], ['f', 'zoom to selection or event'], ['0', 'whole trace'],
-  ['b · Backspace', 'new crumb · one crumb back'], ['Enter · h on a name', 'fold it · hide it'], ['/ · n N', 'search · next, previous match'], ['o', 'open in another viewer, save'], ['Esc', 'clear'], ['?', 'these keys'],
+  ['b · Backspace', 'zoom in here · back out'], ['Enter · h on a name', 'collapse it · hide it'], ['/ · n N', 'search · next, previous match'], ['o', 'open in another viewer, save'], ['Esc', 'clear'], ['?', 'these keys'],
 ];
 
 export class Input {
@@ -134,7 +134,7 @@ export class Input {
     }
     strong.textContent = this.names.get(picked.name) ?? '…';
     const open = picked.flags & 1 ? ', has no end' : '';
-    rest.textContent = `  ${picked.dur ? exact(picked.dur) : 'a moment'} at ${short(picked.start)}${open}${picked.flags & 4 ? ', overlaps others' : ''}`;
+    rest.textContent = `  ${picked.dur ? exact(picked.dur) : 'instant'} at ${short(picked.start)}${open}${picked.flags & 4 ? ', overlaps others' : ''}`;
     return [strong, rest];
   }
 

@@ -272,7 +272,7 @@ class Page {
     if (!answer.ok || element<HTMLInputElement>('search').value !== text) return;
     const { count, names } = (await answer.json()) as { count: number; names: { count: number }[] };
     const events = names.reduce((sum, name) => sum + name.count, 0);
-    place.textContent = `${grouped(events)}${count > names.length ? '+' : ''} in ${grouped(count)} ${count === 1 ? 'name' : 'names'}`;
+    place.textContent = `${grouped(events)}${count > names.length ? '+' : ''} ${events === 1 && count === 1 ? 'match' : 'matches'}${count > 1 ? `, ${grouped(count)} names` : ''}`;
   }
 
   private async find(forwards: boolean): Promise<void> {
@@ -292,7 +292,7 @@ class Page {
     const found = (await answer.json()) as (Picked & { id: number; name: string }) | null;
     if (!found) {
       element('live').textContent = 'No more matches.';
-      element('found').textContent = `no more ${forwards ? 'behind' : 'before'}`;
+      element('found').textContent = forwards ? 'no more matches' : 'no earlier matches';
       return;
     }
     const named = found as unknown as { id: number; name: string };

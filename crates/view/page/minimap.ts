@@ -161,7 +161,7 @@ export class Minimap {
       return at ? [document.createTextNode(' › '), button] : [button];
     }));
     const more = document.createElement('button');
-    more.textContent = '+ crumb';
+    more.textContent = 'Zoom in here';
     more.title = 'Narrow the overview to the visible window (b)';
     more.addEventListener('click', () => this.model.push(this.model.view));
     bar.append(more);

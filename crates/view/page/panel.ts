@@ -56,18 +56,18 @@ export class Panel {
     const list = document.createElement('dl');
     const say = (key: string, value: string): void => list.append(make('dt', key), make('dd', value));
     say('Name', this.names.get(picked.name) ?? '…');
-    say('Begins', `${exact(picked.start)} behind the start`);
+    say('Begins', `${exact(picked.start)} after start`);
     say('Time stamp', stamp(this.model.start, picked.start));
     const input = this.model.inputOf(picked.place);
     if (input) say('Input', visible(input));
-    say('Lasts', picked.flags & 1 ? `${exact(picked.dur)}, to the end of the trace: it has no end` : picked.dur ? exact(picked.dur) : 'a moment');
-    if (picked.flags & 4) say('Row', 'below others, which it overlaps without nesting in them');
+    say('Lasts', picked.flags & 1 ? `${exact(picked.dur)}, to the end of the trace (no end event)` : picked.dur ? exact(picked.dur) : 'instant');
+    if (picked.flags & 4) say('Row', 'below others that it overlaps without nesting');
     if (process) say('Process', visible(`${process.name} ${process.pid}`));
     if (lane) say(lane.kind === 'thread' ? 'Thread' : lane.kind === 'calls' ? 'Calls of' : 'Category', visible(lane.name));
-    const text = make('pre', picked.place < 0 ? 'Made of the samples of a CPU profile.' : '…');
+    const text = make('pre', picked.place < 0 ? 'Derived from the samples of a CPU profile.' : '…');
     element('event').replaceChildren(list, text);
     void this.around.show(picked, list);
-    element('live').textContent = `${this.names.get(picked.name) ?? ''}, ${picked.dur ? exact(picked.dur) : 'a moment'}, at ${short(picked.start)}`;
+    element('live').textContent = `${this.names.get(picked.name) ?? ''}, ${picked.dur ? exact(picked.dur) : 'instant'}, at ${short(picked.start)}`;
     if (picked.place < 0) return;
     try {
       const answer = await fetch(`api/event?place=${picked.place}`, { signal });
@@ -124,16 +124,16 @@ export class Panel {
     if (!stats.exact && !stats.names.length) {
       const busiest = this.busiest(stats, length);
       const about = this.model.trace.by_index ? '≈ ' : '';
-      place.replaceChildren(make('p', `${short(length)} with ${about}${grouped(stats.events)} events: names are added up in selections of fewer.${busiest && about ? ` Busiest: ${about}${busiest}.` : ''}`, 'note'));
+      place.replaceChildren(make('p', `${short(length)} with ${about}${grouped(stats.events)} events: select fewer to see totals by name.${busiest && about ? ` Busiest: ${about}${busiest}.` : ''}`, 'note'));
       return;
     }
     const busiest = this.busiest(stats, length);
     const own = (nanos: number | null): string => (nanos === null ? '–' : short(nanos));
     const more = stats.distinct > stats.names.length ? ` The ${stats.names.length} names with the most ${stats.exact ? 'self ' : ''}time of ${grouped(stats.distinct)}.` : '';
-    const note = `${exact(length)} · ${grouped(stats.events)} events. Times are those within the selection; least and greatest are of whole events.${busiest ? ` Busiest: ${busiest}.` : ''}${more}`;
+    const note = `${exact(length)} · ${grouped(stats.events)} events. Times count within the selection; min and max are of whole events.${busiest ? ` Busiest: ${busiest}.` : ''}${more}`;
     const table = document.createElement('table');
     const head = table.createTHead().insertRow();
-    for (const text of ['Name', 'Self', 'Total', 'Count', 'Average', 'Least', 'Greatest']) head.append(make('th', text));
+    for (const text of ['Name', 'Self', 'Total', 'Count', 'Average', 'Min', 'Max']) head.append(make('th', text));
     const body = table.createTBody();
     for (const row of stats.names) {
       const line = body.insertRow();
