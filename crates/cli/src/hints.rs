@@ -82,8 +82,24 @@ const VERBS: [(&[&str], &str); 13] = [
     ),
 ];
 
+/// Returns the message of a usage error, with a hint if there is one.
+pub(crate) fn message(error: &clap::Error, words: &[OsString]) -> String {
+    // it begins with "error: "
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    match of(error, words) {
+        Some(hint) => format!("{}\n{hint}", text.lines().next().unwrap_or_default()),
+        // values rarely look like flags
+        None => {
+            let lines = text.lines().filter(|line| !line.contains("to pass '-"));
+            let lines = lines.filter(|line| !line.contains("tip: ") || is_meant(error, line));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
 /// The hint for `words` (program, verb, …) that are wrong, if it has a word of another tool.
-pub(crate) fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
+fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.clone()),
         _ => None,
@@ -124,7 +140,7 @@ fn is_near(word: &str, name: &str) -> bool {
 }
 
 /// Whether a tip names what somebody meant who wrote what the error is about.
-pub(crate) fn is_meant(error: &clap::Error, tip: &str) -> bool {
+fn is_meant(error: &clap::Error, tip: &str) -> bool {
     let kinds =
         [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue];
     let mut wrong = kinds.into_iter().rev().filter_map(|kind| match error.get(kind) {

@@ -205,7 +205,7 @@ pub fn losses(inputs: &[InputReport]) -> Vec<String> {
 fn command(words: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand, Refusal> {
     let words: Vec<OsString> = [OsString::from("tracemill")].into_iter().chain(words).collect();
     parse(&words).map_err(|error| {
-        let text = messages::usage_text(&error, &words);
+        let text = hints::message(&error, &words);
         // a function has no --help
         let lines = text.lines().take_while(|line| !line.starts_with("For more information"));
         let text = lines.collect::<Vec<_>>().join("\n").trim_end().to_owned();

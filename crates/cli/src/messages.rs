@@ -37,6 +37,8 @@ enum Level {
 pub(crate) struct Messages {
     quiet: bool,
     verbose: bool,
+    /// Whether `-v` alone shows what was done unasked.
+    terse: bool,
     /// Whether standard error is a terminal.
     terminal: bool,
     color: bool,
@@ -50,13 +52,25 @@ impl Messages {
         let terminal = io::stderr().is_terminal();
         let color = is_colored(args.map_or(TerminalChoice::Auto, |args| args.color), terminal);
         let (quiet, verbose) = args.map_or((false, false), |args| (args.quiet, args.verbose > 0));
-        Messages { quiet, verbose, terminal, color, caller: None }
+        Messages { quiet, verbose, terse: false, terminal, color, caller: None }
     }
 
     /// To a program that called.
     pub(crate) fn to(caller: &Caller) -> Self {
         let caller = Some(caller.clone());
-        Messages { quiet: false, verbose: false, terminal: false, color: false, caller }
+        Messages {
+            quiet: false,
+            verbose: false,
+            terse: false,
+            terminal: false,
+            color: false,
+            caller,
+        }
+    }
+
+    /// Returns the same, but changes made without being requested show only with `-v`.
+    pub(crate) fn terse(&self) -> Self {
+        Messages { terse: true, ..self.clone() }
     }
 
     /// The program that called, if one did.
@@ -125,9 +139,9 @@ impl Messages {
         }
     }
 
-    /// What was done without being asked for.
+    /// Reports a change made without being requested.
     pub(crate) fn say(&self, text: &str) {
-        if !self.quiet {
+        if !self.quiet && (self.verbose || !self.terse) {
             self.tell(Level::Note, text);
         }
     }
@@ -182,27 +196,10 @@ pub(crate) fn usage(error: &clap::Error, words: &[OsString]) -> Exit {
             Exit::Usage
         }
         _ => {
-            let text = &usage_text(error, words);
+            let text = &hints::message(error, words);
             let color = is_colored(TerminalChoice::Auto, io::stderr().is_terminal());
             say(&lines(Level::Error, text, color));
             Exit::Usage
-        }
-    }
-}
-
-/// Why a command line is no good.
-pub(crate) fn usage_text(error: &clap::Error, words: &[OsString]) -> String {
-    // it begins with "error: "
-    let text = error.render().to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text);
-    match hints::of(error, words) {
-        Some(hint) => format!("{}\n{hint}", text.lines().next().unwrap_or_default()),
-        // nobody means a value that looks like a flag
-        None => {
-            let lines = text.lines().filter(|line| !line.contains("to pass '-"));
-            let lines =
-                lines.filter(|line| !line.contains("tip: ") || hints::is_meant(error, line));
-            lines.collect::<Vec<_>>().join("\n")
         }
     }
 }

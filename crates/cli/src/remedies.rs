@@ -3,8 +3,8 @@
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::run::remedy::Remedy;
 
-/// What to do about a packed trace of which no part can be read by itself.
-const PACK_IN_PARTS: &str = "; tracemill convert -z zst packs it so that parts can be read";
+/// What to do about a compressed trace that is not seekable.
+const PACK_IN_PARTS: &str = "; tracemill convert -z zst makes it seekable";
 
 /// What to do, to follow a sentence that says what is wrong.
 pub(crate) fn of(remedy: Remedy) -> String {
@@ -13,11 +13,11 @@ pub(crate) fn of(remedy: Remedy) -> String {
         Remedy::OtherTmpDir => "; name another folder with -T",
         Remedy::Replace => "; replace it with -f or choose another name",
         Remedy::RaiseMemory => "; give it more with -m",
-        Remedy::NameThread => " (--pid-tid FILE=PID:TID says which it is)",
+        Remedy::NameThread => " (set them with --pid-tid FILE=PID:TID)",
         Remedy::MoreMemory(least) => return format!(": give it -m {}M", least >> 20),
         Remedy::ObjectForm => " (--format object keeps them)",
-        Remedy::Align => " (merge --align)",
-        Remedy::ForDevtools => ": --for devtools gives them one",
+        Remedy::Align => " (merge --align can align them)",
+        Remedy::ForDevtools => "; --for devtools gives them a page",
         Remedy::Smaller { slice } => {
             let slice = slice.map_or_else(String::new, |(ms, bytes)| {
                 let size = bytes >> 20;
@@ -48,7 +48,7 @@ pub(crate) fn warning(warning: &Warning) -> String {
         }
         Warning::IndexNotKept { trace, .. } => {
             format!(
-                "{warning}; tracemill index {trace} -o FILE makes it elsewhere, and --index FILE uses it"
+                "{warning}; tracemill index {trace} -o FILE saves it elsewhere, and --index FILE uses it"
             )
         }
         Warning::OnlyAsAWhole { .. } => {
@@ -72,17 +72,17 @@ const ROWS: [(&str, &str); 82] = [
     ("nan", "tracemill merge --repair writes null"),
     (
         "grammar",
-        "tracemill merge --repair mends it where it is clear what was meant, and leaves the event out where not",
+        "tracemill merge --repair corrects it where the intent is clear, and drops the event otherwise",
     ),
     ("malformed", "tracemill merge drops it and keeps the rest"),
-    ("unbalanced", "tracemill merge drops what it spoils and keeps the rest"),
-    ("truncated", "tracemill merge writes a complete trace of what is there"),
+    ("unbalanced", "tracemill merge drops the events that it breaks and keeps the rest"),
+    ("truncated", "tracemill merge writes a valid trace of the complete events"),
     ("garbage", "tracemill merge leaves it out"),
     ("not-events", "write an array of events, even if it is empty"),
     ("unclosed", "tracemill merge closes it"),
     ("unclosed-object", "tracemill merge closes it"),
-    ("separators", "tracemill merge writes them right"),
-    ("several-documents", "tracemill merge makes one of them"),
+    ("separators", "tracemill merge corrects them"),
+    ("several-documents", "tracemill merge joins them"),
     ("ndjson", "tracemill merge --format object writes a form that viewers read"),
     ("no-events", "its producer wrote none, or was killed before it wrote any"),
     ("duplicate-key", "keep one of them"),
@@ -92,44 +92,41 @@ const ROWS: [(&str, &str); 82] = [
         "too-large",
         "make it smaller: tracemill split --by size=400M, tracemill slice, or tracemill filter --shrink-to devtools",
     ),
-    ("opening", "tracemill merge writes it so that it is recognised"),
-    ("empty-event", "tracemill filter or merge --for devtools takes it out"),
-    (
-        "missing-name",
-        "DevTools refuses the whole file: tracemill merge --for devtools gives it one",
-    ),
+    ("opening", "tracemill merge writes a file that Perfetto recognises"),
+    ("empty-event", "tracemill filter or merge --for devtools removes it"),
+    ("missing-name", "DevTools cannot open the file: tracemill merge --for devtools adds a name"),
     (
         "nameless-end",
-        "DevTools refuses the whole file: tracemill merge --for devtools pairs it with its B",
+        "DevTools cannot open the file: tracemill merge --for devtools pairs it with its B",
     ),
     (
         "missing-cat",
-        "DevTools fails when it selects such a thread: tracemill merge --for devtools adds it",
+        "DevTools fails when such a thread is selected: tracemill merge --for devtools adds cat",
     ),
-    ("missing-args", "tracemill merge --for devtools adds it"),
+    ("missing-args", "tracemill merge --for devtools adds args"),
     ("missing-phase", "viewers leave it out: give it a ph"),
     ("unknown-phase", "viewers leave it out"),
     ("missing-pid", "viewers show it in the wrong place: give it one"),
     (
         "missing-tid",
-        "Perfetto takes the pid for it, DevTools draws a track without a number: give it one",
+        "Perfetto uses the pid as its tid, DevTools draws a track without a number: give it one",
     ),
     ("missing-ts", "viewers leave it out: have its producer write one"),
-    ("bad-number", "readers take it for 0, or fail: fix its producer"),
+    ("bad-number", "readers use 0 or fail: fix its producer"),
     (
         "string-time",
-        "DevTools joins them as text where it should add: tracemill merge --for devtools writes numbers",
+        "DevTools concatenates such times instead of adding them: tracemill merge --for devtools writes numbers",
     ),
     ("string-id", "tracemill keeps \"5\" and 5 apart, as DevTools does"),
     ("odd-id", "write a number"),
     (
         "id-range",
-        "Perfetto takes all of these for one thread: tracemill merge --for perfetto writes smaller numbers",
+        "Perfetto merges all of these into one thread: tracemill merge --for perfetto writes smaller numbers",
     ),
     ("big-id", "tracemill merge --for devtools writes smaller numbers, and ids as strings"),
     (
         "precision",
-        "tracemill keeps every digit; for viewers, tracemill convert --rebase 0 lets times begin at 0",
+        "tracemill keeps every digit; for viewers, tracemill convert --rebase 0 makes times start at 0",
     ),
     ("negative-ts", "allowed; few readers expect it"),
     ("negative-dur", "clocks went backwards: leave the event out, or make it 0"),
@@ -139,14 +136,14 @@ const ROWS: [(&str, &str); 82] = [
     ("escaped-pair", "tracemill merge --for perfetto writes the characters themselves"),
     ("unsorted", "tracemill merge sorts"),
     ("unsorted-thread", "tracemill merge sorts"),
-    ("late-metadata", "tracemill merge puts them in front"),
-    ("late-untimed", "tracemill merge puts them in front"),
+    ("late-metadata", "tracemill merge moves them to the front"),
+    ("late-untimed", "tracemill merge moves them to the front"),
     ("begin-without-end", "viewers draw it to the end of the trace"),
     ("end-without-begin", "viewers leave it out"),
     ("crossing", "B and E must nest: tracemill merge --for devtools writes X events"),
     (
         "overlap",
-        "viewers drop it: tracemill merge --for perfetto moves it to a track of its own, and so does --for devtools --overlaps spill",
+        "viewers drop it: tracemill merge --for perfetto moves it to a separate track, as does --for devtools --overlaps spill",
     ),
     ("be-threads", "tracemill merge --for devtools pairs them by thread and writes X events"),
     ("missing-id", "nothing can be paired with it: write id or id2"),
@@ -157,35 +154,35 @@ const ROWS: [(&str, &str); 82] = [
     ("flow-without-begin", "viewers draw no arrow"),
     (
         "shared-async-id",
-        "use id2.local, or ids that differ; of several inputs tracemill merge keeps them apart",
+        "use id2.local, or different ids; with several inputs, tracemill merge renumbers them",
     ),
-    ("shared-flow-id", "use ids that differ; of several inputs tracemill merge keeps them apart"),
+    ("shared-flow-id", "use different ids; with several inputs, tracemill merge renumbers them"),
     ("async-id-zero", "number them from 1"),
     ("flow-id", "tracemill merge --for perfetto writes a number"),
     ("missing-frame", "viewers show no stack for it"),
-    ("annotation", "take it out: DevTools loses all annotations after a bad one"),
-    ("enhanced", "take it out, unless you mean it"),
+    ("annotation", "remove it: DevTools drops all annotations after an invalid one"),
+    ("enhanced", "remove it unless it is intended"),
     ("nothing-drawn", "DevTools ignores events at time 0: give them another time"),
-    ("profiles-alone", "tracemill merge --for devtools makes one around each"),
-    ("two-starts", "tracemill merge --for devtools makes them one"),
-    ("empty-start", "tracemill merge --for devtools takes it out"),
-    ("bare-args", "tracemill merge --for devtools supplies them"),
+    ("profiles-alone", "tracemill merge --for devtools adds an event around each profile"),
+    ("two-starts", "tracemill merge --for devtools merges them"),
+    ("empty-start", "tracemill merge --for devtools removes it"),
+    ("bare-args", "tracemill merge --for devtools adds them"),
     (
         "hidden-process",
-        "that is right for processes of the browser itself; to see one of another recording, merge its file with --for devtools",
+        "expected for the browser's own processes; to show a process of another recording, merge its file with --for devtools",
     ),
     (
         "all-hidden",
         "tracemill merge --for devtools gives each process a CommitLoad, so that it is drawn",
     ),
-    ("many-samples", "tracemill merge --for devtools cuts it"),
+    ("many-samples", "tracemill merge --for devtools splits it"),
     ("profile-id2", "tracemill merge --for devtools gives it an id"),
-    ("profile-parents", "tracemill profile extract writes the tree that both make"),
-    ("profiles-per-thread", "tracemill profile extract writes each to a file of its own"),
+    ("profile-parents", "tracemill profile extract combines both"),
+    ("profiles-per-thread", "tracemill profile extract writes each to a separate file"),
     ("chunk-order", "tracemill merge puts them in order"),
     (
         "headless-profile",
-        "merge it with the file in which it begins; tracemill profile extract saves what is there",
+        "merge it with the file that has its Profile event; tracemill profile extract saves the samples",
     ),
     ("chunk-lengths", "tracemill profile extract pairs what can be paired"),
     (
@@ -193,13 +190,13 @@ const ROWS: [(&str, &str); 82] = [
         "its producer must write negative steps as such: subtract 4294967296 from each",
     ),
     ("deltas-inside", "tracemill merge --for devtools moves them"),
-    ("repeated-node", "tracemill profile extract numbers nodes anew where it must"),
+    ("repeated-node", "tracemill profile extract renumbers nodes where needed"),
     ("unordered-profile", "a file of the recording may be missing: merge all of them"),
 ];
 
 /// What to do about what `check` finds under a name.
 pub(crate) fn of_finding(name: &str) -> &'static str {
-    // what is wrong within a CPU profile has no row
+    // findings in CPU profiles have no row
     row(name).unwrap_or("tracemill profile extract saves what can be saved")
 }
 
@@ -233,14 +230,14 @@ mod tests {
     #[test]
     fn warnings_name_what_to_do() {
         let keys = Warning::KeysLost(vec!["\"a\"".into()]);
-        let text = "an array has no place for keys beside the events; left out: \"a\" (--format object keeps them)";
+        let text = "an array cannot hold keys outside the events; left out: \"a\" (--format object keeps them)";
         assert_eq!(warning(&keys), text);
         let part = Warning::InPart("a.json".into(), Box::new(keys));
         assert_eq!(warning(&part), format!("a.json: {text}"));
         let size = Warning::DoesNotFit { bytes: 5, most: 4, viewer: None };
         assert_eq!(
             warning(&size),
-            "the output does not fit --shrink-to: metadata events and keys always stay, and take 5 bytes, more than 4"
+            "the output does not fit --shrink-to: metadata events and keys are never left out and take 5 bytes, more than 4"
         );
     }
 }

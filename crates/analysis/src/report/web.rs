@@ -86,7 +86,9 @@ impl Trace {
         let main = self.meta.main_frame.as_deref().map(unescaped_text);
         // soft navigations say themselves where they are
         if main.is_none() && !navigations.iter().any(|own| own.is_soft) {
-            return Err("TracingStartedInBrowser is missing");
+            return Err(
+                "TracingStartedInBrowser is missing; record in DevTools' Performance panel to get LCP, INP and CLS",
+            );
         }
         let main = main.unwrap_or_default();
         let is_of_page = |marked: &&Marked| {
@@ -99,7 +101,7 @@ impl Trace {
         let mut inputs = self.pages.all.iter().filter(is_of_page).map(|page| page.input);
         let first = inputs.next();
         if inputs.any(|input| Some(input) != first) {
-            return Err("several inputs have pages: ask for each by itself");
+            return Err("several inputs have pages: report on each of them separately");
         }
         let of_main = navigations.iter().filter(|own| own.is_soft || own.frame == main);
         let clusters = self.shift_clusters(of_main.map(|own| own.own.ts).collect());
@@ -124,7 +126,7 @@ impl Trace {
             }
             let within =
                 interactions.iter().filter(|interaction| is_in(interaction.ts, interaction.dur));
-            let inp = slowest(within).ok_or("nobody did anything");
+            let inp = slowest(within).ok_or("no user interactions recorded");
             let or_main = |url: &str| if url.is_empty() { &main_url } else { url }.to_owned();
             let visit = Visit {
                 first_party: or_main(navigation.map_or("", |own| &own.url)),

@@ -215,7 +215,9 @@ fn what_cannot_be_told_is_said() {
         r#"{"ph":"I","name":"TracingStartedInPage","cat":"c","pid":1,"tid":1,"ts":10,"args":{}}"#;
     assert_eq!(
         of(&format!("{page},{end}")).visits,
-        Some(Err("TracingStartedInBrowser is missing"))
+        Some(Err(
+            "TracingStartedInBrowser is missing; record in DevTools' Performance panel to get LCP, INP and CLS"
+        ))
     );
 }
 

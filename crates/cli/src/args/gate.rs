@@ -208,7 +208,7 @@ impl Terms {
     ) -> Option<String> {
         let told = |term: &Term| match broken(term) {
             Ok(text) => text,
-            Err(why) => Some(format!("{}: cannot tell: {why}", term.metric.named().0)),
+            Err(why) => Some(format!("{}: unknown: {why}", term.metric.named().0)),
         };
         let texts = self.all.iter().map(told).collect::<Option<Vec<String>>>();
         texts.map(|texts| texts.join("; "))

@@ -147,7 +147,7 @@ mod tests {
         );
         assert_eq!(broken("lcp>10%", false, Certainty::Chance), "");
         assert_eq!(broken("lcp>0.3s", true, Certainty::Unknown), "");
-        assert_eq!(broken("inp>1%", false, Certainty::Unknown), "inp: cannot tell: there is none");
+        assert_eq!(broken("inp>1%", false, Certainty::Unknown), "inp: unknown: there is none");
         let none = compare_runs(&run(), &[Run::default()], &CompareRules::default());
         let gate: Gate = "busy>1%".parse().expect("sound");
         let text = gate.broken(&none, true, |_| Err(String::new()));

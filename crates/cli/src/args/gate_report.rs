@@ -107,7 +107,7 @@ mod tests {
             ("blocking>0.1s&tasks>3", None),
             ("gpu.overlap<50", Some("gpu.overlap 40.50, lower limit 50")),
             ("gpu.overlap<40", None),
-            ("blocks>0", Some("blocks: cannot tell: there is none")),
+            ("blocks>0", Some("blocks: unknown: there is none")),
         ] {
             assert_eq!(broken(gate).as_deref(), said, "{gate}");
         }

@@ -28,34 +28,33 @@ pub(super) fn warn_unused(
 /// The options of a merge that leave pids and ids as they are.
 pub(super) const KEEP: &str = "--pid keep --ids keep";
 
-/// What was renamed in which inputs, as one sentence, if anything was; `keep` is how to keep the names.
+/// Returns which ids of which inputs were renumbered, as one sentence, if any were. `keep` names the
+/// flags that prevent it.
 pub(super) fn renamed(identity: &IdentityReport, keep: &str) -> Option<String> {
-    /// Inputs that are named.
-    const NAMED: usize = 3;
-    let changed: Vec<&InputIdentity> = identity
-        .inputs
-        .iter()
-        .filter(|input| !input.pids.is_empty() || !input.ids.is_empty())
-        .collect();
-    let one = |input: &&InputIdentity| {
-        let count = input.pids.len() as u64;
-        let pids = (count > 0).then(|| plural(count, "process id"));
+    let is_changed = |input: &&InputIdentity| !input.pids.is_empty() || !input.ids.is_empty();
+    let changed: Vec<&InputIdentity> = identity.inputs.iter().filter(is_changed).collect();
+    let mut kinds: Vec<&str> = Vec::new();
+    for input in &changed {
+        let pids = (!input.pids.is_empty()).then_some("process ids");
         let ids = input.ids.iter().map(|(name, _)| match &**name {
-            "id" => "ids of events".to_owned(),
-            other => other.to_owned(),
+            "id" => "event ids",
+            other => other,
         });
-        let what: Vec<String> = pids.into_iter().chain(ids).collect();
-        (input.name.clone(), what.join(", "))
-    };
-    let mut all = changed.iter().take(NAMED).map(one);
-    let (first, what) = all.next()?;
-    let mut text = format!("{first} uses {what} of earlier inputs");
-    all.for_each(|(name, what)| text.push_str(&format!("; {name} {what}")));
-    if changed.len() > NAMED {
-        let more = plural((changed.len() - NAMED) as u64, "more input");
-        text.push_str(&format!("; likewise {more}"));
+        for kind in pids.into_iter().chain(ids) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
     }
-    Some(format!("{text}: they got new numbers ({keep} leaves them)"))
+    let inputs = match &changed[..] {
+        [] => return None,
+        [input] => input.name.clone(),
+        inputs => plural(inputs.len() as u64, "input"),
+    };
+    let kinds = kinds.join(", ");
+    Some(format!(
+        "{kinds} of {inputs} renumbered so that they do not clash with earlier inputs ({keep} leaves them)"
+    ))
 }
 
 /// Labels that were given for files which are no inputs, and a pattern for labels that matches none.
@@ -154,8 +153,8 @@ mod tests {
             input("e", 1, &[]),
         ];
         let text = renamed(&IdentityReport { inputs, ..IdentityReport::default() }, KEEP).unwrap();
-        let expected = "b uses 2 process ids, ids of events, stackFrames of earlier inputs; c 1 process id; d ids of events; likewise \
-                        1 more input: they got new numbers (--pid keep --ids keep leaves them)";
+        let expected = "process ids, event ids, stackFrames of 4 inputs renumbered so that they do not clash with earlier inputs \
+                        (--pid keep --ids keep leaves them)";
         assert_eq!(text, expected);
     }
 }

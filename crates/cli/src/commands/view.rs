@@ -54,7 +54,7 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     tell(&(address + &part))?;
     if !args.host.is_loopback() {
         messages.warning(&format!(
-            "whoever can reach {} and learns the address sees the trace, which is sent in the clear",
+            "anyone who can reach {} and knows the URL can read the trace; it is sent unencrypted",
             args.host
         ));
     }

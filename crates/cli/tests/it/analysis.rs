@@ -54,7 +54,11 @@ fn what_is_not_there_is_told() {
     let folder = folder();
     let run = folder.run("top --tid 9 t.json").ends(1);
     assert!(run.stderr.contains("nothing matches --tid 9 (the trace has 1, 2)"), "{}", run.stderr);
-    assert!(run.stderr.contains("nothing matches what was asked for"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("no events match the selected threads, window and name"),
+        "{}",
+        run.stderr
+    );
     folder.run("tree --from 8ms --to 3ms t.json").ends(2).says(&["--to is before --from"]);
     // windows without a length, and beside the trace
     let verbs =
@@ -62,7 +66,10 @@ fn what_is_not_there_is_told() {
     for verb in verbs {
         for window in ["--from 1s", "--from 1s --to 2s"] {
             let run = folder.run(&format!("{verb} {window} t.json")).ends(1);
-            run.says(&["nothing matches what was asked for", "the trace lasts 9.00 ms"]);
+            run.says(&[
+                "no events match the selected threads, window and name",
+                "the trace lasts 9.00 ms",
+            ]);
         }
         for window in ["--to @0", "--from @0 --to @0", "--from @0 --duration 1ns"] {
             let run = folder.run(&format!("{verb} {window} t.json")).ends(2);
@@ -73,7 +80,7 @@ fn what_is_not_there_is_told() {
     folder.run("top --from @1 --to @2 empty.json").ends(1).says(&["the trace holds nothing"]);
     let moment = |verb: &str| folder.run(&format!("{verb} --from 3ms --to 3ms t.json"));
     moment("report").ends(0).says(&["the window has no length"]);
-    moment("top").ends(1).says(&["nothing matches what was asked for"]);
+    moment("top").ends(1).says(&["no events match the selected threads, window and name"]);
     assert!(moment("tree").ends(0).quietly().stdout.contains("└─ b"));
     let run = folder.run("top --duration 0 t.json").ends(2);
     assert!(run.stderr.contains("--duration <TIME>': expected a time above 0"), "{}", run.stderr);
@@ -544,19 +551,19 @@ fn what_devtools_refuses_is_analysed_and_told() {
     let folder = Folder::new()
         .with("web.json", format!("[{web},{bare}]"))
         .with("other.json", format!("[{bare}]"));
-    let run = folder
-        .run("top web.json")
-        .ends(0)
-        .says(&["DevTools does not open this: events have no name", "merge --for devtools"]);
+    let run = folder.run("top web.json").ends(0).says(&[
+        "DevTools cannot open this trace: events have no name",
+        " --for devtools -o OUT.json.gz",
+    ]);
     assert!(
-        run.stdout.contains("times as in DevTools, which does not open this"),
+        run.stdout.contains("times as in DevTools, which cannot open this trace"),
         "{}",
         run.stdout
     );
     let run = folder.run("top other.json").ends(0);
     assert_eq!(run.stderr, "");
     let run = folder.run("top -v other.json").ends(0);
-    assert!(run.stderr.contains("DevTools does not open this"), "{}", run.stderr);
+    assert!(run.stderr.contains("DevTools cannot open this trace"), "{}", run.stderr);
     folder.run("top --times devtools other.json").ends(0).quietly();
 }
 
@@ -671,7 +678,7 @@ fn folders_lists_and_names_of_the_same_traces_have_one_answer() {
     let rest = ["deep/log.jsonl", "deep/notes.txt", "deep/z.zip"];
     let list = files.iter().chain(&rest).map(|file| format!("in/{file}\n")).collect::<String>();
     let folder = folder.with("list", list);
-    let said = "left out 4 files that are no traces, the first: in/compile_commands.json is not";
+    let said = "left out 4 files that are not traces; the first: in/compile_commands.json is not";
     for verb in ["top --csv", "merge", "filter --name a", "check"] {
         let named = folder.run(&format!("{verb} in/1.json in/deep/er/2.json"));
         for inputs in ["in", "--files-from list"] {

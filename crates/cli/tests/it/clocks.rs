@@ -96,7 +96,7 @@ fn how_well_markers_fit_is_said() {
         .with("none.json", event("other", "5", ""));
     let run = folder.run("merge a.json b.json none.json --align marker:step -v").ends(0);
     let parts = [
-        "none.json has no event named step: its times stay as they are",
+        "none.json has no event named step: it is not aligned by this rule",
         "clock of b.json -1.055ms (marker:step), 1,000 events, the worst is off by 500µs, certain to ±499.5µs",
         "--scale b.json=0.999001000",
     ];

@@ -124,7 +124,7 @@ fn limits_end_with_five() {
     folder
         .run("diff a.json b.json --fail-on lcp>10%")
         .ends(5)
-        .says(&["FAILED lcp: cannot tell: ", "a.json)"]);
+        .says(&["FAILED lcp: unknown: ", "a.json)"]);
     for (terms, said) in [
         ("self>5", "expected a time with its unit, such as 5ms"),
         ("lcp>x", "expected METRIC[:PATTERN]>VALUE"),

@@ -228,8 +228,11 @@ fn equal_warnings_are_folded() {
     for words in ["top", "report", "merge -o m.json -f", "diff --base NAMES --new"] {
         let words = format!("{} {names}", words.replace("NAMES", &names));
         let run = folder.run(&words);
-        let said: Vec<&str> =
-            run.stderr.lines().filter(|line| line.contains("does not say which")).collect();
+        let said: Vec<&str> = run
+            .stderr
+            .lines()
+            .filter(|line| line.contains("names no process and thread"))
+            .collect();
         assert_eq!(said.len(), 1, "{words}: {}", run.stderr);
         let count = if words.starts_with("diff") { 36 } else { 18 };
         assert!(said[0].ends_with(&format!("; {count} equal warnings")), "{}", said[0]);

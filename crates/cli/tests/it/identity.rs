@@ -30,7 +30,7 @@ fn what_two_inputs_have_is_renamed_and_said() {
     let folder = folder();
     let run = folder.run("merge a.json b.json --report r.json").ends(0);
     let run = run.says(&[
-        "b.json uses 1 process id, ids of events of earlier inputs: they got new numbers",
+        "process ids, event ids of b.json renumbered so that they do not clash with earlier inputs",
         "--pid keep",
     ]);
     assert_eq!(pids(&run.stdout), [7, 10_000_007, 7, 10_000_007]);
@@ -68,7 +68,7 @@ fn verbs_of_several_inputs_read_what_merge_makes_of_them() {
     for verb in ["convert", "filter --ph b", "slice --from 0", "redact", "convert --format ndjson"]
     {
         let run = folder.run(&format!("{verb} a.json b.json -f --report r.json")).ends(0);
-        for part in ["b.json uses 1 process id", "(tracemill merge --pid keep"] {
+        for part in ["process ids, event ids of b.json renumbered", "(tracemill merge --pid keep"] {
             assert!(run.stderr.contains(part), "{verb}: {}", run.stderr);
         }
         let one = folder.pipe(&format!("{verb} -"), merged.clone()).ends(0);
@@ -168,7 +168,7 @@ fn rules_overrule() {
     let kept = folder
         .run("merge a.json b.json --ids keep")
         .ends(0)
-        .says(&["b.json uses 1 process id of earlier inputs"]);
+        .says(&["process ids of b.json renumbered"]);
     assert_eq!(events(&kept.stdout)[3]["id"], "0x1");
     let offset = folder.run("merge a.json b.json --pid offset").ends(0);
     assert_eq!(pids(&offset.stdout), [7, 17, 7, 17]);
@@ -283,7 +283,7 @@ fn a_thousand_inputs_of_one_pid() {
     let run = folder
         .run("merge --files-from list")
         .ends(0)
-        .says(&["0001.json", "likewise 996 more inputs"]);
+        .says(&["process ids of 999 inputs renumbered so that they do not clash"]);
     let mut all: Vec<u64> = pids(&run.stdout).iter().map(|pid| pid.as_u64().unwrap()).collect();
     all.sort_unstable();
     all.dedup();

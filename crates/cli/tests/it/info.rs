@@ -180,7 +180,7 @@ fn a_profile_behind_another_document_of_a_stream_is_told() {
         let whole = folder.run("info --json a.json").ends(0);
         assert_eq!(json(&whole.stdout)["events"], json!(7), "{before}");
         let piped = folder.pipe("info -", folder.read("a.json")).ends(0);
-        let said = "1 CPU profile after something else, the first at byte";
+        let said = "1 CPU profile after other content, the first at byte";
         assert!(piped.stderr.contains(said), "{before}: {}", piped.stderr);
     }
 }

@@ -200,7 +200,7 @@ fn info_says_the_same_as_text_and_json() {
     for line in [
         "input      a.json: 3 events, 214 B",
         "time       lasts 21.00 µs; not sorted (tracemill merge sorts)",
-        "busiest    14 % thread 2 (pid 1) (of 1 thread; % of the trace)",
+        "busiest    thread 2 (pid 1) 3.00 µs of 21.00 µs (of 1 thread)",
         "names      by time: 100 % e; by size: 100 % e",
         "profiles   no CPU profile",
         "opens in   Perfetto yes · DevTools no: it has events without cat (3) (fix: tracemill merge a.json --for devtools -o OUT.json.gz)",

@@ -36,11 +36,11 @@ fn a_window_with_nothing_in_it_is_told() {
     for (flags, said) in [
         (
             "--from @5 --to @6",
-            "the window ends 4.00 µs before the trace begins, which lasts 11.00 µs (in µs: window @5..@6, trace @10..@21)",
+            "the window ends 4.00 µs before the trace begins; the trace lasts 11.00 µs (in µs: window @5..@6, trace @10..@21)",
         ),
         (
             "--from 40s",
-            "the window begins 40.00 s after the end of the trace, which lasts 11.00 µs (in µs: window @40000010.., trace @10..@21)",
+            "the window begins 40.00 s after the end of the trace; the trace lasts 11.00 µs (in µs: window @40000010.., trace @10..@21)",
         ),
         (
             "--from 5us --to 6us",

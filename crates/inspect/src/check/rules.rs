@@ -110,11 +110,11 @@ rules! {
     // shape
     SeveralDocuments "several-documents" (N E E) "several documents in one input";
     Ndjson "ndjson" (N E E) "one event per line, without brackets around them";
-    NoEvents "no-events" (E A A) "no events: there is nothing to show";
-    DuplicateKey "duplicate-key" (N A A) "a key beside the events that appears twice: readers take the last one";
+    NoEvents "no-events" (E A A) "no events, so viewers show nothing";
+    DuplicateKey "duplicate-key" (N A A) "a key outside the events that appears twice: readers use the last one";
     ReportedLoss "reported-loss" (W N N) "a key outside the events that says that data was lost while the trace was recorded";
     Packing "packing" (O E O) "packed or encoded in a way that DevTools cannot open";
-    TooLarge "too-large" (O E O) "512 MiB or more of text: DevTools gives up";
+    TooLarge "too-large" (O E O) "512 MiB or more of text: DevTools cannot open it";
     Opening "opening" (O O E) "the file does not begin with {\" or [{\", by which Perfetto recognises a trace";
     EmptyEvent "empty-event" (N E O) "an empty event ({}), which some producers write at the end";
     // fields
@@ -140,15 +140,15 @@ rules! {
     LowerInstant "lower-instant" (N W O) "an instant of phase i, which DevTools does not show";
     IgnoredPhase "ignored-phase" (O O W) "a phase (ph) that Perfetto does not read";
     // order
-    Unsorted "unsorted" (S N N) "an event that stands after a later one";
-    UnsortedThread "unsorted-thread" (S N N) "an event that stands after a later one of its thread";
+    Unsorted "unsorted" (S N N) "events are not sorted by time (harmless: viewers sort)";
+    UnsortedThread "unsorted-thread" (S N N) "events of a thread are not sorted by time (harmless: viewers sort)";
     LateMetadata "late-metadata" (N N N) "a metadata event (M) after other events";
     LateUntimed "late-untimed" (N N N) "an event without a time after others that have one";
     // pairs
     BeginWithoutEnd "begin-without-end" (W N N) "a B event without its E";
     EndWithoutBegin "end-without-begin" (W N N) "an E event without its B";
-    Crossing "crossing" (W E W) "an E event with another name than the innermost open B event";
-    Overlap "overlap" (W E E) "an X event or pair of B and E that begins inside another of its thread and ends after it";
+    Crossing "crossing" (W E W) "an E event whose name differs from that of the innermost open B event";
+    Overlap "overlap" (W E E) "an X event or a pair of B and E that begins inside another on its thread and ends after it";
     BeThreads "be-threads" (O W O) "B and E events on several threads: DevTools pairs them across the whole file";
     MissingAsyncId "missing-id" (W W W) "an async or flow event without an id";
     AsyncWithoutEnd "async-without-end" (W N N) "an async begin (b, S) without its end";
@@ -164,18 +164,18 @@ rules! {
     MissingFrame "missing-frame" (W N W) "a stack frame (sf, esf) that is missing in stackFrames";
     Annotation "annotation" (O W O) "an annotation (metadata.modifications) that names no event of this trace";
     // viewers
-    Enhanced "enhanced" (O E O) "the word enhancedTraceVersion, at which DevTools reads the file in another way";
+    Enhanced "enhanced" (O E O) "the word enhancedTraceVersion, which makes DevTools read the file in a different way";
     NothingDrawn "nothing-drawn" (O E O) "no event of phase B, E, X or I with a time other than 0: DevTools draws nothing";
     ProfilesAlone "profiles-alone" (O E O) "nothing but CPU profiles: DevTools draws nothing without an event of phase B, E, X or I";
-    TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: DevTools takes start and main frame from the last one";
-    EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools refuses the file";
-    BareArgs "bare-args" (O E O) "an event without the args that DevTools needs in events of this name (args.data and the like): it refuses the file";
+    TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: DevTools uses the start and main frame of the last one";
+    EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools cannot open the file";
+    BareArgs "bare-args" (O E O) "an event without args that DevTools requires for its name (such as args.data): DevTools cannot open the file";
     HiddenProcess "hidden-process" (O N O) "an event of a process without a page: DevTools hides it in a browser's trace";
-    AllHidden "all-hidden" (O E O) "no process with a page in a browser's trace: DevTools hides all of them, and draws nothing";
-    EscapedPair "escaped-pair" (O O E) "a string with \\\" and half of a surrogate pair (\\ud83d): Perfetto refuses the file, or reads it for ever";
+    AllHidden "all-hidden" (O E O) "no process with a page in a browser's trace: DevTools hides all processes and draws nothing";
+    EscapedPair "escaped-pair" (O O E) "a string with \\\" and half of a surrogate pair (\\ud83d): Perfetto cannot open the file, or never finishes reading it";
     // CPU profiles
     ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps";
-    ProfileId2 "profile-id2" (O E O) "a CPU profile event with id2 and no id: DevTools reads only id, and takes all such profiles of a process for one";
+    ProfileId2 "profile-id2" (O E O) "a CPU profile event with id2 and no id: DevTools reads only id, so it merges all such profiles of a process";
     ProfileParents "profile-parents" (O E O) "a CPU profile whose first node lists its children while others name their parent: DevTools drops those others";
     ProfilesPerThread "profiles-per-thread" (O W O) "another CPU profile of the same thread: DevTools shows only one";
     ChunkOrder "chunk-order" (O E E) "a CPU profile whose chunks are not in time order";
@@ -184,7 +184,7 @@ rules! {
     UnsignedDeltas "unsigned-deltas" (W W W) "a CPU profile with a time step of 36 to 71 minutes, which looks like a negative number written unsigned (4294967246 for -50)";
     DeltasInside "deltas-inside" (O E O) "a ProfileChunk whose timeDeltas are in args.data.cpuProfile: DevTools reads args.data.timeDeltas, and draws no calls";
     RepeatedNode "repeated-node" (N N E) "a CPU profile in which a node id appears twice";
-    UnorderedProfile "unordered-profile" (W E W) "a CPU profile that uses nodes before it defines them, in any order of its chunks";
+    UnorderedProfile "unordered-profile" (W E W) "a CPU profile that uses nodes before it defines them, whatever the order of its chunks";
 }
 
 /// Names and sentences of all findings but those in CPU profiles, whose names begin with `profile-`.

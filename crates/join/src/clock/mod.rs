@@ -349,7 +349,7 @@ mod tests {
         // one that lasts for years reaches from the first to the last
         assert_eq!(said(&[(0, 1, "a"), (9 * YEAR, 9 * YEAR + 1, "b"), (0, 9 * YEAR, "c")]), None);
         let text = said(&[(9 * YEAR, 9 * YEAR + 1, "b"), (0, 1, "a")]).unwrap().to_string();
-        assert!(text.contains("b lie years after those in a"), "{text}");
+        assert!(text.contains("b are years after those in a"), "{text}");
         let text = said(&[(0, 1, "a"), (SINCE_1970, SINCE_1970, "b")]).unwrap().to_string();
         assert!(text.contains("b count from 1970, those in a do not"), "{text}");
     }

@@ -32,19 +32,19 @@ impl Unused {
     pub fn text(self) -> &'static str {
         match self {
             Unused::Several => {
-                "there are several inputs, and what begins in one may end in another"
+                "there are several inputs, and an event that begins in one may end in another"
             }
-            Unused::Strict => "a strict run looks at every byte",
-            Unused::Copied => "the trace was written to since, or is a copy",
-            Unused::Damaged => "the trace is damaged, or not JSON to the letter",
+            Unused::Strict => "a strict run checks every byte",
+            Unused::Copied => "the trace was modified after its index was built, or is a copy",
+            Unused::Damaged => "the trace is damaged, or not strictly valid JSON",
             Unused::Tied => {
-                "events depend on others anywhere in the trace (DevTools annotations, ends of other names, long flows, several documents)"
+                "some events depend on others anywhere in the trace (DevTools annotations, E events of another name, long flows, several documents)"
             }
-            Unused::Most => "most of the trace is wanted",
-            Unused::Packed => {
-                "it can only be read as a whole: it is a pipe, or packed in one piece"
+            Unused::Most => "the run needs most of the trace anyway",
+            Unused::Packed => "the input is not seekable: it is a pipe, or compressed as one block",
+            Unused::NoRoom => {
+                "the index lacks the requested data, or the memory budget is too small for it"
             }
-            Unused::NoRoom => "the index, or the memory, has no room for what is wanted",
         }
     }
 }

@@ -42,10 +42,10 @@ impl AnnotationDrop {
             AnnotationDrop::Malformed => "with keys that DevTools cannot read",
             AnnotationDrop::Frame => "of frames, which only DevTools can count",
             AnnotationDrop::Damaged => "of events after damage in their input",
-            AnnotationDrop::Gone => "of what is not in the output",
-            AnnotationDrop::Parts => "of entries that may miss some of their events",
+            AnnotationDrop::Gone => "of items that are not in the output",
+            AnnotationDrop::Parts => "of entries whose events may be incomplete",
             AnnotationDrop::Call => "of calls in CPU profiles that DevTools might no longer find",
-            AnnotationDrop::Unfollowed => "that name events by numbers which no longer hold",
+            AnnotationDrop::Unfollowed => "that refer to events by numbers that changed",
             AnnotationDrop::Breadcrumb => {
                 "that are breadcrumbs of other inputs, outside of the output, or more than 100 deep"
             }

@@ -9,26 +9,27 @@ use tracemill_trace::read::InputWarning;
 use tracemill_trace::run::remedy::Remedy;
 use tracemill_trace::run::words::plural;
 
-/// The longest text that DevTools opens, in bytes: it makes one string of a file, and V8 has none of more than 2^29 − 24 characters.
+/// The longest text that DevTools opens, in bytes: it reads a file into one string, and V8
+/// limits strings to 2^29 − 24 characters.
 pub const DEVTOOLS_TEXT_MAX: u64 = (1 << 29) - 24;
-/// Bytes that a part is to have of a trace that is too large.
+/// Target size in bytes of each part of a trace that is too large.
 const FITS: u64 = 400 << 20;
 
 /// Nanoseconds: a window, or a trace from its first time to its end.
 pub type TimeSpan = (i64, i64);
 
-/// What the user of a run should know. Its text is a sentence without its full stop, and names no flags: what can be done
-/// is [`Warning::remedy`].
+/// A fact that the user of a run should know. Its text is a sentence without a full stop and names no
+/// flags; [`Warning::remedy`] says what can be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
     /// Something about an input.
     Input(InputWarning),
-    /// Keys that the array form has no place for, as written.
+    /// Keys outside the events that an output in array form cannot hold, as written.
     KeysLost(Vec<String>),
-    /// Keys behind events, for which a line before these comes too early, as written.
+    /// Keys after the events, which an output of lines would need before them, as written.
     KeysTooLate(Vec<String>),
-    /// Stack frames of a document that could not be united with those before.
+    /// Stack frames of a document that could not be merged with earlier ones.
     FramesKeptApart {
         /// The number of the document, from 1.
         document: usize,
@@ -48,22 +49,22 @@ pub enum Warning {
         /// Nanoseconds from the first to the last time of the trace, if they are known.
         lasts: Option<u64>,
     },
-    /// DevTools will hide the CPU profiles beside a browser's trace.
+    /// DevTools hides the CPU profiles that are merged with a browser's trace.
     HiddenProfiles,
-    /// Parts that are larger than asked for.
+    /// Output files larger than the requested size.
     PartsTooLarge {
         /// How many.
         larger: usize,
         /// How many there are.
         of: usize,
-        /// Bytes asked for.
+        /// The requested size in bytes.
         most: u64,
         /// The viewer that they are for.
         viewer: Option<CheckFor>,
     },
     /// A warning about one part.
     InPart(PathBuf, Box<Warning>),
-    /// What always stays is larger than the size to fit.
+    /// Data that is never left out is larger than the size limit.
     DoesNotFit {
         /// Its bytes.
         bytes: u64,
@@ -74,7 +75,7 @@ pub enum Warning {
     },
     /// No event has a time.
     NoTimes,
-    /// A window before or behind the whole trace.
+    /// A window before or after the whole trace.
     WindowOutside {
         /// The window; [`i64::MIN`] and [`i64::MAX`] where there is no limit.
         window: TimeSpan,
@@ -116,7 +117,7 @@ pub enum Warning {
     },
     /// Only one input has events of this name.
     OneMarker(String),
-    /// No input has what clocks were to be aligned by.
+    /// No input has events to align clocks by.
     NothingToAlignBy(String),
     /// Times so far apart that the inputs share no clock.
     FarApart {
@@ -129,9 +130,9 @@ pub enum Warning {
     },
     /// Inputs whose times are of different clocks: an input, and the name of its clock.
     ClocksDiffer([(String, String); 2]),
-    /// Times that were not moved to their last digit.
+    /// Moved times that lost digits, or times too large to move.
     TimesInexact,
-    /// An index that is none, or not that of the trace as it is now: the trace was read.
+    /// An index that is invalid or out of date: the trace was read instead.
     IndexUnused {
         /// The index.
         index: String,
@@ -140,19 +141,19 @@ pub enum Warning {
         /// The trace.
         trace: String,
     },
-    /// An index that was made, and could not be kept.
+    /// An index that was built and could not be saved.
     IndexNotKept {
         /// The trace.
         trace: String,
         /// Why.
         why: String,
     },
-    /// A packed trace whose index cannot say where to read in it.
+    /// A compressed trace that is not seekable, so its index cannot locate times in it.
     OnlyAsAWhole {
         /// The trace.
         trace: String,
     },
-    /// Something that the caller has found out, for its report.
+    /// A message of the caller, for its report.
     Said(String),
 }
 
@@ -217,7 +218,7 @@ impl fmt::Display for Warning {
             }
             Warning::IndexNotKept { trace, why } => write!(
                 f,
-                "the index of {trace} is not kept, and will be made again the next time: {why}"
+                "cannot save the index of {trace}, so the next run builds it again: {why}"
             ),
             Warning::OnlyAsAWhole { trace } => {
                 write!(f, "{trace} is not seekable, so its index cannot locate times in it")
@@ -233,23 +234,23 @@ impl Warning {
         match self {
             Warning::KeysLost(names) => {
                 let names = names.join(", ");
-                write!(f, "an array has no place for keys beside the events; left out: {names}")
+                write!(f, "an array cannot hold keys outside the events; left out: {names}")
             }
             Warning::KeysTooLate(names) => {
                 let names = names.join(", ");
                 write!(
                     f,
-                    "keys that stand after events come too late for the first line; left out: {names}"
+                    "keys after the events come too late for the first line; left out: {names}"
                 )
             }
             Warning::FramesKeptApart { document, id } => write!(
                 f,
-                "document {document} defines stack frame {id} in another way than an earlier document: its frames are kept \
-                 apart, and `sf` in its events now means the earlier frame"
+                "document {document} redefines stack frame {id} of an earlier document: its frames are not merged, and \
+                 `sf` in its events now refers to the earlier frame"
             ),
             Warning::BreaksEscaped(count) => write!(
                 f,
-                "{} inside strings: written as escapes, so that each event is one line",
+                "{} inside strings written as escapes, so that each event is one line",
                 plural(*count, "raw line break")
             ),
             _ => Ok(()),
@@ -271,7 +272,7 @@ impl Warning {
                 write!(f, "the output has {has} MiB of text, but DevTools opens less than 512 MiB")
             }
             _ => f.write_str(
-                "DevTools will hide the CPU profiles among the inputs: in a browser's trace it shows only processes with a page",
+                "DevTools hides the CPU profiles among the inputs: in a browser's trace it shows only processes with a page",
             ),
         }
     }
@@ -280,7 +281,7 @@ impl Warning {
         match self {
             Warning::UnorderedStream(stream) => write!(
                 f,
-                "CPU profile of {stream}: some chunks use nodes that no earlier chunk defines, in any order; they stay in time order"
+                "CPU profile of {stream}: no order of its chunks defines every node before it is used; the chunks stay in time order"
             ),
             Warning::EmptyProfile([pid, tid, id]) => {
                 write!(
@@ -290,8 +291,8 @@ impl Warning {
             }
             Warning::ProfilesKeptWhole(count) => write!(
                 f,
-                "{} kept whole, beyond the windows: a CpuProfile event cannot be cut, nor can a profile without a Profile \
-                 event that says when it begins",
+                "{} not cut to the windows: a CpuProfile event cannot be cut, nor can a profile without the Profile \
+                 event that gives its start",
                 plural(*count, "CPU profile")
             ),
             _ => Ok(()),
@@ -303,24 +304,26 @@ impl Warning {
             Warning::PartsTooLarge { larger, of, most, viewer } => {
                 let are = if *larger == 1 { "is" } else { "are" };
                 let also = match viewer {
-                    Some(_) => "; what the viewer needs is added to each part, so ask for less",
+                    Some(_) => {
+                        "; each part also gets the events that the viewer needs, so choose a smaller size"
+                    }
                     None => "",
                 };
                 write!(
                     f,
-                    "{larger} of {} {are} larger than {most} bytes: an event, a CPU profile, or metadata and the keys beside \
+                    "{larger} of {} {are} larger than {most} bytes: an event, a CPU profile, or the metadata and the keys outside \
                      the events take more{also}",
                     plural(*of as u64, "part")
                 )
             }
             Warning::DoesNotFit { bytes, most, viewer } => {
                 let stays = match viewer {
-                    Some(_) => "metadata events, keys and what the viewer needs",
+                    Some(_) => "metadata events, keys and the events that the viewer needs",
                     None => "metadata events and keys",
                 };
                 write!(
                     f,
-                    "the output does not fit: {stays} always stay, and take {bytes} bytes, more than {most}"
+                    "the output does not fit: {stays} are never left out and take {bytes} bytes, more than {most}"
                 )
             }
             _ => Ok(()),
@@ -336,14 +339,14 @@ impl Warning {
                         write!(f, "the window ends {before} before the trace begins")?;
                     }
                     false => {
-                        let behind = length((trace.1, window.0));
-                        write!(f, "the window begins {behind} after the end of the trace")?;
+                        let after = length((trace.1, window.0));
+                        write!(f, "the window begins {after} after the end of the trace")?;
                     }
                 }
                 let (lasts, window) = (length(*trace), micros(*window));
                 write!(
                     f,
-                    ", which lasts {lasts} (in µs: window {window}, trace {})",
+                    "; the trace lasts {lasts} (in µs: window {window}, trace {})",
                     micros(*trace)
                 )
             }
@@ -363,18 +366,18 @@ impl Warning {
     fn of_clocks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::SeveralBaseTimes(input) => {
-                write!(f, "{input} states several base times: the first one was taken")
+                write!(f, "{input} states several base times: the first one is used")
             }
             Warning::TakenAsSince1970(input) => write!(
                 f,
-                "{input} states no base time: its times look like microseconds since 1970 and were taken as such"
+                "{input} states no base time: its times look like microseconds since 1970 and are read as such"
             ),
             Warning::NotAligned { input, why } => {
-                write!(f, "{input} {why}: its times stay as they are, unless other rules move them")
+                write!(f, "{input} {why}: it is not aligned by this rule, though other rules may move its times")
             }
             Warning::MarkersDiffer { marker, reference, input, matches } => write!(
                 f,
-                "{} has {} named {marker}, {} has {}: {matches} of them were matched, where their distances agree best",
+                "{} has {} named {marker}, {} has {}: {matches} of them are matched, those whose distances agree best",
                 reference.0,
                 plural(reference.1, "event"),
                 input.0,
@@ -389,18 +392,18 @@ impl Warning {
             Warning::NothingToAlignBy(what) => f.write_str(what),
             Warning::FarApart { later, earlier, since_1970: true } => write!(
                 f,
-                "times in {later} count from 1970, those in {earlier} do not: the inputs share no clock, so their events lie far apart"
+                "times in {later} count from 1970, those in {earlier} do not: the inputs share no clock, so their events are far apart"
             ),
             Warning::FarApart { later, earlier, since_1970: false } => write!(
                 f,
-                "times in {later} lie years after those in {earlier}: the inputs share no clock"
+                "times in {later} are years after those in {earlier}: the inputs share no clock"
             ),
             Warning::ClocksDiffer([(first, clock), (other, another)]) => write!(
                 f,
-                "times in {first} come from the clock {clock}, those in {other} from {another}: nothing says how far apart these are"
+                "times in {first} come from the clock {clock}, those in {other} from {another}: the offset between these clocks is unknown"
             ),
             _ => f.write_str(
-                "digits below 10⁻¹⁸ s were cut off the times that were moved, and times beyond 10¹¹ years stayed",
+                "some times were not moved exactly: digits below 10⁻¹⁸ s were cut off, or times beyond 10¹¹ years were left as they are",
             ),
         }
     }
@@ -436,9 +439,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_large_is_said_with_a_window_that_fits() {
-        let is_told = |bytes| Warning::too_large(bytes, Some((0, 5))).is_some();
-        assert_eq!([0, 1].map(|more| is_told(DEVTOOLS_TEXT_MAX + more)), [false, true]);
+    fn too_large_names_a_window_that_fits() {
+        let warns = |bytes| Warning::too_large(bytes, Some((0, 5))).is_some();
+        assert_eq!([0, 1].map(|more| warns(DEVTOOLS_TEXT_MAX + more)), [false, true]);
         let large = Warning::too_large(1 << 30, Some((1_000_000_000, 7_000_000_000))).unwrap();
         let text = large.to_string();
         assert_eq!(text, "the output has 1024 MiB of text, but DevTools opens less than 512 MiB");

@@ -40,12 +40,12 @@ impl fmt::Display for InputWarning {
         match self {
             InputWarning::LeftOut { files: 1, first } => write!(f, "left out: {first}"),
             InputWarning::LeftOut { files, first } => {
-                write!(f, "left out {files} files that are no traces, the first: {first}")
+                write!(f, "left out {files} files that are not traces; the first: {first}")
             }
             InputWarning::ProfilesBehind { input, profiles, offset } => write!(
                 f,
-                "{input}: {} after something else, the first at byte {offset}, left out: only the start of a stream can be \
-                 a CPU profile; give it as a file to have all",
+                "{input}: {} after other content, the first at byte {offset}, left out: a stream can have a CPU profile only at \
+                 its start; give the input as a file to read all",
                 plural(*profiles as u64, "CPU profile")
             ),
             InputWarning::Profile { input, number: Some(number), said } => {
@@ -105,12 +105,12 @@ impl fmt::Display for ProfilePlace {
         match self {
             ProfilePlace::Assigned { pid, tid } => write!(
                 f,
-                "the file name does not say which process and thread this CPU profile is of; it got pid {pid}, tid {tid}"
+                "the file name of this CPU profile names no process and thread; it gets pid {pid}, tid {tid}"
             ),
             ProfilePlace::Moved { pid, tid } => write!(
                 f,
-                "another CPU profile of the same thread; it got a thread of its own, pid {pid}, tid {tid}, because \
-                 DevTools draws only one per thread"
+                "another CPU profile of the same thread; it is moved to pid {pid}, tid {tid}, because DevTools draws only \
+                 one per thread"
             ),
         }
     }

@@ -1,7 +1,8 @@
 //! The one error type: what failed, where, and what to do about it.
 //!
 //! Texts are lower case without a full stop and name the file; the caller adds the program's name. [`Error::class`]
-//! is what exit codes are made from. No text names a flag: what can be done is a [`Remedy`], for which each program has words of its own.
+//! determines the exit code. No text names a flag: [`Remedy`] names what can be done, and each program
+//! has its own words for it.
 //!
 //! ```
 //! use tracemill_trace::run::error::ErrorClass;
@@ -24,11 +25,11 @@ use crate::run::remedy::Remedy;
 use std::path::Path;
 use std::{fmt, io};
 
-/// Why a run could not finish. One word, so that results stay small.
+/// Why a run could not finish. Boxed, so that results stay small.
 #[derive(Debug)]
 pub struct Error(Box<ErrorKind>);
 
-/// The facts behind an [`Error`].
+/// The facts of an [`Error`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -36,37 +37,37 @@ pub enum ErrorKind {
     Read {
         /// The input.
         input: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// An input is not a trace.
     NotATrace {
         /// The input.
         input: String,
-        /// Offset of the byte that shows it.
+        /// Offset of the byte that proves it.
         offset: u64,
         /// What it is instead, and what to do.
         found: String,
-        /// The bytes there, if they tell more.
+        /// The bytes there, if they help.
         around: Option<Around>,
     },
-    /// There is no CPU profile to extract, or not the one that was asked for.
+    /// No CPU profile to extract, or none that matches the request.
     Profiles {
         /// What was found instead.
         found: String,
         /// What can be done, if anything can.
         remedy: Option<Remedy>,
     },
-    /// Options that exclude each other, or name what is not there.
+    /// Options that exclude each other, or that name something that does not exist.
     Usage {
         /// Which, and why.
         problem: String,
         /// What can be done, if anything can.
         remedy: Option<Remedy>,
     },
-    /// A trace cannot be split as asked: two parts of one name, too many parts.
+    /// A trace cannot be split as requested: two parts with the same name, too many parts.
     Parts {
-        /// What is in the way, and what to do.
+        /// The obstacle, and what to do.
         found: String,
     },
     /// A strict run met a defect.
@@ -91,7 +92,7 @@ pub enum ErrorKind {
     Scratch {
         /// The folder of temporary files.
         folder: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The output is one of the inputs.
@@ -115,7 +116,7 @@ pub enum ErrorKind {
     Write {
         /// What was being written.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The reader of the output has gone.
@@ -129,35 +130,35 @@ pub enum ErrorKind {
         /// Bytes needed at the least.
         least: u64,
     },
-    /// What must stay in memory is more than the budget.
+    /// Data that must stay in memory exceeds the budget.
     Exceeded {
-        /// What it is, and what to do beside giving more memory.
+        /// What it is, and what to do other than giving more memory.
         what: String,
         /// Bytes of the budget.
         given: u64,
     },
-    /// What is wanted of a packed input lies in a part of it that can only be unpacked as a whole, and is too large for that.
+    /// A single compressed block of an input is too large to seek inside it.
     OnePiece {
         /// The input.
         input: String,
-        /// Bytes of text that are unpacked at a time.
+        /// Largest number of bytes of text that are decompressed at a time.
         most: u64,
     },
     /// More input than offsets can address.
     TooLarge {
         /// Bytes of input.
         bytes: u64,
-        /// The most there may be.
+        /// The limit in bytes.
         most: u64,
     },
-    /// A window of time in which nothing can lie.
+    /// A time window that cannot contain any event.
     Window {
         /// What was found instead.
         found: String,
     },
 }
 
-/// What an error means to whoever called.
+/// What an error means to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// Called wrongly.
@@ -166,7 +167,7 @@ pub enum ErrorClass {
     Input,
     /// The system failed, or the budget is impossible.
     System,
-    /// The reader of the output has gone: nothing to say.
+    /// The reader of the output has gone: no message is needed.
     BrokenPipe,
     /// The caller ended the run.
     Cancelled,
@@ -183,7 +184,7 @@ impl Error {
         matches!(self.kind(), ErrorKind::NotATrace { .. })
     }
 
-    /// What it means to the caller.
+    /// Returns what it means to the caller.
     pub fn class(&self) -> ErrorClass {
         match *self.0 {
             ErrorKind::Read { .. } | ErrorKind::NotATrace { .. } | ErrorKind::Defect { .. } => {
@@ -207,7 +208,7 @@ impl Error {
         }
     }
 
-    /// The bytes around the place that it names, for who can show them; its text leaves them out.
+    /// Returns the bytes around the place that it names. Its text leaves them out.
     pub fn around(&self) -> Option<&Around> {
         match &*self.0 {
             ErrorKind::NotATrace { around, .. } | ErrorKind::Defect { around, .. } => {
@@ -217,7 +218,7 @@ impl Error {
         }
     }
 
-    /// What can be done about it, beyond what its text says. The text names no flags.
+    /// Returns what can be done about it, beyond what its text says. The text names no flags.
     pub fn remedy(&self) -> Option<Remedy> {
         match *self.0 {
             ErrorKind::Profiles { remedy, .. } | ErrorKind::Usage { remedy, .. } => remedy,
@@ -231,13 +232,13 @@ impl Error {
         }
     }
 
-    /// Wrong options.
+    /// Returns an error about wrong options.
     #[cold]
     pub fn usage(problem: impl Into<String>, remedy: Option<Remedy>) -> Self {
         ErrorKind::Usage { problem: problem.into(), remedy }.into()
     }
 
-    /// A failed write to `path`; a closed pipe is told apart.
+    /// Returns a failed write to `path`; a closed pipe is [`ErrorKind::BrokenPipe`].
     #[cold]
     pub fn write(path: impl fmt::Display, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::BrokenPipe {
@@ -246,13 +247,13 @@ impl Error {
         ErrorKind::Write { path: path.to_string(), source }.into()
     }
 
-    /// A failure of temporary files in `folder`.
+    /// Returns a failure of temporary files in `folder`.
     #[cold]
     pub fn scratch(folder: &Path, source: io::Error) -> Self {
         ErrorKind::Scratch { folder: folder.display().to_string(), source }.into()
     }
 
-    /// A failed read of `input`.
+    /// Returns a failed read of `input`.
     #[cold]
     pub fn read(input: impl fmt::Display, source: io::Error) -> Self {
         ErrorKind::Read { input: input.to_string(), source }.into()
@@ -270,7 +271,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             ErrorKind::Read { input, source } => write!(f, "cannot read {input}: {source}"),
-            // such as a folder: what is wrong stands at no place
+            // such as a folder: no byte is at fault
             ErrorKind::NotATrace { input, offset: 0, found, around: None } => {
                 write!(f, "{input} is not a trace: {found}")
             }
@@ -285,7 +286,10 @@ impl fmt::Display for Error {
                 write!(f, "{input}: defect at byte {offset}: {problem}")
             }
             ErrorKind::Changed { input, how } => {
-                write!(f, "{input} {how} while it was read; let its writer finish, then run again")
+                write!(
+                    f,
+                    "{input} {how} while it was read; wait until it is complete, then run again"
+                )
             }
             ErrorKind::Scratch { folder, source } => {
                 write!(f, "cannot keep temporary files in {folder}: {source}")
@@ -295,18 +299,18 @@ impl fmt::Display for Error {
             }
             ErrorKind::OutputInFolder { path, folder } => write!(
                 f,
-                "the output {path} lies in the input folder {folder} and would be read with the others; \
+                "the output {path} is in the input folder {folder} and would be read as an input; \
                  write it to another folder, or name the inputs one by one"
             ),
             ErrorKind::OutputExists { path } => {
                 write!(f, "the output {path} exists already")
             }
-            // whatever is written is made: only its folder can be missing
+            // files are created when they are written: only the folder can be missing
             ErrorKind::Write { path, source } if source.kind() == io::ErrorKind::NotFound => {
                 write!(f, "cannot write {path}: its folder does not exist")
             }
             ErrorKind::Write { path, source } => write!(f, "cannot write {path}: {source}"),
-            ErrorKind::BrokenPipe => f.write_str("the program that reads the output has ended"),
+            ErrorKind::BrokenPipe => f.write_str("the program that reads the output has closed it"),
             ErrorKind::Cancelled => f.write_str("the run was stopped"),
             ErrorKind::Budget { given, least } => write!(
                 f,
@@ -317,12 +321,12 @@ impl fmt::Display for Error {
             }
             ErrorKind::OnePiece { input, most } => write!(
                 f,
-                "{input}: a part of it is packed so that it can only be unpacked as a whole, and has more than the {} MiB of text that are unpacked at a time",
+                "cannot seek inside {input}: a single compressed block exceeds {} MiB",
                 most >> 20
             ),
             ErrorKind::TooLarge { bytes, most } => write!(
                 f,
-                "the inputs have {bytes} bytes, more than the {most} of one run; merge them in two steps"
+                "the inputs have {bytes} bytes, but one run reads at most {most}; merge them in two steps"
             ),
         }
     }

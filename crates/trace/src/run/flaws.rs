@@ -123,7 +123,7 @@ impl FlawKind {
                 "there is more than one Profile event: the last one was taken, as DevTools does"
             }
             FlawKind::Unordered => {
-                "some chunks use nodes that no earlier chunk defines, in any order: they stay in time order"
+                "no order of its chunks defines every node before it is used; the chunks stay in time order"
             }
             FlawKind::NoStart => "there is no start time: it was guessed",
             FlawKind::Shape => {
@@ -150,7 +150,7 @@ impl FlawKind {
                 "text that is not JSON; bad bytes were escaped, bad words became null"
             }
             FlawKind::Renumbered => {
-                "node ids that JavaScript cannot tell apart; the nodes got new numbers"
+                "node ids too large for JavaScript to distinguish; the nodes were renumbered"
             }
         }
     }

@@ -35,7 +35,10 @@ fn an_index_that_cannot_be_kept_serves_nevertheless_and_is_told() {
         opened.site.read().unwrap();
         let (warnings, whole) = told(&opened);
         assert_eq!((opened.json("api/trace")["by_index"].as_bool(), whole), (Some(true), None));
-        assert!(warnings.len() == 1 && warnings[0].contains("is not kept"), "{warnings:?}");
+        assert!(
+            warnings.len() == 1 && warnings[0].contains("cannot save the index"),
+            "{warnings:?}"
+        );
         assert!(warnings[0].contains("a.json.tmi exists already"), "{warnings:?}");
     }
     std::fs::remove_dir(&beside).unwrap();
@@ -54,7 +57,7 @@ fn what_is_read_as_a_whole_is_told_with_the_reason() {
     let one = named("a.json.zst", &packed, Config { index: IndexUse::Auto, ..config() });
     one.site.read().unwrap();
     assert!(
-        told(&one).1.is_some_and(|why| why.contains("packed in one piece")),
+        told(&one).1.is_some_and(|why| why.contains("compressed as one block")),
         "{:?}",
         told(&one)
     );

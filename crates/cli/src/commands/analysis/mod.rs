@@ -47,7 +47,7 @@ use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::Source;
 use tracemill_trace::run::losses::InputReport;
-use tracemill_trace::run::words::plural;
+use tracemill_trace::run::words::{plural, shell_word};
 use unit::time_text;
 
 /// A run of one of these verbs, which has read its inputs.
@@ -146,7 +146,7 @@ impl<'a> Job<'a> {
             named.iter().for_each(|text| messages.warning(text));
             if named.is_empty() {
                 messages.warning(&format!(
-                    "nothing matches what was asked for: no thread, no event in the window, or none of that name{lasts}"
+                    "no events match the selected threads, window and name{lasts}"
                 ));
             }
         }
@@ -154,7 +154,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// That samples go on behind the last event, where tables end that no window was asked for.
+/// Returns a warning if CPU samples go on after the last event, where tables without a window end.
 fn samples_behind(trace: &Trace) -> Option<String> {
     let (first, end) = trace.bounds;
     // DevTools has no end of what it does not draw
@@ -167,23 +167,27 @@ fn samples_behind(trace: &Trace) -> Option<String> {
     let is_much = last - end > ((end - first) / 20.0).max(10_000.0);
     is_much.then(|| {
         format!(
-            "CPU samples go on for {} after the last event, where tables end as in DevTools; --to {:.0}ms counts them too",
+            "{} of CPU samples after the last event are not counted, as in DevTools (--to {:.0}ms includes them)",
             time_text((last - end) / 1000.0),
             (last / 1000.0 - trace.start_ms()).ceil()
         )
     })
 }
 
-/// Why DevTools, whose numbers these are, does not open the trace.
+/// Returns why DevTools cannot open the trace, and the command that helps.
 fn refused(trace: &Trace) -> Option<String> {
     let reasons: Vec<&str> = trace.refusals.iter().map(|own| own.reason()).collect();
+    let name = match &trace.inputs[..] {
+        [input] => shell_word(&input.name),
+        _ => "INPUTS".to_owned(),
+    };
     let remedy = match trace.refusals.contains(&Refusal::TooLarge) {
-        true => "filter --shrink-to devtools",
-        false => "merge --for devtools",
+        true => format!("filter {name} --shrink-to devtools"),
+        false => format!("merge {name} --for devtools"),
     };
     (!reasons.is_empty()).then(|| {
         format!(
-            "DevTools does not open this: {}; what is told is by its rules all the same (tracemill {remedy} writes what it opens)",
+            "DevTools cannot open this trace: {}; the figures still follow its rules (to fix: tracemill {remedy} -o OUT.json.gz)",
             reasons.join("; ")
         )
     })
@@ -198,14 +202,14 @@ fn warnings(trace: &Trace) -> Vec<String> {
         (
             sum(|t| t.unknown_samples()),
             "sample",
-            "of a node that the CPU profile does not have: left out",
+            "of a node that does not exist in the CPU profile: left out",
         ),
-        (pairs.unended, "begin", "(B) without an end (E): counted as lasting no time"),
+        (pairs.unended, "begin", "(B) without an end (E): counted with a duration of 0"),
         (pairs.lone_ends, "end", "(E) without a begin (B): left out"),
         (
             trace.written_calls,
             "call",
-            "that tracemill calls wrote: left out, because the samples beside them count",
+            "written by tracemill calls: left out, because the CPU samples count instead",
         ),
     ];
     let told = counts.iter().filter(|(count, ..)| *count > 0);

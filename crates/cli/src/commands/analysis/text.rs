@@ -113,7 +113,7 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
     let times = match trace.origin() {
         Some(_) => ", exact times",
         None if trace.refusals.is_empty() => ", times as in DevTools",
-        None => ", times as in DevTools, which does not open this",
+        None => ", times as in DevTools, which cannot open this trace",
     };
     let busy = time_text(busy);
     format!("{of}: {busy} busy{window} ({share:.1} %){idle}{times}{calls}{listed}{left_out}")

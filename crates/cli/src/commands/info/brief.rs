@@ -76,15 +76,6 @@ fn time_of(usage: &Usage, report: &InfoReport) -> u64 {
     if report.has_self { usage.self_ns } else { usage.time_ns }
 }
 
-/// Returns what the figures of threads are. Sums in which nested time counts again are no share of
-/// the trace.
-fn measure(report: &InfoReport) -> &'static str {
-    match report.has_self {
-        true => "% of the trace",
-        false => "sums of durations, calls within calls again; --full: % of the trace",
-    }
-}
-
 fn percent(part: u64, whole: u128) -> String {
     let tenths = u128::from(part) * 1000 / whole.max(1);
     match tenths {
@@ -120,20 +111,22 @@ fn busiest(report: &InfoReport) -> String {
     threads.retain(|(_, thread)| time_of(&thread.usage, report) > 0);
     // of equals the one with more events stands first already
     threads.sort_by_key(|(_, thread)| Reverse(time_of(&thread.usage, report)));
-    let lasts = lasts.unsigned_abs();
-    let one = |(process, thread): &(&ProcessInfo, &ThreadInfo)| {
-        let time = time_of(&thread.usage, report);
-        let figure = match report.has_self {
-            true => percent(time, lasts),
-            false => duration_text(time.into()),
-        };
-        format!("{figure} {}", thread_title(process, thread))
-    };
-    let list: Vec<String> = threads.iter().take(LISTED).map(one).collect();
-    let threads = plural(all, "thread");
-    match list.is_empty() {
-        true => format!("{threads}, none with events that last"),
-        false => format!("{} (of {threads}; {})", list.join(", "), measure(report)),
+    let list = threads.iter().take(LISTED).enumerate().map(|(at, (process, thread))| {
+        let title = thread_title(process, thread);
+        let busy = duration_text(thread.usage.self_ns.into());
+        match (report.has_self, at) {
+            // sums in which nested calls count again are no busy time
+            (false, _) => title,
+            (true, 0) => format!("{title} {busy} of {}", duration_text(lasts)),
+            (true, _) => format!("{title} {busy}"),
+        }
+    });
+    let list = list.collect::<Vec<_>>().join(" · ");
+    let of = plural(all, "thread");
+    match (list.is_empty(), report.has_self) {
+        (true, _) => format!("none of {of} has events with a duration"),
+        (false, true) => format!("{list} (of {of})"),
+        (false, false) => format!("{list} (of {of}; --full: busy times)"),
     }
 }
 
@@ -316,7 +309,7 @@ mod tests {
         let expected = "\
 input      a.json: 9 events, 2.0 KiB
 time       lasts 1.00 s; sorted
-busiest    90 % Main (Browser 10), <1 % thread 1 (Browser 10) (of 2 threads; % of the trace)
+busiest    Main (Browser 10) 900.00 ms of 1.00 s · thread 1 (Browser 10) 5.00 ms (of 2 threads)
 names      by time: 100 % a; by size: 75 % b, 25 % a
 profiles   no CPU profile
 opens in   Perfetto yes · DevTools yes
@@ -333,9 +326,10 @@ opens in   Perfetto yes · DevTools yes
     }
 
     #[test]
-    fn nested_time_is_said_to_count_again() {
+    fn nested_sums_are_not_shown_as_busy_time() {
         let text = brief(&InfoReport { has_self: false, ..report() }, None).text(false, None);
-        let busiest = "2.70 s Main (Browser 10), 15.00 ms thread 1 (Browser 10) (of 2 threads; sums of durations";
+        let busiest =
+            "Main (Browser 10) · thread 1 (Browser 10) (of 2 threads; --full: busy times)";
         assert!(text.contains(busiest), "{text}");
     }
 

@@ -20,7 +20,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::{fs, io};
-use tracemill_trace::run::words::plural;
+use tracemill_trace::run::words::{plural, shell_word};
 
 /// What Node loads before the program; `INTERVAL` stands for the microseconds between two samples.
 const PRELOAD: &str = include_str!("preload.cjs");
@@ -50,13 +50,13 @@ pub(super) fn run(args: &RecordArgs, messages: &Messages) -> Result<Exit, Failur
             "the folder of what was recorded has no name that can be given",
         ));
     };
-    let merged = merge::run(&merge, messages)?;
-    messages.say(&format!(
-        "{}: {} of {}",
-        plain(&args.output.to_string_lossy()),
-        plural(recorded.profiles, "CPU profile"),
-        plural(recorded.processes, "process"),
-    ));
+    let merged = merge::run(&merge, &messages.terse())?;
+    let output = plain(&args.output.to_string_lossy());
+    let profiles = plural(recorded.profiles, "CPU profile");
+    let processes = plural(recorded.processes, "process");
+    let next = shell_word(&args.output.to_string_lossy());
+    messages
+        .say(&format!("wrote {output}: {profiles} of {processes}. Next: tracemill report {next}"));
     Ok(passed_on(status).unwrap_or(merged))
 }
 

@@ -24,10 +24,10 @@ pub(super) fn busy(report: &Report) -> f64 {
 pub(in super::super) fn value(report: &Report, figure: Figure) -> Result<f64, String> {
     let longest = |own: &[Stretch]| own.first().map_or(0.0, |own| own.dur / 1000.0);
     let tasks = report.tasks.as_ref().ok_or("the trace has no tasks (RunTask)");
-    let blocks = report.blocks.as_ref().ok_or("no input is a CPU profile that stands alone");
+    let blocks = report.blocks.as_ref().ok_or("no input is a CPU profile on its own");
     let blocks = blocks.and_then(|own| match own.without_idle {
         0 => Ok(own),
-        _ => Err("of a CPU profile no sample is (idle)"),
+        _ => Err("a CPU profile has no (idle) samples"),
     });
     let value = match figure {
         Figure::Busy => Ok(busy(report)),

@@ -33,9 +33,9 @@ impl ReportInputs<'_> {
             }
         };
         let head = match own.count {
-            0 => "scripts force layouts of 30 ms in no task".to_owned(),
+            0 => "forced layouts: no task has 30 ms or more of them".to_owned(),
             count => format!(
-                "{} layouts and styles forced by scripts, {} in {} of 30 ms of them and more",
+                "forced layouts and styles: {} ({}) in {} with 30 ms or more of them",
                 grouped(count),
                 time_text(own.total),
                 plural(own.tasks, "task")

@@ -93,7 +93,7 @@ impl ReportInputs<'_> {
             .words("pid", "", |_| Cell::id(&thread.pid))
             .words("tid", "", |_| Cell::id(&thread.tid));
         let next = |_: &()| self.next.of_thread(&["tree", "--heaviest"], thread);
-        let head = "the stack on which most time is spent, of the busiest thread";
+        let head = "the call path with the most time, on the busiest thread";
         Some(Section::new("path", columns, [()], next).with(head, Vec::new()))
     }
 
@@ -151,10 +151,10 @@ impl ReportInputs<'_> {
 
     fn tasks(&self, count: u64, blocking: f64, longest: &[Stretch]) -> Section {
         let head = match count {
-            0 => "none longer than 50 ms".to_owned(),
+            0 => "no long tasks (over 50 ms)".to_owned(),
             _ => format!(
-                "{} longer than 50 ms, {} beyond these",
-                grouped(count),
+                "{} (over 50 ms); blocking time {}",
+                plural(count, "long task"),
                 time_text(blocking)
             ),
         };
@@ -165,10 +165,11 @@ impl ReportInputs<'_> {
     fn blocks(&self, blocks: &Blocks) -> Section {
         let Blocks { count, total, longest, without_idle } = blocks;
         let head = match count {
-            0 => "never 50 ms without an (idle) sample".to_owned(),
+            0 if *without_idle > 0 => "event-loop blocks".to_owned(),
+            0 => "event-loop blocks: none of 50 ms or more".to_owned(),
             _ => format!(
-                "{} of 50 ms and more without an (idle) sample, {}",
-                grouped(*count),
+                "{} of 50 ms or more without an (idle) sample, {}",
+                plural(*count, "event-loop block"),
                 time_text(*total)
             ),
         };
@@ -179,13 +180,8 @@ impl ReportInputs<'_> {
         ];
         let mut section = self.stretches("blocks", longest).of(*count).with(head, figures);
         section.why = (*without_idle > 0).then(|| {
-            format!(
-                "{} no sample is (idle), so whether its thread waited is not in it",
-                match without_idle {
-                    1 => "of 1 CPU profile".to_owned(),
-                    many => format!("of {} CPU profiles", grouped(*many)),
-                }
-            )
+            let have = if *without_idle == 1 { "has" } else { "have" };
+            format!("{} {have} no (idle) samples", plural(*without_idle, "CPU profile"))
         });
         section
     }
@@ -233,7 +229,7 @@ impl ReportInputs<'_> {
                 ["tree", "--log", "--per", "all", "--text", called, "--min", &*least, "-n", "20"];
             self.next.of_all(&words)
         };
-        let head = "how long single events last, of the names with most self time";
+        let head = "durations of single events, for the names with the most self time";
         let names = self.report.hot.as_ref().map_or(0, |part| part.table.rows.len() as u64);
         Some(Section::new("slices", columns, spread, next).of(names).with(head, Vec::new()))
     }
@@ -258,7 +254,7 @@ impl ReportInputs<'_> {
         };
         let values = all.len() as u64;
         Some(Section::new("counters", columns, rows, next).of(values).with(
-            format!("{}, by how often they were told", plural(values, "value")),
+            format!("{}, by number of samples", plural(values, "value")),
             vec![("values", Cell::Count(values))],
         ))
     }

@@ -41,17 +41,17 @@ pub(super) fn page(
     let inputs = head.inputs.as_deref();
     for section in sections {
         text.push('\n');
-        let said = section.why.iter().map(|why| format!("cannot tell: {why}"));
-        let said: Vec<String> = Some(section.head.clone())
+        let unknown = section.why.iter().map(|why| format!("unknown: {why}"));
+        let lines: Vec<String> = Some(section.head.clone())
             .filter(|head| !head.is_empty())
             .into_iter()
-            .chain(said)
+            .chain(unknown)
             .collect();
         if markdown {
             text.push_str(&format!("## {}\n\n", section.id));
-            said.iter().for_each(|line| text.push_str(&format!("{}\n\n", cell(line))));
+            lines.iter().for_each(|line| text.push_str(&format!("{}\n\n", cell(line))));
         } else {
-            let line = format!("## {}  {}", section.id, said.join("; "));
+            let line = format!("## {}  {}", section.id, lines.join("; "));
             push_line(&mut text, line.trim_end(), 3, columns);
         }
         if !section.rows.is_empty() {
