@@ -25,6 +25,8 @@
 
 mod args;
 mod caller;
+#[cfg(test)]
+mod catalogue;
 mod commands;
 mod exit;
 mod files;
