@@ -221,7 +221,7 @@ impl<'t> Frame<'t> {
     pub(crate) fn of(node: &'t [u8]) -> Self {
         let sound = validate(node).is_ok();
         let mut frame = Frame { from_one: true, sound, ..Frame::default() };
-        let mut own = Members::new();
+        let mut members = Members::new();
         let mut cursor = Cursor::new(node);
         if !cursor.enter(b'{') {
             return frame;
@@ -233,13 +233,13 @@ impl<'t> Frame<'t> {
                     frame = Frame { from_one: false, sound, ..Frame::default() };
                     frame.read(value);
                 }
-                _ => own.push((written, value)),
+                _ => members.push((written, value)),
             }
         }
         if frame.from_one {
-            own.retain(|&(key, value)| !frame.take(&key[1..key.len() - 1], value));
+            members.retain(|&(key, value)| !frame.take(&key[1..key.len() - 1], value));
         }
-        frame.others_of_node = own;
+        frame.others_of_node = members;
         frame
     }
 

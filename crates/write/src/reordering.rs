@@ -36,9 +36,9 @@ impl Reordering {
         streams: &HashSet<StreamKey>,
         entries: impl Iterator<Item = Entry>,
         order: Order<'_, '_>,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<Self, Error> {
-        Self::find_by(streams, entries, order, config, |event, _| stream_key(event))
+        Self::find_by(streams, entries, order, limits, |event, _| stream_key(event))
     }
 
     /// As [`Reordering::find`], with another key: of the event at a place.
@@ -46,10 +46,10 @@ impl Reordering {
         streams: &HashSet<StreamKey>,
         entries: impl Iterator<Item = Entry>,
         order: Order<'_, '_>,
-        config: &Limits,
+        limits: &Limits,
         key_of: impl Fn(&Event<'_>, Place) -> StreamKey,
     ) -> Result<Self, Error> {
-        let lease = config.lease("chunks of streams to be put in order", Share::of_index(1, 2));
+        let lease = limits.lease("chunks of streams to be put in order", Share::of_index(1, 2));
         let lease = lease.divided(4);
         let mut chunks: BTreeMap<StreamKey, SpillList<Entry>> = BTreeMap::new();
         let mut lists = SpillLists::new(lease.clone());
@@ -71,7 +71,7 @@ impl Reordering {
         let mut finder = Finder::new(
             order,
             lease.clone(),
-            config.lease("chunks that wait", Share::of_index(1, 8)),
+            limits.lease("chunks that wait", Share::of_index(1, 8)),
         );
         for found in chunks.values() {
             let found = found.records(file.as_deref().unwrap_or_default());

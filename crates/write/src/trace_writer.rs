@@ -50,9 +50,9 @@ impl TracePlan<'_, '_, '_> {
         &mut self,
         annotations: &Annotations<'_>,
         changes: &OutputChanges<'_>,
-        config: &Limits,
+        limits: &Limits,
     ) {
-        let outcomes = annotations.put(&mut self.keys, &self.events, changes, config);
+        let outcomes = annotations.put(&mut self.keys, &self.events, changes, limits);
         self.report_annotations(outcomes.report());
     }
 
@@ -68,7 +68,7 @@ pub fn begin_report(
     inputs: &Inputs,
     keys: &MergedKeys<'_>,
     format: Format,
-    config: &Limits,
+    limits: &Limits,
 ) -> RunReport {
     let of_inputs = inputs.warnings.iter().cloned().map(Warning::from);
     RunReport {
@@ -76,7 +76,7 @@ pub fn begin_report(
         spooled_bytes: inputs.spooled,
         keys_lost: if format == Format::Array { keys.keys.len() as u64 } else { 0 },
         warnings: of_inputs.collect(),
-        ..RunReport::new(config)
+        ..RunReport::new(limits)
     }
 }
 
@@ -97,8 +97,8 @@ pub struct TraceWriter<'w> {
 
 impl<'w> TraceWriter<'w> {
     /// Creates a writer. Nothing is opened yet.
-    pub fn new(output: &'w OutputConfig, config: &'w Limits) -> Self {
-        TraceWriter { output, config, begun: None }
+    pub fn new(output: &'w OutputConfig, limits: &'w Limits) -> Self {
+        TraceWriter { output, config: limits, begun: None }
     }
 
     /// Goes on with an output that has the first of the events already, if there is one.

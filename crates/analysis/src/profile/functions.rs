@@ -221,8 +221,9 @@ mod tests {
         ];
         assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(texts.map(&mut add), [0, 1, 2, 3, 4, 5, 6, 7]);
-        let of =
-            |key: fn(&Frame) -> u32| functions.all.iter().map(|own| key(&own)).collect::<Vec<_>>();
+        let of = |key: fn(&Frame) -> u32| {
+            functions.all.iter().map(|function| key(&function)).collect::<Vec<_>>()
+        };
         assert_eq!(of(|own| own.row), [0, 0, 2, 3, 3, 5, 6, 6]);
         assert_eq!(of(|own| own.class), [0, 0, 0, 3, 3, 5, 6, 7]);
         let row = |at: u32| String::from_utf8(functions.get(at).row_text(&names)).expect("text");

@@ -132,7 +132,7 @@ impl Raw {
     pub(crate) fn model(mut self, end: f64, kept: &Space) -> Result<(Model, NodesById), Error> {
         let tree = Tree { nodes: self.nodes.take()?, children: self.children.take()? };
         let mut functions: SpillVec<Frame> = kept.spool(2);
-        self.functions.all.iter().try_for_each(|own| functions.push(own))?;
+        self.functions.all.iter().try_for_each(|function| functions.push(function))?;
         let functions = functions.take()?;
         let mut nodes: SpillVec<Node> = kept.spool(2);
         if self.count == 0 {
@@ -190,18 +190,18 @@ impl NodesById {
     fn new(nodes: &SpilledVec<RawNode>, space: &Space) -> Result<Self, Error> {
         let ids = || nodes.iter().map(|node| node.id);
         let (least, most) = (ids().min().unwrap_or(0), ids().max().unwrap_or(0));
-        let mut own = NodesById { least, ..NodesById::none(space) };
+        let mut nodes_by_id = NodesById { least, ..NodesById::none(space) };
         if most - least < 4 * nodes.len() as u64 {
-            own.close.resize((most - least + 1) as usize, NONE)?;
-            (0..).zip(ids()).for_each(|(at, id)| own.close.set((id - least) as usize, at));
-            return Ok(own);
+            nodes_by_id.close.resize((most - least + 1) as usize, NONE)?;
+            (0..).zip(ids()).for_each(|(at, id)| nodes_by_id.close.set((id - least) as usize, at));
+            return Ok(nodes_by_id);
         }
         let mut sorter = space.sorter(16);
         ids().zip(0..).try_for_each(|(id, node)| sorter.push(Pair { id, node }))?;
         let mut pairs = space.spool(16);
         sorter.finish()?.iter().try_for_each(|pair| pairs.push(pair))?;
-        own.pairs = pairs.take()?;
-        Ok(own)
+        nodes_by_id.pairs = pairs.take()?;
+        Ok(nodes_by_id)
     }
 
     /// The node of an id.
@@ -212,7 +212,7 @@ impl NodesById {
             return self.close.get(at).filter(|&node| node != NONE);
         }
         let last = self.pairs.partition_point(|own| own.id <= id).checked_sub(1)?;
-        self.pairs.get(last).filter(|own| own.id == id).map(|own| own.node)
+        self.pairs.get(last).filter(|own| own.id == id).map(|pair| pair.node)
     }
 }
 
@@ -343,11 +343,11 @@ mod tests {
         let (listed, by_parents) = (rng.chance(50), rng.chance(70));
         (0..count)
             .map(|at| {
-                let own = if rng.chance(90) { 5 + step * at } else { id(rng) };
+                let chance = if rng.chance(90) { 5 + step * at } else { id(rng) };
                 let parent = (by_parents && at > 0 && rng.chance(90)).then(|| id(rng));
                 let children = (listed && rng.chance(70))
                     .then(|| (0..rng.below(4)).map(|_| id(rng)).collect());
-                (own, parent, children, rng.below(6) as u32)
+                (chance, parent, children, rng.below(6) as u32)
             })
             .collect()
     }

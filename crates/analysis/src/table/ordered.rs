@@ -119,11 +119,11 @@ fn by_name(
 ) -> Result<Vec<u32>, Error> {
     let mut heap = 0;
     let mut named: Vec<(Option<String>, u32)> = Vec::with_capacity(siblings.len());
-    for own in siblings {
-        let label = label(own);
+    for sibling in siblings {
+        let label = label(sibling);
         heap += (size_of::<(Option<String>, u32)>() + label.as_ref().map_or(0, String::len)) as u64;
         room.grown.check(2 * heap, "names of rows that are to be sorted")?;
-        named.push((label, own));
+        named.push((label, sibling));
     }
     named.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(named.into_iter().map(|(_, own)| own).collect())

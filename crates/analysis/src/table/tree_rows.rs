@@ -76,7 +76,7 @@ impl TreeRows {
     /// The same, taken out if it is in memory, for who asks once for each.
     pub(crate) fn take(&mut self, number: usize) -> Option<TreeRow> {
         match self.memory.get_mut(number) {
-            Some(own) => Some(std::mem::take(own)),
+            Some(memory) => Some(std::mem::take(memory)),
             None => self.get(number).map(Cow::into_owned),
         }
     }
@@ -175,7 +175,7 @@ impl<'r> Iterator for TreeRowsIter<'r> {
             return None;
         }
         if number >= self.rows.memory.len() {
-            let behind = self.rows.blocks.partition_point(|own| own.first <= number);
+            let behind = self.rows.blocks.partition_point(|row| row.first <= number);
             // what is left of the current block goes on
             if behind > self.block {
                 let block = behind.saturating_sub(1);
@@ -432,26 +432,26 @@ mod tests {
     fn rows_come_back_from_memory_and_disk() {
         for (memory, count) in [(0, 0), (0, 3), (0, 3000), (1 << 20, 3000), (1 << 30, 3000)] {
             let (tables, expected) = made(memory, count);
-            for (mut own, expected) in tables.into_iter().zip(expected) {
-                assert_eq!((own.len(), own.is_empty()), (expected.len(), expected.is_empty()));
-                assert_eq!(own, TreeRows::from(expected.clone()));
-                assert_eq!(own.blocks.is_empty(), memory > 1 << 20 || expected.is_empty());
+            for (mut table, expected) in tables.into_iter().zip(expected) {
+                assert_eq!((table.len(), table.is_empty()), (expected.len(), expected.is_empty()));
+                assert_eq!(table, TreeRows::from(expected.clone()));
+                assert_eq!(table.blocks.is_empty(), memory > 1 << 20 || expected.is_empty());
                 for number in (0..=expected.len()).step_by(61) {
-                    assert_eq!(own.get(number).as_deref(), expected.get(number), "{number}");
-                    let rest = own.iter().skip(number);
+                    assert_eq!(table.get(number).as_deref(), expected.get(number), "{number}");
+                    let rest = table.iter().skip(number);
                     assert!(rest.map(Cow::into_owned).eq(expected.iter().skip(number).cloned()));
                 }
-                let some = own.iter().step_by(37).map(Cow::into_owned);
+                let some = table.iter().step_by(37).map(Cow::into_owned);
                 assert!(some.eq(expected.iter().step_by(37).cloned()));
                 let odd: Vec<TreeRow> =
                     expected.iter().filter(|row| row.depth % 2 == 1).cloned().collect();
                 let room = RowRoom::new(&Limits::new(1, memory, std::env::temp_dir()));
-                let left = own.clone().retained(&room, |row| row.depth % 2 == 1);
+                let left = table.clone().retained(&room, |row| row.depth % 2 == 1);
                 room.finish().expect("room on disk");
                 assert_eq!(left.expect("room on disk"), TreeRows::from(odd));
                 let last = expected.len().saturating_sub(1);
-                assert_eq!(own.take(last), expected.last().cloned());
-                assert_eq!(own.drain().count(), expected.len());
+                assert_eq!(table.take(last), expected.last().cloned());
+                assert_eq!(table.drain().count(), expected.len());
             }
         }
     }

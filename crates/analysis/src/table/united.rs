@@ -148,7 +148,7 @@ impl Union<'_> {
         let by = if self.shape == Shape::CallTree { By::Total } else { By::Own };
         let sorted = |row: u32| {
             let mut children = all.sorted(row, by);
-            children.sort_by_key(|own| idle.contains(own));
+            children.sort_by_key(|child| idle.contains(child));
             children
         };
         for (at, depth) in all.depth_first_as(sorted, (usize::MAX, true), |_| true) {

@@ -56,7 +56,7 @@ pub(crate) fn read_profiles(
 ) -> Result<Vec<ReadProfile>, Error> {
     let (pieces, mut profiles) = (inputs.pieces(), inputs.profiles());
     if rules.as_devtools {
-        profiles.retain(|own| !own.is_of_stacks);
+        profiles.retain(|profile| !profile.is_of_stacks);
     }
     let threads = config.limits.threads.max(1);
     let space = space.divided((2 * threads).min(profiles.len()));

@@ -272,9 +272,9 @@ impl TopArgs {
     /// Refuses a file name that means a call tree.
     pub(crate) fn refuse_export(&self) -> Result<(), Failure> {
         match Export::of(None, &self.output) {
-            Some(own) => Err(Failure::usage(format!(
+            Some(export) => Err(Failure::usage(format!(
                 "the name of the output asks for {}, which top cannot write; tracemill tree can",
-                own.form.name()
+                export.form.name()
             ))),
             None => Ok(()),
         }

@@ -30,7 +30,7 @@ impl Gate {
     /// Returns the figures of reports that the limit refers to.
     pub(crate) fn figures(&self) -> impl Iterator<Item = Figure> + '_ {
         let metrics = self.0.all.iter().map(|term| term.metric);
-        metrics.filter(|own| !own.is_of_rows() && *own != Figure::Busy)
+        metrics.filter(|metric| !metric.is_of_rows() && *metric != Figure::Busy)
     }
 
     /// Returns the message if the limit is broken: by a change that is more than chance or cannot be

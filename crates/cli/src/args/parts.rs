@@ -92,7 +92,7 @@ fn listed(text: &str) -> Result<Matcher, String> {
         std::fs::read_to_string(path).map_err(|why| format!("cannot read {path}: {why}"))?;
     let lines = lines.lines().map(str::trim);
     let patterns = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let patterns: Vec<String> = patterns.map(|own| format!("(?:{own})")).collect();
+    let patterns: Vec<String> = patterns.map(|pattern| format!("(?:{pattern})")).collect();
     match patterns.is_empty() {
         true => Err(format!("{path} has no pattern")),
         false => patterns.join("|").parse(),
@@ -276,7 +276,8 @@ impl PartArgs {
             ("--like=panel", self.as_panel()),
         ];
         let flags = flags.into_iter().filter(|(_, is)| *is).map(|(flag, _)| flag.to_owned());
-        let entities = self.entities.as_ref().map(|own| format!("--entities={}", own.display()));
+        let entities =
+            self.entities.as_ref().map(|entity| format!("--entities={}", entity.display()));
         ignored.into_iter().chain(flags).chain(entities).collect()
     }
 

@@ -135,7 +135,8 @@ fn details(finding: &Finding, report: &CheckReport, columns: Option<usize>, text
                     (plain(&(input + &front)), format!("{behind} (byte {offset})"));
                 let around = 9 + front.width() + behind.width();
                 // a name gives way before the line is broken, as long as it says something
-                let room = columns.map_or(usize::MAX, |own| own.saturating_sub(around).max(SAYING));
+                let room =
+                    columns.map_or(usize::MAX, |column| column.saturating_sub(around).max(SAYING));
                 format!("{front}{}{behind}", shortened(&name, room))
             }
             None => plain(&format!("{input}byte {offset}{}", said(place))),

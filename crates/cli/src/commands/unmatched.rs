@@ -92,15 +92,15 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     let by_name = |flag, patterns: &[Pattern], names: Vec<String>| {
         let is_there = |own: &&Pattern| names.iter().any(|name| own.is_match(name));
         let asked: Vec<&str> =
-            patterns.iter().filter(|own| !is_there(own)).map(|own| own.as_str()).collect();
+            patterns.iter().filter(|own| !is_there(own)).map(|pattern| pattern.as_str()).collect();
         (!asked.is_empty())
             .then(|| said(flag, &asked, Some(names.iter().map(String::as_str).collect())))
     };
     let by_id = |flag, sets: &[IdSet], mut ids: Vec<String>| {
         ids.sort_by_key(|id| number_of(id));
-        let is_there = |own: &&IdSet| ids.iter().any(|id| own.contains(id.as_bytes()));
+        let is_there = |id_set: &&IdSet| ids.iter().any(|id| id_set.contains(id.as_bytes()));
         let asked: Vec<String> =
-            sets.iter().filter(|own| !is_there(own)).map(ToString::to_string).collect();
+            sets.iter().filter(|set| !is_there(set)).map(ToString::to_string).collect();
         let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
         (!asked.is_empty())
             .then(|| said(flag, &asked, Some(ids.iter().map(String::as_str).collect())))

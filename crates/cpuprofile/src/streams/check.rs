@@ -79,9 +79,9 @@ impl<'c> Suspects<'c> {
         &self,
         number: usize,
         store: &Store<'_>,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<Judged, Error> {
-        let whole = self.groups[number].assemble(store, Assembly::Tree, config)?;
+        let whole = self.groups[number].assemble(store, Assembly::Tree, limits)?;
         let tree = &whole.profile.tree;
         let by_parent = tree.by_parent.map(|node| tree.texts[node as usize].offset);
         Ok(Judged { by_parent, order: whole.order, flaws: whole.profile.flaws })

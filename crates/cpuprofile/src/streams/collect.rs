@@ -131,11 +131,11 @@ impl Observer for Collector {
 impl Collector {
     /// A collector that has found nothing yet. Decoded chunks take an eighth of the memory, and their places a sixteenth; the rest is decoded
     /// again, or goes to disk.
-    pub fn new(config: &Limits) -> Self {
+    pub fn new(limits: &Limits) -> Self {
         // a small list takes more than what it holds
-        let lease = config.lease("chunks of CPU profiles", Share::of_index(3, 4));
-        let streams = Streams::new(lease, config);
-        let quota = config.quota("names of processes and threads", Share::of(1, 4));
+        let lease = limits.lease("chunks of CPU profiles", Share::of_index(3, 4));
+        let streams = Streams::new(lease, limits);
+        let quota = limits.quota("names of processes and threads", Share::of(1, 4));
         Collector { streams, names: Names::default(), quota }
     }
 
@@ -206,13 +206,13 @@ impl Group<'_> {
         self,
         store: &'s Store<'p>,
         keep: Assembly,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<PlacedProfile<'s, 'p>, Error> {
         let (mut contents, order) = (Contents::new(self.kept, store), Order(store));
-        let lease = chunk_order_lease(config);
+        let lease = chunk_order_lease(limits);
         let ordered = order_chunks(self.chunks(), order, &mut contents, lease)?;
         let (samples, deltas) = self.counts();
-        let mut assembler = Assembler::new(store, samples, deltas, keep, &config.tmp_dir);
+        let mut assembler = Assembler::new(store, samples, deltas, keep, &limits.tmp_dir);
         let mut first = None;
         ordered.each(order, |entry| {
             first.get_or_insert(entry);

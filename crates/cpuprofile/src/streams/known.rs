@@ -86,21 +86,21 @@ impl KnownChunks {
     /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take them.
     pub fn push(&mut self, first: u64, chunk: KnownChunk) -> Result<(), Error> {
         let KnownChunk { place, len, time, skim, sum } = chunk;
-        let own = self.streams.entry(first).or_default();
-        own.samples = own.samples.saturating_add(skim.samples());
+        let streams = self.streams.entry(first).or_default();
+        streams.samples = streams.samples.saturating_add(skim.samples());
         let place = Place::new(self.base + place, len as usize, 0);
         if Place::is_long(len as usize) {
             self.long.push((place.offset(), len))?;
         }
-        self.lists.push(&mut own.chunks, Entry { time, place });
-        self.lists.push(&mut own.skims, skim);
-        self.lists.push(&mut own.sums, sum);
+        self.lists.push(&mut streams.chunks, Entry { time, place });
+        self.lists.push(&mut streams.skims, skim);
+        self.lists.push(&mut streams.sums, sum);
         if self.lists.is_full() {
             #[expect(clippy::iter_over_hash_type, reason = "each list is spilled on its own")]
-            for own in self.streams.values_mut() {
-                self.lists.spill(&mut own.chunks)?;
-                self.lists.spill(&mut own.skims)?;
-                self.lists.spill(&mut own.sums)?;
+            for stream in self.streams.values_mut() {
+                self.lists.spill(&mut stream.chunks)?;
+                self.lists.spill(&mut stream.skims)?;
+                self.lists.spill(&mut stream.sums)?;
             }
         }
         Ok(())

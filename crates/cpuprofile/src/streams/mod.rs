@@ -74,7 +74,8 @@ impl Stream {
     /// Where its first event stands.
     fn first(&self, file: &[u8]) -> Option<u64> {
         let heads = self.profiles.iter().flat_map(|own| own.heads.iter().map(|h| h.entry));
-        let chunks = self.profiles.iter().filter_map(|own| own.chunks.records(file).first());
+        let chunks =
+            self.profiles.iter().filter_map(|profile| profile.chunks.records(file).first());
         heads.chain(chunks).map(|entry| entry.place.offset()).min()
     }
 

@@ -99,7 +99,7 @@ pub(crate) fn excerpt<'s, 'p>(
     windows: &Windows,
     store: &'s Store<'p>,
     lease: &Lease,
-    config: &Limits,
+    limits: &Limits,
 ) -> Result<Option<PlacedProfile<'s, 'p>>, Error> {
     let Some(mut excerpt) = Excerpt::of(group, windows, store) else { return Ok(None) };
     excerpt.find_needed();
@@ -107,7 +107,7 @@ pub(crate) fn excerpt<'s, 'p>(
         return Ok(None);
     }
     let (count, assembly) = (excerpt.samples, Assembly::All(lease.clone()));
-    let mut assembler = Assembler::new(store, count, count, assembly, &config.tmp_dir);
+    let mut assembler = Assembler::new(store, count, count, assembly, &limits.tmp_dir);
     excerpt.cut_all(|chunk, offset| assembler.add(chunk.view(), offset))?;
     let first = group.chunks().first();
     let mut whole = group.finish(assembler, ChunkOrder::Both, first, store)?;
@@ -251,7 +251,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         let positions = [chunk.lines.is_some(), chunk.columns.is_some()];
         let (source, nodes) = (chunk.source, nodes_of(chunk.nodes));
         self.last = self.last.max(last);
-        self.positions.iter_mut().zip(positions).for_each(|(has, own)| *has |= own);
+        self.positions.iter_mut().zip(positions).for_each(|(has, position)| *has |= position);
         self.source = source.or(self.source);
         self.note_nodes(piece.number, &nodes);
         Some(())

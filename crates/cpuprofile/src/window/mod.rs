@@ -118,19 +118,19 @@ pub fn cut_streams(
     windows: &Windows,
     edges: Edges,
     store: &Store<'_>,
-    config: &Limits,
+    limits: &Limits,
     emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<Cut, Error> {
     let mut cut = Cut::default();
-    let lease = config.lease("samples of profiles that are cut", Share::of_payload(5, 6));
+    let lease = limits.lease("samples of profiles that are cut", Share::of_payload(5, 6));
     let groups = streams.groups();
-    let at_once = (config.memory / STREAM).clamp(1, config.threads.max(1) as u64);
+    let at_once = (limits.memory / STREAM).clamp(1, limits.threads.max(1) as u64);
     for some in groups.chunks(at_once as usize) {
-        let found = try_each(config.threads, some.len(), |number| {
+        let found = try_each(limits.threads, some.len(), |number| {
             let group = some[number];
             let lease = lease.divided(some.len());
             let part = match edges {
-                Edges::Clip => excerpt(group, windows, store, &lease, config)?,
+                Edges::Clip => excerpt(group, windows, store, &lease, limits)?,
                 Edges::Keep | Edges::Drop => None,
             };
             let whole = match part {
@@ -138,7 +138,7 @@ pub fn cut_streams(
                 None if group.known.is_some_and(|known| !known.check_all(store)) => {
                     return Ok(None);
                 }
-                None => group.assemble(store, Assembly::All(lease), config)?,
+                None => group.assemble(store, Assembly::All(lease), limits)?,
             };
             Ok::<_, Error>(Some((outcome(group, &whole, windows, edges)?, whole)))
         })?;

@@ -183,8 +183,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn take(&mut self, own: &LastingEvent) -> Result<(), Error> {
-        let part = own.part;
+    fn take(&mut self, lasting_event: &LastingEvent) -> Result<(), Error> {
+        let part = lasting_event.part;
         if part.owner() != self.owner {
             self.end_key()?;
             self.owner = part.owner();
@@ -193,38 +193,39 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         match (part.kind, part.step) {
-            (PairKind::Counter, _) => match self.counter.replace(*own) {
+            (PairKind::Counter, _) => match self.counter.replace(*lasting_event) {
                 Some(before) => self.to.push(Span { end: part.entry.time, ..begun(&before) }),
                 None => Ok(()),
             },
             (PairKind::Flow, PairStep::Begin) => {
                 self.end_flow()?;
-                self.flow = Some(Chain { begin: *own, last: *own, steps: 1 });
+                self.flow = Some(Chain { begin: *lasting_event, last: *lasting_event, steps: 1 });
                 Ok(())
             }
             (PairKind::Flow, step) => {
                 if let Some(flow) = &mut self.flow {
-                    flow.last = *own;
+                    flow.last = *lasting_event;
                     flow.steps += 1;
                 }
                 if step == PairStep::End { self.end_flow() } else { Ok(()) }
             }
             (_, PairStep::Begin) => {
-                self.open.begin(part.name, *own);
+                self.open.begin(part.name, *lasting_event);
                 self.to.quota.check(self.open.heap(), OPEN)
             }
             (_, PairStep::Middle) => Ok(()),
-            (_, PairStep::End) => self.end(own),
+            (_, PairStep::End) => self.end(lasting_event),
         }
     }
 
-    fn end(&mut self, own: &LastingEvent) -> Result<(), Error> {
+    fn end(&mut self, lasting_event: &LastingEvent) -> Result<(), Error> {
         let innermost = self.open.innermost().map(|open| open.part.entry.place);
-        let begin = self.open.end(own.part.name);
+        let begin = self.open.end(lasting_event.part.name);
         let Some(begin) = begin else { return Ok(()) };
         self.has_crossings |= innermost != Some(begin.part.entry.place);
-        self.has_strangers |= own.part.name != 0 && begin.part.name != own.part.name;
-        let span = between(&begin, own);
+        self.has_strangers |=
+            lasting_event.part.name != 0 && begin.part.name != lasting_event.part.name;
+        let span = between(&begin, lasting_event);
         self.drawn.iter_mut().for_each(|drawn| drawn.pair(&span));
         self.to.push(span)
     }
@@ -247,10 +248,10 @@ impl<'a> Walk<'a> {
 }
 
 /// What begins with an event, and does not end.
-fn begun(own: &LastingEvent) -> Span {
-    let LastingEvent { part, thread, track, name, .. } = *own;
+fn begun(lasting_event: &LastingEvent) -> Span {
+    let LastingEvent { part, thread, track, name, .. } = *lasting_event;
     // kinds are numbered in the order of those of `spans`, the first of which is of complete events
-    let (kind, begin) = (part.kind as u8 + spans::PAIR, own.place());
+    let (kind, begin) = (part.kind as u8 + spans::PAIR, lasting_event.place());
     // all others stand in the track of their thread
     let track = if matches!(kind, spans::ASYNC | spans::LEGACY) { track } else { 0 };
     let start = part.entry.time;

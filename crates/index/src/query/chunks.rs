@@ -61,7 +61,7 @@ pub(super) fn wanted(
     windows: &Windows,
     edges: Edges,
     base: u64,
-    config: &Limits,
+    limits: &Limits,
 ) -> Result<WantedStreams, Stop> {
     let (streams, events) = lookup.streams().ok_or(Unused::NoRoom)?;
     let may_part = edges == Edges::Clip && lookup.packed.is_none();
@@ -74,7 +74,7 @@ pub(super) fn wanted(
         end: 0,
     };
     wanting.first.resize(wanting.wanted.len(), None);
-    let lease = config.lease("chunks of CPU profiles that are known", Share::of_index(1, 4));
+    let lease = limits.lease("chunks of CPU profiles that are known", Share::of_index(1, 4));
     let mut all = WantedStreams {
         first: HashSet::default(),
         events: Vec::new(),
@@ -93,9 +93,9 @@ fn wanted_streams(
     may_part: bool,
 ) -> Result<Vec<Wanted>, Stop> {
     let is_outside = |time| windows.at(time).is_none();
-    let wanted = |known: u64, own: Range<i64>, of_events: Range<i64>| {
+    let wanted = |known: u64, range: Range<i64>, of_events: Range<i64>| {
         let has_times = known & streams::TIMES != 0;
-        if has_times && !windows.touch(own.start, own.end) {
+        if has_times && !windows.touch(range.start, range.end) {
             return Wanted::Not;
         }
         // what may lie in windows as a whole may stay as it is

@@ -211,7 +211,7 @@ impl DrawnIndex {
         &self,
         place: u64,
         most: usize,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<Option<(Vec<u8>, u64)>, Error> {
         /// Bytes that are looked at to find the end of an event: nearly all end within the first of these.
         const ENDS: [u64; 2] = [64 << 10, 64 << 20];
@@ -229,7 +229,7 @@ impl DrawnIndex {
             let plan = self.plan(UNPACKED, |_| Ok(blocks))?;
             let unpacking = plan.and_then(|plan| plan.ranges.unpacked);
             let unpacking = unpacking.ok_or_else(|| self.one_piece())?;
-            let text = unpack(&source.to_string(), &mapped, &unpacking, config)?;
+            let text = unpack(&source.to_string(), &mapped, &unpacking, limits)?;
             let event = text.get(place as usize..end as usize).unwrap_or_default();
             if event.first() != Some(&b'{') {
                 return Ok(None);

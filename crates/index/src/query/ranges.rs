@@ -131,9 +131,9 @@ impl IndexedInput {
         lookup: &Lookup<'_, '_>,
         times: &Range<i64>,
         events: Vec<Single>,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<ReadPlan, Stop> {
-        if events.len() as u64 * EVENT > config.bytes(Share::of(1, 8)).max(LEAST) {
+        if events.len() as u64 * EVENT > limits.bytes(Share::of(1, 8)).max(LEAST) {
             return Err(Unused::NoRoom.into());
         }
         let plan = self.plan(lookup, lookup.pieces(times, events)?)?;

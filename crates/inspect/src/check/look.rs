@@ -209,8 +209,8 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
         let (id, local) = match (event.field(Field::Id), event.field(Field::Id2)) {
             (Some(id), _) => (id, false),
             (None, Some(id2)) => {
-                let own = |key: &[u8]| members(id2).find(|(name, _)| string_is(name, key));
-                match (own(b"global"), own(b"local")) {
+                let member = |key: &[u8]| members(id2).find(|(name, _)| string_is(name, key));
+                match (member(b"global"), member(b"local")) {
                     (Some((_, id)), _) => (id, false),
                     (None, Some((_, id))) => (id, true),
                     (None, None) => (id2, false),

@@ -174,20 +174,20 @@ struct Checker<const DEVTOOLS: bool> {
 }
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
-    fn new(recordings: Vec<u64>, config: &Limits) -> Self {
+    fn new(recordings: Vec<u64>, limits: &Limits) -> Self {
         Checker {
             recordings,
             recording: 0,
-            lease: config.lease("records of events to be checked", Share::of_index(1, 1)),
+            lease: limits.lease("records of events to be checked", Share::of_index(1, 1)),
             tallies: Tallies::default(),
             orders: Orders::default(),
-            quota: config.table_quota(),
+            quota: limits.table_quota(),
             records: Vec::new(),
             heap: 0,
-            spill: RunFile::new(&config.tmp_dir),
+            spill: RunFile::new(&limits.tmp_dir),
             profiles: Streams::new(
-                config.lease("chunks of CPU profiles", Share::of_index(3, 4)),
-                config,
+                limits.lease("chunks of CPU profiles", Share::of_index(3, 4)),
+                limits,
             ),
             frames: BTreeMap::new(),
             browser: Browser::default(),
@@ -353,7 +353,7 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
         let documents = chunk.new_documents();
         input.documents += count(documents);
         input.ndjson |= documents.iter().any(|own| own.form == Form::Ndjson);
-        input.last = documents.last().map(|own| own.form).or(input.last);
+        input.last = documents.last().map(|document| document.form).or(input.last);
         input.text.append(part.text);
         self.judge_names(chunk);
         self.events += chunk.stats.events;
@@ -364,9 +364,9 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
         self.profiles.append(part.profiles, chunk.base)?;
         self.browser.append(part.browser);
         for (frame, (count, first)) in part.frames {
-            let own = self.frames.entry(frame).or_insert((0, first));
-            own.0 += count;
-            own.1 = first.min(own.1);
+            let frames = self.frames.entry(frame).or_insert((0, first));
+            frames.0 += count;
+            frames.1 = first.min(frames.1);
         }
         self.heap += heap(&part.records);
         if !part.records.is_empty() {
@@ -387,7 +387,7 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     /// Notes keys that a document has twice, and keys whose values are judged when all is read.
     fn judge_names(&mut self, chunk: &SealedChunk<'_>) {
-        let later = chunk.new_documents().iter().map(|own| (true, &*own.keys));
+        let later = chunk.new_documents().iter().map(|new_document| (true, &*new_document.keys));
         for (begins, keys) in std::iter::once((false, chunk.more_keys())).chain(later) {
             if begins {
                 self.seen.clear();

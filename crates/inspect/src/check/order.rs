@@ -121,14 +121,14 @@ impl Orders {
         #[expect(clippy::iter_over_hash_type, reason = "each thread is joined on its own")]
         for (key, thread) in later.threads {
             match self.threads.get_mut(&key) {
-                Some(own) => {
-                    if join(&mut own.stretch, thread.stretch.as_ref()) {
+                Some(threads) => {
+                    if join(&mut threads.stretch, thread.stretch.as_ref()) {
                         let first = thread.stretch.map_or(0, |stretch| stretch.first_offset);
                         tallies.add(Kind::UnsortedThread, first);
                     }
-                    own.shown = own.shown.min(thread.shown);
-                    own.pairs.append(&thread.pairs);
-                    own.has_end |= thread.has_end;
+                    threads.shown = threads.shown.min(thread.shown);
+                    threads.pairs.append(&thread.pairs);
+                    threads.has_end |= thread.has_end;
                 }
                 None => drop(self.threads.insert(key, thread)),
             }
@@ -183,16 +183,16 @@ fn note_stamp(stretch: &mut Option<Stretch>, stamp: Stamp, offset: u64) -> bool 
 }
 
 /// Joins what follows; true if it begins out of order.
-fn join(own: &mut Option<Stretch>, later: Option<&Stretch>) -> bool {
+fn join(stretch: &mut Option<Stretch>, later: Option<&Stretch>) -> bool {
     let Some(later) = later else { return false };
-    match own {
-        Some(own) => {
-            let wrong = own.is_after(later);
-            own.last = later.last;
+    match stretch {
+        Some(stretch) => {
+            let wrong = stretch.is_after(later);
+            stretch.last = later.last;
             wrong
         }
         None => {
-            *own = Some(later.clone());
+            *stretch = Some(later.clone());
             false
         }
     }

@@ -156,8 +156,8 @@ impl InfoAccumulator {
         self.ranks.append(later.ranks);
         self.window.append(later.window);
         self.timeline.append(later.timeline);
-        for (own, more) in self.letters.iter_mut().zip(later.letters) {
-            *own += more;
+        for (letter, more) in self.letters.iter_mut().zip(later.letters) {
+            *letter += more;
         }
         self.odd_phases.append(&later.odd_phases);
         self.threads.append(&later.threads);

@@ -183,9 +183,9 @@ impl TopEntries {
 
 /// Keeps a list of the greatest, sorted.
 fn note(list: &mut Vec<TopRow>, most: usize, measure: Measure, row: TopRow) {
-    let is_before = |own: &TopRow| {
-        let by_size = measure(&row.usage).cmp(&measure(&own.usage));
-        by_size.then_with(|| own.name.cmp(&row.name)).is_le()
+    let is_before = |top_row: &TopRow| {
+        let by_size = measure(&row.usage).cmp(&measure(&top_row.usage));
+        by_size.then_with(|| top_row.name.cmp(&row.name)).is_le()
     };
     let at = list.partition_point(is_before);
     if at < most {

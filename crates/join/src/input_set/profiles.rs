@@ -158,19 +158,19 @@ impl InputSet {
                 input_number: None,
             }
         });
-        let stacks = self.stacks.iter().map(|own| ProfileFacts {
-            pid: own.pid.clone(),
-            tid: Some(own.tid.clone()),
+        let stacks = self.stacks.iter().map(|stack| ProfileFacts {
+            pid: stack.pid.clone(),
+            tid: Some(stack.tid.clone()),
             id: Box::default(),
             source: None,
-            start: Some(own.start().into_bytes().into()),
+            start: Some(stack.start().into_bytes().into()),
             end: None,
             is_whole: false,
             is_of_stacks: true,
             is_old: false,
             has_samples: true,
             input: None,
-            input_number: self.input_at(own.offset),
+            input_number: self.input_at(stack.offset),
         });
         streams.chain(wholes).chain(stacks).collect()
     }
@@ -219,8 +219,8 @@ impl Pieces<'_> {
                 first.into_iter().chain(samples).for_each(show);
             }
             let stacks = number.checked_sub(self.groups.len() + self.scanned.wholes.len());
-            if let Some(own) = stacks.and_then(|at| self.scanned.stacks.get(at)) {
-                each(&ProfilePiece::of(own.chunk().view(), &self.store));
+            if let Some(stack) = stacks.and_then(|at| self.scanned.stacks.get(at)) {
+                each(&ProfilePiece::of(stack.chunk().view(), &self.store));
             }
             return Ok(());
         };

@@ -72,8 +72,8 @@ impl ReadPlan {
     ///
     /// # Errors
     /// As [`IndexFile::reject`].
-    pub fn reject(&self, stop: Stop, config: &Limits) -> Result<IndexOutcome, Error> {
-        config.progress.bytes_scanned.store(0, Ordering::Relaxed);
+    pub fn reject(&self, stop: Stop, limits: &Limits) -> Result<IndexOutcome, Error> {
+        limits.progress.bytes_scanned.store(0, Ordering::Relaxed);
         self.index.reject(stop)
     }
 }

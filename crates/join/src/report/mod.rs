@@ -139,7 +139,7 @@ impl ViewerReport {
     pub fn add(&mut self, other: ViewerReport) {
         self.viewer = self.viewer.or(other.viewer);
         for (name, count, sentence) in other.changes {
-            match self.changes.iter_mut().find(|(own, ..)| *own == name) {
+            match self.changes.iter_mut().find(|(change, ..)| *change == name) {
                 Some((_, own, _)) => *own += count,
                 None => self.changes.push((name, count, sentence)),
             }
@@ -177,14 +177,14 @@ pub struct RunReport {
 
 impl RunReport {
     /// The report of a run that has written nothing so far.
-    pub fn new(config: &Limits) -> Self {
+    pub fn new(limits: &Limits) -> Self {
         RunReport {
             inputs: Vec::new(),
             events: 0,
             bytes: 0,
             format: Format::Object,
-            tier: config.tier.unwrap_or_else(Tier::best),
-            threads: config.threads,
+            tier: limits.tier.unwrap_or_else(Tier::best),
+            threads: limits.threads,
             spooled_bytes: 0,
             keys_lost: 0,
             viewer: ViewerReport::default(),
@@ -220,9 +220,9 @@ pub struct MergeReport {
 
 impl MergeReport {
     /// The report of a run that has done nothing so far.
-    pub fn new(config: &Limits) -> Self {
+    pub fn new(limits: &Limits) -> Self {
         MergeReport {
-            run: RunReport::new(config),
+            run: RunReport::new(limits),
             spilled_runs: 0,
             delayed_chunks: 0,
             copies: 0,

@@ -66,14 +66,14 @@ impl Selection<'_> {
         self,
         (kept, events, bytes): (SpillVec<Place>, u64, u64),
         order: Order<'_, '_>,
-        config: &Limits,
+        limits: &Limits,
         written: Option<&Overlapped>,
         len: impl Fn(u64, u64) -> u64,
     ) -> Result<Decision, Error> {
         let start = self.times.bounds().map_or(0, |bounds| bounds.start);
         let Selection { criteria, tallies, mut late, bound, .. } = self;
         let (kept, late, bound) = (kept.finish()?, late.take()?, bound.finish(order)?);
-        let lease = config.lease("events that stay", Share::of_index(3, 4)).divided(3);
+        let lease = limits.lease("events that stay", Share::of_index(3, 4)).divided(3);
         let mut spilled = kept.spilled_bytes() + late.spilled_bytes() + bound.spilled_bytes();
         let waiting = UndecidedEvents {
             threads: match criteria.needs.names {
@@ -89,7 +89,7 @@ impl Selection<'_> {
             bound,
             order,
             lease: lease.clone(),
-            quota: config.open_quota(),
+            quota: limits.open_quota(),
         };
         if waiting.late.is_empty() && waiting.bound.is_empty() {
             let threshold = criteria.shrinks().then_some(0);
@@ -108,7 +108,7 @@ impl Selection<'_> {
         let threshold = waiting.threshold(events, bytes, &len)?;
         let mut count = Count { events, bytes, tallies, threshold };
         let mut is_as_written = true;
-        let mut staying = ExternalSorter::new(lease.clone(), config.threads);
+        let mut staying = ExternalSorter::new(lease.clone(), limits.threads);
         waiting.each_bound(&mut |record, dur, reason| {
             let place = record.entry.place;
             let stays = count.stays(place, order.0.len(place), dur, reason);

@@ -70,8 +70,8 @@ pub(crate) struct FilterRun<'a> {
 
 impl FilterRun<'_> {
     /// Refuses what must be refused before anything is read.
-    pub(crate) fn check(&self, config: &Limits) -> Result<(), Error> {
-        config.check()?;
+    pub(crate) fn check(&self, limits: &Limits) -> Result<(), Error> {
+        limits.check()?;
         output::check(self.output, &self.sources.iter().collect::<Vec<_>>())
     }
 }
@@ -93,15 +93,15 @@ pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport
 }
 
 /// Creates the index of events that stay for certain.
-fn keep(config: &Limits) -> InputOrder {
-    InputOrder::new(config.lease("places of events", Share::of_index(1, 4)), 0)
+fn keep(limits: &Limits) -> InputOrder {
+    InputOrder::new(limits.lease("places of events", Share::of_index(1, 4)), 0)
 }
 
 /// Decides on what is left, and writes the output.
 fn write(
     FilterRun { sources, filter, output }: FilterRun<'_>,
     Scanned { inputs, index, observed: mut selection }: Scanned<InputOrder, Selection<'_>>,
-    config: &Limits,
+    limits: &Limits,
 ) -> Result<FilterReport, Error> {
     let EventIndex { kept, long_events, mut documents, events, bytes, .. } = index;
     let metadata = selection.metadata;
@@ -114,11 +114,11 @@ fn write(
     let begun = selection.stream_policy.take().or(selection.begun.take());
     let overlapped = selection.overlapped.take();
     let read = ReadInputs { inputs: &inputs, documents: &mut documents, store };
-    let writer = InOrderWriter::new(sources, read, false, output, config)?;
+    let writer = InOrderWriter::new(sources, read, false, output, limits)?;
     let layout = Layout::of(writer.format);
     let kept = (kept.into_places(), events, bytes);
     let len = writer.len(layout);
-    let decision = selection.decide(kept, Order(store), config, overlapped.as_ref(), len)?;
+    let decision = selection.decide(kept, Order(store), limits, overlapped.as_ref(), len)?;
     let dropped = decision.tallies.report();
     let drop_args = DropArgs::of(&filter.drop_args);
     let chosen = ChosenEvents {
@@ -126,7 +126,7 @@ fn write(
         lists: &decision.lists,
         count: EventCount { events: decision.events, bytes: decision.bytes },
         warning: decision.warning,
-        patchers: drop_args.iter().map(|own| own as &dyn Patcher).collect(),
+        patchers: drop_args.iter().map(|drop_arg| drop_arg as &dyn Patcher).collect(),
     };
     let overlapped = overlapped.filter(|_| decision.is_as_written);
     let mut run = writer.write(chosen, |keys| {
@@ -167,8 +167,8 @@ struct Selection<'c> {
 }
 
 impl<'c> Selection<'c> {
-    fn new(criteria: Criteria, config: &Limits, stream_policy: StreamPolicy<'c>) -> Self {
-        let lease = config.lease("events to be decided on", Share::of_index(1, 2)).divided(2);
+    fn new(criteria: Criteria, limits: &Limits, stream_policy: StreamPolicy<'c>) -> Self {
+        let lease = limits.lease("events to be decided on", Share::of_index(1, 2)).divided(2);
         Selection {
             stream_policy,
             begun: None,
@@ -177,11 +177,11 @@ impl<'c> Selection<'c> {
             criteria,
             metadata: 0,
             late: SpillVec::new(lease.clone()),
-            bound: ExternalSorter::new(lease, config.threads),
+            bound: ExternalSorter::new(lease, limits.threads),
             tallies: Tallies::default(),
             times: Times::NONE,
             threads: ThreadNumbers::default(),
-            quota: config.table_quota(),
+            quota: limits.table_quota(),
             names: Names::default(),
         }
     }

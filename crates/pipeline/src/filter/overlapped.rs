@@ -41,9 +41,9 @@ impl Overlapped {
     pub(super) fn begin(
         current: Current<'_>,
         output: &OutputConfig,
-        config: &Limits,
+        limits: &Limits,
     ) -> Option<Overlapped> {
-        let copy = OverlappedCopy::begin(current, Layout::of, Length::AtMost, output, config)?;
+        let copy = OverlappedCopy::begin(current, Layout::of, Length::AtMost, output, limits)?;
         let (profiles, places) = (HashMap::new(), Vec::new());
         Some(Overlapped { copy, profiles, is_over: false, places })
     }

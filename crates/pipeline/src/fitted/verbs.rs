@@ -21,8 +21,8 @@ use tracemill_trace::{Limits, output};
 const TRIES: usize = 16;
 
 /// Refuses what must be refused before anything is read.
-fn check(sources: &[Source], output: &OutputConfig, config: &Limits) -> Result<(), Error> {
-    config.check()?;
+fn check(sources: &[Source], output: &OutputConfig, limits: &Limits) -> Result<(), Error> {
+    limits.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())
 }
 

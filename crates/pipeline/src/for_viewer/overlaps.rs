@@ -161,10 +161,10 @@ pub(crate) fn find_overlaps<'e>(
 fn each_event<'e>(
     events: &mut OrderedEvents<'e, '_, '_>,
     runs: &'e Runs,
-    config: &Limits,
+    limits: &Limits,
     mut each: impl FnMut(&Event<'_>, Entry, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let tier = config.tier.unwrap_or_else(Tier::best);
+    let tier = limits.tier.unwrap_or_else(Tier::best);
     let mut finder = FieldFinder::new(tier);
     let mut patched = EventRewriter::new(&events.patchers, tier);
     let mut index = 0;
@@ -268,8 +268,8 @@ impl OverlapWalk<'_> {
         self.begun += 1;
         let Some(end) = end else { return Ok(None) };
         let (thread, slice) = (self.thread_of(event), Interval { start, end, exact: true });
-        let own = &mut self.threads[thread].open[0];
-        let crosses = end > start && own.enter(SliceKind::Pair, slice).is_some();
+        let open = &mut self.threads[thread].open[0];
+        let crosses = end > start && open.enter(SliceKind::Pair, slice).is_some();
         let tid = crosses.then(|| self.spill(thread, SliceKind::Pair, slice)).flatten();
         self.changes.add(Change::SpilledPairs, u64::from(tid.is_some()));
         self.begin(event, tid.map_or(0, u64::from))?;

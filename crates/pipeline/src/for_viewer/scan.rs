@@ -152,9 +152,9 @@ impl PageTable {
     }
 
     fn note_navigation(&mut self, frame: Literal, navigation: (i64, Literal)) {
-        let own = self.navigations.entry(frame).or_insert_with(|| navigation.clone());
-        if navigation.0 < own.0 {
-            *own = navigation;
+        let navigations = self.navigations.entry(frame).or_insert_with(|| navigation.clone());
+        if navigation.0 < navigations.0 {
+            *navigations = navigation;
         }
     }
 
@@ -375,9 +375,9 @@ impl ViewerFacts {
         &mut self,
         clocks: &Clocks,
         store: &Store<'_>,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<(), Error> {
-        shift_runs(&mut self.special, clocks, store, &config.tmp_dir)?;
+        shift_runs(&mut self.special, clocks, store, &limits.tmp_dir)?;
         for (base, tables) in &mut self.tables {
             let Some(shift) = clocks.shift_at(*base) else { continue };
             for thread in tables.threads.values_mut().flat_map(BTreeMap::values_mut) {

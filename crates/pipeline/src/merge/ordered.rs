@@ -60,16 +60,16 @@ impl Ordered {
         &mut self,
         store: &Store<'_>,
         inputs: &Inputs,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<Option<Synthetic>, Error> {
         let Some(known) = &self.viewer else { return Ok(None) };
         let rewrite = &self.renamed.names.rewrite;
-        let before = MergeContext { store, rewrite, inputs, config };
+        let before = MergeContext { store, rewrite, inputs, config: limits };
         let text = known.make(&mut self.left_out, before, &mut self.changes)?;
         let base = store.end();
-        let kept = Sorted::new(config.lease("events made for a viewer", Share::of_index(1, 4)));
+        let kept = Sorted::new(limits.lease("events made for a viewer", Share::of_index(1, 4)));
         let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(&text) };
-        let index = EventIndex::of_synthetic(kept, &text, current, config)?;
+        let index = EventIndex::of_synthetic(kept, &text, current, limits)?;
         let count = &mut self.renamed.scanned.count;
         count.events += index.events;
         count.bytes += index.bytes;
@@ -85,7 +85,7 @@ impl Ordered {
         mut self,
         synthetic: &'p Option<Synthetic>,
         store: Store<'p>,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<(Ordered, Store<'p>), Error> {
         let Some((added, synthetic)) = self.added.take().zip(synthetic.as_ref()) else {
             return Ok((self, store));
@@ -94,7 +94,7 @@ impl Ordered {
         let store = store.and(base, &synthetic.text, &synthetic.oversized);
         let mut added = added;
         let added = added.finish(&store)?.0;
-        self.runs = self.runs.join(added, Order(&store), &config.tmp_dir)?;
+        self.runs = self.runs.join(added, Order(&store), &limits.tmp_dir)?;
         // they have their new names already
         let units = &mut self.renamed.names.rewrite.units;
         units.push(RenamedUnit { base, ..RenamedUnit::default() });
@@ -151,7 +151,7 @@ impl Ordered {
     }
 
     /// Reads the streams again that time order may tear.
-    fn find_delays(&mut self, order: Order<'_, '_>, config: &Limits) -> Result<Reordering, Error> {
+    fn find_delays(&mut self, order: Order<'_, '_>, limits: &Limits) -> Result<Reordering, Error> {
         let suspects = std::mem::take(&mut self.renamed.streams).suspects();
         if suspects.is_empty() {
             return Ok(Reordering::default());
@@ -159,7 +159,7 @@ impl Ordered {
         let untimed = self.lists.iter().map(|place| Entry { time: i64::MIN, place });
         let names = &self.renamed.names;
         let key_of = |event: &Event<'_>, place| names.stream_key(event, place);
-        Reordering::find_by(&suspects, untimed.chain(self.runs.iter()), order, config, key_of)
+        Reordering::find_by(&suspects, untimed.chain(self.runs.iter()), order, limits, key_of)
     }
 }
 

@@ -101,9 +101,9 @@ fn write(
     text: &[u8],
     rules: &Rules,
     output: &OutputConfig,
-    config: &Limits,
+    limits: &Limits,
 ) -> Result<(Counts, u64), Error> {
-    let sink = Output::create(output, config, Length::Unknown)?;
+    let sink = Output::create(output, limits, Length::Unknown)?;
     let next = Mutex::new((0usize, 0usize));
     let work = || {
         let mut worker = Worker {
@@ -122,7 +122,7 @@ fn write(
         Ok((worker.counts, worker.bytes))
     };
     let (mut counts, mut bytes) = ([0; 5], 0);
-    for (own, written) in sink.fill(config, work, || {})? {
+    for (own, written) in sink.fill(limits, work, || {})? {
         counts.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
         bytes += written;
     }

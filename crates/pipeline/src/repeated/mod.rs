@@ -65,8 +65,8 @@ impl EventPatcher for Marker<'_> {
 pub(crate) struct RepeatWatch(Sorter);
 
 impl RepeatWatch {
-    pub(crate) fn new(config: &Limits) -> Self {
-        RepeatWatch(Sorter::new(config.lease("marked events", Share::of_index(1, 16))))
+    pub(crate) fn new(limits: &Limits) -> Self {
+        RepeatWatch(Sorter::new(limits.lease("marked events", Share::of_index(1, 16))))
     }
 
     /// Decides which of them are left out. `at` shows all events of a time, in no particular order.
@@ -80,7 +80,7 @@ impl RepeatWatch {
         &mut self,
         parts: &Parts,
         store: &Store<'_>,
-        config: &Limits,
+        limits: &Limits,
         at: impl Fn(i64, &mut dyn FnMut(Entry)),
     ) -> Result<LeftOut, Error> {
         let order = Order(store);
@@ -88,8 +88,8 @@ impl RepeatWatch {
         let mut decision = Decision {
             parts,
             store,
-            quota: config.table_quota(),
-            offsets: Gather::new(config.lease("events left out", Share::of_index(1, 16)), order),
+            quota: limits.table_quota(),
+            offsets: Gather::new(limits.lease("events left out", Share::of_index(1, 16)), order),
             left_out: LeftOut::default(),
         };
         let mut of_one_time: Vec<Entry> = Vec::new();
@@ -232,14 +232,14 @@ impl LeftOut {
         runs: &[&Runs],
         rewrite: &Rewrite,
         order: Order<'_, '_>,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<(), Error> {
         let mut offsets =
-            Gather::new(config.lease("events left out", Share::of_index(1, 16)), order);
+            Gather::new(limits.lease("events left out", Share::of_index(1, 16)), order);
         self.offsets.iter().try_for_each(|entry| offsets.push(entry))?;
         for runs in runs {
-            let rewriter = EventRewriter::new(&[rewrite], config.tier.unwrap_or_else(Tier::best));
-            let (quota, seen) = (config.table_quota(), HashSet::default());
+            let rewriter = EventRewriter::new(&[rewrite], limits.tier.unwrap_or_else(Tier::best));
+            let (quota, seen) = (limits.table_quota(), HashSet::default());
             let mut equal = EqualEvents { order, rewriter, quota, time: i64::MIN, seen, bytes: 0 };
             runs.each_in_order(order, |entry| {
                 if !equal.has(entry)? {

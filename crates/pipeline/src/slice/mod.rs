@@ -75,8 +75,8 @@ impl SliceRun<'_> {
     ///
     /// # Errors
     /// Returns an error if the budget, a window or the output is impossible.
-    pub fn check(&self, config: &Limits) -> Result<(), Error> {
-        config.check()?;
+    pub fn check(&self, limits: &Limits) -> Result<(), Error> {
+        limits.check()?;
         windows::check(self.windows)?;
         output::check(self.output, &self.sources.iter().collect::<Vec<_>>())
     }
@@ -131,13 +131,13 @@ fn slice_planned(
 fn write(
     SliceRun { windows, edges, output, .. }: SliceRun<'_>,
     Scanned { inputs, index, observed: selection }: Scanned<Sorted, WindowSelection>,
-    config: &Limits,
+    limits: &Limits,
 ) -> Result<Option<SliceReport>, Error> {
     let EventIndex { kept: plain, long_events, documents, .. } = index;
     let found = selection.bounds();
     let bounds = found.unwrap_or(NOWHERE);
     let windows = Windows::of(windows, bounds)?;
-    let mut report = SliceReport::new(&windows, edges, config);
+    let mut report = SliceReport::new(&windows, edges, limits);
 
     let chunks = selection.chunks();
     let mut store = inputs.store().with_long(&long_events);
@@ -146,14 +146,21 @@ fn write(
     }
     let whole = found.is_none_or(|bounds| windows.hold(bounds));
     let only_by_name = selection.only_by_name();
-    let judge =
-        Judge { store: &store, windows: &windows, edges, bounds, whole, only_by_name, config };
+    let judge = Judge {
+        store: &store,
+        windows: &windows,
+        edges,
+        bounds,
+        whole,
+        only_by_name,
+        config: limits,
+    };
     let annotations =
-        Annotations::read(&documents, &inputs, whole, (&store, &config.table_quota()))?;
-    let entries = SpillVec::new(config.lease("events that are made", Share::of_index(1, 8)));
-    let lists = (entries, LongEvents::new(config));
+        Annotations::read(&documents, &inputs, whole, (&store, &limits.table_quota()))?;
+    let entries = SpillVec::new(limits.lease("events that are made", Share::of_index(1, 8)));
+    let lists = (entries, LongEvents::new(limits));
     let watched = annotations.events().collect();
-    let mut made = SyntheticEvents::new(BASE, &config.tmp_dir, lists, watched);
+    let mut made = SyntheticEvents::new(BASE, &limits.tmp_dir, lists, watched);
     let chosen = judge.choose(plain.into_entries(), selection, &inputs, &mut made, &mut report)?;
     if chunks.as_ref().is_some_and(|chunks| chunks.is_wrong()) {
         return Ok(None);
@@ -169,7 +176,7 @@ fn write(
         store: &store,
         whole,
     };
-    chosen.write(written, output, config, &mut report)?;
+    chosen.write(written, output, limits, &mut report)?;
     report.end(inputs, found);
     Ok(Some(report))
 }

@@ -53,9 +53,9 @@ pub struct SliceReport {
 }
 
 impl SliceReport {
-    pub(super) fn new(windows: &Windows, edges: Edges, config: &Limits) -> Self {
+    pub(super) fn new(windows: &Windows, edges: Edges, limits: &Limits) -> Self {
         SliceReport {
-            written: MergeReport::new(config),
+            written: MergeReport::new(limits),
             windows: windows.0.clone(),
             edges,
             trace: None,

@@ -195,23 +195,23 @@ pub(super) struct WindowSelection {
 }
 
 /// Creates the index of plain events, metadata and untimed events.
-pub(super) fn keep(config: &Limits) -> Sorted {
-    Sorted::new(config.lease("plain events", Share::of_index(1, 4)))
+pub(super) fn keep(limits: &Limits) -> Sorted {
+    Sorted::new(limits.lease("plain events", Share::of_index(1, 4)))
 }
 
 impl WindowSelection {
-    pub(super) fn new(plan: Plan, config: &Limits) -> Self {
+    pub(super) fn new(plan: Plan, limits: &Limits) -> Self {
         WindowSelection {
             plan: Arc::new(plan),
             times: Times::NONE,
             parts: ExternalSorter::new(
-                config.lease("events that last", Share::of_index(1, 8)),
-                config.threads,
+                limits.lease("events that last", Share::of_index(1, 8)),
+                limits.threads,
             ),
-            essential: Sorter::new(config.lease("events that stay", Share::of_index(1, 16))),
+            essential: Sorter::new(limits.lease("events that stay", Share::of_index(1, 16))),
             streams: Streams::new(
-                config.lease("chunks of CPU profiles", Share::of_index(1, 2)),
-                config,
+                limits.lease("chunks of CPU profiles", Share::of_index(1, 2)),
+                limits,
             ),
         }
     }
@@ -233,7 +233,8 @@ impl WindowSelection {
     pub(super) fn was_known(&self) -> bool {
         let Some(known) = &self.plan.all else { return false };
         let Bounds { first, last, end, .. } = known.bounds;
-        let within = |own: Bounds| first <= own.first && own.last <= last && own.end <= end;
+        let within =
+            |bounds: Bounds| first <= bounds.first && bounds.last <= last && bounds.end <= end;
         self.times.bounds().is_none_or(within)
     }
 

@@ -43,7 +43,7 @@ impl KeptEvents {
         self,
         Surroundings { made, documents, annotations, inputs, store, whole }: Surroundings<'_, '_>,
         output: &OutputConfig,
-        config: &Limits,
+        limits: &Limits,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
         let order = Order(store);
@@ -54,7 +54,7 @@ impl KeptEvents {
         let (runs, _) = timed.finish()?.finish(store)?;
         let keys = unite(documents, store);
         let format = output.format_or(default_format(documents));
-        let mut run = begin_report(inputs, &keys, format, config);
+        let mut run = begin_report(inputs, &keys, format, limits);
         run.warnings.append(&mut report.written.run.warnings);
         warn(&keys, &self.delays, &mut run);
         report.written.delayed_chunks = self.delays.count();
@@ -69,8 +69,8 @@ impl KeptEvents {
         let mut plan = TracePlan { events, count, keys, report: run };
         let synthetic = Some(&made.of);
         let changes = OutputChanges { partial: !whole, synthetic, ..OutputChanges::default() };
-        plan.annotate(annotations, &changes, config);
-        report.written.run = TraceWriter::new(output, config).write(plan, inputs)?;
+        plan.annotate(annotations, &changes, limits);
+        report.written.run = TraceWriter::new(output, limits).write(plan, inputs)?;
         Ok(())
     }
 }

@@ -74,9 +74,9 @@ pub(super) struct SplitScan<M> {
 }
 
 impl<M: Mode> SplitScan<M> {
-    pub(super) fn new(config: &Limits) -> Self {
+    pub(super) fn new(limits: &Limits) -> Self {
         SplitScan {
-            lease: config.lease("entries of partitions", Share::of_index(1, 1)),
+            lease: limits.lease("entries of partitions", Share::of_index(1, 1)),
             runs: Vec::new(),
             heap: 0,
             found: SplitInputs {
@@ -90,8 +90,8 @@ impl<M: Mode> SplitScan<M> {
                 events: 0,
                 heap: 0,
             },
-            quota: config.table_quota(),
-            spill: PartitionSpill::new(&config.tmp_dir),
+            quota: limits.table_quota(),
+            spill: PartitionSpill::new(&limits.tmp_dir),
             mode: PhantomData,
         }
     }

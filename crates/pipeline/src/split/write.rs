@@ -184,7 +184,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
         &self,
         part: &OutputPart,
         output: &OutputConfig,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<WrittenPart, Error> {
         let sequence = self.planner.sequence(part, self.groups);
         let keys = self.united.for_part(self.frames(part));
@@ -194,8 +194,8 @@ impl<'p> WriteContext<'_, '_, 'p> {
             events.patchers.push(&marks);
         }
         let count = EventCount { events: part.events, bytes: part.bytes };
-        let plan = TracePlan { events, count, keys, report: RunReport::new(config) };
-        let run = TraceWriter::new(output, config).write(plan, self.inputs)?;
+        let plan = TracePlan { events, count, keys, report: RunReport::new(limits) };
+        let run = TraceWriter::new(output, limits).write(plan, self.inputs)?;
         let viewer = ViewerReport::default();
         Ok(WrittenPart { bytes: run.bytes, events: run.events, viewer, said: run.warnings })
     }

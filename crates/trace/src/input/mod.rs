@@ -150,14 +150,14 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if it cannot be opened; [`ErrorKind::NotATrace`] if its first bytes are those of another format.
-pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
+pub fn open(input: &Input, limits: &Limits) -> Result<Opened, Error> {
     match &input.source {
         Source::Stdin => {
             os::enlarge_pipe(&std::io::stdin());
-            open_stream(input, os::stdin(), config)
+            open_stream(input, os::stdin(), limits)
         }
         Source::Reader(reader) => match reader.take() {
-            Some(Taken::Stream(stream)) => open_stream(input, stream, config),
+            Some(Taken::Stream(stream)) => open_stream(input, stream, limits),
             Some(Taken::Mapped(mapped)) => {
                 Ok(Opened::Mapped { mapped, skip: 0, original: None, encoding: None })
             }
@@ -174,12 +174,12 @@ pub fn open(input: &Input, config: &Limits) -> Result<Opened, Error> {
             // files in /proc are regular, have no length, and hold something
             if !metadata.is_file() || metadata.len() == 0 {
                 os::enlarge_pipe(&file);
-                return open_stream(input, Box::new(file), config);
+                return open_stream(input, Box::new(file), limits);
             }
             match os::map_input(&file) {
                 Ok(mapped) => open_mapped(input, Arc::new(mapped), Original::new(path, &metadata)),
                 // file systems without mmap
-                Err(_) => open_stream(input, Box::new(file), config),
+                Err(_) => open_stream(input, Box::new(file), limits),
             }
         }
     }
@@ -206,9 +206,9 @@ fn open_mapped(input: &Input, mapped: Arc<Mapped>, original: Original) -> Result
 fn open_stream(
     input: &Input,
     mut reader: Box<dyn Read + Send>,
-    config: &Limits,
+    limits: &Limits,
 ) -> Result<Opened, Error> {
-    let looked = look(&mut *reader, sniff::LOOK, config.read_size, sniff::is_json);
+    let looked = look(&mut *reader, sniff::LOOK, limits.read_size, sniff::is_json);
     let first = looked.map_err(|(_, e)| Error::read(&input.source, e))?;
     if first.is_empty() {
         return Ok(Opened::Empty);

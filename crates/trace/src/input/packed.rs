@@ -199,17 +199,17 @@ pub fn unpack(
     name: &str,
     file: &Arc<Mapped>,
     unpacking: &Unpacking,
-    config: &Limits,
+    limits: &Limits,
 ) -> Result<Arc<Mapped>, Error> {
     let &Unpacking { ref stretches, len } = unpacking;
-    let failed = |e| Error::scratch(&config.tmp_dir, e);
-    let sparse = Sparse::new(&config.tmp_dir, len).map_err(failed)?;
+    let failed = |e| Error::scratch(&limits.tmp_dir, e);
+    let sparse = Sparse::new(&limits.tmp_dir, len).map_err(failed)?;
     let one = |number: usize| {
-        config.cancel.check()?;
+        limits.cancel.check()?;
         let Stretch { from, end, open } = stretches[number];
         let reader = input::unpacked(file, from.packed);
         let reader = reader.map_err(|e| Error::read(name, e))?;
-        let mut text = Text { reader, at: from.text, sparse: &sparse, name, config };
+        let mut text = Text { reader, at: from.text, sparse: &sparse, name, config: limits };
         text.copy_to(end.min(len))?;
         // twice as much each time, so that a long event is looked at few times
         while let Some(open) = open.filter(|_| text.at < len)
@@ -220,7 +220,7 @@ pub fn unpack(
         }
         Ok::<_, Error>(())
     };
-    try_each(config.threads, stretches.len(), one)?;
+    try_each(limits.threads, stretches.len(), one)?;
     Ok(Arc::new(sparse.into_map().map_err(failed)?))
 }
 

@@ -340,11 +340,11 @@ fn read_retrying(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> 
 pub fn to_file(
     reader: &mut dyn Read,
     name: &str,
-    config: &Limits,
+    limits: &Limits,
 ) -> Result<Option<Mapped>, Error> {
-    let failed = |e| Error::scratch(&config.tmp_dir, e);
-    let mut file = Temporary::new(&config.tmp_dir).map_err(failed)?;
-    let mut buffer = vec![0; config.read_size.min(256 * 1024)];
+    let failed = |e| Error::scratch(&limits.tmp_dir, e);
+    let mut file = Temporary::new(&limits.tmp_dir).map_err(failed)?;
+    let mut buffer = vec![0; limits.read_size.min(256 * 1024)];
     loop {
         match read_retrying(reader, &mut buffer).map_err(|e| Error::read(name, e))? {
             0 => return file.map().map_err(failed),

@@ -195,19 +195,19 @@ impl Output {
     ///
     /// # Errors
     /// [`ErrorKind::OutputExists`] if the file is there and may not be replaced, [`ErrorKind::Write`] if it cannot be made.
-    pub fn create(output: &OutputConfig, config: &Limits, length: Length) -> Result<Self, Error> {
-        let progress = Arc::clone(&config.progress);
+    pub fn create(output: &OutputConfig, limits: &Limits, length: Length) -> Result<Self, Error> {
+        let progress = Arc::clone(&limits.progress);
         if let Length::Exactly(len) = length {
             progress.will_write(len);
         }
         let (path, replace) = match &output.target {
             Target::Stdout => {
                 let stdout = os::stdout();
-                return Self::in_turn("standard output".into(), stdout, None, output, config);
+                return Self::in_turn("standard output".into(), stdout, None, output, limits);
             }
             Target::Writer(writer) => {
                 let writer = Box::new(writer.clone());
-                return Self::in_turn("the output".into(), writer, None, output, config);
+                return Self::in_turn("the output".into(), writer, None, output, limits);
             }
             Target::File { path, replace } => (path, *replace),
         };
@@ -217,9 +217,9 @@ impl Output {
             // a device or a pipe is written to, not replaced
             let file =
                 File::options().write(true).open(path).map_err(|e| Error::write(&name, e))?;
-            return Self::in_turn(name, Box::new(file), None, output, config);
+            return Self::in_turn(name, Box::new(file), None, output, limits);
         }
-        let file = AtomicFile::create(path, (replace, config.sync), existing.as_ref())?;
+        let file = AtomicFile::create(path, (replace, limits.sync), existing.as_ref())?;
         match (length, output.compression) {
             (Length::Exactly(_) | Length::AtMost(_), Compression::None) => {
                 let output = Output { progress, name, sink: Sink::Placed(file), length };
@@ -230,7 +230,7 @@ impl Output {
             }
             _ => {
                 let bytes = file.file.try_clone().map_err(|e| Error::write(&name, e))?;
-                Self::in_turn(name, Box::new(bytes), Some(file), output, config)
+                Self::in_turn(name, Box::new(bytes), Some(file), output, limits)
             }
         }
     }
@@ -241,23 +241,23 @@ impl Output {
         inner: Box<dyn Write + Send>,
         atomic: Option<AtomicFile>,
         output: &OutputConfig,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<Self, Error> {
         let inner: Box<dyn Write + Send> = match output.compression {
             Compression::None => inner,
             _ => Box::new(BufWriter::with_capacity(PACKED, inner)),
         };
-        let writer = Writer::new(inner, config, output.compression);
+        let writer = Writer::new(inner, limits, output.compression);
         let writer = writer.map_err(|e| Error::write(&name, e))?;
         let state = InTurn { writer, turn: 0, failed: false, atomic };
         let sink = Sink::InTurn { state: Mutex::new(state), turned: Condvar::new() };
-        let progress = Arc::clone(&config.progress);
+        let progress = Arc::clone(&limits.progress);
         Ok(Output { progress, name, sink, length: Length::Unknown })
     }
 
     /// Threads that should gather and write batches.
-    pub fn workers(config: &Limits) -> usize {
-        config.threads.min(config.room_for(GATHERER)).max(1)
+    pub fn workers(limits: &Limits) -> usize {
+        limits.threads.min(limits.room_for(GATHERER)).max(1)
     }
 
     /// Has [`Output::workers`], as far as the output is long enough, fill it with batches, each by `work`; what they give.
@@ -269,7 +269,7 @@ impl Output {
     /// Why the first one failed that did not only wait for another.
     pub fn fill<T: Send>(
         &self,
-        config: &Limits,
+        limits: &Limits,
         work: impl Fn() -> Result<T, Error> + Sync,
         give_up: impl Fn() + Sync,
     ) -> Result<Vec<T>, Error> {
@@ -279,7 +279,7 @@ impl Output {
             }
             Length::Unknown => usize::MAX,
         };
-        let results = on_dedicated_threads(Self::workers(config).min(worth), || {
+        let results = on_dedicated_threads(Self::workers(limits).min(worth), || {
             let result = catch_unwind(AssertUnwindSafe(&work));
             if !matches!(result, Ok(Ok(_))) {
                 self.give_up();

@@ -44,17 +44,17 @@ pub fn packer(compression: Compression) -> u64 {
 }
 
 /// Threads that pack: as many as the budget has room for.
-fn packers(config: &Limits, compression: Compression) -> usize {
-    config.threads.min(config.room_for(packer(compression))).max(1)
+fn packers(limits: &Limits, compression: Compression) -> usize {
+    limits.threads.min(limits.room_for(packer(compression))).max(1)
 }
 
 impl Writer {
     pub(super) fn new(
         inner: Box<dyn Write + Send>,
-        config: &Limits,
+        limits: &Limits,
         compression: Compression,
     ) -> io::Result<Self> {
-        let packers = packers(config, compression);
+        let packers = packers(limits, compression);
         Ok(match compression {
             Compression::None => Writer::Plain(inner),
             Compression::Gzip { level } => {

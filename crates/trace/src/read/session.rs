@@ -44,14 +44,14 @@ impl<'c> Session<'c> {
     pub(super) fn new(
         read: Inputs,
         pieces: Option<&'c Chosen>,
-        config: &'c Limits,
+        limits: &'c Limits,
         expand: &'c mut dyn Expand,
     ) -> Self {
         Session {
-            config,
-            tier: config.tier.unwrap_or_else(Tier::best),
-            shares: config.shares(),
-            beside: config.quota("documents and their keys", Share::of(1, 4)),
+            config: limits,
+            tier: limits.tier.unwrap_or_else(Tier::best),
+            shares: limits.shares(),
+            beside: limits.quota("documents and their keys", Share::of(1, 4)),
             read,
             expand,
             pieces,

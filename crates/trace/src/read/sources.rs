@@ -28,16 +28,16 @@ use tracemill_tokenizer::Tier;
 pub(crate) fn read_sources<R: Reader>(
     sources: &[Source],
     pieces: Option<&Chosen>,
-    config: &Limits,
+    limits: &Limits,
     expand: &mut dyn Expand,
     reader: &mut R,
 ) -> Result<Inputs, Error> {
     let inputs = input::expand(sources)?;
-    expect_bytes(&inputs, config);
+    expect_bytes(&inputs, limits);
     expand.begin(&mut inputs.iter().map(|input| input.source.path()));
-    let (numbers, end) = (Numbers::new(config), reader.needs().reserved);
+    let (numbers, end) = (Numbers::new(limits), reader.needs().reserved);
     let nothing = Inputs { numbers, end, ..Inputs::default() };
-    let mut session = Session::new(nothing, pieces, config, expand);
+    let mut session = Session::new(nothing, pieces, limits, expand);
     for input in &inputs {
         session.read(input, reader)?;
     }
@@ -66,11 +66,11 @@ pub(crate) fn read_sources<R: Reader>(
 pub(crate) fn read_more<R: Reader>(
     read: Inputs,
     sources: &[Source],
-    config: &Limits,
+    limits: &Limits,
     expand: &mut dyn Expand,
     reader: &mut R,
 ) -> Result<Inputs, Error> {
-    let mut session = Session::new(read, None, config, expand);
+    let mut session = Session::new(read, None, limits, expand);
     for input in &input::expand(sources)? {
         session.read(input, reader)?;
     }
@@ -85,19 +85,19 @@ pub(crate) fn read_more<R: Reader>(
 /// Those of `reader`.
 pub(crate) fn read_synthetic<R: Reader>(
     text: &Payload,
-    config: &Limits,
+    limits: &Limits,
     reader: &mut R,
     current: Current<'_>,
 ) -> Result<(), Error> {
     let Payload::Mapped(mapped) = text else { return Ok(()) };
-    let _workers = config.scan_lease(config.shares().chunk, config.threads);
+    let _workers = limits.scan_lease(limits.shares().chunk, limits.threads);
     let plan = Plan {
         bytes: mapped,
         skip: 0,
         mapped: Some(mapped),
-        tier: config.tier.unwrap_or_else(Tier::best),
-        threads: config.threads,
-        chunk: config.shares().chunk,
+        tier: limits.tier.unwrap_or_else(Tier::best),
+        threads: limits.threads,
+        chunk: limits.shares().chunk,
         proof: Proof::None,
     };
     let start = reader.starter();
@@ -106,7 +106,7 @@ pub(crate) fn read_synthetic<R: Reader>(
 }
 
 /// Sums up the sizes of files, for progress.
-fn expect_bytes(inputs: &[Input], config: &Limits) {
+fn expect_bytes(inputs: &[Input], limits: &Limits) {
     let bytes = inputs.iter().map(size_of_input).sum();
-    config.progress.bytes_expected.store(bytes, Ordering::Relaxed);
+    limits.progress.bytes_expected.store(bytes, Ordering::Relaxed);
 }

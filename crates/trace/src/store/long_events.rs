@@ -50,12 +50,16 @@ impl LongEvents {
     ///
     /// # Errors
     /// As [`SpillArray::push`].
-    pub fn push(&mut self, own: Long) -> Result<(), Error> {
+    pub fn push(&mut self, long: Long) -> Result<(), Error> {
         debug_assert!(
-            self.0.len().checked_sub(1).and_then(|at| self.0.get(at)).is_none_or(|last| last < own),
+            self.0
+                .len()
+                .checked_sub(1)
+                .and_then(|at| self.0.get(at))
+                .is_none_or(|last| last < long),
             "long events ascend"
         );
-        self.0.push(own)
+        self.0.push(long)
     }
 
     /// The length of the event at an offset, if it is one of them. Cost: a binary search.

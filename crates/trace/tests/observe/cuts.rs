@@ -51,8 +51,10 @@ fn observers_see_events_in_input_order_however_they_are_cut() {
     for seed in seeds(0, 30) {
         let text = text_of(seed);
         let events = reference::events(&text).expect("well-formed");
-        let expected: Vec<(u64, &[u8])> =
-            events.iter().map(|own| (own.span.start as u64, &text[own.span.clone()])).collect();
+        let expected: Vec<(u64, &[u8])> = events
+            .iter()
+            .map(|event| (event.span.start as u64, &text[event.span.clone()]))
+            .collect();
         let file = file_of(&folder, &text);
         for threads in [1, 2, 7] {
             let read_size = [1, 63, 64, 65, 4096][seed as usize % 5];
@@ -100,7 +102,7 @@ fn kept_events_do_not_depend_on_cuts_or_memory() {
             answers.push(in_order);
         }
         let events = reference::events(&text).expect("well-formed");
-        let expected = events.iter().map(|own| text[own.span.clone()].to_vec());
+        let expected = events.iter().map(|event| text[event.span.clone()].to_vec());
         let expected = expected.filter(|own| (own.len() as u64).is_multiple_of(1 + seed % 3));
         let expected = Vec::from_iter(expected);
         assert!(answers.iter().all(|answer| *answer == expected), "seed {seed}");

@@ -45,7 +45,7 @@ struct Held(Vec<Timed>);
 impl Held {
     #[inline]
     fn take(&mut self, span: Timed, take: &mut Take<'_>) -> Result<(), Error> {
-        let extent = |own: &Timed| (own.0, own.1.start, own.1.dur);
+        let extent = |timed: &Timed| (timed.0, timed.1.start, timed.1.dur);
         let is_other = self.0.last().is_some_and(|last| extent(last) != extent(&span));
         if is_other || self.0.len() == HELD {
             self.hand_on(take)?;
@@ -85,8 +85,8 @@ mod tests {
         };
         let listed = [(0, 5, 9, 8), (0, 5, 9, 3), (0, 5, 4, 1), (0, 6, 4, 0), (1, 6, 4, 6)];
         let (mut held, mut order) = (Held(Vec::new()), Vec::new());
-        let mut take = |own: Timed| {
-            order.push(own.1.place);
+        let mut take = |timed: Timed| {
+            order.push(timed.1.place);
             Ok(())
         };
         for (lane, start, dur, place) in listed {

@@ -290,9 +290,9 @@ impl Indexed {
             let lanes = found.labels.lanes.all().to_vec();
             found.spans.retain(|own| self.is_own(own, &lanes, (from, to)));
             // of stretches that reach beside what is seen not all is there
-            found.marks.retain(|own: &Mark| {
-                let is_seen = seen.0 <= own.ts && own.ts < seen.1;
-                is_seen && !apart.contains(&own.place) && !self.special.contains(&own.place)
+            found.marks.retain(|mark: &Mark| {
+                let is_seen = seen.0 <= mark.ts && mark.ts < seen.1;
+                is_seen && !apart.contains(&mark.place) && !self.special.contains(&mark.place)
             });
             all.append(found, input)
         };
@@ -375,13 +375,13 @@ fn events_near(
         let plan = index.stretches_plan(&index.stretches_around(place, around)?)?;
         let Some(plan) = plan else { return Ok(events) };
         let take = |found: Found, _| {
-            events.extend(found.spans.iter().map(|own| (own.1.place, own.1.start)));
+            events.extend(found.spans.iter().map(|span| (span.1.place, span.1.start)));
             let begins = found.marks.iter().filter(|mark| matches!(mark.phase, b'B' | b'b' | b'S'));
             events.extend(begins.map(|mark| (mark.place, mark.ts)));
             Ok(())
         };
         InputSet::read_planned(&plan, config, EachChunk(take))?;
-        if around >= MOST || events.iter().any(|own| own.0 < place) {
+        if around >= MOST || events.iter().any(|event| event.0 < place) {
             return Ok(events);
         }
         events.clear();
@@ -398,8 +398,8 @@ fn touches((start, end): (i64, i64), (from, to): (i64, i64)) -> bool {
 fn name_of(event: Option<(Vec<u8>, u64)>, all: &All) -> u32 {
     let (bytes, _) = event.unwrap_or_default();
     let mut labels = Labels::default();
-    let own = labels.name(&fields_of(&bytes).of(&bytes));
-    all.name(labels.names.bytes_of(own))
+    let name = labels.name(&fields_of(&bytes).of(&bytes));
+    all.name(labels.names.bytes_of(name))
 }
 
 /// Names, what is known of each, and lanes.

@@ -20,7 +20,7 @@ const STEP: usize = 1 << 14;
 /// Cost: the fields of each event are found once more, some 100 ns of one core each.
 pub(super) fn each_event<T: Send>(
     emit: &OrderedEvents<'_, '_, '_>,
-    config: &Limits,
+    limits: &Limits,
     new: impl Fn() -> T + Sync,
     take: impl Fn(&mut T, &Event<'_>, Entry) + Sync,
 ) -> Vec<T> {
@@ -38,7 +38,7 @@ pub(super) fn each_event<T: Send>(
         Mutex::new(Box::new(of_lists.chain(of_runs)));
     let work = || {
         let mut found = new();
-        let mut finder = FieldFinder::new(config.tier.unwrap_or_else(Tier::best));
+        let mut finder = FieldFinder::new(limits.tier.unwrap_or_else(Tier::best));
         let mut look = |entry: Entry| {
             // what parts of a trace repeat is in it once
             if emit.delays.is_left_out(entry.place.offset()) {
@@ -59,7 +59,7 @@ pub(super) fn each_event<T: Send>(
             }
         }
     };
-    on_threads(config.threads, work)
+    on_threads(limits.threads, work)
 }
 
 enum Task<'r> {

@@ -65,7 +65,7 @@ impl Annotations<'_> {
         united: &mut MergedKeys<'_>,
         events: &'w OrderedEvents<'_, '_, '_>,
         written: &'w OutputChanges<'w>,
-        config: &'w Limits,
+        limits: &'w Limits,
     ) -> Outcomes {
         let mut outcomes = Outcomes::default();
         // the array form has no place for keys, which is said where they are counted
@@ -73,7 +73,7 @@ impl Annotations<'_> {
         if is_empty || events.layout.format == Format::Array {
             return outcomes;
         }
-        let writer = Writer::new(self, events, written, config);
+        let writer = Writer::new(self, events, written, limits);
         let lists = writer.lists(&mut outcomes);
         let text = writer.text(lists, &mut outcomes);
         united.put_modifications(text);
@@ -101,7 +101,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         all: &'a Annotations<'p>,
         events: &'a OrderedEvents<'r, 's, 'p>,
         written: &'a OutputChanges<'w>,
-        config: &'a Limits,
+        limits: &'a Limits,
     ) -> Self {
         let any = |annotated: &Annotated<'_>| {
             annotated.applied || annotated.crumbs != Breadcrumbs::default()
@@ -114,7 +114,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             all,
             events,
             written,
-            config,
+            config: limits,
             indices: HashMap::default(),
             bounds: written.window.map(|(from, to)| Span::between(from, to)),
             threads: Threads::default(),

@@ -96,15 +96,15 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
     }
 
     /// Whether events may become longer or shorter than they stand.
-    pub(crate) fn changes_lengths(&self, config: &Limits) -> bool {
-        !self.patchers.is_empty() || config.repair
+    pub(crate) fn changes_lengths(&self, limits: &Limits) -> bool {
+        !self.patchers.is_empty() || limits.repair
     }
 
     /// What changes in the events of a batch, for each worker; `None` if nothing does.
-    fn patched(&self, config: &Limits, tier: Tier) -> Option<EventRewriter<'_>> {
+    fn patched(&self, limits: &Limits, tier: Tier) -> Option<EventRewriter<'_>> {
         let mut patchers = self.patchers.clone();
-        patchers.extend(config.repair.then_some(&Repairs as &dyn Patcher));
-        self.changes_lengths(config).then(|| EventRewriter::new(&patchers, tier))
+        patchers.extend(limits.repair.then_some(&Repairs as &dyn Patcher));
+        self.changes_lengths(limits).then(|| EventRewriter::new(&patchers, tier))
     }
 
     /// Calls `each` with all entries in exact order, a batch at a time, on this thread.
@@ -131,7 +131,7 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
     pub(crate) fn write(
         &self,
         begun: &StreamedOutput,
-        config: &Limits,
+        limits: &Limits,
     ) -> Result<WriteTotals, Error> {
         let &StreamedOutput { ref output, next: (number, offset), events: done, .. } = begun;
         let next = Mutex::new(self.start(done));
@@ -139,14 +139,14 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         let (events, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let breaks = AtomicUsize::new(0);
         let turns = Turns::new(number, offset);
-        let tier = config.tier.unwrap_or_else(Tier::best);
+        let tier = limits.tier.unwrap_or_else(Tier::best);
         let work = || -> Result<(), Error> {
             let (mut portion, mut entries) = (PendingBatches::default(), Vec::new());
-            let (mut buffer, mut patched) = (Vec::new(), self.patched(config, tier));
+            let (mut buffer, mut patched) = (Vec::new(), self.patched(limits, tier));
             while let Some(taken) = self.take((&next, &ahead), &mut portion, &mut entries)? {
-                config.cancel.check()?;
+                limits.cancel.check()?;
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
-                let mut batch = match self.changes_lengths(config) {
+                let mut batch = match self.changes_lengths(limits) {
                     true => output.batch_in_turn(taken.number, &turns, &mut buffer),
                     false => output.batch(taken.number, taken.offset, &mut buffer),
                 };
@@ -160,7 +160,7 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
             }
             Ok(())
         };
-        output.fill(config, work, || {
+        output.fill(limits, work, || {
             ahead.give_up();
             turns.give_up();
         })?;

@@ -53,17 +53,17 @@ impl StreamedOutput {
         layout: Layout,
         united: &MergedKeys<'_>,
         output: &OutputConfig,
-        config: &Limits,
+        limits: &Limits,
         length: Length,
     ) -> Result<Self, Error> {
         let opening = layout.opening(united);
-        let output = Output::create(output, config, length)?;
+        let output = Output::create(output, limits, length)?;
         let mut buffer = Vec::new();
         let mut batch = output.batch(0, 0, &mut buffer);
         batch.push(&opening)?;
         batch.finish()?;
-        let tier = config.tier.unwrap_or_else(Tier::best);
-        let repairs = config.repair.then(|| EventRewriter::new(&[&Repairs], tier));
+        let tier = limits.tier.unwrap_or_else(Tier::best);
+        let repairs = limits.repair.then(|| EventRewriter::new(&[&Repairs], tier));
         let opening = opening.len() as u64;
         let next = (1, opening);
         Ok(StreamedOutput { output, layout, opening, next, events: 0, breaks_escaped: 0, repairs })
@@ -128,16 +128,16 @@ impl<'c> StreamPolicy<'c> {
     pub fn new(
         sources: &[Source],
         output: &'c OutputConfig,
-        config: &'c Limits,
+        limits: &'c Limits,
         layout: impl Fn(Format) -> Option<Layout> + 'static,
     ) -> Self {
         let is_read_by_others = match &output.target {
             Target::Stdout | Target::Writer(_) => true,
             Target::File { path, .. } => path.metadata().is_ok_and(|metadata| !metadata.is_file()),
         };
-        let may = is_read_by_others && is_one(sources) && !config.strict;
+        let may = is_read_by_others && is_one(sources) && !limits.strict;
         let state = if may { State::Waiting } else { State::Never };
-        StreamPolicy { config, output, layout: Box::new(layout), state }
+        StreamPolicy { config: limits, output, layout: Box::new(layout), state }
     }
 
     /// Whether events are wanted as soon as they are found.

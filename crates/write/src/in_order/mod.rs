@@ -74,7 +74,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
         read: ReadInputs<'w, 'p>,
         is_whole: bool,
         output: &'w OutputConfig,
-        config: &'w Limits,
+        limits: &'w Limits,
     ) -> Result<Self, Error> {
         let ReadInputs { inputs, documents, store } = read;
         let is_one = sources.len() == 1;
@@ -83,7 +83,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
         let has_place = format != Format::Array;
         let (annotations, dropped, keys) = match is_whole {
             true => {
-                let place = (store, &config.table_quota());
+                let place = (store, &limits.table_quota());
                 let annotations = Annotations::read(documents, inputs, true, place)?;
                 (Some(annotations), AnnotationReport::default(), unite(documents, store))
             }
@@ -96,7 +96,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
             inputs,
             store,
             output,
-            config,
+            config: limits,
             format,
             keys,
             annotations,

@@ -61,25 +61,25 @@ pub struct OverlappedCopy {
 }
 
 /// Whether an output can be written while it is not known what else there will be.
-pub fn is_possible(output: &OutputConfig, config: &Limits) -> bool {
+pub fn is_possible(output: &OutputConfig, limits: &Limits) -> bool {
     let Target::File { path, .. } = &output.target else { return false };
     let is_file = std::fs::metadata(path).map_or(true, |metadata| metadata.is_file());
     // one thread alone is asked for by who wants one
     is_file
         && output.compression == Compression::None
-        && config.threads > 1
-        && !config.strict
-        && !config.repair
+        && limits.threads > 1
+        && !limits.strict
+        && !limits.repair
 }
 
 /// The documents of an input, as far as its first and last bytes tell; `None` if it is too short, or not one list of events.
-fn look(mapped: &Mapped, config: &Limits) -> Option<Vec<Document>> {
-    let chunk = config.shares().chunk;
+fn look(mapped: &Mapped, limits: &Limits) -> Option<Vec<Document>> {
+    let chunk = limits.shares().chunk;
     if mapped.len() < CHUNKS_LEAST * chunk {
         return None;
     }
     let mut ends = Frame::default();
-    let tier = config.tier.unwrap_or_else(Tier::best);
+    let tier = limits.tier.unwrap_or_else(Tier::best);
     let mut scanner = Scanner::starting_at(tier, byte_order_mark(mapped) as u64);
     let stop = Stop { at_events: true, ..Stop::NEVER };
     let Status::Events(_) =
@@ -104,10 +104,10 @@ impl OverlappedCopy {
         layout: impl FnOnce(Format) -> Layout,
         length: fn(u64) -> Length,
         output: &OutputConfig,
-        config: &Limits,
+        limits: &Limits,
     ) -> Option<Self> {
         let InputBytes::Mapped(mapped) = current.own else { return None };
-        let documents = look(mapped, config)?;
+        let documents = look(mapped, limits)?;
         let store = Store::of_map(mapped);
         let layout = layout(output.format_or(format_in_order(&documents, true)));
         let united = unite(&documents, &store);
@@ -116,7 +116,7 @@ impl OverlappedCopy {
         }
         let opening = layout.opening(&united);
         let len = opening.len() as u64 + mapped.len() as u64 + layout.closing_len(&united);
-        let output = Arc::new(Output::create(output, config, length(len)).ok()?);
+        let output = Arc::new(Output::create(output, limits, length(len)).ok()?);
         let mut buffer = Vec::new();
         let mut batch = output.batch(0, 0, &mut buffer);
         batch.push(&opening).ok()?;
@@ -127,7 +127,7 @@ impl OverlappedCopy {
             let work = move || write(&output, Payload::Mapped(mapped), layout, &todo);
             std::thread::Builder::new().name("write".into()).spawn(work).ok()
         };
-        let threads: Vec<_> = (0..config.threads).map_while(start).collect();
+        let threads: Vec<_> = (0..limits.threads).map_while(start).collect();
         if threads.is_empty() {
             return None;
         }

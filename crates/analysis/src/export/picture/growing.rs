@@ -69,8 +69,8 @@ impl<'r> Folding<'r> {
         let Some(Open { at, size, .. }) = self.open.pop() else { return };
         let Some(parent) = self.open.last_mut() else { return };
         parent.size += size;
-        let own = &self.nodes.all[at as usize];
-        let (start, total) = (own.start, own.total);
+        let node = &self.nodes.all[at as usize];
+        let (start, total) = (node.start, node.total);
         if !self.timed {
             self.nodes.all[parent.at as usize].total += total;
         }
@@ -84,7 +84,7 @@ impl<'r> Folding<'r> {
         let (frame, last) = (above.frame, above.children.last().copied());
         let fold = if self.timed { last } else { parent.fold };
         let fold = fold.and_then(|fold| self.nodes.all.get_mut(fold as usize));
-        match fold.filter(|own| own.is_fold) {
+        match fold.filter(|node| node.is_fold) {
             Some(fold) if !self.timed => {
                 fold.gone += size;
                 fold.total += total;
@@ -290,7 +290,7 @@ mod tests {
             let whole = all(&rows, timed);
             let length = whole.all[0].total;
             let mut folding = Folding::new(narrowest(length), timed, &room);
-            rows.iter().for_each(|(depth, own)| folding.push(*depth, own.clone()).expect("room"));
+            rows.iter().for_each(|(depth, row)| folding.push(*depth, row.clone()).expect("room"));
             let few = folding.finish();
             fewer += whole.all.len() - few.all.len();
             assert_eq!(few.all[0].total, length);
@@ -298,7 +298,7 @@ mod tests {
                 let [few, whole] =
                     [&few, &whole].map(|own| fit(&[own], length, most, timed).remove(0));
                 let told = |drawn: &[super::super::layout::Rectangle]| {
-                    let what = |own: &super::super::layout::Rectangle| match own.what {
+                    let what = |rectangle: &super::super::layout::Rectangle| match rectangle.what {
                         super::super::layout::What::Node(_) => 0,
                         super::super::layout::What::Folded(count) => count,
                     };

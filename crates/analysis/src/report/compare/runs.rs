@@ -106,10 +106,10 @@ impl Run {
             None => Run::default(),
         };
         run.judge_by(&samples);
-        for (key, [own, total]) in singles.into_iter().flatten() {
-            if let Ok(at) = run.rows.binary_search_by(|own| own.0.cmp(&key)) {
+        for (key, [single, total]) in singles.into_iter().flatten() {
+            if let Ok(at) = run.rows.binary_search_by(|single| single.0.cmp(&key)) {
                 let spread = run.rows[at].1.spread.get_or_insert_default();
-                spread[0].extend(own);
+                spread[0].extend(single);
                 spread[1].extend(total);
             }
         }
@@ -284,7 +284,7 @@ fn call_tree_and_singles(
     let mut tree = TopDown::new(&ids, &trace.space_of_rows(), (false, false, as_devtools));
     let mut singles = is_wanted.map(|own| Singles::new(&view, &ids, as_devtools, own));
     let mut visits: Vec<&mut dyn Visit> = vec![&mut tree];
-    visits.extend(singles.as_mut().map(|own| own as &mut dyn Visit));
+    visits.extend(singles.as_mut().map(|single| single as &mut dyn Visit));
     view.walk((&over, &ids), &mut visits, &room.grown)?;
     let (rows, all) = (tree.finish(over.window), (By::Total, usize::MAX));
     let table = view.table(&rows, (&ids, room), over.window, all)?;

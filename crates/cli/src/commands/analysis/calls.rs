@@ -84,7 +84,7 @@ fn make(args: &CallsArgs, running: &Running<'_>) -> Result<Made, Failure> {
     let unmatched = unmatched::of_threads(&args.part, &trace);
     let threads = trace.choose(&args.part.choice());
     let window =
-        args.part.window(TimeSpan::of(&trace))?.map(|own| (own.from * 1000.0, own.to * 1000.0));
+        args.part.window(TimeSpan::of(&trace))?.map(|arg| (arg.from * 1000.0, arg.to * 1000.0));
     let rules = args.part.table_rules();
     let (written, calls) = trace.draft_calls(&threads, rules, window, "calls of samples")?;
     notes(&trace).iter().for_each(|note| running.messages.say(note));

@@ -42,7 +42,7 @@ fn rows_json<'a>(answer: &Answer<'_>, part: &'a Part) -> impl Iterator<Item = Va
 
 /// What the numbers are of, and by which rules.
 pub(super) fn head<'o>(answer: &Answer<'_>) -> Object<'o> {
-    let refusals: Value = answer.trace.refusals.iter().map(|own| own.name()).collect();
+    let refusals: Value = answer.trace.refusals.iter().map(|refusal| refusal.name()).collect();
     let mut head = Object::from([
         ("verb", json!(answer.verb)),
         ("view", json!(answer.view())),
@@ -64,9 +64,9 @@ pub(super) fn part_head<'o>(answer: &Answer<'_>, part: &Part) -> Object<'o> {
         .threads
         .iter()
         .map(|&at| {
-            let own = &answer.trace.threads[at];
-            let [pid, tid] = [&own.pid, &own.tid].map(|own| id(&String::from_utf8_lossy(own)));
-            json!({"pid": pid, "tid": tid, "name": own.name, "samples": own.samples(), "input": own.input})
+            let thread = &answer.trace.threads[at];
+            let [pid, tid] = [&thread.pid, &thread.tid].map(|thread| id(&String::from_utf8_lossy(thread)));
+            json!({"pid": pid, "tid": tid, "name": thread.name, "samples": thread.samples(), "input": thread.input})
         })
         .collect();
     let table = &part.table;

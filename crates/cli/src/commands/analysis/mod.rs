@@ -176,7 +176,7 @@ fn samples_behind(trace: &Trace) -> Option<String> {
 
 /// Returns why DevTools cannot open the trace, and the command that helps.
 fn refused(trace: &Trace) -> Option<String> {
-    let reasons: Vec<&str> = trace.refusals.iter().map(|own| own.reason()).collect();
+    let reasons: Vec<&str> = trace.refusals.iter().map(|refusal| refusal.reason()).collect();
     let name = match &trace.inputs[..] {
         [input] => shell_word(&input.name),
         _ => "INPUTS".to_owned(),

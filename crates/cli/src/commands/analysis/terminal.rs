@@ -71,9 +71,9 @@ fn of(hidden: u64, all: u64) -> String {
 }
 
 /// From which column, and how many.
-fn columns(own: &Drawn<'_>, screen: &Canvas) -> (usize, usize) {
+fn columns(drawn: &Drawn<'_>, screen: &Canvas) -> (usize, usize) {
     let column = |part: f64| (part * screen.columns as f64).round() as usize;
-    let (from, to) = (column(own.x), column(own.x + own.width).min(screen.columns));
+    let (from, to) = (column(drawn.x), column(drawn.x + drawn.width).min(screen.columns));
     (from, to.saturating_sub(from))
 }
 

@@ -331,7 +331,9 @@ fn markdown_row(line: &[String], set: &[ColumnAlignment]) -> String {
 }
 
 fn markdown_head(head: &[String], set: &[ColumnAlignment]) -> String {
-    let rule = |own: &ColumnAlignment| if *own == ColumnAlignment::Right { "--:|" } else { "---|" };
+    let rule = |column_alignment: &ColumnAlignment| {
+        if *column_alignment == ColumnAlignment::Right { "--:|" } else { "---|" }
+    };
     format!("| {} |\n|{}\n", head.join(" | "), set.iter().map(rule).collect::<String>())
 }
 

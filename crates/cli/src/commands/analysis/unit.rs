@@ -78,9 +78,9 @@ mod tests {
             (&[f64::NAN, f64::INFINITY, -2.0], "ms", &["–", "–", "-2.00"]),
             (&[], "ms", &[]),
         ] {
-            let own = TimeUnit::of(times.iter().copied());
-            assert_eq!(own.head("self ms"), format!("self {unit}"));
-            let all: Vec<String> = times.iter().map(|&ms| own.shown(ms, 2)).collect();
+            let time_unit = TimeUnit::of(times.iter().copied());
+            assert_eq!(time_unit.head("self ms"), format!("self {unit}"));
+            let all: Vec<String> = times.iter().map(|&ms| time_unit.shown(ms, 2)).collect();
             assert_eq!(all, shown);
         }
         assert_eq!(

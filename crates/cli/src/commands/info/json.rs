@@ -112,8 +112,8 @@ fn process(process: &ProcessInfo, has_self: bool) -> Object<'_> {
     ]);
     own.list("threads", move || {
         process.threads.iter().map(move |thread| {
-            let own = Object::from([("tid", id(&thread.tid)), ("name", json!(thread.name))]);
-            with_usage(own, &thread.usage, has_self)
+            let object = Object::from([("tid", id(&thread.tid)), ("name", json!(thread.name))]);
+            with_usage(object, &thread.usage, has_self)
         })
     });
     with_usage(own, &process.usage, has_self)

@@ -16,8 +16,8 @@ impl ReportInputs<'_> {
     }
 
     fn phases(&self, build: &Build) -> Section {
-        let length = |own: &Window| own.to - own.from;
-        let all: f64 = build.phases.iter().map(|own| length(&own.1)).sum();
+        let length = |window: &Window| window.to - window.from;
+        let all: f64 = build.phases.iter().map(|phase| length(&phase.1)).sum();
         let columns = Columns::<&(String, Window)>::new()
             .ms("start_ms", "at ms", |own| self.after_start(own.1.from))
             .ms("dur_ms", "ms", |own| length(&own.1))
@@ -52,14 +52,14 @@ impl ReportInputs<'_> {
     }
 
     fn events(&self, id: &'static str, rows: Vec<&Stretch>, all: f64) -> Section {
-        let key = |own: &&Stretch| own.key.clone().unwrap_or_default();
+        let key = |stretch: &&Stretch| stretch.key.clone().unwrap_or_default();
         let columns = Columns::<&Stretch>::new()
             .ms("start_ms", "at ms", |own| self.after_start(own.window.from))
             .ms("dur_ms", "ms", |own| own.dur / 1000.0)
             .percent("dur_pct", "%", |own| percent_of(own.dur / 1000.0, all))
             .words("name", "action", |own| Cell::text(&own.name))
             .words("thread", "thread", |own| Cell::text(self.thread(own.thread)))
-            .words("key", "key", |own| Cell::text(key(own)));
+            .words("key", "key", |word| Cell::text(key(word)));
         Section::new(id, columns, rows, |own| self.next.of_event(&["tree"], &key(own)))
     }
 }

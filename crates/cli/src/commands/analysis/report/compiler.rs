@@ -31,58 +31,64 @@ impl ReportInputs<'_> {
         all.into_iter().filter(|own| !own.rows.is_empty()).collect()
     }
 
-    fn sources(&self, own: &Compiled) -> Section {
-        let (parse, codegen) = (own.frontend, own.backend);
-        let thread = |own: &&CompiledSource| &self.trace.threads[own.longest.thread];
-        let total = |own: &&CompiledSource| own.parse + own.codegen;
+    fn sources(&self, compiled: &Compiled) -> Section {
+        let (parse, codegen) = (compiled.frontend, compiled.backend);
+        let thread = |source: &&CompiledSource| &self.trace.threads[source.longest.thread];
+        let total =
+            |compiled_source: &&CompiledSource| compiled_source.parse + compiled_source.codegen;
         let columns = Columns::<&CompiledSource>::new()
             .ms("total_ms", "ms", total)
-            .percent("total_pct", "%", move |own| percent_of(total(own), parse + codegen))
-            .ms("parse_ms", "parse ms", |own| own.parse)
-            .ms("codegen_ms", "codegen ms", |own| own.codegen)
-            .words("file", "file", |own| Cell::text(&own.file))
-            .ms("start_ms", "", |own| self.after_start(own.longest.window.from))
-            .words("pid", "", |own| Cell::id(&thread(own).pid))
-            .words("tid", "", |own| Cell::id(&thread(own).tid));
-        let runs = plural(own.runs, "run");
-        Section::new("sources", columns, &own.sources, |own| self.within(&own.longest))
-            .of(own.all_sources)
-            .with(
-                format!(
-                    "frontend {}, backend {} in {runs} of the compiler",
-                    time_text(parse),
-                    time_text(codegen)
-                ),
-                vec![
-                    ("runs", Cell::Count(own.runs)),
-                    ("parse_ms", Cell::Ms(parse)),
-                    ("codegen_ms", Cell::Ms(codegen)),
-                ],
-            )
+            .percent("total_pct", "%", move |compiled| percent_of(total(compiled), parse + codegen))
+            .ms("parse_ms", "parse ms", |compiled| compiled.parse)
+            .ms("codegen_ms", "codegen ms", |compiled| compiled.codegen)
+            .words("file", "file", |compiled| Cell::text(&compiled.file))
+            .ms("start_ms", "", |compiled| self.after_start(compiled.longest.window.from))
+            .words("pid", "", |compiled| Cell::id(&thread(compiled).pid))
+            .words("tid", "", |word| Cell::id(&thread(word).tid));
+        let runs = plural(compiled.runs, "run");
+        Section::new("sources", columns, &compiled.sources, |compiled| {
+            self.within(&compiled.longest)
+        })
+        .of(compiled.all_sources)
+        .with(
+            format!(
+                "frontend {}, backend {} in {runs} of the compiler",
+                time_text(parse),
+                time_text(codegen)
+            ),
+            vec![
+                ("runs", Cell::Count(compiled.runs)),
+                ("parse_ms", Cell::Ms(parse)),
+                ("codegen_ms", Cell::Ms(codegen)),
+            ],
+        )
     }
 
     fn costly(&self, id: &'static str, rows: &[Costly], all: u64) -> Section {
         let columns = sums(|own: &&Costly| *own)
-            .words("name", "name", |own| Cell::text(&own.name))
-            .words("file", "longest in", |own| Cell::text(&own.file));
+            .words("name", "name", |sum| Cell::text(&sum.name))
+            .words("file", "longest in", |word| Cell::text(&word.file));
         Section::new(id, columns, rows, |own| self.within(&own.longest)).of(all)
     }
 
-    fn headers(&self, own: &Compiled) -> Section {
-        let chain = |own: &Chain| json!({"files": own.files, "total_ms": own.total});
-        let chains = |own: &&Header| {
-            let shown = own.chains.first().map_or_else(String::new, |own| own.files.join(" > "));
-            Cell::Json(own.chains.iter().map(chain).collect::<Value>(), shown)
+    fn headers(&self, compiled: &Compiled) -> Section {
+        let chain = |compiled: &Chain| json!({"files": compiled.files, "total_ms": compiled.total});
+        let chains = |compiled: &&Header| {
+            let shown = compiled
+                .chains
+                .first()
+                .map_or_else(String::new, |compiled| compiled.files.join(" > "));
+            Cell::Json(compiled.chains.iter().map(chain).collect::<Value>(), shown)
         };
-        let columns = sums(|own: &&Header| &own.costly)
-            .words("name", "header", |own| Cell::text(&own.costly.name))
+        let columns = sums(|compiled: &&Header| &compiled.costly)
+            .words("name", "header", |sum| Cell::text(&sum.costly.name))
             .words("chains", "longest by", chains)
-            .words("file", "", |own| Cell::text(&own.costly.file));
-        let next = |own: &&Header| self.within(&own.costly.longest);
-        let all = plural(own.all_headers, "header");
-        Section::new("headers", columns, &own.headers, next).of(own.all_headers).with(
+            .words("file", "", |word| Cell::text(&word.costly.file));
+        let next = |header: &&Header| self.within(&header.costly.longest);
+        let all = plural(compiled.all_headers, "header");
+        Section::new("headers", columns, &compiled.headers, next).of(compiled.all_headers).with(
             format!("{all}, with what they include; of those that a source includes itself"),
-            vec![("count", Cell::Count(own.all_headers))],
+            vec![("count", Cell::Count(compiled.all_headers))],
         )
     }
 

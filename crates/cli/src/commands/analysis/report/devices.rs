@@ -15,70 +15,75 @@ impl ReportInputs<'_> {
         all.into_iter().filter(|own| own.id == "gpu" || !own.rows.is_empty()).collect()
     }
 
-    fn each_device(&self, own: &Devices) -> Section {
-        let share = |ms: fn(&Device) -> f64| move |own: &&Device| percent_of(ms(own), own.time);
-        let thread = |own: &&Device| &self.trace.threads[own.thread];
+    fn each_device(&self, devices: &Devices) -> Section {
+        let share =
+            |ms: fn(&Device) -> f64| move |devices: &&Device| percent_of(ms(devices), devices.time);
+        let thread = |devices: &&Device| &self.trace.threads[devices.thread];
         let columns = Columns::<&Device>::new()
-            .ms("kernel_ms", "kernel ms", |own| own.time)
-            .percent("compute_pct", "compute %", share(|own| own.compute))
-            .percent("exposed_communication_pct", "comm %", share(|own| own.exposed_communication))
-            .percent("exposed_memory_pct", "memory %", share(|own| own.exposed_memory))
-            .percent("idle_pct", "idle %", share(|own| own.idle))
-            .figure("overlap_pct", "overlap %", |own| match own.communication {
+            .ms("kernel_ms", "kernel ms", |devices| devices.time)
+            .percent("compute_pct", "compute %", share(|devices| devices.compute))
+            .percent(
+                "exposed_communication_pct",
+                "comm %",
+                share(|devices| devices.exposed_communication),
+            )
+            .percent("exposed_memory_pct", "memory %", share(|devices| devices.exposed_memory))
+            .percent("idle_pct", "idle %", share(|devices| devices.idle))
+            .figure("overlap_pct", "overlap %", |devices| match devices.communication {
                 0.0 => Cell::None,
-                all => Cell::Percent(percent_of(own.overlap, all)),
+                all => Cell::Percent(percent_of(devices.overlap, all)),
             })
-            .count("kernels", "kernels", |own| own.kernels)
+            .count("kernels", "kernels", |devices| devices.kernels)
             .spare()
-            .words("device", "device", |own| Cell::text(self.device(own.thread)))
-            .ms("compute_ms", "", |own| own.compute)
-            .ms("communication_ms", "", |own| own.communication)
-            .ms("memory_ms", "", |own| own.memory)
-            .ms("overlap_ms", "", |own| own.overlap)
-            .ms("exposed_communication_ms", "", |own| own.exposed_communication)
-            .ms("exposed_memory_ms", "", |own| own.exposed_memory)
-            .ms("idle_ms", "", |own| own.idle)
-            .count("launched", "", |own| own.launched)
-            .words("pid", "", |own| Cell::id(&thread(own).pid))
-            .words("input", "", |own| self.input(own.thread));
+            .words("device", "device", |devices| Cell::text(self.device(devices.thread)))
+            .ms("compute_ms", "", |devices| devices.compute)
+            .ms("communication_ms", "", |devices| devices.communication)
+            .ms("memory_ms", "", |devices| devices.memory)
+            .ms("overlap_ms", "", |devices| devices.overlap)
+            .ms("exposed_communication_ms", "", |devices| devices.exposed_communication)
+            .ms("exposed_memory_ms", "", |devices| devices.exposed_memory)
+            .ms("idle_ms", "", |devices| devices.idle)
+            .count("launched", "", |devices| devices.launched)
+            .words("pid", "", |devices| Cell::id(&thread(devices).pid))
+            .words("input", "", |word| self.input(word.thread));
         // in the order of the trace: ranks are compared with each other
-        let rows = own.all.iter().take(self.rows);
-        let next = |own: &&Device| self.next.of_process(&["top"], thread(own));
-        let mut section = Section::new("gpu", columns, rows, next).of(own.all.len() as u64);
-        let kernels: u64 = own.all.iter().map(|own| own.kernels).sum();
-        let left_out = (own.incomplete > 0)
-            .then(|| format!("; {} left out with the last step", grouped(own.incomplete)));
-        let overlong = percent_of(own.overlong, own.durations);
+        let rows = devices.all.iter().take(self.rows);
+        let next = |device: &&Device| self.next.of_process(&["top"], thread(device));
+        let mut section = Section::new("gpu", columns, rows, next).of(devices.all.len() as u64);
+        let kernels: u64 = devices.all.iter().map(|devices| devices.kernels).sum();
+        let left_out = (devices.incomplete > 0)
+            .then(|| format!("; {} left out with the last step", grouped(devices.incomplete)));
+        let overlong = percent_of(devices.overlong, devices.durations);
         section.why = (overlong > 1.0).then(|| format!(
             "{overlong:.1} % of the durations of kernels overlap the one before on their stream, where one runs at a time: \
              they are longer than the kernels ran"
         ));
-        let sum = |of: fn(&Device) -> f64| Cell::Ms(own.all.iter().map(of).sum());
+        let sum = |of: fn(&Device) -> f64| Cell::Ms(devices.all.iter().map(of).sum());
         let head = format!(
             "{} on {}; comm: while nothing computes, memory: while neither, overlap: of communication while something computes{}",
             plural(kernels, "kernel"),
-            plural(own.all.len() as u64, "device"),
+            plural(devices.all.len() as u64, "device"),
             left_out.unwrap_or_default(),
         );
         let figures = vec![
-            ("devices", Cell::Count(own.all.len() as u64)),
+            ("devices", Cell::Count(devices.all.len() as u64)),
             ("kernels", Cell::Count(kernels)),
-            ("kernel_ms", Cell::Ms(own.kernel_time)),
-            ("idle_ms", sum(|own| own.idle)),
-            ("communication_ms", sum(|own| own.communication)),
-            ("overlap_ms", sum(|own| own.overlap)),
-            ("overlong_ms", Cell::Ms(own.overlong)),
-            ("incomplete", Cell::Count(own.incomplete)),
+            ("kernel_ms", Cell::Ms(devices.kernel_time)),
+            ("idle_ms", sum(|devices| devices.idle)),
+            ("communication_ms", sum(|devices| devices.communication)),
+            ("overlap_ms", sum(|devices| devices.overlap)),
+            ("overlong_ms", Cell::Ms(devices.overlong)),
+            ("incomplete", Cell::Count(devices.incomplete)),
         ];
         section.with(head, figures)
     }
 
-    fn kinds(&self, own: &Devices) -> Section {
-        let all: f64 = own.kinds.iter().map(|own| own.time).sum();
+    fn kinds(&self, devices: &Devices) -> Section {
+        let all: f64 = devices.kinds.iter().map(|devices| devices.time).sum();
         let columns = Columns::<&KindTime>::new()
-            .ms("total_ms", "ms", |own| own.time)
-            .percent("total_pct", "%", |own| percent_of(own.time, all))
-            .words("name", "what runs", |own| Cell::text(&own.name));
+            .ms("total_ms", "ms", |devices| devices.time)
+            .percent("total_pct", "%", |devices| percent_of(devices.time, all))
+            .words("name", "what runs", |devices| Cell::text(&devices.name));
         let next = |kind: &&KindTime| {
             let names = match kind.name.rsplit(' ').next() {
                 Some("communication") => "^(nccl.*Kernel|gloo:)",
@@ -87,39 +92,47 @@ impl ReportInputs<'_> {
             };
             self.next.of_all(&["top", "--per", "all", "--focus", names])
         };
-        let kinds = own.kinds.len() as u64;
-        Section::new("gpu-types", columns, own.kinds.iter().take(self.rows), next).of(kinds).with(
-            "what kernels do, all devices together; each moment counts once",
-            vec![("total_ms", Cell::Ms(all))],
-        )
+        let kinds = devices.kinds.len() as u64;
+        Section::new("gpu-types", columns, devices.kinds.iter().take(self.rows), next)
+            .of(kinds)
+            .with(
+                "what kernels do, all devices together; each moment counts once",
+                vec![("total_ms", Cell::Ms(all))],
+            )
     }
 
-    fn idle(&self, own: &Devices) -> Section {
-        let share =
-            |ms: fn(&StreamIdle) -> f64| move |own: &&StreamIdle| percent_of(ms(own), own.idle);
-        let thread = |own: &&StreamIdle| &self.trace.threads[own.thread];
-        let launched = |own: &&StreamIdle| percent_of(own.launched as f64, own.kernels as f64);
+    fn idle(&self, devices: &Devices) -> Section {
+        let share = |ms: fn(&StreamIdle) -> f64| {
+            move |devices: &&StreamIdle| percent_of(ms(devices), devices.idle)
+        };
+        let thread = |devices: &&StreamIdle| &self.trace.threads[devices.thread];
+        let launched =
+            |stream: &&StreamIdle| percent_of(stream.launched as f64, stream.kernels as f64);
         let columns = Columns::<&StreamIdle>::new()
-            .ms("idle_ms", "idle ms", |own| own.idle)
-            .percent("host_wait_pct", "host wait %", share(|own| own.host_wait))
-            .percent("kernel_wait_pct", "kernel wait %", share(|own| own.kernel_wait))
-            .percent("other_pct", "other %", share(|own| own.other))
-            .count("kernels", "kernels", |own| own.kernels)
+            .ms("idle_ms", "idle ms", |devices| devices.idle)
+            .percent("host_wait_pct", "host wait %", share(|devices| devices.host_wait))
+            .percent("kernel_wait_pct", "kernel wait %", share(|devices| devices.kernel_wait))
+            .percent("other_pct", "other %", share(|devices| devices.other))
+            .count("kernels", "kernels", |devices| devices.kernels)
             .spare()
             .percent("launched_pct", "launch known %", launched)
             .spare()
-            .count("stream", "stream", |own| u64::from(own.stream))
-            .words("device", "device", |own| Cell::text(self.device(own.device)))
-            .ms("host_wait_ms", "", |own| own.host_wait)
-            .ms("kernel_wait_ms", "", |own| own.kernel_wait)
-            .ms("other_ms", "", |own| own.other)
-            .words("pid", "", |own| Cell::id(&thread(own).pid))
-            .words("tid", "", |own| Cell::id(&thread(own).tid))
-            .words("input", "", |own| self.input(own.thread));
-        let rows = own.idle.iter().take(self.rows);
-        let next = |own: &&StreamIdle| self.next.of_thread(&["tree", "--log"], thread(own));
-        let (all, streams) =
-            (own.idle.iter().map(|own| own.idle).sum::<f64>(), own.idle.len() as u64);
+            .count("stream", "stream", |devices| u64::from(devices.stream))
+            .words("device", "device", |devices| Cell::text(self.device(devices.device)))
+            .ms("host_wait_ms", "", |devices| devices.host_wait)
+            .ms("kernel_wait_ms", "", |devices| devices.kernel_wait)
+            .ms("other_ms", "", |devices| devices.other)
+            .words("pid", "", |devices| Cell::id(&thread(devices).pid))
+            .words("tid", "", |devices| Cell::id(&thread(devices).tid))
+            .words("input", "", |word| self.input(word.thread));
+        let rows = devices.idle.iter().take(self.rows);
+        let next = |stream_idle: &&StreamIdle| {
+            self.next.of_thread(&["tree", "--log"], thread(stream_idle))
+        };
+        let (all, streams) = (
+            devices.idle.iter().map(|devices| devices.idle).sum::<f64>(),
+            devices.idle.len() as u64,
+        );
         Section::new("gpu-idle", columns, rows, next).of(streams).with(
             format!(
                 "{} between kernels of {}: the host launched late, kernels followed soon, or neither",
@@ -130,29 +143,29 @@ impl ReportInputs<'_> {
         )
     }
 
-    fn kernels(&self, own: &Devices) -> Section {
+    fn kernels(&self, devices: &Devices) -> Section {
         let columns = Columns::<&Kernel>::new()
-            .ms("total_ms", "ms", |own| own.total)
-            .percent("total_pct", "%", |kernel| percent_of(kernel.total, own.kernel_time))
-            .count("count", "count", |own| own.count)
-            .ms("avg_ms", "avg ms", |own| own.mean)
-            .ms("std_ms", "std ms", |own| own.deviation)
+            .ms("total_ms", "ms", |devices| devices.total)
+            .percent("total_pct", "%", |kernel| percent_of(kernel.total, devices.kernel_time))
+            .count("count", "count", |devices| devices.count)
+            .ms("avg_ms", "avg ms", |devices| devices.mean)
+            .ms("std_ms", "std ms", |devices| devices.deviation)
             .spare()
-            .ms("max_ms", "max ms", |own| own.most)
-            .words("type", "type", |own| Cell::text(own.class))
-            .words("name", "kernel", |own| Cell::text(&own.name))
-            .ms("min_ms", "", |own| own.least);
-        let next = |own: &&Kernel| {
-            let whole = format!("^{}$", escaped(&own.name));
+            .ms("max_ms", "max ms", |devices| devices.most)
+            .words("type", "type", |devices| Cell::text(devices.class))
+            .words("name", "kernel", |devices| Cell::text(&devices.name))
+            .ms("min_ms", "", |word| word.least);
+        let next = |devices: &&Kernel| {
+            let whole = format!("^{}$", escaped(&devices.name));
             self.next.of_all(&["tree", "--log", "--per", "all", "--focus", &whole, "-n", "20"])
         };
-        Section::new("kernels", columns, &own.kernels, next).of(own.all_kernels).with(
+        Section::new("kernels", columns, &devices.kernels, next).of(devices.all_kernels).with(
             format!(
                 "{}, {} together; percent of the time from the first kernel of each device to its last",
-                plural(own.all_kernels, "name"),
-                time_text(own.durations)
+                plural(devices.all_kernels, "name"),
+                time_text(devices.durations)
             ),
-            vec![("count", Cell::Count(own.all_kernels)), ("total_ms", Cell::Ms(own.durations))],
+            vec![("count", Cell::Count(devices.all_kernels)), ("total_ms", Cell::Ms(devices.durations))],
         )
     }
 

@@ -17,7 +17,7 @@ pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow> {
 
 /// Milliseconds in which anything went on, of all threads.
 pub(super) fn busy(report: &Report) -> f64 {
-    report.threads.iter().map(|own| own.busy).sum()
+    report.threads.iter().map(|thread| thread.busy).sum()
 }
 
 /// A figure of the report, or why it cannot be told.
@@ -34,12 +34,14 @@ pub(in super::super) fn value(report: &Report, figure: Figure) -> Result<f64, St
         Figure::Gc => Ok(report.gc),
         Figure::Tasks => tasks.map(|own| own.count as f64),
         Figure::Blocking => tasks.map(|own| own.blocking),
-        Figure::LongestTask => tasks.map(|own| longest(&own.longest)),
+        Figure::LongestTask => tasks.map(|task| longest(&task.longest)),
         Figure::Blocks => blocks.map(|own| own.count as f64),
-        Figure::LongestBlock => blocks.map(|own| longest(&own.longest)),
+        Figure::LongestBlock => blocks.map(|block| longest(&block.longest)),
         Figure::Fcp | Figure::Lcp | Figure::Inp | Figure::Cls => worst(report, figure),
         Figure::Requests => Ok(report.requests.len() as f64),
-        Figure::GpuIdle => devices(report).map(|own| own.all.iter().map(|own| own.idle).sum()),
+        Figure::GpuIdle => {
+            devices(report).map(|device| device.all.iter().map(|device| device.idle).sum())
+        }
         Figure::GpuOverlap => devices(report).and_then(overlap),
         Figure::Own | Figure::Total | Figure::Count => Err("it is of rows"),
     };
@@ -70,8 +72,8 @@ fn worst(report: &Report, figure: Figure) -> Result<f64, &'static str> {
         _ => Ok(own.cls()),
     };
     let mut worst = Err("navigationStart is missing");
-    for own in visits {
-        match (value(own), worst) {
+    for visit in visits {
+        match (value(visit), worst) {
             (Ok(value), Ok(known)) => worst = Ok(value.max(known)),
             (Ok(value), Err(_)) => worst = Ok(value),
             (Err(why), Err(_)) => worst = Err(why),

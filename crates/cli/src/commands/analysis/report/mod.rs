@@ -105,7 +105,7 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
         if trace.origin().is_some() { ", exact times" } else { "" },
     );
     let text = [vec![text], notes(trace)].concat().join("; ");
-    let names: Value = trace.inputs.iter().map(|own| json!(own.name)).collect();
+    let names: Value = trace.inputs.iter().map(|input| json!(input.name)).collect();
     let mut members = vec![
         ("producer", json!(report.producer.name())),
         ("rules", json!(RULES)),

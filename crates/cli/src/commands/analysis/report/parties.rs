@@ -42,9 +42,9 @@ impl ReportInputs<'_> {
             })
             .words("name", "name", |own| Cell::text(&own.party.name))
             .words("known", "", known)
-            .words("page", "page", |own| Cell::optional(Some(&own.visit.url)));
-        let next = |own: &Row<'_>| {
-            let (from, to) = own.visit.bounds;
+            .words("page", "page", |word| Cell::optional(Some(&word.visit.url)));
+        let next = |row: &Row<'_>| {
+            let (from, to) = row.visit.bounds;
             let window = Window { from: from / 1000.0, to: to / 1000.0 };
             let words = ["tree", "--main", "--bottom-up", "--group-by", "third-party"];
             self.next.of_window(&words, window)

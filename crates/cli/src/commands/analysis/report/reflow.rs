@@ -10,43 +10,45 @@ use tracemill_trace::run::words::{grouped, plural};
 
 impl ReportInputs<'_> {
     pub(super) fn reflow(&self) -> Option<Section> {
-        let own = self.report.reflows.as_ref()?;
+        let reflows = self.report.reflows.as_ref()?;
         let columns = Columns::<&Reflow>::new()
-            .ms("total_ms", "ms", |own| own.total)
-            .count("count", "count", |own| own.count)
-            .ms("longest_ms", "longest", |own| own.longest.dur / 1000.0)
-            .words("name", "forced by", |own| match own.function.as_deref() {
+            .ms("total_ms", "ms", |reflows| reflows.total)
+            .count("count", "count", |reflows| reflows.count)
+            .ms("longest_ms", "longest", |reflows| reflows.longest.dur / 1000.0)
+            .words("name", "forced by", |reflows| match reflows.function.as_deref() {
                 Some("") => Cell::text("(anonymous)"),
                 Some(name) => Cell::text(name),
                 None => Cell::Json(Value::Null, "[unattributed]".to_owned()),
             })
-            .words("location", "location", |own| Cell::text(place_of(&own.location)))
-            .words("key", "event", |own| own.longest.key.as_ref().map_or(Cell::None, Cell::text))
-            .words("url", "", |own| Cell::optional(Some(&own.location.url)))
-            .figure("line", "", |own| Cell::of(own.location.line))
-            .figure("column", "", |own| Cell::of(own.location.column));
-        let next = |own: &&Reflow| match &own.longest.key {
+            .words("location", "location", |reflows| Cell::text(place_of(&reflows.location)))
+            .words("key", "event", |reflows| {
+                reflows.longest.key.as_ref().map_or(Cell::None, Cell::text)
+            })
+            .words("url", "", |reflows| Cell::optional(Some(&reflows.location.url)))
+            .figure("line", "", |reflows| Cell::of(reflows.location.line))
+            .figure("column", "", |word| Cell::of(word.location.column));
+        let next = |reflows: &&Reflow| match &reflows.longest.key {
             Some(key) => self.next.of_event(&["tree"], key),
             None => {
-                let thread = &self.trace.threads[own.longest.thread];
-                self.next.of_stretch(&["tree"], thread, own.longest.window)
+                let thread = &self.trace.threads[reflows.longest.thread];
+                self.next.of_stretch(&["tree"], thread, reflows.longest.window)
             }
         };
-        let head = match own.count {
+        let head = match reflows.count {
             0 => "forced layouts: no task has 30 ms or more of them".to_owned(),
             count => format!(
                 "forced layouts and styles: {} ({}) in {} with 30 ms or more of them",
                 grouped(count),
-                time_text(own.total),
-                plural(own.tasks, "task")
+                time_text(reflows.total),
+                plural(reflows.tasks, "task")
             ),
         };
         let figures = vec![
-            ("tasks", Cell::Count(own.tasks)),
-            ("count", Cell::Count(own.count)),
-            ("total_ms", Cell::Ms(own.total)),
+            ("tasks", Cell::Count(reflows.tasks)),
+            ("count", Cell::Count(reflows.count)),
+            ("total_ms", Cell::Ms(reflows.total)),
         ];
-        let all = own.all_functions;
-        Some(Section::new("reflow", columns, &own.functions, next).of(all).with(head, figures))
+        let all = reflows.all_functions;
+        Some(Section::new("reflow", columns, &reflows.functions, next).of(all).with(head, figures))
     }
 }

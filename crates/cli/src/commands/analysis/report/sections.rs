@@ -25,9 +25,12 @@ impl ReportInputs<'_> {
     /// All that there are.
     pub(super) fn all(&self) -> Vec<Section> {
         let tasks = || {
-            self.report.tasks.as_ref().map(|own| self.tasks(own.count, own.blocking, &own.longest))
+            self.report
+                .tasks
+                .as_ref()
+                .map(|task| self.tasks(task.count, task.blocking, &task.longest))
         };
-        let blocks = || self.report.blocks.as_ref().map(|own| self.blocks(own));
+        let blocks = || self.report.blocks.as_ref().map(|block| self.blocks(block));
         let of_producer = self.web().into_iter().chain(self.build()).chain(self.compiler());
         let mut all: Vec<Section> = of_producer.chain(self.devices()).collect();
         let others = [
@@ -108,7 +111,8 @@ impl ReportInputs<'_> {
             let shown = shown.collect::<Vec<_>>().join(", ");
             Cell::Json(own.categories.iter().map(category).collect::<Value>(), shown)
         };
-        let gap = |own: &&ThreadSums| own.gap.map_or(Cell::None, |gap| Cell::Ms(gap.to - gap.from));
+        let gap =
+            |sums: &&ThreadSums| sums.gap.map_or(Cell::None, |gap| Cell::Ms(gap.to - gap.from));
         let columns = Columns::<&ThreadSums>::new()
             .ms("busy_ms", "busy ms", |own| own.busy)
             .percent("busy_pct", "%", |own| percent_of(own.busy, length))
@@ -121,8 +125,8 @@ impl ReportInputs<'_> {
             .words("pid", "", |own| Cell::id(&thread(own).pid))
             .words("tid", "", |own| Cell::id(&thread(own).tid))
             .words("name", "", |own| Cell::optional(thread(own).name.as_deref()))
-            .words("input", "", |own| Cell::optional(thread(own).input.as_deref()));
-        let is_busy = |own: &&ThreadSums| own.busy > 0.0;
+            .words("input", "", |word| Cell::optional(thread(word).input.as_deref()));
+        let is_busy = |thread_sums: &&ThreadSums| thread_sums.busy > 0.0;
         let rows = all.iter().filter(is_busy).take(self.rows);
         let busy = all.iter().filter(is_busy).count() as u64;
         Section::new("threads", columns, rows, |own| self.next.of_thread(&["tree"], thread(own)))
@@ -189,11 +193,11 @@ impl ReportInputs<'_> {
     fn stretches(&self, id: &'static str, rows: &[Stretch]) -> Section {
         let thread = |own: &&Stretch| &self.trace.threads[own.thread];
         let path = |path: &TreePath| json!({"self_ms": path.own(), "path": path_json(path)});
-        let paths = |own: &&Stretch| {
-            let shown = own.paths.first().map_or_else(String::new, |path| {
+        let paths = |stretch: &&Stretch| {
+            let shown = stretch.paths.first().map_or_else(String::new, |path| {
                 format!("{} ({})", path_text(path), time_text(path.own()))
             });
-            Cell::Json(own.paths.iter().map(path).collect::<Value>(), shown)
+            Cell::Json(stretch.paths.iter().map(path).collect::<Value>(), shown)
         };
         let columns = Columns::<&Stretch>::new()
             .ms("start_ms", "at ms", |own| self.after_start(own.window.from))
@@ -202,7 +206,7 @@ impl ReportInputs<'_> {
             .words("key", "key", |own| own.key.as_ref().map_or(Cell::None, Cell::text))
             .words("paths", "most self time", paths)
             .words("pid", "", |own| Cell::id(&thread(own).pid))
-            .words("tid", "", |own| Cell::id(&thread(own).tid));
+            .words("tid", "", |word| Cell::id(&thread(word).tid));
         Section::new(id, columns, rows, |own| match &own.key {
             // no tree has anything of it
             _ if own.paths.is_empty() => self.next.events_of(thread(own), own.window),
@@ -244,12 +248,12 @@ impl ReportInputs<'_> {
             .figure("max", "max", |own| Cell::Number(own.most))
             .words("name", "counter", |own| Cell::text(&own.name))
             .words("key", "key", |own| Cell::text(&own.key))
-            .words("pid", "pid", |own| Cell::id(&own.pid));
+            .words("pid", "pid", |word| Cell::id(&word.pid));
         let mut rows: Vec<&Counted> = all.iter().collect();
-        rows.sort_by_key(|own| std::cmp::Reverse(own.count));
+        rows.sort_by_key(|row| std::cmp::Reverse(row.count));
         rows.truncate(self.rows);
-        let next = |own: &&Counted| {
-            let name = format!("^{}$", escaped(&own.name));
+        let next = |counted: &&Counted| {
+            let name = format!("^{}$", escaped(&counted.name));
             self.next.of_inputs(&["filter", "--ph", "C", "--name", &name])
         };
         let values = all.len() as u64;

@@ -21,8 +21,8 @@ fn parts(all: &[Option<f64>]) -> String {
     shown.collect::<Vec<_>>().join(" · ")
 }
 
-fn largest(own: &LargestPaint) -> Cell {
-    let (value, shown) = match &own.parts {
+fn largest(largest_paint: &LargestPaint) -> Cell {
+    let (value, shown) = match &largest_paint.parts {
         Ok(parts_of) => {
             let (delay, load) = parts_of.load.unzip();
             let ms = |us: Option<f64>| us.map(|us| us / 1000.0);
@@ -36,8 +36,8 @@ fn largest(own: &LargestPaint) -> Cell {
         }
         Err(_) => (Value::Null, "–".to_owned()),
     };
-    let why = own.parts.as_ref().err();
-    let value = json!({"key": own.key, "request": own.request, "parts": value, "why": why});
+    let why = largest_paint.parts.as_ref().err();
+    let value = json!({"key": largest_paint.key, "request": largest_paint.request, "parts": value, "why": why});
     Cell::Json(value, shown)
 }
 
@@ -60,8 +60,8 @@ fn interactions((longest, p98): &(Interaction, Interaction)) -> Cell {
     Cell::Json(value, format!("{} ({})", parts(&shown), longest.kind))
 }
 
-fn shifts(own: &&Visit) -> Cell {
-    own.shifts.as_ref().map_or(Cell::None, |shifts| {
+fn shifts(visit: &&Visit) -> Cell {
+    visit.shifts.as_ref().map_or(Cell::None, |shifts| {
         let value = json!({
             "start_us": shifts.ts,
             "dur_ms": shifts.dur / 1000.0,
@@ -72,9 +72,9 @@ fn shifts(own: &&Visit) -> Cell {
     })
 }
 
-fn url(own: &&Visit) -> Cell {
-    match own.url.as_str() {
-        url if own.is_soft && !url.is_empty() => Cell::Json(json!(url), format!("{url} (soft)")),
+fn url(visit: &&Visit) -> Cell {
+    match visit.url.as_str() {
+        url if visit.is_soft && !url.is_empty() => Cell::Json(json!(url), format!("{url} (soft)")),
         url => Cell::optional(Some(url)),
     }
 }
@@ -101,7 +101,7 @@ impl ReportInputs<'_> {
             .words("shifts", "", shifts)
             .words("url", "page", url)
             .words("key", "", |own| own.key.as_ref().map_or(Cell::None, Cell::text))
-            .words("soft", "", |own| Cell::Json(json!(own.is_soft), String::new()));
+            .words("soft", "", |word| Cell::Json(json!(word.is_soft), String::new()));
         // what keeps a page from painting or answering
         let next = |own: &&Visit| {
             let window = Window { from: own.bounds.0 / 1000.0, to: own.bounds.1 / 1000.0 };
@@ -114,7 +114,7 @@ impl ReportInputs<'_> {
             return Some(section);
         }
         let navigations = visits.iter().filter(|own| own.key.is_some()).count();
-        let soft = visits.iter().filter(|own| own.is_soft).count();
+        let soft = visits.iter().filter(|visit| visit.is_soft).count();
         if navigations == 0 {
             section.why = Some("navigationStart is missing".to_owned());
         }
@@ -133,7 +133,7 @@ impl ReportInputs<'_> {
         if all.is_empty() {
             return None;
         }
-        let bytes = |bytes: Option<f64>| bytes.map_or(Cell::None, |own| Cell::Count(own as u64));
+        let bytes = |bytes: Option<f64>| bytes.map_or(Cell::None, |byte| Cell::Count(byte as u64));
         let some = |us: Option<f64>| us.map_or(Cell::None, ms);
         let text = |text: &Option<String>| text.as_ref().map_or(Cell::None, Cell::text);
         let after = |us: f64, own: &Request| ms(us - own.start);
@@ -164,12 +164,12 @@ impl ReportInputs<'_> {
             .figure("body_bytes", "", |own| bytes(own.body))
             .words("initial_priority", "", |own| text(&own.initial_priority))
             .words("frame", "", |own| text(&own.frame))
-            .words("key", "", |own| Cell::text(&own.key));
+            .words("key", "", |word| Cell::text(&word.key));
         let mut rows: Vec<&Request> = all.iter().collect();
         rows.sort_by(|a, b| b.duration().total_cmp(&a.duration()));
         rows.truncate(self.rows);
-        let next = |own: &&Request| {
-            let window = Window { from: own.start / 1000.0, to: own.end / 1000.0 };
+        let next = |request: &&Request| {
+            let window = Window { from: request.start / 1000.0, to: request.end / 1000.0 };
             self.next.of_time(&["filter", "--name", "^Resource"], window)
         };
         let transfer: f64 = all.iter().filter_map(|own| own.transfer).sum();

@@ -193,7 +193,7 @@ pub(super) fn json(head: &Head, sections: &[Section]) -> Value {
 fn section_json(section: &Section) -> Value {
     let figures: Map<String, Value> =
         section.figures.iter().map(|(key, cell)| ((*key).to_owned(), cell.json())).collect();
-    let columns = section.columns.iter().map(|own| own.key).chain(["next"]);
+    let columns = section.columns.iter().map(|column| column.key).chain(["next"]);
     let rows = section.rows.iter().zip(&section.next).map(|(row, next)| {
         row.iter().map(super::section::Cell::json).chain([json!(next)]).collect::<Value>()
     });
