@@ -196,7 +196,7 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// See [`ErrorKind`]; [`ErrorKind::Budget`] if a part is for a viewer and there are less than 64 MiB; [`ErrorKind::Parts`] if two
 /// parts would have one name, there are too many, or they would take more than 64 MiB and more than 4 times what was read. Nothing is written
 /// unless all inputs could be read and no file is in the way. Each file appears when it is complete: a run that fails
-/// while it writes leaves those that were. Damaged input is no error (unless [`Limits::strict`]).
+/// while it writes leaves those that were. Damaged input is no error (unless [`crate::Limits::strict`]).
 pub fn split(
     sources: &[Source],
     split: &SplitConfig,

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// A mistake with one meaning: [`crate::lapses`] finds them, [`crate::grammar::mend()`] writes JSON in their place.
+/// A mistake with one meaning: [`crate::lapses`] finds them, [`crate::mend()`] writes JSON in their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lapse {
     /// `NaN`, `Infinity` or `-Infinity`, as Python and C write them. As JSON: `null`, which is what `JSON.stringify` makes of it.
