@@ -46,15 +46,20 @@
 //! counted by kind with its place ([`tracemill_trace::run::flaws`]), the rest of the profile is put together. Memory is bounded: 36 bytes of heap
 //! for each node of a call tree, everything else goes to disk beyond its share of [`Limits::memory`](tracemill_trace::Limits::memory).
 //!
-//! # Parts
+//! # Modules
 //!
 //! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
-//! one way to read a profile. Modules in the order in which bytes meet them: `chunk` (args to columns), `router` (events
-//! to streams, on the worker that finds them: `key` tells streams apart), `decoded_chunks` and `contents` (decoded chunks, side by side or made again), `streams`
-//! and `profile_parts` (all streams, and the profiles in them), `order`
-//! (chunks in stream order; `time_order` tells where a merge must look), `tree` and `assemble` (chunks to one profile, `assembled`), `write` (profile to `.cpuprofile`), `events` and
-//! `identity` (`.cpuprofile` to events); `profiles` is the door to all of that; `skim`, `excerpt`,
-//! `window` and `rebase` serve slices, `known` those by an index.
+//! one way to read a profile.
+//!
+//! | module | job |
+//! |---|---|
+//! | `chunk` | the args of one event: decoded to columns, skimmed for times, kept within a budget |
+//! | `streams` | routes events to streams by (pid, id), puts chunks in order, collects profiles in parallel |
+//! | `tree` | chunks to one profile with its call tree |
+//! | `write` | a profile to `.cpuprofile` |
+//! | `events` | `.cpuprofile` to events |
+//! | `window` | windows of a profile, for `slice` |
+//! | `profiles` | all profiles of a trace: [`open`] |
 #![forbid(unsafe_code)]
 
 mod chunk;

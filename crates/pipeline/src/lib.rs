@@ -1,4 +1,4 @@
-//! Trace events to ordered, complete output, in bounded memory.
+//! The verbs that write traces: merge, split, slice, filter, convert, redact, and CPU profiles extracted.
 //!
 //! ```text
 //!  file ─ map ──┐                                          ┌─ in memory ─> buckets of time ─┐
@@ -57,10 +57,16 @@
 //!
 //! # Inside
 //!
-//! Every verb reads through [`tracemill_trace::observe`]: `inputs` runs its scan, `input_watch` has the observers of verbs that join several
-//! inputs, `input_set` the inputs of an analysis. `patcher` and `event_rewriter` change events as they are written, `emit` and
-//! `whole_trace` write them; `in_order` is the second half of verbs that keep the order of their inputs. `index` has the indexes beside
-//! traces, `keys` the top-level keys, `annotations` those of DevTools.
+//! | module | job |
+//! |---|---|
+//! | `merge` | several traces to one, in named steps |
+//! | `split`, `slice`, `filter`, `convert`, `redact`, `extract` | one verb each |
+//! | `for_viewer` | what changes so that DevTools or Perfetto shows an output |
+//! | `fitted` | other verbs for a viewer, or of several inputs: a draft and a merge |
+//! | `repeated` | events that parts of a split repeat, and equal metadata events |
+//!
+//! Verbs read through [`tracemill_trace::observe`] and write through `TraceWriter` of `tracemill-write`.
+#![forbid(unsafe_code)]
 
 mod convert;
 mod extract;
