@@ -74,7 +74,7 @@ fn several_inputs_are_told_to_be_read_as_a_whole() {
     let (_, whole) = told(&opened);
     assert_eq!(
         whole.unwrap(),
-        "there are several inputs, and what begins in one may end in another"
+        "there are several inputs, and an event that begins in one may end in another"
     );
 }
 
