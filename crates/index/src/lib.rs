@@ -5,7 +5,7 @@
 //!   windows, profiles, info ─ query: is it the index of the trace as it is now? ─> a plan, or a reason to scan
 //! ```
 //!
-//! [`slice`], [`info`], [`list_profiles`] and [`extract_profiles`] query the index first and hand the plan to the verb. A damaged or
+//! [`slice()`], [`info()`], [`list_profiles()`] and [`extract_profiles()`] query the index first and hand the plan to the verb. A damaged or
 //! foreign index is refused: then the trace is scanned, and the answer is the same. [`mod@format`] specifies the files.
 
 mod build;
