@@ -114,7 +114,7 @@ def test_rules_of_several_inputs_are_said_and_refuse_places(empty, caplog):
     with caplog.at_level("INFO", logger="tracemill"), pytest.warns(tracemill.TracemillWarning, match="lost 1") as warned:
         table = pyarrow.table(tracemill.events(["a.json", "b.json"], columns=["pid", "name"], window="0.."))
     assert [warning.filename for warning in warned] == [__file__]
-    assert "b.json uses 1 process id of earlier inputs" in caplog.text
+    assert "process ids of b.json renumbered" in caplog.text
     assert table.to_pylist() == [{"pid": 1, "name": "a"}, {"pid": 10000001, "name": "b"}]
     for column in ["input", "offset"]:
         with pytest.raises(tracemill.UsageError, match=f'the column {column} .* pid="keep", ids="keep", align="none"'):

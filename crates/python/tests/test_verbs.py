@@ -163,7 +163,7 @@ def test_what_is_done_unasked_is_logged(empty, caplog):
         write_trace(f"{name}.json", [{"ph": "X", "name": name, "pid": 1, "tid": 1, "ts": 5, "dur": 1}])
     with caplog.at_level("INFO", logger="tracemill"):
         tracemill.merge(["a.json", "b.json"], label=["a.json=one", "b.json=two"], output="all.json")
-    assert "b.json uses 1 process id of earlier inputs" in caplog.text
+    assert "process ids of b.json renumbered" in caplog.text
 
 
 def test_failures_have_types_and_say_where(node, empty):
