@@ -58,11 +58,11 @@ pub fn info_with(
     info::info(sources, wanted, planned, config, look)
 }
 
-/// Writes a slice, as [`crate::slice`] does. Where [`Config::index`] allows it and the one input has an index that knows
+/// Writes a slice, as [`tracemill_pipeline::slice()`] does. Where [`Config::index`] allows it and the one input has an index that knows
 /// all that the windows need, only those byte ranges are read; [`SliceReport::index`] says so.
 ///
 /// # Errors
-/// As [`crate::slice`]; [`NotATrace`](tracemill_trace::ErrorKind::NotATrace) for an index that was named and cannot answer.
+/// As [`tracemill_pipeline::slice()`]; [`NotATrace`](tracemill_trace::ErrorKind::NotATrace) for an index that was named and cannot answer.
 pub fn slice(
     sources: &[Source],
     windows: &[TimeWindow],
@@ -75,7 +75,7 @@ pub fn slice(
     slice_planned(job, window_plan(sources, windows, edges, config)?, config)
 }
 
-/// Lists CPU profiles, as [`crate::list_profiles`] does, by an index where there is one.
+/// Lists CPU profiles, as [`tracemill_pipeline::list_profiles()`] does, by an index where there is one.
 ///
 /// # Errors
 /// As [`slice()`].
@@ -88,7 +88,7 @@ pub fn list_profiles(
     profiles_planned(sources, choice, None, profile_plan(sources, config)?, config)
 }
 
-/// Extracts CPU profiles, as [`crate::extract_profiles`] does, by an index where there is one.
+/// Extracts CPU profiles, as [`tracemill_pipeline::extract_profiles()`] does, by an index where there is one.
 ///
 /// # Errors
 /// As [`slice()`].

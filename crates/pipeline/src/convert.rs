@@ -42,7 +42,7 @@ pub(crate) fn convert(
         Some(layout(format, style, true))
     });
     let observer = WhileRead {
-        config: &config.limits,
+        limits: &config.limits,
         output: (output, style),
         // of one file it is known from the start where its events will stand
         may_begin: sources.len() == 1 && overlapped_copy::is_possible(output, &config.limits),
@@ -84,7 +84,7 @@ fn layout(format: Format, style: Style, breaks: bool) -> Layout {
 /// Observes whether any event has a line break, and writes events while the rest is read: to a file as
 /// long as all are copied as they are, to a pipe as they are found.
 struct WhileRead<'c> {
-    config: &'c Limits,
+    limits: &'c Limits,
     output: (&'c OutputConfig, Style),
     /// Whether the output may be begun when the first events are found.
     may_begin: bool,
@@ -113,7 +113,7 @@ impl WhileRead<'_> {
             let layout = |format| layout(format, style, false);
             // it is cut to length at the end
             self.overlapped =
-                OverlappedCopy::begin(chunk.current, layout, Length::Exactly, output, self.config);
+                OverlappedCopy::begin(chunk.current, layout, Length::Exactly, output, self.limits);
         }
         if let Some(mut copy) = self.overlapped.take()
             && chunk.base == 0

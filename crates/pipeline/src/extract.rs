@@ -213,7 +213,7 @@ pub fn profiles_planned(
     let all = groups.len();
     groups.retain(|&group| choice.takes(group));
     let (names, documents) = (&collector.names, &*index.documents);
-    let job = ExtractRun { names, documents, inputs: &inputs, store, config: &config.limits };
+    let job = ExtractRun { names, documents, inputs: &inputs, store, limits: &config.limits };
     let mut warnings = of_inputs(&inputs).chain(by_index.warning).collect();
     let targets = match target {
         None => vec![None; groups.len()],
@@ -268,7 +268,7 @@ struct ExtractRun<'j, 's, 'p> {
     documents: &'j [Document],
     inputs: &'j Inputs,
     store: &'s Store<'p>,
-    config: &'j Limits,
+    limits: &'j Limits,
 }
 
 impl<'s, 'p> ExtractRun<'_, 's, 'p> {
@@ -278,13 +278,13 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
         groups: &[Group<'_>],
         work: impl Fn(usize, PlacedProfile<'s, 'p>, Group<'_>) -> Result<T, Error> + Sync,
     ) -> Result<Vec<T>, Error> {
-        let threads = self.config.threads.min(groups.len()).max(1);
+        let threads = self.limits.threads.min(groups.len()).max(1);
         let lease =
-            self.config.lease("samples of profiles", Share::of_payload(5, 12)).divided(threads);
+            self.limits.lease("samples of profiles", Share::of_payload(5, 12)).divided(threads);
         try_each(threads, groups.len(), |number| {
             let group = groups[number];
             let assembly = Assembly::All(lease.clone());
-            work(number, group.assemble(self.store, assembly, self.config)?, group)
+            work(number, group.assemble(self.store, assembly, self.limits)?, group)
         })
     }
 
@@ -321,7 +321,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
     }
 
     fn write(&self, whole: &mut PlacedProfile<'_, '_>, target: &Target) -> Result<(), Error> {
-        let sink = Output::create(&plain(target.clone()), self.config, Length::Unknown)?;
+        let sink = Output::create(&plain(target.clone()), self.limits, Length::Unknown)?;
         let mut buffer = Vec::new();
         let mut batch = sink.batch(0, 0, &mut buffer);
         write(&mut whole.profile, &whole.bounds, &mut batch)?;

@@ -14,6 +14,7 @@ use crate::emit::OrderedEvents;
 use crate::emit::streamed_output::StreamedOutput;
 use crate::keys::MergedKeys;
 use crate::reordering::Reordering;
+use tracemill_join::inputs::of_inputs;
 use tracemill_join::report::warning::Warning;
 use tracemill_join::report::{AnnotationReport, RunReport};
 use tracemill_trace::Limits;
@@ -70,12 +71,11 @@ pub fn begin_report(
     format: Format,
     limits: &Limits,
 ) -> RunReport {
-    let of_inputs = inputs.warnings.iter().cloned().map(Warning::from);
     RunReport {
         format,
         spooled_bytes: inputs.spooled,
         keys_lost: if format == Format::Array { keys.keys.len() as u64 } else { 0 },
-        warnings: of_inputs.collect(),
+        warnings: of_inputs(inputs).collect(),
         ..RunReport::new(limits)
     }
 }
@@ -91,14 +91,14 @@ pub fn warn(keys: &MergedKeys<'_>, delays: &Reordering, report: &mut RunReport) 
 /// Writes a planned trace to one output.
 pub struct TraceWriter<'w> {
     output: &'w OutputConfig,
-    config: &'w Limits,
+    limits: &'w Limits,
     begun: Option<Box<StreamedOutput>>,
 }
 
 impl<'w> TraceWriter<'w> {
     /// Creates a writer. Nothing is opened yet.
     pub fn new(output: &'w OutputConfig, limits: &'w Limits) -> Self {
-        TraceWriter { output, config: limits, begun: None }
+        TraceWriter { output, limits, begun: None }
     }
 
     /// Goes on with an output that has the first of the events already, if there is one.
@@ -114,8 +114,8 @@ impl<'w> TraceWriter<'w> {
     /// Returns the errors of the output, and [`Changed`](tracemill_trace::ErrorKind::Changed) if an input changed.
     pub fn write(self, plan: TracePlan<'_, '_, '_>, inputs: &Inputs) -> Result<RunReport, Error> {
         let TracePlan { events, count, keys, mut report } = plan;
-        let (config, layout) = (self.config, events.layout);
-        let keys = &keys.repaired(config.repair);
+        let (limits, layout) = (self.limits, events.layout);
+        let keys = &keys.repaired(limits.repair);
         let opening = layout.opening(keys);
         let closing_at = opening.len() as u64 + layout.events_len(count.events, count.bytes);
         let len = closing_at + layout.closing_len(keys);
@@ -127,12 +127,12 @@ impl<'w> TraceWriter<'w> {
                 }
                 *begun
             }
-            None => StreamedOutput::new(layout, keys, self.output, config, length)?,
+            None => StreamedOutput::new(layout, keys, self.output, limits, length)?,
         };
         debug_assert_eq!(begun.opening, opening.len() as u64);
-        let written = events.write(&begun, config)?;
+        let written = events.write(&begun, limits)?;
         debug_assert!(
-            events.changes_lengths(config) || !layout.is_verbatim() || written.end == closing_at
+            events.changes_lengths(limits) || !layout.is_verbatim() || written.end == closing_at
         );
         debug_assert_eq!(begun.events + written.events, count.events);
         let mut buffer = Vec::new();

@@ -266,14 +266,14 @@ impl Integrator<'_> {
         same += both.take_while(|(own, open)| own.class == open.node.class).count();
         self.cut(same, time);
         for level in same..shared + self.stack.len() {
-            let stack = self.stack[level - shared];
-            let Above { node, row, .. } = stack;
+            let above = self.stack[level - shared];
+            let Above { node, row, .. } = above;
             if self.model.is_no_call(node) {
                 continue;
             }
             let index = self.out.begin(Begun { ts: time, node, row, sample, depth: 0 });
             let (level, cuts) = (level as u32, self.cuts);
-            self.js.push(Open { index, ts: time, node: stack, level, cuts });
+            self.js.push(Open { index, ts: time, node: above, level, cuts });
         }
     }
 

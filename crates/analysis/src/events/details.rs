@@ -1,4 +1,4 @@
-//! What single events say in `args` that rows, groups and calls are made of. Equal details are kept once.
+//! Details of single events, from their `args`, that rows, groups and calls need. Equal details are kept once.
 
 use crate::events::{compiled, reflows};
 use crate::value::args::{Args, Data};
@@ -20,7 +20,7 @@ pub struct Wanted {
     pub frames: bool,
     /// Types of dispatched events and names of time stamps, for labels.
     pub titles: bool,
-    /// What reports are made of beside trees: counters, what Chrome tells of requests and pages, and what clang was at.
+    /// Whether reports need more than trees: counters, requests and pages of Chrome, source files of clang.
     pub report: bool,
 }
 
@@ -37,10 +37,10 @@ pub(crate) struct Numbered {
     pub(crate) request: u32,
     /// Its frame.
     pub(crate) frame: u32,
-    /// What its label adds to its title: [`ADDED`] and a text, or [`PLAIN`]; 0 if it was not looked for, or if `args` has not what DevTools
-    /// takes it from.
+    /// The part that the label adds to the title: [`ADDED`] and a text, or [`PLAIN`]; 0 if it was not read, or if `args` lacks the member
+    /// from which DevTools takes it.
     pub(crate) title: u32,
-    /// What clang was at, or the frame in which a layout was forced, as it is written.
+    /// The detail of a clang event, or the frame of a forced layout, as it is written.
     pub(crate) told: u32,
     /// Bytes received: bits of a double.
     pub(crate) bytes: u64,

@@ -343,11 +343,11 @@ mod tests {
         let (listed, by_parents) = (rng.chance(50), rng.chance(70));
         (0..count)
             .map(|at| {
-                let chance = if rng.chance(90) { 5 + step * at } else { id(rng) };
+                let node_id = if rng.chance(90) { 5 + step * at } else { id(rng) };
                 let parent = (by_parents && at > 0 && rng.chance(90)).then(|| id(rng));
                 let children = (listed && rng.chance(70))
                     .then(|| (0..rng.below(4)).map(|_| id(rng)).collect());
-                (chance, parent, children, rng.below(6) as u32)
+                (node_id, parent, children, rng.below(6) as u32)
             })
             .collect()
     }

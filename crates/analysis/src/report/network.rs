@@ -141,10 +141,10 @@ impl Trace {
     pub(super) fn requests(&self) -> Vec<Request> {
         let mut all: Vec<(String, Events<'_>)> = Vec::new();
         let mut numbers: HashMap<(usize, Vec<u8>), usize> = HashMap::default();
-        for page in &self.pages.all {
+        for marked in &self.pages.all {
             use Mark::*;
             if !matches!(
-                page.mark,
+                marked.mark,
                 WillSend
                     | Send
                     | Response
@@ -156,23 +156,23 @@ impl Trace {
             ) {
                 continue;
             }
-            let OfRequest { request_id } = page.data().unwrap_or_default();
+            let OfRequest { request_id } = marked.data().unwrap_or_default();
             let id = request_id.template().into_owned();
             let next = all.len();
-            let place = *numbers.entry((page.input, id.clone())).or_insert(next);
+            let place = *numbers.entry((marked.input, id.clone())).or_insert(next);
             if place == next {
                 all.push((unescaped_text(&id), Events::default()));
             }
             let events = &mut all[place].1;
-            match page.mark {
-                WillSend => events.will_sends.push(page),
-                Send => events.sends.push(page),
-                Response => events.response = Some(page),
+            match marked.mark {
+                WillSend => events.will_sends.push(marked),
+                Send => events.sends.push(marked),
+                Response => events.response = Some(marked),
                 Data => {}
-                Finish => events.finish = Some(page),
-                ChangePriority => events.priority = Some(page),
+                Finish => events.finish = Some(marked),
+                ChangePriority => events.priority = Some(marked),
                 Cached => events.cached = true,
-                _ => events.blocking = Some(page),
+                _ => events.blocking = Some(marked),
             }
         }
         all.iter().filter_map(|(id, events)| request(id, events)).collect()

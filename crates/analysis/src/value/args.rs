@@ -1,11 +1,11 @@
-//! What of `args` is asked for while events are read. There are millions of events, and of most of them nothing is.
+//! The members of `args` that the scan of an analysis reads. There are millions of events, and most have none of these.
 
 use crate::value::Value;
 use crate::value::typed::{List, Object, object};
 use std::borrow::Cow;
 
 object! {
-    /// What events tell in `args`.
+    /// Members of `args`.
     pub(crate) struct Args {
         pub(crate) data: Object<Data>, begin_data: Object<BeginData>, sample_trace_id, pub(crate) detail, pub(crate) count,
         #[serde(rename = "LazyPixelRef")] pub(crate) lazy_pixel_ref,
@@ -18,7 +18,7 @@ object! {
 
     struct BeginData { sample_trace_id, frame, url }
 
-    /// The frame of a stack, of which no more is asked for.
+    /// A stack frame; only its URL is read.
     struct Located { url }
 }
 

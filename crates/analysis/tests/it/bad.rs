@@ -64,7 +64,7 @@ fn steps_back_and_far_are_steps() {
     let nodes = [node(1, "(root)", "2"), node(2, "a", "")].join(",");
     let trace = read(&profile(&nodes, "2,1,2,1", "0,1000,-500,99999999999999"));
     let rows = top(&trace, Shape::CallTree);
-    assert!(rows.iter().all(|(_, row)| *row >= 0.0), "{rows:?}");
+    assert!(rows.iter().all(|(_, self_ms)| *self_ms >= 0.0), "{rows:?}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn unbalanced_pairs_are_counted_each() {
     let pairs = trace.threads[0].pairs;
     assert_eq!((pairs.unended, pairs.lone_ends), (3000, 3000));
     let rows = top(&trace, Shape::CallTree);
-    assert!(rows.len() == 3000 && rows.iter().all(|(_, row)| *row == 0.0));
+    assert!(rows.len() == 3000 && rows.iter().all(|(_, self_ms)| *self_ms == 0.0));
 }
 
 #[test]
@@ -204,13 +204,13 @@ fn calls_side_by_side_are_not_one_below_the_other() {
             sums[id as usize] += step.unwrap_or_default() as f64 / 1000.0;
         }
         let last = *samples.last().expect("samples");
-        for (id, level) in top(&read(&text), Shape::BottomUp { levels: 1 }) {
+        for (id, self_ms) in top(&read(&text), Shape::BottomUp { levels: 1 }) {
             let number = names.iter().position(|name| id == format!("f:{name}@1:0:0"));
             let number = number.expect("a function of the profile") + 1;
-            let rest = level - sums[number];
+            let rest = self_ms - sums[number];
             assert!(
                 rest.abs() < 1e-6 || number as u64 == last && rest > 0.0,
-                "{id}: {level} {sums:?}"
+                "{id}: {self_ms} {sums:?}"
             );
         }
         let top_rows = top(&read(&text), Shape::CallTree);

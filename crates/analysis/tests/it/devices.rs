@@ -81,7 +81,7 @@ fn assert_is_hta(devices: &Devices, tables: &Value) {
         let what = row["idle_category"].as_str().expect("a category").to_owned();
         idle.insert((rank, stream, what, of_hta(row, "idle_time")));
     }
-    let rank_of = |device: usize| devices.all.iter().position(|devices| devices.thread == device);
+    let rank_of = |device: usize| devices.all.iter().position(|rank| rank.thread == device);
     let mut found = BTreeSet::new();
     for devices in &devices.idle {
         let rank = rank_of(devices.device).expect("its device") as u64;

@@ -171,7 +171,7 @@ pub(crate) fn check(report: &Report, lines: &[Value], name: &str) -> (u64, u64) 
         compared += check_set(own.expect("the navigation"), set, name);
         let number = visits.iter().position(|visit| visit.key.as_deref() == key);
         let parties = number.and_then(|at| report.parties.get(at));
-        compared += check_parties(parties.map_or(&[], |party| party), lines, set, name);
+        compared += check_parties(parties.map_or(&[], |parties| parties), lines, set, name);
     }
     (theirs.len() as u64, compared)
 }

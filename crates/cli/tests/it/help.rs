@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// All verbs with flags.
-const VERBS: [&str; 21] = [
+pub(crate) const VERBS: [&str; 21] = [
     "merge",
     "info",
     "index",

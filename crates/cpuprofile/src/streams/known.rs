@@ -86,15 +86,15 @@ impl KnownChunks {
     /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take them.
     pub fn push(&mut self, first: u64, chunk: KnownChunk) -> Result<(), Error> {
         let KnownChunk { place, len, time, skim, sum } = chunk;
-        let streams = self.streams.entry(first).or_default();
-        streams.samples = streams.samples.saturating_add(skim.samples());
+        let stream = self.streams.entry(first).or_default();
+        stream.samples = stream.samples.saturating_add(skim.samples());
         let place = Place::new(self.base + place, len as usize, 0);
         if Place::is_long(len as usize) {
             self.long.push((place.offset(), len))?;
         }
-        self.lists.push(&mut streams.chunks, Entry { time, place });
-        self.lists.push(&mut streams.skims, skim);
-        self.lists.push(&mut streams.sums, sum);
+        self.lists.push(&mut stream.chunks, Entry { time, place });
+        self.lists.push(&mut stream.skims, skim);
+        self.lists.push(&mut stream.sums, sum);
         if self.lists.is_full() {
             #[expect(clippy::iter_over_hash_type, reason = "each list is spilled on its own")]
             for stream in self.streams.values_mut() {

@@ -392,7 +392,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
             None => self.whole.bounds.end,
         };
         match self.group.own_start() {
-            Some(group) => group.saturating_add(end.saturating_sub(self.whole.start)),
+            Some(start) => start.saturating_add(end.saturating_sub(self.whole.start)),
             None => end,
         }
     }

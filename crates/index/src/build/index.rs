@@ -346,8 +346,8 @@ fn reach(index: &Index<'_>) -> Result<Option<Reach>, IndexError> {
         for row in 0..lens.len() {
             let least = i128::from(leasts[row] as i64);
             let greatest = least + i128::from(widths[row]);
-            for (byte, (from, to)) in bytes.iter_mut().zip(&windows) {
-                *byte += if least <= *to && greatest >= *from { lens[row] } else { 0 };
+            for (read, (from, to)) in bytes.iter_mut().zip(&windows) {
+                *read += if least <= *to && greatest >= *from { lens[row] } else { 0 };
             }
         }
     }

@@ -364,9 +364,9 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
         self.profiles.append(part.profiles, chunk.base)?;
         self.browser.append(part.browser);
         for (frame, (count, first)) in part.frames {
-            let frames = self.frames.entry(frame).or_insert((0, first));
-            frames.0 += count;
-            frames.1 = first.min(frames.1);
+            let seen = self.frames.entry(frame).or_insert((0, first));
+            seen.0 += count;
+            seen.1 = first.min(seen.1);
         }
         self.heap += heap(&part.records);
         if !part.records.is_empty() {

@@ -121,14 +121,14 @@ impl Orders {
         #[expect(clippy::iter_over_hash_type, reason = "each thread is joined on its own")]
         for (key, thread) in later.threads {
             match self.threads.get_mut(&key) {
-                Some(threads) => {
-                    if join(&mut threads.stretch, thread.stretch.as_ref()) {
+                Some(earlier) => {
+                    if join(&mut earlier.stretch, thread.stretch.as_ref()) {
                         let first = thread.stretch.map_or(0, |stretch| stretch.first_offset);
                         tallies.add(Kind::UnsortedThread, first);
                     }
-                    threads.shown = threads.shown.min(thread.shown);
-                    threads.pairs.append(&thread.pairs);
-                    threads.has_end |= thread.has_end;
+                    earlier.shown = earlier.shown.min(thread.shown);
+                    earlier.pairs.append(&thread.pairs);
+                    earlier.has_end |= thread.has_end;
                 }
                 None => drop(self.threads.insert(key, thread)),
             }

@@ -45,7 +45,7 @@ pub struct InfoAccumulator {
     uncategorised: u64,
     bare_starts: u64,
     reported_losses: Vec<String>,
-    config: Limits,
+    limits: Limits,
     /// Bytes that each of the ledgers may take.
     counts: Lease,
     events: u64,
@@ -105,7 +105,7 @@ impl InfoAccumulator {
             bare_starts: 0,
             reported_losses: Vec::new(),
             uncategorised: 0,
-            config: config.limits.clone(),
+            limits: config.limits.clone(),
             counts: counts.clone(),
             events: 0,
             bytes: 0,
@@ -144,7 +144,7 @@ impl InfoAccumulator {
 
     fn append(&mut self, later: InfoLook, events: u64) -> Result<(), Error> {
         if let Some(share) = self.args_room() {
-            let room = self.config.quota("keys of args of a chunk", share);
+            let room = self.limits.quota("keys of args of a chunk", share);
             room.check(later.args.heap(), "keys of args that stand side by side")?;
         }
         self.note_moments(&later);
@@ -184,7 +184,7 @@ impl InfoAccumulator {
         self.profiles.append(later.profiles.placed(place));
         let rows = (self.threads.len() * ROW) as u64;
         let heap = self.threads.heap() + rows + self.titles.heap() + self.profiles.heap();
-        self.config.table_quota().check(heap, THREADS)
+        self.limits.table_quota().check(heap, THREADS)
     }
 
     /// Whether there are self times. What decides is bytes that were taken over, in order, so it does not depend on workers.
@@ -232,7 +232,7 @@ impl InfoAccumulator {
         let has_self = self.nests();
         let mut self_names = Ledger::new(self.counts.clone());
         let (thread_times, unended) =
-            self_times(&self.slices.finish()?, &mut self_names, &self.config.open_quota())?;
+            self_times(&self.slices.finish()?, &mut self_names, &self.limits.open_quota())?;
         let of_thread = |thread: u64| {
             let at = thread_times.binary_search_by_key(&thread, |&(hash, _)| hash);
             at.map_or(0, |at| thread_times[at].1)
@@ -387,7 +387,7 @@ impl Observer for InfoAccumulator {
     }
 
     fn starter(&self) -> Starter<InfoLook> {
-        let room = self.args_room().map(|share| self.config.bytes(share));
+        let room = self.args_room().map(|share| self.limits.bytes(share));
         let (args, too_many) = (room, Arc::clone(&self.too_many));
         let place = self.place.clone();
         Box::new(move |_| {

@@ -83,9 +83,9 @@ impl ClockSamples {
     /// The first one in time of an id counts.
     fn note_moment(&mut self, id: Vec<u8>, moment: Moment) {
         let order = |moment: &Moment| (moment.time, moment.uncertainty);
-        let syncs = self.syncs.entry(id).or_insert(moment);
-        if order(&moment) < order(syncs) {
-            *syncs = moment;
+        let earliest = self.syncs.entry(id).or_insert(moment);
+        if order(&moment) < order(earliest) {
+            *earliest = moment;
         }
         if self.syncs.len() > SYNCS {
             let last = self.syncs.iter().max_by(|a, b| (a.1.time, a.0).cmp(&(b.1.time, b.0)));

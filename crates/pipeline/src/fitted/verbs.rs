@@ -72,10 +72,12 @@ pub fn slice(
     config: &Config,
 ) -> Result<SliceReport, Error> {
     let job = SliceRun { sources, windows, edges, output };
+    job.check(&config.limits)?;
     slice_planned(job, Planned::Scan(IndexOutcome::default()), config)
 }
 
-/// As [`slice()`], and reads what a plan says is enough, if there is one. [`SliceReport::index`] tells whether it was.
+/// Writes a slice that was checked ([`SliceRun::check`]), as [`slice()`] does, and reads only the byte ranges of a plan, if there is one.
+/// [`SliceReport::index`] tells whether it was used.
 ///
 /// # Errors
 /// As [`slice()`].
@@ -84,7 +86,6 @@ pub fn slice_planned(
     planned: Planned<WindowPlan>,
     config: &Config,
 ) -> Result<SliceReport, Error> {
-    job.check(&config.limits)?;
     if config.viewer.viewer.is_none() {
         return slice_plain(job, planned, config);
     }

@@ -152,9 +152,9 @@ impl PageTable {
     }
 
     fn note_navigation(&mut self, frame: Literal, navigation: (i64, Literal)) {
-        let navigations = self.navigations.entry(frame).or_insert_with(|| navigation.clone());
-        if navigation.0 < navigations.0 {
-            *navigations = navigation;
+        let earliest = self.navigations.entry(frame).or_insert_with(|| navigation.clone());
+        if navigation.0 < earliest.0 {
+            *earliest = navigation;
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct MergeContext<'b, 'p> {
     pub(crate) store: &'b Store<'p>,
     pub(crate) rewrite: &'b Rewrite,
     pub(crate) inputs: &'b Inputs,
-    pub(crate) config: &'b Limits,
+    pub(crate) limits: &'b Limits,
 }
 
 /// Writes the events of a text.
@@ -72,17 +72,17 @@ fn make(
     if known.viewer != CheckFor::Devtools {
         return Ok(Payload::Empty);
     }
-    let MergeContext { store, rewrite, inputs, config } = before;
+    let MergeContext { store, rewrite, inputs, limits } = before;
     let made = inputs.payloads.iter().filter(|held| held.synthetic).map(|held| held.base).collect();
     let pages = Pages { tables: &known.tables, rewrite, made };
-    let mut text = EventList(Scratch::new(&config.tmp_dir));
-    let tier = config.tier.unwrap_or_else(Tier::best);
+    let mut text = EventList(Scratch::new(&limits.tmp_dir));
+    let tier = limits.tier.unwrap_or_else(Tier::best);
     let patched = std::cell::RefCell::new(EventRewriter::new(&[rewrite], tier));
     let read = |entry: Entry| {
         let mut patched = patched.borrow_mut();
         patched.apply(store.event(entry.place), entry.place.offset()).to_vec()
     };
-    let (mut pairs, mut starts) = (Pairs::new(config.open_quota()), Vec::new());
+    let (mut pairs, mut starts) = (Pairs::new(limits.open_quota()), Vec::new());
     known.special.each_in_order(Order(store), |entry| {
         if left_out.has(entry.place) {
             left_out.events -= 1;

@@ -28,7 +28,7 @@ use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::{Limits, output};
-use tracemill_write::trace_writer::TraceWriter;
+use tracemill_write::trace_writer::{TracePlan, TraceWriter};
 
 /// Merges `sources` into one trace in order of time ([`tracemill_trace::order`] has the whole rule); one source is sorted.
 ///
@@ -79,7 +79,8 @@ pub(crate) fn write(
     let (settled, contents) = ordered.settle(&store, &inputs, output, config)?;
     let mut events = settled.events(&store, contents.delays);
     let fixups = settled.fix_for_viewer(&mut events, config)?;
-    let mut plan = settled.plan(events, contents.keys, contents.report.run);
+    let (count, keys, report) = (settled.count, contents.keys, contents.report.run);
+    let mut plan = TracePlan { events, count, keys, report };
     let changes = settled.changes(fixups.as_ref());
     plan.annotate(&contents.annotations, &changes, &config.limits);
     if let Some(fixups) = &fixups {

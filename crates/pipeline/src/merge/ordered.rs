@@ -64,7 +64,7 @@ impl Ordered {
     ) -> Result<Option<Synthetic>, Error> {
         let Some(known) = &self.viewer else { return Ok(None) };
         let rewrite = &self.renamed.names.rewrite;
-        let before = MergeContext { store, rewrite, inputs, config: limits };
+        let before = MergeContext { store, rewrite, inputs, limits };
         let text = known.make(&mut self.left_out, before, &mut self.changes)?;
         let base = store.end();
         let kept = Sorted::new(limits.lease("events made for a viewer", Share::of_index(1, 4)));
@@ -87,12 +87,11 @@ impl Ordered {
         store: Store<'p>,
         limits: &Limits,
     ) -> Result<(Ordered, Store<'p>), Error> {
-        let Some((added, synthetic)) = self.added.take().zip(synthetic.as_ref()) else {
+        let Some((mut added, synthetic)) = self.added.take().zip(synthetic.as_ref()) else {
             return Ok((self, store));
         };
         let base = synthetic.base;
         let store = store.and(base, &synthetic.text, &synthetic.oversized);
-        let mut added = added;
         let added = added.finish(&store)?.0;
         self.runs = self.runs.join(added, Order(&store), &limits.tmp_dir)?;
         // they have their new names already

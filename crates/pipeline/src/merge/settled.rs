@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracemill_join::clock::Clocks;
 use tracemill_join::config::Config;
 use tracemill_join::identity::Rewrite;
-use tracemill_join::report::{MergeReport, RunReport};
+use tracemill_join::report::MergeReport;
 use tracemill_trace::order::{Lists, Order, Runs};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
@@ -16,7 +16,7 @@ use tracemill_write::keys::MergedKeys;
 use tracemill_write::layout::Layout;
 use tracemill_write::patch::Patcher;
 use tracemill_write::reordering::Reordering;
-use tracemill_write::trace_writer::{EventCount, TracePlan};
+use tracemill_write::trace_writer::EventCount;
 
 /// A merge of which all is decided. A plan of the output borrows it.
 pub(super) struct Settled {
@@ -75,16 +75,6 @@ impl Settled {
         let Some(known) = &self.viewer else { return Ok(None) };
         let rewrite = self.rewrite.as_ref();
         ViewerFixups::new(known, events, &self.runs, rewrite, self.changes, config).map(Some)
-    }
-
-    /// Returns the plan of the output.
-    pub(super) fn plan<'r, 's, 'p>(
-        &self,
-        events: OrderedEvents<'r, 's, 'p>,
-        keys: MergedKeys<'p>,
-        report: RunReport,
-    ) -> TracePlan<'r, 's, 'p> {
-        TracePlan { events, count: self.count, keys, report }
     }
 
     /// Returns how the output differs from the inputs, for annotations.

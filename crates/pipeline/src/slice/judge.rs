@@ -37,7 +37,7 @@ pub(super) struct Judge<'j, 'p> {
     pub(super) whole: bool,
     /// See [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
     pub(super) only_by_name: bool,
-    pub(super) config: &'j Limits,
+    pub(super) limits: &'j Limits,
 }
 
 impl<'j, 'p> Judge<'j, 'p> {
@@ -46,7 +46,7 @@ impl<'j, 'p> Judge<'j, 'p> {
     }
 
     fn gather(self, name: &'static str) -> Gather<'j, 'p> {
-        Gather::new(self.config.lease(name, Share::of_index(1, 4)), self.order())
+        Gather::new(self.limits.lease(name, Share::of_index(1, 4)), self.order())
     }
 
     /// Decides on everything; what is cut goes to `made`.
@@ -121,16 +121,16 @@ impl<'j, 'p> Judge<'j, 'p> {
         made: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
-        let Judge { store, windows, only_by_name, config, .. } = self;
+        let Judge { store, windows, only_by_name, limits, .. } = self;
         let parts = parts.finish(self.order())?;
         report.written.spilled_runs += parts.runs();
         if self.whole {
             return parts.unsorted().try_for_each(|part| kept.push(part.entry));
         }
         if self.edges == Edges::Clip {
-            let lease = config.lease("events that are cut", Share::of_index(1, 8));
-            let edges = ExternalSorter::new(lease, config.threads);
-            let quota = config.open_quota();
+            let lease = limits.lease("events that are cut", Share::of_index(1, 8));
+            let edges = ExternalSorter::new(lease, limits.threads);
+            let quota = limits.open_quota();
             let mut clip = Clip::new(store, windows, self.bounds, kept, edges, only_by_name, quota);
             parts.sorted(self.order()).try_for_each(|part| clip.take(&part))?;
             let edges = clip.finish()?.finish(self.order())?;
@@ -140,8 +140,8 @@ impl<'j, 'p> Judge<'j, 'p> {
             report.counters = counts.counters;
             return Ok(());
         }
-        let steps = SpillVec::new(config.lease("steps of operations", Share::of_index(1, 8)));
-        let quota = config.open_quota();
+        let steps = SpillVec::new(limits.lease("steps of operations", Share::of_index(1, 8)));
+        let quota = limits.open_quota();
         let mut pairs = Pairs::new(store, windows, self.edges, kept, steps, only_by_name, quota);
         parts.sorted(self.order()).try_for_each(|part| pairs.take(&part))?;
         pairs.end_key()
@@ -197,7 +197,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         } else {
             let (windows, edges) = (self.windows, self.edges);
             let mut push = |event: &[u8]| made.event(event);
-            cut_streams(streams, windows, edges, self.store, self.config, &mut push)?
+            cut_streams(streams, windows, edges, self.store, self.limits, &mut push)?
         };
         for group in cut.groups(streams, true) {
             let mut timed = group.events().filter(|entry| entry.time != i64::MIN);
@@ -226,7 +226,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         }
         let (gone, _) = gone.finish()?.finish(self.store)?;
         let mut left =
-            SpillVec::new(self.config.lease("untimed events that stay", Share::of_index(1, 4)));
+            SpillVec::new(self.limits.lease("untimed events that stay", Share::of_index(1, 4)));
         let mut keep = |place| left.push(place);
         // both are in input order, but for metadata, which comes first and stays
         let mut places = lists.iter();
@@ -246,6 +246,6 @@ impl<'j, 'p> Judge<'j, 'p> {
         }
         let groups = cut.groups(streams, true).filter(|group| suspects.contains(group.key));
         let chunks = groups.flat_map(|group| group.chunks().iter());
-        Reordering::find(&suspects, chunks, self.order(), self.config)
+        Reordering::find(&suspects, chunks, self.order(), self.limits)
     }
 }

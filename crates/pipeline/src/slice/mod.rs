@@ -146,15 +146,8 @@ fn write(
     }
     let whole = found.is_none_or(|bounds| windows.hold(bounds));
     let only_by_name = selection.only_by_name();
-    let judge = Judge {
-        store: &store,
-        windows: &windows,
-        edges,
-        bounds,
-        whole,
-        only_by_name,
-        config: limits,
-    };
+    let judge =
+        Judge { store: &store, windows: &windows, edges, bounds, whole, only_by_name, limits };
     let annotations =
         Annotations::read(&documents, &inputs, whole, (&store, &limits.table_quota()))?;
     let entries = SpillVec::new(limits.lease("events that are made", Share::of_index(1, 8)));

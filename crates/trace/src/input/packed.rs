@@ -209,7 +209,7 @@ pub fn unpack(
         let Stretch { from, end, open } = stretches[number];
         let reader = input::unpacked(file, from.packed);
         let reader = reader.map_err(|e| Error::read(name, e))?;
-        let mut text = Text { reader, at: from.text, sparse: &sparse, name, config: limits };
+        let mut text = Text { reader, at: from.text, sparse: &sparse, name, limits };
         text.copy_to(end.min(len))?;
         // twice as much each time, so that a long event is looked at few times
         while let Some(open) = open.filter(|_| text.at < len)
@@ -241,7 +241,7 @@ struct Text<'a> {
     at: u64,
     sparse: &'a Sparse,
     name: &'a str,
-    config: &'a Limits,
+    limits: &'a Limits,
 }
 
 impl Text<'_> {
@@ -252,7 +252,7 @@ impl Text<'_> {
             let part = &mut buffer[..most];
             self.reader.read_exact(part).map_err(|e| Error::read(self.name, e))?;
             let written = self.sparse.write_all_at(part, self.at);
-            written.map_err(|e| Error::scratch(&self.config.tmp_dir, e))?;
+            written.map_err(|e| Error::scratch(&self.limits.tmp_dir, e))?;
             self.at += most as u64;
         }
         Ok(())

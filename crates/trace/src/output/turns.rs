@@ -148,8 +148,8 @@ mod tests {
                 let Some(&len) = lens.get(number) else { return };
                 let start = lens[..number].iter().sum::<usize>();
                 let mut batch = output.batch_in_turn(number, &turns, &mut buffer);
-                let byte = &bytes[start..start + len];
-                let (small, large) = byte.split_at(byte.len() / 3);
+                let batch_bytes = &bytes[start..start + len];
+                let (small, large) = batch_bytes.split_at(batch_bytes.len() / 3);
                 let pieces = small.chunks(1_003).chain(large.chunks(100_003));
                 pieces.into_iter().try_for_each(|piece| batch.push(piece)).expect("writable");
                 batch.finish().expect("writable");

@@ -14,12 +14,12 @@ use tracemill_tokenizer::{Form, string_is, validate};
 impl Session<'_> {
     /// In a strict run every byte is looked at before anything else is done with it.
     pub(super) fn check_strict(&self, input: &Input, opened: Opened) -> Result<Opened, Error> {
-        if !self.config.strict {
+        if !self.limits.strict {
             return Ok(opened);
         }
         let opened = match opened {
             Opened::Stream { mut reader, encoding, packed, beyond } => {
-                let unpacked = spool::to_file(&mut *reader, &input.name(), self.config);
+                let unpacked = spool::to_file(&mut *reader, &input.name(), self.limits);
                 if let Some((original, mapped)) = packed {
                     original.check(Some(&mapped))?;
                 }
@@ -60,7 +60,7 @@ impl Session<'_> {
         mapped: Option<&[u8]>,
     ) -> Result<(), Error> {
         match report.losses.first() {
-            Some((kind, example)) if self.config.strict => Err(ErrorKind::Defect {
+            Some((kind, example)) if self.limits.strict => Err(ErrorKind::Defect {
                 input: report.name.clone(),
                 offset: example.offset,
                 problem: kind.sentence().to_owned(),
@@ -80,7 +80,7 @@ impl Session<'_> {
         let packing = report.encoding.unwrap_or("packed");
         let excerpt = format!("the {packing} data breaks off: {broken}");
         let offset = report.bytes;
-        if self.config.strict || report.events == 0 && offset == 0 {
+        if self.limits.strict || report.events == 0 && offset == 0 {
             let input = report.name.clone();
             let around = None;
             return Err(ErrorKind::NotATrace { input, offset, found: excerpt, around }.into());

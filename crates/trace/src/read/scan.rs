@@ -288,23 +288,19 @@ mod tests {
         }
     }
 
+    /// Returns the plan of a scan in chunks of 1000 bytes.
+    fn plan(text: &str, threads: usize) -> Plan<'_> {
+        let (bytes, tier, proof) = (text.as_bytes(), Tier::Scalar, Proof::None);
+        Plan { bytes, skip: 0, mapped: None, tier, proof, threads, chunk: 1000 }
+    }
+
     #[test]
     fn nothing_is_scanned_behind_a_failure() {
         let events = vec![r#"{"ph":"i","ts":1}"#; 10_000].join(",");
         let text = format!("[{events}]");
         for threads in [1, 2] {
-            let (bytes, tier) = (text.as_bytes(), Tier::Scalar);
-            let plan = Plan {
-                bytes,
-                skip: 0,
-                mapped: None,
-                tier,
-                proof: Proof::None,
-                threads,
-                chunk: 1000,
-            };
             let mut parts = 0;
-            let scanned = scan(plan, &Bomb::default, |_| {
+            let scanned = scan(plan(&text, threads), &Bomb::default, |_| {
                 parts += 1;
                 if parts < 3 {
                     Ok(())
@@ -323,17 +319,7 @@ mod tests {
         let events: Vec<String> = (0..1000).map(event).collect();
         let text = format!("[{}]", events.join(","));
         for threads in [1, 2, 7] {
-            let (bytes, tier) = (text.as_bytes(), Tier::Scalar);
-            let plan = Plan {
-                bytes,
-                skip: 0,
-                mapped: None,
-                tier,
-                proof: Proof::None,
-                threads,
-                chunk: 1000,
-            };
-            let scanned = catch_unwind(|| scan(plan, &Bomb::default, |_| Ok(())));
+            let scanned = catch_unwind(|| scan(plan(&text, threads), &Bomb::default, |_| Ok(())));
             let why = scanned.expect_err("it goes on here");
             let why = why.downcast_ref::<String>().expect("a formatted text");
             assert!(why.contains("here it is"), "{why}");

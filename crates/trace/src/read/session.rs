@@ -24,7 +24,7 @@ use std::sync::{Arc, PoisonError};
 use tracemill_tokenizer::{Form, Mapped, Tier};
 
 pub(super) struct Session<'c> {
-    pub(super) config: &'c Limits,
+    pub(super) limits: &'c Limits,
     tier: Tier,
     shares: Shares,
     pub(super) read: Inputs,
@@ -48,7 +48,7 @@ impl<'c> Session<'c> {
         expand: &'c mut dyn Expand,
     ) -> Self {
         Session {
-            config: limits,
+            limits,
             tier: limits.tier.unwrap_or_else(Tier::best),
             shares: limits.shares(),
             beside: limits.quota("documents and their keys", Share::of(1, 4)),
@@ -68,7 +68,7 @@ impl Session<'_> {
         let Some(opened) = self.open(input)? else { return Ok(()) };
         self.is_json = input.source.is_json();
         let mut report = InputReport { name: input.name(), ..InputReport::default() };
-        report.lapses.mended = self.config.repair;
+        report.lapses.mended = self.limits.repair;
         let number = self.read.reports.len();
         reader.begin(&InputStart { name: &report.name, number, synthetic: false });
         let documents_before = reader.documents().len();
@@ -146,7 +146,7 @@ impl Session<'_> {
     /// Opens an input; `None` if it was found in a folder, and is no trace.
     fn open(&mut self, input: &Input) -> Result<Option<Opened>, Error> {
         let opened =
-            input::open(input, self.config).and_then(|opened| self.check_strict(input, opened));
+            input::open(input, self.limits).and_then(|opened| self.check_strict(input, opened));
         match opened {
             Ok(opened) => self.unpack_pieces(input, opened).map(Some),
             Err(error) => self.leave_out(error, input).map(|()| None),
@@ -159,7 +159,7 @@ impl Session<'_> {
         let Some(unpacking) = unpacked else { return Ok(opened) };
         match opened {
             Opened::Stream { encoding, packed: Some((original, file)), .. } => {
-                let mapped = unpack(&input.name(), &file, unpacking, self.config)?;
+                let mapped = unpack(&input.name(), &file, unpacking, self.limits)?;
                 self.read.spooled += unpacking.stretches.iter().map(Stretch::bytes).sum::<u64>();
                 original.check(Some(&file))?;
                 let skip = input::byte_order_mark(&mapped);
@@ -240,7 +240,7 @@ impl Session<'_> {
 
     fn stop_if_flawed(&self, report: &InputReport, payload: &Payload) -> Result<(), Error> {
         match report.flaws.iter().find(|(kind, _)| kind.is_loss()) {
-            Some((kind, flaw)) if self.config.strict => Err(ErrorKind::Defect {
+            Some((kind, flaw)) if self.limits.strict => Err(ErrorKind::Defect {
                 input: report.name.clone(),
                 offset: flaw.offset,
                 problem: kind.sentence().to_owned(),
@@ -276,7 +276,7 @@ impl Session<'_> {
 
     /// How long a packed input is once it is unpacked, nobody knows: it is left out of what is expected.
     fn expect_less(&self, input: &Input) {
-        let expected = &self.config.progress.bytes_expected;
+        let expected = &self.limits.progress.bytes_expected;
         expected.fetch_sub(
             size_of_input(input).min(expected.load(Ordering::Relaxed)),
             Ordering::Relaxed,
@@ -292,9 +292,9 @@ impl Session<'_> {
 
     /// What is done about events that are not JSON; in a strict run there are none any more.
     fn proof<R: Reader>(&self, reader: &R) -> Proof {
-        match reader.needs().proof && !self.config.strict {
+        match reader.needs().proof && !self.limits.strict {
             _ if self.is_json => Proof::None,
-            true => Proof::Full { tier: self.tier, mends: self.config.repair },
+            true => Proof::Full { tier: self.tier, mends: self.limits.repair },
             false if reader.needs().proof_flags => Proof::Told { tier: self.tier },
             false => Proof::None,
         }
@@ -309,17 +309,17 @@ impl Session<'_> {
         report: &mut InputReport,
     ) -> Result<(), Error> {
         let chunk = self.shares.chunk;
-        let _workers = self.config.scan_lease(chunk, self.config.threads);
+        let _workers = self.limits.scan_lease(chunk, self.limits.threads);
         let plan = Plan {
             bytes: mapped,
             skip,
             mapped: Some(mapped),
             tier: self.tier,
-            threads: self.config.threads,
+            threads: self.limits.threads,
             chunk,
             proof: self.proof(reader),
         };
-        let progress = &self.config.progress;
+        let progress = &self.limits.progress;
         if let Some(pieces) = self.pieces {
             let bytes = pieces.pieces.iter().map(|piece| piece.bytes(mapped.len() as u64)).sum();
             progress.bytes_expected.store(bytes, Ordering::Relaxed);
@@ -330,7 +330,7 @@ impl Session<'_> {
         let start = reader.starter();
         let new = || start(&ChunkStart { base, len_hint: chunk.min(mapped.len()) });
         let take = |mut part: R::Chunk, bytes: u64| {
-            self.config.cancel.check()?;
+            self.limits.cancel.check()?;
             note_stats(&part.envelope().stats, report);
             if std::mem::take(&mut is_head) {
                 Progress::add(&progress.bytes_expected, bytes);
@@ -361,7 +361,7 @@ impl Session<'_> {
         let current =
             Current { before: &self.read.payloads, base, own: InputBytes::Mapped(mapped) };
         let mut take = |reader: &mut R, mut chunk: R::Chunk| {
-            self.config.cancel.check()?;
+            self.limits.cancel.check()?;
             note_stats(&chunk.envelope().stats, report);
             take_part(reader, chunk, base, current, &mut numbers, &self.beside)
         };
@@ -389,9 +389,9 @@ impl Session<'_> {
     ) -> Result<Spooled, Error> {
         let held: u64 = self.read.payloads.iter().map(|held| held.payload.heap()).sum();
         let lease =
-            || self.config.lease("bytes of pipes and packed inputs", Share::of_payload(1, 1));
+            || self.limits.lease("bytes of pipes and packed inputs", Share::of_payload(1, 1));
         let kept = self.read.kept.get_or_insert_with(lease).bytes();
-        let _workers = self.config.scan_lease(self.shares.segment, 1);
+        let _workers = self.limits.scan_lease(self.shares.segment, 1);
         let limits = SpoolLimits {
             payload: kept.saturating_sub(held + taken),
             segment: self.shares.segment,
@@ -400,7 +400,7 @@ impl Session<'_> {
             hurries: reader.needs().streams_output,
         };
         let (name, proof) = (report.name.clone(), self.proof(reader));
-        let spool = Spool::new(self.config, name, self.tier, proof, limits);
+        let spool = Spool::new(self.limits, name, self.tier, proof, limits);
         let step_bytes = self.shares.segment;
         let start = reader.starter();
         let chunk = ChunkStart { base, len_hint: step_bytes };
@@ -408,7 +408,7 @@ impl Session<'_> {
         let mut pending = 0;
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let read = spool.read(stream, &mut part, |part, payload, step| {
-            self.config.cancel.check()?;
+            self.limits.cancel.check()?;
             pending += step.bytes;
             let pauses = reader.needs().streams_output && step.pauses;
             if pending < step_bytes as u64 && !step.last && !pauses {

@@ -125,7 +125,7 @@ impl Limits {
         self.quota("tables of what is read", Share::of(1, 2))
     }
 
-    /// The quota of begins that are open at one time: half of the memory, which workers have while they scan.
+    /// The quota of begins that are open at one time: half of the memory, most of which workers and pipes have while inputs are read.
     pub fn open_quota(&self) -> Quota {
         self.quota("begins that are open", Share::of(1, 2))
     }
@@ -137,20 +137,20 @@ impl Limits {
 
     /// Leases a share of the memory, or what is left of it.
     pub fn lease(&self, name: &'static str, share: Share) -> Lease {
-        let bytes = self.bytes(share);
-        if self.shares.is_some() {
-            return Lease::alone(bytes, &*self.tmp_dir);
+        self.lease_bytes(name, self.bytes(share))
+    }
+
+    fn lease_bytes(&self, name: &'static str, bytes: u64) -> Lease {
+        match self.shares {
+            Some(_) => Lease::alone(bytes, &*self.tmp_dir),
+            None => Lease::new(&self.budget, name, bytes, &self.tmp_dir),
         }
-        Lease::new(&self.budget, name, bytes, &self.tmp_dir)
     }
 
     /// Leases what `workers` find in chunks that they scan at one time, and what the allocator keeps for it.
     pub(crate) fn scan_lease(&self, chunk: usize, workers: usize) -> Lease {
         let bytes = FOUND * chunk as u64 * workers as u64;
-        match self.shares {
-            Some(_) => Lease::alone(bytes, &*self.tmp_dir),
-            None => Lease::new(&self.budget, "what workers find in chunks", bytes, &self.tmp_dir),
-        }
+        self.lease_bytes("what workers find in chunks", bytes)
     }
 
     /// The same run with a share of its memory, for a run inside of it.

@@ -27,10 +27,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The least part of what was asked for that a lease has.
+/// The least part of its request that a lease has.
 const LEAST: Share = Share::of(1, 16);
 
-/// What a share is a share of.
+/// The base of a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     Memory,
@@ -75,7 +75,7 @@ impl Share {
     }
 }
 
-/// The memory of a run, and what of it is leased. Clones are one budget.
+/// The memory of a run, and its leases. Clones are one budget.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget(Arc<Budget>);
 
@@ -92,29 +92,29 @@ struct Leases {
     by_name: BTreeMap<&'static str, (u64, Leased)>,
 }
 
-/// What leases of one name came to.
+/// The use of the leases of one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leased {
-    /// What they are for.
+    /// Their name.
     pub name: &'static str,
     /// The most bytes of them at one time.
     pub most: u64,
-    /// The most bytes that one had less than it asked for.
+    /// The most bytes by which one was smaller than its request.
     pub short: u64,
 }
 
 impl MemoryBudget {
-    /// Nothing of `memory` is leased yet.
+    /// Creates a budget of `memory` bytes.
     pub fn new(memory: u64) -> Self {
         MemoryBudget(Arc::new(Budget { memory, leases: Mutex::default() }))
     }
 
-    /// The most bytes that were leased at one time.
+    /// Returns the most bytes that were leased at one time.
     pub fn most(&self) -> u64 {
         self.leases().most
     }
 
-    /// What was leased, by name.
+    /// Returns the use of all leases, by name.
     pub fn report(&self) -> Vec<Leased> {
         self.leases().by_name.values().map(|(_, leased)| leased.clone()).collect()
     }
@@ -137,7 +137,7 @@ impl MemoryBudget {
         bytes
     }
 
-    /// An empty lease for what grows: see [`Growing::reach`].
+    /// Creates an empty lease that grows: see [`Growing::reach`].
     pub(super) fn growing(&self, name: &'static str) -> Growing {
         Growing { budget: self.clone(), name, bytes: 0 }
     }

@@ -215,9 +215,9 @@ impl<R: Record> Iterator for ArrayIter<'_, R> {
 
     #[inline]
     fn next(&mut self) -> Option<R> {
-        let array = self.array.get(self.next)?;
+        let value = self.array.get(self.next)?;
         self.next += 1;
-        Some(array)
+        Some(value)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

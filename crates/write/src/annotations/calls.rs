@@ -136,9 +136,9 @@ impl Threads {
         }
         self.heads.extend(other.heads);
         for (key, stream) in other.streams {
-            let streams = self.streams.entry(key).or_default();
-            streams.samples += stream.samples;
-            streams.nodes.extend(stream.nodes);
+            let known = self.streams.entry(key).or_default();
+            known.samples += stream.samples;
+            known.nodes.extend(stream.nodes);
         }
     }
 

@@ -85,7 +85,7 @@ struct Writer<'a, 'w, 'r, 's, 'p> {
     all: &'a Annotations<'p>,
     events: &'a OrderedEvents<'r, 's, 'p>,
     written: &'a OutputChanges<'w>,
-    config: &'a Limits,
+    limits: &'a Limits,
     /// By places.
     indices: HashMap<u64, u64>,
     /// What DevTools shows of the output, if that may be other than what inputs say.
@@ -114,7 +114,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
             all,
             events,
             written,
-            config: limits,
+            limits,
             indices: HashMap::default(),
             bounds: written.window.map(|(from, to)| Span::between(from, to)),
             threads: Threads::default(),
@@ -173,7 +173,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
 
     /// Looks at all events of the output for what they say of bounds and of calls, if either is asked for.
     fn look(&mut self, bounds: bool) {
-        let (events, config) = (self.events, self.config);
+        let (events, config) = (self.events, self.limits);
         let wanted = self.wanted();
         if !bounds && wanted.is_empty() {
             return;

@@ -109,7 +109,7 @@ impl StreamedOutput {
 
 /// What may be written while the rest is read, and in which form.
 pub struct StreamPolicy<'c> {
-    config: &'c Limits,
+    limits: &'c Limits,
     output: &'c OutputConfig,
     layout: Box<dyn Fn(Format) -> Option<Layout>>,
     state: State,
@@ -137,7 +137,7 @@ impl<'c> StreamPolicy<'c> {
         };
         let may = is_read_by_others && is_one(sources) && !limits.strict;
         let state = if may { State::Waiting } else { State::Never };
-        StreamPolicy { config: limits, output, layout: Box::new(layout), state }
+        StreamPolicy { limits, output, layout: Box::new(layout), state }
     }
 
     /// Whether events are wanted as soon as they are found.
@@ -185,9 +185,9 @@ impl<'c> StreamPolicy<'c> {
         if !is_known || format == Format::Ndjson && has_annotations(&united) {
             return Ok(None);
         }
-        let united = united.repaired(self.config.repair);
+        let united = united.repaired(self.limits.repair);
         let Some(layout) = (self.layout)(format) else { return Ok(None) };
-        StreamedOutput::new(layout, &united, self.output, self.config, Length::Unknown).map(Some)
+        StreamedOutput::new(layout, &united, self.output, self.limits, Length::Unknown).map(Some)
     }
 }
 

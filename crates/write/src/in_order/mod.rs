@@ -38,7 +38,7 @@ pub struct InOrderWriter<'w, 'p> {
     inputs: &'w Inputs,
     store: &'w Store<'p>,
     output: &'w OutputConfig,
-    config: &'w Limits,
+    limits: &'w Limits,
     /// The format of the output.
     pub format: Format,
     keys: MergedKeys<'p>,
@@ -96,7 +96,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
             inputs,
             store,
             output,
-            config: limits,
+            limits,
             format,
             keys,
             annotations,
@@ -122,7 +122,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
         chosen: ChosenEvents<'_>,
         begun: impl FnOnce(&MergedKeys<'p>) -> Result<Option<Box<StreamedOutput>>, Error>,
     ) -> Result<RunReport, Error> {
-        let InOrderWriter { inputs, store, output, config, format, keys, .. } = self;
+        let InOrderWriter { inputs, store, output, limits, format, keys, .. } = self;
         let (keys_too_late, late) = self.late;
         let ChosenEvents { layout, lists, count, warning, patchers } = chosen;
         let events = OrderedEvents {
@@ -133,16 +133,16 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
             timed: Timed::Buckets(Buckets::over(std::iter::empty())),
             patchers,
         };
-        let mut report = begin_report(inputs, &keys, format, config);
+        let mut report = begin_report(inputs, &keys, format, limits);
         report.keys_lost += keys_too_late;
         warn(&keys, &events.delays, &mut report);
         report.warnings.extend(late.into_iter().chain(warning));
         let mut plan = TracePlan { events, count, keys, report };
         match &self.annotations {
-            Some(annotations) => plan.annotate(annotations, &OutputChanges::default(), config),
+            Some(annotations) => plan.annotate(annotations, &OutputChanges::default(), limits),
             None => plan.report_annotations(self.dropped),
         }
         let begun = begun(&plan.keys)?;
-        TraceWriter::new(output, config).resume(begun).write(plan, inputs)
+        TraceWriter::new(output, limits).resume(begun).write(plan, inputs)
     }
 }

@@ -102,10 +102,14 @@ fn push_rectangle(
                 node.own as f64 / 1e6,
                 node.count
             );
-            if let Some((rectangle, total)) = node.change {
+            if let Some((self_change, total_change)) = node.change {
                 let ms = |nanos: i64| nanos as f64 / 1e6;
-                let _ =
-                    write!(title, "\nself {:+.3} ms, total {:+.3} ms", ms(rectangle), ms(total));
+                let _ = write!(
+                    title,
+                    "\nself {:+.3} ms, total {:+.3} ms",
+                    ms(self_change),
+                    ms(total_change)
+                );
             }
             (format!(" {}", picture.class(band, at)), label, title)
         }

@@ -55,7 +55,7 @@ impl Headers {
     /// Chooses those of most time.
     pub(super) fn choose(&mut self, trace: &Trace, rows: usize) {
         let is_root = |own: &u32| self.roots.contains(own);
-        let best = self.costs.best(rows, is_root, |&cost| trace.names.text(cost));
+        let best = self.costs.best(rows, is_root, |&path| trace.names.text(path));
         self.best =
             best.into_iter().map(|(&path, &sum)| Best { path, sum, chains: Vec::new() }).collect();
         self.places = self.best.iter().enumerate().map(|(at, own)| (own.path, at)).collect();

@@ -141,26 +141,9 @@ fn the_front_page_is_one_screen() {
 
 #[test]
 fn examples_of_the_help_work() {
-    let verbs = [
-        "merge",
-        "info",
-        "index",
-        "report",
-        "top",
-        "tree",
-        "flame",
-        "diff",
-        "calls",
-        "profile list",
-        "profile extract",
-        "check",
-        "convert",
-        "filter",
-        "split",
-        "slice",
-        "completions",
-        "man",
-    ];
+    // `view` waits for a browser, `record` runs Node, and an example of `redact` is wrapped
+    let left_out = ["view", "redact", "record"];
+    let verbs = crate::help::VERBS.into_iter().filter(|verb| !left_out.contains(verb));
     let mut all = Vec::new();
     for verb in verbs {
         let help = crate::support::Folder::new().run(&format!("{verb} --help")).ends(0).stdout;
