@@ -8,7 +8,9 @@
 //! ([`View::flame`]), [`View::call_tree`], [`View::bottom_up`] and [`View::log`] as [`Table`]s of [`TreeRow`]s.
 //!
 //! [`Trace::choose`] and [`Trace::parts`] do that for many threads side by side, each with a table of its own or all with one;
-//! [`Table::peek`] and [`Table::heaviest`] answer questions about a call tree; [`Trace::export`] writes it for other programs.
+//! [`Table::peek`] and [`Table::heaviest`] answer questions about a call tree. The crates `tracemill-report` and
+//! `tracemill-export` build on it: what is slow, and trees for other programs. For them the modules below are public as far as
+//! they need them.
 //!
 //! ```
 //! use tracemill_analysis::{GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace};
@@ -50,31 +52,24 @@
 //! | `read` | the scan: 32 bytes an event, by thread and time |
 //! | `query` | windows, filters, limits, keys of rows |
 //! | `table` | tables of rows, one thread's or merged |
-//! | `export` | trees for other programs, traces for Perfetto, pictures |
-//! | `report` | what is slow, a file a producer; runs compared with runs |
 #![forbid(unsafe_code)]
 
-mod entries;
-mod events;
-mod export;
-mod names;
-mod profile;
-mod query;
+pub mod entries;
+pub mod events;
+pub mod names;
+pub mod profile;
+pub mod query;
 mod read;
-mod report;
-mod table;
+pub mod table;
 mod trace;
-mod tree;
-mod value;
+pub mod tree;
+pub mod value;
 
 pub use entries::sorting::Pairs;
 pub use events::details::Wanted;
 pub use events::entities::Entities;
 pub use events::producer::Producer;
 pub use events::styles::{names_titled, title_of};
-pub use export::perfetto::{Perfetto, PerfettoDraft};
-pub use export::picture::{ChangeRules, Drawn, Order, Picture, PictureRules};
-pub use export::{Export, ExportForm, Exported};
 pub use names::groups::GroupBy;
 pub use profile::maps::{MapFault, Mapped, SourceMaps, UnusedMap};
 pub use profile::model::Weights;
@@ -82,23 +77,12 @@ pub use profile::refusals::Refusal;
 pub use query::picks::Picks;
 pub use query::rows::{CallRow, FlameRow, Location, TreePath, TreeRow};
 pub use query::{Entries, Per, Query, RowKey, RowLimit, RowThreshold, Shape, TableRules};
-pub use report::compare::{
-    Certainty, CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run,
-    Verdict, compare_runs,
-};
-pub use report::{
-    Blocks, Build, Chain, Compiled, CompiledSource, Costly, Counted, Device, DeviceRules, Devices,
-    Header, Interaction, Kernel, KindTime, LargestPaint, LargestParts, Party, Reflow, Reflows,
-    Report, ReportRules, Request, ShiftCluster, Spread, StreamIdle, Stretch, Tasks, ThreadSums,
-    Told, Visit,
-};
 pub use table::View;
 pub use table::chart::Flame;
 pub use table::ordered::{RowOrder, Table};
 pub use table::peek::Peek;
 pub use table::tree_rows::{TreeRows, TreeRowsIter};
 pub use table::united::Part;
-pub use table::written::WrittenCalls;
 pub use trace::choose::ThreadChoice;
 pub use trace::uncounted::UncountedProfiles;
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track, id_text};

@@ -6,16 +6,13 @@
 
 use crate::entries::Entry;
 use crate::events::kinds::flag;
-use crate::profile::made::{Begun, Calls, Made};
+use crate::profile::made::{Begun, Calls, Made, NO_SAMPLE};
 use crate::profile::model::{Model, NONE, Node};
 use crate::profile::samples::Sample;
 use crate::value::clock::Clock;
 use crate::value::space::Space;
 use std::cmp::Ordering;
 use tracemill_trace::Error;
-
-/// The sample of a call that was taken for an event.
-pub(crate) const NO_SAMPLE: u32 = u32::MAX;
 
 /// A sample of the profile, merged with events.
 #[derive(Clone, Copy)]

@@ -4,9 +4,9 @@ pub(crate) mod calls;
 pub(crate) mod ignored;
 pub(crate) mod sorting;
 pub(crate) mod stretches;
-pub(crate) mod walk;
+pub mod walk;
 
-use crate::profile::made::Call;
+use crate::profile::made::{Call, NO_SAMPLE};
 use crate::value::record::Record;
 use std::cmp::Ordering;
 use tracemill_trace::record;
@@ -14,13 +14,13 @@ use tracemill_trace::record;
 record! {
     /// An event or a call.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
-    pub(crate) struct Entry {
+    pub struct Entry {
         /// Microseconds.
-        pub(crate) ts: f64,
+        pub ts: f64,
         /// Microseconds.
-        pub(crate) dur: f64,
+        pub dur: f64,
         /// The kind of an event, the node of a call.
-        pub(crate) kind: u32,
+        pub kind: u32,
         /// The details of an event, the sample of a call.
         pub(crate) details: u32,
         /// The number of an event, the function whose row a call is in; its phase in the lowest byte, [`NO_PLACE`] in the highest bit.
@@ -51,12 +51,12 @@ impl Entry {
 
     /// Microseconds.
     #[inline]
-    pub(crate) fn end(&self) -> f64 {
+    pub fn end(&self) -> f64 {
         self.ts + self.dur
     }
 
     /// Whether it lies in a stretch of time, or reaches into it.
-    pub(crate) fn touches(&self, (from, to): (f64, f64)) -> bool {
+    pub fn touches(&self, (from, to): (f64, f64)) -> bool {
         !(self.end() < from || self.ts > to)
     }
 
@@ -77,12 +77,17 @@ impl Entry {
         self.number & NO_PLACE == 0
     }
 
+    /// Returns the number of a call's sample, if it was made of one.
+    pub fn sample(&self) -> Option<u32> {
+        Some(self.details).filter(|&sample| sample != NO_SAMPLE)
+    }
+
     pub(crate) fn is_instant(&self) -> bool {
         self.number as u8 == b'I'
     }
 
     /// Whether it is an event or a call that began and ended at once.
-    pub(crate) fn is_without_duration(&self) -> bool {
+    pub fn is_without_duration(&self) -> bool {
         self.dur == 0.0 && !self.is_instant()
     }
 
@@ -91,7 +96,7 @@ impl Entry {
     }
 
     /// The number of an event, unless it was made of a B and an E.
-    pub(crate) fn event_number(&self) -> Option<u64> {
+    pub fn event_number(&self) -> Option<u64> {
         matches!(self.number as u8, b'X' | b'I').then_some((self.number & !NO_PLACE) >> 8)
     }
 

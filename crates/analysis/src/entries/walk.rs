@@ -8,15 +8,15 @@ use tracemill_trace::run::limits::Quota;
 
 /// An entry that counts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Counted {
+pub struct Counted {
     /// As it stands in the flame chart.
-    pub(crate) written: Entry,
+    pub written: Entry,
     /// On the clock of the time that counts.
-    pub(crate) entry: Entry,
+    pub entry: Entry,
 }
 
 /// What is told of each event within the window.
-pub(crate) trait Visit {
+pub trait Visit {
     /// An event that lasts so long within the window begins.
     fn start(&mut self, own: &Counted, sum: f64);
     /// The innermost event ends, at a time or with the window.

@@ -51,13 +51,13 @@ struct Half {
 
 /// A file that was included.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Whole {
+pub struct Whole {
     pub(crate) lane: u32,
-    pub(crate) text: u32,
+    pub text: u32,
     /// Ticks.
-    pub(crate) ts: f64,
-    pub(crate) dur: f64,
-    pub(crate) number: u64,
+    pub ts: f64,
+    pub dur: f64,
+    pub number: u64,
 }
 
 /// All of them: halves in the order of the inputs, and what these make once all are known.

@@ -7,15 +7,18 @@ use tracemill_trace::spill::hash::HashMap;
 
 /// A value of a counter.
 #[derive(Clone, Debug)]
-pub(crate) struct Counter {
-    /// Texts: the counter's name, and the key of the value in `args`.
-    pub(crate) name: u32,
-    pub(crate) key: u32,
+pub struct Counter {
+    /// The text of the counter's name.
+    pub name: u32,
+    /// The text of the value's key in `args`.
+    pub key: u32,
     /// As written.
-    pub(crate) pid: Box<[u8]>,
+    pub pid: Box<[u8]>,
     pub(crate) input: usize,
-    pub(crate) count: u64,
-    pub(crate) most: f64,
+    /// Events that have it.
+    pub count: u64,
+    /// The greatest value.
+    pub most: f64,
 }
 
 /// Of an input, a process, a name and a key.

@@ -12,11 +12,12 @@ use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 /// What an event is to a device. What launches something sorts before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Role {
+pub enum Role {
     /// A step of a training loop, as its host or, later, a device sees it.
     Step,
     /// A call of the host that launches what has its correlation.
     Launch,
+    /// A kernel runs.
     Kernel,
     /// Memory is copied or set.
     Memory,
@@ -38,33 +39,38 @@ impl Role {
     }
 
     /// Whether it takes time of a device.
-    pub(crate) fn is_of_device(self) -> bool {
+    pub fn is_of_device(self) -> bool {
         matches!(self, Role::Kernel | Role::Memory)
     }
 }
 
 /// No event has this correlation: it launches nothing, or is not launched.
-pub(crate) const NO_CORRELATION: u64 = u64::MAX;
+pub const NO_CORRELATION: u64 = u64::MAX;
 
 record! {
     /// An event of a device, or one that matters to it.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(crate) struct DeviceEvent {
-        pub(crate) role: Role,
-        pub(crate) lane: u32,
-        pub(crate) name: u32,
+    pub struct DeviceEvent {
+        /// What it is to a device.
+        pub role: Role,
+        /// The number of its thread.
+        pub lane: u32,
+        /// The text of its name.
+        pub name: u32,
         /// Of the device; 0 for events of the host.
-        pub(crate) stream: u32,
+        pub stream: u32,
         /// That it stands in: correlations are those of one.
-        pub(crate) input: u32,
+        pub input: u32,
         /// Of the input; parts of one recording may stand in several.
-        pub(crate) recording: u32,
+        pub recording: u32,
         /// Nanoseconds.
-        pub(crate) ts: i64,
-        pub(crate) dur: i64,
-        pub(crate) correlation: u64,
+        pub ts: i64,
+        /// Nanoseconds.
+        pub dur: i64,
+        /// What a launch and the kernel that it launches share; [`NO_CORRELATION`] for none.
+        pub correlation: u64,
         /// Among all events.
-        pub(crate) number: u64,
+        pub number: u64,
     }
 }
 

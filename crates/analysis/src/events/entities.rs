@@ -21,10 +21,11 @@ pub struct Entities {
 
 /// Who has a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Owner {
-    pub(crate) name: Vec<u8>,
+pub struct Owner {
+    /// A company, a root domain, or an extension.
+    pub name: Vec<u8>,
     /// Whether it is a company of the list.
-    pub(crate) is_known: bool,
+    pub is_known: bool,
     /// Of an extension of Chrome its origin.
     pub(crate) extension: Option<Vec<u8>>,
 }
@@ -154,7 +155,7 @@ impl Entities {
     }
 
     /// `getEntityForUrl`
-    pub(crate) fn owner(&self, url: &[u8]) -> Option<Owner> {
+    pub fn owner(&self, url: &[u8]) -> Option<Owner> {
         if let Some(at) = self.known(url) {
             let name = self.names[at].clone().into_bytes();
             return Some(Owner { name, is_known: true, extension: None });

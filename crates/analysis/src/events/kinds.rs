@@ -8,15 +8,15 @@ use tracemill_trace::spill::hash::HashMap;
 use tracemill_viewers::essential::CALLS;
 
 /// No category at all.
-pub(crate) const NO_CAT: u32 = u32::MAX;
+pub const NO_CAT: u32 = u32::MAX;
 
 /// A name with categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Kind {
+pub struct Kind {
     /// Texts.
-    pub(crate) name: u32,
+    pub name: u32,
     /// [`NO_CAT`] if there is none.
-    pub(crate) cat: u32,
+    pub cat: u32,
 }
 
 /// Kinds, numbered in the order in which they came.
@@ -58,15 +58,15 @@ impl Kinds {
 }
 
 /// Bits that say what an event of a kind is.
-pub(crate) mod flag {
+pub mod flag {
     /// `RunTask`: in no tree.
-    pub(crate) const RUN_TASK: u16 = 1;
+    pub const RUN_TASK: u16 = 1;
     /// A `RunTask` of the timeline, at which a walk may begin.
     pub(crate) const TOP_LEVEL: u16 = 1 << 1;
     /// Before it the JS stack is empty.
     pub(crate) const EMPTIES_STACK: u16 = 1 << 2;
     /// JS runs within it.
-    pub(crate) const JS_INVOCATION: u16 = 1 << 3;
+    pub const JS_INVOCATION: u16 = 1 << 3;
     /// Drawn in traces that are not generic, unless it is one of the next two that is not what it must be.
     pub(crate) const DRAWN: u16 = 1 << 4;
     /// Drawn if it is an instant.

@@ -83,9 +83,11 @@ const PROTOCOLS: [&[u8]; 5] = [b"blob:", b"file:", b"filesystem:", b"http:", b"h
 
 /// A process that shows frames.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Page {
-    pub(crate) url: Option<Vec<u8>>,
-    pub(crate) is_on_main_frame: bool,
+pub struct Page {
+    /// The URL of the frame that it shows.
+    pub url: Option<Vec<u8>>,
+    /// Whether it shows the main frame.
+    pub is_on_main_frame: bool,
 }
 
 /// pid and tid, as written.
@@ -99,7 +101,7 @@ type Shown = (Box<[u8]>, Vec<u8>);
 
 /// What all of these events say.
 #[derive(Default)]
-pub(crate) struct Meta {
+pub struct Meta {
     /// By (pid, tid), in the order of the first of each.
     pub(crate) thread_names: Vec<(ThreadId, Vec<u8>)>,
     /// Main threads of Node, whatever other names they have.
@@ -111,15 +113,16 @@ pub(crate) struct Meta {
     pub(crate) pages: Vec<(Box<[u8]>, Page)>,
     /// Where each of them stands.
     page_numbers: Numbers,
-    pub(crate) main_frame: Option<Vec<u8>>,
+    /// The id of the main frame.
+    pub main_frame: Option<Vec<u8>>,
     /// Its URL when the recording began.
-    pub(crate) main_frame_url: Option<Vec<u8>>,
+    pub main_frame_url: Option<Vec<u8>>,
     /// The time of the last `TracingStartedInBrowser`.
     pub(crate) started: Option<f64>,
     /// URLs of requests by their ids.
     pub(crate) requests: HashMap<Vec<u8>, Vec<u8>>,
     /// Threads of workers that have a session of DevTools.
-    pub(crate) workers: HashSet<ThreadId>,
+    pub workers: HashSet<ThreadId>,
     /// Of each frame the processes and their URLs, in order.
     frames: Vec<(Vec<u8>, Vec<Shown>)>,
     /// Where each of them stands.
@@ -246,13 +249,13 @@ impl Meta {
     }
 
     /// Whether a process shows a frame.
-    pub(crate) fn shows(&self, frame: &[u8], pid: &[u8]) -> bool {
+    pub fn shows(&self, frame: &[u8], pid: &[u8]) -> bool {
         let at = self.frame_numbers.get(frame);
         at.is_some_and(|&at| self.frames[at].1.iter().any(|(own, _)| **own == *pid))
     }
 
     /// The page of a process.
-    pub(crate) fn page(&self, pid: &[u8]) -> Option<&Page> {
+    pub fn page(&self, pid: &[u8]) -> Option<&Page> {
         self.page_numbers.get(pid).map(|&at| &self.pages[at].1)
     }
 
@@ -273,7 +276,7 @@ object! {
     struct Session { worker_thread_id }
 
     /// What `TracingStartedInBrowser` says.
-    pub(crate) struct Started { frames: List<Object<Frame>> }
+    pub struct Started { frames: List<Object<Frame>> }
 }
 
 impl Started {
@@ -282,7 +285,7 @@ impl Started {
     }
 
     /// The id of the main frame: the last that is one.
-    pub(crate) fn main_frame(&self) -> Option<&[u8]> {
+    pub fn main_frame(&self) -> Option<&[u8]> {
         self.frames().rfind(|frame| frame.is_main())?.frame.text()
     }
 }

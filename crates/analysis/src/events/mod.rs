@@ -2,17 +2,17 @@
 
 pub(crate) mod bounds;
 pub(crate) mod compiled;
-pub(crate) mod counters;
+pub mod counters;
 pub(crate) mod details;
-pub(crate) mod devices;
-pub(crate) mod entities;
+pub mod devices;
+pub mod entities;
 pub(crate) mod images;
-pub(crate) mod kinds;
+pub mod kinds;
 pub(crate) mod lacks;
-pub(crate) mod meta;
+pub mod meta;
 pub(crate) mod modifications;
-pub(crate) mod pages;
+pub mod pages;
 pub(crate) mod producer;
-pub(crate) mod reflows;
+pub mod reflows;
 pub(crate) mod requests;
 pub(crate) mod styles;

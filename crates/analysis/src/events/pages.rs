@@ -12,52 +12,72 @@ use tracemill_trace::spill::hash::HashSet;
 
 /// What an event tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
-    /// Of a request.
+pub enum Mark {
+    /// A request will be sent.
     WillSend,
+    /// A request is sent.
     Send,
+    /// The head of an answer is there.
     Response,
+    /// Data of an answer came.
     Data,
+    /// A request ended.
     Finish,
+    /// A request has another priority.
     ChangePriority,
+    /// A cache answered.
     Cached,
+    /// Whether the page waits for a request.
     RenderBlocking,
-    /// Of a page.
+    /// The recording started.
     Started,
+    /// A navigation.
     Navigation,
+    /// A navigation by scripts.
     SoftNavigation,
+    /// A URL that scripts wrote to the address bar.
     SameDocument,
+    /// The first paint with content.
     FirstPaint,
+    /// A candidate for the largest paint with content.
     LargestPaint,
+    /// The same after a navigation by scripts.
     SoftLargestPaint,
+    /// A candidate for the largest image.
     LargestImage,
+    /// A shift of the layout.
     Shift,
     /// A phase of a build by Bazel: its id is the event's name.
     Phase,
-    /// Of an interaction, ph b and e.
+    /// The begin of an interaction (ph b).
     Begin,
+    /// The end of an interaction (ph e).
     End,
 }
 
 /// One of them.
-pub(crate) struct Marked {
-    pub(crate) mark: Mark,
-    pub(crate) input: usize,
+pub struct Marked {
+    /// What it tells of.
+    pub mark: Mark,
+    /// The number of its input.
+    pub input: usize,
     /// Among all events.
-    pub(crate) number: u64,
+    pub number: u64,
     /// Microseconds.
-    pub(crate) ts: f64,
-    pub(crate) pid: Box<[u8]>,
+    pub ts: f64,
     /// As written.
-    pub(crate) id: Box<[u8]>,
-    pub(crate) args: Box<[u8]>,
+    pub pid: Box<[u8]>,
+    /// As written.
+    pub id: Box<[u8]>,
+    /// As written.
+    pub args: Box<[u8]>,
     /// What was added to its time when inputs were put beside each other.
-    pub(crate) offset: f64,
+    pub offset: f64,
 }
 
 impl Marked {
     /// What `data` of its `args` says.
-    pub(crate) fn data<T: DeserializeOwned + Default>(&self) -> Option<T> {
+    pub fn data<T: DeserializeOwned + Default>(&self) -> Option<T> {
         decode_data(&self.args)
     }
 }

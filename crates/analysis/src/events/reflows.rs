@@ -5,7 +5,7 @@ use crate::value::{Value, at, elements};
 
 /// Whether events of this name are layouts or styles.
 #[inline]
-pub(crate) fn is_layout(name: &[u8]) -> bool {
+pub fn is_layout(name: &[u8]) -> bool {
     matches!(name, b"Layout" | b"UpdateLayoutTree")
 }
 
@@ -19,7 +19,16 @@ pub(crate) fn frame(args: &[u8]) -> Option<&[u8]> {
 
 object! {
     /// A frame of a stack.
-    pub(crate) struct StackFrame { pub(crate) function_name, pub(crate) url, pub(crate) line_number, pub(crate) column_number }
+    pub struct StackFrame {
+        /// Its function.
+        pub function_name,
+        /// Its script.
+        pub url,
+        /// From 1.
+        pub line_number,
+        /// From 1.
+        pub column_number,
+    }
 }
 
 impl StackFrame {

@@ -90,7 +90,7 @@ type Asked = (bool, u32, u32);
 
 /// What id, label and place of an entry follow from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Named {
+pub enum Named {
     /// A call of this function of the thread's profile.
     Call(u32),
     /// An event of this kind, with texts of its row and title.
@@ -98,7 +98,7 @@ pub(crate) enum Named {
 }
 
 /// Ids, groups and labels of the entries of a thread.
-pub(crate) struct Ids<'t> {
+pub struct Ids<'t> {
     pub(crate) trace: &'t Trace,
     thread: &'t Thread,
     pub(crate) by: GroupBy,
@@ -126,7 +126,7 @@ impl<'t> Ids<'t> {
     }
 
     /// The same, grouped by owners alone.
-    pub(crate) fn by_owner(self) -> Self {
+    pub fn by_owner(self) -> Self {
         Ids { by_owner: true, ..self }
     }
 
@@ -146,7 +146,7 @@ impl<'t> Ids<'t> {
     }
 
     /// The frame of a call.
-    pub(crate) fn frame(&self, entry: &Entry) -> Option<Frame> {
+    pub fn frame(&self, entry: &Entry) -> Option<Frame> {
         if !entry.is_call() {
             return None;
         }
@@ -155,7 +155,7 @@ impl<'t> Ids<'t> {
 
     /// What id, label and place of an entry follow from.
     #[inline]
-    pub(crate) fn named(&self, entry: &Entry) -> Named {
+    pub fn named(&self, entry: &Entry) -> Named {
         if entry.is_call() {
             return Named::Call(self.model().map_or(0, |own| own.node(entry.kind).frame));
         }
@@ -164,7 +164,7 @@ impl<'t> Ids<'t> {
     }
 
     /// The text of an id.
-    pub(crate) fn text(&self, id: u32) -> String {
+    pub fn text(&self, id: u32) -> String {
         match self.model().filter(|_| id & CALL != 0) {
             Some(model) => model.row_text(id & !CALL, &self.trace.names),
             None => self.trace.names.text(id),
@@ -235,7 +235,7 @@ impl<'t> Ids<'t> {
 
     /// Who has an entry: `entityForEvent`. What a request is made of is of whom the request went to in the end, and what has no place of
     /// nobody.
-    pub(crate) fn owner(&self, entry: &Entry) -> Option<Owner> {
+    pub fn owner(&self, entry: &Entry) -> Option<Owner> {
         let entities = &self.trace.entities;
         if let Some(frame) = self.frame(entry) {
             let is_alone = self.as_devtools && self.trace.is_cpu_profile;
@@ -283,7 +283,7 @@ impl<'t> Ids<'t> {
     }
 
     /// Whether it is a call that stands for a CPU that does nothing.
-    pub(crate) fn is_idle(&self, entry: &Entry) -> bool {
+    pub fn is_idle(&self, entry: &Entry) -> bool {
         self.frame(entry).is_some_and(|frame| frame.function == IDLE)
     }
 

@@ -87,7 +87,7 @@ impl Ids<'_> {
     }
 
     /// The column "Activity" of the tree views (`eventTitle`).
-    pub(crate) fn label(&self, entry: &Entry) -> Option<String> {
+    pub fn label(&self, entry: &Entry) -> Option<String> {
         if let Some(frame) = self.frame(entry) {
             return Some(self.frame_label(frame));
         }

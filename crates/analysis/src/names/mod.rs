@@ -1,4 +1,4 @@
 //! How DevTools groups and titles rows.
 
-pub(crate) mod groups;
+pub mod groups;
 pub(crate) mod labels;

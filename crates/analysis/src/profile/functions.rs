@@ -17,14 +17,17 @@ use tracemill_trace::spill::{SpillArray, SpillIndex};
 record! {
     /// A function, by numbers of texts.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-    pub(crate) struct Frame {
-        pub(crate) function: u32,
+    pub struct Frame {
+        /// Its name.
+        pub function: u32,
         /// `String(scriptId)`, empty where that is no condition.
         pub(crate) script: u32,
-        pub(crate) url: u32,
+        /// Its script.
+        pub url: u32,
         /// As in a template: `undefined` where it is missing.
-        pub(crate) line: u32,
-        pub(crate) column: u32,
+        pub line: u32,
+        /// As in a template.
+        pub column: u32,
         /// Whether there is no name at all: rows and classes say `undefined` then, labels do not.
         pub(crate) is_nameless: bool,
         /// The first function of the profile that is of the same row.
@@ -174,7 +177,7 @@ pub(crate) const IDLE: u32 = 3;
 pub(crate) const NATIVE: u32 = 4;
 
 /// The label of calls that stand for a CPU that does nothing, and of the group of these.
-pub(crate) const IDLE_LABEL: &str = "(idle)";
+pub const IDLE_LABEL: &str = "(idle)";
 
 /// Gives the texts above their numbers.
 pub(crate) fn meta_names() -> Names {

@@ -7,6 +7,9 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
+/// The sample of a call that was taken for an event.
+pub(crate) const NO_SAMPLE: u32 = u32::MAX;
+
 record! {
     /// A call that was made of samples.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +23,7 @@ record! {
         pub(crate) node: u32,
         /// The function whose row it is in.
         pub(crate) row: u32,
-        /// Number among the sorted samples; `u32::MAX` if it was made for an event.
+        /// Number among the sorted samples; [`NO_SAMPLE`] if it was made for an event.
         pub(crate) sample: u32,
         /// Calls that were open when it began, where that is known from the samples.
         pub(crate) depth: u32,

@@ -13,7 +13,7 @@ use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::spill::{SpillArray, SpilledVec};
 
 /// No node.
-pub(crate) const NONE: u32 = u32::MAX;
+pub const NONE: u32 = u32::MAX;
 
 /// For how long a sample counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,15 +30,15 @@ pub enum Weights {
 record! {
     /// A node of the call tree.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(crate) struct Node {
+    pub struct Node {
         /// As it is written.
         pub(crate) id: u64,
         /// [`NONE`] for the root and for nodes that are not below it.
-        pub(crate) parent: u32,
+        pub parent: u32,
         /// −1 for the root.
         pub(crate) depth: i32,
         /// Its function.
-        pub(crate) frame: u32,
+        pub frame: u32,
         /// The next node above that is no function of V8 itself; 0 or [`NONE`] at the top.
         pub(crate) above: u32,
         /// Functions of one class are one call; [`NONE`] for those of V8 itself, which are none.
@@ -50,31 +50,33 @@ record! {
 
 /// Which samples are those of a profile.
 #[derive(Default)]
-pub(crate) struct Span {
+pub struct Span {
     /// Those that were read.
     pub(crate) range: Range<usize>,
     /// How many there are.
     pub(crate) count: u64,
     /// When the last one ends, in milliseconds, if there are any.
-    pub(crate) end: Option<f64>,
+    pub end: Option<f64>,
     /// Those that name no node.
     pub(crate) unknown: u64,
 }
 
 /// See the module doc. Nodes and functions are on disk beyond the budget.
-pub(crate) struct Model {
-    pub(crate) nodes: SpilledVec<Node>,
+pub struct Model {
+    /// By their numbers; the first is the root.
+    pub nodes: SpilledVec<Node>,
     /// Each once, as recorded.
     functions: SpilledVec<Frame>,
     /// Functions that source maps have other names and places for.
     mapped: HashMap<u32, Frame>,
     pub(crate) gc: Option<u32>,
     pub(crate) program: Option<u32>,
-    pub(crate) idle: Option<u32>,
+    /// The node of a CPU that does nothing.
+    pub idle: Option<u32>,
     /// Its samples, by time.
-    pub(crate) span: Span,
+    pub span: Span,
     /// When the last frame ends if no time says so, in milliseconds.
-    pub(crate) end: f64,
+    pub end: f64,
     /// Whether its samples stand beside the events of a trace (`samples` and `stackFrames`): DevTools
     /// does not read these, so that none of its rules say which events begin or end a call.
     pub(crate) is_of_stacks: bool,
@@ -101,7 +103,7 @@ impl Model {
 
     /// A node. There is one of each number below their count.
     #[inline]
-    pub(crate) fn node(&self, number: u32) -> Node {
+    pub fn node(&self, number: u32) -> Node {
         self.nodes.get(number as usize).unwrap_or(Node {
             id: 0,
             parent: NONE,
@@ -135,7 +137,7 @@ impl Model {
     }
 
     /// The function of a node, as it is shown.
-    pub(crate) fn frame(&self, node: u32) -> Frame {
+    pub fn frame(&self, node: u32) -> Frame {
         let number = self.node(node).frame;
         match self.mapped.is_empty() {
             true => self.function(number),

@@ -12,11 +12,11 @@ use tracemill_trace::spill::{SpillVec, SpilledVec};
 record! {
     /// A sample.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(crate) struct Sample {
+    pub struct Sample {
         /// A sum of the trace's clock, milliseconds as DevTools has them.
-        pub(crate) ms: f64,
+        pub ms: f64,
         /// [`NONE`] if it names none.
-        pub(crate) node: u32,
+        pub node: u32,
     }
 }
 

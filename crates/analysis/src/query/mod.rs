@@ -1,7 +1,7 @@
 //! What is asked of threads.
 
 pub(crate) mod counts;
-pub(crate) mod picks;
+pub mod picks;
 pub(crate) mod rows;
 
 use crate::names::groups::GroupBy;

@@ -40,12 +40,13 @@ pub(crate) struct Drawn {
 }
 
 /// What of the entries drawn is walked over.
-pub(crate) struct Walked<'p> {
+pub struct Walked<'p> {
     picks: &'p Picks,
     is_bottom_up: bool,
     /// Which time counts, if it is not one window.
     time: Option<Stretches>,
-    pub(crate) window: Window,
+    /// In the sums of the clock.
+    pub window: Window,
 }
 
 /// Answers of a matcher, each asked for once.
@@ -151,7 +152,7 @@ impl Sieve<'_, '_> {
 
 impl Walked<'_> {
     /// All within a window.
-    pub(crate) fn whole(window: Window, none: &Picks) -> Walked<'_> {
+    pub fn whole(window: Window, none: &Picks) -> Walked<'_> {
         Walked { picks: none, is_bottom_up: false, time: None, window }
     }
 

@@ -70,7 +70,7 @@ impl TreePath {
     pub const MOST: usize = 1000;
 
     /// Adds the row below the last one, or counts it.
-    pub(crate) fn push(&mut self, row: impl FnOnce() -> TreeRow) {
+    pub fn push(&mut self, row: impl FnOnce() -> TreeRow) {
         match self.rows.len() < Self::MOST {
             true => self.rows.push(row()),
             false => self.left_out += 1,

@@ -1,7 +1,6 @@
 //! Calls of samples as rows.
 
 use crate::entries::Entry;
-use crate::entries::calls::NO_SAMPLE;
 use crate::query::rows::CallRow;
 use crate::table::View;
 use tracemill_trace::Error;
@@ -15,12 +14,16 @@ impl<'t> View<'t> {
         &self,
         mut each: impl FnMut(CallRow<'t>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let calls = self.drawn().filter(|own| own.entry.is_call());
-        calls.filter_map(|call| self.call_row(&call.entry)).try_for_each(&mut each)
+        self.drawn_calls().filter_map(|call| self.call_row(&call)).try_for_each(&mut each)
+    }
+
+    /// Returns the calls of samples among the entries drawn, in pre-order.
+    pub fn drawn_calls(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.drawn().map(|own| own.entry).filter(Entry::is_call)
     }
 
     /// A call as a row; `None` of what is no call.
-    pub(crate) fn call_row(&self, entry: &Entry) -> Option<CallRow<'t>> {
+    pub fn call_row(&self, entry: &Entry) -> Option<CallRow<'t>> {
         let model = self.track.thread.model.as_deref().filter(|_| entry.is_call())?;
         let frame = model.frame(entry.kind);
         Some(CallRow {
@@ -31,12 +34,7 @@ impl<'t> View<'t> {
             line: self.position(frame.line),
             column: self.position(frame.column),
             node: model.node(entry.kind).id,
-            sample: sample_of(entry),
+            sample: entry.sample(),
         })
     }
-}
-
-/// The number of a call's sample, if it was made of one.
-pub(crate) fn sample_of(call: &Entry) -> Option<u32> {
-    Some(call.details).filter(|&sample| sample != NO_SAMPLE)
 }

@@ -5,9 +5,8 @@ pub(crate) mod chart;
 pub(crate) mod ordered;
 pub(crate) mod parts;
 pub(crate) mod peek;
-pub(crate) mod tree_rows;
+pub mod tree_rows;
 pub(crate) mod united;
-pub(crate) mod written;
 
 use crate::entries::ignored::{Ignored, Listed};
 use crate::entries::stretches::Stretches;
@@ -107,7 +106,8 @@ impl<'t> View<'t> {
         })
     }
 
-    pub(crate) fn ids(&self, by: GroupBy) -> Ids<'t> {
+    /// Returns ids, groups and labels of its entries.
+    pub fn ids(&self, by: GroupBy) -> Ids<'t> {
         Ids::new(self.trace, self.thread, by, self.rules.as_devtools)
     }
 
@@ -279,7 +279,11 @@ impl<'t> View<'t> {
         }
     }
 
-    pub(crate) fn walk(
+    /// Walks over the entries drawn that count, with many visitors at once.
+    ///
+    /// # Errors
+    /// What visitors say; that they take more than `room`.
+    pub fn walk(
         &self,
         (over, ids): (&Walked<'_>, &Ids<'_>),
         visits: &mut [&mut dyn Visit],
@@ -319,14 +323,10 @@ impl<'t> View<'t> {
 
     /// The table of a query, of what counts, in the sums of the trace's clock. Cost: one walk.
     pub(crate) fn table_of(&self, query: &Query, room: &RowRoom) -> Result<Table, Error> {
-        let Query { shape, by, windows, picks, per, .. } = query;
+        let Query { shape, by, picks, per, .. } = query;
         let (shape, by, shared) = (*shape, *by, *per != Per::Thread);
         let ids = self.ids(by);
-        let is_bottom_up = matches!(shape, Shape::BottomUp { .. });
-        let clock = self.trace.clock;
-        let windows: Vec<Window> = windows.iter().map(|own| clock.sums(*own)).collect();
-        let windows = (&*windows, clock.sums(self.full()), clock);
-        let over = picks.apply(|| self.drawn(), windows, &ids, is_bottom_up);
+        let over = self.walked(query, &ids, matches!(shape, Shape::BottomUp { .. }));
         match shape {
             Shape::CallTree => self.call_tree_of(&over, by, room),
             Shape::Log => self.log_of(&over, room),
@@ -412,7 +412,7 @@ impl<'t> View<'t> {
     }
 
     /// A table of rows, which can be read when the room is finished.
-    pub(crate) fn table(
+    pub fn table(
         &self,
         rows: &Rows,
         (ids, room): (&Ids<'_>, &RowRoom),
@@ -446,7 +446,7 @@ impl<'t> View<'t> {
     }
 
     /// The row of a table that shows a row of a tree.
-    pub(crate) fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>, by: By) -> TreeRow {
+    pub fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>, by: By) -> TreeRow {
         let entry = &row.entry;
         let own = || ids.text(row.key.id);
         let id = match (row.is_group, row.key.group) {
@@ -481,7 +481,8 @@ impl<'t> View<'t> {
         }
     }
 
-    pub(crate) fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
+    /// Returns where the function of a call stands.
+    pub fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
         ids.frame(entry).map_or_else(Location::default, |frame| self.frame_location(frame))
     }
 

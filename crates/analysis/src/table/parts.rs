@@ -1,8 +1,11 @@
 //! Tables of many threads: each by itself, or those of a process or of all as one.
 
+use crate::entries::Entry;
 use crate::entries::stretches::Stretches;
-use crate::names::groups::GroupBy;
+use crate::entries::walk::{Counted, Filter, Visit, walk};
+use crate::names::groups::{GroupBy, Ids};
 use crate::query::counts::LeftOut;
+use crate::query::picks::Walked;
 use crate::query::{Per, Query, RowKey, RowLimit, Shape, TableRules};
 use crate::table::View;
 use crate::table::ordered::{RowOrder, Table};
@@ -13,6 +16,7 @@ use crate::value::clock::{Clock, Window};
 use crate::value::matcher::Matcher;
 use crate::value::space::Space;
 use tracemill_trace::Error;
+use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::HashMap;
@@ -100,12 +104,12 @@ impl Trace {
     }
 
     /// The bottom-up tables of several threads as one, as [`Trace::parts`] makes it of all.
-    pub(crate) fn bottom_up_of_all(&self, parts: Vec<Part>) -> Result<Option<Part>, Error> {
+    pub fn bottom_up_of_all(&self, parts: Vec<Part>) -> Result<Option<Part>, Error> {
         self.of_all(parts, Shape::BottomUp { levels: 1 }, None)
     }
 
     /// The call trees of several threads as one, as [`Trace::parts`] makes it of all.
-    pub(crate) fn call_tree_of_all(
+    pub fn call_tree_of_all(
         &self,
         parts: Vec<Part>,
         key: Option<RowKey>,
@@ -245,9 +249,42 @@ fn span_of(windows: &[Window], clock: Clock) -> (f64, f64) {
     span.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or(all)
 }
 
-impl View<'_> {
+impl<'t> View<'t> {
+    /// Returns the trace that it is of.
+    pub fn trace(&self) -> &'t Trace {
+        self.trace
+    }
+
+    /// Returns what a query counts, in the sums of the trace's clock.
+    pub fn walked<'q>(&self, query: &'q Query, ids: &Ids<'_>, is_bottom_up: bool) -> Walked<'q> {
+        let clock = self.trace.clock;
+        let windows: Vec<Window> = query.windows.iter().map(|own| clock.sums(*own)).collect();
+        let windows = (&*windows, clock.sums(self.full()), clock);
+        query.picks.apply(|| self.drawn(), windows, ids, is_bottom_up)
+    }
+
+    /// Returns all entries of the track, those without a place in the tree too.
+    pub fn all_entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.track.nested().keeping().map(|own| own.entry)
+    }
+
+    /// Walks over all entries of kinds that DevTools shows, tasks and those without a place too.
+    ///
+    /// # Errors
+    /// As [`View::walk`].
+    pub fn walk_all(
+        &self,
+        window: Window,
+        visit: &mut dyn Visit,
+        room: &Quota,
+    ) -> Result<(), Error> {
+        let counted = || self.all_entries().map(|entry| Counted { written: entry, entry });
+        let filter = Filter { shown_only: true, with_tasks: true, ..self.filter() };
+        walk((counted(), counted()), window, filter, &mut [visit], room)
+    }
+
     /// A table of it, as that of the thread of this number.
-    pub(crate) fn part(&self, thread: usize, table: Table) -> Part {
+    pub fn part(&self, thread: usize, table: Table) -> Part {
         let (calls, listed, dropped) = (self.calls() as u64, self.listed(), self.dropped());
         let (samples, LeftOut { ignored, hidden }) = (self.samples(), self.left_out());
         Part { threads: vec![thread], table, calls, listed, ignored, hidden, dropped, samples }

@@ -92,7 +92,7 @@ impl TreeRows {
     ///
     /// # Errors
     /// What temporary files say.
-    pub(crate) fn retained(
+    pub fn retained(
         mut self,
         room: &RowRoom,
         stays: impl FnMut(&TreeRow) -> bool,
@@ -208,9 +208,9 @@ impl<'r> TreeRowsIter<'r> {
 impl ExactSizeIterator for TreeRowsIter<'_> {}
 
 /// Room for tables that are made at one time.
-pub(crate) struct RowRoom {
+pub struct RowRoom {
     /// What walks must have in memory.
-    pub(crate) grown: Quota,
+    pub grown: Quota,
     /// Rows in memory.
     kept: Quota,
     file: Arc<RowFile>,
@@ -220,7 +220,7 @@ pub(crate) struct RowRoom {
 
 impl RowRoom {
     /// An eighth of the budget for rows in memory, and half of it for what walks must have. Times stay what they are.
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &Limits) -> Self {
         let writing = Mutex::new(Some(RunFile::new(&limits.tmp_dir)));
         RowRoom {
             grown: limits.quota("walks over trees", Share::of(1, 2)),
@@ -245,7 +245,7 @@ impl RowRoom {
     ///
     /// # Errors
     /// What temporary files say.
-    pub(crate) fn finish(&self) -> Result<(), Error> {
+    pub fn finish(&self) -> Result<(), Error> {
         let mut writing = self.file.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = writing.take() {
             let _ = self.file.written.set(file.finish()?);

@@ -1,5 +1,6 @@
 //! A trace, or several, or CPU profiles, read: its threads with their events and samples.
 
+mod access;
 pub(crate) mod choose;
 pub(crate) mod hiding;
 pub(crate) mod profiles;
@@ -239,19 +240,19 @@ impl Trace {
     }
 
     /// Room for what is made of one thread.
-    pub(crate) fn space(&self) -> Space {
+    pub fn space(&self) -> Space {
         let share = Share::of_index(3, 4).divided(self.limits.threads);
         Space::new(self.limits.lease("calls of a thread", share), 1)
     }
 
     /// What the rows of one tree have of it.
-    pub(crate) fn space_of_rows(&self) -> Space {
+    pub fn space_of_rows(&self) -> Space {
         let share = Share::of(1, 8).divided(self.limits.threads);
         Space::new(self.limits.lease("rows of trees", share), 1)
     }
 
     /// Whether a thread's calls are those of a CPU profile that stands alone.
-    pub(crate) fn stands_alone<'t>(&self, thread: &'t Thread) -> Option<&'t Model> {
+    pub fn stands_alone<'t>(&self, thread: &'t Thread) -> Option<&'t Model> {
         thread.model.as_deref().filter(|_| thread.kind == ThreadKind::CpuProfile)
     }
 

@@ -1,6 +1,6 @@
 //! Rows of the tree views: each row knows its parent and its first and last child. On disk beyond their share of the budget.
 
-pub(crate) mod views;
+pub mod views;
 
 use crate::entries::Entry;
 use crate::value::clock::by_time;
@@ -12,7 +12,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{Record, SpillArray, SpillIndex};
 
 /// No row.
-pub(crate) const NONE: u32 = u32::MAX;
+pub const NONE: u32 = u32::MAX;
 
 record! {
     /// What a row is among those of its parent: the text of its id, and the group that stands behind it.
@@ -32,14 +32,15 @@ impl Key {
 
 /// A row, with what made it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row<E = Entry> {
+pub struct Row<E = Entry> {
     pub(crate) key: Key,
-    pub(crate) parent: u32,
+    /// The number of the row above.
+    pub parent: u32,
     first: u32,
     last: u32,
     next: u32,
     /// Milliseconds.
-    pub(crate) own: f64,
+    pub own: f64,
     /// Milliseconds.
     pub(crate) total: f64,
     /// Where the event before ended that was counted below this row (bottom up).
@@ -47,9 +48,9 @@ pub(crate) struct Row<E = Entry> {
     /// Events.
     pub(crate) count: u64,
     /// The entry that made the row.
-    pub(crate) entry: E,
+    pub entry: E,
     /// Bytes of requests.
-    pub(crate) bytes: f64,
+    pub bytes: f64,
     /// Whether it says that it has children.
     pub(crate) expandable: bool,
     pub(crate) is_group: bool,
@@ -86,7 +87,7 @@ impl<E: Default> Default for Row<E> {
 }
 
 /// Rows, of which the first is the root.
-pub(crate) struct Rows<E = Entry> {
+pub struct Rows<E = Entry> {
     all: SpillArray<Row<E>>,
     index: SpillIndex,
     /// What temporary files said: no row was made since.
@@ -103,9 +104,12 @@ pub(crate) fn sort_falling<T: Copy>(siblings: &mut [T], value: impl Fn(T) -> f64
 
 /// By what siblings are sorted, each the greatest first; equal ones as they came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum By {
+pub enum By {
+    /// Self time.
     Own,
+    /// Total time.
     Total,
+    /// As they came.
     Start,
 }
 
@@ -132,7 +136,7 @@ impl<E: Record + Default> Rows<E> {
 
     /// A row, of which there is one of each number that was given out.
     #[inline]
-    pub(crate) fn get(&self, row: u32) -> Row<E> {
+    pub fn get(&self, row: u32) -> Row<E> {
         self.all.get(row as usize).unwrap_or_default()
     }
 
@@ -204,7 +208,7 @@ impl<E: Record + Default> Rows<E> {
     }
 
     /// Children, sorted.
-    pub(crate) fn sorted(&self, row: u32, by: By) -> Vec<u32> {
+    pub fn sorted(&self, row: u32, by: By) -> Vec<u32> {
         let mut children: Vec<u32> = self.children(row).collect();
         let value = |row: u32| match by {
             By::Own => self.get(row).own,
@@ -219,7 +223,7 @@ impl<E: Record + Default> Rows<E> {
 
     /// Rows depth first with their depths, to `levels` deep; only those are descended that say they have children,
     /// unless `all`, and that are shown. Cost: what is open, which is the siblings of each level.
-    pub(crate) fn depth_first(
+    pub fn depth_first(
         &self,
         by: By,
         levels: usize,
@@ -264,7 +268,7 @@ impl<E: Record + Default> Rows<E> {
     }
 
     /// Puts the rows at the top below their groups; the total of a group is the sum of its rows' `own` or `total`.
-    pub(crate) fn group(&mut self, group: impl Fn(&E) -> u32, by_own: bool) {
+    pub fn group(&mut self, group: impl Fn(&E) -> u32, by_own: bool) {
         let flat: Vec<u32> = self.children(0).collect();
         self.update(0, |root| (root.first, root.last) = (NONE, NONE));
         self.index.clear();

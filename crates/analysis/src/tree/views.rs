@@ -11,7 +11,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashMap;
 
 /// What rows an event belongs to.
-pub(crate) trait Identify {
+pub trait Identify {
     /// Its row's id.
     fn id(&self, entry: &Entry) -> u32;
     /// The text of its group's id; 0 for none.
@@ -22,7 +22,7 @@ pub(crate) trait Identify {
 
 /// What an event says of the bytes of a request.
 #[derive(Clone, Copy)]
-pub(crate) struct Received {
+pub struct Received {
     pub(crate) bytes: f64,
     pub(crate) kind: ReceivedKind,
     pub(crate) is_cached: bool,
@@ -36,7 +36,7 @@ pub(crate) enum ReceivedKind {
 }
 
 /// Call tree, or with `each` the event log: a row for each event.
-pub(crate) struct TopDown<'i, I> {
+pub struct TopDown<'i, I> {
     pub(crate) rows: Rows,
     ids: &'i I,
     each: bool,
@@ -47,7 +47,8 @@ pub(crate) struct TopDown<'i, I> {
 }
 
 impl<'i, I: Identify> TopDown<'i, I> {
-    pub(crate) fn new(
+    /// Makes an empty tree of entries that `ids` names.
+    pub fn new(
         ids: &'i I,
         space: &Space,
         (each, grouped, as_devtools): (bool, bool, bool),
@@ -87,7 +88,7 @@ impl<'i, I: Identify> TopDown<'i, I> {
     }
 
     /// The rows, with the root's times: the window, and what no row covers.
-    pub(crate) fn finish(mut self, window: Window) -> Rows {
+    pub fn finish(mut self, window: Window) -> Rows {
         let total = window.to - window.from;
         let own = self.rows.children(0).collect::<Vec<_>>().into_iter();
         let rest = own.fold(total, |rest, row| rest - self.rows.get(row).total);
@@ -132,7 +133,7 @@ struct Open {
 
 /// Bottom-up, to a fixed number of levels: where the event before ended that a row counted depends on the order of events,
 /// so rows cannot be added later.
-pub(crate) struct BottomUp<'i, I> {
+pub struct BottomUp<'i, I> {
     pub(crate) rows: Rows,
     ids: &'i I,
     window: Window,
@@ -152,7 +153,8 @@ pub(crate) struct BottomUp<'i, I> {
 }
 
 impl<'i, I: Identify> BottomUp<'i, I> {
-    pub(crate) fn new(
+    /// Makes an empty tree of `levels` levels of what `window` has, in the sums of the clock.
+    pub fn new(
         ids: &'i I,
         window: Window,
         (levels, forced): (usize, bool),
@@ -182,7 +184,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
     }
 
     /// Learns which requests the cache answered, before the walk.
-    pub(crate) fn note_cached(&mut self, entry: &Entry) {
+    pub fn note_cached(&mut self, entry: &Entry) {
         if let Some(received) = self.ids.received(entry)
             && received.kind == ReceivedKind::Response
         {
@@ -218,7 +220,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
 
     /// The rows with the root's times; rows without time of their own go, but those with bytes and those of events without a
     /// duration. In a table that is added to others (`shared`) they stay.
-    pub(crate) fn finish(mut self, shared: bool) -> Rows {
+    pub fn finish(mut self, shared: bool) -> Rows {
         let (total, own) = (self.window.to - self.window.from, or_zero(self.own.pop()));
         self.rows.update(0, |root| (root.total, root.own) = (total, own));
         let as_devtools = self.as_devtools;

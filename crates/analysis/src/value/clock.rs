@@ -30,13 +30,13 @@ pub struct Window {
 }
 
 /// The order of two times: by value, and what is no number behind all others, since lists are sorted by total orders only.
-pub(crate) fn by_time(a: f64, b: f64) -> Ordering {
+pub fn by_time(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.total_cmp(&b))
 }
 
 /// See the module doc.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Clock {
+pub struct Clock {
     /// Ticks in a sum of 1.
     per_sum: f64,
     /// Where exact times begin, in nanoseconds.
@@ -55,12 +55,14 @@ impl Clock {
         Clock { per_sum: 1.0, origin: Some(origin) }
     }
 
-    pub(crate) fn origin(self) -> Option<i64> {
+    /// Returns the nanosecond in which exact times begin; `None` for DevTools' times.
+    pub fn origin(self) -> Option<i64> {
         self.origin
     }
 
+    /// Sums of ticks.
     #[inline]
-    pub(crate) fn sum(self, tick: f64) -> f64 {
+    pub fn sum(self, tick: f64) -> f64 {
         tick / self.per_sum
     }
 
@@ -75,12 +77,12 @@ impl Clock {
     }
 
     /// Microseconds of ticks.
-    pub(crate) fn micros(self, tick: f64) -> f64 {
+    pub fn micros(self, tick: f64) -> f64 {
         if self.origin.is_some() { tick / 1000.0 } else { tick }
     }
 
     /// Ticks of microseconds.
-    pub(crate) fn of_micros(self, micros: f64) -> f64 {
+    pub fn of_micros(self, micros: f64) -> f64 {
         if self.origin.is_some() { self.whole(micros * 1000.0) } else { micros }
     }
 
@@ -106,40 +108,40 @@ impl Clock {
     }
 
     /// Nanoseconds as the trace has them; `None` if they are no number of 64 bits.
-    pub(crate) fn written_nanos(self, tick: f64) -> Option<i64> {
+    pub fn written_nanos(self, tick: f64) -> Option<i64> {
         let nanos = (if self.origin.is_some() { tick } else { tick * 1000.0 }).round();
         let nanos = (nanos.abs() < i64::MAX as f64).then_some(nanos as i64)?;
         Some(nanos.saturating_add(self.origin.unwrap_or(0)))
     }
 
     /// Milliseconds of sums.
-    pub(crate) fn ms(self, sum: f64) -> f64 {
+    pub fn ms(self, sum: f64) -> f64 {
         if self.origin.is_some() { sum / 1e6 } else { sum }
     }
 
     /// Milliseconds of ticks.
-    pub(crate) fn ms_of(self, tick: f64) -> f64 {
+    pub fn ms_of(self, tick: f64) -> f64 {
         self.ms(self.sum(tick))
     }
 
     /// Ticks of milliseconds.
-    pub(crate) fn ticks_of(self, ms: f64) -> f64 {
+    pub fn ticks_of(self, ms: f64) -> f64 {
         self.tick(self.sums(Window { from: ms, to: ms }).from)
     }
 
     /// A window of milliseconds in sums.
-    pub(crate) fn sums(self, window: Window) -> Window {
+    pub fn sums(self, window: Window) -> Window {
         let of = |ms: f64| if self.origin.is_some() { (ms * 1e6).round() } else { ms };
         Window { from: of(window.from), to: of(window.to) }
     }
 
     /// A window of sums in milliseconds.
-    pub(crate) fn window(self, sums: Window) -> Window {
+    pub fn window(self, sums: Window) -> Window {
         Window { from: self.ms(sums.from), to: self.ms(sums.to) }
     }
 
     /// A window of ticks in milliseconds.
-    pub(crate) fn window_of(self, (from, to): (f64, f64)) -> Window {
+    pub fn window_of(self, (from, to): (f64, f64)) -> Window {
         self.window(Window { from: self.sum(from), to: self.sum(to) })
     }
 

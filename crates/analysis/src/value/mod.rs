@@ -1,12 +1,12 @@
 //! Values of JSON as JavaScript has them: doubles, texts without escapes, members by name.
 
 pub(crate) mod args;
-pub(crate) mod clock;
+pub mod clock;
 pub(crate) mod matcher;
-pub(crate) mod record;
-pub(crate) mod space;
-pub(crate) mod typed;
-pub(crate) mod urls;
+pub mod record;
+pub mod space;
+pub mod typed;
+pub mod urls;
 
 use memchr::memchr;
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use tracemill_tokenizer::{
 pub(crate) use tracemill_trace::json::{elements, member};
 
 /// A number, or a string that holds one, as `JSON.parse` and arithmetic read it.
-pub(crate) fn number(value: &[u8]) -> Option<f64> {
+pub fn number(value: &[u8]) -> Option<f64> {
     quick(value).or_else(|| parse(number_text(value, &mut Vec::new())?))
 }
 
@@ -84,12 +84,15 @@ fn quick(value: &[u8]) -> Option<f64> {
 
 /// A value that was parsed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     /// Nothing has this name.
     #[default]
     Missing,
+    /// `null`
     Null,
+    /// `true` or `false`
     Bool(bool),
+    /// A number.
     Number(f64),
     /// A string, as [`string`] has it.
     Text(Vec<u8>),
@@ -99,7 +102,7 @@ pub(crate) enum Value {
 
 impl Value {
     /// As [`number`] of what is written.
-    pub(crate) fn number(&self) -> Option<f64> {
+    pub fn number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
             Value::Text(text) => Number::parse(text).and_then(|_| parse(text)),
@@ -108,17 +111,17 @@ impl Value {
     }
 
     /// As [`string`].
-    pub(crate) fn text(&self) -> Option<&[u8]> {
+    pub fn text(&self) -> Option<&[u8]> {
         if let Value::Text(text) = self { Some(text) } else { None }
     }
 
     /// [`Value::text`] as UTF-8.
-    pub(crate) fn printable(&self) -> Option<String> {
+    pub fn printable(&self) -> Option<String> {
         self.text().map(unescaped_text)
     }
 
-    /// As [`is_true`].
-    pub(crate) fn is_true(&self) -> bool {
+    /// Returns whether a condition takes it for true.
+    pub fn is_true(&self) -> bool {
         match self {
             Value::Missing | Value::Null => false,
             Value::Bool(is_true) => *is_true,
@@ -129,7 +132,7 @@ impl Value {
     }
 
     /// The value itself, if a condition takes it for true.
-    pub(crate) fn truthy(&self) -> Option<&Self> {
+    pub fn truthy(&self) -> Option<&Self> {
         Some(self).filter(|own| own.is_true())
     }
 
@@ -139,7 +142,7 @@ impl Value {
     }
 
     /// As an id is written, which is compared with that of events: strings have their quotes.
-    pub(crate) fn written(&self) -> Vec<u8> {
+    pub fn written(&self) -> Vec<u8> {
         match self {
             Value::Missing => Vec::new(),
             Value::Text(text) => [b"\"", &**text, b"\""].concat(),
@@ -147,8 +150,8 @@ impl Value {
         }
     }
 
-    /// As [`template`].
-    pub(crate) fn template(&self) -> Cow<'_, [u8]> {
+    /// Returns it as a template literal has it.
+    pub fn template(&self) -> Cow<'_, [u8]> {
         match self {
             Value::Missing => b"undefined".into(),
             Value::Null => b"null".into(),
@@ -161,10 +164,7 @@ impl Value {
 }
 
 /// The last members of an object that have these names.
-pub(crate) fn named<'v, const N: usize>(
-    object: &'v [u8],
-    names: [&[u8]; N],
-) -> [Option<&'v [u8]>; N] {
+pub fn named<'v, const N: usize>(object: &'v [u8], names: [&[u8]; N]) -> [Option<&'v [u8]>; N] {
     let mut found = [None; N];
     for (key, value) in members(object) {
         if let Some(at) = names.iter().position(|name| string_is(key, name)) {
@@ -180,7 +180,7 @@ pub(crate) fn at<'v>(object: &'v [u8], path: &[&[u8]]) -> Option<&'v [u8]> {
 }
 
 /// The content of a string.
-pub(crate) fn string(value: &[u8]) -> Option<Vec<u8>> {
+pub fn string(value: &[u8]) -> Option<Vec<u8>> {
     content(value).map(Cow::into_owned)
 }
 

@@ -5,12 +5,13 @@ use tracemill_trace::record;
 record! {
     /// An event of a thread.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(crate) struct Record {
+    pub struct Record {
         /// Microseconds.
-        pub(crate) ts: f64,
+        pub ts: f64,
         /// Microseconds; 0 if missing.
-        pub(crate) dur: f64,
-        pub(crate) kind: u32,
+        pub dur: f64,
+        /// The number of its kind.
+        pub kind: u32,
         /// Number of its details; 0 for none.
         pub(crate) details: u32,
         /// Number among all events; 16 bits of nanoseconds that `ts` is too coarse for; its phase in the lowest byte.
@@ -45,11 +46,13 @@ impl Record {
         Record { kind, details, tagged: self.tagged + (events << NUMBER), ..self }
     }
 
-    pub(crate) fn phase(&self) -> u8 {
+    /// Returns its `ph`.
+    pub fn phase(&self) -> u8 {
         self.tagged as u8
     }
 
-    pub(crate) fn number(&self) -> u64 {
+    /// Returns its number among all events.
+    pub fn number(&self) -> u64 {
         self.tagged >> NUMBER
     }
 }

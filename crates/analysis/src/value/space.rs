@@ -6,7 +6,7 @@ use tracemill_trace::spill::{Record, SpillArray, SpillIndex, SpillVec};
 
 /// Room for lists.
 #[derive(Clone, Debug)]
-pub(crate) struct Space {
+pub struct Space {
     /// What all lists of one piece of work may take.
     lease: Lease,
     /// Threads that sort.
@@ -15,7 +15,7 @@ pub(crate) struct Space {
 
 impl Space {
     /// A lease, on as many threads.
-    pub(crate) fn new(lease: Lease, threads: usize) -> Self {
+    pub fn new(lease: Lease, threads: usize) -> Self {
         Space { lease, threads }
     }
 
@@ -25,7 +25,7 @@ impl Space {
     }
 
     /// Room for one of so many that work side by side.
-    pub(crate) fn divided(&self, parts: usize) -> Self {
+    pub fn divided(&self, parts: usize) -> Self {
         Space { lease: self.lease.divided(parts), ..*self }
     }
 
@@ -40,7 +40,7 @@ impl Space {
     }
 
     /// A list that may take one part in `share`.
-    pub(crate) fn spool<R: Record>(&self, share: u64) -> SpillVec<R> {
+    pub fn spool<R: Record>(&self, share: u64) -> SpillVec<R> {
         SpillVec::new(self.half(share))
     }
 
@@ -55,13 +55,13 @@ impl Space {
     }
 
     /// A list to be sorted that may take one part in `share`.
-    pub(crate) fn sorter<R: Keyed>(&self, share: u64) -> KeySorter<R> {
+    pub fn sorter<R: Keyed>(&self, share: u64) -> KeySorter<R> {
         KeySorter::new(self.half(share), self.threads)
     }
 }
 
 /// Bits that sort as doubles do: both zeros are one, and what is no number comes last.
-pub(crate) fn rank(number: f64) -> u64 {
+pub fn rank(number: f64) -> u64 {
     if number.is_nan() {
         return u64::MAX;
     }
@@ -70,7 +70,7 @@ pub(crate) fn rank(number: f64) -> u64 {
 }
 
 /// The double of a [`rank`].
-pub(crate) fn of_rank(rank: u64) -> f64 {
+pub fn of_rank(rank: u64) -> f64 {
     f64::from_bits(if rank >> 63 == 1 { rank ^ 1 << 63 } else { !rank })
 }
 

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Fields take any value, as those of JavaScript do, so that one of an odd kind loses no other. simd-json reads what is sound. What it
-//! refuses (damage, a member that stands twice, halves of surrogate pairs, numbers beyond doubles, deep nesting) [`Pull`] reads.
+//! refuses (damage, a member that stands twice, halves of surrogate pairs, numbers beyond doubles, deep nesting) a pull reader reads.
 
 use crate::value::{Value, content, number};
 use serde::de::value::{BytesDeserializer, Error, MapAccessDeserializer};
@@ -22,8 +22,9 @@ use tracemill_tokenizer::Cursor;
 use tracemill_trace::spill::hash::HashMap;
 
 /// Structs with a derived `Deserialize`: members have the names of their fields in camel case, or that of a `#[serde(rename)]`.
+#[macro_export]
 macro_rules! object {
-    (@kind) => { crate::value::Value };
+    (@kind) => { $crate::value::Value };
     (@kind $kind:ty) => { $kind };
     ($($(#[$attribute:meta])* $see:vis struct $name:ident {
         $($(#[$of_field:meta])* $see_field:vis $field:ident $(: $kind:ty)?),* $(,)?
@@ -37,7 +38,7 @@ macro_rules! object {
     )*};
 }
 
-pub(crate) use object;
+pub use object;
 
 /// simd-json is asked for no deeper nesting: its walk calls itself for each level.
 const MAX_DEPTH: usize = 128;
@@ -50,8 +51,8 @@ thread_local! {
         RefCell::new((Vec::new(), Buffers::with_max_depth(0, MAX_DEPTH)));
 }
 
-/// Reads an object; one without members if `json` is something else. Cost: that of [`parse`].
-pub(crate) fn decode<T: DeserializeOwned + Default>(json: &[u8]) -> T {
+/// Reads an object; one without members if `json` is something else. Cost: a copy and one parse of all of it.
+pub fn decode<T: DeserializeOwned + Default>(json: &[u8]) -> T {
     parse::<Object<T>>(json).0.unwrap_or_default()
 }
 
@@ -197,7 +198,7 @@ impl<'de> SeqAccess<'de> for Pull<'_, 'de> {
 
 /// A struct; `None` of what a condition takes for false, and an empty one of any other value, which has no members.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Object<T>(pub(crate) Option<T>);
+pub struct Object<T>(pub Option<T>);
 
 /// The elements of an array, no more than `MOST`; `None` of any other value.
 #[derive(Clone, Debug, Default)]

@@ -91,7 +91,7 @@ pub(crate) fn is_ignored(url: &[u8]) -> bool {
 
 /// A URL by which builds can be compared: without query and fragment, and without hashes of contents, which are eight or more hex digits, at
 /// least one of them a digit, between dots, dashes or slashes.
-pub(crate) fn without_hashes(url: &str) -> String {
+pub fn without_hashes(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     let is_hash = |part: &str| {
         part.len() >= 8

@@ -1,7 +1,7 @@
 //! Exact times against a second implementation, which knows nothing but whole nanoseconds: events in any disorder on clocks near and
 //! far, whose microseconds doubles are too coarse for.
 
-use crate::laws::query;
+use crate::common::tables::query;
 use std::collections::BTreeMap;
 use tracemill_analysis::{
     Entries, GroupBy, Part, Per, Query, ReadRules, Shape, ThreadChoice, Times, Trace, Window,

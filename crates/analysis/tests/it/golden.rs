@@ -6,6 +6,7 @@
 //! each the rows' SHA-256, which covers every bit of every number and the order of rows; the SHA-256 of the labels; the
 //! times of the root.
 
+use crate::common::files::{goldens, has_goldens, input_of, lines};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -15,15 +16,7 @@ use tracemill_analysis::{
     Trace, TreeRow, View, Wanted, Window,
 };
 use tracemill_join::config::Config;
-use tracemill_testkit::packing;
 use tracemill_trace::Source;
-
-/// What lies beside the checkout.
-pub(crate) fn shared() -> PathBuf {
-    let own = std::env::var("CARGO_MANIFEST_DIR");
-    let own = own.unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
-    Path::new(&own).join("../../../shared")
-}
 
 pub(crate) fn hex(number: f64) -> String {
     // which NaN it is says only what processor made it: those of the goldens have a sign
@@ -71,17 +64,6 @@ fn tree_row(row: &TreeRow, table: &str) -> Value {
         }
     }
 }
-
-/// Traces with times in quotes. DevTools adds them up as texts (`"10" + 5` is `"105"`); to us they are the numbers that they hold.
-pub(crate) const TIMES_IN_QUOTES: [&str; 7] = [
-    "hermes/hermes-cli-0.12-sample-profiling.json",
-    "perfetto/inline-invalid_string_ts_and_dur.json",
-    "perfetto/inline-string_ts_and_dur.json",
-    "perfetto/inline-string_ts_trailing_chars.json",
-    "perfetto/inline-string_tts_and_tdur.json",
-    "speedscope-trace-event/multi-thread-with-samples.json",
-    "xray/xray-log-18.json",
-];
 
 /// What is wrong, by the kind of table.
 #[derive(Default)]
@@ -196,16 +178,6 @@ fn compare(view: &View<'_>, head: &Value) -> Option<Vec<&'static str>> {
         wrong.push("labels");
     }
     Some(wrong)
-}
-
-/// What a file holds, unpacked if it is packed.
-pub(crate) fn unpacked(path: &Path) -> Vec<u8> {
-    packing::unpacked(std::fs::read(path).expect("a file"))
-}
-
-pub(crate) fn lines(golden: &Path) -> Vec<Value> {
-    let text = String::from_utf8(unpacked(golden)).expect("text");
-    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 
 /// What the engine, asked without the panel, opens and the panel does not, or draws nothing of.
@@ -350,45 +322,6 @@ fn note(name: &str, head: &Value, wrong: Option<&str>, outcome: &mut Outcome) {
         part("entries"),
         part("window")
     ));
-}
-
-/// All files below a folder.
-pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
-    }
-    found.sort();
-    found
-}
-
-/// The trace that a golden file is of.
-pub(crate) fn input_of(name: &str) -> PathBuf {
-    match name.strip_prefix("samples/") {
-        Some(sample) => shared().join("oracle/samples").join(sample),
-        None => shared().join("corpus").join(name),
-    }
-}
-
-/// Whether there are stored outputs of DevTools' engine.
-pub(crate) fn has_goldens() -> bool {
-    goldens_folder().is_dir()
-}
-
-fn goldens_folder() -> PathBuf {
-    shared().join("oracle/golden-trees")
-}
-
-/// Stored outputs whose names end so, with the names of their traces; but for those of traces whose times we read otherwise.
-pub(crate) fn goldens(ending: &str) -> Vec<(String, PathBuf)> {
-    let folder = goldens_folder();
-    let name = |golden: PathBuf| {
-        let inside = golden.strip_prefix(&folder).expect("below it").to_string_lossy();
-        let name = inside.strip_suffix(ending).filter(|name| !TIMES_IN_QUOTES.contains(name))?;
-        Some((name.to_owned(), golden.clone()))
-    };
-    files(&folder).into_iter().filter_map(name).collect()
 }
 
 #[test]

@@ -1,47 +1,10 @@
 //! Idle time is not busy: a CPU profile is as busy as the same profile in which no node stands for an
 //! idle CPU.
 
-use crate::laws::query;
-use tracemill_analysis::{
-    Entries, GroupBy, Order, Per, PictureRules, Query, ReadRules, ReportRules, RowOrder, Shape,
-    TableRules, ThreadChoice, Trace,
-};
-use tracemill_join::config::Config;
-use tracemill_testkit::{Rng, seeds};
-use tracemill_trace::Source;
-
-/// A profile of random samples of two functions, (idle) and the garbage collector; with `idle_node`
-/// another node has the idle samples.
-fn profile(seed: u64, idle_node: u64) -> String {
-    let mut rng = Rng::new(seed);
-    let node = |id: u64, name: &str| {
-        format!(
-            r#"{{"id":{id},"callFrame":{{"functionName":"{name}","scriptId":"1","url":"","lineNumber":{id},"columnNumber":0}}}}"#
-        )
-    };
-    let root = node(1, "(root)").replace("}}", r#"},"children":[2,3,4,5]}"#);
-    let others = [(2, "(idle)"), (3, "(garbage collector)"), (4, "f"), (5, "g")];
-    let nodes: Vec<String> =
-        [root].into_iter().chain(others.map(|(id, name)| node(id, name))).collect();
-    let samples: Vec<String> = (0..200)
-        .map(|_| match 2 + rng.below(5) {
-            2 | 6 => idle_node,
-            id => id,
-        })
-        .map(|id| id.to_string())
-        .collect();
-    let deltas: Vec<String> = (0..200).map(|_| (1 + rng.below(2000)).to_string()).collect();
-    let (nodes, samples, deltas) = (nodes.join(","), samples.join(","), deltas.join(","));
-    format!(
-        r#"{{"nodes":[{nodes}],"startTime":1000,"endTime":900000,"samples":[{samples}],"timeDeltas":[{deltas}]}}"#
-    )
-}
-
-fn read(text: &str) -> Trace {
-    let config = Config::new(2, 256 << 20, std::env::temp_dir());
-    let source = Source::bytes("a.cpuprofile", text.as_bytes().to_vec());
-    Trace::read(&[source], ReadRules::default(), &config).expect("a profile")
-}
+use crate::common::idle::{profile, read};
+use crate::common::tables::query;
+use tracemill_analysis::{Entries, GroupBy, Per, Query, RowOrder, Shape, ThreadChoice, Trace};
+use tracemill_testkit::seeds;
 
 #[test]
 fn idle_time_is_not_busy() {
@@ -73,27 +36,5 @@ fn idle_time_is_not_busy() {
                 }
             }
         }
-        let rules = ReportRules {
-            rows: 9,
-            producer: None,
-            tables: TableRules::default(),
-            window: None,
-            devices: Default::default(),
-        };
-        let report = |trace: &Trace| trace.report(&threads, &rules).expect("room").threads[0].busy;
-        assert!((report(&idle) - report(&none)).abs() < 1e-6, "seed {seed}");
-    }
-}
-
-#[test]
-fn idle_time_is_last_and_grey_in_pictures() {
-    let trace = read(&profile(3, 2));
-    let parts = trace.parts(&[0], &query(Shape::CallTree, Entries::Visible, Vec::new()));
-    for order in [Order::Heavy, Order::Name] {
-        let rules = PictureRules { order, ..PictureRules::default() };
-        let picture = trace.picture(parts.as_ref().expect("room"), rules).expect("room");
-        let right = picture.drawn().filter(|own| own.depth == 1).max_by(|a, b| a.x.total_cmp(&b.x));
-        let right = right.expect("frames");
-        assert_eq!((right.name, right.colour), ("(idle)", tracemill_analysis::Drawn::IDLE));
     }
 }

@@ -3,22 +3,17 @@
 //! Stored answers (`golden`) are of the corpus. With `TRACEMILL_LIVE=all` the engine is asked of every file of that too, which takes
 //! some ten minutes, and with `TRACEMILL_LIVE=FOLDER` of those in a folder; else of one in twelve. Without Node nothing is asked.
 
-use crate::golden::{Outcome, TIMES_IN_QUOTES, check, files, first_differences, shared, unpacked};
+use crate::common::engine::{engine, traces};
+use crate::common::files::{shared, unpacked};
+use crate::golden::{Outcome, check, first_differences};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tracemill_analysis::Entities;
-use tracemill_testkit::{devtools, generate, seeds};
-
-/// Bytes beyond which a file takes the engine too long.
-const LARGEST: u64 = 3 << 20;
+use tracemill_testkit::{generate, seeds};
 
 /// The companies that the engine knows.
 const COMPANIES: &str = "node_modules/chrome-devtools-frontend/front_end/third_party/third-party-web/package/dist/entities-nostats.json";
-
-pub(crate) fn engine() -> Option<&'static Path> {
-    devtools::engine(Path::new(env!("CARGO_TARGET_TMPDIR")))
-}
 
 /// What the engine is asked for: heads of tables, with checksums of their rows.
 pub(crate) const QUESTION: [&str; 6] = [
@@ -87,32 +82,6 @@ fn compare<'f>(engine: &Path, files: impl Iterator<Item = &'f PathBuf>) -> Outco
     }
     outcome.assert_right(|| explained(engine, &outcome, |words, file| run(engine, words, file)));
     outcome
-}
-
-fn is_trace(path: &Path) -> bool {
-    let name = path.to_string_lossy();
-    let is_named = [".json", ".json.gz", ".cpuprofile", ".cpuprofile.gz", ".log"];
-    let is_quoted = |own: &&str| name.ends_with(*own);
-    is_named.iter().any(|ending| name.ends_with(ending))
-        && !name.contains("/golden/")
-        && !TIMES_IN_QUOTES.iter().any(is_quoted)
-        && path.metadata().is_ok_and(|own| own.len() < LARGEST)
-}
-
-/// Those of the project, and as many of others as are wanted.
-pub(crate) fn traces() -> Vec<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
-    let mut all = ["node", "node-cpu-prof", "chromium"].map(|name| files(&own.join(name))).concat();
-    let wanted = std::env::var("TRACEMILL_LIVE").unwrap_or_default();
-    let corpus = shared().join("corpus");
-    let (folder, step) = match &*wanted {
-        "" => (corpus, 12),
-        "all" => (corpus, 1),
-        folder => (PathBuf::from(folder), 1),
-    };
-    all.extend(files(&folder).into_iter().filter(|path| is_trace(path)).step_by(step));
-    all.retain(|path| is_trace(path));
-    all
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which events count, and from when to when: by the rules of DevTools in traces of Chrome and Node, by
 //! the trace alone in those of other producers.
 
-use crate::laws::query;
+use crate::common::tables::query;
 use std::collections::BTreeMap;
 use tracemill_analysis::{Entries, ReadRules, Shape, ThreadChoice, Times, Trace, TreeRow};
 use tracemill_index::info;

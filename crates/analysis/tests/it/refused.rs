@@ -1,8 +1,8 @@
 //! Whether we say of a trace that DevTools refuses it: held against its engine, for events of every name that it knows, of every phase, with and
 //! without args, in traces with and without a page; and for text that is no JSON.
 
+use crate::common::engine::engine;
 use crate::golden::IN_THE_PANEL;
-use crate::live::engine;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,9 @@
 //! Our tables against DevTools' own engine, of real traces changed as people's files vary (`vary` of testkit).
 
-use crate::golden::{Outcome, TIMES_IN_QUOTES, check, files, shared, unpacked};
-use crate::live::{QUESTION, companies, engine, explained};
+use crate::common::engine::engine;
+use crate::common::files::{TIMES_IN_QUOTES, files, shared, trace_of};
+use crate::golden::{Outcome, check};
+use crate::live::{QUESTION, companies, explained};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,18 +56,10 @@ fn sources() -> [Vec<Value>; 2] {
             let is_small = path.metadata().is_ok_and(|own| own.len() < LARGEST);
             is_small && !TIMES_IN_QUOTES.iter().any(|own| name.ends_with(own))
         };
-        all.filter(is_apt).filter_map(|path| read(&path)).collect()
+        all.filter(is_apt).filter_map(|path| trace_of(&path)).collect()
     };
     let web = shared().join("oracle/samples");
     [read_all(&mut pages.chain([web])), read_all(&mut others)]
-}
-
-/// What a file holds, if that is a trace of JSON, or a profile, which is not cut down, of few bytes.
-pub(crate) fn read(path: &Path) -> Option<Value> {
-    let bytes = unpacked(path);
-    let value: Value = serde_json::from_slice(&bytes).ok()?;
-    let is_profile = value["nodes"].is_array() && bytes.len() < 60_000;
-    (value.is_array() || value["traceEvents"].is_array() || is_profile).then_some(value)
 }
 
 /// The engine's answers, in the order of the files.

@@ -6,7 +6,8 @@ use super::picks::{AskedRows, PickArgs};
 use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
-use tracemill_analysis::{ExportForm, GroupBy, Matcher, Per, RowOrder, RowThreshold};
+use tracemill_analysis::{GroupBy, Matcher, Per, RowOrder, RowThreshold};
+use tracemill_export::ExportForm;
 
 /// The form of the result.
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ use super::{CommonArgs, InputArgs, OutputArgs};
 use crate::exit::Failure;
 use clap::Args;
 use std::path::PathBuf;
-use tracemill_analysis::{CompareRules, MatchBy, Normalize};
+use tracemill_report::{CompareRules, MatchBy, Normalize};
 
 pub(super) const ABOUT: &str = "\
 Shows what became slower: compares two traces, or many runs per side, function by function, and marks changes that are \

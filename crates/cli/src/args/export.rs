@@ -2,7 +2,7 @@
 
 use super::OutputArgs;
 use std::path::Path;
-use tracemill_analysis::ExportForm;
+use tracemill_export::ExportForm;
 
 /// The format of an exported call tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,8 @@ use super::{CommonArgs, InputArgs, OutputArgs};
 use crate::exit::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use tracemill_analysis::{ChangeRules, GroupBy, Order, Per, PictureRules, RowThreshold};
+use tracemill_analysis::{GroupBy, Per, RowThreshold};
+use tracemill_export::{ChangeRules, Order, PictureRules};
 
 pub(super) const ABOUT: &str = "\
 Draws flame graphs and flame charts of traces and CPU profiles, or of many of them as one picture.

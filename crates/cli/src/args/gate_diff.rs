@@ -1,7 +1,7 @@
 //! Limits of `diff`: on changes of rows and figures.
 
 use super::gate::{Figure, Sign, Term, Terms, Value};
-use tracemill_analysis::{Certainty, Comparison, Pair};
+use tracemill_report::{Certainty, Comparison, Pair};
 
 /// A limit: conditions that must all hold for one row.
 #[derive(Clone, Debug)]
@@ -91,7 +91,8 @@ fn values(term: &Term, pair: Pair) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracemill_analysis::{CompareRules, Run, TreeRow, compare_runs};
+    use tracemill_analysis::TreeRow;
+    use tracemill_report::{CompareRules, Run, compare_runs};
 
     #[test]
     fn limits_are_read() {

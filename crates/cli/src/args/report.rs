@@ -5,7 +5,8 @@ use super::gate_report::Gate;
 use super::parts::{PartArgs, TimesFlag};
 use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
-use tracemill_analysis::{DeviceRules, Producer};
+use tracemill_analysis::Producer;
+use tracemill_report::DeviceRules;
 use tracemill_trace::time::Duration;
 
 pub(super) const ABOUT: &str = "\

@@ -6,7 +6,7 @@ use crate::exit::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use tracemill_analysis::ExportForm;
+use tracemill_export::ExportForm;
 use tracemill_trace::output::target::{Compression, Format, OutputConfig};
 
 /// File extensions of other programs, and the alternative to each.

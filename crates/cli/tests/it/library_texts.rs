@@ -82,6 +82,8 @@ fn libraries_name_no_flags() {
         "pipeline",
         "index",
         "analysis",
+        "report",
+        "export",
         "view",
     ] {
         let mut all = Vec::new();

@@ -11,7 +11,8 @@ use crate::messages::Messages;
 use crate::report::{base, id};
 use serde_json::json;
 use std::io::{self, Write};
-use tracemill_analysis::{ReadRules, Trace, View, Wanted, WrittenCalls};
+use tracemill_analysis::{ReadRules, Trace, View, Wanted};
+use tracemill_export::WrittenCalls;
 use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
 use tracemill_pipeline::PendingMerge;
@@ -86,7 +87,8 @@ fn make(args: &CallsArgs, running: &Running<'_>) -> Result<Made, Failure> {
     let window =
         args.part.window(TimeSpan::of(&trace))?.map(|arg| (arg.from * 1000.0, arg.to * 1000.0));
     let rules = args.part.table_rules();
-    let (written, calls) = trace.draft_calls(&threads, rules, window, "calls of samples")?;
+    let (written, calls) =
+        tracemill_export::draft_calls(&trace, &threads, rules, window, "calls of samples")?;
     notes(&trace).iter().for_each(|note| running.messages.say(note));
     let said = [unmatched, warnings(&trace)].concat();
     Ok(Made { written, calls, said, merging })

@@ -12,11 +12,9 @@ use crate::messages::Messages;
 use crate::remedies;
 use crate::report::base;
 use std::path::{Path, PathBuf};
-use tracemill_analysis::{
-    Comparison, DeviceRules, GroupBy, Normalize, Pair, Per, ReadRules, ReportRules, Run, Shape,
-    Trace, Wanted, compare_runs,
-};
+use tracemill_analysis::{GroupBy, Per, ReadRules, Shape, Trace, Wanted};
 use tracemill_join::report::warning::Warning;
+use tracemill_report::{Comparison, DeviceRules, Normalize, Pair, ReportRules, Run, compare_runs};
 use tracemill_trace::input::files_in;
 use tracemill_trace::read::InputWarning;
 use tracemill_trace::run::losses::InputReport;
@@ -230,7 +228,8 @@ fn figures(args: &DiffArgs, job: &Job<'_>) -> Result<Vec<Result<f64, String>>, F
         window: args.part.window(TimeSpan::of(&job.trace))?,
         devices: DeviceRules::default(),
     };
-    let report = job.trace.report(&job.trace.choose(&args.part.choice()), &rules)?;
+    let report =
+        tracemill_report::report(&job.trace, &job.trace.choose(&args.part.choice()), &rules)?;
     let name = job.trace.inputs.first().map_or("", |input| &input.name);
     let named = |why: String| format!("{why} ({name})");
     Ok(wanted.iter().map(|&figure| value(&report, figure).map_err(named)).collect())

@@ -67,7 +67,7 @@ impl Job<'_> {
     ) -> Result<(), Failure> {
         let messages = self.reporting.running.messages;
         let depth = depth.unwrap_or(DEPTH);
-        let trees = self.trace.export(parts, export.form, depth)?;
+        let trees = tracemill_export::export(&self.trace, parts, export.form, depth)?;
         self.place().write_lines(|out| packed_into(export.packed, out, |out| trees.write(out)))?;
         let exported = trees.exported();
         if exported.too_deep > 0 {

@@ -6,7 +6,8 @@ use crate::args::{AskedRows, FlameArgs, PictureForm};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use tracemill_analysis::{Order, Part, Picture, ReadRules, Shape, Trace};
+use tracemill_analysis::{Part, ReadRules, Shape, Trace};
+use tracemill_export::{Order, Picture};
 use tracemill_join::config::Config;
 use tracemill_trace::run::words::plural;
 
@@ -28,16 +29,16 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
     let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
     note_dropped(&parts, messages);
     let picture = match (&args.peek, &args.diff) {
-        (Some(name), _) => match job.trace.sandwich(&parts, name, rules)? {
+        (Some(name), _) => match tracemill_export::sandwich(&job.trace, &parts, name, rules)? {
             Some(picture) => picture,
             None => return job.finish(true),
         },
         (_, Some(path)) => {
             let base = read_base(args, path, &job.reporting.running.config, messages)?;
             let old = tables(args, &base, Asked { shape, by: args.group_by, per })?;
-            job.trace.differential(&parts, &base, &old, rules, change)?
+            tracemill_export::differential(&job.trace, &parts, &base, &old, rules, change)?
         }
-        _ => job.trace.picture(&parts, rules)?,
+        _ => tracemill_export::picture(&job.trace, &parts, rules)?,
     };
     note_below_zero(&parts, messages);
     write(args, &job, form, &picture)?;

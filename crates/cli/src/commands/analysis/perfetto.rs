@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::report::base;
 use serde_json::json;
-use tracemill_analysis::{Perfetto, PerfettoDraft};
+use tracemill_export::{Perfetto, PerfettoDraft};
 use tracemill_join::config::Config;
 use tracemill_trace::Source;
 use tracemill_trace::run::words::plural;

@@ -6,7 +6,8 @@ use serde_json::Value;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use tracemill_analysis::{Location, Run, TreeRow};
+use tracemill_analysis::{Location, TreeRow};
+use tracemill_report::Run;
 use tracemill_tokenizer::validate_value;
 use tracemill_trace::ErrorKind;
 

@@ -5,7 +5,7 @@ use crate::args::TerminalChoice;
 use crate::messages::{has_colors, plain};
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
-use tracemill_analysis::{Drawn, Picture};
+use tracemill_export::{Drawn, Picture};
 use tracemill_trace::run::words::{grouped, plural};
 use unicode_width::UnicodeWidthChar;
 

@@ -11,7 +11,7 @@ use crate::whole_file::Place;
 use crate::wrap::{columns_of, push_line};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use tracemill_analysis::{Comparison, Difference, Pair};
+use tracemill_report::{Comparison, Difference, Pair};
 use tracemill_trace::run::words::plural;
 
 /// Rows of a table for people.

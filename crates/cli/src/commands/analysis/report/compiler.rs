@@ -5,7 +5,7 @@ use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::{Value, json};
-use tracemill_analysis::{Chain, Compiled, CompiledSource, Costly, Header, Stretch};
+use tracemill_report::{Chain, Compiled, CompiledSource, Costly, Header, Stretch};
 use tracemill_trace::run::words::plural;
 
 impl ReportInputs<'_> {

@@ -1,7 +1,7 @@
 //! Figures that limits are of.
 
 use crate::args::{Figure, GateRow};
-use tracemill_analysis::{Device, Devices, Report, Stretch, Visit};
+use tracemill_report::{Device, Devices, Report, Stretch, Visit};
 
 /// Rows of the table of functions and events.
 pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow> {

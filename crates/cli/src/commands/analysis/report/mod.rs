@@ -26,7 +26,8 @@ use next::{Next, window_words};
 use sections::ReportInputs;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use tracemill_analysis::{GroupBy, ReadRules, Report, ReportRules, Trace, Wanted};
+use tracemill_analysis::{GroupBy, ReadRules, Trace, Wanted};
+use tracemill_report::{Report, ReportRules};
 use tracemill_trace::run::words::plural;
 use write::Head;
 
@@ -47,7 +48,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
         window,
         devices: args.device_rules(),
     };
-    let report = job.trace.report(&threads, &rules)?;
+    let report = tracemill_report::report(&job.trace, &threads, &rules)?;
     let origin = job.trace.origin().unwrap_or(0);
     let next = Next {
         inputs: args.input_words(),

@@ -4,7 +4,8 @@ use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::json;
-use tracemill_analysis::{Party, Visit, Window};
+use tracemill_analysis::Window;
+use tracemill_report::{Party, Visit};
 use tracemill_trace::run::words::{grouped, plural};
 
 /// A party that a visit of a page works for.

@@ -5,7 +5,7 @@ use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::Value;
-use tracemill_analysis::Reflow;
+use tracemill_report::Reflow;
 use tracemill_trace::run::words::{grouped, plural};
 
 impl ReportInputs<'_> {

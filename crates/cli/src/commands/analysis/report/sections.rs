@@ -8,9 +8,8 @@ use super::next::Next;
 use super::section::{Cell, Columns, Section};
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use tracemill_analysis::{
-    Blocks, Counted, Report, Spread, Stretch, ThreadSums, Trace, TreePath, TreeRow,
-};
+use tracemill_analysis::{Trace, TreePath, TreeRow};
+use tracemill_report::{Blocks, Counted, Report, Spread, Stretch, ThreadSums};
 use tracemill_trace::run::words::{grouped, plural};
 
 /// What sections are made of.

@@ -3,7 +3,8 @@
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::{Value, json};
-use tracemill_analysis::{Interaction, LargestPaint, Request, Told, Visit, Window};
+use tracemill_analysis::Window;
+use tracemill_report::{Interaction, LargestPaint, Request, Told, Visit};
 use tracemill_trace::run::words::{grouped, plural};
 
 fn ms(us: f64) -> Cell {

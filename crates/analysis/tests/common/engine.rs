@@ -1,0 +1,38 @@
+//! DevTools' engine, and traces that it is asked about.
+
+use crate::common::files::{TIMES_IN_QUOTES, files, shared};
+use std::path::{Path, PathBuf};
+use tracemill_testkit::devtools;
+
+/// Bytes beyond which a file takes the engine too long.
+const LARGEST: u64 = 3 << 20;
+
+pub(crate) fn engine() -> Option<&'static Path> {
+    devtools::engine(Path::new(env!("CARGO_TARGET_TMPDIR")))
+}
+
+fn is_trace(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    let is_named = [".json", ".json.gz", ".cpuprofile", ".cpuprofile.gz", ".log"];
+    let is_quoted = |own: &&str| name.ends_with(*own);
+    is_named.iter().any(|ending| name.ends_with(ending))
+        && !name.contains("/golden/")
+        && !TIMES_IN_QUOTES.iter().any(is_quoted)
+        && path.metadata().is_ok_and(|own| own.len() < LARGEST)
+}
+
+/// Those of the project, and as many of others as are wanted.
+pub(crate) fn traces() -> Vec<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let mut all = ["node", "node-cpu-prof", "chromium"].map(|name| files(&own.join(name))).concat();
+    let wanted = std::env::var("TRACEMILL_LIVE").unwrap_or_default();
+    let corpus = shared().join("corpus");
+    let (folder, step) = match &*wanted {
+        "" => (corpus, 12),
+        "all" => (corpus, 1),
+        folder => (PathBuf::from(folder), 1),
+    };
+    all.extend(files(&folder).into_iter().filter(|path| is_trace(path)).step_by(step));
+    all.retain(|path| is_trace(path));
+    all
+}

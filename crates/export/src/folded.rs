@@ -1,0 +1,71 @@
+//! Folded stacks: a line for each row with time of its own, the outermost frame first, then its nanoseconds.
+
+use crate::stacks::{Frame, Stacks, step};
+use std::io::{self, Write};
+
+/// Writes them. What stands in a line for something else is replaced: `;` by `:`, control characters by blanks.
+pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
+    let frames: Vec<String> = stacks.frames.iter().map(text).collect();
+    let titled = stacks.trees.len() > 1;
+    let (mut path, mut line) = (Vec::new(), String::new());
+    for tree in &stacks.trees {
+        let title = plain(&tree.title);
+        for row in stacks.lines(tree) {
+            step(&mut path, &row);
+            if row.own <= 0 {
+                continue;
+            }
+            line.clear();
+            if titled {
+                line.push_str(&title);
+                line.push(';');
+            }
+            for &frame in &path {
+                line.push_str(&frames[frame as usize]);
+                line.push(';');
+            }
+            line.pop();
+            line.push_str(&format!(" {}\n", row.own));
+            out.write_all(line.as_bytes())?;
+        }
+        path.clear();
+    }
+    Ok(())
+}
+
+/// `name (url:line:column)`, as stack traces have it.
+fn text(frame: &Frame) -> String {
+    let mut text = plain(&frame.name);
+    if !frame.url.is_empty() {
+        text.push_str(&format!(" ({}", plain(&frame.url)));
+        for number in [frame.line, frame.column].into_iter().map_while(|number| number) {
+            text.push_str(&format!(":{number}"));
+        }
+        text.push(')');
+    }
+    text
+}
+
+fn plain(text: &str) -> String {
+    let sound = |letter: char| match letter {
+        ';' => ':',
+        letter if letter.is_control() => ' ',
+        letter => letter,
+    };
+    text.chars().map(sound).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_one_word_of_a_line() {
+        let frame = |name: &str, url: &str, line, column| {
+            text(&Frame { name: name.into(), url: url.into(), line, column, category: "other" })
+        };
+        assert_eq!(frame("a;b\n c", "", None, None), "a:b  c");
+        assert_eq!(frame("f", "x.js", Some(3), Some(1)), "f (x.js:3:1)");
+        assert_eq!(frame("f", "x.js", None, Some(1)), "f (x.js)");
+    }
+}

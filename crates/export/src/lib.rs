@@ -1,0 +1,116 @@
+//! Call trees and traces in the forms of other programs: folded stacks, speedscope, pprof, flame graphs as SVG, Perfetto.
+//!
+//! ```text
+//!  tables ─> stacks: rows as numbers ─┬─> folded, speedscope, pprof
+//!                                     └─> picture: nodes ─> rectangles ─> SVG, terminal
+//!  inputs ─ merge for Perfetto ─> draft ─> packets
+//! ```
+//!
+//! Folded stacks, speedscope and pprof are written from the same flat list of rows, so that they say the same: self times in whole
+//! nanoseconds, a frame for each name and place, and rows in the order of the tree.
+//!
+//! ```
+//! use tracemill_analysis::{
+//!     GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace,
+//! };
+//! use tracemill_export::{ExportForm, export};
+//! use tracemill_pipeline::{Config, Source};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("trace.json");
+//! # std::fs::write(&path, r#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":5000},
+//! #   {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":2000,"dur":3000}]"#)?;
+//!
+//! let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+//! let trace = Trace::read(&[Source::Path(path)], ReadRules::default(), &config)?;
+//! let query = Query {
+//!     shape: Shape::CallTree,
+//!     by: GroupBy::None,
+//!     rules: TableRules::default(),
+//!     per: Per::All,
+//!     windows: Vec::new(),
+//!     picks: Picks::default(),
+//!     key: None,
+//! };
+//! let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query)?;
+//! let mut out = Vec::new();
+//! export(&trace, &parts, ExportForm::Folded, usize::MAX)?.write(&mut out)?;
+//! assert_eq!(String::from_utf8(out)?, "a 2000000\na;b 3000000\n"); // nanoseconds
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | job |
+//! |---|---|
+//! | `stacks` | rows of call trees as numbers |
+//! | `folded`, `speedscope`, `pprof` | one form each |
+//! | `picture` | flame graphs and flame charts |
+//! | `perfetto` | traces for Perfetto |
+//! | `calls` | calls of samples as events |
+//! | `proto` | messages of protocol buffers |
+#![forbid(unsafe_code)]
+
+mod calls;
+mod folded;
+mod form;
+mod perfetto;
+mod picture;
+mod pprof;
+mod proto;
+mod speedscope;
+mod stacks;
+
+pub use calls::{WrittenCalls, draft_calls, write_calls};
+pub use form::{ExportForm, Exported};
+pub use perfetto::{Perfetto, PerfettoDraft};
+pub use picture::{
+    ChangeRules, Drawn, Order, Picture, PictureRules, differential, picture, sandwich,
+};
+use stacks::Stacks;
+use std::io::{self, Write};
+use tracemill_analysis::{Part, Trace};
+use tracemill_trace::run::error::Error;
+
+/// Call trees that are ready to be written in the form of another program.
+pub struct Export {
+    stacks: Stacks,
+    form: ExportForm,
+}
+
+impl Export {
+    /// Writes them. The same tables make the same bytes everywhere.
+    ///
+    /// Folded stacks and pprof write the whole path of each row: rows × depth; speedscope writes each row twice.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self.form {
+            ExportForm::Folded => folded::write(&self.stacks, out),
+            ExportForm::Speedscope => speedscope::write(&self.stacks, out),
+            ExportForm::Pprof => pprof::write(&self.stacks, out),
+        }
+    }
+
+    /// What is written.
+    pub fn exported(&self) -> Exported {
+        self.stacks.exported
+    }
+}
+
+/// Call trees ([`Shape::CallTree`](tracemill_analysis::Shape::CallTree)) in the form of another program.
+///
+/// Self times are rounded to whole nanoseconds, so their sum is that of the tree but for half a nanosecond a row. Rows below `depth`
+/// give their time to their caller at that depth.
+///
+/// Cost: 32 bytes a row, on disk beyond their share of the budget, and a frame in memory for each name and place.
+///
+/// # Errors
+/// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if names and places are more than there is room for.
+pub fn export(
+    trace: &Trace,
+    parts: &[Part],
+    form: ExportForm,
+    depth: usize,
+) -> Result<Export, Error> {
+    let stacks = Stacks::new(trace, parts, depth, form == ExportForm::Pprof)?;
+    Ok(Export { stacks, form })
+}

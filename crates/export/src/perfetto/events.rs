@@ -1,0 +1,490 @@
+//! Events to packets, in order of time.
+//!
+//! An event with a duration is a begin and an end here. Ends wait in a heap until something begins behind them, so memory is that of what is
+//! open at one time.
+//!
+//! At one time the longer event comes first, so an X stands before the E of the B that it follows: on a thread with an open B it is held until
+//! the next time, and what comes behind it on that thread too, but for such E.
+
+use super::annotations::{self, Number, number};
+use super::counts::Perfetto;
+use super::open::{Room, Slices};
+use super::packets::{EVENTS, Packets, TextKind, Texts, content, packet, plain};
+use super::profiles::Profiles;
+use super::tracks::{Tracks, hash};
+use crate::proto::Message;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use tracemill_cpuprofile::Role;
+use tracemill_tokenizer::{Damage, Event, Field, Member, Sink, fields_of, members, parse};
+use tracemill_trace::event::pairing::is_named;
+use tracemill_trace::json::{member, printable};
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
+
+/// Fields of `TrackEvent`.
+mod field {
+    pub(super) const CATEGORY: u32 = 3;
+    pub(super) const LEGACY: u32 = 6;
+    pub(super) const TYPE: u32 = 9;
+    pub(super) const NAME: u32 = 10;
+    pub(super) const TRACK: u32 = 11;
+    pub(super) const COUNTER: u32 = 30;
+    pub(super) const DOUBLE_COUNTER: u32 = 44;
+    pub(super) const FLOW: u32 = 47;
+    pub(super) const LAST_OF_FLOW: u32 = 48;
+}
+
+/// Values of `TrackEvent.Type`.
+#[derive(Clone, Copy)]
+enum Type {
+    Begin = 1,
+    End = 2,
+    Instant = 3,
+    Counter = 4,
+}
+
+/// Events that are held at most: of more at one time some may end with a B that they follow.
+const HELD: usize = 1024;
+
+/// Bytes of heap of a begin that is open, of an operation, and of what is made of a byte of an event: most where each key is new.
+const BEGIN: u64 = 160;
+const OPERATION: u64 = 500;
+const MADE: u64 = 8;
+
+/// An operation that is open: its track, and its begins.
+struct Operation {
+    track: u64,
+    open: Slices,
+}
+
+/// An event that waits for the ends of its time: where it stands, and its thread.
+struct Held {
+    place: Range<usize>,
+    thread: usize,
+    /// Hash of its name, if it is a B.
+    begins: Option<u64>,
+}
+
+/// An end that waits: time, the innermost of one time first, and its thread.
+type Ending = Reverse<(i64, Reverse<u64>, usize)>;
+
+/// Takes the events of a trace in order of time.
+pub(super) struct Writer<'o> {
+    pub(super) out: Packets<'o>,
+    pub(super) written: Perfetto,
+    tracks: Tracks,
+    texts: Texts,
+    profiles: Profiles,
+    endings: BinaryHeap<Ending>,
+    /// What all events are of.
+    bytes: &'o [u8],
+    held: Vec<Held>,
+    /// The time of the event before.
+    now: i64,
+    operations: HashMap<u64, Operation>,
+    begun: u64,
+    pub(super) room: Room,
+    /// What is added to times, so that none lies below zero, which the form has not.
+    shift: Option<i64>,
+    event: Message,
+    one: Message,
+}
+
+impl Sink for Writer<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        let made = event.bytes.len() as u64 * MADE;
+        if self.out.failed.is_none() && self.room.has(made, "the packets of an event") {
+            self.take(event);
+        }
+    }
+
+    fn member(&mut self, member: Member<'_>) {
+        self.written.keys.push(printable(member.key));
+    }
+
+    fn damage(&mut self, _: Damage<'_>) {
+        self.written.other += 1;
+    }
+}
+
+impl<'o> Writer<'o> {
+    pub(super) fn new(out: Packets<'o>, bytes: &'o [u8], room: Quota) -> Self {
+        Writer {
+            out,
+            written: Perfetto::default(),
+            tracks: Tracks::default(),
+            texts: Texts::new(),
+            profiles: Profiles::default(),
+            endings: BinaryHeap::new(),
+            bytes,
+            held: Vec::new(),
+            now: i64::MIN,
+            operations: HashMap::default(),
+            begun: 0,
+            room: Room::new(room),
+            shift: None,
+            event: Message::default(),
+            one: Message::default(),
+        }
+    }
+
+    fn take(&mut self, event: &Event<'_>) {
+        if event.is_metadata() {
+            let is_known = self.tracks.note(event);
+            self.written.other += u64::from(!is_known);
+            return;
+        }
+        let Some(ts) = event.ts() else {
+            self.written.other += 1;
+            return;
+        };
+        let shift = match self.shift {
+            Some(shift) => shift,
+            None => {
+                // metadata stands before all events, and of these the first one is the earliest
+                self.tracks.tell_all(&mut self.out);
+                *self.shift.insert(ts.floor.min(0).saturating_neg())
+            }
+        };
+        let ts = ts.floor.saturating_add(shift);
+        if ts > self.now {
+            self.finish_moment();
+            self.now = ts;
+            self.end_until(ts - 1);
+        }
+        if self.holds(event) {
+            if self.held.len() > HELD {
+                self.finish_moment();
+            }
+            return;
+        }
+        self.place(event, ts);
+    }
+
+    /// Gives an event the place that it has in the output.
+    fn place(&mut self, event: &Event<'_>, ts: i64) {
+        if let Some(role) = Role::of(event) {
+            let thread = self.tracks.thread(event);
+            let ids = self.tracks.ids(thread);
+            self.tracks.of_thread(thread, &mut self.out);
+            self.profiles.take(event, role, ts, ids, &mut self.out);
+            return;
+        }
+        match event.phase() {
+            b'X' => self.complete(event, ts),
+            b'B' => self.begin(event, ts, None),
+            b'E' => self.end(event, ts),
+            b'b' | b'S' => self.begin_operation(event, ts),
+            b'e' | b'F' => self.end_operation(event, ts),
+            b'n' | b'T' | b'p' => self.instant_of_operation(event, ts),
+            b'i' | b'I' | b'R' => self.instant(event, ts),
+            b'C' => self.counter(event, ts),
+            b's' | b't' | b'f' => self.flow(event, ts),
+            _ => self.written.other += 1,
+        }
+    }
+
+    /// Whether an event must wait until the ends of its time are known; if so, it is remembered.
+    fn holds(&mut self, event: &Event<'_>) -> bool {
+        let phase = event.phase();
+        if !matches!(phase, b'X' | b'B' | b'E' | b'i' | b'I' | b'R' | b's' | b't' | b'f') {
+            return false;
+        }
+        let thread = self.tracks.thread(event);
+        let mut before = self.held.iter().filter(|own| own.thread == thread);
+        let waits = match phase {
+            b'X' => self.tracks.threads[thread].open.has_begins(),
+            b'E' => before.any(|own| own.begins == Some(name_of(event))),
+            _ => before.next().is_some(),
+        };
+        if waits {
+            let start = event.offset as usize;
+            let begins = (phase == b'B').then(|| name_of(event));
+            let place = start..start + event.bytes.len();
+            self.held.push(Held { place, thread, begins });
+        }
+        waits
+    }
+
+    /// What ends at the time of the last events has ended; then what was held begins.
+    fn finish_moment(&mut self) {
+        self.end_until(self.now);
+        let bytes = self.bytes;
+        for Held { place, .. } in std::mem::take(&mut self.held) {
+            let text = &bytes[place];
+            self.place(&fields_of(text).of(text), self.now);
+        }
+    }
+
+    /// The last events are taken.
+    pub(super) fn finish(&mut self) {
+        self.finish_moment();
+        self.end_until(i64::MAX);
+        self.tracks.tell_all(&mut self.out);
+        let threads = self.tracks.threads.iter().map(|thread| thread.open.len());
+        let operations = self.operations.len();
+        self.written.shift = self.shift.unwrap_or(0);
+        self.written.unended = (threads.sum::<usize>() + operations) as u64;
+        self.written.samples = self.profiles.samples;
+        self.written.lost_samples = self.profiles.lost;
+    }
+
+    fn complete(&mut self, event: &Event<'_>, ts: i64) {
+        let dur = event.dur().map_or(0, |dur| dur.floor.max(0));
+        self.begin(event, ts, Some(ts.saturating_add(dur)));
+    }
+
+    fn begin(&mut self, event: &Event<'_>, ts: i64, end: Option<i64>) {
+        let thread = self.tracks.thread(event);
+        let track = self.tracks.of_thread(thread, &mut self.out);
+        self.begun += 1;
+        self.room.open(BEGIN);
+        self.end_of_thread(thread, ts);
+        let open = &mut self.tracks.threads[thread].open;
+        // what ends behind the one that it lies in cannot be said on one track
+        let over = open.until().zip(end).map_or(0, |(around, end)| end.saturating_sub(around));
+        // a nanosecond is what rounding makes
+        self.written.cut += u64::from(over > 1);
+        let end = end.map(|end| end - over.max(0));
+        match end {
+            None => open.begin(self.begun, name_of(event)),
+            Some(end) => {
+                open.enter(self.begun, end);
+                self.endings.push(Reverse((end, Reverse(self.begun), thread)));
+            }
+        }
+        self.written.slices += 1;
+        self.described(event, track, Type::Begin);
+        self.push(ts);
+    }
+
+    fn end(&mut self, event: &Event<'_>, ts: i64) {
+        let thread = self.tracks.thread(event);
+        let Some(at) = self.tracks.threads[thread].open.end(name_of(event)) else {
+            self.written.lone_ends += 1;
+            return;
+        };
+        self.close(thread, at, ts);
+    }
+
+    /// Ends what ends until then on a thread, up to the innermost B.
+    fn end_of_thread(&mut self, thread: usize, ts: i64) {
+        while let Some((at, end)) = self.tracks.threads[thread].open.innermost_end()
+            && end <= ts
+        {
+            self.close(thread, at, end);
+        }
+    }
+
+    /// Ends what ends until then, innermost first.
+    fn end_until(&mut self, ts: i64) {
+        while let Some(&Reverse((end, Reverse(begun), thread))) = self.endings.peek()
+            && end <= ts
+        {
+            self.endings.pop();
+            if let Some(at) = self.tracks.threads[thread].open.place_of(begun) {
+                self.close(thread, at, end);
+            }
+        }
+    }
+
+    /// Closes an event of a thread, and before it what is still open within it.
+    fn close(&mut self, thread: usize, at: usize, ts: i64) {
+        let track = self.tracks.of_thread(thread, &mut self.out);
+        let (within, early) = self.tracks.threads[thread].open.close(at, ts);
+        self.written.cut += early as u64;
+        self.room.close(within as u64 * BEGIN);
+        (0..within).for_each(|_| self.push_end(track, ts));
+    }
+
+    fn push_end(&mut self, track: u64, ts: i64) {
+        self.event.clear();
+        self.event.number(field::TYPE, Type::End as u64);
+        self.event.number(field::TRACK, track);
+        self.push(ts);
+    }
+
+    fn begin_operation(&mut self, event: &Event<'_>, ts: i64) {
+        let (key, track) = self.operation(event);
+        self.begun += 1;
+        let new = Operation { track, open: Slices::default() };
+        self.room.open(OPERATION);
+        let operation = self.operations.entry(key).or_insert(new);
+        operation.open.begin(self.begun, name_of(event));
+        let track = operation.track;
+        self.written.slices += 1;
+        self.described(event, track, Type::Begin);
+        self.push(ts);
+    }
+
+    fn end_operation(&mut self, event: &Event<'_>, ts: i64) {
+        let key = operation_key(event);
+        let name = name_of(event);
+        let found = self.operations.get_mut(&key);
+        let Some((operation, at)) = found.and_then(|own| own.open.end(name).map(|at| (own, at)))
+        else {
+            self.written.lone_ends += 1;
+            return;
+        };
+        let (track, (within, _)) = (operation.track, operation.open.close(at, ts));
+        if operation.open.is_empty() {
+            self.operations.remove(&key);
+        }
+        self.room.close(within as u64 * OPERATION);
+        self.written.cut += within as u64 - 1;
+        (0..within).for_each(|_| self.push_end(track, ts));
+    }
+
+    fn instant_of_operation(&mut self, event: &Event<'_>, ts: i64) {
+        let (_, track) = self.operation(event);
+        self.written.instants += 1;
+        self.described(event, track, Type::Instant);
+        self.push(ts);
+    }
+
+    /// Key and track of the operation that an event is of: that of its begin, if it has begun.
+    fn operation(&mut self, event: &Event<'_>) -> (u64, u64) {
+        let key = operation_key(event);
+        if let Some(open) = self.operations.get(&key) {
+            return (key, open.track);
+        }
+        let process = self.tracks.process(event);
+        let name = printable(event.field(Field::Name).unwrap_or_default());
+        let of = (Some(process), &key.to_le_bytes()[..]);
+        (key, self.tracks.other(of, &name, false, &mut self.out))
+    }
+
+    fn instant(&mut self, event: &Event<'_>, ts: i64) {
+        let track = match member(event.bytes, b"s").map(content) {
+            Some(b"g") => self.tracks.other((None, b"global"), "Global", false, &mut self.out),
+            Some(b"p") => {
+                let process = self.tracks.process(event);
+                self.tracks.of_process(process, &mut self.out)
+            }
+            _ => {
+                let thread = self.tracks.thread(event);
+                self.tracks.of_thread(thread, &mut self.out)
+            }
+        };
+        self.written.instants += 1;
+        self.described(event, track, Type::Instant);
+        self.push(ts);
+    }
+
+    /// Each number in `args` is a counter.
+    fn counter(&mut self, event: &Event<'_>, ts: i64) {
+        let args = event.field(Field::Args).unwrap_or_default();
+        let id = content(event.field(Field::Id).unwrap_or_default());
+        let own = content(event.field(Field::Name).unwrap_or_default());
+        let process = self.tracks.process(event);
+        let before = self.written.counters;
+        for (key, value) in members(args).filter(|(_, value)| !value.starts_with(b"{")) {
+            let Some(value) = number(content(value)) else { continue };
+            let key = content(key);
+            let whole = [own, b"\0", id, b"\0", key].concat();
+            let with_id = if id.is_empty() { String::new() } else { format!(" id: {}", plain(id)) };
+            let name = format!("{}{with_id} {}", plain(own), plain(key));
+            let track = self.tracks.other((Some(process), &whole), &name, true, &mut self.out);
+            self.written.counters += 1;
+            self.event.clear();
+            self.event.number(field::TYPE, Type::Counter as u64);
+            self.event.number(field::TRACK, track);
+            match value {
+                Number::Integer(value) => self.event.number(field::COUNTER, value as u64),
+                Number::Large(value) => {
+                    self.event.fixed(field::DOUBLE_COUNTER, (value as f64).to_bits());
+                }
+                Number::Double(value) => self.event.fixed(field::DOUBLE_COUNTER, value.to_bits()),
+            }
+            self.push(ts);
+        }
+        self.written.other += u64::from(self.written.counters == before);
+    }
+
+    /// An arrow begins, goes on or ends at what is open on its thread, or at what begins next.
+    fn flow(&mut self, event: &Event<'_>, ts: i64) {
+        let thread = self.tracks.thread(event);
+        let track = self.tracks.of_thread(thread, &mut self.out);
+        self.written.flows += 1;
+        self.texts.begin();
+        self.one.clear();
+        self.one.number(2, u64::from(event.phase()));
+        self.one.number(6, id_number(event.field(Field::Id).unwrap_or_default()));
+        let binds = member(event.bytes, b"bp").map(content) == Some(b"e");
+        if binds {
+            self.one.number(12, 1);
+        }
+        self.event.clear();
+        self.named(event);
+        self.event.number(field::TRACK, track);
+        self.event.field(field::LEGACY, self.one.bytes());
+        self.push(ts);
+    }
+
+    /// Makes the event of one in the trace, with what there is to say of it.
+    fn described(&mut self, event: &Event<'_>, track: u64, kind: Type) {
+        self.texts.begin();
+        self.event.clear();
+        self.event.number(field::TYPE, kind as u64);
+        self.event.number(field::TRACK, track);
+        self.named(event);
+        if let Some(id) = event.field(Field::BindId) {
+            let goes_on = member(event.bytes, b"flow_out") == Some(b"true");
+            let field = if goes_on { field::FLOW } else { field::LAST_OF_FLOW };
+            self.event.fixed(field, id_number(id));
+        }
+        if let Some(args) = event.field(Field::Args) {
+            annotations::add(args, &mut self.texts, &mut self.one, &mut self.event);
+        }
+    }
+
+    fn named(&mut self, event: &Event<'_>) {
+        for (of, kind, number) in [
+            (Field::Cat, TextKind::Category, field::CATEGORY),
+            (Field::Name, TextKind::Name, field::NAME),
+        ] {
+            if let Some(text) = event.field(of).map(content).filter(|text| !text.is_empty()) {
+                self.event.number(number, self.texts.number(kind, text));
+            }
+        }
+    }
+
+    /// Writes the event that was made.
+    fn push(&mut self, ts: i64) {
+        let (texts, event) = (&mut self.texts, &self.event);
+        self.out.push(|packet| {
+            packet.number(packet::TIMESTAMP, ts as u64);
+            packet.number(packet::SEQUENCE, EVENTS);
+            texts.tell(packet);
+            packet.field(packet::TRACK_EVENT, event.bytes());
+        });
+    }
+}
+
+/// A name as pairing has it: 0 is none.
+fn name_of(event: &Event<'_>) -> u64 {
+    if is_named(event) { hash(event.field(Field::Name).unwrap_or_default()) } else { 0 }
+}
+
+/// An operation by category and id; ids that are local, by process too.
+fn operation_key(event: &Event<'_>) -> u64 {
+    let [cat, id2, scope] =
+        [Field::Cat, Field::Id2, Field::Scope].map(|of| event.field(of).unwrap_or_default());
+    let local = member(id2, b"local");
+    let id = event.field(Field::Id).or(local).or_else(|| member(id2, b"global"));
+    let pid = local.and(event.field(Field::Pid)).unwrap_or_default();
+    hash(&[content(cat), scope, content(id.unwrap_or_default()), pid].join(&0))
+}
+
+/// An id as a number: decimal, or hexadecimal in a string; of anything else a hash.
+fn id_number(id: &[u8]) -> u64 {
+    let text = content(id);
+    let hexadecimal = || {
+        let digits = std::str::from_utf8(text).ok()?;
+        u64::from_str_radix(digits.strip_prefix("0x").unwrap_or(digits), 16).ok()
+    };
+    let number = if text.len() == id.len() { parse(text) } else { hexadecimal() };
+    number.unwrap_or_else(|| hash(id))
+}

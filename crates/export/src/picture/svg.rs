@@ -1,0 +1,201 @@
+//! A picture as one SVG: each frame is an element of its own, seen without a script too; the script beside them zooms and finds. A frame with room for
+//! its name is a picture within the picture, which cuts the name off; others are a rectangle and nothing else, so that a browser opens 20,000 at once.
+
+use super::drawing::{Band, Picture};
+use super::layout::{Rectangle, What};
+use crate::stacks::Frame;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Pixels of a row.
+const ROW: u64 = 17;
+/// Pixels above the first band.
+const HEAD: u64 = 44;
+/// Pixels above each band that has a title.
+const TITLE: u64 = 20;
+/// Parts of the width that a text needs without a script: a pixel and a half of a hundred.
+const LABELLED: f64 = 1.5;
+
+const STYLE: &str = include_str!("picture.css");
+const SCRIPT: &str = include_str!("picture.js");
+
+/// Writes it.
+pub(super) fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
+    let tall = HEAD + picture.bands.iter().map(|band| height(picture, band)).sum::<u64>() + 8;
+    let up = if picture.rules.up { " data-up=\"1\"" } else { "" };
+    write!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"tracemill\" class=\"tm\" width=\"100%\" height=\"{tall}\" tabindex=\"0\"{up}>\n\
+         <style>{STYLE}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"none\"/>\n"
+    )?;
+    write!(
+        out,
+        "<text class=\"t\" x=\"8\" y=\"16\">{}</text>\n\
+         <text class=\"info d\" x=\"8\" y=\"34\">{}</text>\n\
+         <svg x=\"0\" y=\"0\" width=\"100%\" height=\"22\" overflow=\"visible\"><text class=\"d\" x=\"100%\" dx=\"-8\" y=\"16\" \
+         text-anchor=\"end\"><tspan class=\"found\"></tspan>  <tspan class=\"search\" cursor=\"pointer\">Search (/)</tspan>  \
+         <tspan class=\"reset\" cursor=\"pointer\">Reset (Esc)</tspan></text></svg>\n",
+        escaped(&picture.title),
+        escaped(&picture.summary()),
+    )?;
+    let mut y = HEAD;
+    for band in &picture.bands {
+        write_band(picture, band, y, out)?;
+        y += height(picture, band);
+    }
+    write!(out, "<script><![CDATA[\n{SCRIPT}]]></script>\n</svg>\n")
+}
+
+/// Pixels of a band.
+fn height(picture: &Picture, band: &Band) -> u64 {
+    let deepest = band.drawn.iter().map(|own| u64::from(own.depth) + 1).max().unwrap_or(0);
+    let title = if picture.bands.len() > 1 { TITLE } else { 0 };
+    title + deepest * ROW + 6
+}
+
+fn write_band(picture: &Picture, band: &Band, y: u64, out: &mut dyn Write) -> io::Result<()> {
+    let mut top = y;
+    if picture.bands.len() > 1 {
+        writeln!(
+            out,
+            "<text class=\"d\" x=\"8\" y=\"{}\">{}</text>",
+            y + 14,
+            escaped(&band.title)
+        )?;
+        top += TITLE;
+    }
+    let deepest = band.drawn.iter().map(|own| own.depth).max().unwrap_or(0);
+    let timed = if picture.is_timed() { " timed" } else { "" };
+    writeln!(out, "<g class=\"band{timed}\">")?;
+    let mut text = String::new();
+    for own in &band.drawn {
+        let row = if band.up { deepest - own.depth } else { own.depth };
+        text.clear();
+        push_rectangle(picture, band, own, top + u64::from(row) * ROW, &mut text);
+        out.write_all(text.as_bytes())?;
+    }
+    writeln!(out, "</g>")
+}
+
+fn push_rectangle(
+    picture: &Picture,
+    band: &Band,
+    rectangle: &Rectangle,
+    y: u64,
+    text: &mut String,
+) {
+    let percent = |part: u64| 100.0 * part as f64 / picture.length.max(1) as f64;
+    let (x, width) = (percent(rectangle.x), percent(rectangle.width));
+    let (class, label, title) = match rectangle.what {
+        What::Folded(count) => {
+            let label = format!("… {count} frames");
+            let title = format!("{label}\n{}", share(picture, rectangle.width));
+            (" fold".to_owned(), label, title)
+        }
+        What::Node(at) => {
+            let node = &band.nodes.all[at as usize];
+            let frame = &picture.frames[node.frame as usize];
+            let label = place(frame);
+            let mut title = format!(
+                "{label}\n{}, self {:.3} ms, {} ×",
+                share(picture, node.total),
+                node.own as f64 / 1e6,
+                node.count
+            );
+            if let Some((self_change, total_change)) = node.change {
+                let ms = |nanos: i64| nanos as f64 / 1e6;
+                let _ = write!(
+                    title,
+                    "\nself {:+.3} ms, total {:+.3} ms",
+                    ms(self_change),
+                    ms(total_change)
+                );
+            }
+            (format!(" {}", picture.class(band, at)), label, title)
+        }
+    };
+    let place = format!(
+        "data-d=\"{}\" x=\"{}%\" y=\"{y}\" width=\"{}%\" height=\"{}\"",
+        rectangle.depth,
+        decimals(x),
+        decimals(width),
+        ROW - 1,
+    );
+    let title = escaped(&title);
+    let _ = if width >= LABELLED {
+        write!(
+            text,
+            "<svg class=\"f{class} w\" {place}><title>{title}</title><rect width=\"100%\" height=\"100%\"/>\
+             <text x=\"3\" y=\"12\">{}</text></svg>",
+            escaped(&label)
+        )
+    } else {
+        // most are narrow: one element, which the script gives a title when it is pointed at
+        write!(
+            text,
+            "<rect class=\"f{class}\" {place} data-t=\"{}\"/>",
+            title.replace('\n', "&#10;")
+        )
+    };
+}
+
+/// Milliseconds and percent.
+fn share(picture: &Picture, nanos: u64) -> String {
+    let percent = 100.0 * nanos as f64 / picture.length.max(1) as f64;
+    format!("{:.3} ms ({percent:.2} %)", nanos as f64 / 1e6)
+}
+
+/// A frame with the file it stands in.
+fn place(frame: &Frame) -> String {
+    if frame.url.is_empty() {
+        return frame.name.clone();
+    }
+    let url = frame.url.split(['?', '#']).next().unwrap_or_default();
+    let file = url.rsplit('/').find(|part| !part.is_empty()).unwrap_or(url);
+    let mut text = format!("{} {file}", frame.name);
+    for number in [frame.line, frame.column].into_iter().map_while(|number| number) {
+        let _ = write!(text, ":{number}");
+    }
+    text
+}
+
+/// Four decimals, without zeros at the end.
+fn decimals(number: f64) -> String {
+    let text = format!("{number:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Text of XML: what XML has no place for becomes U+FFFD.
+fn escaped(text: &str) -> String {
+    let mut sound = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => sound.push_str("&amp;"),
+            '<' => sound.push_str("&lt;"),
+            '>' => sound.push_str("&gt;"),
+            '"' => sound.push_str("&quot;"),
+            '\n' | '\t' => sound.push(letter),
+            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
+                sound.push('\u{fffd}');
+            }
+            letter => sound.push(letter),
+        }
+    }
+    sound
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_xml() {
+        assert_eq!(escaped("a<b>&\"c\u{1}\n"), "a&lt;b&gt;&amp;&quot;c\u{fffd}\n");
+        assert_eq!([decimals(12.5), decimals(0.0), decimals(100.0)], ["12.5", "0", "100"]);
+    }
+
+    #[test]
+    fn the_script_is_small_and_ends_no_section() {
+        assert!(SCRIPT.len() < 8192 && !SCRIPT.contains("]]>") && !STYLE.contains('<'));
+    }
+}

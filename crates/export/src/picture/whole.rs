@@ -1,0 +1,93 @@
+//! All trees of a picture as one: rows as nodes, depth first, below a frame that stands for all of them.
+
+use super::nodes::Node;
+use crate::stacks::{Frame, Line, Stacks, Tree};
+use std::collections::HashSet;
+use tracemill_trace::run::error::Error;
+use tracemill_trace::run::words::plural;
+
+/// A frame that stands for all below it.
+pub(super) fn heading(name: &str) -> Frame {
+    let (name, url) = (name.to_owned(), String::new());
+    Frame { name, url, line: None, column: None, category: "other" }
+}
+
+/// A row as a node without a place.
+pub(super) fn node_of(line: &Line) -> Node {
+    let own = line.own.max(0) as u64;
+    Node { frame: line.frame, own, count: line.count, ..Node::default() }
+}
+
+/// How many threads, processes or inputs trees are of, as their titles tell.
+fn counted(trees: &[Tree]) -> String {
+    let all = |kind: &str| trees.iter().all(|tree| tree.title.starts_with(&format!("{kind} ")));
+    let kind = ["thread", "process"].into_iter().find(|kind| all(kind));
+    plural(trees.len() as u64, kind.unwrap_or("input"))
+}
+
+/// Trees as one: several have a node each.
+pub(super) struct Whole<'s> {
+    stacks: &'s Stacks,
+    pub(super) title: String,
+    /// Frames behind those of the rows: of the root, and of each tree if there are several.
+    headings: Vec<Frame>,
+}
+
+impl<'s> Whole<'s> {
+    pub(super) fn of(stacks: &'s Stacks) -> Self {
+        let title = match &stacks.trees[..] {
+            [] => "nothing".to_owned(),
+            [one] => one.title.clone(),
+            trees => counted(trees),
+        };
+        let mut headings = vec![heading(&title)];
+        if stacks.trees.len() > 1 {
+            headings.extend(stacks.trees.iter().map(|tree| heading(&tree.title)));
+        }
+        Whole { stacks, title, headings }
+    }
+
+    /// Nanoseconds of all rows.
+    pub(super) fn total(&self) -> u64 {
+        self.stacks.trees.iter().map(|tree| tree.own.max(0) as u64).sum()
+    }
+
+    /// Hands on all nodes with their depths, from the root on.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub(super) fn rows(
+        &self,
+        mut each: impl FnMut(usize, Node) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let heading = |number: usize| {
+            let frame = (self.stacks.frames.len() + number) as u32;
+            Node { frame, ..Node::default() }
+        };
+        each(0, heading(0))?;
+        let above = self.headings.len().min(2);
+        for (number, tree) in self.stacks.trees.iter().enumerate() {
+            if above > 1 {
+                each(1, heading(number + 1))?;
+            }
+            let mut lines = self.stacks.lines(tree);
+            lines.try_for_each(|line| each(line.depth as usize + above, node_of(&line)))?;
+        }
+        Ok(())
+    }
+
+    /// All frames in the order of their numbers.
+    pub(super) fn all_frames(&self) -> impl Iterator<Item = &Frame> {
+        self.stacks.frames.iter().chain(&self.headings)
+    }
+
+    /// Of each frame whether it has one of the names.
+    pub(super) fn named(&self, names: &HashSet<String>) -> Vec<bool> {
+        self.all_frames().map(|frame| names.contains(&frame.name)).collect()
+    }
+
+    /// Frames behind those of the rows.
+    pub(super) fn headings(self) -> Vec<Frame> {
+        self.headings
+    }
+}

@@ -1,0 +1,89 @@
+//! Pictures against the tables that they are drawn from.
+
+use crate::common::recordings::{read, source};
+use crate::common::tables::{parts, query};
+use crate::common::{idle, random};
+use std::collections::BTreeMap;
+use tracemill_analysis::{Entries, Per, Shape};
+use tracemill_export::{Drawn, Order, PictureRules, picture};
+use tracemill_testkit::{Rng, seeds};
+
+/// A frame that is drawn, and what is left of it beside those drawn below it.
+struct Frame {
+    path: Vec<String>,
+    /// Where it begins and ends, and where the next one below it may begin, in nanoseconds.
+    range: (i64, i64),
+    free: i64,
+}
+
+/// Frames are as wide as their rows last and lie in those of their callers, none over another; each row is drawn once or folded once, and what
+/// no frame below a frame covers is its own time.
+#[test]
+fn pictures_have_each_row_once_and_as_wide_as_it_lasts() {
+    let (mut frames, mut folds) = (0, 0);
+    for seed in seeds(900, 150) {
+        let mut rng = Rng::new(seed);
+        let (text, _) = random::generate(&mut rng);
+        let trace = read(&[source(0, text.as_bytes())]);
+        let parts = parts(&trace, Per::All);
+        let nanos = |ms: f64| (ms * 1e6).round() as i64;
+        let (mut rows, mut path) = (BTreeMap::new(), Vec::new());
+        for row in &parts[0].table.rows {
+            path.truncate(row.depth as usize);
+            path.push(row.name().to_owned());
+            let before = rows.insert(path.clone(), (nanos(row.own), nanos(row.total)));
+            assert!(before.is_none(), "seed {seed}: {path:?} is two rows");
+        }
+        let most = [1, 3, 8, 20_000][rng.index(4)];
+        let order = if rng.chance(50) { Order::Name } else { Order::Heavy };
+        let picture =
+            picture(&trace, &parts, PictureRules { most, order, ..PictureRules::default() })
+                .expect("room");
+        let (drawn, folded) = picture.counts();
+        // the frame around all of them is no row
+        assert_eq!(drawn + folded, rows.len() as u64 + 1, "seed {seed}");
+        (frames, folds) = (frames + drawn, folds + folded);
+        let length = picture.length() as f64;
+        let mut open: Vec<Frame> = Vec::new();
+        let close = |open: &mut Vec<Frame>, depth: usize| {
+            for Frame { path, range, free } in open.drain(depth..) {
+                if let Some((own, total)) = rows.get(&path) {
+                    assert_eq!((range.1 - free, range.1 - range.0), (*own, *total), "seed {seed}");
+                }
+            }
+        };
+        for own in picture.drawn() {
+            close(&mut open, own.depth as usize);
+            let from = (own.x * length).round() as i64;
+            let range = (from, from + own.total as i64);
+            let mut path = Vec::new();
+            if let Some(above) = open.last_mut() {
+                assert!(above.free <= range.0 && range.1 <= above.range.1, "seed {seed}");
+                assert_eq!(above.free, range.0, "seed {seed}: a gap before a frame");
+                above.free = range.1;
+                path.clone_from(&above.path);
+                path.push(own.name.to_owned());
+            }
+            if own.name.is_empty() {
+                continue;
+            }
+            assert!(open.is_empty() || rows.contains_key(&path), "seed {seed}: {path:?}");
+            open.push(Frame { path, range, free: range.0 });
+        }
+        close(&mut open, 0);
+    }
+    assert!(frames > 1000 && folds > 500, "{frames} drawn, {folds} folded");
+}
+
+#[test]
+fn idle_time_is_last_and_grey_in_pictures() {
+    let trace = idle::read(&idle::profile(3, 2));
+    let parts = trace.parts(&[0], &query(Shape::CallTree, Entries::Visible, Vec::new()));
+    for order in [Order::Heavy, Order::Name] {
+        let rules = PictureRules { order, ..PictureRules::default() };
+        let picture = picture(&trace, parts.as_ref().expect("room"), rules).expect("room");
+        let right = picture.drawn().filter(|own| own.depth == 1).max_by(|a, b| a.x.total_cmp(&b.x));
+        let right = right.expect("frames");
+        assert_eq!((right.name, right.colour), ("(idle)", Drawn::IDLE));
+    }
+}

@@ -1,0 +1,64 @@
+//! Which rows of trees, entries of threads and functions of profiles are one function.
+
+use tracemill_analysis::entries::Entry;
+use tracemill_analysis::names::groups::Ids;
+use tracemill_analysis::profile::functions::Frame;
+use tracemill_analysis::tree::views::Identify;
+use tracemill_analysis::value::urls::without_hashes;
+use tracemill_analysis::{Location, TreeRow, View};
+use tracemill_trace::event::hash_texts;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::spill::hash::HashMap;
+
+/// Which function: its name, its URL as builds share it, its line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub name: String,
+    pub(super) url: String,
+    pub(super) line: Option<i64>,
+}
+
+impl Key {
+    /// Of an entry of a thread.
+    pub(super) fn of_entry(entry: &Entry, view: &View<'_>, ids: &Ids<'_>) -> Self {
+        let label = ids.label(entry).filter(|label| !label.is_empty());
+        let name = label.unwrap_or_else(|| ids.text(ids.id(entry)));
+        let Location { url, line, .. } = view.location(entry, ids);
+        Key { name, url: without_hashes(&url), line }
+    }
+
+    /// Of a function of a profile.
+    pub(super) fn of_frame(frame: &Frame, names: &Names) -> Self {
+        let name = match names.text(frame.function) {
+            name if name.is_empty() => "(anonymous)".to_owned(),
+            name => name,
+        };
+        let url = without_hashes(&names.text(frame.url));
+        let line = names.text(frame.line).parse().ok().filter(|&line: &i64| line >= 0);
+        Key { name, url, line }
+    }
+}
+
+/// Keys of rows, each once.
+#[derive(Default)]
+pub(super) struct Keys {
+    /// By a hash of what rows have: many rows are of one function.
+    written: HashMap<[u64; 2], usize>,
+    pub(super) numbers: HashMap<Key, usize>,
+}
+
+impl Keys {
+    /// That of a row.
+    pub(super) fn number(&mut self, row: &TreeRow) -> usize {
+        let (name, url, line) = (row.name(), &*row.location.url, row.location.line);
+        let bytes = line.map(i64::to_le_bytes);
+        let of_line = bytes.as_ref().map_or(&[][..], |bytes| bytes);
+        let Keys { written, numbers } = self;
+        let hash = hash_texts([name.as_bytes(), url.as_bytes(), of_line]);
+        *written.entry(hash).or_insert_with(|| {
+            let key = Key { name: name.to_owned(), url: without_hashes(url), line };
+            let next = numbers.len();
+            *numbers.entry(key).or_insert(next)
+        })
+    }
+}

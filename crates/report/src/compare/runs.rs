@@ -1,0 +1,283 @@
+//! What a run took, by function: of tables that were just made, or that an earlier run left.
+
+use super::keys::{Key, Keys};
+use super::rules::Normalize;
+use super::singles::{Each, IsWanted, Singles};
+use super::spread::Spread;
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use tracemill_analysis::entries::walk::Visit;
+use tracemill_analysis::profile::model::{Model, NONE, Node};
+use tracemill_analysis::table::tree_rows::RowRoom;
+use tracemill_analysis::tree::By;
+use tracemill_analysis::tree::views::TopDown;
+use tracemill_analysis::{GroupBy, Part, Query, Trace, TreeRow, View};
+use tracemill_trace::Error;
+use tracemill_trace::run::memory::Share;
+use tracemill_trace::run::threads::try_each;
+use tracemill_trace::spill::hash::HashMap;
+
+/// A function of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RunRow {
+    pub(super) own: f64,
+    pub(super) total: f64,
+    pub(super) count: u64,
+    /// What its samples or events say of its self and total times.
+    pub(super) spread: Option<[Spread; 2]>,
+    pub(super) trace_name: String,
+}
+
+/// A run, by function.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Milliseconds in which anything is open, of all threads.
+    pub busy: f64,
+    /// In the order of their keys.
+    pub(super) rows: Vec<(Key, RunRow)>,
+}
+
+impl Run {
+    /// Bytes of heap, about: for who holds many.
+    pub fn heap(&self) -> u64 {
+        let of_row = |(key, row): &(Key, RunRow)| heap_of([&key.name, &key.url, &row.trace_name]);
+        self.rows.iter().map(of_row).sum()
+    }
+
+    /// By what its times are scaled: milliseconds in which it is busy, or in which an event of the name lasts. A run in which that is 0
+    /// stays as it is.
+    pub fn measure(&self, to: &Normalize) -> f64 {
+        match to {
+            Normalize::None => 1.0,
+            Normalize::Busy => self.busy,
+            Normalize::Event(name) => {
+                let is_it =
+                    |(key, row): &&(Key, RunRow)| [&key.name, &row.trace_name].contains(&name);
+                let rows = self.rows.iter().filter(is_it);
+                rows.map(|(_, row)| row.total).sum()
+            }
+        }
+    }
+
+    /// Of a call tree, or of the upper rows of a bottom-up tree, which are functions already.
+    pub fn new(
+        busy: f64,
+        rows: impl IntoIterator<Item: Borrow<TreeRow>>,
+        is_call_tree: bool,
+    ) -> Self {
+        let mut sums = FunctionSums::new(is_call_tree);
+        rows.into_iter().for_each(|row| sums.add(row.borrow()));
+        sums.finish(busy)
+    }
+
+    /// Of the call trees of threads, given by their numbers. A run that is `alone` on its side is judged by its samples, and what has none by
+    /// its single events: so these are looked at too, in the same walk over each thread.
+    ///
+    /// # Errors
+    /// As [`Trace::parts`].
+    pub fn of(trace: &Trace, threads: &[usize], query: &Query, alone: bool) -> Result<Self, Error> {
+        let samples = if alone { Samples::of(trace, threads) } else { Samples::default() };
+        let room = RowRoom::new(trace.limits());
+        let of_thread = |number: usize| {
+            let is_wanted = |key: &Key| !samples.0.contains_key(key);
+            let is_wanted: Option<IsWanted<'_>> = if alone { Some(&is_wanted) } else { None };
+            call_tree_and_singles(trace, threads[number], query, &room, is_wanted)
+        };
+        let all = try_each(trace.limits().threads, threads.len(), of_thread)?;
+        room.finish()?;
+        let (parts, singles): (Vec<Part>, Vec<Vec<Each>>) = all.into_iter().unzip();
+        let mut run = match trace.call_tree_of_all(parts, query.key)? {
+            Some(part) => {
+                // the comparison takes twice as much again
+                let quota = trace.limits().quota("functions of a run", Share::of(1, 4));
+                let mut sums = FunctionSums::new(true);
+                for row in &part.table.rows {
+                    sums.add(&row);
+                    quota.check(sums.heap, "functions of runs")?;
+                }
+                sums.finish(part.busy())
+            }
+            None => Run::default(),
+        };
+        run.judge_by(&samples);
+        for (key, [single, total]) in singles.into_iter().flatten() {
+            if let Ok(at) = run.rows.binary_search_by(|single| single.0.cmp(&key)) {
+                let spread = run.rows[at].1.spread.get_or_insert_default();
+                spread[0].extend(single);
+                spread[1].extend(total);
+            }
+        }
+        Ok(run)
+    }
+
+    /// Learns from the samples of threads, given by their numbers, how far own times can be trusted. A function that was seen in n samples may as
+    /// well have been seen in more or fewer, by the root of n.
+    pub fn add_samples(&mut self, trace: &Trace, threads: &[usize]) {
+        self.judge_by(&Samples::of(trace, threads));
+    }
+
+    fn judge_by(&mut self, samples: &Samples) {
+        for (key, row) in &mut self.rows {
+            let Some(spread) = samples.0.get(key) else { continue };
+            // what counts may be less than all samples: the sum of its squares is that share of theirs; without any it is as sure as one
+            let of = |spread: Spread, counted: f64| match spread.sum > 0.0 {
+                true => spread.squares / spread.sum * counted.max(0.0),
+                false => counted * counted,
+            };
+            let squares = [of(spread[0], row.own), of(spread[1], row.total)];
+            row.spread = Some(squares.map(|squares| Spread {
+                squares,
+                is_sampled: true,
+                ..Spread::default()
+            }));
+        }
+    }
+}
+
+/// Bytes of heap that a function with these texts takes, about.
+fn heap_of(texts: [&str; 3]) -> u64 {
+    /// Beside its texts.
+    const FUNCTION: usize = 256;
+    (FUNCTION + texts.map(str::len).iter().sum::<usize>()) as u64
+}
+
+/// Sums the rows of a tree by function.
+struct FunctionSums {
+    /// Whether rows lie in those above them, so that a function that calls itself counts once in its total.
+    is_call_tree: bool,
+    keys: Keys,
+    rows: Vec<RunRow>,
+    /// How often each function is open.
+    open: Vec<u32>,
+    /// Numbers of the functions from the root to the last row.
+    path: Vec<usize>,
+    /// Bytes of heap that the functions take, about.
+    heap: u64,
+}
+
+impl FunctionSums {
+    fn new(is_call_tree: bool) -> Self {
+        FunctionSums {
+            is_call_tree,
+            keys: Keys::default(),
+            rows: Vec::new(),
+            open: Vec::new(),
+            path: Vec::new(),
+            heap: 0,
+        }
+    }
+
+    /// Adds the next row, depth first.
+    fn add(&mut self, row: &TreeRow) {
+        if !self.is_call_tree && row.depth > 0 {
+            return;
+        }
+        let number = self.keys.number(row);
+        if number == self.rows.len() {
+            let trace_name = row.trace_name().unwrap_or_default().to_owned();
+            let added = RunRow { trace_name, ..RunRow::default() };
+            self.heap += heap_of([row.name(), &row.location.url, &added.trace_name]);
+            self.rows.push(added);
+            self.open.push(0);
+        }
+        while self.is_call_tree && self.path.len() > row.depth as usize {
+            self.path.pop().into_iter().for_each(|left| self.open[left] -= 1);
+        }
+        let sums = &mut self.rows[number];
+        sums.own += row.own;
+        sums.count += row.count;
+        if !self.is_call_tree || self.open[number] == 0 {
+            sums.total += row.total;
+        }
+        if self.is_call_tree {
+            self.open[number] += 1;
+            self.path.push(number);
+        }
+    }
+
+    fn finish(mut self, busy: f64) -> Run {
+        let row = |(key, number): (Key, usize)| (key, std::mem::take(&mut self.rows[number]));
+        let mut rows: Vec<(Key, RunRow)> = self.keys.numbers.into_iter().map(row).collect();
+        rows.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Run { busy, rows }
+    }
+}
+
+/// Of each function that samples saw sums over the samples in which it ran itself, and over those in which it was open.
+#[derive(Default)]
+struct Samples(HashMap<Key, [Spread; 2]>);
+
+impl Samples {
+    fn of(trace: &Trace, threads: &[usize]) -> Self {
+        let mut sums: HashMap<Key, [Spread; 2]> = HashMap::default();
+        for model in threads.iter().filter_map(|&at| trace.threads[at].model()) {
+            let by_node = weights(trace, model);
+            // functions by number, each once
+            let mut keys: BTreeMap<Key, usize> = BTreeMap::new();
+            let mut numbers: HashMap<u32, usize> = HashMap::default();
+            let mut all: Vec<[Spread; 2]> = Vec::new();
+            for (node, own) in (0..).zip(by_node).filter(|(_, own)| own.sum > 0.0) {
+                let (mut at, mut path) = (node, Vec::new());
+                while at != NONE {
+                    let Node { frame, parent, .. } = model.node(at);
+                    let number = *numbers.entry(frame).or_insert_with(|| {
+                        let next = keys.len();
+                        *keys.entry(Key::of_frame(&model.frame(at), trace.names())).or_insert(next)
+                    });
+                    all.resize(keys.len(), Default::default());
+                    if path.is_empty() {
+                        all[number][0].extend(own);
+                    }
+                    if !path.contains(&number) {
+                        all[number][1].extend(own);
+                    }
+                    path.push(number);
+                    at = parent;
+                }
+            }
+            for (key, number) in keys {
+                let [own, total] = sums.entry(key).or_default();
+                own.extend(all[number][0]);
+                total.extend(all[number][1]);
+            }
+        }
+        Samples(sums)
+    }
+}
+
+/// Sums over the samples of each node of a profile.
+fn weights(trace: &Trace, model: &Model) -> Vec<Spread> {
+    let mut by_node = vec![Spread::default(); model.nodes.len()];
+    let mut samples = trace.samples(model).peekable();
+    while let Some(sample) = samples.next() {
+        let weight = samples.peek().map_or(model.end, |next| next.ms) - sample.ms;
+        let weight = trace.clock().ms(weight);
+        let own = by_node.get_mut(sample.node as usize);
+        own.filter(|_| weight > 0.0).into_iter().for_each(|own| own.add(weight));
+    }
+    by_node
+}
+
+/// The call tree of a thread, and of the functions that are wanted the own times of single events.
+fn call_tree_and_singles(
+    trace: &Trace,
+    at: usize,
+    query: &Query,
+    room: &RowRoom,
+    is_wanted: Option<IsWanted<'_>>,
+) -> Result<(Part, Vec<Each>), Error> {
+    trace.limits().cancel.check()?;
+    let track = trace.track(&trace.threads[at])?;
+    let view = View::new(&track, query.rules);
+    let ids = view.ids(GroupBy::None);
+    let over = view.walked(query, &ids, false);
+    let as_devtools = query.rules.as_devtools;
+    let mut tree = TopDown::new(&ids, &trace.space_of_rows(), (false, false, as_devtools));
+    let mut singles = is_wanted.map(|own| Singles::new(&view, &ids, as_devtools, own));
+    let mut visits: Vec<&mut dyn Visit> = vec![&mut tree];
+    visits.extend(singles.as_mut().map(|single| single as &mut dyn Visit));
+    view.walk((&over, &ids), &mut visits, &room.grown)?;
+    let (rows, all) = (tree.finish(over.window), (By::Total, usize::MAX));
+    let table = view.table(&rows, (&ids, room), over.window, all)?;
+    Ok((view.part(at, table), singles.map_or_else(Vec::new, Singles::finish)))
+}

@@ -1,0 +1,134 @@
+//! What is added up by name: how often, how long, and when longest.
+
+use super::nested::{Event, stretch_of};
+use crate::found::Costly;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
+use tracemill_analysis::Trace;
+use tracemill_trace::Error;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
+
+/// A sum.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sum {
+    pub(super) count: u64,
+    /// Ticks.
+    pub(super) total: f64,
+    /// The longest; of equal ones the first.
+    pub(super) longest: Event,
+    /// What was compiled then.
+    pub(super) path: u32,
+}
+
+impl Sum {
+    /// Of one event.
+    pub(super) fn of(event: &Event, path: u32) -> Self {
+        Sum { count: 1, total: event.dur, longest: *event, path }
+    }
+}
+
+/// Sums by key.
+#[derive(Debug)]
+pub(super) struct Costs<K> {
+    all: HashMap<K, Sum>,
+}
+
+impl<K> Default for Costs<K> {
+    fn default() -> Self {
+        Costs { all: HashMap::default() }
+    }
+}
+
+impl<K: Eq + Hash> Costs<K> {
+    pub(super) fn add(&mut self, key: K, one: Sum, room: &Quota) -> Result<(), Error> {
+        match self.all.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(one);
+                // the table is up to twice as large as what stands in it
+                let own = 2 * size_of::<(K, Sum)>() as u64;
+                room.take(own, "templates, functions and headers")?;
+            }
+            Entry::Occupied(mut entry) => {
+                let own = entry.get_mut();
+                own.count += one.count;
+                own.total += one.total;
+                if one.longest.dur > own.longest.dur {
+                    (own.longest, own.path) = (one.longest, one.path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.all.len() as u64
+    }
+
+    /// All of them, by their keys.
+    pub(super) fn sorted(&self) -> Vec<(&K, &Sum)>
+    where
+        K: Ord,
+    {
+        let mut all: Vec<(&K, &Sum)> = self.all.iter().collect();
+        all.sort_by_key(|own| own.0);
+        all
+    }
+
+    /// Those of most time; of equal ones the more frequent, then by `name`.
+    pub(super) fn best(
+        &self,
+        rows: usize,
+        filter: impl Fn(&K) -> bool,
+        name: impl Fn(&K) -> String,
+    ) -> Vec<(&K, &Sum)> {
+        let mut all: Vec<(&K, &Sum)> = self.all.iter().filter(|own| filter(own.0)).collect();
+        let most = |own: &(&K, &Sum), other: &(&K, &Sum)| {
+            other.1.total.total_cmp(&own.1.total).then(other.1.count.cmp(&own.1.count))
+        };
+        if all.len() > rows && rows > 0 {
+            // names are looked at of those only that may be shown
+            all.select_nth_unstable_by(rows - 1, most);
+            let last = all[rows - 1];
+            let tied = all[rows..].iter().filter(|own| most(own, &last).is_eq()).copied();
+            let tied: Vec<(&K, &Sum)> = tied.collect();
+            all.truncate(rows);
+            all.extend(tied);
+        }
+        all.sort_by_cached_key(|own| name(own.0));
+        all.sort_by(most);
+        all.truncate(rows);
+        all
+    }
+}
+
+/// Makes rows of sums.
+pub(super) struct Rows<'t> {
+    pub(super) trace: &'t Trace,
+    /// Files that were compiled.
+    pub(super) paths: &'t Names,
+    pub(super) rows: usize,
+}
+
+impl Rows<'_> {
+    /// Those of most time.
+    pub(super) fn best<K: Eq + Hash>(
+        &self,
+        costs: &Costs<K>,
+        name: impl Fn(&K) -> String,
+    ) -> Vec<Costly> {
+        let best = costs.best(self.rows, |_| true, &name);
+        best.into_iter().map(|(key, sum)| self.row(name(key), sum)).collect()
+    }
+
+    pub(super) fn row(&self, name: String, sum: &Sum) -> Costly {
+        Costly {
+            name,
+            count: sum.count,
+            total: self.trace.clock().ms_of(sum.total),
+            longest: stretch_of(self.trace, &sum.longest),
+            file: self.paths.text(sum.path),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What kernels do, told by their names as HTA tells it.
+
+use tracemill_analysis::events::devices::Role;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::spill::hash::HashMap;
+
+/// What a kernel does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Compute,
+    Communication,
+    Memory,
+    /// It waits, or does nothing that its name tells.
+    Other,
+}
+
+impl Class {
+    fn of(role: Role, name: &[u8]) -> Self {
+        let has = |part: &[u8]| memchr::memmem::find(name, part).is_some();
+        let is_memory =
+            ["Memcpy", "Memset", "dma"].iter().any(|own| name.starts_with(own.as_bytes()));
+        match () {
+            () if name.starts_with(b"nccl") && has(b"Kernel") => Class::Communication,
+            () if name.starts_with(b"gloo:") => Class::Communication,
+            () if is_memory || role == Role::Memory => Class::Memory,
+            () if has(b"Memcpy") || has(b"Sync") => Class::Other,
+            () => Class::Compute,
+        }
+    }
+
+    pub(super) fn mask(self) -> Mask {
+        match self {
+            Class::Compute => Mask::COMPUTE,
+            Class::Communication => Mask::COMMUNICATION,
+            Class::Memory => Mask::MEMORY,
+            Class::Other => Mask::OTHER,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Class::Compute => "compute",
+            Class::Communication => "communication",
+            Class::Memory => "memory",
+            Class::Other => "other",
+        }
+    }
+}
+
+/// What runs at a time: a bit for each class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mask(u8);
+
+impl Mask {
+    pub(super) const COMPUTE: Mask = Mask(1);
+    pub(super) const COMMUNICATION: Mask = Mask(2);
+    pub(super) const MEMORY: Mask = Mask(4);
+    pub(super) const OTHER: Mask = Mask(8);
+    /// How many there are.
+    pub(super) const COUNT: usize = 16;
+    /// Those that have a name of their own.
+    pub(super) const NAMED: [(Mask, &'static str); 3] = [
+        (Mask::COMPUTE, "compute"),
+        (Mask::COMMUNICATION, "communication"),
+        (Mask::MEMORY, "memory"),
+    ];
+
+    pub(super) fn bits(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// The classes of names: asked once a name.
+#[derive(Default)]
+pub(super) struct Classes {
+    known: HashMap<(Role, u32), Class>,
+}
+
+impl Classes {
+    pub(super) fn of(&mut self, role: Role, name: u32, names: &Names) -> Class {
+        *self.known.entry((role, name)).or_insert_with(|| Class::of(role, names.bytes_of(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_kernels_do() {
+        let of = |name: &str| Class::of(Role::Kernel, name.as_bytes());
+        for name in ["ncclDevKernel_AllReduce_Sum_f32", "ncclKernel_AllGather", "gloo:all_reduce"] {
+            assert_eq!(of(name), Class::Communication, "{name}");
+        }
+        for name in ["Memcpy DtoH (Device -> Pinned)", "Memset (Device)", "dma_x"] {
+            assert_eq!(of(name), Class::Memory, "{name}");
+        }
+        for name in ["Stream Wait Event Sync", "a Memcpy"] {
+            assert_eq!(of(name), Class::Other, "{name}");
+        }
+        for name in ["ampere_sgemm", "void at::native::reduce", "nccl", "Kernel nccl"] {
+            assert_eq!(of(name), Class::Compute, "{name}");
+        }
+        assert_eq!(Class::of(Role::Memory, b"CopyHostToDevice"), Class::Memory);
+    }
+}

@@ -1,0 +1,180 @@
+//! What happened on devices, with when it was launched: an event of the host and one of a device belong together by their correlation.
+
+use crate::found::DeviceRules;
+use tracemill_analysis::events::devices::{DeviceEvent, NO_CORRELATION, Role};
+use tracemill_analysis::{Trace, Window};
+use tracemill_trace::order::{Keyed, SortedByKey};
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::{Error, record};
+
+/// Nanoseconds as milliseconds.
+pub(super) fn millis(nanos: i128) -> f64 {
+    nanos as f64 / 1e6
+}
+
+record! {
+    /// A kernel, or a copy of memory, on a device.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(super) struct OnDevice {
+        pub(super) device: u32,
+        /// The number of its thread.
+        pub(super) thread: u32,
+        pub(super) stream: u32,
+        pub(super) name: u32,
+        pub(super) role: Role,
+        /// Nanoseconds.
+        pub(super) ts: i64,
+        pub(super) dur: i64,
+        /// When the call began that launched it, if that is known.
+        pub(super) launched: Option<i64>,
+        number: u64,
+    }
+}
+
+impl Keyed for OnDevice {
+    type Key = (u32, i64, u64);
+
+    fn key(&self) -> Self::Key {
+        (self.device, self.ts, self.number)
+    }
+}
+
+/// The same by correlation, what launches before what is launched.
+#[derive(Clone, Copy)]
+struct Correlated(DeviceEvent);
+
+record! { impl Correlated { 0: DeviceEvent } }
+
+impl Keyed for Correlated {
+    type Key = (u32, u64, Role, u64);
+
+    fn key(&self) -> Self::Key {
+        let DeviceEvent { recording, correlation, role, number, .. } = self.0;
+        (recording, correlation, role, number)
+    }
+}
+
+/// What happened on devices, by device and time, and how many kernels were left out since they are of the last step.
+pub(super) fn launched(
+    trace: &Trace,
+    threads: &[usize],
+    rules: DeviceRules,
+    window: Option<Window>,
+) -> Result<(SortedByKey<OnDevice>, u64), Error> {
+    let mut events = trace.space().sorter(2);
+    for own in trace.device_events().filter(|own| own.role != Role::Step) {
+        events.push(Correlated(own))?;
+    }
+    let steps = if rules.drop_last_step { steps(trace) } else { Steps::default() };
+    let places = places_of(trace, threads);
+    let mut on_devices = trace.space().sorter(2);
+    let (mut incomplete, origin) = (0, i128::from(trace.clock().origin().unwrap_or(0)));
+    let (mut group, mut launches) = (None, Launches::default());
+    for Correlated(own) in events.finish()?.iter() {
+        let id = (own.recording, own.correlation);
+        if group.replace(id) != Some(id) {
+            launches = Launches::default();
+        }
+        if own.role == Role::Launch {
+            launches.add(&own);
+            continue;
+        }
+        let Some(&(device, thread)) = places.get(&own.lane) else { continue };
+        let starts = millis(i128::from(own.ts) - origin);
+        if window.is_some_and(|own| starts < own.from || starts > own.to) {
+            continue;
+        }
+        let (first, launched) = launches.of(&own);
+        if let Some(last) = steps.last_of(&own)
+            && first.is_none_or(|first| first >= last)
+        {
+            incomplete += 1;
+            continue;
+        }
+        let DeviceEvent { stream, name, role, ts, dur, number, .. } = own;
+        on_devices.push(OnDevice {
+            device,
+            thread,
+            stream,
+            name,
+            role,
+            ts,
+            dur,
+            launched,
+            number,
+        })?;
+    }
+    Ok((on_devices.finish()?, incomplete))
+}
+
+/// The steps of all inputs.
+fn steps(trace: &Trace) -> Steps {
+    let mut steps = Steps::default();
+    for own in trace.device_events().filter(|device| device.role == Role::Step) {
+        for id in [(own.recording, Some(own.input)), (own.recording, None)] {
+            let (first, last) = steps.all.entry(id).or_insert((own.ts, own.ts));
+            (*first, *last) = ((*first).min(own.ts), (*last).max(own.ts));
+        }
+    }
+    steps
+}
+
+/// Of each lane of these threads the number of its device, which is its process, and that of its thread.
+fn places_of(trace: &Trace, threads: &[usize]) -> HashMap<u32, (u32, u32)> {
+    let mut devices: HashMap<&[u8], u32> = HashMap::default();
+    let mut places = HashMap::default();
+    for &at in threads {
+        let thread = &trace.threads[at];
+        let Some(lane) = thread.lane() else { continue };
+        let next = devices.len() as u32;
+        let device = *devices.entry(&thread.pid).or_insert(next);
+        places.insert(lane, (device, at as u32));
+    }
+    places
+}
+
+/// The calls of one correlation.
+#[derive(Default)]
+struct Launches {
+    /// Of each input when the first began, and how many there are.
+    by_input: Vec<(u32, i64, u64)>,
+}
+
+impl Launches {
+    fn add(&mut self, call: &DeviceEvent) {
+        match self.by_input.iter_mut().find(|own| own.0 == call.input) {
+            Some((_, first, count)) => (*first, *count) = ((*first).min(call.ts), *count + 1),
+            None => self.by_input.push((call.input, call.ts, 1)),
+        }
+    }
+
+    /// When the first call began that may have launched a kernel, and when that which is known to have: those of its own input go before
+    /// those of others, and of several none is known to be it.
+    fn of(&self, kernel: &DeviceEvent) -> (Option<i64>, Option<i64>) {
+        if kernel.correlation == NO_CORRELATION {
+            return (None, None);
+        }
+        let own = self.by_input.iter().find(|own| own.0 == kernel.input);
+        let one = own.or(match &self.by_input[..] {
+            [one] => Some(one),
+            _ => None,
+        });
+        let first = one.map(|own| own.1);
+        (first, first.filter(|_| one.is_some_and(|own| own.2 == 1)))
+    }
+}
+
+/// When the first and the last step of an input begin, and of all inputs of a recording.
+#[derive(Default)]
+struct Steps {
+    all: HashMap<(u32, Option<u32>), (i64, i64)>,
+}
+
+impl Steps {
+    /// When the last step begins, of what a kernel is of: its input, or else its recording, if that has several.
+    fn last_of(&self, kernel: &DeviceEvent) -> Option<i64> {
+        let of = |input| self.all.get(&(kernel.recording, input));
+        let (first, last) = of(Some(kernel.input)).or_else(|| of(None))?;
+        (first < last).then_some(*last)
+    }
+}

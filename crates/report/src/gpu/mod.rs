@@ -1,0 +1,147 @@
+//! Devices of PyTorch's profiler: the four tables of HTA (HolisticTraceAnalysis), by its rules. How long a device computes, communicates,
+//! moves memory and is idle, what overlaps, why streams are idle, and which kernels take the time.
+
+mod class;
+mod kernels;
+mod launched;
+mod running;
+mod streams;
+
+use crate::found::{Device, DeviceRules, Devices, KindTime};
+use class::{Classes, Mask};
+use kernels::Kernels;
+use launched::{OnDevice, launched, millis};
+use running::Running;
+use streams::Streams;
+use tracemill_analysis::{Trace, Window};
+use tracemill_trace::Error;
+use tracemill_trace::run::limits::Quota;
+
+/// Of a device, as far as it was walked.
+struct Walked {
+    thread: usize,
+    kernels: u64,
+    launched: u64,
+    running: Running,
+    streams: Streams,
+}
+
+/// What devices did, whose threads are among those of these numbers: what begins within the window. `None` if there are none.
+///
+/// Cost: two sorts of what happened on devices and of what launched it, 56 and 52 bytes each, on disk beyond the budget; heap: some 200 bytes
+/// for each stream and each name of a kernel.
+///
+/// # Errors
+/// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if the tables are more than there is room for.
+pub(crate) fn on_devices(
+    trace: &Trace,
+    threads: &[usize],
+    (rows, rules): (usize, DeviceRules),
+    window: Option<Window>,
+    room: &Quota,
+) -> Result<Option<Devices>, Error> {
+    if !trace.device_events().any(|own| own.role.is_of_device()) {
+        return Ok(None);
+    }
+    let (events, incomplete) = launched(trace, threads, rules, window)?;
+    let mut classes = Classes::default();
+    let mut kernels = Kernels::default();
+    let mut all: Vec<Walked> = Vec::new();
+    let mut device = None;
+    for event in events.iter() {
+        if device.replace(event.device) != Some(event.device) {
+            room.take(2 * size_of::<Walked>() as u64, "devices")?;
+            all.push(Walked::new(event.thread as usize, event.ts));
+        }
+        let class = classes.of(event.role, event.name, trace.names());
+        kernels.add(&event, class, room)?;
+        if let Some(walked) = all.last_mut() {
+            walked.add(&event, class.mask(), rules, room)?;
+        }
+    }
+    if all.is_empty() && incomplete == 0 {
+        return Ok(None);
+    }
+    let mut devices = Devices { incomplete, ..Devices::default() };
+    let mut by_mask = [0; Mask::COUNT];
+    for own in all {
+        let Walked { thread, kernels, launched, running, streams } = own;
+        let time = running.finish();
+        (0..Mask::COUNT).for_each(|at| by_mask[at] += i128::from(time.by_mask[at]));
+        devices.all.push(Device::of(thread, kernels, launched, &time));
+        devices.overlong += millis(streams.overlong());
+        devices.idle.extend(streams.finish());
+    }
+    let time_of = |own: &Device| own.time;
+    devices.kernel_time = devices.all.iter().map(time_of).sum();
+    devices.durations = millis(kernels.durations());
+    devices.all_kernels = kernels.len();
+    devices.kernels = kernels.best(rows, trace.names());
+    devices.kinds = kinds(&by_mask);
+    devices.idle.sort_by(|a, b| b.idle.total_cmp(&a.idle));
+    Ok(Some(devices))
+}
+
+impl Walked {
+    fn new(thread: usize, ts: i64) -> Self {
+        let (running, streams) = (Running::from(ts), Streams::of(thread));
+        Walked { thread, kernels: 0, launched: 0, running, streams }
+    }
+
+    fn add(
+        &mut self,
+        device: &OnDevice,
+        mask: Mask,
+        rules: DeviceRules,
+        room: &Quota,
+    ) -> Result<(), Error> {
+        self.kernels += 1;
+        self.launched += u64::from(device.launched.is_some());
+        self.running.add(device.ts, device.ts.saturating_add(device.dur), mask);
+        self.streams.add(device, rules.kernel_gap, room)
+    }
+}
+
+impl Device {
+    fn of(thread: usize, kernels: u64, launched: u64, time: &running::Times) -> Self {
+        let sum = |has: &dyn Fn(usize) -> bool| {
+            let masks = (0..Mask::COUNT).filter(|&mask| has(mask));
+            millis(masks.map(|mask| i128::from(time.by_mask[mask])).sum())
+        };
+        let [compute, communication, memory] =
+            [Mask::COMPUTE, Mask::COMMUNICATION, Mask::MEMORY].map(|own| own.bits());
+        Device {
+            thread,
+            kernels,
+            launched,
+            time: sum(&|_| true),
+            idle: sum(&|mask| mask == 0),
+            compute: sum(&|mask| mask & compute != 0),
+            communication: sum(&|mask| mask & communication != 0),
+            memory: sum(&|mask| mask & memory != 0),
+            overlap: sum(&|mask| mask & compute != 0 && mask & communication != 0),
+            exposed_communication: sum(&|mask| mask & compute == 0 && mask & communication != 0),
+            exposed_memory: sum(&|mask| {
+                mask & (compute | communication) == 0 && mask & memory != 0
+            }),
+        }
+    }
+}
+
+/// How long what ran of all devices together: each time is of one row. What is of no kind does not count, as in HTA.
+fn kinds(by_mask: &[i128; Mask::COUNT]) -> Vec<KindTime> {
+    let own = Mask::NAMED.iter().fold(0, |all, (mask, _)| all | mask.bits());
+    let mut time = [0; Mask::COUNT];
+    for (mask, nanos) in by_mask.iter().enumerate() {
+        time[mask & own] += nanos;
+    }
+    let name = |bits: usize| {
+        let names = Mask::NAMED.iter().filter(|(mask, _)| bits & mask.bits() != 0);
+        names.map(|(_, name)| *name).collect::<Vec<_>>().join(" overlapping ")
+    };
+    let all = (1..Mask::COUNT).filter(|&bits| time[bits] > 0);
+    let mut all: Vec<KindTime> =
+        all.map(|bits| KindTime { name: name(bits), time: millis(time[bits]) }).collect();
+    all.sort_by(|a, b| b.time.total_cmp(&a.time));
+    all
+}

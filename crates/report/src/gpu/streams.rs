@@ -1,0 +1,81 @@
+//! Why streams are idle: what stands between the end of one kernel and the begin of the next.
+
+use super::launched::{OnDevice, millis};
+use crate::found::StreamIdle;
+use std::collections::BTreeMap;
+use tracemill_trace::Error;
+use tracemill_trace::run::limits::Quota;
+
+/// As far as a stream was walked; times are nanoseconds.
+#[derive(Default)]
+struct Stream {
+    thread: usize,
+    kernels: u64,
+    launched: u64,
+    /// When all that began is over.
+    end: i64,
+    host_wait: i128,
+    kernel_wait: i128,
+    other: i128,
+    overlong: i128,
+}
+
+/// The streams of a device.
+pub(super) struct Streams {
+    device: usize,
+    all: BTreeMap<u32, Stream>,
+}
+
+impl Streams {
+    /// Of the device of a thread.
+    pub(super) fn of(device: usize) -> Self {
+        Streams { device, all: BTreeMap::new() }
+    }
+
+    /// Adds what begins next on the device. The host kept the stream waiting if it launched after the end of what ran before; what is
+    /// launched in time and begins within `gap` nanoseconds is the cost of launching.
+    pub(super) fn add(&mut self, device: &OnDevice, gap: i64, room: &Quota) -> Result<(), Error> {
+        if !self.all.contains_key(&device.stream) {
+            room.take(2 * size_of::<Stream>() as u64, "streams of devices")?;
+        }
+        let stream = self.all.entry(device.stream).or_default();
+        if stream.kernels == 0 {
+            (stream.thread, stream.end) = (device.thread as usize, device.ts);
+        }
+        let idle = device.ts - stream.end;
+        let is_first = stream.kernels == 0;
+        match idle {
+            _ if is_first => {}
+            ..0 => stream.overlong += i128::from(device.dur.min(-idle)),
+            _ if device.launched.is_some_and(|launched| launched > stream.end) => {
+                stream.host_wait += i128::from(idle);
+            }
+            _ if idle < gap => stream.kernel_wait += i128::from(idle),
+            _ => stream.other += i128::from(idle),
+        }
+        stream.kernels += 1;
+        stream.launched += u64::from(device.launched.is_some());
+        stream.end = stream.end.max(device.ts.saturating_add(device.dur));
+        Ok(())
+    }
+
+    /// For how long what runs overlaps what ran before it on its stream, where one thing runs at a time.
+    pub(super) fn overlong(&self) -> i128 {
+        self.all.values().map(|own| own.overlong).sum()
+    }
+
+    pub(super) fn finish(self) -> impl Iterator<Item = StreamIdle> {
+        let device = self.device;
+        self.all.into_iter().map(move |(number, own)| StreamIdle {
+            device,
+            thread: own.thread,
+            stream: number,
+            kernels: own.kernels,
+            launched: own.launched,
+            idle: millis(own.host_wait + own.kernel_wait + own.other),
+            host_wait: millis(own.host_wait),
+            kernel_wait: millis(own.kernel_wait),
+            other: millis(own.other),
+        })
+    }
+}

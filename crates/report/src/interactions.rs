@@ -1,0 +1,152 @@
+//! Interactions: `UserInteractionsHandler` of DevTools, and of its insights INP.
+
+use crate::navigations::number_above_zero;
+use std::cmp::Ordering;
+use tracemill_analysis::Trace;
+use tracemill_analysis::events::pages::{Mark, Marked};
+use tracemill_analysis::value::Value;
+use tracemill_analysis::value::clock::by_time;
+use tracemill_analysis::value::typed::object;
+use tracemill_trace::spill::hash::HashMap;
+
+/// An interaction. Times are microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interaction {
+    /// Such as click.
+    pub kind: String,
+    /// Chrome's number of it, which a pointer that goes down, up and clicks share.
+    pub id: f64,
+    /// DevTools' key of it.
+    pub key: String,
+    /// When it began, on the trace's clock.
+    pub ts: f64,
+    /// Up to the next paint.
+    pub dur: f64,
+    processing: (f64, f64),
+}
+
+impl Interaction {
+    /// Until something handled it.
+    pub fn delay(&self) -> f64 {
+        self.processing.0 - self.ts
+    }
+
+    /// While it was handled.
+    pub fn handling(&self) -> f64 {
+        self.processing.1 - self.processing.0
+    }
+
+    /// From then to the paint.
+    pub fn presentation(&self) -> f64 {
+        self.end() - self.processing.1
+    }
+
+    pub(crate) fn end(&self) -> f64 {
+        self.ts + self.dur
+    }
+
+    /// Only those of one kind can be parts of one another.
+    fn category(&self) -> usize {
+        match &*self.kind {
+            "pointerdown" | "touchstart" | "pointerup" | "touchend" | "mousedown" | "mouseup"
+            | "click" => 0,
+            "keydown" | "keypress" | "keyup" => 1,
+            _ => 2,
+        }
+    }
+}
+
+object! {
+    /// What the begin of one says, which is all there is but the end.
+    struct Timing { r#type, interaction_id, duration, time_stamp, processing_start, processing_end }
+}
+
+/// The begin of an interaction.
+fn begin(marked: &Marked) -> Option<(&Marked, Timing)> {
+    let timing: Timing = Some(marked).filter(|marked| marked.mark == Mark::Begin)?.data()?;
+    let is_short = timing.duration.number().is_some_and(|duration| duration < 1.0);
+    (!is_short && number_above_zero(&timing.interaction_id).is_some()).then_some((marked, timing))
+}
+
+fn paired(begin: &Marked, timing: &Timing, end: &Marked) -> Option<Interaction> {
+    let kind = timing.r#type.printable().filter(|kind| !kind.is_empty())?;
+    let id = number_above_zero(&timing.interaction_id)?;
+    let stamp = number_above_zero(&timing.time_stamp)?;
+    let time = |ms: &Value| Some(number_above_zero(ms)? * 1000.0 - stamp * 1000.0 + begin.ts);
+    let processing = (time(&timing.processing_start)?, time(&timing.processing_end)?);
+    let (ts, dur) = (begin.ts, end.ts - begin.ts);
+    let key = format!("s-{}", begin.number);
+    Some(Interaction { kind, id, key, ts, dur, processing })
+}
+
+/// Leaves out those that are parts of others, which end at the same time; these are handled as long as all of them.
+fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
+    let mut kept: [Vec<Interaction>; 3] = Default::default();
+    let mut places: HashMap<(usize, u64), usize> = HashMap::default();
+    for own in all {
+        let category = own.category();
+        let kept = &mut kept[category];
+        let next = kept.len();
+        let at = *places.entry((category, (own.end() + 0.0).to_bits())).or_insert(next);
+        if at == next {
+            kept.push(own);
+            continue;
+        }
+        let known = &mut kept[at];
+        let same = own.ts == known.ts && own.id == known.id;
+        if own.ts < known.ts || same && own.handling() > known.handling() {
+            kept[at] = own;
+            continue;
+        }
+        known.processing.0 = known.processing.0.min(own.processing.0);
+        known.processing.1 = known.processing.1.max(own.processing.1);
+    }
+    let mut all: Vec<Interaction> = kept.into_iter().flatten().collect();
+    all.sort_by(|a, b| by_time(a.ts, b.ts));
+    all
+}
+
+/// The interactions, but those that are parts of others, by time.
+pub(crate) fn interactions(trace: &Trace) -> Vec<Interaction> {
+    let all = || trace.marks().iter();
+    let mut begins = all().filter_map(begin).peekable();
+    let mut ends = all().filter(|own| own.mark == Mark::End).peekable();
+    let mut open: HashMap<_, Vec<(&Marked, Timing)>> = HashMap::default();
+    let mut found = Vec::new();
+    loop {
+        let begin_first = match (begins.peek(), ends.peek()) {
+            (Some((begin, _)), Some(end)) => by_time(begin.ts, end.ts) != Ordering::Greater,
+            (begin, _) => begin.is_some(),
+        };
+        if begin_first {
+            let Some((own, timing)) = begins.next() else { break };
+            open.entry((own.input, &*own.id)).or_default().push((own, timing));
+        } else {
+            let Some(own) = ends.next() else { break };
+            let waiting = open.get_mut(&(own.input, &*own.id)).and_then(Vec::pop);
+            found.extend(waiting.and_then(|(begin, timing)| paired(begin, &timing, own)));
+        }
+    }
+    found.sort_by(|a, b| by_time(a.ts, b.ts).then_with(|| by_time(b.end(), a.end())));
+    without_parts(found)
+}
+
+/// Of interactions the longest, and the one that 98 of 100 do not exceed, each counted once by its id.
+pub(crate) fn slowest<'a>(
+    all: impl Iterator<Item = &'a Interaction>,
+) -> Option<(Interaction, Interaction)> {
+    let mut by_id: Vec<&Interaction> = Vec::new();
+    let mut places: HashMap<u64, usize> = HashMap::default();
+    for own in all {
+        let next = by_id.len();
+        match *places.entry(own.id.to_bits()).or_insert(next) {
+            at if at == next => by_id.push(own),
+            at if own.dur > by_id[at].dur => by_id[at] = own,
+            _ => {}
+        }
+    }
+    by_id.sort_by(|a, b| by_time(b.dur, a.dur));
+    // Chrome keeps no more than the ten worst
+    let at = (by_id.len() / 50).min(9);
+    Some(((*by_id.first()?).clone(), (*by_id.get(at)?).clone()))
+}

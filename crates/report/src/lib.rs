@@ -1,0 +1,85 @@
+//! What is slow in a trace, in sections that suit its producer; runs compared with runs.
+//!
+//! ```text
+//!  Trace ─┬─ events of pages, devices, compilers ─────> sections ─┐
+//!         └─ threads ─ flame chart ─ one walk ─> survey ──────────┴─> Report
+//!  Trace ─── threads ─ flame chart ─ one walk ─> Run ─┬─ compare_runs ─> Comparison
+//!                                         other runs ─┘
+//! ```
+//!
+//! [`report`] looks at the threads of a [`Trace`](tracemill_analysis::Trace); [`Run::of`] sums them up by function, and
+//! [`compare_runs`] tells changes from chance.
+//!
+//! ```
+//! use tracemill_analysis::{ReadRules, TableRules, ThreadChoice, Trace};
+//! use tracemill_pipeline::{Config, Source};
+//! use tracemill_report::{ReportRules, report};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("trace.json");
+//! # std::fs::write(&path, r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},
+//! #   {"ph":"X","name":"b","pid":1,"tid":2,"ts":2000,"dur":9000}]"#)?;
+//!
+//! let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+//! let trace = Trace::read(&[Source::Path(path)], ReadRules::default(), &config)?;
+//! let rules = ReportRules {
+//!     rows: 5,
+//!     producer: None,
+//!     tables: TableRules::default(),
+//!     window: None,
+//!     devices: Default::default(),
+//! };
+//! let report = report(&trace, &trace.choose(&ThreadChoice::default()), &rules)?;
+//! let rows = report.hot.expect("there are events").table.rows;
+//! let hot = rows.get(0).expect("a row");
+//! assert_eq!((&*hot.id, hot.own), ("b", 9.0)); // milliseconds
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | job |
+//! |---|---|
+//! | `sections` | the report: threads side by side, then what they share |
+//! | `survey` | one thread, looked at once |
+//! | `found` | the types of sections |
+//! | `web`, `navigations`, `interactions`, `shifts`, `network`, `parties` | pages of Chrome |
+//! | `tasks`, `reflows`, `blocks` | long tasks, forced layouts, busy times of CPU profiles |
+//! | `spread` | how long single events of a name last |
+//! | `bazel`, `compiler`, `gpu` | builds by Bazel and clang, devices of PyTorch |
+//! | `compare` | runs against runs |
+#![forbid(unsafe_code)]
+
+mod bazel;
+mod blocks;
+mod compare;
+mod compiler;
+mod found;
+mod gpu;
+mod interactions;
+mod navigations;
+mod network;
+mod parties;
+mod paths;
+mod reflows;
+mod sections;
+mod shifts;
+mod spread;
+mod survey;
+mod tasks;
+mod visits;
+mod web;
+
+pub use compare::{
+    Certainty, CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run,
+    Verdict, compare_runs,
+};
+pub use found::{
+    Blocks, Build, Chain, Compiled, CompiledSource, Costly, Counted, Device, DeviceRules, Devices,
+    Header, Kernel, KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks,
+    ThreadSums,
+};
+pub use interactions::Interaction;
+pub use network::Request;
+pub use parties::Party;
+pub use sections::report;
+pub use shifts::ShiftCluster;
+pub use spread::Spread;
+pub use web::{LargestPaint, LargestParts, Told, Visit};

@@ -1,0 +1,239 @@
+//! Navigations of a page, with what was painted of each and what the address bar shows: `MetaHandler` and `PageLoadMetricsHandler` of DevTools.
+//!
+//! ```text
+//!   navigationStart "A"     SoftNavigationStart 7             the second is one of scripts, which show another page in place of the first
+//!      │ firstContentfulPaint "A"   │ context.firstContentfulPaint
+//!      │ largestContentfulPaint::   │ largestContentfulPaint::
+//!      │   Candidate "A"            │   CandidateForSoftNavigation 7
+//! ```
+//!
+//! Paints say by id whose they are, and count where a frame and process are known to belong together.
+
+use std::collections::hash_map::Entry;
+use tracemill_analysis::Trace;
+use tracemill_analysis::events::meta::Started;
+use tracemill_analysis::events::pages::{Mark, Marked};
+use tracemill_analysis::value::Value;
+use tracemill_analysis::value::clock::by_time;
+use tracemill_analysis::value::typed::{Object, decode, object};
+use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::spill::hash::HashMap;
+
+/// A navigation.
+pub(crate) struct Navigation<'m> {
+    pub(crate) own: &'m Marked,
+    /// Empty if it has none; so are those of soft ones, which are numbers.
+    pub(crate) id: String,
+    pub(crate) frame: String,
+    /// Of what was asked for.
+    pub(crate) url: String,
+    /// What the address bar has in the end; empty if nothing says so.
+    pub(crate) address: String,
+    /// Whether it is one of what was the main frame at that place of the trace.
+    pub(crate) is_main: bool,
+    /// Whether Chrome says that its frame is in no other.
+    pub(crate) is_outermost: bool,
+    /// Whether it is one of scripts.
+    pub(crate) is_soft: bool,
+    pub(crate) first_paint: Option<f64>,
+    /// With its candidate's index.
+    pub(crate) largest: Option<(&'m Marked, f64)>,
+}
+
+impl<'m> Navigation<'m> {
+    /// One of which nothing is known but its event.
+    fn of(own: &'m Marked, args: &Args) -> Self {
+        Navigation {
+            own,
+            id: String::new(),
+            frame: args.frame.printable().unwrap_or_default(),
+            url: String::new(),
+            address: String::new(),
+            is_main: false,
+            is_outermost: false,
+            is_soft: false,
+            first_paint: None,
+            largest: None,
+        }
+    }
+}
+
+/// All of a trace, while they are read, and where they stand by their ids.
+#[derive(Default)]
+struct Navigations<'m> {
+    all: Vec<Navigation<'m>>,
+    numbers: HashMap<String, usize>,
+    soft_numbers: HashMap<Vec<u8>, usize>,
+}
+
+/// A paint of a navigation.
+struct Paint<'m> {
+    ts: f64,
+    own: &'m Marked,
+    navigation: usize,
+    args: Args,
+}
+
+object! {
+    /// What events of pages say.
+    struct Args {
+        data: Object<Data>, context: Object<Context>, frame, url, #[serde(rename = "render_frame_host")] render_frame_host: Object<Host>,
+    }
+
+    struct Data {
+        #[serde(rename = "documentLoaderURL")] document_loader_url, navigation_id, performance_timeline_navigation_id, candidate_index,
+        is_outermost_main_frame, resource_type, request_id, url,
+    }
+
+    /// Of a soft navigation.
+    struct Context { #[serde(rename = "URL")] url, performance_timeline_navigation_id, first_contentful_paint }
+
+    struct Host { #[serde(rename = "frame_type")] frame_type }
+}
+
+/// Navigations, the first of each id and of soft ones the last, with their paints and addresses, in the order of the trace.
+pub(crate) fn navigations(trace: &Trace) -> Vec<Navigation<'_>> {
+    let mut navigations = Navigations::default();
+    let mut main: Option<Vec<u8>> = None;
+    for own in trace.marks() {
+        match own.mark {
+            Mark::Started => {
+                let started: Started = own.data().unwrap_or_default();
+                main = started.main_frame().map(<[u8]>::to_vec).or(main);
+            }
+            Mark::Send => navigations.redirect(own),
+            Mark::Navigation => navigations.add(own, main.as_deref()),
+            Mark::SoftNavigation => navigations.add_soft(own),
+            _ => {}
+        }
+    }
+    let mut paints: Vec<Paint<'_>> =
+        trace.marks().iter().filter_map(|own| navigations.paint(own)).collect();
+    paints.sort_by(|a, b| by_time(a.ts, b.ts));
+    let mut all = navigations.all;
+    add_paints(trace, &mut all, &paints);
+    add_addresses(trace, &mut all);
+    all
+}
+
+/// Paints of other frames and processes than those of their navigations do not count.
+fn add_paints<'m>(trace: &Trace, navigations: &mut [Navigation<'m>], paints: &[Paint<'m>]) {
+    for paint in paints {
+        let navigation = &mut navigations[paint.navigation];
+        let frame = paint.args.frame.printable().unwrap_or_default();
+        if frame != navigation.frame || !trace.meta().shows(frame.as_bytes(), &paint.own.pid) {
+            continue;
+        }
+        if matches!(paint.own.mark, Mark::FirstPaint | Mark::SoftNavigation) {
+            navigation.first_paint = Some(paint.ts);
+        } else if let Some(data) = &paint.args.data.0
+            && let Some(index) = number_above_zero(&data.candidate_index)
+            && navigation.largest.is_none_or(|(_, known)| known < index)
+        {
+            navigation.largest = Some((paint.own, index));
+        }
+    }
+}
+
+/// What scripts wrote to the address bar is of the navigation of the main frame before it, up to a soft one.
+fn add_addresses(trace: &Trace, navigations: &mut [Navigation<'_>]) {
+    let mut soft: Vec<f64> =
+        navigations.iter().filter(|own| own.is_soft).map(|own| own.own.ts).collect();
+    soft.sort_by(|a, b| by_time(*a, *b));
+    let mut main: Vec<&mut Navigation<'_>> =
+        navigations.iter_mut().filter(|own| own.is_main).collect();
+    main.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
+    for own in trace.marks().iter().filter(|own| own.mark == Mark::SameDocument) {
+        let args: Args = decode(&own.args);
+        let host = args.render_frame_host.0.unwrap_or_default();
+        let before = main.partition_point(|navigation| navigation.own.ts <= own.ts);
+        if host.frame_type.text() != Some(b"PRIMARY_MAIN_FRAME") || before == 0 {
+            continue;
+        }
+        let navigation = &mut main[before - 1];
+        let next_soft = soft.partition_point(|&ts| ts < navigation.own.ts);
+        if soft.get(next_soft).is_none_or(|&ts| ts > own.ts) {
+            navigation.address = args.url.printable().unwrap_or_default();
+        }
+    }
+}
+
+impl<'m> Navigations<'m> {
+    /// A navigation is led to where the last of its requests goes.
+    fn redirect(&mut self, request: &Marked) {
+        let Data { resource_type, request_id, url, .. } = request.data().unwrap_or_default();
+        if resource_type.text() != Some(b"Document") {
+            return;
+        }
+        if let Some(&number) = self.numbers.get(&request_id.printable().unwrap_or_default()) {
+            self.all[number].address = url.printable().unwrap_or_default();
+        }
+    }
+
+    /// Takes a navigation; `main` is the main frame at its place.
+    fn add(&mut self, own: &'m Marked, main: Option<&[u8]>) {
+        let args: Args = decode(&own.args);
+        let Some(data) = &args.data.0 else { return };
+        if data.document_loader_url.text() == Some(b"") {
+            return;
+        }
+        let id = data.navigation_id.printable().unwrap_or_default();
+        let next = self.all.len();
+        if *self.numbers.entry(id.clone()).or_insert(next) != next {
+            return;
+        }
+        let url = data.document_loader_url.printable().unwrap_or_default();
+        let frame = args.frame.printable();
+        let is_main = frame.is_some() && frame == main.map(unescaped_text);
+        let is_outermost = data.is_outermost_main_frame.is_true();
+        let address = url.clone();
+        let new = Navigation::of(own, &args);
+        self.all.push(Navigation { id, url, address, is_main, is_outermost, ..new });
+    }
+
+    fn add_soft(&mut self, own: &'m Marked) {
+        let args: Args = decode(&own.args);
+        let navigation = Navigation { is_soft: true, ..Navigation::of(own, &args) };
+        let context = args.context.0.unwrap_or_default();
+        let address = context.url.printable().unwrap_or_default();
+        let navigation = Navigation { address, ..navigation };
+        match self.soft_numbers.entry(context.performance_timeline_navigation_id.written()) {
+            Entry::Occupied(number) => self.all[*number.get()] = navigation,
+            Entry::Vacant(number) => {
+                number.insert(self.all.len());
+                self.all.push(navigation);
+            }
+        }
+    }
+
+    /// What of an event is a paint of a navigation that is known.
+    fn paint(&self, own: &'m Marked) -> Option<Paint<'m>> {
+        if !matches!(
+            own.mark,
+            Mark::FirstPaint | Mark::LargestPaint | Mark::SoftLargestPaint | Mark::SoftNavigation
+        ) {
+            return None;
+        }
+        let args: Args = decode(&own.args);
+        let soft = |id: &Value| self.soft_numbers.get(&id.written()).copied();
+        let (ts, navigation) = if own.mark == Mark::SoftNavigation {
+            let context = args.context.0.as_ref()?;
+            let painted = number_above_zero(&context.first_contentful_paint)?;
+            (painted + own.offset, soft(&context.performance_timeline_navigation_id)?)
+        } else {
+            let none = Data::default();
+            let data = args.data.0.as_ref().unwrap_or(&none);
+            let soft_id = data.performance_timeline_navigation_id.truthy();
+            let number = match soft_id.filter(|_| own.mark == Mark::SoftLargestPaint) {
+                Some(id) => soft(id)?,
+                None => *self.numbers.get(&data.navigation_id.printable().unwrap_or_default())?,
+            };
+            (own.ts, number)
+        };
+        Some(Paint { ts, own, navigation, args })
+    }
+}
+
+pub(crate) fn number_above_zero(value: &Value) -> Option<f64> {
+    value.number().filter(|number| *number != 0.0)
+}

@@ -1,0 +1,256 @@
+//! Requests: `NetworkRequestsHandler` of DevTools.
+
+use crate::navigations::number_above_zero;
+use tracemill_analysis::Trace;
+use tracemill_analysis::events::pages::{Mark, Marked};
+use tracemill_analysis::value::Value;
+use tracemill_analysis::value::typed::{Object, object};
+use tracemill_tokenizer::unescaped_text;
+use tracemill_trace::spill::hash::HashMap;
+
+/// A request. Times are microseconds on the trace's clock.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// Its id in the trace.
+    pub id: String,
+    /// DevTools' key of it.
+    pub key: String,
+    /// The number of its input.
+    pub input: usize,
+    /// Its URL.
+    pub url: String,
+    /// Those that led to it, in order.
+    pub redirects: Vec<String>,
+    /// When it began.
+    pub start: f64,
+    /// When it was sent.
+    pub send: f64,
+    /// When the head of the answer was there; `None` if nothing says so.
+    pub first_byte: Option<f64>,
+    /// When the network was done.
+    pub finish: f64,
+    /// When the page had it.
+    pub end: f64,
+    /// From what was sent to the whole head.
+    pub waiting: Option<f64>,
+    /// From what was sent to the first of the head.
+    pub server: Option<f64>,
+    /// Bytes over the network.
+    pub transfer: Option<f64>,
+    /// Bytes of what it brought.
+    pub body: Option<f64>,
+    /// In the end.
+    pub priority: Option<String>,
+    /// At first.
+    pub initial_priority: Option<String>,
+    /// Whether the page waits for it, as Chrome says.
+    pub render_blocking: String,
+    /// Document, Script, …
+    pub resource: String,
+    /// As the answer says.
+    pub mime: String,
+    /// HTTP's.
+    pub status: f64,
+    /// Such as h2.
+    pub protocol: String,
+    /// memory, disk or worker if one answered.
+    pub cache: Option<&'static str>,
+    /// What began it: parser, script, …
+    pub initiator: Option<String>,
+    /// Of which frame.
+    pub frame: Option<String>,
+    /// When the first byte of the answer was there, as the largest paint is taken apart; `None` if nothing says so.
+    pub(crate) answered: Option<f64>,
+}
+
+impl Request {
+    /// Microseconds from its start to its end.
+    pub fn duration(&self) -> f64 {
+        self.end - self.start
+    }
+}
+
+/// The events of a request.
+#[derive(Default)]
+struct Events<'m> {
+    will_sends: Vec<&'m Marked>,
+    sends: Vec<&'m Marked>,
+    response: Option<&'m Marked>,
+    finish: Option<&'m Marked>,
+    priority: Option<&'m Marked>,
+    cached: bool,
+    blocking: Option<&'m Marked>,
+}
+
+object! {
+    /// What an event of a request says.
+    struct Said {
+        url, frame, priority, render_blocking, resource_type, initiator: Object<Initiator>, mime_type, status_code, protocol, from_cache,
+        from_service_worker, timing: Object<WrittenTiming>, finish_time, encoded_data_length, decoded_body_length,
+    }
+
+    struct Initiator { r#type }
+
+    struct WrittenTiming { request_time, send_start, send_end, receive_headers_start, receive_headers_end }
+
+    struct OfRequest { request_id }
+}
+
+/// URLs that DevTools follows.
+fn is_followed(url: &str) -> bool {
+    const PROTOCOLS: [&str; 5] = ["blob:", "file:", "filesystem:", "http:", "https:"];
+    PROTOCOLS.iter().any(|own| url.starts_with(own))
+}
+
+/// What an answer says of its times; what is missing is no number.
+struct Timing {
+    request: f64,
+    send_start: f64,
+    send_end: f64,
+    headers_start: Option<f64>,
+    headers_end: f64,
+    /// What was added to the times of the input, in microseconds.
+    offset: f64,
+}
+
+impl Timing {
+    fn of(written: &WrittenTiming, offset: f64) -> Self {
+        let or_nan = |value: &Value| value.number().unwrap_or(f64::NAN);
+        Timing {
+            request: or_nan(&written.request_time),
+            send_start: or_nan(&written.send_start),
+            send_end: or_nan(&written.send_end),
+            headers_start: written.receive_headers_start.number(),
+            headers_end: or_nan(&written.receive_headers_end),
+            offset,
+        }
+    }
+
+    /// So many milliseconds behind the request.
+    fn behind(&self, ms: f64) -> f64 {
+        self.request * 1_000_000.0 + ms * 1000.0 + self.offset
+    }
+
+    fn first_of_head(&self) -> f64 {
+        self.headers_start.unwrap_or(self.headers_end)
+    }
+}
+
+/// The requests, in the order of their first events. Cost: a look at each of their events.
+pub(crate) fn requests(trace: &Trace) -> Vec<Request> {
+    let mut all: Vec<(String, Events<'_>)> = Vec::new();
+    let mut numbers: HashMap<(usize, Vec<u8>), usize> = HashMap::default();
+    for marked in trace.marks() {
+        use Mark::*;
+        if !matches!(
+            marked.mark,
+            WillSend | Send | Response | Data | Finish | ChangePriority | Cached | RenderBlocking
+        ) {
+            continue;
+        }
+        let OfRequest { request_id } = marked.data().unwrap_or_default();
+        let id = request_id.template().into_owned();
+        let next = all.len();
+        let place = *numbers.entry((marked.input, id.clone())).or_insert(next);
+        if place == next {
+            all.push((unescaped_text(&id), Events::default()));
+        }
+        let events = &mut all[place].1;
+        match marked.mark {
+            WillSend => events.will_sends.push(marked),
+            Send => events.sends.push(marked),
+            Response => events.response = Some(marked),
+            Data => {}
+            Finish => events.finish = Some(marked),
+            ChangePriority => events.priority = Some(marked),
+            Cached => events.cached = true,
+            _ => events.blocking = Some(marked),
+        }
+    }
+    all.iter().filter_map(|(id, events)| request(id, events)).collect()
+}
+
+fn request(id: &str, events: &Events<'_>) -> Option<Request> {
+    let Events { will_sends, sends, response, finish, priority, cached, blocking } = events;
+    let (first, last) = (sends.first()?, sends.last()?);
+    let said = |marked: Option<&Marked>| marked.and_then(Marked::data::<Said>).unwrap_or_default();
+    let followed_url = |said: &Said| said.url.printable().filter(|url| is_followed(url));
+    let (sent, answer, finished) = (said(Some(last)), said(*response), said(*finish));
+    let url = followed_url(&sent)?;
+
+    let start = will_sends.first().unwrap_or(first).ts;
+    let redirected = will_sends.last().unwrap_or(last).ts;
+    let end = finish.map_or(redirected, |own| own.ts);
+    let finish_time = number_above_zero(&finished.finish_time);
+    let finish_time =
+        finish_time.map(|time| time * 1_000_000.0 + finish.map_or(0.0, |own| own.offset));
+    let timing = response.filter(|_| !cached).and_then(|own| {
+        let written = answer.timing.0.as_ref()?;
+        Some(Timing::of(written, own.offset))
+    });
+    let pushed = finished.encoded_data_length.number() != Some(0.0);
+    let from_worker = answer.from_service_worker.is_true();
+    let cache = if *cached {
+        Some("memory")
+    } else if answer.from_cache.is_true() && !from_worker && !pushed {
+        Some("disk")
+    } else {
+        from_worker.then_some("worker")
+    };
+    let bytes = |length: &Value| if finish.is_some() { length.number() } else { Some(0.0) };
+    let initial = sent.priority.printable();
+    let protocol = answer.protocol.printable().unwrap_or_else(|| "unknown".to_owned());
+    let usual = || "non_blocking".to_owned();
+    let blocks = said(*blocking).render_blocking.printable();
+    let answered = match &*protocol {
+        "file" => Some(start),
+        _ => timing
+            .as_ref()
+            .map(|own| own.request * 1000.0 * 1000.0 + own.first_of_head() * 1000.0 + own.offset),
+    };
+    Some(Request {
+        id: id.to_owned(),
+        key: format!("s-{}", last.number),
+        input: last.input,
+        redirects: sends[..sends.len() - 1]
+            .iter()
+            .map(|own| followed_url(&said(Some(own))).unwrap_or_default())
+            .collect(),
+        start,
+        send: timing.as_ref().map_or(start, |own| own.behind(own.send_start)),
+        first_byte: timing.as_ref().map(|own| own.behind(own.headers_end)),
+        finish: finish_time.unwrap_or(end),
+        end: start + (end - start),
+        waiting: timing.as_ref().map(|own| (own.headers_end - own.send_end) * 1000.0),
+        server: timing.as_ref().map(|own| (own.first_of_head() - own.send_end) * 1000.0),
+        transfer: bytes(&finished.encoded_data_length),
+        body: bytes(&finished.decoded_body_length),
+        priority: match priority {
+            Some(own) => said(Some(own)).priority.printable(),
+            None => initial.clone(),
+        },
+        initial_priority: initial,
+        render_blocking: blocks.or_else(|| sent.render_blocking.printable()).unwrap_or_else(usual),
+        resource: sent.resource_type.printable().unwrap_or_else(|| "Other".to_owned()),
+        mime: answer.mime_type.printable().unwrap_or_default(),
+        status: answer.status_code.number().unwrap_or(0.0),
+        protocol,
+        cache,
+        initiator: sent.initiator.0.and_then(|own| own.r#type.printable()),
+        frame: sent.frame.printable(),
+        url,
+        answered,
+    })
+}
+
+/// The first of `requests` between two times that asked for a URL, or was led to what it asked for from there.
+pub(crate) fn asked_between<'r>(
+    requests: &'r [Request],
+    url: &str,
+    from: f64,
+    to: f64,
+) -> Option<&'r Request> {
+    let began = requests.iter().filter(|request| request.start >= from);
+    let mut before = began.take_while(|own| own.start < to);
+    before.find(|own| own.url == url || own.redirects.iter().any(|other| other == url))
+}

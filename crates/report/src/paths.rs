@@ -1,0 +1,56 @@
+//! Paths of a call tree that a report tells. The tree is as large as the trace has it, so they are looked for among its rows, and only
+//! what is told of it is made into rows of tables.
+
+use tracemill_analysis::names::groups::Ids;
+use tracemill_analysis::tree::{By, Row, Rows};
+use tracemill_analysis::{TreePath, TreeRow, View};
+
+/// Paths that are told of a task or a block.
+const PATHS: usize = 3;
+
+/// As [`Table::heaviest`](tracemill_analysis::Table::heaviest) of the whole tree: from the greatest total to the greatest below it, and so on.
+pub(crate) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
+    let mut path = TreePath::default();
+    let mut at = 0;
+    loop {
+        let depth = path.depth() as u32;
+        let made = |row: u32| row_in_ms(&rows.get(row), depth, view, ids);
+        let mut children = rows.sorted(at, By::Total).into_iter();
+        let Some(row) = children.find(|&row| depth > 0 || !made(row).is_idle()) else {
+            return path;
+        };
+        at = row;
+        path.push(|| made(row));
+    }
+}
+
+/// The rows with most self time, each with those above it; of equal ones those that a table has first.
+pub(crate) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreePath> {
+    let mut most: Vec<(f64, u32)> = Vec::new();
+    for (row, _) in rows.depth_first(By::Total, usize::MAX, true, |_| true) {
+        let own = rows.get(row).own;
+        let at = most.partition_point(|(other, _)| other.total_cmp(&own).is_ge());
+        if own > 0.0 && at < PATHS {
+            most.insert(at, (own, row));
+            most.truncate(PATHS);
+        }
+    }
+    most.into_iter().map(|(_, row)| path_to(row, rows, view, ids)).collect()
+}
+
+/// A row and those above it.
+fn path_to(row: u32, rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
+    let above = |&own: &u32| Some(rows.get(own).parent).filter(|&parent| parent != 0);
+    let mut path: Vec<u32> = std::iter::successors(Some(row), above).collect();
+    path.reverse();
+    let left_out = path.len().saturating_sub(TreePath::MOST);
+    let made = (0..).zip(path).skip(left_out);
+    let rows = made.map(|(depth, row)| row_in_ms(&rows.get(row), depth, view, ids)).collect();
+    TreePath { rows, left_out: left_out as u64 }
+}
+
+/// A row of a call tree as it is told.
+fn row_in_ms(row: &Row, depth: u32, view: &View<'_>, ids: &Ids<'_>) -> TreeRow {
+    let (row, clock) = (view.row(row, depth, ids, By::Total), view.trace().clock());
+    TreeRow { own: clock.ms(row.own), total: clock.ms(row.total), ..row }
+}

@@ -1,0 +1,223 @@
+//! Layouts and styles that scripts force: `FORCED_REFLOW` of DevTools' `WarningsHandler`, thread by thread, and the functions that
+//! do, as its insight has them.
+
+use crate::found::{Reflow, Reflows, Stretch};
+use tracemill_analysis::entries::Entry;
+use tracemill_analysis::entries::walk::{Counted, Visit};
+use tracemill_analysis::events::kinds::{Kind, flag};
+use tracemill_analysis::events::reflows::{StackFrame, is_layout};
+use tracemill_analysis::names::groups::Ids;
+use tracemill_analysis::value::Value;
+use tracemill_analysis::value::clock::Clock;
+use tracemill_analysis::value::record::Record;
+use tracemill_analysis::value::typed::decode;
+use tracemill_analysis::{Location, Thread, Trace, Window};
+use tracemill_trace::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::HashMap;
+
+/// What is forced in a task is told from here on, in milliseconds.
+const LIMIT: f64 = 30.0;
+
+/// Name, URL, line and column.
+type Place = (Option<String>, String, Option<i64>, Option<i64>);
+
+/// A layout that was forced.
+#[derive(Clone, Copy)]
+struct Forced {
+    record: Record,
+    /// The node of the call around it.
+    call: Option<u32>,
+}
+
+/// Those of a thread.
+#[derive(Default)]
+pub(crate) struct OfThread {
+    all: Vec<Forced>,
+    places: HashMap<u64, usize>,
+    tasks: u64,
+    /// Of the calls that are open: the innermost that is a script's.
+    open: Vec<Option<u32>>,
+}
+
+/// What is open at a time: when each ends, in ticks.
+#[derive(Default)]
+struct Open(Vec<f64>);
+
+impl Open {
+    fn leave(&mut self, ts: f64) {
+        while self.0.last().is_some_and(|end| ts > *end) {
+            self.0.pop();
+        }
+    }
+}
+
+/// Which kinds of events are layouts of DevTools; `None` if there is none.
+pub(crate) fn layouts(trace: &Trace) -> Option<Vec<bool>> {
+    let is = |kind: &Kind| is_layout(trace.names().bytes_of(kind.name));
+    let all: Vec<bool> = trace.kinds().iter().map(is).collect();
+    all.contains(&true).then_some(all)
+}
+
+/// The layouts of a thread that scripts force and that begin within the window. Cost: a look at each event of the thread; heap: that
+/// of what is found.
+pub(crate) fn reflows(
+    trace: &Trace,
+    thread: &Thread,
+    layouts: &[bool],
+    window: Window,
+    room: &Quota,
+) -> Result<OfThread, Error> {
+    let mut found = OfThread::default();
+    let (mut events, mut scripts) = (Open::default(), Open::default());
+    let mut task: Vec<Record> = Vec::new();
+    for record in trace.records(thread) {
+        events.leave(record.ts);
+        scripts.leave(record.ts);
+        events.0.push(record.ts + record.dur);
+        if trace.flags()[record.kind as usize] & flag::JS_INVOCATION != 0 {
+            scripts.0.push(record.ts + record.dur);
+        }
+        if !scripts.0.is_empty() && layouts[record.kind as usize] {
+            room.take(size_of::<(Record, Forced, (u64, usize))>() as u64, "forced layouts")?;
+            task.push(record);
+        } else if events.0.len() == 1 {
+            found.end_task(&mut task, window, trace.clock());
+        }
+    }
+    found.end_task(&mut task, window, trace.clock());
+    Ok(found)
+}
+
+/// What forced layouts of threads, together.
+pub(crate) fn forced(trace: &Trace, threads: Vec<(usize, OfThread)>, rows: usize) -> Reflows {
+    let mut reflows = Reflows::default();
+    let mut numbers: HashMap<Place, usize> = HashMap::default();
+    for (at, thread) in threads {
+        reflows.tasks += thread.tasks;
+        for forced in thread.all {
+            let ms = trace.clock().ms_of(forced.record.dur);
+            reflows.count += 1;
+            reflows.total += ms;
+            let (function, location) = place_of(trace, &trace.threads[at], &forced);
+            let Location { url, line, column } = location.clone();
+            let next = reflows.functions.len();
+            let number = *numbers.entry((function.clone(), url, line, column)).or_insert(next);
+            if number == next {
+                let longest = forced_stretch(trace, at, &forced.record);
+                let (count, total) = (0, 0.0);
+                reflows.functions.push(Reflow { function, location, count, total, longest });
+            }
+            let known = &mut reflows.functions[number];
+            known.count += 1;
+            known.total += ms;
+            if trace.clock().micros(forced.record.dur) > known.longest.dur {
+                known.longest = forced_stretch(trace, at, &forced.record);
+            }
+        }
+    }
+    reflows.functions.sort_by(|a, b| b.total.total_cmp(&a.total));
+    reflows.all_functions = reflows.functions.len() as u64;
+    reflows.functions.truncate(rows);
+    reflows
+}
+
+fn forced_stretch(trace: &Trace, thread: usize, record: &Record) -> Stretch {
+    let (clock, until) = (trace.clock(), record.ts + record.dur);
+    Stretch {
+        name: trace.names().text(trace.kinds()[record.kind as usize].name),
+        thread,
+        window: clock.window_of((record.ts, until)),
+        ts: clock.micros(record.ts),
+        dur: clock.micros(record.dur),
+        until: clock.micros(until),
+        key: (record.phase() == b'X').then(|| format!("r-{}", record.number())),
+        paths: Vec::new(),
+    }
+}
+
+/// The place that the event names, else the function of the call around it.
+fn place_of(trace: &Trace, thread: &Thread, forced: &Forced) -> (Option<String>, Location) {
+    let told = trace.reported_text(&forced.record);
+    if told != 0 {
+        let frame: StackFrame = decode(trace.names().bytes_of(told));
+        let text = |value: &Value| value.printable().unwrap_or_default();
+        // written from 1 on
+        let place = |value: &Value| Some(value.number()? as i64 - 1);
+        let (line, column) = (place(&frame.line_number), place(&frame.column_number));
+        return (
+            Some(text(&frame.function_name)),
+            Location { url: text(&frame.url), line, column },
+        );
+    }
+    let frame = forced.call.and_then(|call| Some(thread.model()?.frame(call)));
+    let Some(frame) = frame else { return (None, Location::default()) };
+    let place = |text: u32| trace.names().text(text).parse().ok();
+    let (line, column) = (place(frame.line), place(frame.column));
+    let location = Location { url: trace.names().text(frame.url), line, column };
+    (Some(trace.names().text(frame.function)), location)
+}
+
+impl OfThread {
+    fn end_task(&mut self, task: &mut Vec<Record>, window: Window, clock: Clock) {
+        let total: f64 = task.iter().map(|own| own.dur).sum();
+        if total >= clock.ticks_of(LIMIT) {
+            let is_in = |own: &Record| {
+                let starts = clock.ms_of(own.ts);
+                starts >= window.from && starts <= window.to
+            };
+            let before = self.all.len();
+            for record in task.iter().filter(|own| is_in(own)) {
+                self.places.insert(record.number(), self.all.len());
+                self.all.push(Forced { record: *record, call: None });
+            }
+            self.tasks += u64::from(self.all.len() > before);
+        }
+        task.clear();
+    }
+
+    /// Learns by which calls they were forced.
+    pub(crate) fn calls<'o, 't>(&'o mut self, ids: &'o Ids<'t>) -> Calls<'o, 't> {
+        Calls { own: self, ids }
+    }
+}
+
+/// A walk that finds the calls around layouts.
+pub(crate) struct Calls<'o, 't> {
+    own: &'o mut OfThread,
+    ids: &'o Ids<'t>,
+}
+
+impl Calls<'_, '_> {
+    fn meet(&mut self, entry: &Entry) {
+        let number = entry.event_number();
+        if let Some(&at) = number.and_then(|number| self.own.places.get(&number)) {
+            self.own.all[at].call = self.own.open.last().copied().flatten();
+        }
+    }
+}
+
+impl Visit for Calls<'_, '_> {
+    fn start(&mut self, Counted { written, .. }: &Counted, _ms: f64) {
+        if self.own.all.is_empty() {
+            return;
+        }
+        self.meet(written);
+        // built-in functions stand nowhere
+        let around = self.own.open.last().copied().flatten();
+        let is_placed = self.ids.frame(written).is_some_and(|frame| frame.url != 0);
+        self.own.open.push(if is_placed { Some(written.kind) } else { around });
+    }
+
+    fn end(&mut self, _own: &Counted, _ms: f64) {
+        self.own.open.pop();
+    }
+
+    fn instant(&mut self, Counted { written, .. }: &Counted) {
+        self.meet(written);
+    }
+
+    fn grown(&mut self) -> Result<u64, Error> {
+        Ok(0)
+    }
+}

@@ -1,0 +1,166 @@
+//! The report: each section from the same scan and one walk over each thread.
+
+use crate::bazel::build;
+use crate::compiler::compiled;
+use crate::found::{Blocks, Counted, Report, ReportRules, Tasks, is_gc, keep_longest};
+use crate::gpu::on_devices;
+use crate::network::{Request, requests};
+use crate::parties::main_thread;
+use crate::reflows::{forced, layouts};
+use crate::spread::spread;
+use crate::survey::{Survey, categories, survey};
+use crate::tasks::has_tasks;
+use crate::web::visits;
+use tracemill_analysis::table::tree_rows::RowRoom;
+use tracemill_analysis::{Part, Producer, Trace, Window};
+use tracemill_trace::Error;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::threads::try_each;
+
+/// What is slow on threads, given by their numbers. Threads are worked on side by side, and what they share is added in their order.
+///
+/// Cost: the flame chart of each thread and one walk over it; 20 bytes for each event of the names that are listed where single events
+/// are looked at, on disk beyond the budget; 420 bytes of heap for each row of a call tree.
+///
+/// # Errors
+/// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
+pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<Report, Error> {
+    let producer = rules.producer.unwrap_or(trace.producer());
+    let room = RowRoom::new(trace.limits());
+    let (from, to) = trace.bounds;
+    let window = rules.window.unwrap_or(Window { from: from / 1000.0, to: to / 1000.0 });
+    let layouts = layouts(trace);
+    let requests = requests(trace);
+    let visits = (producer == Producer::Chrome).then(|| visits(trace, &requests));
+    let told = visits.as_ref().and_then(|visit| visit.as_ref().ok());
+    let pages = told.and_then(|own| Some((main_thread(trace)?, &**own)));
+    let survey = |number: usize| {
+        let asked = (rules, window, layouts.as_deref(), pages);
+        survey(trace, threads[number], asked, &room)
+    };
+    let surveys: Vec<Survey> = try_each(trace.limits().threads, threads.len(), survey)?;
+    room.finish()?;
+    let mut report = Report {
+        producer,
+        window,
+        hot: None,
+        idle: 0.0,
+        gc: 0.0,
+        heaviest: None,
+        threads: Vec::new(),
+        tasks: has_tasks(trace).then(Tasks::default),
+        reflows: None,
+        blocks: None,
+        spread: None,
+        requests: Vec::new(),
+        visits: None,
+        parties: Vec::new(),
+        build: None,
+        compiled: None,
+        devices: None,
+        counters: counted(trace),
+    };
+    let mut parts = Vec::with_capacity(surveys.len());
+    let mut busiest = f64::NEG_INFINITY;
+    let mut reflows = Vec::new();
+    for mut own in surveys {
+        reflows.push((own.sums.thread, std::mem::take(&mut own.reflows)));
+        report.parties.append(&mut own.parties);
+        own.sums.categories = categories(&own.table.table, trace.clock());
+        parts.push(report.add(own, &mut busiest));
+    }
+    report.reflows = layouts.map(|_| forced(trace, reflows, rules.rows));
+    report.threads.sort_by(|a, b| b.busy.total_cmp(&a.busy));
+    let longest = [
+        report.tasks.as_mut().map(|task| &mut task.longest),
+        report.blocks.as_mut().map(|block| &mut block.longest),
+    ];
+    longest.into_iter().flatten().for_each(|all| keep_longest(all, rules.rows));
+    add_hot(trace, parts, &mut report)?;
+    let hot = report.hot.as_ref().filter(|_| producer.is_of_slices());
+    if let Some(part) = hot {
+        let names: Vec<String> =
+            part.table.rows.iter().take(rules.rows).map(|row| row.into_owned().id).collect();
+        let names = names.iter().map(|name| &**name);
+        report.spread = Some(spread(trace, threads, names, window)?);
+    }
+    report.visits = visits;
+    add_of_producer(trace, threads, rules, requests, &room.grown, &mut report)?;
+    if producer == Producer::Pytorch {
+        let of_devices = (rules.rows, rules.devices);
+        report.devices = on_devices(trace, threads, of_devices, rules.window, &room.grown)?;
+    }
+    Ok(report)
+}
+
+/// Adds the table of all threads, without what a CPU that is idle takes.
+fn add_hot(trace: &Trace, parts: Vec<Part>, report: &mut Report) -> Result<(), Error> {
+    report.hot = trace.bottom_up_of_all(parts)?;
+    let Some(part) = &mut report.hot else { return Ok(()) };
+    let rows = std::mem::take(&mut part.table.rows);
+    report.idle = rows.iter().filter(|row| row.is_idle()).map(|row| row.own).sum();
+    report.gc = rows.iter().filter(|row| is_gc(row)).map(|row| row.own).sum();
+    let left = RowRoom::new(trace.limits());
+    part.table.rows = rows.retained(&left, |row| !row.is_idle())?;
+    left.finish()
+}
+
+/// Adds what only some producers write.
+fn add_of_producer(
+    trace: &Trace,
+    threads: &[usize],
+    rules: &ReportRules,
+    requests: Vec<Request>,
+    room: &Quota,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let (rows, window) = (rules.rows, report.window);
+    if report.producer == Producer::Bazel {
+        report.build = Some(build(trace, threads, rows, window));
+    }
+    if report.producer == Producer::Clang {
+        report.compiled = Some(compiled(trace, threads, rows, window, room)?);
+    }
+    // what the trace tells of outside its own bounds is left out only by a window
+    let is_in = |request: &Request| {
+        rules.window.is_none_or(|span| (span.from..=span.to).contains(&(request.start / 1000.0)))
+    };
+    report.requests = requests.into_iter().filter(is_in).collect();
+    Ok(())
+}
+
+fn counted(trace: &Trace) -> Vec<Counted> {
+    let text = |number: u32| trace.names().text(number);
+    let of = |counter: &tracemill_analysis::events::counters::Counter| Counted {
+        pid: counter.pid.clone(),
+        name: text(counter.name),
+        key: text(counter.key),
+        count: counter.count,
+        most: counter.most,
+    };
+    trace.counters().iter().map(of).collect()
+}
+
+impl Report {
+    /// Adds a thread, whose table is given back; `busiest` is the busy time of the busiest so far.
+    fn add(&mut self, survey: Survey, busiest: &mut f64) -> Part {
+        if survey.sums.busy > *busiest && survey.heaviest.depth() > 0 {
+            *busiest = survey.sums.busy;
+            self.heaviest = Some((survey.sums.thread, survey.heaviest));
+        }
+        self.threads.push(survey.sums);
+        if let (Some(all), Some(tasks)) = (&mut self.tasks, survey.tasks) {
+            all.count += tasks.count;
+            all.blocking += tasks.blocking;
+            all.longest.extend(tasks.longest);
+        }
+        if let Some(blocks) = survey.blocks {
+            let all = self.blocks.get_or_insert_with(Blocks::default);
+            all.without_idle += blocks.without_idle;
+            all.count += blocks.count;
+            all.total += blocks.total;
+            all.longest.extend(blocks.longest);
+        }
+        survey.table
+    }
+}

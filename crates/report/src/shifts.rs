@@ -1,0 +1,69 @@
+//! Shifts of the layout, in clusters: `LayoutShiftsHandler` of DevTools.
+
+use tracemill_analysis::Trace;
+use tracemill_analysis::events::pages::{Mark, Marked};
+use tracemill_analysis::value::clock::by_time;
+use tracemill_analysis::value::typed::object;
+
+/// A cluster lasts no longer, in microseconds.
+const MOST: f64 = 5_000_000.0;
+/// Nor goes on after such a pause.
+const PAUSE: f64 = 1_000_000.0;
+
+/// Shifts that come close behind one another. Times are microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShiftCluster {
+    /// When the first came, on the trace's clock.
+    pub ts: f64,
+    /// Up to the pause behind the last.
+    pub dur: f64,
+    /// Their scores together.
+    pub score: f64,
+    /// How many there are.
+    pub count: u64,
+    /// DevTools' key of the worst of them.
+    pub worst: Option<String>,
+    worst_score: f64,
+}
+
+object! {
+    struct Shift { #[serde(rename = "had_recent_input")] had_recent_input, #[serde(rename = "weighted_score_delta")] weighted_score_delta }
+}
+
+/// The clusters, by time. A new one begins with a navigation of the main frame, at `navigations`.
+pub(crate) fn shift_clusters(trace: &Trace, mut navigations: Vec<f64>) -> Vec<ShiftCluster> {
+    navigations.sort_by(|a, b| by_time(*a, *b));
+    let shifts = trace.marks().iter().filter(|own| own.mark == Mark::Shift);
+    let shifts = shifts.map(|own| (own, own.data::<Shift>().unwrap_or_default()));
+    let mut shifts: Vec<(&Marked, Shift)> =
+        shifts.filter(|(_, shift)| !shift.had_recent_input.is_true()).collect();
+    shifts.sort_by(|(a, _), (b, _)| by_time(a.ts, b.ts));
+    let mut clusters: Vec<ShiftCluster> = Vec::new();
+    let Some((first, _)) = shifts.first() else { return clusters };
+    let (mut began, mut last, mut page) = (first.ts, first.ts, None);
+    for (own, shift) in shifts {
+        let ts = own.ts;
+        let current = navigations.partition_point(|time| *time < ts).checked_sub(1);
+        let navigated = page != current && current.is_some();
+        if ts - began > MOST || ts - last > PAUSE || navigated || clusters.is_empty() {
+            let (dur, worst, worst_score) = (PAUSE, None, 0.0);
+            clusters.push(ShiftCluster { ts, dur, score: 0.0, count: 0, worst, worst_score });
+            began = ts;
+        }
+        let Some(score) = shift.weighted_score_delta.number() else { continue };
+        let Some(cluster) = clusters.last_mut() else { continue };
+        if cluster.count == 0 {
+            cluster.ts = ts;
+        }
+        cluster.score += score;
+        cluster.count += 1;
+        cluster.dur = ts - cluster.ts + PAUSE;
+        if score > cluster.worst_score {
+            cluster.worst_score = score;
+            cluster.worst = Some(format!("s-{}", own.number));
+        }
+        (last, page) = (ts, current);
+    }
+    clusters.retain(|own| own.count > 0);
+    clusters
+}

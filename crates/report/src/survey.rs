@@ -1,0 +1,114 @@
+//! One thread, looked at once: a flame chart, and one walk over it with all that sections are made of.
+
+use crate::blocks::blocks;
+use crate::found::{Blocks, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
+use crate::parties::{Party, parties};
+use crate::paths::{heaviest, hottest};
+use crate::reflows::{OfThread, reflows};
+use crate::tasks::{has_tasks, tasks};
+use crate::visits::{Between, Within};
+use crate::web::Visit;
+use tracemill_analysis::entries::{Entry, walk};
+use tracemill_analysis::query::picks::Walked;
+use tracemill_analysis::table::tree_rows::RowRoom;
+use tracemill_analysis::tree::By;
+use tracemill_analysis::tree::views::{BottomUp, TopDown};
+use tracemill_analysis::value::clock::Clock;
+use tracemill_analysis::{GroupBy, Part, Picks, Producer, Table, Trace, TreePath, View, Window};
+use tracemill_trace::Error;
+
+/// What one thread gives to the report; categories are made when its table can be read.
+pub(crate) struct Survey {
+    pub(crate) sums: ThreadSums,
+    /// Bottom up, to be added to those of other threads.
+    pub(crate) table: Part,
+    pub(crate) heaviest: TreePath,
+    pub(crate) tasks: Option<Tasks>,
+    pub(crate) blocks: Option<Blocks>,
+    pub(crate) reflows: OfThread,
+    /// By visit, if it is the main thread of the page.
+    pub(crate) parties: Vec<Vec<Party>>,
+}
+
+/// Which time, which kinds of events are layouts, and the main thread of the page with what it visited.
+type Asked<'r> = (&'r ReportRules, Window, Option<&'r [bool]>, Option<(usize, &'r [Visit])>);
+
+pub(crate) fn survey(
+    trace: &Trace,
+    at: usize,
+    (rules, window, layouts, pages): Asked<'_>,
+    room: &RowRoom,
+) -> Result<Survey, Error> {
+    trace.limits().cancel.check()?;
+    let thread = &trace.threads[at];
+    let mut tasks = has_tasks(trace).then(|| tasks(trace, at, thread, rules.rows, window));
+    let is_node = rules.producer.unwrap_or(trace.producer()) == Producer::Node;
+    let of_node = thread.model().filter(|_| is_node);
+    let mut blocks = trace
+        .stands_alone(thread)
+        .or(of_node)
+        .map(|own| blocks(trace, at, own, rules.rows, window));
+    let mut reflows = match layouts {
+        Some(layouts) => reflows(trace, thread, layouts, window, &room.grown)?,
+        None => OfThread::default(),
+    };
+    let lists = [
+        tasks.as_mut().map(|task| &mut task.longest),
+        blocks.as_mut().map(|block| &mut block.longest),
+    ];
+    let mut stretches: Vec<&mut Stretch> = lists.into_iter().flatten().flatten().collect();
+    stretches.sort_by(|a, b| a.ts.total_cmp(&b.ts));
+
+    let track = trace.track(thread)?;
+    let view = View::new(&track, rules.tables);
+    let ids = view.ids(GroupBy::None);
+    let picks = Picks::default();
+    let (clock, window) = (trace.clock(), trace.clock().sums(window));
+    let over = Walked::whole(window, &picks);
+    let as_devtools = rules.tables.as_devtools;
+    let space = trace.space_of_rows();
+    let mut bottom_up = BottomUp::new(&ids, window, (1, false), (as_devtools, clock), &space);
+    let mut calls = TopDown::new(&ids, &space, (false, false, as_devtools));
+    let is_idle = |entry: &Entry| ids.is_idle(entry);
+    let mut between = Between::new(window, clock, &is_idle);
+    let spans = stretches.iter().map(|own| (own.ts, own.until));
+    let spans = spans.map(|(from, to)| (clock.of_micros(from), clock.of_micros(to))).collect();
+    let mut within = Within::new(&ids, spans, clock, &space);
+    let mut forced = reflows.calls(&ids);
+    let visits: &mut [&mut dyn walk::Visit] =
+        &mut [&mut bottom_up, &mut calls, &mut between, &mut within, &mut forced];
+    view.walk((&over, &ids), visits, &room.grown)?;
+
+    let table = view.table(&bottom_up.finish(true), (&ids, room), window, (By::Own, 1))?;
+    let heaviest = heaviest(&calls.finish(window), &view, &ids);
+    for (stretch, rows) in stretches.into_iter().zip(within.finish()) {
+        stretch.paths = hottest(&rows, &view, &ids);
+    }
+    let (busy, events) = (between.busy(), between.events);
+    let (gap, categories) = (between.finish(), Vec::new());
+    let sums = ThreadSums { thread: at, busy, events, gap, categories };
+    let table = view.part(at, table);
+    let parties = match pages.filter(|page| page.0 == at) {
+        Some((_, visits)) => parties(trace, &track, visits, rules.tables, rules.rows, &room.grown)?,
+        None => Vec::new(),
+    };
+    Ok(Survey { sums, table, heaviest, tasks, blocks, reflows, parties })
+}
+
+/// Self times of the rows of a table, which are sums of a clock, by category, in milliseconds; those below zero are left out, as tables do.
+pub(crate) fn categories(table: &Table, clock: Clock) -> Vec<(&'static str, f64)> {
+    let mut categories: Vec<(&'static str, f64)> = Vec::new();
+    for row in table.rows.iter().filter(|row| row.own > 0.0) {
+        if row.is_idle() {
+            continue;
+        }
+        let category = if is_gc(&row) { "gc" } else { row.category };
+        match categories.iter_mut().find(|(name, _)| *name == category) {
+            Some((_, ms)) => *ms += row.own,
+            None => categories.push((category, row.own)),
+        }
+    }
+    categories.iter_mut().for_each(|own| own.1 = clock.ms(own.1));
+    categories.sort_by(|a, b| b.1.total_cmp(&a.1));
+    categories
+}

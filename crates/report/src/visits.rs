@@ -1,0 +1,148 @@
+//! Visitors of the walk that only reports have: what is between events, and call trees of stretches of time.
+
+use tracemill_analysis::Window;
+use tracemill_analysis::entries::Entry;
+use tracemill_analysis::entries::walk::{Counted, Visit};
+use tracemill_analysis::tree::Rows;
+use tracemill_analysis::tree::views::{Identify, TopDown};
+use tracemill_analysis::value::clock::Clock;
+use tracemill_analysis::value::space::Space;
+use tracemill_trace::Error;
+
+/// How long any event was open, and what lies between.
+pub(crate) struct Between<'i> {
+    is_idle: &'i dyn Fn(&Entry) -> bool,
+    /// In the sums of the clock, as the times below.
+    window: Window,
+    clock: Clock,
+    /// How many are open that count.
+    depth: u32,
+    /// Where the last outermost one ended.
+    until: f64,
+    longest: Option<Window>,
+    /// Where the outermost one began that is open.
+    since: f64,
+    /// For how long any was open.
+    busy: f64,
+    pub(crate) events: u64,
+}
+
+impl<'i> Between<'i> {
+    /// `is_idle` says which calls stand for a CPU that does nothing; nothing is below them.
+    pub(crate) fn new(window: Window, clock: Clock, is_idle: &'i dyn Fn(&Entry) -> bool) -> Self {
+        let (until, since, longest) = (window.from, window.from, None);
+        Between { is_idle, window, clock, depth: 0, until, longest, since, busy: 0.0, events: 0 }
+    }
+
+    fn gap(&mut self, to: f64) {
+        let length = self.longest.map_or(0.0, |own| own.to - own.from);
+        if to - self.until > length {
+            self.longest = Some(Window { from: self.until, to });
+        }
+    }
+
+    /// Milliseconds in which any was open.
+    pub(crate) fn busy(&self) -> f64 {
+        self.clock.ms(self.busy)
+    }
+
+    /// The longest gap, those at both ends of the window included, in milliseconds.
+    pub(crate) fn finish(mut self) -> Option<Window> {
+        self.gap(self.window.to);
+        self.longest.map(|own| self.clock.window(own))
+    }
+}
+
+impl Visit for Between<'_> {
+    fn start(&mut self, Counted { entry, .. }: &Counted, _ms: f64) {
+        if (self.is_idle)(entry) {
+            return;
+        }
+        self.events += 1;
+        if self.depth == 0 {
+            let starts = self.clock.sum(entry.ts);
+            self.gap(starts);
+            self.since = self.until.max(starts);
+        }
+        self.depth += 1;
+    }
+
+    fn instant(&mut self, Counted { entry, written }: &Counted) {
+        self.events += u64::from(written.is_without_duration() && !(self.is_idle)(entry));
+    }
+
+    fn end(&mut self, Counted { entry, .. }: &Counted, ms: f64) {
+        if (self.is_idle)(entry) {
+            return;
+        }
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth == 0 {
+            self.busy += (ms - self.since).max(0.0);
+            self.until = self.until.max(ms);
+        }
+    }
+
+    fn grown(&mut self) -> Result<u64, Error> {
+        Ok(0)
+    }
+}
+
+/// The call trees of stretches, each of what begins within it: nothing that does goes on behind it.
+pub(crate) struct Within<'i, I> {
+    /// In ticks, by their starts.
+    stretches: Vec<(f64, f64)>,
+    clock: Clock,
+    trees: Vec<TopDown<'i, I>>,
+    /// The first that no event has reached.
+    next: usize,
+    /// Those that were reached and may go on.
+    active: Vec<usize>,
+    /// The trees that each open event is in, and where those of each begin.
+    open: Vec<usize>,
+    starts: Vec<usize>,
+}
+
+impl<'i, I: Identify> Within<'i, I> {
+    pub(crate) fn new(ids: &'i I, stretches: Vec<(f64, f64)>, clock: Clock, space: &Space) -> Self {
+        let space = space.divided(stretches.len());
+        let tree = |_| TopDown::new(ids, &space, (false, false, false));
+        let trees = stretches.iter().map(tree).collect();
+        let (active, open, starts) = (Vec::new(), Vec::new(), Vec::new());
+        Within { stretches, clock, trees, next: 0, active, open, starts }
+    }
+
+    /// The rows of each stretch.
+    pub(crate) fn finish(self) -> impl Iterator<Item = Rows> {
+        let (windows, sum) = (self.stretches.into_iter(), move |tick| self.clock.sum(tick));
+        let windows = windows.map(move |(from, to)| Window { from: sum(from), to: sum(to) });
+        self.trees.into_iter().zip(windows).map(|(tree, window)| tree.finish(window))
+    }
+}
+
+impl<I: Identify> Visit for Within<'_, I> {
+    fn start(&mut self, counted: &Counted, ms: f64) {
+        let entry = &counted.entry;
+        while self.stretches.get(self.next).is_some_and(|(from, _)| *from <= entry.ts) {
+            self.active.push(self.next);
+            self.next += 1;
+        }
+        let stretches = &self.stretches;
+        self.active.retain(|&own| stretches[own].1 > entry.ts);
+        self.starts.push(self.open.len());
+        for &own in &self.active {
+            self.trees[own].start(counted, ms);
+            self.open.push(own);
+        }
+    }
+
+    fn end(&mut self, counted: &Counted, ms: f64) {
+        let from = self.starts.pop().unwrap_or(0);
+        for own in self.open.drain(from..) {
+            self.trees[own].end(counted, ms);
+        }
+    }
+
+    fn grown(&mut self) -> Result<u64, Error> {
+        self.trees.iter_mut().map(Visit::grown).sum()
+    }
+}

@@ -1,0 +1,212 @@
+//! What a page's users wait for, by navigation: `PageLoadMetricsHandler` of DevTools and its insights of LCP, INP and CLS.
+
+use crate::interactions::{Interaction, interactions, slowest};
+use crate::navigations::{Navigation, navigations, number_above_zero};
+use crate::network::{Request, asked_between};
+use crate::shifts::{ShiftCluster, shift_clusters};
+use tracemill_analysis::Trace;
+use tracemill_analysis::events::pages::{Mark, Marked};
+use tracemill_analysis::value::clock::by_time;
+use tracemill_analysis::value::typed::object;
+use tracemill_tokenizer::unescaped_text;
+
+/// A figure, or why it cannot be told.
+pub type Told<T> = Result<T, &'static str>;
+
+/// From a navigation of the main frame to the next, or what is before the first. Times are microseconds. A navigation is also a soft one, by which
+/// scripts show another page in place of that which is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// The page, as the address bar has it in the end: behind redirects, and as scripts wrote it. Empty if no navigation says so.
+    pub url: String,
+    /// DevTools' key of the navigation, if there is one.
+    pub key: Option<String>,
+    /// Whether scripts showed it in place of another, without a request for the page.
+    pub is_soft: bool,
+    /// First and last moment, on the trace's clock.
+    pub bounds: (f64, f64),
+    /// The URL that tells whose it is: its own, else that of the main frame.
+    pub(crate) first_party: String,
+    /// From the navigation to the first paint with content.
+    pub fcp: Told<f64>,
+    /// The largest paint.
+    pub lcp: Told<LargestPaint>,
+    /// The longest interaction, and the one that 98 of 100 do not exceed.
+    pub inp: Told<(Interaction, Interaction)>,
+    /// The worst cluster of shifts; `None` if nothing shifted.
+    pub shifts: Option<ShiftCluster>,
+}
+
+impl Visit {
+    /// Cumulative layout shift.
+    pub fn cls(&self) -> f64 {
+        self.shifts.as_ref().map_or(0.0, |shift| shift.score)
+    }
+}
+
+/// The largest paint with content. Times are microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LargestPaint {
+    /// From the navigation.
+    pub time: f64,
+    /// DevTools' key of it.
+    pub key: String,
+    /// DevTools' key of the request for what was painted, if there was one.
+    pub request: Option<String>,
+    /// What the time went to.
+    pub parts: Told<LargestParts>,
+}
+
+/// What the time up to the largest paint went to, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LargestParts {
+    /// To the first byte of the page.
+    pub first_byte: f64,
+    /// To the request for what was painted, and while that was loaded; `None` without a request.
+    pub load: Option<(f64, f64)>,
+    /// To the paint.
+    pub render: f64,
+}
+
+object! {
+    /// What the largest paint of a page says.
+    struct Paint { node_id }
+
+    /// What the paint of an image says.
+    struct Image { #[serde(rename = "DOMNodeId")] node_id, image_url }
+}
+
+/// What users waited for, by navigation of the main frame.
+///
+/// # Errors
+/// Why none of it can be told.
+pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Told<Vec<Visit>> {
+    let navigations = navigations(trace);
+    let main = trace.meta().main_frame.as_deref().map(unescaped_text);
+    // soft navigations say themselves where they are
+    if main.is_none() && !navigations.iter().any(|own| own.is_soft) {
+        return Err(
+            "TracingStartedInBrowser is missing; record in DevTools' Performance panel to get LCP, INP and CLS",
+        );
+    }
+    let main = main.unwrap_or_default();
+    let is_of_page = |marked: &&Marked| {
+        use Mark::*;
+        matches!(
+            marked.mark,
+            Navigation | SoftNavigation | FirstPaint | LargestPaint | Shift | Begin
+        )
+    };
+    let mut inputs = trace.marks().iter().filter(is_of_page).map(|page| page.input);
+    let first = inputs.next();
+    if inputs.any(|input| Some(input) != first) {
+        return Err("several inputs have pages: report on each of them separately");
+    }
+    let of_main = navigations.iter().filter(|own| own.is_soft || own.frame == main);
+    let clusters = shift_clusters(trace, of_main.map(|own| own.own.ts).collect());
+    let is_visit = |own: &&Navigation<'_>| own.is_soft || own.is_main && !own.id.is_empty();
+    let mut own: Vec<&Navigation<'_>> = navigations.iter().filter(is_visit).collect();
+    own.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
+    let times: Vec<f64> = own.iter().map(|own| own.own.ts).collect();
+    let main_url = main_url(trace, &navigations);
+    let interactions = interactions(trace);
+
+    let mut visits = Vec::new();
+    let (first, last) = trace.bounds;
+    let end_of = |at: usize| times.get(at).map_or(last, |next| next - 1.0);
+    let navigated = (0..).zip(&own).map(|(at, own)| (Some(*own), (own.own.ts, end_of(at + 1))));
+    for (navigation, bounds) in std::iter::once((None, (first, end_of(0)))).chain(navigated) {
+        let is_in = |ts: f64, dur: f64| ts <= bounds.1 && bounds.0 < ts + dur;
+        let mut worst: Option<&ShiftCluster> = None;
+        for own in clusters.iter().filter(|cluster| is_in(cluster.ts, cluster.dur)) {
+            if own.score > worst.map_or(0.0, |worst| worst.score) {
+                worst = Some(own);
+            }
+        }
+        let within =
+            interactions.iter().filter(|interaction| is_in(interaction.ts, interaction.dur));
+        let inp = slowest(within).ok_or("no user interactions recorded");
+        let or_main = |url: &str| if url.is_empty() { &main_url } else { url }.to_owned();
+        let visit = Visit {
+            first_party: or_main(navigation.map_or("", |own| &own.url)),
+            url: navigation.map_or_else(String::new, |own| or_main(&own.address)),
+            key: navigation.map(|own| format!("r-{}", own.own.number)),
+            is_soft: navigation.is_some_and(|own| own.is_soft),
+            bounds,
+            fcp: navigation.ok_or("navigationStart is missing").and_then(|own| {
+                let paint = own.first_paint.ok_or("firstContentfulPaint is missing");
+                paint.map(|ts| ts - own.own.ts)
+            }),
+            lcp: navigation
+                .ok_or("navigationStart is missing")
+                .and_then(|own| largest(trace, own, requests)),
+            inp,
+            shifts: worst.cloned(),
+        };
+        // before the first navigation there mostly is nothing
+        if visit.key.is_some() || own.is_empty() || visit.inp.is_ok() || visit.shifts.is_some() {
+            visits.push(visit);
+        }
+    }
+    Ok(visits)
+}
+
+/// The URL of the main frame: that of the first navigation, if the recording began with it, else the one at the start.
+fn main_url(trace: &Trace, navigations: &[Navigation<'_>]) -> String {
+    /// Microseconds within which the first navigation is that of the recording.
+    const SOON: f64 = 500_000.0;
+    let first = navigations.iter().find(|own| own.is_main);
+    let is_it = |navigation: &&Navigation<'_>| {
+        navigation.own.ts - trace.bounds.0 < SOON && navigation.is_outermost
+    };
+    match first.filter(is_it).filter(|own| !own.url.is_empty()) {
+        Some(own) => own.url.clone(),
+        None => unescaped_text(trace.meta().main_frame_url.as_deref().unwrap_or_default()),
+    }
+}
+
+fn largest(trace: &Trace, navigation: &Navigation<'_>, requests: &[Request]) -> Told<LargestPaint> {
+    let (paint, _) = navigation.largest.ok_or("largestContentfulPaint::Candidate is missing")?;
+    let start = navigation.own.ts;
+    let (request, document) = if navigation.is_soft {
+        (None, Err("scripts changed the page, without a request for it"))
+    } else {
+        let document = requests.iter().rev().find(|request| request.id == navigation.id);
+        let document = document.ok_or("the request for the page is missing");
+        (request_of_paint(trace, paint, start, requests), document)
+    };
+    let parts = document.and_then(|document| {
+        let answered =
+            document.answered.ok_or("the request for the page has no times of its answer")?;
+        let (load, ready) = match request {
+            Some(navigation) => (
+                Some((navigation.start - answered, navigation.finish - navigation.start)),
+                navigation.finish,
+            ),
+            None => (None, answered),
+        };
+        Ok(LargestParts { first_byte: answered - start, load, render: paint.ts - ready })
+    });
+    Ok(LargestPaint {
+        time: paint.ts - start,
+        key: format!("r-{}", paint.number),
+        request: request.map(|navigation| navigation.key.clone()),
+        parts,
+    })
+}
+
+/// The request for the image that was painted, if it was one: that of the last image painted in its element.
+fn request_of_paint<'r>(
+    trace: &Trace,
+    paint: &Marked,
+    start: f64,
+    requests: &'r [Request],
+) -> Option<&'r Request> {
+    let node = number_above_zero(&paint.data::<Paint>()?.node_id)?;
+    let is_near = |marked: &&Marked| marked.mark == Mark::LargestImage && marked.pid == paint.pid;
+    let images = trace.marks().iter().rev().filter(is_near);
+    let mut images = images.filter_map(|own| Some((own, own.data::<Image>()?)));
+    let (image, said) = images.find(|(_, own)| own.node_id.number() == Some(node))?;
+    let url = said.image_url.printable().filter(|url| !url.is_empty())?;
+    asked_between(requests, &url, start, image.ts)
+}

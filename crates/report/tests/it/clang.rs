@@ -1,0 +1,408 @@
+//! The tables of builds by clang against a second implementation: ClangBuildAnalyzer's rules, event by event against each other.
+
+use crate::common::files::files;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use tracemill_analysis::{Producer, ReadRules, TableRules, ThreadChoice, Trace, Wanted};
+use tracemill_join::config::Config;
+use tracemill_report::{Compiled, Costly, ReportRules};
+use tracemill_testkit::{Rng, seeds};
+use tracemill_trace::Source;
+
+/// Times are whole microseconds, so sums are exact.
+type Sums = BTreeMap<String, (u64, u64)>;
+
+#[derive(Debug, Default, PartialEq)]
+struct Tables {
+    runs: u64,
+    frontend: u64,
+    backend: u64,
+    /// By file: times of the front end and of the back end.
+    sources: Sums,
+    templates: Sums,
+    template_sets: Sums,
+    /// Behind the name stands the file.
+    functions: Sums,
+    function_sets: Sums,
+    headers: Sums,
+}
+
+/// Of each header the times and files of all its inclusions, the longest first.
+type Chains = BTreeMap<String, Vec<(u64, Vec<String>)>>;
+
+struct Part {
+    name: String,
+    detail: String,
+    ts: u64,
+    end: u64,
+    at: usize,
+}
+
+fn parts(events: &[Value]) -> Vec<Part> {
+    const KNOWN: [&str; 10] = [
+        "ExecuteCompiler",
+        "Frontend",
+        "Backend",
+        "Source",
+        "ParseClass",
+        "ParseTemplate",
+        "InstantiateClass",
+        "InstantiateFunction",
+        "OptModule",
+        "OptFunction",
+    ];
+    let mut all: Vec<Part> = Vec::new();
+    for (at, event) in events.iter().enumerate() {
+        let name = event["name"].as_str().unwrap_or_default().to_owned();
+        let detail = event["args"]["detail"].as_str().unwrap_or_default().to_owned();
+        let ts = event["ts"].as_u64().unwrap_or_default();
+        match event["ph"].as_str() {
+            Some("X") if KNOWN.contains(&&*name) => {
+                let end = ts + event["dur"].as_u64().unwrap_or_default();
+                all.push(Part { name, detail, ts, end, at });
+            }
+            // clang writes the end behind the begin
+            Some("b") => {
+                let end = events[at + 1]["ts"].as_u64().expect("an end");
+                all.push(Part { name, detail, ts, end, at });
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+/// What an event stands in: the last that begins before it and lasts as long.
+fn parents(parts: &[Part]) -> Vec<Option<usize>> {
+    let order = |own: &Part| (own.ts, u64::MAX - own.end, usize::MAX - own.at);
+    let of = |part: &Part| {
+        let around = (0..parts.len())
+            .filter(|&at| order(&parts[at]) < order(part) && parts[at].end >= part.end);
+        around.max_by_key(|&at| order(&parts[at]))
+    };
+    parts.iter().map(of).collect()
+}
+
+fn is_header(path: &str) -> bool {
+    let name = path.rsplit('/').next().expect("a name");
+    let Some((_, end)) = name.rsplit_once('.') else { return true };
+    matches!(end.chars().next(), Some('h' | 'H' | 'i' | 'I'))
+}
+
+/// As ClangBuildAnalyzer cuts names.
+fn collapsed(name: &str) -> String {
+    if name.contains("operator") {
+        return name.to_owned();
+    }
+    let (mut short, mut rest) = (String::new(), name);
+    while let Some(at) = rest.find('<') {
+        short += &rest[..=at];
+        short += "$";
+        let mut depth = 1;
+        let close = rest[at + 1..].find(|c: char| {
+            depth += i32::from(c == '<') - i32::from(c == '>');
+            depth == 0
+        });
+        let Some(close) = close else { return name.to_owned() };
+        rest = &rest[at + 1 + close..];
+    }
+    short + rest
+}
+
+fn put(sums: &mut Sums, key: String, dur: u64) {
+    let own = sums.entry(key).or_default();
+    *own = (own.0 + 1, own.1 + dur);
+}
+
+/// From the outermost on; a source that is included stands for what is compiled.
+fn chain(around: &[&Part], path: String) -> Vec<String> {
+    let mut chain: Vec<String> = around.iter().map(|own| own.detail.clone()).collect();
+    if chain.iter().all(|own| is_header(own)) {
+        chain.push(path);
+    }
+    chain.reverse();
+    chain
+}
+
+/// `plain` makes symbols readable.
+fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Chains) {
+    let (mut tables, mut chains) = (Tables::default(), Chains::new());
+    let mut roots: BTreeSet<String> = BTreeSet::new();
+    for input in inputs {
+        let text = std::fs::read(input).expect("a file");
+        let trace: Value = serde_json::from_slice(&text).expect("JSON");
+        let parts = parts(trace["traceEvents"].as_array().expect("events"));
+        let parents = parents(&parts);
+        let above = |at: usize| std::iter::successors(parents[at], |&own| parents[own]);
+        let path = |at: usize| {
+            let tells = ["ExecuteCompiler", "Frontend", "Backend", "OptModule"];
+            let mut all = std::iter::once(at).chain(above(at));
+            let told = all
+                .find(|&own| tells.contains(&&*parts[own].name) && !parts[own].detail.is_empty());
+            told.map_or(input.display().to_string(), |own| parts[own].detail.clone())
+        };
+        for (at, part) in parts.iter().enumerate() {
+            let (dur, detail) = (part.end - part.ts, part.detail.clone());
+            match &*part.name {
+                "ExecuteCompiler" => tables.runs += 1,
+                "Frontend" => {
+                    tables.frontend += dur;
+                    tables.sources.entry(path(at)).or_default().0 += dur;
+                }
+                "Backend" => {
+                    tables.backend += dur;
+                    tables.sources.entry(path(at)).or_default().1 += dur;
+                }
+                "InstantiateClass" | "InstantiateFunction" => {
+                    let set = collapsed(&detail);
+                    let is_inner = above(at).any(|part| {
+                        parts[part].name.starts_with("Instantiate")
+                            && collapsed(&parts[part].detail) == set
+                    });
+                    if !is_inner {
+                        put(&mut tables.template_sets, set, dur);
+                    }
+                    put(&mut tables.templates, detail, dur);
+                }
+                "OptFunction" => {
+                    put(&mut tables.functions, format!("{} {}", plain(&detail), path(at)), dur);
+                    let function_sets =
+                        tables.function_sets.entry(format!("{} {}", plain(&detail), path(at)));
+                    let function_sets = function_sets.or_default();
+                    *function_sets = (1, function_sets.1 + dur);
+                }
+                "Source" if is_header(&detail) => {
+                    let around: Vec<&Part> = above(at)
+                        .map(|part| &parts[part])
+                        .take_while(|part| part.name == "Source")
+                        .collect();
+                    if !around.iter().any(|part| is_header(&part.detail)) {
+                        roots.insert(detail.clone());
+                    }
+                    let chain = chain(&around, path(at));
+                    put(&mut tables.headers, detail.clone(), dur);
+                    chains.entry(detail).or_default().push((dur, chain));
+                }
+                _ => {}
+            }
+        }
+    }
+    // by set: of each name in each file once
+    for (key, (_, dur)) in std::mem::take(&mut tables.function_sets) {
+        let name = key.rsplit_once(' ').expect("a file").0;
+        put(&mut tables.function_sets, collapsed(name), dur);
+    }
+    tables.headers.retain(|name, _| roots.contains(name));
+    chains.values_mut().for_each(|own| own.sort_by(|a, b| b.cmp(a)));
+    (tables, chains)
+}
+
+fn compiled(inputs: &[PathBuf], rows: usize, memory: u64, threads: usize) -> Compiled {
+    let config = Config::new(threads, memory, std::env::temp_dir());
+    let rules =
+        ReadRules { wanted: Wanted { report: true, ..Wanted::default() }, ..ReadRules::default() };
+    let sources: Vec<Source> = inputs.iter().cloned().map(Source::Path).collect();
+    let trace = Trace::read(&sources, rules, &config).expect("a trace");
+    let rules = ReportRules {
+        rows,
+        producer: Some(Producer::Clang),
+        tables: TableRules::default(),
+        window: None,
+        devices: Default::default(),
+    };
+    let threads = trace.choose(&ThreadChoice::default());
+    tracemill_report::report(&trace, &threads, &rules)
+        .expect("room")
+        .compiled
+        .expect("clang's tables")
+}
+
+fn micros(ms: f64) -> u64 {
+    (ms * 1000.0).round() as u64
+}
+
+/// Ours in the form of the reference.
+fn tables(compiled: &Compiled) -> Tables {
+    let sources = compiled.sources.iter();
+    assert!(compiled.sources.is_sorted_by(|a, b| a.parse + a.codegen >= b.parse + b.codegen));
+    assert_eq!(compiled.all_sources as usize, compiled.sources.len());
+    let sums = |compiled: &[Costly], with_file: bool| -> Sums {
+        assert!(compiled.is_sorted_by(|a, b| a.total >= b.total));
+        let name = |costly: &Costly| match with_file {
+            true => format!("{} {}", costly.name, costly.file),
+            false => costly.name.clone(),
+        };
+        compiled
+            .iter()
+            .map(|compiled| (name(compiled), (compiled.count, micros(compiled.total))))
+            .collect()
+    };
+    let headers: Vec<Costly> =
+        compiled.headers.iter().map(|header| header.costly.clone()).collect();
+    assert_eq!(compiled.all_templates as usize, compiled.templates.len());
+    assert_eq!(compiled.all_functions as usize, compiled.functions.len());
+    Tables {
+        runs: compiled.runs,
+        frontend: micros(compiled.frontend),
+        backend: micros(compiled.backend),
+        sources: sources
+            .map(|source| (source.file.clone(), (micros(source.parse), micros(source.codegen))))
+            .collect(),
+        templates: sums(&compiled.templates, false),
+        template_sets: sums(&compiled.template_sets, false),
+        functions: sums(&compiled.functions, true),
+        function_sets: sums(&compiled.function_sets, false),
+        headers: sums(&headers, false),
+    }
+}
+
+#[track_caller]
+fn are_equal(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> Tables {
+    const ALL: usize = 1 << 20;
+    let own = compiled(inputs, ALL, 256 << 20, 2);
+    let (expected, chains) = reference(inputs, plain);
+    assert_eq!(tables(&own), expected);
+    for header in &own.headers {
+        let all = &chains[&header.costly.name];
+        assert_eq!(header.chains.len(), all.len().min(5));
+        for (chain, longest) in header.chains.iter().zip(all) {
+            let found = (micros(chain.total), chain.files.clone());
+            // of equally long ones any
+            assert_eq!(found.0, longest.0, "{}", header.costly.name);
+            assert!(all.contains(&found), "{}: {found:?} in {all:?}", header.costly.name);
+        }
+    }
+    // few rows are the first of all
+    let few = compiled(inputs, 2, 256 << 20, 1);
+    let first = |own: &[Costly]| -> Vec<(String, u64)> {
+        own.iter().take(2).map(|own| (own.name.clone(), micros(own.total))).collect()
+    };
+    assert_eq!(first(&few.templates), first(&own.templates));
+    assert_eq!(first(&few.template_sets), first(&own.template_sets));
+    assert_eq!(first(&few.functions), first(&own.functions));
+    assert_eq!(first(&few.function_sets), first(&own.function_sets));
+    expected
+}
+
+/// Writes what is within a stretch of time, and then the event of the stretch, as clang does.
+fn write(rng: &mut Rng, (from, to): (u64, u64), depth: u64, events: &mut Vec<Value>) {
+    const NAMES: [&str; 10] = [
+        "Source",
+        "Source",
+        "Source",
+        "InstantiateClass",
+        "InstantiateFunction",
+        "ParseClass",
+        "OptFunction",
+        "OptModule",
+        "RunPass",
+        "Frontend",
+    ];
+    let mut at = from;
+    while depth > 0 && at < to && rng.chance(85) {
+        let begin = at + rng.below(4);
+        let end = (begin + rng.below(to - from)).min(to);
+        if begin < end {
+            write(rng, (begin, end), depth - 1, events);
+        }
+        at = end.max(at + 1);
+    }
+    let name = rng.pick(&NAMES);
+    let detail = match name {
+        "Source" => *rng.pick(&[&"./a.h", &"b/c.hpp", &"x.y/map", &"u.cpp", &"d.inc"]),
+        "OptModule" => *rng.pick(&[&"one.cpp", &"two.cpp", &""]),
+        "OptFunction" => {
+            // the two symbols of a constructor are one function
+            const SYMBOLS: [&str; 7] =
+                ["main", "_Z1fv", "f<a>", "f<b<c> >", "x operator<", "_ZN1AC1Ev", "_ZN1AC2Ev"];
+            rng.pick(&SYMBOLS)
+        }
+        _ => *rng.pick(&[&"v<int>", &"v<w<int>>", &"w<int>", &"v<a>::f<b>", &"g", &"bad<"]),
+    };
+    // now and then one that ends behind what it stands in
+    let to = to + u64::from(rng.chance(10));
+    if name == "Source" && rng.chance(50) {
+        let same = json!({"pid": 7, "tid": 7, "cat": "Source", "id": 0, "name": "Source"});
+        let (mut begin, mut end) = (same.clone(), same);
+        (begin["ph"], begin["ts"], begin["args"]) =
+            (json!("b"), json!(from), json!({"detail": detail}));
+        (end["ph"], end["ts"]) = (json!("e"), json!(to));
+        events.extend([begin, end]);
+        return;
+    }
+    let mut event =
+        json!({"pid": 7, "tid": 7, "ph": "X", "ts": from, "dur": to - from, "name": name});
+    if !detail.is_empty() && name != "Frontend" {
+        event["args"] = json!({"detail": detail});
+    }
+    events.push(event);
+}
+
+fn plain(name: &str) -> String {
+    match name {
+        "_Z1fv" => "f()".to_owned(),
+        "_ZN1AC1Ev" | "_ZN1AC2Ev" => "A::A()".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+#[test]
+fn tables_of_random_builds_are_those_of_the_reference() {
+    let (mut templates, mut headers) = (0, 0);
+    for seed in seeds(9_000, 60) {
+        let mut rng = Rng::new(seed);
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut inputs = Vec::new();
+        for number in 0..1 + rng.below(3) {
+            let mut events = Vec::new();
+            write(&mut rng, (10, 400), 5, &mut events);
+            events.push(
+                json!({"pid": 7, "tid": 7, "ph": "X", "ts": 300, "dur": 200, "name": "Backend"}),
+            );
+            events.push(json!({"pid": 7, "tid": 7, "ph": "X", "ts": 1, "dur": 600, "name": "ExecuteCompiler"}));
+            // a thread of sums, which is no part of any table
+            events.push(json!({"pid": 7, "tid": 8, "ph": "X", "ts": 0, "dur": 600, "name": "Total ExecuteCompiler", "args": {"count": 1}}));
+            // without `--pid`, which is the command's, files of one process are one
+            events.iter_mut().for_each(|event| event["pid"] = json!(7 + number));
+            let path = folder.path().join(format!("{number}.json"));
+            std::fs::write(&path, json!({"traceEvents": events}).to_string()).expect("room");
+            inputs.push(path);
+        }
+        let own = are_equal(&inputs, plain);
+        templates += own.templates.len();
+        headers += own.headers.len();
+    }
+    assert!(templates > 100 && headers > 50, "{templates} {headers}");
+}
+
+#[test]
+fn tables_of_recorded_builds_are_those_of_the_reference() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/clang");
+    // as llvm-cxxfilt has them
+    let plain = |name: &str| {
+        let all = [
+            ("_Z5areasd", "areas(double)"),
+            ("_Z6powersRK6MatrixIdLi8EEj", "powers(Matrix<double, 8> const&, unsigned int)"),
+            ("_Z5powerIiET_6MatrixIS0_Li8EEj", "int power<int>(Matrix<int, 8>, unsigned int)"),
+            ("_Z5powerIlET_6MatrixIS0_Li8EEj", "long power<long>(Matrix<long, 8>, unsigned int)"),
+        ];
+        all.iter().find(|own| own.0 == name).map_or(name, |own| own.1).to_owned()
+    };
+    for version in ["14", "19"] {
+        let inputs = files(&data.join(version));
+        assert!(!inputs.is_empty());
+        let own = are_equal(&inputs, plain);
+        assert!(!own.headers.is_empty() && own.functions.len() > 3 && own.template_sets.len() > 1);
+    }
+}
+
+#[test]
+fn tables_are_the_same_whatever_a_run_may_take() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/clang/14");
+    let inputs = files(&data);
+    let expected = format!("{:?}", compiled(&inputs, 5, 256 << 20, 2));
+    for (memory, threads) in [(32 << 20, 1), (32 << 20, 3), (64 << 20, 4)] {
+        assert_eq!(format!("{:?}", compiled(&inputs, 5, memory, threads)), expected);
+    }
+}

@@ -1,0 +1,12 @@
+//! Tests of `tracemill-report` from outside.
+
+mod clang;
+#[path = "../../../analysis/tests/common/mod.rs"]
+mod common;
+mod compare;
+mod devices;
+mod idle;
+mod insights;
+mod pages;
+mod report;
+mod varied_pages;
