@@ -13,6 +13,7 @@ use tracemill_join::report::warning::Warning;
 use tracemill_trace::read::{InputWarning, ProfilePlace};
 use tracemill_trace::run::error::{Error, ErrorKind};
 use tracemill_trace::run::flaws::FlawKind;
+use tracemill_trace::time::windows::TimeSpan;
 
 const VIEWER: Option<CheckFor> = Some(CheckFor::Devtools);
 const S: i64 = 1_000_000_000;
@@ -39,6 +40,7 @@ fn warnings() -> Vec<Warning> {
     use AnnotationDrop::*;
     let drops = [Malformed, Frame, Damaged, Gone, Parts, Call, Unfollowed, Breadcrumb];
     let inputs = (a(), "b.json".to_owned());
+    let trace = TimeSpan::new(2 * S, 5 * S);
     vec![
         Warning::KeysLost(vec!["\"metadata\"".to_owned()]),
         Warning::KeysTooLate(vec!["\"metadata\"".to_owned()]),
@@ -55,9 +57,9 @@ fn warnings() -> Vec<Warning> {
         Warning::DoesNotFit { bytes: 2000, most: 1000, viewer: None },
         Warning::DoesNotFit { bytes: 2000, most: 1000, viewer: VIEWER },
         Warning::NoTimes,
-        Warning::WindowOutside { window: (0, S), trace: (2 * S, 5 * S) },
-        Warning::WindowOutside { window: (9 * S, i64::MAX), trace: (2 * S, 5 * S) },
-        Warning::WindowEmpty { windows: vec![(3 * S, 4 * S)], trace: (2 * S, 5 * S) },
+        Warning::WindowOutside { window: TimeSpan::new(0, S), trace },
+        Warning::WindowOutside { window: TimeSpan::new(9 * S, i64::MAX), trace },
+        Warning::WindowEmpty { windows: vec![TimeSpan::new(3 * S, 4 * S)], trace },
         Warning::ProfilesKeptWhole(2),
         Warning::EmptyProfile(["1", "2", "0x1"].map(str::to_owned)),
         Warning::SeveralBaseTimes(a()),

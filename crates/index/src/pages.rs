@@ -2,6 +2,7 @@
 
 use crate::format::Writer;
 use std::io;
+use std::ops::RangeInclusive;
 
 /// Rows of a page, but for the last, and bytes of text after which one ends.
 pub(super) const ROWS: usize = 8192;
@@ -17,7 +18,7 @@ pub(super) fn write_rows<const N: usize, W: io::Write>(
 ) -> io::Result<()> {
     to.section(id)?;
     let mut pages = Rows::new();
-    let mut push = |(row, key)| pages.push(row, (key as i64, key as i64), &[], to);
+    let mut push = |(row, key)| pages.push(row, key as i64..=key as i64, &[], to);
     rows.into_iter().try_for_each(&mut push)?;
     pages.end_page(to)
 }
@@ -45,7 +46,7 @@ impl<const N: usize> Rows<N> {
     pub(super) fn push<W: io::Write>(
         &mut self,
         row: [u64; N],
-        keys: (i64, i64),
+        keys: RangeInclusive<i64>,
         texts: &[&[u8]],
         to: &mut Writer<W>,
     ) -> io::Result<()> {
@@ -55,7 +56,7 @@ impl<const N: usize> Rows<N> {
             self.end_page(to)?;
         }
         self.columns.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
-        self.keys = (self.keys.0.min(keys.0), self.keys.1.max(keys.1));
+        self.keys = (self.keys.0.min(*keys.start()), self.keys.1.max(*keys.end()));
         let text = self.text.iter_mut();
         text.for_each(|all| texts.iter().for_each(|text| all.extend_from_slice(text)));
         if self.columns[0].len() == ROWS { self.end_page(to) } else { Ok(()) }
@@ -68,7 +69,7 @@ impl<const N: usize> Rows<N> {
             return Ok(());
         }
         let (least, greatest) = self.keys;
-        to.page(rows, (least as u64, greatest as u64), |page| {
+        to.page(rows, least as u64..=greatest as u64, |page| {
             self.columns.iter().for_each(|column| _ = page.numbers(column));
             self.text.iter().for_each(|text| _ = page.bytes(text));
         })?;

@@ -20,7 +20,7 @@ use std::sync::{Arc, Weak};
 use std::thread::Builder;
 use tracemill::{Caller, ErrorClass, Reading, Refusal};
 use tracemill_trace::time::bounds::{Bounds, Times};
-use tracemill_trace::time::windows::{self, Windows};
+use tracemill_trace::time::windows::{self, TimeSpan, Windows};
 use tracemill_trace::{EventOrder, Trace, TraceEvent};
 use tracemill_cpuprofile::ProfileReader;
 use tracemill_tokenizer::Field;
@@ -33,7 +33,7 @@ const WAITING: usize = 2;
 struct Query {
     columns: Vec<(&'static str, Column)>,
     /// Nanoseconds; all events, those without a time too, if it is not there.
-    windows: Option<Vec<(i64, i64)>>,
+    windows: Option<Vec<TimeSpan>>,
     pids: Option<HashSet<String>>,
     tids: Option<HashSet<String>>,
     names: Option<HashSet<String>>,
@@ -152,7 +152,7 @@ fn make(
     let all = || opened.trace.events(EventOrder::Time);
     let events: Box<dyn Iterator<Item = TraceEvent<'_>>> = match &query.windows {
         None => Box::new(all()),
-        Some(windows) => Box::new(windows.iter().flat_map(|&(from, to)| all().within(from..to))),
+        Some(windows) => Box::new(windows.iter().flat_map(|window| all().within(window.from..window.to))),
     };
     let mut scratch = Vec::new();
     // a reader that goes ends the thread where no batch fills, too
@@ -250,7 +250,7 @@ fn chosen(names: Option<Vec<String>>) -> Result<Vec<(&'static str, Column)>, Ref
 }
 
 /// The trace, the windows that were asked for, and what was said.
-type Open = (Opened, Option<Vec<(i64, i64)>>, Vec<Message>);
+type Open = (Opened, Option<Vec<TimeSpan>>, Vec<Message>);
 
 fn open(reading: Reading) -> Result<Open, Refusal> {
     let Reading { sources, limits, profiles, windows, said } = reading;

@@ -10,6 +10,7 @@
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::{Instant, UNIX_EPOCH};
 use tracemill_index::format::{Fingerprint, Index, Input, Page, PageBuilder, Writer, id, spans};
@@ -50,7 +51,7 @@ fn section<const COLUMNS: usize>(
     section: u16,
     count: u64,
     row: impl Fn(u64) -> [u64; COLUMNS],
-    keys: impl Fn(&[[u64; COLUMNS]]) -> (u64, u64),
+    keys: impl Fn(&[[u64; COLUMNS]]) -> RangeInclusive<u64>,
 ) {
     to.section(section).unwrap();
     for first in (0..count).step_by(ROWS as usize) {
@@ -74,7 +75,7 @@ fn copied(of: &Index<'_>, to: &mut Writer<Vec<u8>>, id: u16, columns: (usize, bo
         let numbers = |from: &Page, column: usize, page: &mut PageBuilder| {
             page.numbers(&from.numbers(column).unwrap());
         };
-        to.page(page.rows(), (entry.first, entry.last), |out| {
+        to.page(page.rows(), entry.first..=entry.last, |out| {
             (0..before).for_each(|column| numbers(&page, column, out));
             if has_bytes {
                 out.bytes(page.bytes(before).unwrap());
@@ -107,14 +108,14 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     (meta["windows"]["bounds"], meta["drawn"]["level"]) = (json!([0, 0, RANGE, RANGE]), json!(BIN));
     let mut to = Writer::new(Vec::new());
     to.section(id::META).unwrap();
-    to.page(1, (0, 0), |page| _ = page.bytes(meta.to_string().as_bytes())).unwrap();
+    to.page(1, 0..=0, |page| _ = page.bytes(meta.to_string().as_bytes())).unwrap();
     let granules = (length - few) / GRANULE;
     let step = RANGE as u64 / granules;
     let granule = |at: u64| {
         let place = if at == 0 { 1 } else { few + at * GRANULE };
         [place, GRANULE - 2, GRANULE / EVENT, at * step, step * 2, 0, GRANULE - 50]
     };
-    let times = |rows: &[[u64; 7]]| (rows[0][3], rows.last().unwrap()[3] + step * 2);
+    let times = |rows: &[[u64; 7]]| rows[0][3]..=rows.last().unwrap()[3] + step * 2;
     section(&mut to, id::GRANULES, granules - 1, granule, times);
     copied(&old, &mut to, id::PLACES, (3, false, 0));
     // as many as an index has room for
@@ -134,7 +135,7 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     let reach = |rows: &[[u64; 11]]| {
         let (starts, ends) =
             (rows.iter().map(|row| row[3]), rows.iter().map(|row| row[3] + row[4]));
-        (starts.min().unwrap(), ends.max().unwrap())
+        starts.min().unwrap()..=ends.max().unwrap()
     };
     section(&mut to, id::SPANS, long, span, reach);
     copied(&old, &mut to, id::NAMES, (4, true, 0));
@@ -144,7 +145,7 @@ fn write_index(trace: &Path, events: u64) -> u64 {
         let count = events / (bins * THREADS);
         [at / bins, at % bins, count, count * 1000, 100_000, at % 1000]
     };
-    section(&mut to, id::BINS, bins * THREADS, bin, |rows| (rows[0][0], rows.last().unwrap()[0]));
+    section(&mut to, id::BINS, bins * THREADS, bin, |rows| rows[0][0]..=rows.last().unwrap()[0]);
     let (body, head) = to.finish(&Input { length, modified_ns, fingerprint }).unwrap();
     std::fs::write(&path, [&head[..], &body].concat()).unwrap();
     (head.len() + body.len()) as u64

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use tracemill_join::report::{ConvertReport, FilterReport, IdentityReport, MergeReport, RunReport};
 use tracemill_pipeline::{RedactReport, SliceReport, SplitPart, SplitReport};
 use tracemill_trace::output::target::{Compression, OutputConfig, Target};
+use tracemill_trace::time::windows::TimeSpan;
 
 /// The report of `merge`; of a dry run without an output.
 pub(crate) fn merge<'r>(
@@ -132,7 +133,7 @@ pub(crate) fn slice<'r>(
     let windows = report
         .windows
         .iter()
-        .map(|&(from, to)| json!({"from_ns": side(from, i64::MIN), "to_ns": side(to, i64::MAX)}));
+        .map(|&TimeSpan { from, to }| json!({"from_ns": side(from, i64::MIN), "to_ns": side(to, i64::MAX)}));
     let slice = json!({
         "windows": windows.collect::<Value>(),
         "edges": report.edges,

@@ -30,8 +30,8 @@ impl<'w, T: Copy> InForce<'w, T> {
     #[inline]
     pub(crate) fn note(&mut self, time: i64, sample: T) {
         let windows = &self.windows.0;
-        let next = windows.partition_point(|window| window.0 <= time);
-        if next > 0 && windows[next - 1].0 == time {
+        let next = windows.partition_point(|window| window.from <= time);
+        if next > 0 && windows[next - 1].from == time {
             self.exact[next - 1] = true;
         }
         if let Some(own) = self.before.get_mut(next)
@@ -47,7 +47,7 @@ impl<'w, T: Copy> InForce<'w, T> {
         let windows = self.windows.0.iter();
         let found = windows.zip(self.before).zip(self.exact).map(|((window, own), exact)| {
             latest = own.or(latest);
-            latest.filter(|_| !exact && last > window.0).map(|(_, sample)| sample)
+            latest.filter(|_| !exact && last > window.from).map(|(_, sample)| sample)
         });
         found.collect()
     }

@@ -184,15 +184,15 @@ impl Identities {
             false => tid,
         };
         self.taken.insert((own_pid, own_tid));
-        let (mut process_name, mut thread_name) = names(path, parts.as_ref(), (pid, tid));
+        let (mut process_name, mut thread_name) = names(path, parts.as_ref(), pid, tid);
         if foreign {
             thread_name = format!("{process_name}: {thread_name}");
-            process_name = names(path, parts.as_ref(), main).0;
+            process_name = names(path, parts.as_ref(), main.0, main.1).0;
         } else if own_tid != tid {
             let sequence = parts.and_then(|parts| parts.sequence).unwrap_or_else(|| "next".into());
             thread_name = format!("{thread_name}, profile {sequence}");
         }
-        let said = said(stated.is_some(), (own_pid, own_tid), !foreign && own_tid != tid);
+        let said = said(stated.is_some(), own_pid, own_tid, !foreign && own_tid != tid);
         let is_main = main == (pid, tid) && own_tid == tid;
         let id = self.stream_id(content, pid, tid);
         Identity { pid: own_pid, tid: own_tid, id, process_name, thread_name, is_main, said }
@@ -224,7 +224,7 @@ impl Identities {
 }
 
 /// Names of process and thread.
-fn names(path: &Path, parts: Option<&NameParts>, (pid, tid): (u64, u64)) -> (String, String) {
+fn names(path: &Path, parts: Option<&NameParts>, pid: u64, tid: u64) -> (String, String) {
     let process = match parts {
         Some(parts) if parts.prefix != "CPU" => format!("{} {pid}", parts.prefix),
         Some(_) => format!("Process {pid}"),
@@ -238,7 +238,7 @@ fn names(path: &Path, parts: Option<&NameParts>, (pid, tid): (u64, u64)) -> (Str
     (process, thread)
 }
 
-fn said(stated: bool, (pid, tid): (u64, u64), moved: bool) -> Option<ProfilePlace> {
+fn said(stated: bool, pid: u64, tid: u64, moved: bool) -> Option<ProfilePlace> {
     match stated {
         false => Some(ProfilePlace::Assigned { pid, tid }),
         true => moved.then_some(ProfilePlace::Moved { pid, tid }),

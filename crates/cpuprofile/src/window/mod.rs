@@ -80,7 +80,7 @@ enum StreamOutcome {
 /// far as windows need them, all others as a whole.
 ///
 /// ```
-/// use tracemill_trace::time::windows::{Edges, Windows};
+/// use tracemill_trace::time::windows::{Edges, TimeSpan, Windows};
 /// use tracemill_trace::run::memory::Share;
 /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
 /// use tracemill_cpuprofile::{Detail, Role, Router, Streams, cut_streams};
@@ -100,7 +100,7 @@ enum StreamOutcome {
 ///     streams.append(router, 0)?;
 ///     streams.finish()?;
 ///
-///     let (window, mut made) = (Windows(vec![(20_000, 22_000)]), Vec::new()); // samples are at 12, 15, 21 and 24 µs
+///     let (window, mut made) = (Windows(vec![TimeSpan::new(20_000, 22_000)]), Vec::new()); // samples are at 12, 15, 21 and 24 µs
 ///     let cut = cut_streams(&streams, &window, Edges::Clip, &trace.store(), &limits, &mut |event| {
 ///         made.push(String::from_utf8_lossy(event).into_owned());
 ///         Ok(())
@@ -199,7 +199,7 @@ fn outcome(
     }
     inside |= in_force.finish(whole.last).contains(&Some(()));
     let Some((first, last)) = seen.extent else { return Ok(StreamOutcome::Kept) };
-    let in_one = windows.at(first).is_some_and(|window| last < windows.0[window].1);
+    let in_one = windows.at(first).is_some_and(|window| last < windows.0[window].to);
     if in_one || edges == Edges::Clip && !seen.outside {
         return Ok(StreamOutcome::Kept);
     }

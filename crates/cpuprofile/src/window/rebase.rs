@@ -109,7 +109,7 @@ impl Iterator for Inside<'_> {
         }
         let to = self.held.map_or(usize::MAX, |(window, _)| window);
         match self.in_force.next_if(|&(window, ..)| window <= to) {
-            Some((window, node, positions)) => Some((node, self.windows.0[window].0, positions)),
+            Some((window, node, positions)) => Some((node, self.windows.0[window].from, positions)),
             None => self.held.take().map(|(_, sample)| sample),
         }
     }
@@ -201,7 +201,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
             return own;
         }
         let Some((_, time, _)) = self.inside().next() else { return own };
-        let from = self.windows.at(time).map_or(time, |window| self.windows.0[window].0);
+        let from = self.windows.at(time).map_or(time, |window| self.windows.0[window].from);
         // a window without a limit has no first moment
         if from == i64::MIN { time } else { from }
     }
@@ -388,7 +388,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     /// The end as the data has it, which need not be of the clock of the events: no later than the window.
     fn end(&self, last: i64) -> i64 {
         let end = match self.windows.at(last) {
-            Some(window) => self.whole.bounds.end.min(self.windows.0[window].1),
+            Some(window) => self.whole.bounds.end.min(self.windows.0[window].to),
             None => self.whole.bounds.end,
         };
         match self.group.own_start() {

@@ -130,10 +130,10 @@ impl PartDrawn {
             threads.entries().map(|entry| process(ids_of_key(entry.key).0)).collect();
         let of_others: Vec<usize> =
             self.labels.lanes.all().iter().map(|label| process(&label.pid)).collect();
-        self.bins.each(|lane, stretch, events| {
+        self.bins.each(|lane, (time, level), events| {
             let of = if lane & OTHER == 0 { &of_threads } else { &of_others };
             let process = of.get((lane & !OTHER) as usize).copied().unwrap_or_default();
-            seen.add(process, stretch, events);
+            seen.add(process, time, level, events);
         });
         // ends come later
         let begins = |lasting_event: &&LastingEvent| {
@@ -142,7 +142,7 @@ impl PartDrawn {
         };
         for part in lasting.parts.iter().filter(begins) {
             let process = of_threads.get(part.thread as usize).copied().unwrap_or_default();
-            seen.add(process, (part.part.entry.time, 0), 1);
+            seen.add(process, part.part.entry.time, 0, 1);
         }
     }
 
@@ -338,20 +338,20 @@ impl Drawn {
             let Sum { count, total, longest } = self.sums.get(number).copied().unwrap_or_default();
             let text = self.names.bytes_of(number as u32);
             let row = [count, total as u64, longest as u64, text.len() as u64];
-            rows.push(row, (0, 0), &[text], to)?;
+            rows.push(row, 0..=0, &[text], to)?;
         }
         rows.end_page(to)?;
         to.section(id::LANES)?;
         let (mut rows, mut count) = (Rows::with_text(), 0);
         for thread in threads.entries() {
             let (pid, tid) = ids_of_key(thread.key);
-            rows.push([0, pid.len() as u64, tid.len() as u64], (0, 0), &[pid, tid], to)?;
+            rows.push([0, pid.len() as u64, tid.len() as u64], 0..=0, &[pid, tid], to)?;
             count += 1;
         }
         for key in self.others.all() {
             let kind = LaneKind::OF_EVENTS.iter().position(|kind| *kind == key.kind);
             let row = [kind.unwrap_or_default() as u64, key.pid.len() as u64, key.own.len() as u64];
-            rows.push(row, (0, 0), &[&key.pid, &key.own], to)?;
+            rows.push(row, 0..=0, &[&key.pid, &key.own], to)?;
         }
         rows.end_page(to)?;
         let number_of = |lane: u32| match lane & OTHER {

@@ -115,7 +115,7 @@ impl PartGranules {
         let other_block = seen.place >> BLOCK != self.last_place >> BLOCK;
         let mut jump = 0;
         if let Some(time) = seen.time {
-            widen(&mut self.range, (time, time));
+            widen(&mut self.range, time, time);
             match self.last_time {
                 Some(last) => jump = time.abs_diff(last),
                 None => {
@@ -200,8 +200,8 @@ impl AllGranules {
             self.last_place = part.last_place;
         }
         self.last_time = part.last_time.or(self.last_time);
-        if let Some(range) = part.range {
-            widen(&mut self.range, range);
+        if let Some((least, greatest)) = part.range {
+            widen(&mut self.range, least, greatest);
         }
         let level_least = level_of(self.range);
         let mut ended = Vec::new();
@@ -267,7 +267,7 @@ impl Granules {
             let Granule { place, end, events, sum, bytes, .. } = own;
             let (least, width) = own.times();
             let row = [place, end - place, events, least as u64, width, u64::from(sum), bytes];
-            rows.push(row, (own.least, own.greatest), &[], to)?;
+            rows.push(row, own.least..=own.greatest, &[], to)?;
         }
         rows.end_page(to)
     }

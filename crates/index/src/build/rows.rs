@@ -34,7 +34,7 @@ pub(super) fn write<W: io::Write>(all: &Spans, level: u32, to: &mut Writer<W>) -
             u64::from(span.track),
             u64::from(span.name),
         ];
-        rows.push(row, (span.start, span.end), &[], to)
+        rows.push(row, span.start..=span.end, &[], to)
     })?;
     rows.end_page(to)
 }

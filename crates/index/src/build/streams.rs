@@ -90,7 +90,7 @@ impl Track {
     fn event(&mut self, entry: Entry) {
         match entry.time {
             i64::MIN => self.is_unknown = true,
-            time => widen(&mut self.of_events, (time, time)),
+            time => widen(&mut self.of_events, time, time),
         }
     }
 
@@ -103,7 +103,8 @@ impl Track {
         let in_order = self.last.replace(chunk).is_none_or(follows);
         self.is_unknown |= !in_order || !skim.is_even();
         if skim.samples() > 0 {
-            widen(&mut self.of_samples, skim.times(self.elapsed));
+            let (least, greatest) = skim.times(self.elapsed);
+            widen(&mut self.of_samples, least, greatest);
         }
         self.elapsed = self.elapsed.saturating_add(skim.duration());
         let of_samples = self.of_samples.unwrap_or_default();
@@ -116,7 +117,7 @@ impl Track {
         let start = self.start.filter(|start| !self.is_unknown && !is_far(*start))?;
         let mut times = self.of_events;
         if let Some((least, greatest)) = self.of_samples {
-            widen(&mut times, (start.saturating_add(least), start.saturating_add(greatest)));
+            widen(&mut times, start.saturating_add(least), start.saturating_add(greatest));
         }
         times
     }

@@ -134,7 +134,7 @@ fn attempt(
     to.section(id::META)?;
     let meta = serde_json::to_vec(&meta(built, &chosen, step < WITHOUT_INFO)?)?;
     for part in meta.chunks(PAGE) {
-        to.page(1, (0, 0), |page| _ = page.bytes(part))?;
+        to.page(1, 0..=0, |page| _ = page.bytes(part))?;
     }
     let Chosen { level, sets, left_out, .. } = chosen;
     sets.into_iter().try_for_each(|set| sections.append(set, &mut to))?;

@@ -87,7 +87,7 @@ impl SeenPart<'_> {
 
     /// So many events of a process that begin in a stretch of 2 to the power of `level` nanoseconds, in which `time` lies.
     #[inline]
-    pub fn add(&mut self, process: usize, (time, level): (i64, u32), events: u64) {
+    pub fn add(&mut self, process: usize, time: i64, level: u32, events: u64) {
         let counts = &mut *self.0;
         counts.make_room(time, level.min(63));
         let at = ((time >> counts.level) - counts.first) as usize;
@@ -201,7 +201,7 @@ mod tests {
                 let mut part = seen.count(times(least, greatest));
                 for (pid, time) in some {
                     let process = part.process(&pid.to_le_bytes());
-                    part.add(process, (*time, level), 1);
+                    part.add(process, *time, level, 1);
                 }
             }
             {

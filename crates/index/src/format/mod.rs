@@ -13,7 +13,7 @@
 //!
 //! let mut writer = Writer::new(Vec::new()); // anything that is `Write`
 //! writer.section(id::GRANULES)?;
-//! writer.page(2, (7, 9), |page| {
+//! writer.page(2, 7..=9, |page| {
 //!     page.numbers(&[7, 9]);
 //!     page.bytes(b"any bytes");
 //! })?;

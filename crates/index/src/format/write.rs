@@ -4,6 +4,7 @@ use crate::format::fingerprint::{Input, checksum};
 use crate::format::page::PageBuilder;
 use crate::format::{HEAD, MAGIC, VERSION};
 use std::io::{self, Read, Write};
+use std::ops::RangeInclusive;
 
 /// Writes everything behind the head, which is known when all is written.
 pub struct Writer<W> {
@@ -47,13 +48,13 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If its id is not above that of the one before.
     pub fn section(&mut self, id: u16) -> io::Result<()> {
-        self.note_ids((id, id))?;
+        self.note_ids(id, id)?;
         self.end_section();
         self.section = Some((id, 0, Vec::new()));
         Ok(())
     }
 
-    fn note_ids(&mut self, (first, last): (u16, u16)) -> io::Result<()> {
+    fn note_ids(&mut self, first: u16, last: u16) -> io::Result<()> {
         if self.ids.is_some_and(|(_, before)| before >= first) {
             return Err(invalid("sections come by ascending id"));
         }
@@ -73,8 +74,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// As the writer and `pages`; if there are more or fewer bytes than were written, or an id is not above that of the one before.
     pub fn append(&mut self, sections: &Sections, pages: impl Read) -> io::Result<()> {
-        let Some(ids) = sections.ids else { return Ok(()) };
-        self.note_ids(ids)?;
+        let Some((first, last)) = sections.ids else { return Ok(()) };
+        self.note_ids(first, last)?;
         self.end_section();
         if io::copy(&mut pages.take(sections.len + 1), &mut self.out)? != sections.len {
             return Err(invalid("other pages than were written"));
@@ -101,7 +102,7 @@ impl<W: Write> Writer<W> {
     pub fn page(
         &mut self,
         rows: usize,
-        keys: (u64, u64),
+        keys: RangeInclusive<u64>,
         fill: impl FnOnce(&mut PageBuilder),
     ) -> io::Result<()> {
         let mut page = PageBuilder::new(rows);
@@ -113,7 +114,7 @@ impl<W: Write> Writer<W> {
         for number in [packed.len() as u32, raw.len() as u32] {
             pages.extend_from_slice(&number.to_le_bytes());
         }
-        for number in [keys.0, keys.1, checksum(&packed)] {
+        for number in [*keys.start(), *keys.end(), checksum(&packed)] {
             pages.extend_from_slice(&number.to_le_bytes());
         }
         self.len += packed.len() as u64;

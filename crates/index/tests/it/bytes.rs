@@ -52,7 +52,7 @@ fn written(content: &[(u16, Vec<Page>)]) -> Vec<u8> {
                     };
                 }
             };
-            writer.page(*rows, *keys, fill).unwrap();
+            writer.page(*rows, keys.0..=keys.1, fill).unwrap();
         }
     }
     let len = writer.file_len();
@@ -156,14 +156,14 @@ fn other_versions_are_told_from_what_is_damaged() {
 #[test]
 fn what_the_format_has_no_room_for_is_not_written() {
     let mut writer = Writer::new(Vec::new());
-    assert!(writer.page(0, (0, 0), |_| ()).is_err(), "of no section");
+    assert!(writer.page(0, 0..=0, |_| ()).is_err(), "of no section");
     writer.section(2).unwrap();
     assert!(writer.section(2).is_err() && writer.section(1).is_err());
     let large = vec![7; PAGE_MOST];
-    assert!(writer.page(0, (0, 0), |page| _ = page.bytes(&large)).is_err());
-    assert!(writer.page(ROWS_MOST + 1, (0, 0), |_| ()).is_err());
+    assert!(writer.page(0, 0..=0, |page| _ = page.bytes(&large)).is_err());
+    assert!(writer.page(ROWS_MOST + 1, 0..=0, |_| ()).is_err());
     let rows = vec![u64::MAX; ROWS_MOST];
-    writer.page(ROWS_MOST, (0, 0), |page| _ = page.numbers(&rows)).unwrap();
+    writer.page(ROWS_MOST, 0..=0, |page| _ = page.numbers(&rows)).unwrap();
     let (body, head) = writer.finish(&INPUT_OF).unwrap();
     assert!(body.len() < 200);
     assert_eq!(read_all(&[&head[..], &body].concat()), Ok(ROWS_MOST));

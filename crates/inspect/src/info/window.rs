@@ -34,7 +34,7 @@ impl WindowTimes {
             }
             return;
         }
-        widen(&mut self.others, (start, end));
+        widen(&mut self.others, start, end);
     }
 
     /// Notes a top-level key.
@@ -53,8 +53,8 @@ impl WindowTimes {
     }
 
     pub(super) fn append(&mut self, later: WindowTimes) {
-        if let Some(others) = later.others {
-            widen(&mut self.others, others);
+        if let Some((least, greatest)) = later.others {
+            widen(&mut self.others, least, greatest);
         }
         self.essential.extend(later.essential);
         self.count += later.count;

@@ -8,15 +8,13 @@ use std::path::PathBuf;
 use tracemill_trace::read::InputWarning;
 use tracemill_trace::run::remedy::Remedy;
 use tracemill_trace::run::words::plural;
+use tracemill_trace::time::windows::TimeSpan;
 
 /// The longest text that DevTools opens, in bytes: it reads a file into one string, and V8
 /// limits strings to 2^29 − 24 characters.
 pub const DEVTOOLS_TEXT_MAX: u64 = (1 << 29) - 24;
 /// Target size in bytes of each part of a trace that is too large.
 const FITS: u64 = 400 << 20;
-
-/// Nanoseconds: a window, or a trace from its first time to its end.
-pub type TimeSpan = (i64, i64);
 
 /// A fact that the user of a run should know. Its text is a sentence without a full stop and names no
 /// flags; [`Warning::remedy`] says what can be done.
@@ -159,7 +157,7 @@ pub enum Warning {
 
 impl Warning {
     /// For DevTools, if an output has too many bytes; `span` is the first and last time of the trace.
-    pub fn too_large(bytes: u64, span: Option<TimeSpan>) -> Option<Warning> {
+    pub fn too_large(bytes: u64, span: Option<(i64, i64)>) -> Option<Warning> {
         let lasts = span.map(|(first, last)| last.abs_diff(first));
         (bytes > DEVTOOLS_TEXT_MAX).then_some(Warning::TooLarge { bytes, lasts })
     }
@@ -333,17 +331,17 @@ impl Warning {
     fn of_windows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::WindowOutside { window, trace } => {
-                match window.1 <= trace.0 {
+                match window.to <= trace.from {
                     true => {
-                        let before = length((window.1, trace.0));
+                        let before = length(window.to, trace.from);
                         write!(f, "the window ends {before} before the trace begins")?;
                     }
                     false => {
-                        let after = length((trace.1, window.0));
+                        let after = length(trace.to, window.from);
                         write!(f, "the window begins {after} after the end of the trace")?;
                     }
                 }
-                let (lasts, window) = (length(*trace), micros(*window));
+                let (lasts, window) = (length(trace.from, trace.to), micros(*window));
                 write!(
                     f,
                     "; the trace lasts {lasts} (in µs: window {window}, trace {})",
@@ -352,7 +350,7 @@ impl Warning {
             }
             Warning::WindowEmpty { windows, trace } => {
                 let windows = Vec::from_iter(windows.iter().map(|&window| micros(window)));
-                let (lasts, windows) = (length(*trace), windows.join(", "));
+                let (lasts, windows) = (length(trace.from, trace.to), windows.join(", "));
                 let trace = micros(*trace);
                 write!(
                     f,
@@ -410,7 +408,7 @@ impl Warning {
 }
 
 /// The time between two moments, in the unit that suits it.
-fn length((from, to): TimeSpan) -> String {
+fn length(from: i64, to: i64) -> String {
     let ns = to.abs_diff(from);
     let (scale, unit) = match ns {
         0..1_000 => return format!("{ns} ns"),
@@ -422,7 +420,7 @@ fn length((from, to): TimeSpan) -> String {
 }
 
 /// `from..to` as microseconds; nothing where there is no limit.
-fn micros((from, to): TimeSpan) -> String {
+fn micros(TimeSpan { from, to }: TimeSpan) -> String {
     let side = |time: i64, limit: i64| {
         let mut text = Vec::new();
         if time != limit {

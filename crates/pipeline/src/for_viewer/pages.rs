@@ -94,9 +94,10 @@ impl Pages<'_> {
             let navigations = member(frame, b"frame").into_iter().flat_map(|id| {
                 self.tables.iter().filter_map(move |(_, tables)| tables.navigations.get(id))
             });
-            let first = navigations.min().filter(|(time, _)| time.saturating_sub(begin) < SOON);
-            if let (Some((_, url)), Some(old)) = (first, member(frame, b"url")) {
-                patches.replace(start, old, url);
+            let first =
+                navigations.min().filter(|navigation| navigation.time.saturating_sub(begin) < SOON);
+            if let (Some(first), Some(old)) = (first, member(frame, b"url")) {
+                patches.replace(start, old, &first.url);
             }
         });
     }

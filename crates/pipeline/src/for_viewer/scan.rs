@@ -30,6 +30,14 @@ use tracemill_write::patch::CutChunk;
 /// A value as it is written.
 pub(super) type Literal = Vec<u8>;
 
+/// A navigation of a main frame.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Navigation {
+    pub(super) time: i64,
+    /// Where to, as written.
+    pub(super) url: Literal,
+}
+
 /// A thread, or a process without one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DrawnThread {
@@ -55,8 +63,8 @@ pub(super) struct PageTable {
     /// From the first to the end of the last event that DevTools draws, as it does none at 0.
     pub(super) drawn: Option<(i64, i64)>,
     pub(super) profiles: Profiles,
-    /// First navigation of main frames, by frame: when, and where to, as written.
-    pub(super) navigations: BTreeMap<Literal, (i64, Literal)>,
+    /// First navigation of main frames, by frame.
+    pub(super) navigations: BTreeMap<Literal, Navigation>,
     /// The thread at hand, and what was seen of it since it became that.
     last: (Literal, Literal, DrawnThread),
 }
@@ -111,7 +119,7 @@ impl PageTable {
         self.has_start |= later.has_start;
         self.has_whole_profile |= later.has_whole_profile;
         self.profiles.append(later.profiles);
-        later.drawn.into_iter().for_each(|span| self.note_drawn(span));
+        later.drawn.into_iter().for_each(|(start, end)| self.note_drawn(start, end));
     }
 
     /// Notes what says something about pages.
@@ -129,7 +137,10 @@ impl PageTable {
             let is_main = member(data, b"isOutermostMainFrame") == Some(b"true");
             let url = member(data, b"documentLoaderURL").filter(|url| is_main && url.len() > 2);
             if let (Some(frame), Some(url), Some(ts)) = (frame, url, event.ts()) {
-                self.note_navigation(frame.to_vec(), (ts.floor, url.to_vec()));
+                self.note_navigation(
+                    frame.to_vec(),
+                    Navigation { time: ts.floor, url: url.to_vec() },
+                );
             }
         } else if is(b"CpuProfile") {
             (self.is_browser, self.has_whole_profile) = (true, true);
@@ -139,8 +150,8 @@ impl PageTable {
     }
 
     /// Nobody asks for profiles where there is something else.
-    fn note_drawn(&mut self, times: (i64, i64)) {
-        widen(&mut self.drawn, times);
+    fn note_drawn(&mut self, start: i64, end: i64) {
+        widen(&mut self.drawn, start, end);
         if self.is_wide() {
             self.profiles = Profiles::default();
         }
@@ -151,9 +162,9 @@ impl PageTable {
         self.drawn.is_some_and(|(from, to)| from < to)
     }
 
-    fn note_navigation(&mut self, frame: Literal, navigation: (i64, Literal)) {
+    fn note_navigation(&mut self, frame: Literal, navigation: Navigation) {
         let earliest = self.navigations.entry(frame).or_insert_with(|| navigation.clone());
-        if navigation.0 < earliest.0 {
+        if navigation.time < earliest.time {
             *earliest = navigation;
         }
     }
@@ -234,7 +245,7 @@ impl ViewerLook {
             let name = event.field(Field::Name).unwrap_or_default();
             if is_drawn && !is_zero(ts) && !name.ends_with(b"::UMA\"") {
                 let lasts = dur.map_or(0, |dur| dur.floor.max(0));
-                self.tables.note_drawn((ts.floor, ts.floor.saturating_add(lasts)));
+                self.tables.note_drawn(ts.floor, ts.floor.saturating_add(lasts));
             }
         }
         let is_start = tracemill_viewers::essential::is_start(event);

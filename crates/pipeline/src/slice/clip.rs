@@ -117,7 +117,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
 
     /// Whether an event stands exactly where the window at hand begins.
     fn is_at_edge(&self, entry: Entry) -> bool {
-        let at_edge = self.current.is_some_and(|window| self.windows.0[window].0 == entry.time);
+        let at_edge = self.current.is_some_and(|window| self.windows.0[window].from == entry.time);
         at_edge && (entry.place.rank() != EXACT || !has_rest(entry, self.store))
     }
 
@@ -168,16 +168,16 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         let windows = &self.windows.0;
         loop {
             if let Some(window) = self.current {
-                if time < windows[window].1 {
+                if time < windows[window].to {
                     return Ok(());
                 }
                 self.close(window)?;
             }
             if !self.lasts() {
-                self.next += windows[self.next..].partition_point(|window| window.1 <= time);
+                self.next += windows[self.next..].partition_point(|window| window.to <= time);
             }
             match windows.get(self.next) {
-                Some(window) if time >= window.0 => {
+                Some(window) if time >= window.from => {
                     self.current = Some(self.next);
                     self.next += 1;
                     self.pending = true;
@@ -215,7 +215,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
             self.reopen()?;
         }
         self.current = None;
-        let to = self.windows.0[window].1;
+        let to = self.windows.0[window].to;
         let goes_on = self.bounds.last >= to || self.bounds.end > to;
         let Clip { store, edges, open, .. } = self;
         open.each_mut(|open| {

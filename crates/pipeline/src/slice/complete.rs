@@ -10,7 +10,7 @@ use tracemill_trace::json::push_micros;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::{EXACT, Entry, longest};
 use tracemill_trace::time::attos::Attos;
-use tracemill_trace::time::windows::{Edges, Span, Windows};
+use tracemill_trace::time::windows::{Edges, TimeSpan, Windows};
 
 /// What becomes of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) fn verdict(entry: Entry, windows: &Windows, edges: Edges, store: &Sto
     };
     let last = entry.time.saturating_add(longest);
     match windows.at(entry.time) {
-        Some(window) if last <= windows.0[window].1 => Verdict::Kept,
+        Some(window) if last <= windows.0[window].to => Verdict::Kept,
         None if !windows.touch(entry.time, last) => Verdict::Dropped,
         _ => verdict_of_event(entry, windows, edges, store),
     }
@@ -47,7 +47,7 @@ fn verdict_of_event(entry: Entry, windows: &Windows, edges: Edges, store: &Store
         return moment(entry, windows);
     };
     let inside =
-        windows.at(entry.time).is_some_and(|window| !interval.ends_behind(windows.0[window].1));
+        windows.at(entry.time).is_some_and(|window| !interval.ends_behind(windows.0[window].to));
     match edges {
         _ if inside => Verdict::Kept,
         Edges::Drop => Verdict::Dropped,
@@ -90,12 +90,13 @@ impl Interval {
         edge != i64::MAX && self.end.is_none_or(|end| end > Attos::from_nanos(edge))
     }
 
-    fn touches(&self, (from, to): Span) -> bool {
-        self.ts < Attos::from_nanos(to) && self.ends_behind(from)
+    fn touches(&self, window: TimeSpan) -> bool {
+        self.ts < Attos::from_nanos(window.to) && self.ends_behind(window.from)
     }
 
     /// The part in a window that it touches.
-    fn piece(&self, event: &Event<'_>, (from, to): Span) -> Vec<u8> {
+    fn piece(&self, event: &Event<'_>, window: TimeSpan) -> Vec<u8> {
+        let TimeSpan { from, to } = window;
         let (moved, cut) = (self.ts < Attos::from_nanos(from), self.ends_behind(to));
         let mut patches = Patches::default();
         let mut text = Vec::new();

@@ -14,7 +14,7 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
-use tracemill_trace::time::windows::Windows;
+use tracemill_trace::time::windows::{TimeSpan, Windows};
 
 /// What is made, in the order in which it is made for one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub(super) fn make(
 ) -> Result<Counts, Error> {
     let mut counts = Counts::default();
     all.sorted(Order(store)).try_for_each(|edge| {
-        let (from, to) = windows.0[edge.window as usize];
+        let TimeSpan { from, to } = windows.0[edge.window as usize];
         match (edge.turn, edge.kind) {
             (EdgeKind::ClosedOwn | EdgeKind::Closed, kind) => {
                 counts.closed += 1;

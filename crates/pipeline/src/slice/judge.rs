@@ -155,7 +155,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         made: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
-        let first = self.windows.0.first().map_or(i64::MIN, |window| window.0);
+        let first = self.windows.0.first().map_or(i64::MIN, |window| window.from);
         essential.each_in_order(self.order(), |entry| {
             if self.whole
                 || self.windows.at(entry.time).is_some() && self.verdict(entry) == Verdict::Kept

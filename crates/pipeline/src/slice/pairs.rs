@@ -18,7 +18,7 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
-use tracemill_trace::time::windows::{Edges, Windows};
+use tracemill_trace::time::windows::{Edges, TimeSpan, Windows};
 
 /// Walks over the parts of pairs.
 pub(super) struct Pairs<'k, 'j, 'p> {
@@ -152,7 +152,7 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
         if !self.windows.touch(begin.time, end.time) {
             return false;
         }
-        self.windows.0.iter().any(|&(from, to)| {
+        self.windows.0.iter().any(|&TimeSpan { from, to }| {
             let later = || end.time > from || begin.time >= from || has_rest(end, self.store);
             begin.time < to && end.time >= from && later()
         })

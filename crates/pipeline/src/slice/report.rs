@@ -8,7 +8,7 @@ use tracemill_trace::Limits;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::time::bounds::Bounds;
-use tracemill_trace::time::windows::{Edges, Span, Windows};
+use tracemill_trace::time::windows::{Edges, TimeSpan, Windows};
 
 /// What `slice` did.
 #[derive(Clone, Debug, Serialize)]
@@ -18,7 +18,7 @@ pub struct SliceReport {
     pub written: MergeReport,
     /// The windows, in order: nanoseconds as they stand in the trace; [`i64::MIN`] and [`i64::MAX`] where there is no
     /// limit.
-    pub windows: Vec<(i64, i64)>,
+    pub windows: Vec<TimeSpan>,
     /// What became of that which edges cut.
     pub edges: Edges,
     /// Start, and greatest end, of the events that are no metadata, in nanoseconds; `None` without such events.
@@ -84,9 +84,9 @@ impl SliceReport {
             self.written.run.warnings.push(Warning::NoTimes);
             return;
         };
-        let trace = (bounds.start, bounds.end);
+        let trace = TimeSpan::new(bounds.start, bounds.end);
         let windows = self.windows.iter();
-        let outside: Vec<Span> =
+        let outside: Vec<TimeSpan> =
             windows.copied().filter(|&window| is_outside(window, bounds)).collect();
         let is_said = outside.len() == self.windows.len();
         let around = self.kept_always + self.moved + self.counters;
@@ -103,7 +103,7 @@ impl SliceReport {
     pub(crate) fn opening(&self) -> Option<(i64, i64)> {
         let (start, end) = self.trace.filter(|_| self.kept_outside > 0 && !self.is_empty)?;
         let (first, last) = (self.windows.first()?, self.windows.last()?);
-        Some((first.0.max(start), last.1.min(end)))
+        Some((first.from.max(start), last.to.min(end)))
     }
 
     /// Pieces, keys and profile data lost in all. What lies outside the windows is not lost.
@@ -113,7 +113,7 @@ impl SliceReport {
 }
 
 /// Whether a window lies before or behind a whole trace.
-fn is_outside((from, to): Span, bounds: Bounds) -> bool {
+fn is_outside(window: TimeSpan, bounds: Bounds) -> bool {
     // an event without a duration may be the end of the trace
-    to <= bounds.first || from >= bounds.end && from > bounds.last
+    window.to <= bounds.first || window.from >= bounds.end && window.from > bounds.last
 }

@@ -353,7 +353,7 @@ fn sliced() {
             let report = slice(sources, &windows, cut, output, config).expect("sound");
             // windows that hold the whole trace change nothing
             let (first, end) = report.trace.unwrap_or((i64::MAX, i64::MIN));
-            lossy = !report.windows.iter().any(|&(from, to)| from <= first && end < to);
+            lossy = !report.windows.iter().any(|window| window.from <= first && end < window.to);
             report.written.run.annotations
         });
         lossy_runs += u32::from(lossy);

@@ -282,7 +282,7 @@ fn forged(good: &[u8], meta: &serde_json::Value) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new());
     writer.section(id::META).expect("the first");
     let json = meta.to_string();
-    writer.page(1, (0, 0), |page| _ = page.bytes(json.as_bytes())).expect("memory takes it");
+    writer.page(1, 0..=0, |page| _ = page.bytes(json.as_bytes())).expect("memory takes it");
     let (body, head) = writer.finish(index.input()).expect("memory takes it");
     [&head[..], &body].concat()
 }

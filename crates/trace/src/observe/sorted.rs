@@ -213,7 +213,7 @@ impl KeepChunk for TimesOnlyChunk {
     #[inline(always)]
     fn keep(&mut self, at: &EventRef) {
         if let Some(time) = at.time() {
-            widen(&mut self.span, (time, time));
+            widen(&mut self.span, time, time);
         }
     }
 

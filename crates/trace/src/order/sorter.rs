@@ -16,6 +16,7 @@ use crate::spill::{DiskRuns, RunFile, SpillVec};
 use crate::store::Store;
 use crate::store::entry::Entry;
 use crate::store::place::Place;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -274,10 +275,12 @@ impl Runs {
         }
     }
 
-    /// As [`Runs::timed`], of the times from `window.0` to before `window.1`. Cost: two binary searches a run.
-    pub fn timed_in(&self, window: (i64, i64), order: Order<'_, '_>) -> Timed<'_> {
-        let within =
-            |run: Run<'_>| run.before(window.0)..run.before(window.1).max(run.before(window.0));
+    /// As [`Runs::timed`], of the times in `window`. Cost: two binary searches a run.
+    pub fn timed_in(&self, window: Range<i64>, order: Order<'_, '_>) -> Timed<'_> {
+        let within = |run: Run<'_>| {
+            let start = run.before(window.start);
+            start..run.before(window.end).max(start)
+        };
         match self {
             Runs::Memory(parts) => {
                 let parts = parts.iter().map(|part| &part[within(Run::Memory(part))]);

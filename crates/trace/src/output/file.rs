@@ -69,7 +69,8 @@ pub fn write_file(
         let mut device = File::options().write(true).open(path).map_err(failed)?;
         return write(&mut device).map_err(failed);
     }
-    let mut file = AtomicFile::create(path, (true, true), existing.as_ref())?;
+    let mut file =
+        AtomicFile::create(path, Naming { replace: true, sync: true }, existing.as_ref())?;
     write(&mut file.file).map_err(failed)?;
     file.commit()
 }
@@ -81,18 +82,25 @@ pub(super) struct AtomicFile {
     /// The target's folder, open from the start so that there is a descriptor left for it; `None` if it may not be read, or
     /// nothing has to be on disk in the end.
     folder: Option<File>,
-    replace: bool,
-    /// Whether it is on disk before it gets its name.
-    sync: bool,
+    naming: Naming,
     /// Its name, if it has one.
     named: Option<PathBuf>,
+}
+
+/// How the target gets its name.
+#[derive(Clone, Copy)]
+pub(super) struct Naming {
+    /// Whether an existing file is replaced; otherwise it is an error.
+    pub(super) replace: bool,
+    /// Whether it is on disk before it gets its name.
+    pub(super) sync: bool,
 }
 
 impl AtomicFile {
     /// `existing` is what the target is now, if it exists.
     pub(super) fn create(
         path: &Path,
-        (replace, sync): (bool, bool),
+        naming: Naming,
         existing: Option<&Metadata>,
     ) -> Result<Self, Error> {
         let failed = |e| Error::write(path.display(), e);
@@ -105,7 +113,7 @@ impl AtomicFile {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let folder = match sync.then(|| File::open(parent)) {
+        let folder = match naming.sync.then(|| File::open(parent)) {
             None => None,
             Some(Err(e)) if e.kind() == io::ErrorKind::PermissionDenied => None,
             Some(opened) => Some(opened.map_err(failed)?),
@@ -125,20 +133,20 @@ impl AtomicFile {
             os::keep_group(&file, existing);
             let _ = file.set_permissions(existing.permissions());
         }
-        Ok(AtomicFile { file, target, folder, replace, sync, named })
+        Ok(AtomicFile { file, target, folder, naming, named })
     }
 
     /// Gives the bytes the target's name, once they are on disk if that is asked for; unless a temporary file, of which they may have been made, is lost.
     pub(super) fn commit(mut self) -> Result<(), Error> {
         os::check_temporary()?;
         let failed = |e: io::Error| Error::write(self.target.display(), e);
-        if self.sync {
+        if self.naming.sync {
             self.file.sync_all().map_err(failed)?;
         }
         let mut all = named();
         let beside = match self.named.take() {
             Some(named) => named,
-            None if !self.replace => match os::give_name(&self.file, &self.target) {
+            None if !self.naming.replace => match os::give_name(&self.file, &self.target) {
                 Ok(()) => {
                     drop(all);
                     return self.sync_folder();

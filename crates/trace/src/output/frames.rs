@@ -24,26 +24,33 @@ impl Frames {
     }
 }
 
+/// A compressor and the buffer that it fills.
+pub(super) struct FramePacker {
+    compressor: Compressor<'static>,
+    buffer: Vec<u8>,
+}
+
 impl Format for Frames {
     const BLOCK: usize = 2 << 20;
     const WINDOW: usize = 0;
-    type Packer = (Compressor<'static>, Vec<u8>);
+    type Packer = FramePacker;
     type Sum = u32;
 
     fn packer(&self) -> io::Result<Self::Packer> {
-        let mut packer = Compressor::new(self.level as i32)?;
-        packer.set_parameter(CParameter::ChecksumFlag(true))?;
+        let mut compressor = Compressor::new(self.level as i32)?;
+        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
         if self.level == 9 {
             // half of what zstd would take, for 0.1 % more bytes: with it the least budget has room for one that packs
-            packer.set_parameter(CParameter::HashLog(20))?;
+            compressor.set_parameter(CParameter::HashLog(20))?;
         }
-        Ok((packer, Vec::with_capacity(compress_bound(Self::BLOCK))))
+        Ok(FramePacker { compressor, buffer: Vec::with_capacity(compress_bound(Self::BLOCK)) })
     }
 
-    fn pack((packer, buffer): &mut Self::Packer, block: &Block) -> io::Result<(Vec<u8>, u32)> {
+    fn pack(packer: &mut FramePacker, block: &Block) -> io::Result<(Vec<u8>, u32)> {
         let (_, bytes) = block.parts();
+        let FramePacker { compressor, buffer } = packer;
         buffer.clear();
-        packer.compress_to_buffer(bytes, buffer)?;
+        compressor.compress_to_buffer(bytes, buffer)?;
         // few bytes of what the buffer has room for
         Ok((buffer.clone(), bytes.len() as u32))
     }

@@ -54,7 +54,7 @@ use crate::run::error::{Error, ErrorClass, ErrorKind};
 use crate::run::limits::{Limits, Progress};
 use crate::run::threads::on_dedicated_threads;
 pub use batch::Batch;
-use file::AtomicFile;
+use file::{AtomicFile, Naming};
 pub use file::{ScratchRemoved, remove_scratch, write_file};
 use std::fs::{File, Metadata};
 use std::io::{BufWriter, Write};
@@ -219,7 +219,8 @@ impl Output {
                 File::options().write(true).open(path).map_err(|e| Error::write(&name, e))?;
             return Self::in_turn(name, Box::new(file), None, output, limits);
         }
-        let file = AtomicFile::create(path, (replace, limits.sync), existing.as_ref())?;
+        let naming = Naming { replace, sync: limits.sync };
+        let file = AtomicFile::create(path, naming, existing.as_ref())?;
         match (length, output.compression) {
             (Length::Exactly(_) | Length::AtMost(_), Compression::None) => {
                 let output = Output { progress, name, sink: Sink::Placed(file), length };

@@ -23,6 +23,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use tracemill_tokenizer::{Form, Mapped, Tier};
 
+/// Whether the bytes of a stream are kept, and the room for them.
+#[derive(Clone, Copy)]
+struct Retention {
+    keep: bool,
+    /// Bytes of the room that are taken by other data.
+    taken: u64,
+}
+
 pub(super) struct Session<'c> {
     pub(super) limits: &'c Limits,
     tier: Tier,
@@ -96,8 +104,9 @@ impl Session<'_> {
                 self.expect_less(input);
                 let looked = look(stream, &*self.expand);
                 let (stream, keep) = looked.map_err(|e| Error::read(input.name(), e))?;
-                let keep = (keep || reader.needs().input_bytes, 0);
-                let read = self.read_stream(stream, base, keep, reader, &mut report);
+                let keep = keep || reader.needs().input_bytes;
+                let retention = Retention { keep, taken: 0 };
+                let read = self.read_stream(stream, base, retention, reader, &mut report);
                 if let Some((original, mapped)) = packed {
                     // nothing is read from it again
                     original.check(Some(&mapped))?;
@@ -217,11 +226,11 @@ impl Session<'_> {
             let (input, number_of) = (input.name(), several.then_some(count + 1));
             let warning = said.map(|said| InputWarning::Profile { input, number: number_of, said });
             self.read.warnings.extend(warning);
-            let keep = (reader.needs().synthetic_bytes, heap);
+            let retention = Retention { keep: reader.needs().synthetic_bytes, taken: heap };
             let name = &self.read.reports[number].name;
             reader.begin(&InputStart { name, number, synthetic: true });
             let mut events_report = self.read.reports[number].clone();
-            let read = self.read_stream(events, next, keep, reader, &mut events_report)?;
+            let read = self.read_stream(events, next, retention, reader, &mut events_report)?;
             self.read.payloads.push(InputPayload {
                 base: next,
                 payload: Arc::new(read.payload),
@@ -262,8 +271,8 @@ impl Session<'_> {
         let input = self.read.reports.len();
         reader.begin(&InputStart { name: &report.name, number: input, synthetic: false });
         let events = Box::new(Cursor::new(events));
-        let keep = (reader.needs().synthetic_bytes, 0);
-        let read = self.read_stream(events, base, keep, reader, &mut report)?;
+        let retention = Retention { keep: reader.needs().synthetic_bytes, taken: 0 };
+        let read = self.read_stream(events, base, retention, reader, &mut report)?;
         self.read.payloads.push(InputPayload {
             base,
             payload: Arc::new(read.payload),
@@ -383,7 +392,7 @@ impl Session<'_> {
         &mut self,
         stream: Box<dyn Read + Send>,
         base: u64,
-        (keep, taken): (bool, u64),
+        retention: Retention,
         reader: &mut R,
         report: &mut InputReport,
     ) -> Result<Spooled, Error> {
@@ -393,9 +402,9 @@ impl Session<'_> {
         let kept = self.read.kept.get_or_insert_with(lease).bytes();
         let _workers = self.limits.scan_lease(self.shares.segment, 1);
         let limits = SpoolLimits {
-            payload: kept.saturating_sub(held + taken),
+            payload: kept.saturating_sub(held + retention.taken),
             segment: self.shares.segment,
-            keep,
+            keep: retention.keep,
             packed: report.encoding.is_some(),
             hurries: reader.needs().streams_output,
         };

@@ -30,13 +30,13 @@ pub struct Bounds {
 /// use tracemill_trace::time::bounds::widen;
 ///
 /// let mut times = None;
-/// for own in [(5, 7), (2, 3), (6, 6)] {
-///     widen(&mut times, own);
+/// for (least, greatest) in [(5, 7), (2, 3), (6, 6)] {
+///     widen(&mut times, least, greatest);
 /// }
 /// assert_eq!(times, Some((2, 7)));
 /// ```
 #[inline]
-pub fn widen(times: &mut Option<(i64, i64)>, (least, greatest): (i64, i64)) {
+pub fn widen(times: &mut Option<(i64, i64)>, least: i64, greatest: i64) {
     let (low, high) = times.unwrap_or((least, greatest));
     *times = Some((low.min(least), high.max(greatest)));
 }

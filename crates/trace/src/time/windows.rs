@@ -7,14 +7,15 @@
 //!
 //! ```
 //! use tracemill_trace::time::bounds::Bounds;
-//! use tracemill_trace::time::windows::{Moment, TimeWindow, Windows};
+//! use tracemill_trace::time::windows::{Moment, TimeSpan, TimeWindow, Windows};
 //!
 //! let window = |from: &str, to: &str| TimeWindow { from: from.parse().ok(), to: to.parse().ok() };
 //! let last = TimeWindow { from: Some(Moment::BeforeEnd(1_000_000_000)), to: None };
 //! let bounds = Bounds { start: 50_000_000_000, first: 50_000_000_000, last: 59_000_000_000, end: 60_000_000_000 };
 //! let windows = Windows::of(&[window("4s", "6s"), window("2s", "@55s"), last], bounds)?;
 //!
-//! assert_eq!(windows.0, [(52_000_000_000, 56_000_000_000), (59_000_000_000, i64::MAX)]);
+//! let spans = [TimeSpan::new(52_000_000_000, 56_000_000_000), TimeSpan::new(59_000_000_000, i64::MAX)];
+//! assert_eq!(windows.0, spans);
 //! assert_eq!((windows.at(55_999_999_999), windows.at(56_000_000_000)), (Some(0), None));
 //! assert!(windows.touch(0, 52_000_000_000) && !windows.touch(0, 51_999_999_999));
 //! assert!(Windows::of(&[window("6s", "4s")], bounds).is_err());
@@ -24,6 +25,7 @@
 use crate::run::error::{Error, ErrorKind};
 use crate::time::bounds::Bounds;
 use crate::time::parse_time;
+use serde::Serialize;
 use std::str::FromStr;
 
 /// A moment in a trace, in nanoseconds. Which time that is depends on the trace: see [`Windows::of`].
@@ -116,16 +118,42 @@ pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
 }
 
 /// A stretch of time from the first to before the second nanosecond.
-pub type Span = (i64, i64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(into = "(i64, i64)")]
+pub struct TimeSpan {
+    /// The first nanosecond in it.
+    pub from: i64,
+    /// The nanosecond after it.
+    pub to: i64,
+}
+
+impl TimeSpan {
+    /// Creates a span from its two ends.
+    pub const fn new(from: i64, to: i64) -> Self {
+        TimeSpan { from, to }
+    }
+
+    /// Returns whether an interval, or a moment, lies in the span at least in part.
+    #[inline]
+    pub fn touches(self, start: i64, end: i64) -> bool {
+        start < self.to && (end > self.from || start >= self.from)
+    }
+}
+
+impl From<TimeSpan> for (i64, i64) {
+    fn from(span: TimeSpan) -> Self {
+        (span.from, span.to)
+    }
+}
 
 /// Windows as stretches: not empty, in order, none touching the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Windows(pub Vec<Span>);
+pub struct Windows(pub Vec<TimeSpan>);
 
 impl Windows {
     /// One window that holds every time.
     pub fn all() -> Self {
-        Windows(vec![(i64::MIN, i64::MAX)])
+        Windows(vec![TimeSpan::new(i64::MIN, i64::MAX)])
     }
 
     /// Windows on a trace with these bounds.
@@ -153,19 +181,19 @@ impl Windows {
                     format!("a window ends before it begins: in this trace it is {span} µs");
                 return Err(ErrorKind::Window { found }.into());
             }
-            spans.push((from, to));
+            spans.push(TimeSpan { from, to });
         }
         Ok(Windows::united(spans))
     }
 
     /// Spans, none of them empty, in order; those that overlap or touch are one.
-    fn united(mut spans: Vec<Span>) -> Self {
+    fn united(mut spans: Vec<TimeSpan>) -> Self {
         spans.sort_unstable();
-        let mut united: Vec<Span> = Vec::with_capacity(spans.len());
-        for (from, to) in spans {
+        let mut united: Vec<TimeSpan> = Vec::with_capacity(spans.len());
+        for span in spans {
             match united.last_mut() {
-                Some(last) if from <= last.1 => last.1 = last.1.max(to),
-                _ => united.push((from, to)),
+                Some(last) if span.from <= last.to => last.to = last.to.max(span.to),
+                _ => united.push(span),
             }
         }
         Windows(united)
@@ -174,33 +202,34 @@ impl Windows {
     /// The number of the window that a time, rounded down, lies in. Cost: a binary search.
     #[inline]
     pub fn at(&self, time: i64) -> Option<usize> {
-        let after = self.0.partition_point(|window| window.0 <= time);
+        let after = self.0.partition_point(|window| window.from <= time);
         let number = after.checked_sub(1)?;
-        (time < self.0[number].1).then_some(number)
+        (time < self.0[number].to).then_some(number)
     }
 
     /// Whether any window and the times from `first` to `last`, both with them, have one in common. Cost: a binary search.
     #[inline]
     pub fn touch(&self, first: i64, last: i64) -> bool {
-        let after = self.0.partition_point(|window| window.0 <= last);
-        after.checked_sub(1).is_some_and(|number| self.0[number].1 > first)
+        let after = self.0.partition_point(|window| window.from <= last);
+        after.checked_sub(1).is_some_and(|number| self.0[number].to > first)
     }
 
     /// The time of the first window's edge; the greatest there is without windows.
     pub fn begin(&self) -> i64 {
-        self.0.first().map_or(i64::MAX, |window| window.0)
+        self.0.first().map_or(i64::MAX, |window| window.from)
     }
 
     /// The time behind the last window; the least there is without windows.
     pub fn end(&self) -> i64 {
-        self.0.last().map_or(i64::MIN, |window| window.1)
+        self.0.last().map_or(i64::MIN, |window| window.to)
     }
 
     /// Whether nothing of a trace lies outside.
     pub fn hold(&self, bounds: Bounds) -> bool {
         let window = self.at(bounds.first);
-        window
-            .is_some_and(|number| bounds.last < self.0[number].1 && bounds.end <= self.0[number].1)
+        window.is_some_and(|number| {
+            bounds.last < self.0[number].to && bounds.end <= self.0[number].to
+        })
     }
 }
 
@@ -221,7 +250,7 @@ mod tests {
         let windows = [window(50, 60), window(10, 20), window(15, 30), window(30, 40)];
         let bounds = Bounds { start: 0, first: 0, last: 0, end: 0 };
         let windows = Windows::of(&windows, bounds).unwrap();
-        assert_eq!(windows.0, [(10, 40), (50, 60)]);
+        assert_eq!(windows.0, [TimeSpan::new(10, 40), TimeSpan::new(50, 60)]);
         assert_eq!(
             [9, 10, 39, 40, 50, 60].map(|t| windows.at(t)),
             [None, Some(0), Some(0), None, Some(1), None]
@@ -235,7 +264,10 @@ mod tests {
         let behind = TimeWindow { from: Some(Moment::FromStart(i64::MAX - 1)), to: None };
         let bounds = Bounds { start: 900, first: 900, last: 900, end: 900 };
         assert!(!behind.is_absolute());
-        assert_eq!(Windows::of(&[behind], bounds).unwrap().0, [(i64::MAX - 1, i64::MAX)]);
+        assert_eq!(
+            Windows::of(&[behind], bounds).unwrap().0,
+            [TimeSpan::new(i64::MAX - 1, i64::MAX)]
+        );
     }
 
     #[test]

@@ -134,7 +134,7 @@ fn forged(good: &[u8], rng: &mut Rng) -> Vec<u8> {
                     }
                 }
             };
-            writer.page(page.rows(), (own.first, own.last), fill).expect("it fits");
+            writer.page(page.rows(), own.first..=own.last, fill).expect("it fits");
         }
     }
     let (body, head) = writer.finish(index.input()).expect("it fits");

@@ -98,7 +98,6 @@ impl<'t> Events<'t> {
     /// Cost: two binary searches a run of the index; nothing outside of the window is looked at.
     #[must_use]
     pub fn within(self, window: Range<i64>) -> Self {
-        let window = (window.start, window.end);
         let timed = Some(self.trace.timed.timed_in(window, Order(&self.store)));
         let places = Box::new(std::iter::empty());
         Events { timed, places, bucket: 0, batch: Vec::new(), next: 0, ..self }
