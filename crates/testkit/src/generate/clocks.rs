@@ -4,10 +4,19 @@ use super::json::Json;
 use super::{Layout, TraceShape, finish, value};
 use crate::Rng;
 
-/// Where a rank says when its times begin to count, since 1970.
+/// When the times of a rank begin to count, since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// Where the rank says it.
+    pub key: BaseKey,
+    /// Nanoseconds.
+    pub ns: i64,
+}
+
+/// Where a rank says when its times begin to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Base {
+pub enum BaseKey {
     /// `"baseTimeNanoseconds":` a number
     Kineto,
     /// the same, a string
@@ -33,10 +42,10 @@ pub struct Skew {
 /// The trace of a rank: `events` events, every tenth named `step`. The true times follow from `seed` alone, whatever the
 /// clock and the rank; each event has its own in `args.true_ns`, in nanoseconds since 1970.
 ///
-/// Times are written relative to `base_ns`, which must be whole microseconds for [`Base::Clang`], with as many decimals as
+/// Times are written relative to `base`, which must be whole microseconds for [`BaseKey::Clang`], with as many decimals as
 /// they need or three.
 #[must_use]
-pub fn rank(seed: u64, number: usize, events: usize, base: (Base, i64), skew: Skew) -> Vec<u8> {
+pub fn rank(seed: u64, number: usize, events: usize, base: Base, skew: Skew) -> Vec<u8> {
     const START: i64 = 1_721_065_958_000_000_000;
     let (mut truth, mut own) = (Rng::new(seed), Rng::new(seed ^ (number as u64 + 1) << 32));
     let mut list = Vec::new();
@@ -45,7 +54,7 @@ pub fn rank(seed: u64, number: usize, events: usize, base: (Base, i64), skew: Sk
         time += truth.range(1, 3_000_000) as i64;
         let late = own.below(skew.jitter_ns + 1) as i64;
         let drift = i128::from(time - START) * i128::from(skew.drift_ppb) / 1_000_000_000;
-        let ns = time + skew.offset_ns - drift as i64 + late - base.1;
+        let ns = time + skew.offset_ns - drift as i64 + late - base.ns;
         let name = if at % 10 == 3 { "step" } else { "work" };
         let micros = micros(ns, own.chance(50));
         let ts = if own.chance(5) { format!("\"{micros}\"") } else { micros };
@@ -60,14 +69,15 @@ pub fn rank(seed: u64, number: usize, events: usize, base: (Base, i64), skew: Sk
         .collect::<Vec<_>>()
         .into_iter()
         .for_each(|at| list.swap(at - 1, at));
-    let key = match base {
-        (Base::Nowhere, _) => String::new(),
-        (Base::Kineto, ns) => format!("\"baseTimeNanoseconds\":{ns}"),
-        (Base::KinetoText, ns) => format!("\"baseTimeNanoseconds\":\"{ns}\""),
-        (Base::VizTracer, ns) => {
+    let Base { key, ns } = base;
+    let key = match key {
+        BaseKey::Nowhere => String::new(),
+        BaseKey::Kineto => format!("\"baseTimeNanoseconds\":{ns}"),
+        BaseKey::KinetoText => format!("\"baseTimeNanoseconds\":\"{ns}\""),
+        BaseKey::VizTracer => {
             format!("\"viztracer_metadata\":{{\"version\":\"1.1\",\"baseTimeNanoseconds\":{ns}}}")
         }
-        (Base::Clang, ns) => format!("\"beginningOfTime\":{}", ns / 1000),
+        BaseKey::Clang => format!("\"beginningOfTime\":{}", ns / 1000),
     };
     let events = format!("\"traceEvents\":[\n{}\n]", list.join(",\n"));
     let all = match (key.is_empty(), own.chance(50)) {

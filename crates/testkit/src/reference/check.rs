@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::profile::Value;
 use super::read::{self, Fields, is_string, unescape};
-use super::{Decimal, RawEvent, pairing, time};
+use super::time::{Moment, time};
+use super::{Decimal, RawEvent, pairing};
 
 /// The kinds that are counted here; about others nothing is said.
 pub const KINDS: &[&str] = &[
@@ -257,10 +258,10 @@ fn nanos(number: &str) -> Moment {
     let negative = number.starts_with('-');
     let shift = power + 3;
     if digits.is_empty() {
-        return (0, true);
+        return Moment { ns: 0, exact: true };
     }
     if digits.len() as i64 + shift > 19 {
-        return (if negative { -MOST } else { MOST }, false);
+        return Moment { ns: if negative { -MOST } else { MOST }, exact: false };
     }
     let kept = (digits.len() as i64 + shift.min(0)).max(0) as usize;
     let whole: i128 = digits[..kept].parse().unwrap_or(0);
@@ -268,11 +269,11 @@ fn nanos(number: &str) -> Moment {
     let whole = whole * 10_i128.pow(shift.max(0) as u32);
     let floor = if negative { -whole - i128::from(rest) } else { whole };
     let clamped = floor.clamp(-MOST, MOST);
-    (clamped, !rest && clamped == floor)
+    Moment { ns: clamped, exact: !rest && clamped == floor }
 }
 
 fn is_rounded(number: &str) -> bool {
-    let (ns, exact) = nanos(number);
+    let Moment { ns, exact } = nanos(number);
     let ns = ns.abs();
     let own = digits(number);
     let (count, double) = (own.0.len(), number.parse::<f64>().expect("a number"));
@@ -297,15 +298,12 @@ fn timed(events: &[RawEvent]) -> Vec<Timed<'_>> {
         let raw = event.ts.as_deref()?;
         time(raw)?;
         let phase = phase(event);
-        (phase != b'M').then(|| Timed { event, phase, ns: nanos(&text(raw)).0, number })
+        (phase != b'M').then(|| Timed { event, phase, ns: nanos(&text(raw)).ns, number })
     });
     let mut all: Vec<_> = all.collect();
     all.sort_by_key(|timed| (timed.ns, timed.number));
     all
 }
-
-/// Nanoseconds, and whether they are whole.
-type Moment = (i128, bool);
 
 /// What is open on a thread: complete events, and begins of pairs with the end of the complete event around each.
 #[derive(Default)]
@@ -316,20 +314,20 @@ struct Open {
 
 /// Whether `end` is after `other`; finer times are rounded twice.
 fn is_after(end: Moment, other: Moment) -> bool {
-    end.0 - other.0 > i128::from(!(end.1 && other.1))
+    end.ns - other.ns > i128::from(!(end.exact && other.exact))
 }
 
 impl Open {
-    fn complete(&mut self, start: i128, (end, exact): Moment, counts: &mut Counts) {
-        let end = (end.min(i128::from(i64::MAX)), exact);
-        self.slices.retain(|(_, open)| open.0 > start);
+    fn complete(&mut self, start: i128, end: Moment, counts: &mut Counts) {
+        let end = Moment { ns: end.ns.min(i128::from(i64::MAX)), ..end };
+        self.slices.retain(|(_, open)| open.ns > start);
         let overlaps = self.slices.iter().any(|&(_, open)| is_after(end, open));
         add(counts, "overlap", u64::from(overlaps));
         self.slices.extend((!overlaps).then_some((start, end)));
     }
 
     fn begin(&mut self, name: Option<Value>, time: Moment) {
-        let around = self.slices.iter().filter(|(start, end)| *start < time.0 && end.0 > time.0);
+        let around = self.slices.iter().filter(|(start, end)| *start < time.ns && end.ns > time.ns);
         let innermost = around.map(|(_, end)| *end).next_back();
         self.begins.push((name, time, innermost));
     }
@@ -341,13 +339,13 @@ impl Open {
         };
         add(counts, "crossing", u64::from(name.is_some() && names.last() != Some(name)));
         let (_, start, around) = self.begins.remove(at);
-        let end = (end.0, end.1 && start.1);
-        if end.0 == start.0 {
+        let end = Moment { exact: end.exact && start.exact, ..end };
+        if end.ns == start.ns {
         } else if around.is_some_and(|around| is_after(end, around)) {
             add(counts, "overlap", 1);
         } else {
             let before = self.slices.len();
-            let inside = |from: i128| start.0 < from && from < end.0;
+            let inside = |from: i128| start.ns < from && from < end.ns;
             self.slices.retain(|&(from, slice)| !(inside(from) && is_after(slice, end)));
             add(counts, "overlap", (before - self.slices.len()) as u64);
         }
@@ -359,9 +357,9 @@ fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
     let mut pairs: HashMap<Lane, u64> = HashMap::new();
     let times = |timed: &Timed<'_>| {
         let dur = timed.event.dur.as_deref().filter(|raw| time(raw).is_some());
-        let (dur, exact) = dur.map_or((0, true), |raw| nanos(&text(raw)));
-        let begin = timed.event.ts.as_deref().is_some_and(|raw| nanos(&text(raw)).1);
-        (dur, begin, exact)
+        let dur = dur.map(|raw| nanos(&text(raw)));
+        let begin = timed.event.ts.as_deref().is_some_and(|raw| nanos(&text(raw)).exact);
+        (dur.map_or(0, |dur| dur.ns), begin, dur.is_none_or(|dur| dur.exact))
     };
     for (at, own) in timed.iter().enumerate() {
         // longer ones first, before begins and ends
@@ -387,11 +385,12 @@ fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
         for (ns, length, at) in events {
             let own = &timed[at];
             let (_, begin, exact) = times(own);
+            let end = Moment { ns: ns - length, exact: begin && exact };
             let name = pairing::name(own.event.name.as_deref());
             match own.phase {
-                b'X' => open.complete(ns, (ns - length, begin && exact), counts),
-                b'B' => open.begin(name, (ns, begin)),
-                _ => open.end(&name, (ns, begin), counts),
+                b'X' => open.complete(ns, end, counts),
+                b'B' => open.begin(name, Moment { ns, exact: begin }),
+                _ => open.end(&name, Moment { ns, exact: begin }, counts),
             }
         }
         add(counts, "begin-without-end", open.begins.len() as u64);

@@ -12,3 +12,10 @@ pub fn time(raw: &str) -> Option<Decimal> {
         None => Decimal::parse(raw.as_bytes()),
     }
 }
+
+/// A time, and whether it is whole nanoseconds.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) ns: i128,
+    pub(super) exact: bool,
+}

@@ -1,6 +1,6 @@
 //! What a recording says of itself: names of processes and threads, frames, navigations, workers.
 
-use super::parts::{Layout, Producer, Thread, event};
+use super::parts::{Kind, Layout, Producer, Thread, event};
 use crate::Rng;
 use serde_json::{Value, json};
 
@@ -23,10 +23,13 @@ pub(super) const PAGE: u64 = 7;
 pub(super) const OTHER: u64 = 8;
 pub(super) const BROWSER: u64 = 3;
 
+/// Main threads of the page and of the browser.
+const MAIN: Thread = Thread { pid: PAGE, tid: 1 };
+const BROWSER_MAIN: Thread = Thread { pid: BROWSER, tid: 1 };
+
 /// Which threads there are, and what is told of them first.
 pub(super) fn heads(rng: &mut Rng, producer: Producer, start: u64) -> Layout {
-    let mut layout =
-        Layout { threads: vec![Thread { pid: PAGE, tid: 1 }], events: Vec::new(), start };
+    let mut layout = Layout { threads: vec![MAIN], events: Vec::new(), start };
     match producer {
         Producer::Browser => browser(rng, &mut layout),
         Producer::Node => {
@@ -34,7 +37,7 @@ pub(super) fn heads(rng: &mut Rng, producer: Producer, start: u64) -> Layout {
             layout.name(PAGE, 1, "thread_name", "JavaScriptMainThread");
             (2..2 + rng.below(3)).for_each(|tid| layout.thread(PAGE, tid, "WorkerThread"));
             let args = json!({"data": {"sessionId": "1"}});
-            layout.mark((PAGE, 1), ("TracingStartedInPage", TIMELINE), args);
+            layout.mark(MAIN, "TracingStartedInPage", TIMELINE, args);
         }
         Producer::Generic => {
             for tid in 2..2 + rng.below(3) {
@@ -83,19 +86,18 @@ fn browser(rng: &mut Rng, layout: &mut Layout) {
         }
     }
     let args = json!({"data": {"frameTreeNodeId": 1, "persistentIds": true, "frames": frames}});
-    layout.mark((BROWSER, 1), ("TracingStartedInBrowser", TIMELINE), args);
-    layout.mark((PAGE, 1), ("TracingStartedInPage", TIMELINE), json!({"data": {"sessionId": "1"}}));
+    layout.mark(BROWSER_MAIN, "TracingStartedInBrowser", TIMELINE, args);
+    layout.mark(MAIN, "TracingStartedInPage", TIMELINE, json!({"data": {"sessionId": "1"}}));
     let committed = |pid: u64| json!({"data": {"frame": "H", "url": "https://video.example.org/2", "name": "", "processId": pid, "parent": "F"}});
     if has_other && rng.chance(60) {
-        layout.mark((BROWSER, 1), ("FrameCommittedInBrowser", TIMELINE), committed(OTHER));
+        layout.mark(BROWSER_MAIN, "FrameCommittedInBrowser", TIMELINE, committed(OTHER));
     }
-    for (pid, tid) in
-        layout.threads.iter().map(|thread| (thread.pid, thread.tid)).collect::<Vec<_>>()
-    {
+    for Thread { pid, tid } in layout.threads.clone() {
         if rng.chance(30) {
             let data = json!({"sessionId": "1", "workerThreadId": tid, "workerId": format!("W{tid}"), "frame": "F",
                 "url": "https://www.shop.co.uk/worker.js"});
-            layout.mark((pid, 1), ("TracingSessionIdForWorker", TIMELINE), json!({"data": data}));
+            let data = json!({"data": data});
+            layout.mark(Thread { pid, tid: 1 }, "TracingSessionIdForWorker", TIMELINE, data);
         }
     }
     if rng.chance(60) {
@@ -107,16 +109,15 @@ fn browser(rng: &mut Rng, layout: &mut Layout) {
 fn navigation(rng: &mut Rng, layout: &mut Layout) {
     let id = "N1";
     let url = rng.pick(&["https://www.shop.co.uk/", "https://www.shop.co.uk/next", "about:blank"]);
-    let main = (PAGE, 1);
     let data = json!({"documentLoaderURL": url, "isLoadingMainFrame": true, "isOutermostMainFrame": true, "navigationId": id});
     layout.at_phase(
         "R",
-        main,
-        ("navigationStart", "blink.user_timing"),
+        MAIN,
+        Kind { name: "navigationStart", cat: "blink.user_timing" },
         json!({"frame": "F", "data": data}),
     );
     let data = json!({"frame": "F", "url": url, "name": "", "isMainFrame": true, "nodeId": 3});
-    layout.mark(main, ("CommitLoad", "devtools.timeline"), json!({"data": data}));
+    layout.mark(MAIN, "CommitLoad", "devtools.timeline", json!({"data": data}));
     let own = |more: Value| json!({"frame": "F", "data": more});
     let timing = "loading,rail,devtools.timeline";
     for (name, data) in [
@@ -128,11 +129,11 @@ fn navigation(rng: &mut Rng, layout: &mut Layout) {
         ),
     ] {
         let phase = rng.pick(&["R", "I"]);
-        layout.at_phase(phase, main, (name, timing), own(data));
+        layout.at_phase(phase, MAIN, Kind { name, cat: timing }, own(data));
     }
-    let user = "blink.user_timing";
-    layout.at_phase("R", main, ("domLoading", user), json!({"frame": "F"}));
-    layout.at_phase("I", main, ("requestStart", user), json!({"frame": "F"}));
+    let kind = |name| Kind { name, cat: "blink.user_timing" };
+    layout.at_phase("R", MAIN, kind("domLoading"), json!({"frame": "F"}));
+    layout.at_phase("I", MAIN, kind("requestStart"), json!({"frame": "F"}));
 }
 
 impl Layout {
@@ -145,12 +146,12 @@ impl Layout {
         self.threads.push(Thread { pid, tid });
     }
 
-    fn mark(&mut self, of: (u64, u64), kind: (&str, &str), args: Value) {
-        self.at_phase("I", of, kind, args);
+    fn mark(&mut self, thread: Thread, name: &str, cat: &str, args: Value) {
+        self.at_phase("I", thread, Kind { name, cat }, args);
     }
 
-    fn at_phase(&mut self, phase: &str, of: (u64, u64), (name, cat): (&str, &str), args: Value) {
-        let mut own = event(phase, of, (name, cat), json!(self.start), args);
+    fn at_phase(&mut self, phase: &str, thread: Thread, kind: Kind<'_>, args: Value) {
+        let mut own = event(phase, thread, kind, json!(self.start), args);
         if phase == "I" {
             own["s"] = json!("t");
         }

@@ -7,8 +7,9 @@ mod parts;
 mod sampled;
 
 use crate::Rng;
-use parts::{LENGTH, Layout, Producer, START, Scale, Thread, event};
+use parts::{Kind, LENGTH, Layout, Producer, START, Scale, Thread, event};
 use serde_json::{Value, json};
+use std::ops::Range;
 
 pub use sampled::cpuprofile;
 
@@ -52,7 +53,7 @@ pub fn recording(seed: u64) -> Value {
             ids: has_profile && rng.chance(40),
             pairs: at == paired,
         };
-        stretch(rng, thread, (0, LENGTH), 0, scale, &mut own);
+        stretch(rng, thread, 0..LENGTH, 0, scale, &mut own);
         if rng.chance(60) && !scale.pairs {
             rng.shuffle(&mut own);
         }
@@ -61,7 +62,7 @@ pub fn recording(seed: u64) -> Value {
         if has_profile {
             let profiles = 1 + u64::from(rng.chance(10));
             (0..profiles)
-                .for_each(|number| sampled::profile(rng, (thread, number), scale, &mut events));
+                .for_each(|number| sampled::profile(rng, thread, number, scale, &mut events));
         }
     }
     json!({"traceEvents": events, "metadata": {"source": "DevTools"}})
@@ -71,11 +72,12 @@ pub fn recording(seed: u64) -> Value {
 fn stretch(
     rng: &mut Rng,
     thread: Thread,
-    (from, to): (u64, u64),
+    range: Range<u64>,
     depth: usize,
     scale: Scale,
     events: &mut Vec<Value>,
 ) {
+    let Range { start: from, end: to } = range;
     let mut at = from + rng.below(1 + (to - from) / 4) * u64::from(rng.chance(70));
     while at < to && depth < 9 && events.len() < 150 {
         let left = to - at;
@@ -95,7 +97,7 @@ fn stretch(
         let own = begun(rng, thread, name, at, scale);
         let end = finish(rng, own, dur, scale, events);
         if dur > 2 {
-            stretch(rng, thread, (at, (at + dur).min(to)), depth + 1, scale, events);
+            stretch(rng, thread, at..(at + dur).min(to), depth + 1, scale, events);
         }
         events.extend(end);
         if rng.chance(25) {
@@ -117,7 +119,7 @@ fn begun(rng: &mut Rng, thread: Thread, name: &str, at: u64, scale: Scale) -> Va
     let args = catalogue::args(rng, name);
     let micros = scale.start + at;
     let ts = if scale.pairs { json!(micros) } else { scale.time(rng, micros) };
-    let mut own = event("X", (thread.pid, thread.tid), (name, cat), ts, args);
+    let mut own = event("X", thread, Kind { name, cat }, ts, args);
     if scale.ids && rng.chance(40) {
         let id = json!(rng.below(6));
         match rng.index(3) {

@@ -1,7 +1,7 @@
 //! What has a beginning and an end of its own: measures, `console.time`, animations, interactions, flows. None of it is an entry of
 //! a thread, but marks are.
 
-use super::parts::{Scale, Thread, event};
+use super::parts::{Kind, Scale, Thread, event};
 use crate::Rng;
 use serde_json::{Value, json};
 
@@ -26,34 +26,36 @@ pub(super) fn pairs(
         let from = start + rng.below(length);
         let (ts, until) = (scale.time(rng, from), json!(from + rng.below(400)));
         let detail = rng.pick(&DETAILS);
-        let of = (thread.pid, thread.tid);
         let id = json!(["0x1", "0x2", "0x3"][rng.index(3)]);
         let (kind, phases, args) = match rng.index(6) {
             0 => (
-                ("measured", "blink.user_timing"),
+                Kind { name: "measured", cat: "blink.user_timing" },
                 ["b", "e"],
                 json!({"detail": detail, "traceId": 3}),
             ),
-            1 => (("timed", "blink.console"), ["b", "e"], json!({})),
+            1 => (Kind { name: "timed", cat: "blink.console" }, ["b", "e"], json!({})),
             2 => (
-                ("Animation", "blink.animations,devtools.timeline,benchmark,rail"),
+                Kind {
+                    name: "Animation",
+                    cat: "blink.animations,devtools.timeline,benchmark,rail",
+                },
                 ["b", "e"],
                 json!({"data": {"id": "1", "name": "fade", "displayName": "fade"}}),
             ),
             3 => (
-                ("EventTiming", "devtools.timeline"),
+                Kind { name: "EventTiming", cat: "devtools.timeline" },
                 ["b", "e"],
                 json!({"frame": "F", "data": {"type": "click", "interactionId": 3, "duration": 9, "timeStamp": 4, "processingStart": 5, "processingEnd": 6}}),
             ),
-            4 => (("v8::Debugger::AsyncTask", "v8"), ["s", "f"], json!({})),
+            4 => (Kind { name: "v8::Debugger::AsyncTask", cat: "v8" }, ["s", "f"], json!({})),
             _ => {
                 let phase = rng.pick(&["I", "R"]);
                 let args =
                     json!({"data": {"detail": detail, "startTime": 3.5, "navigationId": "N1"}});
                 events.push(event(
                     phase,
-                    of,
-                    (rng.pick(&["marked", "größer"]), "blink.user_timing"),
+                    thread,
+                    Kind { name: rng.pick(&["marked", "größer"]), cat: "blink.user_timing" },
                     ts,
                     args,
                 ));
@@ -61,9 +63,9 @@ pub(super) fn pairs(
             }
         };
         for (phase, ts) in phases.into_iter().zip([ts, until]) {
-            let mut own = event(phase, of, kind, ts, args.clone());
+            let mut own = event(phase, thread, kind, ts, args.clone());
             match rng.index(4) {
-                0 if kind.0 != "EventTiming" => own["id2"] = json!({"local": id}),
+                0 if kind.name != "EventTiming" => own["id2"] = json!({"local": id}),
                 _ => own["id"] = id.clone(),
             }
             events.push(own);

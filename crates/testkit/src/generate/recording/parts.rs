@@ -41,6 +41,13 @@ pub(super) struct Thread {
     pub(super) tid: u64,
 }
 
+/// Name and categories of an event.
+#[derive(Clone, Copy)]
+pub(super) struct Kind<'k> {
+    pub(super) name: &'k str,
+    pub(super) cat: &'k str,
+}
+
 /// Which threads there are, and what is told of them.
 pub(super) struct Layout {
     pub(super) threads: Vec<Thread>,
@@ -69,12 +76,7 @@ impl Scale {
     }
 }
 
-pub(super) fn event(
-    phase: &str,
-    (pid, tid): (u64, u64),
-    (name, cat): (&str, &str),
-    ts: Value,
-    args: Value,
-) -> Value {
+pub(super) fn event(phase: &str, thread: Thread, kind: Kind<'_>, ts: Value, args: Value) -> Value {
+    let (Thread { pid, tid }, Kind { name, cat }) = (thread, kind);
     json!({"ph": phase, "name": name, "cat": cat, "pid": pid, "tid": tid, "ts": ts, "args": args})
 }

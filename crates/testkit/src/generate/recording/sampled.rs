@@ -126,10 +126,12 @@ fn function(rng: &mut Rng) -> Value {
 /// A stream of chunks, nodes before the samples that name them.
 pub(super) fn profile(
     rng: &mut Rng,
-    (Thread { pid, tid }, number): (Thread, u64),
+    thread: Thread,
+    number: u64,
     scale: Scale,
     events: &mut Vec<Value>,
 ) {
+    let Thread { pid, tid } = thread;
     let written = 10 * tid + number;
     let id = if rng.chance(90) { json!(format!("0x{written:x}")) } else { json!(written) };
     let sampled = Sampled::new(rng);
