@@ -1,7 +1,7 @@
 //! Checks each event of a chunk by itself, on the worker that scans it.
 
 use super::escapes::has_escaped_pair;
-use super::order::Orders;
+use super::order::{Orders, TimedEvent};
 use super::records::{Grouped, sort};
 use super::rules::Kind;
 use super::tallies::Tallies;
@@ -166,14 +166,8 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
 
     /// Notes what is judged in groups.
     #[inline]
-    fn record(
-        &mut self,
-        event: &Event<'_>,
-        phase: u8,
-        (thread, process): (u64, u64),
-        (ts, dur): (Nanos, Option<Nanos>),
-        offset: u64,
-    ) {
+    fn record(&mut self, timed: &TimedEvent<'_>) {
+        let &TimedEvent { event, phase, offset, thread, process, ts, dur } = timed;
         let record = |group, extra| Grouped::new(group, ts.floor, extra, offset, phase);
         match phase {
             b'X' => {
@@ -363,9 +357,10 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
         };
         self.times.note(event, ts, ts.floor);
         let process = self.of_recording(process);
-        let thread = (mix(process, thread), process);
-        self.orders.note(event, (ts, dur), thread, (offset, phase), &mut self.tallies);
-        self.record(event, phase, thread, (ts, dur), offset);
+        let thread = mix(process, thread);
+        let timed = TimedEvent { event, phase, offset, thread, process, ts, dur };
+        self.orders.note(&timed, &mut self.tallies);
+        self.record(&timed);
     }
 }
 

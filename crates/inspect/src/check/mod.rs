@@ -32,8 +32,8 @@ pub use rules::{Severity, check_rules};
 use look::{CheckLook, frame_id};
 use order::Orders;
 use records::{Grouped, Runs, heap, sort, write_run};
-use report::InputMap;
-use rules::Kind;
+use report::{InputMap, ReadInputs};
+use rules::{Kind, Rule};
 use std::collections::BTreeMap;
 use tallies::Tallies;
 use text::{Spot, Text};
@@ -125,12 +125,12 @@ fn run<const DEVTOOLS: bool>(
     checker.note_profiles(&verdict);
     let flaws = verdict.flaws;
     let start_ns = checker.times.bounds().map(|bounds| bounds.start);
-    let asked = (viewers, config.limits.strict, start_ns);
-    let read = (&inputs, &ground, store);
-    let report = report::assemble(&checker.tallies, checker.spots, flaws, read, asked);
+    let read = ReadInputs { inputs: &inputs, ground: &ground, store };
+    let severity = |rule: &Rule| rule.severity(viewers, config.limits.strict);
+    let report = report::assemble(&checker.tallies, checker.spots, flaws, &read, severity);
     // the report quotes what it finds, so this is said of its quotes too
     inputs.check_unchanged()?;
-    Ok(report)
+    Ok(CheckReport { start_ns, ..report })
 }
 
 /// The text around the events of one input.

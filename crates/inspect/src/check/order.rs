@@ -36,6 +36,18 @@ struct ThreadOrder {
     has_end: bool,
 }
 
+/// A timed event, with what was read of it.
+pub(super) struct TimedEvent<'e> {
+    pub(super) event: &'e Event<'e>,
+    pub(super) phase: u8,
+    pub(super) offset: u64,
+    /// Hash of its thread, and of that one's process.
+    pub(super) thread: u64,
+    pub(super) process: u64,
+    pub(super) ts: Nanos,
+    pub(super) dur: Option<Nanos>,
+}
+
 /// The order of a stretch of an input.
 #[derive(Default)]
 pub(super) struct Orders {
@@ -68,16 +80,10 @@ impl Orders {
         }
     }
 
-    /// A timed event of the thread with the hash `thread`.
-    pub(super) fn note(
-        &mut self,
-        event: &Event<'_>,
-        (ts, dur): (Nanos, Option<Nanos>),
-        (thread, process): (u64, u64),
-        (offset, phase): (u64, u8),
-        tallies: &mut Tallies,
-    ) {
+    /// A timed event.
+    pub(super) fn note(&mut self, timed: &TimedEvent<'_>, tallies: &mut Tallies) {
         self.seen = [true; 2];
+        let &TimedEvent { event, phase, offset, thread, process, ts, dur } = timed;
         let stamp = Stamp::of(event, ts, dur);
         let none = || ThreadOrder {
             stretch: None,

@@ -1,6 +1,6 @@
 //! Tallies to findings: each with its severity, first places, what it is and what to do.
 
-use super::rules::{Kind, RULES, Severity};
+use super::rules::{Kind, RULES, Rule, Severity};
 use super::tallies::Tallies;
 use super::text::Spot;
 use serde::Serialize;
@@ -203,6 +203,13 @@ impl InputMap {
     }
 }
 
+/// The inputs that were read, with their places and bytes.
+pub(super) struct ReadInputs<'r, 'p> {
+    pub(super) inputs: &'r Inputs,
+    pub(super) ground: &'r InputMap,
+    pub(super) store: &'r Store<'p>,
+}
+
 /// What concerns whole inputs.
 pub(super) fn check_inputs(
     inputs: &Inputs,
@@ -256,9 +263,10 @@ pub(super) fn assemble(
     tallies: &Tallies,
     mut spots: Vec<Spot>,
     flaws: Flaws,
-    (inputs, ground, store): (&Inputs, &InputMap, &Store<'_>),
-    (viewers, strict, start_ns): (&[CheckFor], bool, Option<i64>),
+    read: &ReadInputs<'_, '_>,
+    severity: impl Fn(&Rule) -> Option<Severity>,
 ) -> CheckReport {
+    let &ReadInputs { inputs, ground, store } = read;
     spots.sort_by_key(|spot| spot.offset);
     let mut found: Vec<(u64, Vec<FoundAt>)> = tallies
         .iter()
@@ -266,7 +274,7 @@ pub(super) fn assemble(
         .map(|(number, tally)| {
             let place = |offset| {
                 let spot = spots.iter().find(|s| s.kind as usize == number && s.offset == offset);
-                found_at(offset, number, spot, inputs, ground, store)
+                found_at(offset, number, spot, read)
             };
             (tally.count, tally.offsets().filter_map(place).collect())
         })
@@ -285,7 +293,7 @@ pub(super) fn assemble(
             let place = match name {
                 // offsets of a .cpuprofile's own flaws are within it
                 Some(name) => Some(FoundAt::new(name, flaw.offset)),
-                None => found_at(flaw.offset, Kind::COUNT, None, inputs, ground, store),
+                None => found_at(flaw.offset, Kind::COUNT, None, read),
             };
             match rule_of(kind) {
                 Some(rule) => {
@@ -299,7 +307,7 @@ pub(super) fn assemble(
     }
     let mut findings: Vec<Finding> = Vec::new();
     for (rule, (count, mut places)) in RULES.iter().zip(found) {
-        let Some(severity) = rule.severity(viewers, strict).filter(|_| count > 0) else { continue };
+        let Some(severity) = severity(rule).filter(|_| count > 0) else { continue };
         places.truncate(PLACES);
         findings.push(Finding {
             kind: rule.name.to_owned(),
@@ -314,7 +322,7 @@ pub(super) fn assemble(
     let events = inputs.reports.iter().map(|report| report.events).sum();
     let (reports, warnings) =
         (inputs.reports.clone(), tracemill_join::inputs::of_inputs(inputs).collect());
-    CheckReport { inputs: reports, events, findings, start_ns, warnings }
+    CheckReport { inputs: reports, events, findings, start_ns: None, warnings }
 }
 
 /// A flaw of a CPU profile for which there is no rule.
@@ -368,10 +376,9 @@ fn found_at(
     offset: u64,
     kind: usize,
     spot: Option<&Spot>,
-    inputs: &Inputs,
-    ground: &InputMap,
-    store: &Store<'_>,
+    read: &ReadInputs<'_, '_>,
 ) -> Option<FoundAt> {
+    let &ReadInputs { inputs, ground, store } = read;
     let of_all = [Kind::NoEvents, Kind::NothingDrawn, Kind::ProfilesAlone, Kind::AllHidden];
     if of_all.iter().any(|&own| own as usize == kind) {
         return None;
