@@ -134,7 +134,7 @@ impl<'w> TraceWriter<'w> {
         debug_assert!(
             events.changes_lengths(limits) || !layout.is_verbatim() || written.end == closing_at
         );
-        debug_assert_eq!(begun.events + written.events, count.events);
+        debug_assert_eq!(begun.next.index + written.events, count.events);
         let mut buffer = Vec::new();
         let mut batch = begun.output.batch(written.batches, written.end, &mut buffer);
         let closing = layout.write_closing(keys, count.events, &mut batch)?;

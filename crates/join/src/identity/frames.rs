@@ -103,7 +103,8 @@ impl<'p> Pieces<'p> {
 
 /// An id of a frame, and the frame, with their new names.
 pub fn renamed_frame<'p>(
-    (id, frame): (&'p [u8], &'p [u8]),
+    id: &'p [u8],
+    frame: &'p [u8],
     map: &IdMap,
 ) -> (Cow<'p, [u8]>, Vec<Cow<'p, [u8]>>) {
     let mut new = Vec::new();

@@ -140,7 +140,12 @@ impl IdMap {
 }
 
 /// A closed range.
-type Range = (u64, u64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NumberRange {
+    low: u64,
+    high: u64,
+}
+
 /// A first and a last text.
 type Texts = (Box<[u8]>, Box<[u8]>);
 
@@ -148,7 +153,7 @@ type Texts = (Box<[u8]>, Box<[u8]>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IdRanges {
     /// By class, which are few: least and greatest.
-    numbers: Vec<(Class, Range)>,
+    numbers: Vec<(Class, NumberRange)>,
     /// The first and the last text in the order of their bytes.
     texts: Option<Texts>,
     /// The greatest number behind a `#` at the end of a text.
@@ -169,7 +174,10 @@ impl IdRanges {
     pub(super) fn note(&mut self, value: &[u8]) {
         match IdLiteral::of(value) {
             IdLiteral::Number { value, hex, .. } => {
-                self.join((hex, u64::BITS - value.leading_zeros()), (value, value));
+                self.join(
+                    (hex, u64::BITS - value.leading_zeros()),
+                    NumberRange { low: value, high: value },
+                );
             }
             IdLiteral::Text(content) => {
                 self.tag = self.tag.max(tag_of(content));
@@ -179,13 +187,14 @@ impl IdRanges {
         }
     }
 
-    fn join(&mut self, class: Class, (low, high): Range) {
+    fn join(&mut self, class: Class, range: NumberRange) {
         match self.numbers.binary_search_by_key(&class, |&(class, _)| class) {
             Ok(at) => {
-                let (_, (a, b)) = &mut self.numbers[at];
-                (*a, *b) = (low.min(*a), high.max(*b));
+                let (_, known) = &mut self.numbers[at];
+                known.low = known.low.min(range.low);
+                known.high = known.high.max(range.high);
             }
-            Err(at) => self.numbers.insert(at, (class, (low, high))),
+            Err(at) => self.numbers.insert(at, (class, range)),
         }
     }
 
@@ -215,13 +224,13 @@ impl IdRanges {
         self.texts.is_none() && self.numbers.is_empty()
     }
 
-    fn ranges(&self) -> impl Iterator<Item = Range> {
+    fn ranges(&self) -> impl Iterator<Item = NumberRange> {
         self.numbers.iter().map(|&(_, range)| range)
     }
 
     fn greatest(&self, hex: bool) -> Option<u64> {
         let own = self.numbers.iter().filter(|((number, _), _)| *number == hex);
-        own.map(|&(_, (_, high))| high).max()
+        own.map(|(_, range)| range.high).max()
     }
 }
 
@@ -245,7 +254,7 @@ fn tag_of(content: &[u8]) -> u64 {
 #[derive(Debug, Default)]
 pub(crate) struct Space {
     /// Ascending, apart from each other.
-    taken: Vec<Range>,
+    taken: Vec<NumberRange>,
     texts: Vec<(Vec<u8>, Vec<u8>)>,
     /// The greatest tag in any input, or given out.
     tag: u64,
@@ -314,12 +323,12 @@ impl Space {
         if let Some(width) = radix.checked_pow(digits) {
             let mut start = width;
             while let Some(end) = start.checked_add(width - 1).filter(|&end| end <= most) {
-                match self.taken.iter().find(|&&(low, high)| low <= end && start <= high) {
+                match self.taken.iter().find(|range| range.low <= end && start <= range.high) {
                     None => {
-                        self.take((start, end));
+                        self.take(NumberRange { low: start, high: end });
                         return Shift::Add(start);
                     }
-                    Some(&(_, high)) => match (high / width + 1).checked_mul(width) {
+                    Some(range) => match (range.high / width + 1).checked_mul(width) {
                         Some(next) => start = next,
                         None => break,
                     },
@@ -329,23 +338,23 @@ impl Space {
         self.mixed += 1;
         // the constant of Fibonacci hashing: its multiples are far apart from each other
         let bits = self.mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.take((0, most));
+        self.take(NumberRange { low: 0, high: most });
         Shift::Mix(bits & most)
     }
 
-    fn meets(&self, (low, high): Range) -> bool {
-        let after = self.taken.partition_point(|&(_, end)| end < low);
-        self.taken.get(after).is_some_and(|&(start, _)| start <= high)
+    fn meets(&self, range: NumberRange) -> bool {
+        let after = self.taken.partition_point(|taken| taken.high < range.low);
+        self.taken.get(after).is_some_and(|taken| taken.low <= range.high)
     }
 
-    fn take(&mut self, (mut low, mut high): Range) {
-        let from = self.taken.partition_point(|&(_, end)| end < low);
-        let to = self.taken.partition_point(|&(start, _)| start <= high);
-        if let Some(&(start, _)) = self.taken.get(from).filter(|_| from < to) {
-            low = low.min(start);
-            high = high.max(self.taken[to - 1].1);
+    fn take(&mut self, mut range: NumberRange) {
+        let from = self.taken.partition_point(|taken| taken.high < range.low);
+        let to = self.taken.partition_point(|taken| taken.low <= range.high);
+        if let Some(first) = self.taken.get(from).filter(|_| from < to) {
+            range.low = range.low.min(first.low);
+            range.high = range.high.max(self.taken[to - 1].high);
         }
-        self.taken.splice(from..to.max(from), [(low, high)]);
+        self.taken.splice(from..to.max(from), [range]);
     }
 }
 

@@ -84,7 +84,7 @@ impl InputSet {
         let scan = Scan::new(sources, &config.limits, &mut wholes).keep(times);
         let Scanned { inputs, index, observed } =
             scan.observe(observers(sources, config, observer)).run()?;
-        InputSet::new((inputs, index.documents), observed, wholes, config)
+        InputSet::new(inputs, index.documents, observed, wholes, config)
     }
 
     /// Reads several inputs for their places alone. Returns none where all stays as it is written: for one input, or
@@ -129,7 +129,7 @@ impl InputSet {
         }
         let set = read?.map(|Scanned { inputs, index, observed }| {
             let wholes = CpuprofileInputs::new(config);
-            InputSet::new((inputs, index.documents), observed, wholes, config)
+            InputSet::new(inputs, index.documents, observed, wholes, config)
         });
         let set = set.transpose()?;
         plan.index.check_unchanged()?;
@@ -138,7 +138,8 @@ impl InputSet {
 
     /// Decides on places, once all inputs are read. `wholes` are the `.cpuprofile` inputs.
     pub fn new<O>(
-        (inputs, documents): (Inputs, Vec<Document>),
+        inputs: Inputs,
+        documents: Vec<Document>,
         observed: SetObservers<O>,
         wholes: CpuprofileInputs,
         config: &Config,

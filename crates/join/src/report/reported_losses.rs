@@ -44,16 +44,15 @@ pub struct ReportedLoss {
 pub fn reported_losses(key: &[u8], value: &[u8]) -> Vec<ReportedLoss> {
     let mut found = Vec::new();
     if !DATA.contains(&key) {
-        look_into(value, (value.as_ptr() as usize, 0), &mut found);
+        look_into(value, value.as_ptr() as usize, 0, &mut found);
     }
     found
 }
 
 /// Finds them in a value that lies in so many others, the outermost of which is at `start`.
-fn look_into(value: &[u8], (start, depth): (usize, usize), found: &mut Vec<ReportedLoss>) {
-    let within = (start, depth + 1);
+fn look_into(value: &[u8], start: usize, depth: usize, found: &mut Vec<ReportedLoss>) {
     if value.starts_with(b"[") && depth < DEPTH {
-        elements(value).for_each(|value| look_into(value, within, found));
+        elements(value).for_each(|value| look_into(value, start, depth + 1, found));
     }
     for (name, value) in members(value).filter(|_| value.starts_with(b"{")) {
         if found.len() == MOST {
@@ -62,7 +61,7 @@ fn look_into(value: &[u8], (start, depth): (usize, usize), found: &mut Vec<Repor
         match value.first() {
             // constants of Chrome by name
             _ if name.starts_with(b"\"net-constant") => {}
-            Some(b'{' | b'[') if depth < DEPTH => look_into(value, within, found),
+            Some(b'{' | b'[') if depth < DEPTH => look_into(value, start, depth + 1, found),
             Some(b'1'..=b'9' | b't') if is_count_of_losses(name) => {
                 let text = format!("{}: {}", to_text(name).trim_matches('"'), to_text(value));
                 let offset = (name.as_ptr() as usize - start) as u64;

@@ -11,12 +11,12 @@
 //! With a size to fit all this is done twice: the first time to count bytes by duration, from which follows how long
 //! something must last to stay. What never ends lasts longer than all else; it goes too where even that does not fit.
 
-use super::Selection;
 use super::criteria::Criteria;
 use super::overlapped::Overlapped;
 use super::reason::{PASSES, Reason, SHRUNK, Tallies};
 use super::threads::Thread;
 use super::undecided::{Role, Undecided};
+use super::{KeptEvents, Selection};
 use tracemill_join::config::OPEN;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::Limits;
@@ -28,6 +28,7 @@ use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::place::Place;
+use tracemill_write::trace_writer::EventCount;
 
 /// What stays.
 pub(super) struct Decision {
@@ -64,12 +65,13 @@ impl Selection<'_> {
     /// Decides everything; `len` is that of an output with so many events of so many bytes.
     pub(super) fn decide(
         self,
-        (kept, events, bytes): (SpillVec<Place>, u64, u64),
+        kept: KeptEvents,
         order: Order<'_, '_>,
         limits: &Limits,
         written: Option<&Overlapped>,
         len: impl Fn(u64, u64) -> u64,
     ) -> Result<Decision, Error> {
+        let KeptEvents { places: kept, count: EventCount { events, bytes } } = kept;
         let start = self.times.bounds().map_or(0, |bounds| bounds.start);
         let Selection { criteria, tallies, mut late, bound, .. } = self;
         let (kept, late, bound) = (kept.finish()?, late.take()?, bound.finish(order)?);

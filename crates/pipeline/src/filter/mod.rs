@@ -51,6 +51,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpillVec;
+use tracemill_trace::store::place::Place;
 use tracemill_trace::time::bounds::Times;
 use tracemill_trace::{Limits, output};
 use tracemill_write::emit::streamed_output::{StreamPolicy, StreamedOutput};
@@ -97,6 +98,12 @@ fn keep(limits: &Limits) -> InputOrder {
     InputOrder::new(limits.lease("places of events", Share::of_index(1, 4)), 0)
 }
 
+/// The events that stay for certain.
+struct KeptEvents {
+    places: SpillVec<Place>,
+    count: EventCount,
+}
+
 /// Decides on what is left, and writes the output.
 fn write(
     FilterRun { sources, filter, output }: FilterRun<'_>,
@@ -116,7 +123,8 @@ fn write(
     let read = ReadInputs { inputs: &inputs, documents: &mut documents, store };
     let writer = InOrderWriter::new(sources, read, false, output, limits)?;
     let layout = Layout::of(writer.format);
-    let kept = (kept.into_places(), events, bytes);
+    let count = EventCount { events, bytes };
+    let kept = KeptEvents { places: kept.into_places(), count };
     let len = writer.len(layout);
     let decision = selection.decide(kept, Order(store), limits, overlapped.as_ref(), len)?;
     let dropped = decision.tallies.report();

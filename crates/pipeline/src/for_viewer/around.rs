@@ -28,10 +28,10 @@ pub(super) fn around(pages: &Pages<'_>, changes: &mut Changes) -> Vec<Vec<u8>> {
         }
     }
     changes.add(Change::Around, threads.len() as u64);
-    threads.iter().map(|((pid, tid), span)| event(pid, tid, *span)).collect()
+    threads.iter().map(|((pid, tid), span)| event(pid, tid, span.0, span.1)).collect()
 }
 
-fn event(pid: &[u8], tid: &[u8], (start, end): (i64, i64)) -> Vec<u8> {
+fn event(pid: &[u8], tid: &[u8], start: i64, end: i64) -> Vec<u8> {
     let start = start.saturating_sub(BEFORE);
     let mut out = b"{\"args\":{},\"cat\":\"disabled-by-default-v8.cpu_profiler\",\"dur\":".to_vec();
     push_micros(end.saturating_sub(start), &mut out);

@@ -153,8 +153,8 @@ fn data_of(data: &[u8], part: ChunkPart, lists: &mut Lists<'_>) -> Vec<u8> {
             push_key(key, &mut out);
             out.push(b'{');
             for (key, value) in members(value) {
-                let is_nodes = string_is(key, b"nodes");
-                push_list((key, value), is_nodes || part.samples, part.rest, lists, &mut out);
+                let samples = part.samples || string_is(key, b"nodes");
+                push_list(key, value, ChunkPart { samples, ..part }, lists, &mut out);
             }
             out.push(b'}');
         } else if is(b"endTime") {
@@ -163,7 +163,7 @@ fn data_of(data: &[u8], part: ChunkPart, lists: &mut Lists<'_>) -> Vec<u8> {
                 out.extend_from_slice(value);
             }
         } else {
-            push_list((key, value), part.samples, part.rest, lists, &mut out);
+            push_list(key, value, part, lists, &mut out);
         }
     }
     out.push(b'}');
@@ -178,20 +178,14 @@ fn push_key(key: &[u8], out: &mut Vec<u8>) {
     out.push(b':');
 }
 
-/// A member: of a list what is next, if it is its turn; anything else if `rest`.
-fn push_list(
-    (key, value): (&[u8], &[u8]),
-    turn: bool,
-    rest: bool,
-    lists: &mut Lists<'_>,
-    out: &mut Vec<u8>,
-) {
+/// A member: of a list what is next, if it is its turn; anything else if the part has the rest.
+fn push_list(key: &[u8], value: &[u8], part: ChunkPart, lists: &mut Lists<'_>, out: &mut Vec<u8>) {
     match lists.feeds.get_mut(&(value.as_ptr() as usize)) {
         Some(feed) => {
             push_key(key, out);
-            if turn { feed.write(out) } else { out.extend_from_slice(b"[]") }
+            if part.samples { feed.write(out) } else { out.extend_from_slice(b"[]") }
         }
-        None if rest => {
+        None if part.rest => {
             push_key(key, out);
             out.extend_from_slice(value);
         }

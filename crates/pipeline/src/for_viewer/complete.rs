@@ -57,7 +57,8 @@ fn between(from: Option<&[u8]>, to: Option<&[u8]>) -> Option<Attos> {
 
 /// Adds what an E event has beside its time; returns members to append, and how many are lost.
 fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
-    let own: Vec<(Vec<u8>, &[u8])> = members(begin.bytes).map(plain).collect();
+    let own: Vec<(Vec<u8>, &[u8])> =
+        members(begin.bytes).map(|(key, value)| (plain(key), value)).collect();
     let known = |key: &[u8]| own.iter().rfind(|(own, _)| own == key).map(|&(_, value)| value);
     let (mut more, mut lost, mut added) = (Vec::new(), 0, Vec::new());
     let mut append = |key: &[u8], value: &[u8]| {
@@ -71,7 +72,7 @@ fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
     let is_free =
         |name: &[u8]| known(name).is_none() && !all.iter().any(|(key, _)| string_is(key, name));
     for (at, &(written, value)) in all.iter().enumerate() {
-        let (key, _) = plain((written, value));
+        let key = plain(written);
         if all[at + 1..].iter().any(|(later, _)| string_is(later, &key)) {
             continue;
         }
@@ -114,11 +115,11 @@ fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
     (more, lost)
 }
 
-/// A member with its key as it reads.
-fn plain<'e>((key, value): (&'e [u8], &'e [u8])) -> (Vec<u8>, &'e [u8]) {
+/// A key as it reads.
+fn plain(key: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     unescape(key.get(1..key.len() - 1).unwrap_or_default(), &mut plain);
-    (plain, value)
+    plain
 }
 
 /// The args of a pair, if they differ from those of the begin, and how many values of the end are lost.
@@ -136,8 +137,7 @@ fn join(begin: &[u8], end: &[u8]) -> (Option<Vec<u8>>, u64) {
     }
     let mut kept = begin.to_vec();
     for (key, _) in members(end) {
-        let (key, _) = plain((key, b""));
-        let rest = without(&kept, &key).map(|pieces| pieces.concat());
+        let rest = without(&kept, &plain(key)).map(|pieces| pieces.concat());
         kept = rest.unwrap_or(kept);
     }
     if members(&kept).next().is_none() {

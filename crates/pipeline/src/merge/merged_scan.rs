@@ -59,8 +59,8 @@ pub fn scan_to_merge<O: Observer>(
     let both = (merge, observers(sources, config, observer));
     let scan = Scan::new(sources, &limits, &mut expand).keep(keep).observe(both);
     let Scanned { inputs, mut index, observed: (observed, of_set) } = scan.run_first()?;
-    let read = (inputs, std::mem::take(&mut index.documents));
-    let set = InputSet::new(read, of_set, expand.wholes, config)?;
+    let documents = std::mem::take(&mut index.documents);
+    let set = InputSet::new(inputs, documents, of_set, expand.wholes, config)?;
     let (profiles, config) = (expand.profiles, config.clone());
     Ok((set, MergeIndex { index, observed, profiles, limits, config }))
 }

@@ -116,7 +116,7 @@ impl Ordered {
         let scanned = &renamed.scanned;
         let documents = &scanned.documents;
         let annotations =
-            Annotations::read(documents, inputs, true, (store, &config.limits.table_quota()))?;
+            Annotations::read(documents, inputs, true, store, &config.limits.table_quota())?;
         let mut keys = unite_renamed(documents, store, &mut renamed.names.rewrite);
         let kept = deduplicate(lists, store, &renamed.names.rewrite, &renamed.parts, config)?;
         let identity = renamed.identity_report(kept.events, inputs, config);

@@ -101,8 +101,9 @@ impl ScannedInputs {
     pub(crate) fn new<K>(
         index: EventIndex<K>,
         entries: impl FnOnce(K) -> Sorter,
-        (inputs, viewer, browser, repeated): MergeObservers,
+        observed: MergeObservers,
     ) -> Self {
+        let (inputs, viewer, browser, repeated) = observed;
         let EventIndex { kept, long_events, documents, events, bytes, .. } = index;
         let (entries, facts, browser) = (entries(kept), facts_of(inputs), browser.found);
         ScannedInputs {

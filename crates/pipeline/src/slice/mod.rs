@@ -148,12 +148,11 @@ fn write(
     let only_by_name = selection.only_by_name();
     let judge =
         Judge { store: &store, windows: &windows, edges, bounds, whole, only_by_name, limits };
-    let annotations =
-        Annotations::read(&documents, &inputs, whole, (&store, &limits.table_quota()))?;
+    let annotations = Annotations::read(&documents, &inputs, whole, &store, &limits.table_quota())?;
     let entries = SpillVec::new(limits.lease("events that are made", Share::of_index(1, 8)));
-    let lists = (entries, LongEvents::new(limits));
+    let long = LongEvents::new(limits);
     let watched = annotations.events().collect();
-    let mut made = SyntheticEvents::new(BASE, &limits.tmp_dir, lists, watched);
+    let mut made = SyntheticEvents::new(BASE, &limits.tmp_dir, entries, long, watched);
     let chosen = judge.choose(plain.into_entries(), selection, &inputs, &mut made, &mut report)?;
     if chunks.as_ref().is_some_and(|chunks| chunks.is_wrong()) {
         return Ok(None);

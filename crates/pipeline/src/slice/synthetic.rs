@@ -40,7 +40,8 @@ impl SyntheticEvents {
     pub(super) fn new(
         most: u64,
         tmp_dir: &Path,
-        (entries, long): (SpillVec<Entry>, LongEvents),
+        entries: SpillVec<Entry>,
+        long: LongEvents,
         watched: HashSet<u64>,
     ) -> Self {
         let of = HashMap::default();

@@ -66,7 +66,8 @@ impl<'p> Annotations<'p> {
         documents: &[Document],
         inputs: &Inputs,
         whole: bool,
-        (store, quota): (&Store<'p>, &Quota),
+        store: &Store<'p>,
+        quota: &Quota,
     ) -> Result<Self, Error> {
         // what profiles are made into counts too
         let several = inputs.payloads.len() > 1 || count(documents) > 1;

@@ -3,12 +3,12 @@
 pub mod streamed_output;
 
 use crate::layout::Layout;
-use crate::patch::event_rewriter::{EventRewriter, write_styled};
+use crate::patch::event_rewriter::{EventRewriter, Separators, write_styled};
 use crate::patch::{Patcher, Repairs};
 use crate::reordering::Reordering;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use streamed_output::StreamedOutput;
+use streamed_output::{BatchOffset, StreamedOutput};
 use tracemill_tokenizer::Tier;
 use tracemill_trace::Limits;
 use tracemill_trace::order::{Lists, Order, Timed};
@@ -46,15 +46,6 @@ struct BatchQueue<I> {
     bucket: usize,
 }
 
-/// Where the next batch goes: known once the portions before it are measured.
-struct BatchOffset {
-    number: usize,
-    /// Offset in the output.
-    offset: u64,
-    /// Events before it.
-    index: u64,
-}
-
 /// What a worker has taken and not yet written: batches of its last portion, where some of that is delayed.
 struct PendingBatches<'e> {
     batches: std::vec::IntoIter<TakenBatch>,
@@ -79,7 +70,7 @@ struct TakenBatch {
 
 impl BatchOffset {
     /// Takes a batch of so many events and bytes.
-    fn take(&mut self, layout: Layout, (events, bytes): (u64, u64)) -> TakenBatch {
+    fn take(&mut self, layout: Layout, events: u64, bytes: u64) -> TakenBatch {
         let &mut BatchOffset { number, offset, index } = self;
         if events == 0 {
             return TakenBatch { number, offset, len: 0, index };
@@ -115,7 +106,7 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         let next = Mutex::new(self.start(0));
         let ahead = Sequencer::new(0, BatchOffset { number: 1, offset: 0, index: 0 });
         let (mut portion, mut entries) = (PendingBatches::default(), Vec::new());
-        while self.take((&next, &ahead), &mut portion, &mut entries)?.is_some() {
+        while self.take(&next, &ahead, &mut portion, &mut entries)?.is_some() {
             each(&entries)?;
         }
         Ok(())
@@ -133,17 +124,17 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         begun: &StreamedOutput,
         limits: &Limits,
     ) -> Result<WriteTotals, Error> {
-        let &StreamedOutput { ref output, next: (number, offset), events: done, .. } = begun;
-        let next = Mutex::new(self.start(done));
-        let ahead = Sequencer::new(0, BatchOffset { number, offset, index: done });
+        let &StreamedOutput { ref output, next: first, .. } = begun;
+        let next = Mutex::new(self.start(first.index));
+        let ahead = Sequencer::new(0, first);
         let (events, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let breaks = AtomicUsize::new(0);
-        let turns = Turns::new(number, offset);
+        let turns = Turns::new(first.number, first.offset);
         let tier = limits.tier.unwrap_or_else(Tier::best);
         let work = || -> Result<(), Error> {
             let (mut portion, mut entries) = (PendingBatches::default(), Vec::new());
             let (mut buffer, mut patched) = (Vec::new(), self.patched(limits, tier));
-            while let Some(taken) = self.take((&next, &ahead), &mut portion, &mut entries)? {
+            while let Some(taken) = self.take(&next, &ahead, &mut portion, &mut entries)? {
                 limits.cancel.check()?;
                 events.fetch_add(entries.len() as u64, Ordering::Relaxed);
                 let mut batch = match self.changes_lengths(limits) {
@@ -166,7 +157,7 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         })?;
         Ok(WriteTotals {
             batches: ahead.into_state().number,
-            end: offset + bytes.into_inner(),
+            end: first.offset + bytes.into_inner(),
             events: events.into_inner(),
             breaks_escaped: breaks.into_inner() as u64,
         })
@@ -178,7 +169,8 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
     /// each sorts and measures its own portion.
     fn take<'e>(
         &'e self,
-        (next, ahead): (&Mutex<BatchQueue<impl Iterator<Item = Place>>>, &Sequencer<BatchOffset>),
+        next: &Mutex<BatchQueue<impl Iterator<Item = Place>>>,
+        ahead: &Sequencer<BatchOffset>,
         portion: &mut PendingBatches<'e>,
         entries: &mut Vec<Entry>,
     ) -> Result<Option<TakenBatch>, Error> {
@@ -204,8 +196,8 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
                 buckets.collect(bucket, entries);
             }
             if self.delays.is_empty() {
-                let size = self.measure(entries.iter().copied());
-                let taken = ahead.pass(number, |ahead| ahead.take(self.layout, size))?;
+                let (events, bytes) = self.measure(entries.iter().copied());
+                let taken = ahead.pass(number, |ahead| ahead.take(self.layout, events, bytes))?;
                 if entries.is_empty() {
                     continue;
                 }
@@ -226,7 +218,8 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
                 }
             }
             let place = |ahead: &mut BatchOffset| -> Vec<TakenBatch> {
-                sizes.into_iter().map(|size| ahead.take(self.layout, size)).collect()
+                let take = |(events, bytes)| ahead.take(self.layout, events, bytes);
+                sizes.into_iter().map(take).collect()
             };
             portion.batches = ahead.pass(number, place)?.into_iter();
             portion.rest = Box::new(self.delays.apply(std::mem::take(entries)));
@@ -288,8 +281,8 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
                     0
                 }
                 Some(patched) => {
-                    let around = (separator, self.layout.next);
-                    patched.gather((entries, taken.index), self.store(), around, batch)?
+                    let around = Separators { opening: separator, separator: self.layout.next };
+                    patched.gather(entries, taken.index, self.store(), around, batch)?
                 }
             };
             return Ok((0, taken.len.saturating_add_signed(longer)));

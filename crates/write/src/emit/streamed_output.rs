@@ -32,16 +32,24 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::place::Place;
 
+/// Where the next batch goes: known once the portions before it are measured.
+#[derive(Clone, Copy)]
+pub(crate) struct BatchOffset {
+    pub(crate) number: usize,
+    /// Offset in the output.
+    pub(crate) offset: u64,
+    /// Events before it.
+    pub(crate) index: u64,
+}
+
 /// An output that has been opened, with its opening and perhaps events written.
 pub struct StreamedOutput {
     pub(crate) output: Output,
     pub(crate) layout: Layout,
     /// Bytes before the first event.
     pub(crate) opening: u64,
-    /// The number of the next batch, and where it begins.
-    pub(crate) next: (usize, u64),
-    /// Events written.
-    pub(crate) events: u64,
+    /// Where the next batch goes.
+    pub(crate) next: BatchOffset,
     /// Raw line breaks in strings that became escapes.
     pub(crate) breaks_escaped: u64,
     repairs: Option<EventRewriter<'static>>,
@@ -65,19 +73,13 @@ impl StreamedOutput {
         let tier = limits.tier.unwrap_or_else(Tier::best);
         let repairs = limits.repair.then(|| EventRewriter::new(&[&Repairs], tier));
         let opening = opening.len() as u64;
-        let next = (1, opening);
-        Ok(StreamedOutput { output, layout, opening, next, events: 0, breaks_escaped: 0, repairs })
+        let next = BatchOffset { number: 1, offset: opening, index: 0 };
+        Ok(StreamedOutput { output, layout, opening, next, breaks_escaped: 0, repairs })
     }
 
     /// An output that has events already, written by others.
-    pub(crate) fn begun(
-        output: Output,
-        layout: Layout,
-        opening: u64,
-        next: (usize, u64),
-        events: u64,
-    ) -> Self {
-        StreamedOutput { output, layout, opening, next, events, breaks_escaped: 0, repairs: None }
+    pub(crate) fn begun(output: Output, layout: Layout, opening: u64, next: BatchOffset) -> Self {
+        StreamedOutput { output, layout, opening, next, breaks_escaped: 0, repairs: None }
     }
 
     /// Writes events that stand behind all others.
@@ -85,7 +87,8 @@ impl StreamedOutput {
         if places.is_empty() {
             return Ok(());
         }
-        let ((number, offset), first) = (self.next, self.events == 0);
+        let BatchOffset { number, offset, index } = self.next;
+        let first = index == 0;
         let (layout, count) = (self.layout, places.len() as u64);
         let places = places.iter().copied();
         let mut buffer = Vec::new();
@@ -101,8 +104,7 @@ impl StreamedOutput {
             len
         };
         batch.finish()?;
-        self.next = (number + 1, offset + len);
-        self.events += count;
+        self.next = BatchOffset { number: number + 1, offset: offset + len, index: index + count };
         Ok(())
     }
 }

@@ -83,8 +83,8 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
         let has_place = format != Format::Array;
         let (annotations, dropped, keys) = match is_whole {
             true => {
-                let place = (store, &limits.table_quota());
-                let annotations = Annotations::read(documents, inputs, true, place)?;
+                let quota = limits.table_quota();
+                let annotations = Annotations::read(documents, inputs, true, store, &quota)?;
                 (Some(annotations), AnnotationReport::default(), unite(documents, store))
             }
             false => {

@@ -12,7 +12,7 @@
 //! dropped, and written again in the ordinary way. What was copied may be the first part of the events: then the rest
 //! follows in the ordinary way.
 
-use crate::emit::streamed_output::{StreamedOutput, format_in_order};
+use crate::emit::streamed_output::{BatchOffset, StreamedOutput, format_in_order};
 use crate::keys::merged_keys::MergedKeys;
 use crate::keys::unite;
 use crate::layout::Layout;
@@ -54,10 +54,8 @@ pub struct OverlappedCopy {
     opening: Vec<u8>,
     jobs: Option<Sender<CopyTask>>,
     threads: Vec<JoinHandle<Result<(), Error>>>,
-    /// The number of the next batch, and where it begins.
-    next: (usize, u64),
-    /// Events handed to the writers.
-    events: u64,
+    /// Where the next batch goes.
+    next: BatchOffset,
 }
 
 /// Whether an output can be written while it is not known what else there will be.
@@ -131,7 +129,7 @@ impl OverlappedCopy {
         if threads.is_empty() {
             return None;
         }
-        let next = (1, opening.len() as u64);
+        let next = BatchOffset { number: 1, offset: opening.len() as u64, index: 0 };
         Some(OverlappedCopy {
             output: Some(output),
             layout,
@@ -139,7 +137,6 @@ impl OverlappedCopy {
             jobs: Some(jobs),
             threads,
             next,
-            events: 0,
         })
     }
 
@@ -153,11 +150,11 @@ impl OverlappedCopy {
         if places.is_empty() {
             return true;
         }
-        let (number, offset) = self.next;
-        let first = number == 1;
+        let BatchOffset { number, offset, index } = self.next;
+        let first = index == 0;
         let len = self.layout.batch_len(places.len() as u64, bytes, first);
-        self.next = (number + 1, offset + len);
-        self.events += places.len() as u64;
+        let index = index + places.len() as u64;
+        self.next = BatchOffset { number: number + 1, offset: offset + len, index };
         let (places, long) = (places.to_vec(), long.to_vec());
         let job = CopyTask { number, offset, first, places, long };
         self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
@@ -173,10 +170,10 @@ impl OverlappedCopy {
         let is_right = layout.is_verbatim()
             && layout.format == self.layout.format
             && layout.opening(united) == self.opening
-            && self.events > 0;
+            && self.next.index > 0;
         let output = self.output.take().filter(|_| is_right).and_then(Arc::into_inner);
         let opening = self.opening.len() as u64;
-        let begun = |output| StreamedOutput::begun(output, layout, opening, self.next, self.events);
+        let begun = |output| StreamedOutput::begun(output, layout, opening, self.next);
         Ok(output.map(begun).map(Box::new))
     }
 

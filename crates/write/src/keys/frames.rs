@@ -48,7 +48,7 @@ impl<'p> FrameTable<'p> {
     }
 
     /// Adds a member of `value`, in place of one with this id; whether there was none.
-    fn insert(&mut self, value: &'p [u8], (id, frame): (&'p [u8], &'p [u8])) -> bool {
+    fn insert(&mut self, value: &'p [u8], id: &'p [u8], frame: &'p [u8]) -> bool {
         let member = &value[offset_in(value, id)..offset_in(value, frame) + frame.len()];
         let is_same = |known: &&[u8]| known.starts_with(id);
         match self.0.entry(hash_of(id), is_same, |known| hash_of(id_of(known))) {
@@ -64,8 +64,8 @@ impl<'p> FrameTable<'p> {
     }
 
     fn extend(&mut self, value: &'p [u8]) {
-        members(value).for_each(|member| {
-            self.insert(value, member);
+        members(value).for_each(|(id, frame)| {
+            self.insert(value, id, frame);
         });
     }
 }
@@ -119,12 +119,12 @@ impl<'p> Frames<'p> {
             return Ok(());
         };
         let mut joined = JoinedMembers::to(&mut united.keys[at].value, value);
-        for member in members(value) {
+        for (id, frame) in members(value) {
             match &map {
-                None if self.known.insert(value, member) => joined.push(member),
+                None if self.known.insert(value, id, frame) => joined.push(id, frame),
                 None => {}
                 Some(map) => {
-                    let (id, frame) = renamed_frame(member, map);
+                    let (id, frame) = renamed_frame(id, frame, map);
                     joined.push_made(std::iter::once(&id).chain([&COLON]).chain(&frame));
                 }
             }
@@ -152,7 +152,7 @@ impl<'w, 'p> JoinedMembers<'w, 'p> {
     }
 
     /// A member as it stands.
-    fn push(&mut self, (id, frame): (&'p [u8], &'p [u8])) {
+    fn push(&mut self, id: &'p [u8], frame: &'p [u8]) {
         let (start, of_frame) = (offset_in(self.value, id), offset_in(self.value, frame));
         let end = of_frame + frame.len();
         if of_frame != start + id.len() + 1 {
@@ -230,9 +230,9 @@ mod tests {
             known.extend(first.as_bytes());
             let mut whole = vec![Cow::Borrowed(first.as_bytes())];
             let mut joined = JoinedMembers::to(&mut whole, value);
-            members(value).for_each(|member| {
-                if known.insert(value, member) {
-                    joined.push(member);
+            members(value).for_each(|(id, frame)| {
+                if known.insert(value, id, frame) {
+                    joined.push(id, frame);
                 }
             });
             joined.finish();
@@ -246,7 +246,7 @@ mod tests {
         let value = format!("{{{}}}", frames.join(","));
         let mut whole = vec![Cow::from(&b"{}"[..])];
         let mut joined = JoinedMembers::to(&mut whole, value.as_bytes());
-        members(value.as_bytes()).for_each(|member| joined.push(member));
+        members(value.as_bytes()).for_each(|(id, frame)| joined.push(id, frame));
         joined.finish();
         assert!(whole.len() < 5, "{}", whole.len());
         assert_eq!(text(&whole), value);

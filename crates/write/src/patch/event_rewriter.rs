@@ -23,6 +23,13 @@ pub struct EventRewriter<'r> {
     event: Vec<u8>,
 }
 
+/// The text before the first event of a batch, and before every other.
+#[derive(Clone, Copy)]
+pub(crate) struct Separators {
+    pub(crate) opening: &'static [u8],
+    pub(crate) separator: &'static [u8],
+}
+
 impl<'r> EventRewriter<'r> {
     /// Creates a rewriter that applies patchers in this order.
     pub fn new(patchers: &[&'r dyn Patcher], tier: Tier) -> Self {
@@ -50,11 +57,13 @@ impl<'r> EventRewriter<'r> {
     /// one go; returns how much longer they become. `index` is the number of the first in the output.
     pub(crate) fn gather(
         &mut self,
-        (entries, index): (&[Entry], u64),
+        entries: &[Entry],
+        index: u64,
         store: &Store<'_>,
-        (opening, separator): (&[u8], &[u8]),
+        separators: Separators,
         batch: &mut Batch<'_>,
     ) -> Result<i64, Error> {
+        let Separators { opening, separator } = separators;
         batch.push(opening)?;
         let mut longer = 0;
         // what was not pushed yet: so many bytes of these, which begin at an offset
