@@ -57,7 +57,7 @@ pub(crate) use identity::IdentityArgs;
 pub(crate) use index::IndexArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};
-pub(crate) use parts::{Chosen, PartArgs, TimeSpan, TimesFlag, flag_words};
+pub(crate) use parts::{Chosen, PartArgs, TimesFlag, TraceTimes, flag_words};
 pub(crate) use picks::{Asked, AskedRows, PickArgs};
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use record::RecordArgs;

@@ -136,17 +136,17 @@ impl TimesFlag {
 /// The start of a trace in milliseconds on its clock, the first and last microsecond that DevTools' rules count, and how many
 /// nanoseconds after that of the trace's text the clock begins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TimeSpan {
+pub(crate) struct TraceTimes {
     start: f64,
     bounds: (f64, f64),
     origin: i64,
 }
 
-impl TimeSpan {
+impl TraceTimes {
     /// That of a trace that was read.
     pub(crate) fn of(trace: &Trace) -> Self {
         let (start, origin) = (trace.start_ms(), trace.origin().unwrap_or(0));
-        TimeSpan { start, bounds: trace.bounds, origin }
+        TraceTimes { start, bounds: trace.bounds, origin }
     }
 }
 
@@ -324,7 +324,7 @@ impl PartArgs {
     }
 
     /// Which time, in milliseconds on the trace's clock; `None` for all.
-    pub(crate) fn window(&self, span: TimeSpan) -> Result<Option<Window>, Failure> {
+    pub(crate) fn window(&self, span: TraceTimes) -> Result<Option<Window>, Failure> {
         if let Some(head) = self.head {
             return window_between(span, None, Some(Moment::FromStart(head))).map(Some);
         }
@@ -344,7 +344,7 @@ impl PartArgs {
 }
 
 /// Milliseconds on the clock of a trace.
-fn moment(TimeSpan { start, bounds, origin }: TimeSpan, moment: Moment) -> f64 {
+fn moment(TraceTimes { start, bounds, origin }: TraceTimes, moment: Moment) -> f64 {
     let ms = |nanos: i64| nanos as f64 / 1e6;
     match moment {
         Moment::FromStart(nanos) => start + ms(nanos),
@@ -355,7 +355,7 @@ fn moment(TimeSpan { start, bounds, origin }: TimeSpan, moment: Moment) -> f64 {
 
 /// The window between two moments; without one it begins or ends with the trace.
 pub(super) fn window_between(
-    span: TimeSpan,
+    span: TraceTimes,
     from: Option<Moment>,
     to: Option<Moment>,
 ) -> Result<Window, Failure> {
@@ -371,7 +371,7 @@ pub(super) fn window_between(
 }
 
 /// Refuses a window from before the trace: nothing is in it, and DevTools takes one that ends at 0 for one without an end.
-fn within(span: TimeSpan, window: Window) -> Result<Window, Failure> {
+fn within(span: TraceTimes, window: Window) -> Result<Window, Failure> {
     // a trace without times begins nowhere
     if span.start.is_finite() && window.to < span.start {
         let why = "the window ends before the trace begins: expected a later one";

@@ -1,7 +1,7 @@
 //! Flags of `top`, `tree`, `flame` and `diff`: which events and times count.
 
 use super::choices::choices;
-use super::parts::{PartArgs, TimeSpan, window_between};
+use super::parts::{PartArgs, TraceTimes, window_between};
 use crate::exit::Failure;
 use crate::times::window;
 use clap::Args;
@@ -156,7 +156,7 @@ impl PickArgs {
     fn windows(
         &self,
         part: &PartArgs,
-        span: TimeSpan,
+        span: TraceTimes,
         panel: impl Fn() -> Result<Window, Failure>,
     ) -> Result<Vec<Window>, Failure> {
         let stretches = self.window.iter().map(|own| match own {
@@ -177,7 +177,7 @@ impl PickArgs {
         let mut threads = trace.choose(&part.choice());
         let rules = part.table_rules();
         let panel = || Ok(trace.opening_window()?);
-        let mut windows = self.windows(part, TimeSpan::of(trace), panel)?;
+        let mut windows = self.windows(part, TraceTimes::of(trace), panel)?;
         if part.as_panel() && !part.has_window() && !self.has_window() {
             windows.push(trace.opening_window()?);
         }

@@ -2,7 +2,7 @@
 
 use super::answer::{notes, times_of};
 use super::{Job, maps, stored, warnings};
-use crate::args::{CallsArgs, TimeSpan};
+use crate::args::{CallsArgs, TraceTimes};
 use crate::commands::running::{Flags, Running};
 use crate::commands::unmatched;
 use crate::commands::writing::{TraceFlags, Writing};
@@ -85,7 +85,7 @@ fn make(args: &CallsArgs, running: &Running<'_>) -> Result<Made, Failure> {
     let unmatched = unmatched::of_threads(&args.part, &trace);
     let threads = trace.choose(&args.part.choice());
     let window =
-        args.part.window(TimeSpan::of(&trace))?.map(|arg| (arg.from * 1000.0, arg.to * 1000.0));
+        args.part.window(TraceTimes::of(&trace))?.map(|arg| (arg.from * 1000.0, arg.to * 1000.0));
     let rules = args.part.table_rules();
     let (written, calls) =
         tracemill_export::draft_calls(&trace, &threads, rules, window, "calls of samples")?;
@@ -99,10 +99,10 @@ fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let CallsArgs { input, part, times, output, common, .. } = args;
     let flags = Flags { verb: "calls", input, common };
     let rules = ReadRules { times: times.times(part)?, ..part.read_rules(Default::default()) };
-    let job = Job::read(flags, output, (rules, Some(part)), messages)?;
+    let job = Job::read(flags, output, rules, Some(part), messages)?;
     let threads = job.trace.choose(&part.choice());
     let window =
-        part.window(TimeSpan::of(&job.trace))?.map(|own| (own.from * 1000.0, own.to * 1000.0));
+        part.window(TraceTimes::of(&job.trace))?.map(|own| (own.from * 1000.0, own.to * 1000.0));
     let mut written = 0;
     job.place().write_lines(|out| {
         for &at in &threads {

@@ -4,7 +4,7 @@ use super::answer::{RULES, self_of};
 use super::report::value;
 use super::stored::{Stored, stored};
 use super::{Asked, Job, warnings};
-use crate::args::{DiffArgs, InputArgs, TimeSpan};
+use crate::args::{DiffArgs, InputArgs, TraceTimes};
 use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
@@ -225,7 +225,7 @@ fn figures(args: &DiffArgs, job: &Job<'_>) -> Result<Vec<Result<f64, String>>, F
         rows: 1,
         producer: None,
         tables: args.part.table_rules(),
-        window: args.part.window(TimeSpan::of(&job.trace))?,
+        window: args.part.window(TraceTimes::of(&job.trace))?,
         devices: DeviceRules::default(),
     };
     let report =
@@ -246,7 +246,7 @@ fn run<'a>(
     let report = rules.wanted.report || !args.figures().is_empty();
     let times = args.times.times(&args.part)?;
     let rules = ReadRules { wanted: Wanted { report, ..rules.wanted }, times, ..rules };
-    let job = Job::read(flags, &args.output, (rules, Some(&args.part)), messages)?;
+    let job = Job::read(flags, &args.output, rules, Some(&args.part), messages)?;
     let asked = Asked { shape: Shape::CallTree, by: GroupBy::None, per: Per::All };
     let (threads, query) = args.picks.query(&args.part, &job.trace, asked)?;
     Ok((Run::of(&job.trace, &threads, &query, single)?, job))

@@ -26,7 +26,7 @@ pub(in crate::commands) fn convert(
     let flags = Flags { verb: "convert", input, common };
     let wanted = Wanted { titles: true, ..Wanted::default() };
     let rules = ReadRules { wanted, ..ReadRules::default() };
-    let job = Job::read(flags, output, (rules, None), messages)?;
+    let job = Job::read(flags, output, rules, None, messages)?;
     let query = Query {
         shape: Shape::CallTree,
         by: GroupBy::None,

@@ -71,7 +71,8 @@ impl<'a> Job<'a> {
     fn read(
         flags: Flags<'a>,
         output: &OutputArgs,
-        (rules, part): (ReadRules, Option<&PartArgs>),
+        rules: ReadRules,
+        part: Option<&PartArgs>,
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
         let mut reporting = Reporting::new(flags, output, messages)?;
@@ -102,7 +103,7 @@ impl<'a> Job<'a> {
     ) -> Result<Self, Failure> {
         let Picked { part, picks, by, times, .. } = picked;
         let rules = ReadRules { times: times.times(part)?, ..picks.read_rules(part, by) };
-        let job = Job::read(flags, output, (rules, Some(part)), messages)?;
+        let job = Job::read(flags, output, rules, Some(part), messages)?;
         let job = Job { asked: picks.asked_rows(), ..job };
         let is_whole = !part.has_window() && !picks.has_window();
         samples_behind(&job.trace)

@@ -15,7 +15,7 @@ mod write;
 use super::Job;
 use super::answer::{RULES, note_members, notes, self_of, times_of};
 use super::unit::time_text;
-use crate::args::{ReportArgs, TimeSpan};
+use crate::args::{ReportArgs, TraceTimes};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
@@ -38,8 +38,8 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     let rules = part.read_rules(GroupBy::None);
     let wanted = Wanted { report: true, urls: true, ..rules.wanted };
     let rules = ReadRules { wanted, times: times.times(part)?, ..rules };
-    let job = Job::read(flags, output, (rules, Some(part)), messages)?;
-    let window = part.window(TimeSpan::of(&job.trace))?;
+    let job = Job::read(flags, output, rules, Some(part), messages)?;
+    let window = part.window(TraceTimes::of(&job.trace))?;
     let threads = job.trace.choose(&part.choice());
     let rules = ReportRules {
         rows: args.rows as usize,

@@ -55,7 +55,7 @@ fn interaction(own: &Interaction) -> Value {
     })
 }
 
-fn interactions((longest, p98): &(Interaction, Interaction)) -> Cell {
+fn interactions(longest: &Interaction, p98: &Interaction) -> Cell {
     let shown = [longest.delay(), longest.handling(), longest.presentation()].map(Some);
     let value = json!({"longest": interaction(longest), "p98": interaction(p98)});
     Cell::Json(value, format!("{} ({})", parts(&shown), longest.kind))
@@ -96,7 +96,9 @@ impl ReportInputs<'_> {
             })
             .spare()
             .figure("inp_ms", "INP ms", |own| told(&own.inp, |own| ms(own.0.dur)))
-            .words("inp", "delay · handling · presentation", |own| told(&own.inp, interactions))
+            .words("inp", "delay · handling · presentation", |own| {
+                told(&own.inp, |(longest, p98)| interactions(longest, p98))
+            })
             .spare()
             .figure("cls", "CLS", |own| Cell::Json(json!(own.cls()), format!("{:.3}", own.cls())))
             .words("shifts", "", shifts)
