@@ -80,14 +80,19 @@ pub(crate) struct Model {
     damaged: OnceLock<Vec<Damaged>>,
 }
 
-impl Model {
-    pub(crate) fn new(
-        (names, sums): (SharedNames, Arc<Vec<NameSum>>),
-        (lanes, processes): (Vec<Lane>, Vec<Process>),
-        (tracks, flows): (Tracks, Flows),
-        (bounds, told): (Bounds, Told),
-        scanned: InputSet,
-    ) -> Self {
+/// Spans in their rows.
+pub(crate) struct Arranged {
+    pub(crate) names: SharedNames,
+    pub(crate) sums: Arc<Vec<NameSum>>,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) tracks: Tracks,
+    pub(crate) flows: Flows,
+    pub(crate) told: Told,
+}
+
+impl Arranged {
+    pub(crate) fn model(self, processes: Vec<Process>, bounds: Bounds, scanned: InputSet) -> Model {
+        let Arranged { names, sums, lanes, tracks, flows, told } = self;
         let (bins, calls, damaged) = (None, None, OnceLock::new());
         Model {
             names,
@@ -104,7 +109,9 @@ impl Model {
             damaged,
         }
     }
+}
 
+impl Model {
     /// Where the spans of a lane are.
     pub(crate) fn rows_of(&self, lane: &Lane) -> &Tracks {
         let calls = self.calls.as_deref().filter(|_| lane.kind == LaneKind::Calls);

@@ -8,6 +8,8 @@ use crate::ask::{Ask, Door, Query};
 use crate::indexed::shown::{Opened, Shown};
 use crate::model::Model;
 use crate::slices::Slices;
+use crate::tile::around::EventAt;
+use crate::tile::stats::SearchStart;
 use crate::tile::{EXACT, overview, stats, tile};
 use crate::tracks::Grid;
 use serde_json::json;
@@ -24,6 +26,7 @@ use tracemill_trace::os::check_temporary;
 use tracemill_trace::run::limits::{Cancel, Progress};
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::shell_word;
+use tracemill_trace::time::windows::TimeSpan;
 use tracemill_trace::{Error, Source};
 
 /// The page, as it was built.
@@ -303,7 +306,7 @@ impl Site {
         let Some(devtools) = &self.devtools else {
             return Err(Reply::error(404, "there is no browser of its own", hint));
         };
-        let (from, to) = window(model, query)?;
+        let TimeSpan { from, to } = window(model, query)?;
         let [from, to] = [from, to].map(|time| time - model.bounds.start);
         let route = format!("slice.json.gz?from={from}&to={to}&for=devtools");
         let name = format!("{}.slice.json.gz", self.slices.stem());
@@ -340,10 +343,10 @@ impl Site {
             "open" => self.opened(model, query),
             "api/around" => {
                 let (lane, row) = (query.number::<usize>("lane")?, query.number::<u16>("row")?);
-                let at = query.number::<i64>("start")?.saturating_add(model.bounds.start);
+                let start = query.number::<i64>("start")?.saturating_add(model.bounds.start);
                 let nothing =
                     || Reply::error(404, "no event begins there", "Ask for those of tiles.");
-                let found = shown.around((lane, row, at), cancel).map_err(failed)?;
+                let found = shown.around(EventAt { lane, row, start }, cancel).map_err(failed)?;
                 found.map(|found| Reply::json(&found)).ok_or_else(nothing)
             }
             "api/event" => event(&shown, query, cancel),
@@ -353,7 +356,8 @@ impl Site {
                 let forwards = query.get("dir").as_deref() != Some("back");
                 let after = query.get("after").and_then(|place| place.parse().ok());
                 let text = query.get("name").unwrap_or_default();
-                let found = shown.find(&text, (at, forwards, after), cancel).map_err(failed)?;
+                let from = SearchStart { at, forwards, after };
+                let found = shown.find(&text, from, cancel).map_err(failed)?;
                 Ok(Reply::json(&found))
             }
             "api/stats" => {
@@ -404,15 +408,15 @@ fn gone() -> Reply {
 /// What lies in a window of lanes.
 fn drawn(shown: &Shown, query: &Query<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
     let model = shown.whole();
-    let (from, to) = window(model, query)?;
+    let window = window(model, query)?;
     let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
     let lanes = query.numbers("lanes", model.lanes.len())?;
-    let grid = Grid { from, to, px, exact: false };
+    let grid = Grid { from: window.from, to: window.to, px, exact: false };
     let most = query.get("exact").and_then(|most| most.parse().ok()).unwrap_or(EXACT);
     // who wants nothing to the last gets sums
     let own = match most {
         0 => Arc::clone(model),
-        _ => shown.window((from, to), cancel).map_err(|error| Reply::failed(&error))?,
+        _ => shown.window(window, cancel).map_err(|error| Reply::failed(&error))?,
     };
     let goes_on = || cancel.check().is_ok();
     tile(&own, &lanes, grid, most.min(EXACT), &goes_on).map(Reply::bytes).ok_or_else(gone)
@@ -436,12 +440,12 @@ fn is_route(path: &str) -> bool {
 }
 
 /// A window in nanoseconds behind the start, as one on the trace's clock: at least a nanosecond.
-fn window(model: &Model, query: &Query<'_>) -> Result<(i64, i64), Reply> {
+fn window(model: &Model, query: &Query<'_>) -> Result<TimeSpan, Reply> {
     let (from, to) = (query.number::<i64>("from")?, query.number::<i64>("to")?);
     let at = |time: i64| model.bounds.start.saturating_add(time).min(i64::MAX - 1);
     let is_one = from < to && to.checked_sub(from).is_some() && at(from) < at(to);
     match is_one {
-        true => Ok((at(from), at(to))),
+        true => Ok(TimeSpan::new(at(from), at(to))),
         false => Err(Reply::error(
             400,
             "the window ends before it begins",

@@ -115,7 +115,8 @@ impl Browser {
     /// Asks for something, and waits for the answer.
     fn ask(
         &mut self,
-        (session, patience): (Option<&str>, Duration),
+        session: Option<&str>,
+        patience: Duration,
         method: &str,
         params: &Value,
     ) -> Result<Value, String> {
@@ -145,31 +146,32 @@ impl Browser {
 
     /// A tab with nothing in it: that of the start, or a new one.
     fn tab(&mut self) -> Result<String, String> {
-        let targets = self.ask((None, ANSWERS), "Target.getTargets", &json!({}))?;
+        let targets = self.ask(None, ANSWERS, "Target.getTargets", &json!({}))?;
         let is_empty = |value: &&Value| value["type"] == "page" && value["url"] == "about:blank";
         let empty = targets["targetInfos"].as_array().and_then(|all| all.iter().find(is_empty));
         let made = match empty {
             Some(own) => own.clone(),
             None => {
-                self.ask((None, ANSWERS), "Target.createTarget", &json!({ "url": "about:blank" }))?
+                self.ask(None, ANSWERS, "Target.createTarget", &json!({ "url": "about:blank" }))?
             }
         };
         let target = json!({ "targetId": made["targetId"], "flatten": true });
-        let attached = self.ask((None, ANSWERS), "Target.attachToTarget", &target)?;
+        let attached = self.ask(None, ANSWERS, "Target.attachToTarget", &target)?;
         let session = attached["sessionId"].as_str().map(ToOwned::to_owned);
         session.ok_or_else(|| "the browser gives no tab".to_owned())
     }
 
     fn show(&mut self, address: &str, name: &str) -> Result<(), String> {
         let session = self.tab()?;
-        let of = |patience| (Some(&*session), patience);
+        let session = Some(&*session);
         // its own policy names no address of this machine
-        self.ask(of(ANSWERS), "Page.setBypassCSP", &json!({ "enabled": true }))?;
+        self.ask(session, ANSWERS, "Page.setBypassCSP", &json!({ "enabled": true }))?;
         let page = json!({ "url": format!("{ORIGIN}/bundled/devtools_app.html") });
-        self.ask(of(ANSWERS), "Page.navigate", &page)?;
+        self.ask(session, ANSWERS, "Page.navigate", &page)?;
         let is_there = json!({ "expression": "location.protocol === 'devtools:' && document.readyState === 'complete'" });
         let end = Instant::now() + ANSWERS;
-        while self.ask(of(ANSWERS), "Runtime.evaluate", &is_there)?["result"]["value"] != true {
+        while self.ask(session, ANSWERS, "Runtime.evaluate", &is_there)?["result"]["value"] != true
+        {
             if Instant::now() > end {
                 return Err("DevTools did not open".to_owned());
             }
@@ -177,7 +179,7 @@ impl Browser {
         }
         let expression = format!("({LOAD})({}, {})", json!(address), json!(name));
         let load = json!({ "expression": expression, "awaitPromise": true });
-        let done = self.ask(of(LOADS), "Runtime.evaluate", &load)?;
+        let done = self.ask(session, LOADS, "Runtime.evaluate", &load)?;
         match done["exceptionDetails"]["exception"]["description"].as_str() {
             None => Ok(()),
             Some(text) => Err(text.lines().next().unwrap_or_default().to_owned()),

@@ -12,12 +12,11 @@ pub(crate) mod long;
 pub(crate) mod placing;
 
 use crate::build::placing::{Placed, Placing};
-use crate::model::{Model, NameSum, Told};
-use crate::tracks::Tracks;
+use crate::model::{Arranged, Model, Told};
 use crate::tracks::flows::{ByLane, Flows};
 use crate::tracks::found::{EachChunk, Found};
 use crate::tracks::joined::{Joined, Parts};
-use crate::tracks::lane::{Lane, LaneInfo, Process, processes};
+use crate::tracks::lane::{Lane, LaneInfo, processes};
 use crate::tracks::names::SharedNames;
 use crate::tracks::notes::Notes;
 use crate::tracks::record::{Mark, NO_PLACE, OPEN, Span, Timed};
@@ -303,23 +302,6 @@ fn flows(points: KeySorter<Mark>, config: &Config) -> Result<Flows, Error> {
 
 /// Takes spans by lane and time.
 pub(crate) type Take<'t> = dyn FnMut(Timed) -> Result<(), Error> + 't;
-
-/// Spans in their rows.
-pub(crate) struct Arranged {
-    names: SharedNames,
-    pub(crate) sums: Arc<Vec<NameSum>>,
-    pub(crate) lanes: Vec<Lane>,
-    pub(crate) tracks: Tracks,
-    flows: Flows,
-    pub(crate) told: Told,
-}
-
-impl Arranged {
-    pub(crate) fn model(self, processes: Vec<Process>, bounds: Bounds, scanned: InputSet) -> Model {
-        let Arranged { names, sums, lanes, tracks, flows, told } = self;
-        Model::new((names, sums), (lanes, processes), (tracks, flows), (bounds, told), scanned)
-    }
-}
 
 /// Gives each span its row, and writes the rows; what is known of the first lanes need not be found out again. `more` gives other spans, by lane and
 /// time, which are not sorted again.

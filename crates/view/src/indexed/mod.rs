@@ -13,9 +13,9 @@ pub(crate) mod shown;
 
 use crate::build::calls::Calls;
 use crate::build::long::{end_of, long, timed};
-use crate::build::{All, Arranged, Take, arrange, bounds_of};
-use crate::model::{Model, NameSum, Told};
-use crate::tile::around::{around, event_at};
+use crate::build::{All, Take, arrange, bounds_of};
+use crate::model::{Arranged, Model, NameSum, Told};
+use crate::tile::around::{EventAt, around, event_at};
 use crate::tracks::bins::Bins;
 use crate::tracks::damage;
 use crate::tracks::flows::NEXT;
@@ -37,7 +37,7 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::{Cancel, Limits};
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashSet;
-use tracemill_trace::time::bounds::Bounds;
+use tracemill_trace::time::windows::TimeSpan;
 
 /// Events that are read for a window, up to which it is shown to the last.
 const EVENTS: u64 = 200_000;
@@ -52,7 +52,7 @@ const TEXT: usize = 1 << 20;
 const EVERY: Duration = Duration::from_millis(5);
 
 /// Windows that were read last, each with its bounds.
-type Windows = Vec<((i64, i64), Arc<Model>)>;
+type WindowModels = Vec<(TimeSpan, Arc<Model>)>;
 
 /// A trace whose index is asked.
 pub(crate) struct Indexed {
@@ -68,7 +68,7 @@ pub(crate) struct Indexed {
     special: HashSet<u64>,
     special_spans: Vec<Timed>,
     config: Config,
-    windows: Mutex<Windows>,
+    windows: Mutex<WindowModels>,
 }
 
 impl Indexed {
@@ -132,8 +132,8 @@ impl Indexed {
         };
         let mut arranged = arrange(all, long, Vec::new(), &notes, config)?;
         arranged.told.unended = unended;
-        let known = (arranged, Vec::clone(&tables.1), calls.as_ref());
-        let mut whole = whole(&index, known, &notes, (bounds, scanned))?;
+        arranged.sums = Arc::clone(&tables.1);
+        let mut whole = whole(&index, arranged, calls.as_ref(), &notes, scanned)?;
         whole.know_around_damage(around_damage(&index, config)?);
         let infos = whole.lanes.iter().map(|lane| Arc::clone(&lane.info)).collect();
         let special = places.into_iter().collect();
@@ -164,48 +164,37 @@ impl Indexed {
     }
 
     /// A window to the last event, if it has few; else all of the trace, about.
-    pub(crate) fn window(
-        &self,
-        (from, to): (i64, i64),
-        cancel: &Cancel,
-    ) -> Result<Arc<Model>, Error> {
-        let own = self.exact(from, to, EVENTS, cancel)?;
+    pub(crate) fn window(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
+        let own = self.exact(window, EVENTS, cancel)?;
         Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
     }
 
     /// As [`Indexed::window`], of more events.
-    pub(crate) fn summed(
-        &self,
-        (from, to): (i64, i64),
-        cancel: &Cancel,
-    ) -> Result<Arc<Model>, Error> {
-        let own = self.exact(from, to, EVENTS_SUMMED, cancel)?;
+    pub(crate) fn summed(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
+        let own = self.exact(window, EVENTS_SUMMED, cancel)?;
         Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
     }
 
     /// What stands around an event; of flows also what lies far away, as far as its window can be read.
-    pub(crate) fn around(
-        &self,
-        place: (usize, u16, i64),
-        cancel: &Cancel,
-    ) -> Result<Option<Value>, Error> {
-        let at = place.2;
-        let mut model = self.window((at, at.saturating_add(1)), cancel)?;
-        let Some(mut own) = event_at(&model, place) else { return Ok(None) };
-        let window = (at, own.1.end().saturating_add(1));
+    pub(crate) fn around(&self, at: EventAt, cancel: &Cancel) -> Result<Option<Value>, Error> {
+        let start = at.start;
+        let mut model = self.window(TimeSpan::new(start, start.saturating_add(1)), cancel)?;
+        let Some(mut own) = event_at(&model, at) else { return Ok(None) };
+        let window = TimeSpan::new(start, own.1.end().saturating_add(1));
         // points that lie in it
         let all = self.window(window, cancel)?;
         if all.bins.is_none()
-            && let Some(event) = event_at(&all, (place.0, own.1.row, at))
+            && let Some(event) = event_at(&all, EventAt { row: own.1.row, ..at })
         {
             (model, own) = (all, event);
         }
         let bound = |point: Mark| {
-            if (window.0..window.1).contains(&point.ts) {
+            if (window.from..window.to).contains(&point.ts) {
                 return model.bound(point);
             }
             let next = if point.name & NEXT == 0 { 0 } else { self.index.look_back() };
-            let window = (point.ts, point.ts.saturating_add(next).saturating_add(1));
+            let end = point.ts.saturating_add(next).saturating_add(1);
+            let window = TimeSpan::new(point.ts, end);
             let far = self.window(window, cancel).ok()?;
             far.bound(point)
         };
@@ -238,8 +227,7 @@ impl Indexed {
     /// more waits no longer.
     fn exact(
         &self,
-        from: i64,
-        to: i64,
+        window: TimeSpan,
         most: u64,
         cancel: &Cancel,
     ) -> Result<Option<Arc<Model>>, Error> {
@@ -253,25 +241,26 @@ impl Indexed {
                 }
             }
         };
-        if let Some(at) = windows.iter().position(|(own, _)| *own == (from, to)) {
+        if let Some(at) = windows.iter().position(|(own, _)| *own == window) {
             let own = windows.remove(at);
             let model = Arc::clone(&own.1);
             windows.push(own);
             return Ok(Some(model));
         }
-        let count = self.index.count(from, to, most)?;
+        let count = self.index.count(window.from, window.to, most)?;
         if count.is_none_or(|count| count.read_bytes > BYTES_SUMMED) {
             return Ok(None);
         }
-        let Some(model) = self.read(from, to, cancel)?.map(Arc::new) else { return Ok(None) };
+        let Some(model) = self.read(window, cancel)?.map(Arc::new) else { return Ok(None) };
         if windows.len() == KEPT {
             windows.remove(0);
         }
-        windows.push(((from, to), Arc::clone(&model)));
+        windows.push((window, Arc::clone(&model)));
         Ok(Some(model))
     }
 
-    fn read(&self, from: i64, to: i64, cancel: &Cancel) -> Result<Option<Model>, Error> {
+    fn read(&self, window: TimeSpan, cancel: &Cancel) -> Result<Option<Model>, Error> {
+        let TimeSpan { from, to } = window;
         let config = self.config(cancel);
         let bounds = self.whole.bounds;
         let (names, known) = (self.whole.names.clone(), self.infos.clone());
@@ -281,14 +270,14 @@ impl Indexed {
         let seen = (from.saturating_sub(look), to.saturating_add(look));
         self.index.spans(Some(seen), |span| {
             apart.extend([span.place, span.last]);
-            if touches((span.start, end_of(&span, bounds)), (from, to)) {
+            if window.touches(span.start, end_of(&span, bounds)) {
                 long.push(span);
             }
             Ok(())
         })?;
         let take = |mut found: Found, input| {
             let lanes = found.labels.lanes.all().to_vec();
-            found.spans.retain(|own| self.is_own(own, &lanes, (from, to)));
+            found.spans.retain(|own| self.is_own(own, &lanes, window));
             // of stretches that reach beside what is seen not all is there
             found.marks.retain(|mark: &Mark| {
                 let is_seen = seen.0 <= mark.ts && mark.ts < seen.1;
@@ -301,7 +290,7 @@ impl Indexed {
         all.pair(bounds.end, self.index.only_by_name(), &config)?;
         all.keep_spans(&config, |Timed(lane, span)| {
             let is_counter = self.kind(*lane) == Some(LaneKind::Counter);
-            is_counter || touches((span.start, span.end()), (from, to))
+            is_counter || window.touches(span.start, span.end())
         })?;
         for span in &long {
             let name = match span.name {
@@ -311,7 +300,7 @@ impl Indexed {
             all.push(timed(&DrawnSpan { name: Some(name), ..*span }, name, bounds))?;
         }
         let special = self.special_spans.iter();
-        let special = special.filter(|own| touches((own.1.start, own.1.end()), (from, to)));
+        let special = special.filter(|own| window.touches(own.1.start, own.1.end()));
         special.copied().try_for_each(|own| all.push(own))?;
         let mut arranged = arrange(all, |_| Ok(()), known, &Notes::default(), &config)?;
         arranged.sums = Arc::clone(&self.whole.sums);
@@ -344,12 +333,12 @@ impl Indexed {
     }
 
     /// Whether what was found is to be shown in a window, and neither long nor special.
-    fn is_own(&self, Timed(lane, span): &Timed, lanes: &[LaneKey], window: (i64, i64)) -> bool {
+    fn is_own(&self, Timed(lane, span): &Timed, lanes: &[LaneKey], window: TimeSpan) -> bool {
         if lanes[*lane as usize].kind == LaneKind::Counter {
-            return span.start < window.1;
+            return span.start < window.to;
         }
         let is_short = span.place == NO_PLACE || !self.index.is_long(span.dur);
-        is_short && touches((span.start, span.end()), window) && !self.special.contains(&span.place)
+        is_short && window.touches(span.start, span.end()) && !self.special.contains(&span.place)
     }
 }
 
@@ -389,11 +378,6 @@ fn events_near(
     }
 }
 
-/// Whether an interval, or a moment, lies in a window.
-fn touches((start, end): (i64, i64), (from, to): (i64, i64)) -> bool {
-    start < to && (end > from || start >= from)
-}
-
 /// The number of the name of an event whose name the index had no room for.
 fn name_of(event: Option<(Vec<u8>, u64)>, all: &All) -> u32 {
     let (bytes, _) = event.unwrap_or_default();
@@ -431,10 +415,12 @@ fn told(index: &DrawnIndex, lanes: &LaneTable) -> Told {
 /// The whole trace, with bins.
 fn whole(
     index: &DrawnIndex,
-    (mut arranged, mut sums, calls): (Arranged, Vec<NameSum>, Option<&Calls>),
+    mut arranged: Arranged,
+    calls: Option<&Calls>,
     notes: &Notes,
-    (bounds, scanned): (Bounds, InputSet),
+    scanned: InputSet,
 ) -> Result<Model, Error> {
+    let bounds = bounds_of(Some(index.bounds()), calls.and_then(|calls| calls.bounds));
     let (mut bins, width): (Vec<DrawnBin>, i64) = (Vec::new(), index.bin_width());
     let count = arranged.lanes.len() as u32;
     index.bins(|bin| bins.extend(Some(bin).filter(|bin| bin.lane < count)))?;
@@ -451,10 +437,10 @@ fn whole(
     }
     if let Some(calls) = calls {
         arranged.lanes.extend(calls.lanes.iter().map(|(_, lane)| lane.clone()));
+        let sums = Arc::make_mut(&mut arranged.sums);
         sums.resize(sums.len().max(calls.sums.len()), NameSum::default());
         sums.iter_mut().zip(&*calls.sums).for_each(|(sum, own)| sum.append(own));
     }
-    arranged.sums = Arc::new(sums);
     let processes = processes(&arranged.lanes, notes, &arranged.told.origins);
     let mut model = arranged.model(processes, bounds, scanned);
     model.bins = Some(Bins::new(bins, width));

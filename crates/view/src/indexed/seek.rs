@@ -2,7 +2,7 @@
 //! nearest first, until no other can have one that is nearer.
 
 use crate::indexed::Indexed;
-use crate::tile::stats;
+use crate::tile::stats::{self, SearchStart};
 use crate::tracks::found::{EachChunk, Found};
 use crate::tracks::names::holds;
 use serde_json::Value;
@@ -11,6 +11,7 @@ use tracemill_index::DrawnStretch;
 use tracemill_join::input_set::InputSet;
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Cancel;
+use tracemill_trace::time::windows::TimeSpan;
 
 /// Stretches that are looked for at a time, and that are read at a time.
 const STRETCHES: usize = 4096;
@@ -18,15 +19,13 @@ const AT_ONCE: usize = 64;
 /// The same of a packed trace, where much may have to be unpacked for each.
 const AT_ONCE_PACKED: usize = 4;
 
-/// What is looked for: from when on, whether forwards, behind which event of that time.
-type Wanted = (i64, bool, Option<u64>);
-
 /// A time as a number that is less where it is nearer.
 fn rank(time: i64, forwards: bool) -> i64 {
     if forwards { time } else { time.saturating_neg() }
 }
 
-fn is_next((start, place): (i64, u64), &(at, forwards, after): &Wanted) -> bool {
+fn is_next(start: i64, place: u64, from: SearchStart) -> bool {
+    let SearchStart { at, forwards, after } = from;
     let is_behind =
         (rank(start, forwards), place) > (rank(at, forwards), after.unwrap_or_default());
     is_behind || after.is_none() && start == at
@@ -34,29 +33,36 @@ fn is_next((start, place): (i64, u64), &(at, forwards, after): &Wanted) -> bool 
 
 impl Indexed {
     /// As [`stats::find`]. Cost: a look at all rows of the index, and the stretches between the time and the event.
-    pub(crate) fn find(&self, text: &str, wanted: Wanted, cancel: &Cancel) -> Result<Value, Error> {
+    pub(crate) fn find(
+        &self,
+        text: &str,
+        from: SearchStart,
+        cancel: &Cancel,
+    ) -> Result<Value, Error> {
         // calls stand in all windows, and in the whole
-        let nearest = match self.nearest(text, &wanted, cancel)? {
-            Some((start, _)) => self.window((start, start.saturating_add(1)), cancel)?,
+        let nearest = match self.nearest(text, from, cancel)? {
+            Some((start, _)) => {
+                self.window(TimeSpan::new(start, start.saturating_add(1)), cancel)?
+            }
             None => Arc::clone(self.whole()),
         };
         let goes_on = || cancel.check().is_ok();
-        Ok(stats::find(&nearest, text, wanted, &goes_on).unwrap_or_default())
+        Ok(stats::find(&nearest, text, from, &goes_on).unwrap_or_default())
     }
 
     /// The start and the place of the nearest event whose name holds a text.
     fn nearest(
         &self,
         text: &str,
-        wanted: &Wanted,
+        from: SearchStart,
         cancel: &Cancel,
     ) -> Result<Option<(i64, u64)>, Error> {
-        let forwards = wanted.1;
+        let forwards = from.forwards;
         let names = stats::matching(self.whole(), text);
         let mut best: Option<(i64, u64)> = None;
         let look = |best: &mut Option<(i64, u64)>, start: i64, place: u64| {
             let key = (rank(start, forwards), place);
-            if is_next((start, place), wanted) && best.is_none_or(|best| key < best) {
+            if is_next(start, place, from) && best.is_none_or(|best| key < best) {
                 *best = Some(key);
             }
         };
@@ -70,8 +76,8 @@ impl Indexed {
             look(&mut best, own.1.start, own.1.place);
         }
         let ranked = |(least, greatest): (i64, i64)| match forwards {
-            true => (greatest >= wanted.0).then_some(least),
-            false => (least <= wanted.0).then(|| greatest.saturating_neg()),
+            true => (greatest >= from.at).then_some(least),
+            false => (least <= from.at).then(|| greatest.saturating_neg()),
         };
         let at_once = if self.index().is_packed() { AT_ONCE_PACKED } else { AT_ONCE };
         let mut beyond = None;

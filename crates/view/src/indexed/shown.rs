@@ -13,8 +13,8 @@
 use crate::build::build;
 use crate::indexed::Indexed;
 use crate::model::Model;
-use crate::tile::around::{around, event_at};
-use crate::tile::stats;
+use crate::tile::around::{EventAt, around, event_at};
+use crate::tile::stats::{self, SearchStart};
 use serde_json::Value;
 use std::sync::Arc;
 use tracemill_index::drawing::Seen;
@@ -24,6 +24,7 @@ use tracemill_join::read_plan::Unused;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::run::limits::Cancel;
+use tracemill_trace::time::windows::TimeSpan;
 use tracemill_trace::{Error, ErrorKind, Source};
 
 /// Bytes of a trace that is worth an index: a smaller one is read as soon as an index would be.
@@ -79,7 +80,7 @@ impl Shown {
     }
 
     /// What there is in a window: to the last, or about where it has too many events for that.
-    pub(crate) fn window(&self, window: (i64, i64), cancel: &Cancel) -> Result<Arc<Model>, Error> {
+    pub(crate) fn window(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
         match self {
             Shown::Whole(model) => Ok(Arc::clone(model)),
             Shown::Indexed(index) => index.window(window, cancel),
@@ -87,7 +88,7 @@ impl Shown {
     }
 
     /// As [`Shown::window`], for sums over what lies in it, which are worth some time.
-    pub(crate) fn summed(&self, window: (i64, i64), cancel: &Cancel) -> Result<Arc<Model>, Error> {
+    pub(crate) fn summed(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
         match self {
             Shown::Whole(model) => Ok(Arc::clone(model)),
             Shown::Indexed(index) => index.summed(window, cancel),
@@ -95,7 +96,7 @@ impl Shown {
     }
 
     /// How large a slice will be, about: as many bytes an event as the trace has on average, or as stretches of its text have.
-    pub(crate) fn size(&self, (from, to): (i64, i64)) -> Result<(u64, u64), Error> {
+    pub(crate) fn size(&self, TimeSpan { from, to }: TimeSpan) -> Result<(u64, u64), Error> {
         match self {
             Shown::Indexed(index) => index.size(from, to),
             Shown::Whole(model) => {
@@ -121,17 +122,13 @@ impl Shown {
     }
 
     /// Ancestors of an event and arrows from and to it; nothing if there is no such event.
-    pub(crate) fn around(
-        &self,
-        place: (usize, u16, i64),
-        cancel: &Cancel,
-    ) -> Result<Option<Value>, Error> {
+    pub(crate) fn around(&self, at: EventAt, cancel: &Cancel) -> Result<Option<Value>, Error> {
         match self {
             Shown::Whole(model) => {
-                let own = event_at(model, place).filter(|own| own.1.row == place.1);
+                let own = event_at(model, at).filter(|own| own.1.row == at.row);
                 Ok(own.and_then(|own| around(model, own, |point| model.bound(point))))
             }
-            Shown::Indexed(index) => index.around(place, cancel),
+            Shown::Indexed(index) => index.around(at, cancel),
         }
     }
 
@@ -139,13 +136,13 @@ impl Shown {
     pub(crate) fn find(
         &self,
         text: &str,
-        wanted: (i64, bool, Option<u64>),
+        from: SearchStart,
         cancel: &Cancel,
     ) -> Result<Value, Error> {
         let goes_on = || cancel.check().is_ok();
         let found = match self {
-            Shown::Whole(model) => stats::find(model, text, wanted, &goes_on),
-            Shown::Indexed(index) => Some(index.find(text, wanted, cancel)?),
+            Shown::Whole(model) => stats::find(model, text, from, &goes_on),
+            Shown::Indexed(index) => Some(index.find(text, from, cancel)?),
         };
         found.ok_or_else(|| ErrorKind::Cancelled.into())
     }

@@ -269,7 +269,7 @@ struct Service {
 
 async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent> {
     let Service { site, work, unread, asked, busy } = service;
-    let open = (Open::new(asked), Busy::new(busy));
+    let (open, busy) = (Open::new(asked), Busy::new(busy));
     let header = |name: &str| {
         let value = request.headers().get(name).and_then(|value| value.to_str().ok());
         value.map(ToOwned::to_owned)
@@ -281,12 +281,12 @@ async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent>
     let cancel = Cancel::default();
     if Site::is_quick(&own.ask()) {
         let reply = site.answer(&own.ask(), &cancel);
-        return response(reply, &site, (open, None));
+        return response(reply, &site, open, busy, None);
     }
     let Ok(permit) = work.try_acquire_owned() else {
         let reply =
             Reply::error(429, "too many requests at a time", "Ask again when others are answered.");
-        return response(reply, &site, (open, None));
+        return response(reply, &site, open, busy, None);
     };
     let (sender, receiver) = oneshot::channel();
     let mut waits = Waits(cancel.clone(), true);
@@ -314,13 +314,15 @@ async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent>
             _ => (reply, None),
         },
     };
-    response(reply, &site, (open, room))
+    response(reply, &site, open, busy, room)
 }
 
 fn response(
     reply: Reply,
     site: &Arc<Site>,
-    ((open, busy), room): ((Open, Busy), Option<OwnedSemaphorePermit>),
+    open: Open,
+    busy: Busy,
+    room: Option<OwnedSemaphorePermit>,
 ) -> Response<Sent> {
     let Reply { status, kind, content, headers } = reply;
     let body = match content {

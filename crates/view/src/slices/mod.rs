@@ -16,7 +16,7 @@ use tracemill_pipeline::join;
 use tracemill_trace::output::target::{Compression, Format, OutputConfig};
 use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::run::memory::Share;
-use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
+use tracemill_trace::time::windows::{Edges, Moment, TimeSpan, TimeWindow};
 use tracemill_trace::{Error, ErrorKind, Source};
 
 /// Bytes of a piece.
@@ -37,14 +37,30 @@ pub(crate) struct Slices {
     stem: String,
 }
 
-/// The name of a route, and what it writes.
-type Form = (&'static str, Format, Compression, &'static str);
+/// A route, and what it writes.
+struct Form {
+    route: &'static str,
+    format: Format,
+    compression: Compression,
+    media_type: &'static str,
+}
+
+impl Form {
+    const fn new(
+        route: &'static str,
+        format: Format,
+        compression: Compression,
+        media_type: &'static str,
+    ) -> Self {
+        Form { route, format, compression, media_type }
+    }
+}
 
 const FORMS: [Form; 4] = [
-    ("slice.json", Format::Object, Compression::None, "application/json"),
-    ("slice.json.gz", Format::Object, Compression::Gzip { level: 6 }, "application/gzip"),
-    ("slice.json.zst", Format::Object, Compression::Zstd { level: 3 }, "application/zstd"),
-    ("slice.ndjson", Format::Ndjson, Compression::None, "application/x-ndjson"),
+    Form::new("slice.json", Format::Object, Compression::None, "application/json"),
+    Form::new("slice.json.gz", Format::Object, Compression::Gzip { level: 6 }, "application/gzip"),
+    Form::new("slice.json.zst", Format::Object, Compression::Zstd { level: 3 }, "application/zstd"),
+    Form::new("slice.ndjson", Format::Ndjson, Compression::None, "application/x-ndjson"),
 ];
 
 impl Slices {
@@ -76,7 +92,7 @@ impl Slices {
     }
 
     pub(crate) fn is_one(path: &str) -> bool {
-        FORMS.iter().any(|(name, ..)| *name == path)
+        FORMS.iter().any(|form| form.route == path)
     }
 
     /// Begins a slice, and waits until there is something to send.
@@ -85,14 +101,14 @@ impl Slices {
         path: &str,
         query: &Query<'_>,
         model: &Model,
-        window: (i64, i64),
+        window: TimeSpan,
         cancel: &Cancel,
     ) -> Result<Reply, Reply> {
-        let Some(form) = FORMS.iter().find(|(name, ..)| *name == path) else {
+        let Some(form) = FORMS.iter().find(|form| form.route == path) else {
             let hint = "The documentation lists the routes.";
             return Err(Reply::error(404, "there is nothing here", hint));
         };
-        let job = self.job(form, query, (window, cancel))?;
+        let job = self.job(form, query, window, cancel)?;
         let merged = model.is_merged().then(|| Arc::clone(&self.merged));
         let job = Job { merged, ..job };
         model.check_unchanged().map_err(|error| Reply::failed(&error))?;
@@ -135,15 +151,16 @@ impl Slices {
         let end = path.trim_start_matches("slice");
         let name = format!("attachment; filename=\"{}.slice{end}\"", self.stem);
         let headers = vec![("content-disposition", name)];
-        Ok(Reply { status: 200, kind: form.3, content: Content::Pieces(pieces), headers })
+        Ok(Reply { status: 200, kind: form.media_type, content: Content::Pieces(pieces), headers })
     }
 
     /// What is asked for.
     fn job(
         &self,
-        &(_, format, compression, _): &Form,
+        form: &Form,
         query: &Query<'_>,
-        ((from, to), cancel): ((i64, i64), &Cancel),
+        window: TimeSpan,
+        cancel: &Cancel,
     ) -> Result<Job, Reply> {
         let wrong = |what: &str, hint: &str| Err(Reply::error(400, what, hint));
         let edges = match query.get("edges").as_deref() {
@@ -165,7 +182,8 @@ impl Slices {
         };
         config.limits.cancel = cancel.clone();
         let at = |time| Some(Moment::At(time));
-        let window = TimeWindow { from: at(from), to: at(to) };
+        let window = TimeWindow { from: at(window.from), to: at(window.to) };
+        let &Form { format, compression, .. } = form;
         let sources = self.sources.clone();
         Ok(Job { sources, merged: None, window, edges, format, compression, config })
     }

@@ -7,6 +7,15 @@ use crate::tracks::lane::Lane;
 use crate::tracks::record::{Mark, NO_PLACE, Span};
 use serde_json::{Value, json};
 
+/// Where an event is drawn.
+#[derive(Clone, Copy)]
+pub(crate) struct EventAt {
+    /// The number of its lane.
+    pub(crate) lane: usize,
+    pub(crate) row: u16,
+    pub(crate) start: i64,
+}
+
 impl Model {
     /// The event of a row that holds a moment; of several that begin there the first.
     fn at(&self, lane: &Lane, row: u16, time: i64) -> Option<Span> {
@@ -37,7 +46,8 @@ impl Model {
 }
 
 /// An event of a lane that begins at a moment: in this row, or in another if a window more or less gave it that.
-pub(crate) fn event_at(model: &Model, (number, row, start): (usize, u16, i64)) -> Option<InLane> {
+pub(crate) fn event_at(model: &Model, at: EventAt) -> Option<InLane> {
+    let EventAt { lane: number, row, start } = at;
     let lane = model.lanes.get(number)?;
     let rows = model.rows_of(lane);
     let found = lane.tracks.iter().filter_map(|track| {

@@ -8,11 +8,22 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tracemill_index::drawing::LaneKind;
 use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::time::windows::TimeSpan;
 
 /// Intervals of a window up to which its names are counted.
 const MOST: u64 = 8 << 20;
 /// Names that are told.
 const TOP: usize = 200;
+
+/// Where a search for a name begins.
+#[derive(Clone, Copy)]
+pub(crate) struct SearchStart {
+    /// The time from when on, or back from.
+    pub(crate) at: i64,
+    pub(crate) forwards: bool,
+    /// The place of the event of that time after which it begins.
+    pub(crate) after: Option<u64>,
+}
 
 #[derive(Clone, Copy, Default)]
 struct OfName {
@@ -28,9 +39,10 @@ struct OfName {
 pub(crate) fn stats(
     model: &Model,
     lanes: &[usize],
-    (from, to): (i64, i64),
+    window: TimeSpan,
     goes_on: &dyn Fn() -> bool,
 ) -> Option<Value> {
+    let TimeSpan { from, to } = window;
     if let Some(bins) = &model.bins {
         return Some(about(model, bins, lanes, from, to));
     }
@@ -175,9 +187,10 @@ pub(crate) fn name_json(model: &Model, name: u32) -> Value {
 pub(crate) fn find(
     model: &Model,
     text: &str,
-    (at, forwards, after): (i64, bool, Option<u64>),
+    from: SearchStart,
     goes_on: &dyn Fn() -> bool,
 ) -> Option<Value> {
+    let SearchStart { at, forwards, after } = from;
     let wanted = matching(model, text);
     let mut best: Option<(i64, u64, usize, Span)> = None;
     let rank = |start: i64| if forwards { start } else { start.saturating_neg() };
