@@ -14,7 +14,7 @@ use tracemill_write::file_names::resolved_path;
 
 /// What a run does with the file that a flag names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum FileRole {
     /// Reads it, or the files in it.
     Input,
     /// Reads it.
@@ -28,47 +28,48 @@ enum Role {
 }
 
 /// Flags by verb, where one name has several meanings, and id.
-const ROLES: [(&str, &str, Role); 21] = [
-    ("split", "manifest", Role::Writes),
-    ("", "inputs", Role::Input),
-    ("", "sides", Role::Input),
-    ("", "base", Role::Input),
-    ("", "new", Role::Input),
-    ("", "diff", Role::Input),
-    ("", "files_from", Role::Reads),
-    ("", "manifest", Role::Reads),
-    ("", "entities", Role::Reads),
-    ("", "source_maps", Role::Reads),
-    ("", "index", Role::Reads),
-    ("", "output", Role::Writes),
-    ("", "report", Role::Writes),
-    ("", "write_manifest", Role::Writes),
-    ("", "dir", Role::WritesIn),
-    ("", "keep", Role::WritesIn),
-    ("", "tmp_dir", Role::Neither),
-    ("", "devtools", Role::Neither),
-    ("", "viewers", Role::Neither),
-    ("", "pid_tid", Role::Neither),
-    ("", "command", Role::Neither),
+const ROLES: [(&str, &str, FileRole); 21] = [
+    ("split", "manifest", FileRole::Writes),
+    ("", "inputs", FileRole::Input),
+    ("", "sides", FileRole::Input),
+    ("", "base", FileRole::Input),
+    ("", "new", FileRole::Input),
+    ("", "diff", FileRole::Input),
+    ("", "files_from", FileRole::Reads),
+    ("", "manifest", FileRole::Reads),
+    ("", "entities", FileRole::Reads),
+    ("", "source_maps", FileRole::Reads),
+    ("", "index", FileRole::Reads),
+    ("", "output", FileRole::Writes),
+    ("", "report", FileRole::Writes),
+    ("", "write_manifest", FileRole::Writes),
+    ("", "dir", FileRole::WritesIn),
+    ("", "keep", FileRole::WritesIn),
+    ("", "tmp_dir", FileRole::Neither),
+    ("", "devtools", FileRole::Neither),
+    ("", "viewers", FileRole::Neither),
+    ("", "pid_tid", FileRole::Neither),
+    ("", "command", FileRole::Neither),
 ];
 
-fn role(verb: &str, id: &str) -> Option<Role> {
-    let of = |(of, name, _): &&(&str, &str, Role)| *name == id && (of.is_empty() || *of == verb);
+fn role(verb: &str, id: &str) -> Option<FileRole> {
+    let of =
+        |(of, name, _): &&(&str, &str, FileRole)| *name == id && (of.is_empty() || *of == verb);
     ROLES.iter().find(of).map(|(_, _, role)| *role)
 }
 
 /// A file that a flag names.
 #[derive(Clone, Debug)]
-struct Named {
+struct NamedFile {
     /// As messages call it: `the output`, `--report`.
     flag: String,
     path: PathBuf,
-    role: Role,
+    role: FileRole,
 }
 
 /// The files of a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RunFiles(Vec<Named>);
+pub(crate) struct RunFiles(Vec<NamedFile>);
 
 impl RunFiles {
     /// Those that the words of a command line name, by its flags.
@@ -86,27 +87,32 @@ impl RunFiles {
                 "output" => "the output".to_owned(),
                 id => format!("--{}", id.replace('_', "-")),
             };
-            files.extend(values.map(|path| Named { flag: flag.clone(), path: path.into(), role }));
+            files.extend(values.map(|path| NamedFile {
+                flag: flag.clone(),
+                path: path.into(),
+                role,
+            }));
         }
         let is_set = |id| flags.try_get_one::<bool>(id).ok().flatten() == Some(&true);
         if is_set("dry_run") {
-            files.retain(|file: &Named| file.role != Role::WritesIn);
+            files.retain(|file: &NamedFile| file.role != FileRole::WritesIn);
         } else if ["split", "extract"].contains(&verb) && !files.iter().any(writes_elsewhere) {
             let flag = "the output".to_owned();
-            files.push(Named { flag, path: PathBuf::from("."), role: Role::WritesIn });
+            files.push(NamedFile { flag, path: PathBuf::from("."), role: FileRole::WritesIn });
         }
         let output = files.iter().find(|file| is_set("write_index") && file.flag == "the output");
         let index = output.map(|output| index_path(&output.path));
-        files.extend(index.map(|path| Named {
+        files.extend(index.map(|path| NamedFile {
             flag: "the index of --write-index".to_owned(),
             path,
-            role: Role::Writes,
+            role: FileRole::Writes,
         }));
         for list in files.clone().iter().filter(|file| file.flag == "--files-from") {
             // one that comes by a pipe can be read once only
             let is_file = fs::metadata(&list.path).is_ok_and(|known| known.is_file());
             let names = is_file.then(|| fs::read(&list.path).ok()).flatten().unwrap_or_default();
-            let input = |path| Named { flag: "an input".to_owned(), path, role: Role::Input };
+            let input =
+                |path| NamedFile { flag: "an input".to_owned(), path, role: FileRole::Input };
             files.extend(listed(&names).into_iter().map(input));
         }
         files.retain(|file| file.path != Path::new("-"));
@@ -122,8 +128,9 @@ impl RunFiles {
         if outputs.is_empty() {
             return Ok(());
         }
-        let reads = self.0.iter().filter(|file| matches!(file.role, Role::Input | Role::Reads));
-        let reads: Vec<(&Named, Metadata)> =
+        let reads =
+            self.0.iter().filter(|file| matches!(file.role, FileRole::Input | FileRole::Reads));
+        let reads: Vec<(&NamedFile, Metadata)> =
             reads.filter_map(|file| Some((file, fs::metadata(&file.path).ok()?))).collect();
         for (at, output) in outputs.iter().enumerate() {
             output.check_others(&outputs[..at])?;
@@ -134,13 +141,13 @@ impl RunFiles {
 }
 
 /// Whether `split` and `profile extract` write to this and not to the current folder.
-fn writes_elsewhere(file: &Named) -> bool {
-    file.role == Role::WritesIn || file.flag == "the output"
+fn writes_elsewhere(file: &NamedFile) -> bool {
+    file.role == FileRole::WritesIn || file.flag == "the output"
 }
 
 /// A file, or a folder of files, that is written.
 struct Output<'f> {
-    file: &'f Named,
+    file: &'f NamedFile,
     /// Its path, resolved.
     path: PathBuf,
     /// Which file or folder is there now.
@@ -158,11 +165,11 @@ fn id(of: &Metadata) -> Id {
 
 impl<'f> Output<'f> {
     /// Looks at it; `None` if it is no output, or a device, which nothing is lost of.
-    fn of(file: &'f Named) -> Option<Self> {
+    fn of(file: &'f NamedFile) -> Option<Self> {
         let writes_in = match file.role {
-            Role::Writes => false,
-            Role::WritesIn => true,
-            Role::Input | Role::Reads | Role::Neither => return None,
+            FileRole::Writes => false,
+            FileRole::WritesIn => true,
+            FileRole::Input | FileRole::Reads | FileRole::Neither => return None,
         };
         let now = fs::metadata(&file.path).ok();
         if now.as_ref().is_some_and(|now| !now.is_file() && !now.is_dir()) {
@@ -179,7 +186,7 @@ impl<'f> Output<'f> {
         let is_same = |other: &&Output<'_>| {
             self.path == other.path || self.now.is_some() && self.now == other.now
         };
-        match others.iter().find(is_same).filter(|_| self.file.role == Role::Writes) {
+        match others.iter().find(is_same).filter(|_| self.file.role == FileRole::Writes) {
             None => Ok(()),
             Some(other) => Err(Failure::usage(format!(
                 "{} and {} are the same file, {}: choose another name",
@@ -191,19 +198,19 @@ impl<'f> Output<'f> {
     }
 
     /// Refuses it if it is read, or lies in a folder whose files are.
-    fn check_reads(&self, reads: &[(&Named, Metadata)]) -> Result<(), Failure> {
+    fn check_reads(&self, reads: &[(&NamedFile, Metadata)]) -> Result<(), Failure> {
         let (flag, name) = (&self.file.flag, self.file.path.display());
         // an index lies beside what it is of and is no input
         let is_index = self.file.path.extension().is_some_and(|end| end == "tmi");
         for (read, of) in reads {
-            let is_folder = read.role == Role::Input && of.is_dir();
+            let is_folder = read.role == FileRole::Input && of.is_dir();
             if is_folder && !is_index && self.folders.contains(&id(of)) {
                 let folder = read.path.display();
                 return Err(Failure::usage(format!(
                     "{flag} {name} lies in the input folder {folder} and would be read with the others: write it to another folder, or name the inputs one by one",
                 )));
             }
-            if self.file.role == Role::Writes && self.now == Some(id(of)) {
+            if self.file.role == FileRole::Writes && self.now == Some(id(of)) {
                 return Err(Failure::usage(format!(
                     "{flag} {name} is one of the inputs; choose another name"
                 )));

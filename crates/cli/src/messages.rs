@@ -9,7 +9,7 @@ use crate::hints;
 use crate::pointer::pointed;
 use crate::size::human;
 use crate::summary::{Summary, contents, is_given};
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use crate::wrap::{columns_of_messages, push_line};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::error::ErrorKind;
@@ -79,9 +79,9 @@ impl Messages {
     }
 
     /// Where a small output goes: to the program that called, if one did, in place of standard output.
-    pub(crate) fn place(&self, path: &Path) -> Place {
-        match (Place::of(path), &self.caller) {
-            (Place::Stdout, Some(caller)) => Place::Caller(caller.handed().clone()),
+    pub(crate) fn place(&self, path: &Path) -> OutputPlace {
+        match (OutputPlace::of(path), &self.caller) {
+            (OutputPlace::Stdout, Some(caller)) => OutputPlace::Caller(caller.handed().clone()),
             (place, _) => place,
         }
     }

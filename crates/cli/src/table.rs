@@ -22,7 +22,7 @@ pub(crate) enum ColumnAlignment {
 }
 
 /// How a table is set.
-pub(crate) struct Layout<'a> {
+pub(crate) struct TableLayout<'a> {
     /// One for each column.
     pub(crate) set: &'a [ColumnAlignment],
     /// Columns that may be left out where there is no room, by number, those first that say least.
@@ -32,7 +32,7 @@ pub(crate) struct Layout<'a> {
 }
 
 /// The lines of `rows`, the first of which is the head. Blanks at the end are left out; where columns are, a line says which.
-pub(crate) fn lines(rows: &[Vec<String>], layout: &Layout<'_>) -> Vec<String> {
+pub(crate) fn lines(rows: &[Vec<String>], layout: &TableLayout<'_>) -> Vec<String> {
     let mut widths = Widths::of(layout);
     rows.iter().for_each(|row| widths.add(row));
     let fitted = widths.fitted(layout);
@@ -45,7 +45,7 @@ pub(crate) fn lines(rows: &[Vec<String>], layout: &Layout<'_>) -> Vec<String> {
 pub(crate) struct Widths(Vec<usize>);
 
 impl Widths {
-    pub(crate) fn of(layout: &Layout<'_>) -> Self {
+    pub(crate) fn of(layout: &TableLayout<'_>) -> Self {
         Widths(vec![0; layout.set.len()])
     }
 
@@ -56,7 +56,7 @@ impl Widths {
     }
 
     /// Which columns are shown, and how wide.
-    pub(crate) fn fitted<'l>(self, layout: &'l Layout<'l>) -> Fitted<'l> {
+    pub(crate) fn fitted<'l>(self, layout: &'l TableLayout<'l>) -> Fitted<'l> {
         let Widths(mut widths) = self;
         let mut shown: Vec<usize> = (0..widths.len()).collect();
         if let Some(columns) = layout.columns {
@@ -76,7 +76,7 @@ impl Widths {
 pub(crate) struct Fitted<'l> {
     widths: Vec<usize>,
     shown: Vec<usize>,
-    layout: &'l Layout<'l>,
+    layout: &'l TableLayout<'l>,
 }
 
 impl Fitted<'_> {
@@ -122,7 +122,7 @@ fn shorten_texts(shown: &[usize], widths: &mut [usize], set: &[ColumnAlignment],
     }
 }
 
-fn line(row: &[String], shown: &[usize], widths: &[usize], layout: &Layout<'_>) -> String {
+fn line(row: &[String], shown: &[usize], widths: &[usize], layout: &TableLayout<'_>) -> String {
     let cells = shown.iter().map(|&column| {
         let (cell, width) = (&row[column], widths[column]);
         let text = match layout.set[column] {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn set(columns: Option<usize>) -> Vec<String> {
-        lines(&rows(), &Layout { set: &SET, spare: &[2], columns })
+        lines(&rows(), &TableLayout { set: &SET, spare: &[2], columns })
     }
 
     #[test]

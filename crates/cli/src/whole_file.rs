@@ -13,7 +13,7 @@ use tracemill_trace::{ErrorKind, Source};
 
 /// Where a small output goes.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum OutputPlace {
     /// Standard output.
     Stdout,
     /// A file.
@@ -22,20 +22,24 @@ pub(crate) enum Place {
     Caller(CallerOutput),
 }
 
-impl Place {
+impl OutputPlace {
     /// `-` is standard output.
-    pub(crate) fn of(path: &Path) -> Place {
-        if path == Path::new("-") { Place::Stdout } else { Place::File(path.to_owned()) }
+    pub(crate) fn of(path: &Path) -> OutputPlace {
+        if path == Path::new("-") {
+            OutputPlace::Stdout
+        } else {
+            OutputPlace::File(path.to_owned())
+        }
     }
 
     /// Whether it is standard output.
     pub(crate) fn is_stdout(&self) -> bool {
-        matches!(self, Place::Stdout)
+        matches!(self, OutputPlace::Stdout)
     }
 
     /// Refuses, before anything is read, a file that is an input or may not be replaced.
     pub(crate) fn check(&self, flag: &str, sources: &[Source], force: bool) -> Result<(), Failure> {
-        let Place::File(path) = self else { return Ok(()) };
+        let OutputPlace::File(path) = self else { return Ok(()) };
         let Ok(existing) = fs::metadata(path) else { return Ok(()) };
         if !existing.is_file() {
             return Ok(());
@@ -77,7 +81,7 @@ impl Place {
 
     /// Writes JSON there, indented.
     pub(crate) fn write_json(&self, value: &impl Serialize) -> Result<(), Failure> {
-        if let Place::Caller(handed) = self {
+        if let OutputPlace::Caller(handed) = self {
             let bytes = serde_json::to_vec(value).map_err(io::Error::from);
             let path = || "the report".to_owned();
             handed.json(bytes.map_err(|source| Failure::Write { path: path(), source })?);
@@ -96,14 +100,14 @@ impl Place {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
         match self {
-            Place::Stdout => {
+            OutputPlace::Stdout => {
                 let mut stdout = tracemill_trace::os::stdout();
                 let written = write(&mut stdout).and_then(|()| stdout.flush());
                 written
                     .map_err(|source| Failure::Write { path: "standard output".to_owned(), source })
             }
-            Place::File(path) => Ok(tracemill_trace::output::write_file(path, write)?),
-            Place::Caller(_) => Ok(()),
+            OutputPlace::File(path) => Ok(tracemill_trace::output::write_file(path, write)?),
+            OutputPlace::Caller(_) => Ok(()),
         }
     }
 }
@@ -124,7 +128,7 @@ mod tests {
     fn a_file_is_made_and_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.json");
-        let place = Place::of(&path);
+        let place = OutputPlace::of(&path);
         for bytes in [b"first".as_slice(), b"second, longer", b"3rd"] {
             place.write(bytes).unwrap();
             assert_eq!(fs::read(&path).unwrap(), bytes);
@@ -138,7 +142,7 @@ mod tests {
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "old").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        Place::of(&link).write(b"new").unwrap();
+        OutputPlace::of(&link).write(b"new").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&file).unwrap(), b"new");
     }
@@ -150,18 +154,18 @@ mod tests {
         fs::write(&a, "").unwrap();
         fs::hard_link(&a, &b).unwrap();
         let refusal = |sources: &[Source], force| {
-            Place::of(&b).check("the report", sources, force).err().map(|e| e.to_string())
+            OutputPlace::of(&b).check("the report", sources, force).err().map(|e| e.to_string())
         };
         let input = refusal(&[Source::Path(a)], true).unwrap();
         assert!(input.contains("is one of the inputs"), "{input}");
         assert!(refusal(&[], false).unwrap().contains("exists"));
         assert_eq!(refusal(&[Source::Stdin], true), None);
-        assert!(Place::of(&folder.path().join("new")).check("x", &[], false).is_ok());
+        assert!(OutputPlace::of(&folder.path().join("new")).check("x", &[], false).is_ok());
     }
 
     #[test]
     fn a_missing_folder_is_named() {
-        let failure = Place::of(Path::new("/nowhere/at/all")).write(b"").unwrap_err();
+        let failure = OutputPlace::of(Path::new("/nowhere/at/all")).write(b"").unwrap_err();
         assert!(failure.to_string().starts_with("cannot write /nowhere/at/all: "));
     }
 }

@@ -1,6 +1,6 @@
 //! Lines on a terminal: broken between words, what follows indented, so that labels stand alone.
 
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use std::io;
 use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::UnicodeWidthChar;
@@ -24,7 +24,7 @@ pub(crate) fn columns_of_bar() -> Option<usize> {
 }
 
 /// The columns of a terminal that is written to; `None` if that is a file, or standard output is no terminal.
-pub(crate) fn columns_of(place: &Place) -> Option<usize> {
+pub(crate) fn columns_of(place: &OutputPlace) -> Option<usize> {
     if place.is_stdout() { columns() } else { None }
 }
 

@@ -7,15 +7,15 @@
 //!
 //! One profile is in memory at a time, unless the caller keeps several.
 
-use super::write::Frame;
+use super::write::CallFrame;
 use crate::chunk::source::ProfileSource;
 use crate::events::identity::ProfileInputs;
 use crate::events::inputs::ProfileReader;
-use crate::streams::Group;
+use crate::streams::ProfileGroup;
 use crate::streams::collect::{Collector, PlacedProfile, source_of};
 use crate::streams::router::{Role, Router};
 use crate::tree::assemble::Assembly;
-use crate::tree::assembled::Wanted;
+use crate::tree::assembled::SampleColumn;
 use tracemill_tokenizer::{Event, fields_of, to_text};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::json::printable;
@@ -169,7 +169,7 @@ impl<'t> Profiles<'t> {
 
 /// One CPU profile: a call tree, and samples that name its nodes. Times are nanoseconds in the clock of the trace.
 pub struct CpuProfile<'c, 't> {
-    group: Group<'c>,
+    group: ProfileGroup<'c>,
     whole: PlacedProfile<'c, 't>,
 }
 
@@ -228,7 +228,7 @@ impl CpuProfile<'_, '_> {
         let profile = &self.whole.profile;
         let mut own = vec![0i64; profile.tree.len()];
         let (mut now, mut last) = (0i64, None);
-        for sample in profile.samples(Wanted::Steps) {
+        for sample in profile.samples(SampleColumn::Steps) {
             if let Some(node) = last.replace(sample.node) {
                 own[node as usize] = own[node as usize].saturating_add(sample.delta);
             }
@@ -241,7 +241,7 @@ impl CpuProfile<'_, '_> {
         let mut numbers: HashMap<[&[u8]; 3], usize> = HashMap::default();
         let mut all: Vec<HotFunction> = Vec::new();
         for (node, self_ns) in own.into_iter().enumerate().filter(|(_, time)| *time != 0) {
-            let frame = Frame::of(profile.text(profile.tree.texts[node]));
+            let frame = CallFrame::of(profile.text(profile.tree.texts[node]));
             let [name, url, line] =
                 [frame.function, frame.url, frame.position[0]].map(Option::unwrap_or_default);
             let number = *numbers.entry([name, url, line]).or_insert_with(|| {

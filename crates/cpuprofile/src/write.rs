@@ -18,7 +18,7 @@
 //! Columns are written one after the other, since that is how the file has them: each takes a pass of its own. Heap: 8 bytes a node for the
 //! lists of children, and 128 KiB.
 
-use crate::tree::assembled::{Profile, Wanted};
+use crate::tree::assembled::{Profile, SampleColumn};
 use crate::tree::{Children, hits};
 use tracemill_tokenizer::{Cursor, number_text, parse, validate};
 use tracemill_trace::json::{
@@ -30,7 +30,7 @@ use tracemill_trace::run::flaws::{FlawKind, Flaws};
 
 /// When a profile began and ended, in the clock of the events.
 #[derive(Clone, Debug)]
-pub struct Bounds {
+pub struct ProfileBounds {
     /// Microseconds as they are written in the trace, digit by digit: nanoseconds might not hold them.
     pub start: Vec<u8>,
     /// Nanoseconds.
@@ -40,19 +40,19 @@ pub struct Bounds {
 /// Bytes gathered before they are handed on.
 const GATHER: usize = 64 * 1024;
 
-struct Writer<'b, 'o> {
+struct FileWriter<'b, 'o> {
     batch: &'b mut Batch<'o>,
     buffer: Vec<u8>,
     /// Values that had to be changed.
     flaws: Flaws,
 }
 
-impl Writer<'_, '_> {
+impl FileWriter<'_, '_> {
     fn flush_if_full(&mut self) -> Result<(), Error> {
         if self.buffer.len() >= GATHER { self.flush() } else { Ok(()) }
     }
 
-    /// As [`Writer::flush_if_full`], but keeps the last byte, which may have to go.
+    /// As [`FileWriter::flush_if_full`], but keeps the last byte, which may have to go.
     fn flush_but_last(&mut self) -> Result<(), Error> {
         if self.buffer.len() < GATHER {
             return Ok(());
@@ -126,11 +126,11 @@ impl Writer<'_, '_> {
 /// ```
 pub fn write(
     profile: &mut Profile<'_, '_>,
-    bounds: &Bounds,
+    bounds: &ProfileBounds,
     batch: &mut Batch<'_>,
 ) -> Result<(), Error> {
     let mut writer =
-        Writer { batch, buffer: Vec::with_capacity(2 * GATHER), flaws: Flaws::default() };
+        FileWriter { batch, buffer: Vec::with_capacity(2 * GATHER), flaws: Flaws::default() };
     write_nodes(profile, &mut writer)?;
     writer.push("],\"startTime\":");
     writer.buffer.extend_from_slice(&bounds.start);
@@ -145,7 +145,7 @@ pub fn write(
     Ok(())
 }
 
-fn write_nodes(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
+fn write_nodes(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> Result<(), Error> {
     writer.push("{\"nodes\":[");
     let children = profile.tree.children();
     let root = profile.tree.root;
@@ -167,11 +167,11 @@ fn write_node(
     profile: &Profile<'_, '_>,
     children: &Children,
     node: u32,
-    writer: &mut Writer<'_, '_>,
+    writer: &mut FileWriter<'_, '_>,
 ) {
     let tree = &profile.tree;
     let text = tree.texts[node as usize];
-    let frame = Frame::of(profile.text(text));
+    let frame = CallFrame::of(profile.text(text));
     let mut changed = Changed::default();
     writer.push("{\"id\":");
     push_integer(tree.id(node), &mut writer.buffer);
@@ -200,7 +200,7 @@ type Members<'t> = Vec<(&'t [u8], &'t [u8])>;
 /// The call frame of a node, taken apart: places of values, none of them decoded or copied. The text is proven once; where it is JSON, as
 /// nearly always, values are written as they stand.
 #[derive(Default)]
-pub(crate) struct Frame<'t> {
+pub(crate) struct CallFrame<'t> {
     pub(crate) function: Option<&'t [u8]>,
     script: Option<&'t [u8]>,
     pub(crate) url: Option<&'t [u8]>,
@@ -216,11 +216,11 @@ pub(crate) struct Frame<'t> {
     sound: bool,
 }
 
-impl<'t> Frame<'t> {
+impl<'t> CallFrame<'t> {
     /// What a node's object says of its function: in its `callFrame`, or in the node itself as old profiles have it.
     pub(crate) fn of(node: &'t [u8]) -> Self {
         let sound = validate(node).is_ok();
-        let mut frame = Frame { from_one: true, sound, ..Frame::default() };
+        let mut frame = CallFrame { from_one: true, sound, ..CallFrame::default() };
         let mut members = Members::new();
         let mut cursor = Cursor::new(node);
         if !cursor.enter(b'{') {
@@ -230,7 +230,7 @@ impl<'t> Frame<'t> {
             match &*key {
                 b"id" | b"parent" | b"hitCount" | b"children" => {}
                 b"callFrame" => {
-                    frame = Frame { from_one: false, sound, ..Frame::default() };
+                    frame = CallFrame { from_one: false, sound, ..CallFrame::default() };
                     frame.read(value);
                 }
                 _ => members.push((written, value)),
@@ -370,22 +370,22 @@ fn position(value: &[u8]) -> Option<i64> {
 }
 
 /// A key, the same as it is written with its quotes, and its value.
-type Member<'t> = (std::borrow::Cow<'t, [u8]>, &'t [u8], &'t [u8]);
+type WrittenMember<'t> = (std::borrow::Cow<'t, [u8]>, &'t [u8], &'t [u8]);
 
-fn next_member<'t>(cursor: &mut Cursor<'t>) -> Option<Member<'t>> {
+fn next_member<'t>(cursor: &mut Cursor<'t>) -> Option<WrittenMember<'t>> {
     let key = cursor.next_key()?;
     let (written, _) = cursor.key();
     Some((key, written, cursor.value()))
 }
 
 /// Samples and what runs beside them, one list after the other.
-fn write_samples(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
+fn write_samples(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> Result<(), Error> {
     let [lines, columns] = profile.has_positions();
     let lists = [
-        (true, "samples", Wanted::Nodes),
-        (true, "timeDeltas", Wanted::Steps),
-        (lines, "lines", Wanted::Position(0)),
-        (columns, "columns", Wanted::Position(1)),
+        (true, "samples", SampleColumn::Nodes),
+        (true, "timeDeltas", SampleColumn::Steps),
+        (lines, "lines", SampleColumn::Position(0)),
+        (columns, "columns", SampleColumn::Position(1)),
     ];
     for (_, key, wanted) in lists.into_iter().filter(|(has, ..)| *has) {
         writer.push(",\"");
@@ -406,21 +406,21 @@ fn write_samples(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Resu
 /// A list as its column has it; false if samples must be looked at one by one.
 fn write_plain_list(
     profile: &Profile<'_, '_>,
-    wanted: Wanted,
-    writer: &mut Writer<'_, '_>,
+    wanted: SampleColumn,
+    writer: &mut FileWriter<'_, '_>,
 ) -> Result<bool, Error> {
     let Some(columns) = profile.columns() else { return Ok(false) };
     match wanted {
-        Wanted::Nodes => columns.nodes.blocks(|block| {
+        SampleColumn::Nodes => columns.nodes.blocks(|block| {
             let ids = block.iter().map(|&node| profile.tree.id(node));
             ids.for_each(|id| push_element(id, &mut writer.buffer));
             writer.flush_but_last()
         })?,
-        Wanted::Steps => columns.steps.blocks(|block| {
+        SampleColumn::Steps => columns.steps.blocks(|block| {
             block.iter().for_each(|&step| push_micros_element(step, &mut writer.buffer));
             writer.flush_but_last()
         })?,
-        Wanted::Position(which) => {
+        SampleColumn::Position(which) => {
             let Some(positions) = columns.positions[which] else { return Ok(true) };
             positions.blocks(|block| {
                 block.iter().for_each(|&position| push_position(position, &mut writer.buffer));
@@ -434,14 +434,14 @@ fn write_plain_list(
 /// A list of samples looked at one by one: those that name no node are left out.
 fn write_list(
     profile: &Profile<'_, '_>,
-    wanted: Wanted,
-    writer: &mut Writer<'_, '_>,
+    wanted: SampleColumn,
+    writer: &mut FileWriter<'_, '_>,
 ) -> Result<(), Error> {
     for sample in profile.samples(wanted) {
         match wanted {
-            Wanted::Nodes => push_element(profile.tree.id(sample.node), &mut writer.buffer),
-            Wanted::Steps => push_micros_element(sample.delta, &mut writer.buffer),
-            Wanted::Position(_) => push_position(sample.position, &mut writer.buffer),
+            SampleColumn::Nodes => push_element(profile.tree.id(sample.node), &mut writer.buffer),
+            SampleColumn::Steps => push_micros_element(sample.delta, &mut writer.buffer),
+            SampleColumn::Position(_) => push_position(sample.position, &mut writer.buffer),
         }
         writer.flush_but_last()?;
     }
@@ -461,7 +461,7 @@ fn push_position(position: i64, out: &mut Vec<u8>) {
 }
 
 /// What is in no column: ids of samples that programs name, then members that mean nothing here, as they stand.
-fn write_rest(profile: &Profile<'_, '_>, writer: &mut Writer<'_, '_>) -> Result<(), Error> {
+fn write_rest(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> Result<(), Error> {
     let mut separator = ",\"trace_ids\":{";
     for &(key, node) in &profile.trace_ids {
         writer.push(separator);

@@ -17,29 +17,29 @@ pub(super) fn write_rows<const N: usize, W: io::Write>(
     to: &mut Writer<W>,
 ) -> io::Result<()> {
     to.section(id)?;
-    let mut pages = Rows::new();
+    let mut pages = PageRows::new();
     let mut push = |(row, key)| pages.push(row, key as i64..=key as i64, &[], to);
     rows.into_iter().try_for_each(&mut push)?;
     pages.end_page(to)
 }
 
 /// Collects the rows of a page.
-pub(super) struct Rows<const N: usize> {
+pub(super) struct PageRows<const N: usize> {
     columns: [Vec<u64>; N],
     text: Option<Vec<u8>>,
     /// The least and the greatest key.
     keys: (i64, i64),
 }
 
-impl<const N: usize> Rows<N> {
+impl<const N: usize> PageRows<N> {
     /// None yet, of a table without text.
     pub(super) fn new() -> Self {
-        Rows { columns: [const { Vec::new() }; N], text: None, keys: (i64::MAX, i64::MIN) }
+        PageRows { columns: [const { Vec::new() }; N], text: None, keys: (i64::MAX, i64::MIN) }
     }
 
     /// The same with texts behind the columns.
     pub(super) fn with_text() -> Self {
-        Rows { text: Some(Vec::new()), ..Self::new() }
+        PageRows { text: Some(Vec::new()), ..Self::new() }
     }
 
     /// Adds a row with its least and its greatest key, and its texts.

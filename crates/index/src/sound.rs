@@ -11,7 +11,7 @@ const EXCERPT: usize = 512;
 
 /// Whether a report can be one over an input.
 pub(super) fn is_sound(report: &InfoReport, input: &InputReport) -> bool {
-    let most = Bounds { events: report.events, bytes: report.event_bytes };
+    let most = UsageBounds { events: report.events, bytes: report.event_bytes };
     let counts = [
         report.metadata,
         report.untimed,
@@ -62,12 +62,12 @@ pub(super) fn is_sound(report: &InfoReport, input: &InputReport) -> bool {
 }
 
 /// What nothing exceeds.
-struct Bounds {
+struct UsageBounds {
     events: u64,
     bytes: u64,
 }
 
-impl Bounds {
+impl UsageBounds {
     fn usage(&self, usage: &Usage) -> bool {
         usage.events <= self.events && usage.bytes <= self.bytes
     }

@@ -58,7 +58,7 @@ pub struct Occurrences {
 }
 
 /// pid and tid, as written.
-type Thread = (Vec<u8>, Vec<u8>);
+type ThreadIds = (Vec<u8>, Vec<u8>);
 
 /// Number and time of a begin, if it is one that is looked for.
 type MatchingBegin = Option<(u64, i64)>;
@@ -96,7 +96,7 @@ pub fn find_events(
     let mut profiles = ProfileReader::new(&config.profiles, false, false);
     let trace = Trace::observe(sources, &config.limits, &mut profiles, ())?;
     let mut found = Matches { nth, count: 0, best: None };
-    let mut open: HashMap<Thread, Begins<MatchingBegin>> = HashMap::default();
+    let mut open: HashMap<ThreadIds, Begins<MatchingBegin>> = HashMap::default();
     let mut end = i64::MIN;
     for event in trace.events(EventOrder::Time) {
         let event = event.fields();

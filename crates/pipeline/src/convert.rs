@@ -25,7 +25,7 @@ use tracemill_trace::run::memory::Share;
 use tracemill_write::emit::streamed_output::StreamPolicy;
 use tracemill_write::in_order::overlapped_copy::{self, OverlappedCopy};
 use tracemill_write::in_order::{ChosenEvents, InOrderWriter, ReadInputs};
-use tracemill_write::layout::{Layout, Text, has_break};
+use tracemill_write::layout::{Layout, TextStyle, has_break};
 use tracemill_write::trace_writer::EventCount;
 
 /// See [`crate::convert()`]; for no viewer.
@@ -76,7 +76,7 @@ fn layout(format: Format, style: Style, breaks: bool) -> Layout {
         Style::Compact => Layout::compact(format),
     };
     match layout.text {
-        Text::OneLine if !breaks => layout.as_they_stand(),
+        TextStyle::OneLine if !breaks => layout.as_they_stand(),
         _ => layout,
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::path::PathBuf;
 use tracemill_cpuprofile::{
-    Assembly, ChunkOrder, Collector, Group, PlacedProfile, ProfileSource, source_of, write,
+    Assembly, ChunkOrder, Collector, PlacedProfile, ProfileGroup, ProfileSource, source_of, write,
 };
 use tracemill_join::config::Config;
 use tracemill_join::config::id_set::IdSet;
@@ -43,7 +43,7 @@ pub struct ProfileChoice {
 }
 
 impl ProfileChoice {
-    fn takes(&self, group: Group<'_>) -> bool {
+    fn takes(&self, group: ProfileGroup<'_>) -> bool {
         let takes = |set: &Option<IdSet>, id| set.as_ref().is_none_or(|set| set.contains(id));
         takes(&self.pid, &group.owner.pid)
             && takes(&self.tid, group.tid())
@@ -275,8 +275,8 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
     /// Puts every profile together and does something with it, several at once; answers in the order of the groups.
     fn each<T: Send>(
         &self,
-        groups: &[Group<'_>],
-        work: impl Fn(usize, PlacedProfile<'s, 'p>, Group<'_>) -> Result<T, Error> + Sync,
+        groups: &[ProfileGroup<'_>],
+        work: impl Fn(usize, PlacedProfile<'s, 'p>, ProfileGroup<'_>) -> Result<T, Error> + Sync,
     ) -> Result<Vec<T>, Error> {
         let threads = self.limits.threads.min(groups.len()).max(1);
         let lease =
@@ -288,7 +288,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
         })
     }
 
-    fn info(&self, whole: &PlacedProfile<'_, '_>, group: Group<'_>) -> ProfileInfo {
+    fn info(&self, whole: &PlacedProfile<'_, '_>, group: ProfileGroup<'_>) -> ProfileInfo {
         let owner = group.owner;
         let written = to_text;
         let (process_name, thread_name) = self.names_of(group);
@@ -314,7 +314,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
     }
 
     /// Names of its process and thread.
-    fn names_of(&self, group: Group<'_>) -> (Option<String>, Option<String>) {
+    fn names_of(&self, group: ProfileGroup<'_>) -> (Option<String>, Option<String>) {
         let names = self.names;
         let pid = &group.owner.pid;
         (names.process(pid), names.thread(pid, group.tid()))
@@ -333,7 +333,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
     /// Where each profile goes; none for those that hold nothing.
     fn plan(
         &self,
-        groups: &[Group<'_>],
+        groups: &[ProfileGroup<'_>],
         target: &ProfileTarget,
         sources: &[&Source],
         warnings: &mut Vec<Warning>,
@@ -386,7 +386,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
     }
 
     /// The file name of each profile.
-    fn file_names(&self, groups: &[Group<'_>], template: Option<&str>) -> Vec<String> {
+    fn file_names(&self, groups: &[ProfileGroup<'_>], template: Option<&str>) -> Vec<String> {
         const USUAL: &str = "CPU.{date}.{time}.{pid}.{tid}.{seq}.cpuprofile";
         let recorded = Collector::recorded(self.documents, self.store);
         let (date, time) = recorded.unwrap_or_else(|| ("19700101".into(), "000000".into()));

@@ -4,7 +4,7 @@
 //!   open (a scan: order, threads) ─> Events ─ __arrow_c_stream__ ─> thread: events to batches ─> two at a time ─> whoever reads
 //! ```
 
-use crate::rows::{COLUMNS, Column, Opened, Rows, USUAL, text};
+use crate::rows::{COLUMNS, Column, Opened, BatchRows, USUAL, text};
 use crate::verbs::Message;
 use crate::watched::{Tell, watched};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -30,7 +30,7 @@ use pyo3::prelude::*;
 const WAITING: usize = 2;
 
 /// Which events, and what of them.
-struct Query {
+struct EventQuery {
     columns: Vec<(&'static str, Column)>,
     /// Nanoseconds; all events, those without a time too, if it is not there.
     windows: Option<Vec<TimeSpan>>,
@@ -39,7 +39,7 @@ struct Query {
     names: Option<HashSet<String>>,
 }
 
-impl Query {
+impl EventQuery {
     fn takes(&self, event: &TraceEvent<'_>, scratch: &mut Vec<u8>) -> bool {
         let sides =
             [(&self.pids, Field::Pid), (&self.tids, Field::Tid), (&self.names, Field::Name)];
@@ -62,7 +62,7 @@ impl Query {
 #[pyclass(frozen, module = "tracemill")]
 pub(crate) struct Events {
     opened: Arc<Opened>,
-    query: Arc<Query>,
+    query: Arc<EventQuery>,
     schema: SchemaRef,
 }
 
@@ -143,12 +143,12 @@ struct Gone;
 /// Makes all batches, and sends all but the last, which is what went wrong if something did.
 fn make(
     opened: &Opened,
-    query: &Query,
+    query: &EventQuery,
     schema: &SchemaRef,
     sender: &SyncSender<Option<Result<RecordBatch, ArrowError>>>,
     reader: &Weak<()>,
 ) -> Result<Result<RecordBatch, ArrowError>, Gone> {
-    let mut rows = Rows::new(opened, schema, &query.columns);
+    let mut rows = BatchRows::new(opened, schema, &query.columns);
     let all = || opened.trace.events(EventOrder::Time);
     let events: Box<dyn Iterator<Item = TraceEvent<'_>>> = match &query.windows {
         None => Box::new(all()),
@@ -194,7 +194,7 @@ impl RecordBatchReader for Batches {
 }
 
 /// Texts that a field may have, or any.
-type Texts = Option<HashSet<String>>;
+type TextFilter = Option<HashSet<String>>;
 
 /// Reads what `words` of a `merge` say, traces and `.cpuprofile` files; gives what was said, too.
 #[pyfunction]
@@ -205,9 +205,9 @@ pub(crate) fn open_events(
     words: Vec<OsString>,
     windows: Vec<String>,
     columns: Option<Vec<String>>,
-    pids: Texts,
-    tids: Texts,
-    names: Texts,
+    pids: TextFilter,
+    tids: TextFilter,
+    names: TextFilter,
     progress: Tell,
 ) -> PyResult<(Events, Vec<Message>)> {
     let caller = Caller::default();
@@ -217,7 +217,7 @@ pub(crate) fn open_events(
         let reading = tracemill::reading(words, &windows, refusal, &caller)?;
         let (opened, windows, said) = open(reading)?;
         let schema = opened.schema(&columns);
-        let query = Arc::new(Query { columns, windows, pids, tids, names });
+        let query = Arc::new(EventQuery { columns, windows, pids, tids, names });
         Ok((Events { opened: Arc::new(opened), query, schema }, said))
     })
 }
@@ -250,9 +250,9 @@ fn chosen(names: Option<Vec<String>>) -> Result<Vec<(&'static str, Column)>, Ref
 }
 
 /// The trace, the windows that were asked for, and what was said.
-type Open = (Opened, Option<Vec<TimeSpan>>, Vec<Message>);
+type OpenedEvents = (Opened, Option<Vec<TimeSpan>>, Vec<Message>);
 
-fn open(reading: Reading) -> Result<Open, Refusal> {
+fn open(reading: Reading) -> Result<OpenedEvents, Refusal> {
     let Reading { sources, limits, profiles, windows, said } = reading;
     if !windows.is_empty() {
         windows::check(&windows)?;

@@ -131,16 +131,16 @@ pub(crate) fn text<'s>(value: &[u8], scratch: &'s mut Vec<u8>) -> Cow<'s, str> {
 }
 
 /// Values of a column.
-enum Values {
+enum ColumnValues {
     Numbers(Int64Builder),
     Texts(StringBuilder),
 }
 
 /// A batch that is being made.
-pub(crate) struct Rows<'t> {
+pub(crate) struct BatchRows<'t> {
     opened: &'t Opened,
     schema: SchemaRef,
-    columns: Vec<(Column, Values)>,
+    columns: Vec<(Column, ColumnValues)>,
     rows: usize,
     bytes: usize,
     scratch: Vec<u8>,
@@ -150,20 +150,20 @@ pub(crate) struct Rows<'t> {
     input: (u64, String),
 }
 
-impl<'t> Rows<'t> {
+impl<'t> BatchRows<'t> {
     pub(crate) fn new(
         opened: &'t Opened,
         schema: &SchemaRef,
         columns: &[(&'static str, Column)],
     ) -> Self {
         let values = |column| match opened.data_type(column) {
-            DataType::Int64 => Values::Numbers(Int64Builder::new()),
-            _ => Values::Texts(StringBuilder::new()),
+            DataType::Int64 => ColumnValues::Numbers(Int64Builder::new()),
+            _ => ColumnValues::Texts(StringBuilder::new()),
         };
         let columns = columns.iter().map(|&(_, column)| (column, values(column))).collect();
         let (schema, scratch) = (Arc::clone(schema), Vec::new());
         let (thread, input) = ((Vec::new(), Vec::new(), None), (u64::MAX, String::new()));
-        Rows { opened, schema, columns, rows: 0, bytes: 0, scratch, thread, input }
+        BatchRows { opened, schema, columns, rows: 0, bytes: 0, scratch, thread, input }
     }
 
     /// Whether a batch is full, or would be too large with an event of so many bytes.
@@ -192,10 +192,10 @@ impl<'t> Rows<'t> {
         let mut columns = std::mem::take(&mut self.columns);
         for (column, values) in &mut columns {
             match values {
-                Values::Numbers(all) => {
+                ColumnValues::Numbers(all) => {
                     all.append_option(number(*column, &fields, event.offset - start))
                 }
-                Values::Texts(all) => self.push_text(*column, &fields, event, all),
+                ColumnValues::Texts(all) => self.push_text(*column, &fields, event, all),
             }
         }
         self.columns = columns;
@@ -251,8 +251,8 @@ impl<'t> Rows<'t> {
     pub(crate) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
         (self.rows, self.bytes) = (0, 0);
         let columns = self.columns.iter_mut().map(|(_, values)| match values {
-            Values::Numbers(all) => Arc::new(all.finish()) as ArrayRef,
-            Values::Texts(all) => Arc::new(all.finish()) as ArrayRef,
+            ColumnValues::Numbers(all) => Arc::new(all.finish()) as ArrayRef,
+            ColumnValues::Texts(all) => Arc::new(all.finish()) as ArrayRef,
         });
         RecordBatch::try_new(Arc::clone(&self.schema), columns.collect())
     }

@@ -46,7 +46,7 @@ mod tracks;
 
 pub use ask::Ask;
 pub use ask::devtools::find_chromium;
-pub use ask::reply::{Content, Pieces, Reply};
+pub use ask::reply::{BodyPieces, Content, Reply};
 pub use ask::viewers::Viewers;
 pub use server::Bound;
 pub use site::Site;

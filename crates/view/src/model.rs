@@ -7,7 +7,7 @@ use crate::tracks::joined::Origins;
 use crate::tracks::lane::{Lane, Process};
 use crate::tracks::names::SharedNames;
 use crate::tracks::record::NO_PLACE;
-use crate::tracks::{Drawn, Grid, Tracks};
+use crate::tracks::{DrawnRow, Grid, Tracks};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 use tracemill_index::drawing::LaneKind;
@@ -183,18 +183,18 @@ impl Model {
     }
 
     /// Events that are drawn in rows.
-    fn events(&self) -> impl Iterator<Item = damage::Event> {
+    fn events(&self) -> impl Iterator<Item = damage::NearEvent> {
         let tracks = self.lanes.iter().flat_map(|lane| &lane.tracks);
         let spans = tracks.flat_map(|track| self.tracks.of(track.spans.clone()));
         spans.filter(|span| span.place != NO_PLACE).map(|span| (span.place, span.start))
     }
 
-    fn damaged_by(&self, events: impl Iterator<Item = damage::Event>) -> Vec<Damaged> {
+    fn damaged_by(&self, events: impl Iterator<Item = damage::NearEvent>) -> Vec<Damaged> {
         damage::find(self.inputs(), &self.begins(), events)
     }
 
     /// Says which events stand around what was lost.
-    pub(crate) fn know_around_damage(&mut self, events: Vec<damage::Event>) {
+    pub(crate) fn know_around_damage(&mut self, events: Vec<damage::NearEvent>) {
         self.damaged = OnceLock::from(self.damaged_by(events.into_iter()));
     }
 
@@ -247,8 +247,8 @@ impl Model {
     }
 
     /// What of a lane is drawn.
-    pub(crate) fn draw(&self, number: usize, grid: Grid) -> Drawn {
-        let mut drawn = Drawn::default();
+    pub(crate) fn draw(&self, number: usize, grid: Grid) -> DrawnRow {
+        let mut drawn = DrawnRow::default();
         let (tracks, rows) = (self.lanes[number].tracks.iter(), self.rows_of(&self.lanes[number]));
         tracks.for_each(|track| rows.draw(track, grid, &mut drawn));
         self.bins.iter().for_each(|bins| bins.draw(number as u32, grid, &mut drawn));
@@ -256,8 +256,8 @@ impl Model {
     }
 
     /// What of the first row of a lane is drawn, or of all that is known about it.
-    pub(crate) fn draw_first(&self, number: usize, grid: Grid) -> Drawn {
-        let mut drawn = Drawn::default();
+    pub(crate) fn draw_first(&self, number: usize, grid: Grid) -> DrawnRow {
+        let mut drawn = DrawnRow::default();
         let (first, rows) = (self.lanes[number].tracks.first(), self.rows_of(&self.lanes[number]));
         first.iter().for_each(|track| rows.draw(track, grid, &mut drawn));
         self.bins.iter().for_each(|bins| bins.draw(number as u32, grid, &mut drawn));

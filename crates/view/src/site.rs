@@ -4,8 +4,8 @@ use crate::ask::devtools::{self, Devtools};
 use crate::ask::reply::{Content, Reply};
 use crate::ask::so_far::so_far;
 use crate::ask::viewers::Viewers;
-use crate::ask::{Ask, Door, Query};
-use crate::indexed::shown::{Opened, Shown};
+use crate::ask::{Ask, Door, UrlQuery};
+use crate::indexed::shown::{OpenedTrace, Shown};
 use crate::model::Model;
 use crate::slices::Slices;
 use crate::tile::around::EventAt;
@@ -45,7 +45,7 @@ const OVERVIEW: usize = 8;
 
 /// How far the inputs are read.
 #[derive(Clone)]
-enum Stage {
+enum ReadStage {
     Reading,
     Ready(Arc<Shown>),
     Failed(String),
@@ -54,7 +54,7 @@ enum Stage {
 /// Everything that answers are made of.
 pub struct Site {
     door: Door,
-    stage: RwLock<Stage>,
+    stage: RwLock<ReadStage>,
     sources: Vec<Source>,
     /// What the user should know, and why all was read.
     said: Mutex<(Vec<Warning>, Option<String>)>,
@@ -84,7 +84,7 @@ impl Site {
         let slices = Slices::new(&sources, &config);
         Site {
             door: Door { token, port, host: Ipv4Addr::LOCALHOST.into(), has_devtools: false },
-            stage: RwLock::new(Stage::Reading),
+            stage: RwLock::new(ReadStage::Reading),
             sources,
             said: Mutex::default(),
             title: names.join(", "),
@@ -163,11 +163,11 @@ impl Site {
     /// Why they cannot be shown; the page says so too.
     pub fn read(&self) -> Result<(), Error> {
         let (stage, done) = match Shown::read(&self.sources, &self.seen, &self.config) {
-            Ok(Opened { shown, warnings, whole }) => {
+            Ok(OpenedTrace { shown, warnings, whole }) => {
                 *self.said.lock().unwrap_or_else(PoisonError::into_inner) = (warnings, whole);
-                (Stage::Ready(Arc::new(shown)), Ok(()))
+                (ReadStage::Ready(Arc::new(shown)), Ok(()))
             }
-            Err(error) => (Stage::Failed(error.to_string()), Err(error)),
+            Err(error) => (ReadStage::Failed(error.to_string()), Err(error)),
         };
         *self.stage.write().unwrap_or_else(PoisonError::into_inner) = stage;
         done
@@ -189,7 +189,8 @@ impl Site {
             None | Some(Ok(None)) => Ok(()),
             Some(Ok(Some(index))) => {
                 let shown = Arc::new(Shown::Indexed(Box::new(index)));
-                *self.stage.write().unwrap_or_else(PoisonError::into_inner) = Stage::Ready(shown);
+                *self.stage.write().unwrap_or_else(PoisonError::into_inner) =
+                    ReadStage::Ready(shown);
                 Ok(())
             }
             Some(Err(error)) => {
@@ -228,11 +229,11 @@ impl Site {
     fn shown(&self) -> Result<Arc<Shown>, Reply> {
         let stage = self.stage.read().unwrap_or_else(PoisonError::into_inner);
         match &*stage {
-            Stage::Ready(shown) => Ok(Arc::clone(shown)),
-            Stage::Reading => {
+            ReadStage::Ready(shown) => Ok(Arc::clone(shown)),
+            ReadStage::Reading => {
                 Err(Reply::error(503, "the trace is being read", "api/progress says how far."))
             }
-            Stage::Failed(why) => {
+            ReadStage::Failed(why) => {
                 let (error, hint) = (why.clone(), "The command says more; start it again.");
                 Err(Reply::error(409, error, hint))
             }
@@ -241,7 +242,7 @@ impl Site {
 
     /// Whether the inputs are neither read nor refused yet.
     pub(crate) fn is_reading(&self) -> bool {
-        matches!(*self.stage.read().unwrap_or_else(PoisonError::into_inner), Stage::Reading)
+        matches!(*self.stage.read().unwrap_or_else(PoisonError::into_inner), ReadStage::Reading)
     }
 
     /// A line of progress, and whether it is the last.
@@ -250,11 +251,11 @@ impl Site {
         let Progress { bytes_expected, bytes_scanned, .. } = &*self.config.limits.progress;
         let stage = self.stage.read().unwrap_or_else(PoisonError::into_inner);
         let (state, error) = match &*stage {
-            Stage::Reading => ("reading", None),
-            Stage::Ready(_) => ("ready", None),
-            Stage::Failed(why) => ("failed", Some(why.clone())),
+            ReadStage::Reading => ("reading", None),
+            ReadStage::Ready(_) => ("ready", None),
+            ReadStage::Failed(why) => ("failed", Some(why.clone())),
         };
-        let waits = matches!(&*stage, Stage::Ready(shown) if self.waits_for_calls(shown));
+        let waits = matches!(&*stage, ReadStage::Ready(shown) if self.waits_for_calls(shown));
         let value = json!({ "state": state, "error": error, "calls": waits,
             "bytes": of(bytes_scanned), "expected": of(bytes_expected) });
         (value.to_string(), state != "reading" && !waits)
@@ -284,10 +285,10 @@ impl Site {
                 Ok(Reply { status: 200, kind, content, headers: Vec::new() })
             }
             "api/seen" => {
-                let px = Query(query).number::<u32>("px")?.clamp(1, PX_MOST);
+                let px = UrlQuery(query).number::<u32>("px")?.clamp(1, PX_MOST);
                 Ok(Reply::json(&so_far(&self.seen, px as usize)))
             }
-            _ => self.of_model(path, &Query(query), cancel).and_then(|reply| {
+            _ => self.of_model(path, &UrlQuery(query), cancel).and_then(|reply| {
                 // rows lie in temporary files
                 check_temporary().map_err(|error| Reply::failed(&error))?;
                 Ok(reply)
@@ -301,7 +302,7 @@ impl Site {
     }
 
     /// Opens a window in DevTools.
-    fn opened(&self, model: &Model, query: &Query<'_>) -> Result<Reply, Reply> {
+    fn opened(&self, model: &Model, query: &UrlQuery<'_>) -> Result<Reply, Reply> {
         let hint = "Save the slice, and drop it on the Performance panel.";
         let Some(devtools) = &self.devtools else {
             return Err(Reply::error(404, "there is no browser of its own", hint));
@@ -316,7 +317,7 @@ impl Site {
         }
     }
 
-    fn of_model(&self, path: &str, query: &Query<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
+    fn of_model(&self, path: &str, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
         if let Some((viewers, name)) =
             self.speedscope.as_ref().zip(path.strip_prefix("speedscope/"))
         {
@@ -406,7 +407,7 @@ fn gone() -> Reply {
 }
 
 /// What lies in a window of lanes.
-fn drawn(shown: &Shown, query: &Query<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
+fn drawn(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
     let model = shown.whole();
     let window = window(model, query)?;
     let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
@@ -440,7 +441,7 @@ fn is_route(path: &str) -> bool {
 }
 
 /// A window in nanoseconds behind the start, as one on the trace's clock: at least a nanosecond.
-fn window(model: &Model, query: &Query<'_>) -> Result<TimeSpan, Reply> {
+fn window(model: &Model, query: &UrlQuery<'_>) -> Result<TimeSpan, Reply> {
     let (from, to) = (query.number::<i64>("from")?, query.number::<i64>("to")?);
     let at = |time: i64| model.bounds.start.saturating_add(time).min(i64::MAX - 1);
     let is_one = from < to && to.checked_sub(from).is_some() && at(from) < at(to);
@@ -455,7 +456,7 @@ fn window(model: &Model, query: &Query<'_>) -> Result<TimeSpan, Reply> {
 }
 
 /// The text of an event.
-fn event(shown: &Shown, query: &Query<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
+fn event(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
     let place = query.number::<u64>("place")?;
     let most = query.get("most").and_then(|most| most.parse().ok()).unwrap_or(EVENT_MOST);
     let failed = |error: Error| Reply::failed(&error);
@@ -471,7 +472,7 @@ fn event(shown: &Shown, query: &Query<'_>, cancel: &Cancel) -> Result<Reply, Rep
 }
 
 /// Names by number, or by what they hold.
-fn names(model: &Model, query: &Query<'_>) -> Result<Reply, Reply> {
+fn names(model: &Model, query: &UrlQuery<'_>) -> Result<Reply, Reply> {
     if query.get("ids").is_some() {
         let ids = query.numbers("ids", model.names.len())?;
         let ids = ids.iter().take(NAMES_MOST);

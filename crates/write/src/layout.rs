@@ -24,7 +24,7 @@ pub fn default_format(documents: &[Document]) -> Format {
 
 /// What is done to the white space of an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Text {
+pub enum TextStyle {
     /// Nothing.
     AsIs,
     /// No line breaks.
@@ -35,19 +35,19 @@ pub enum Text {
     CompactLine,
 }
 
-impl Text {
+impl TextStyle {
     /// Whether a value is in this style already.
     pub(crate) fn is_as_it_stands(self, value: &[u8]) -> bool {
-        self == Text::AsIs || self == Text::OneLine && !has_break(value)
+        self == TextStyle::AsIs || self == TextStyle::OneLine && !has_break(value)
     }
 
     /// Appends `value` in this style; returns raw line breaks escaped.
     pub(crate) fn write(self, value: &[u8], out: &mut Vec<u8>) -> usize {
         match self {
-            Text::AsIs => out.extend_from_slice(value),
-            Text::OneLine => return on_one_line(value, out),
-            Text::Compact => compact(value, out),
-            Text::CompactLine => {
+            TextStyle::AsIs => out.extend_from_slice(value),
+            TextStyle::OneLine => return on_one_line(value, out),
+            TextStyle::Compact => compact(value, out),
+            TextStyle::CompactLine => {
                 let start = out.len();
                 compact(value, out);
                 if has_break(&out[start..]) {
@@ -74,9 +74,9 @@ pub fn has_break(bytes: &[u8]) -> bool {
 pub struct Layout {
     pub(crate) format: Format,
     /// How the events are written.
-    pub text: Text,
+    pub text: TextStyle,
     /// How the values of other keys are, in the object form.
-    pub(crate) keys: Text,
+    pub(crate) keys: TextStyle,
     /// Before the first event.
     pub(crate) first: &'static [u8],
     /// Before every other.
@@ -93,24 +93,25 @@ impl Layout {
             Format::Array => (b"\n", b",\n", b"\n]\n"),
             Format::Ndjson => (b"", b"\n", b"\n"),
         };
-        let text = if format == Format::Ndjson { Text::OneLine } else { Text::AsIs };
-        Layout { format, text, keys: Text::AsIs, first, next, close }
+        let text = if format == Format::Ndjson { TextStyle::OneLine } else { TextStyle::AsIs };
+        Layout { format, text, keys: TextStyle::AsIs, first, next, close }
     }
 
     /// With events as they stand: for those that are known to be as this layout has them.
     pub fn as_they_stand(self) -> Self {
-        Layout { text: Text::AsIs, ..self }
+        Layout { text: TextStyle::AsIs, ..self }
     }
 
     /// As [`Layout::of`], with the white space of events and keys removed.
     pub fn compact(format: Format) -> Self {
-        let text = if format == Format::Ndjson { Text::CompactLine } else { Text::Compact };
-        Layout { text, keys: Text::Compact, ..Layout::of(format) }
+        let text =
+            if format == Format::Ndjson { TextStyle::CompactLine } else { TextStyle::Compact };
+        Layout { text, keys: TextStyle::Compact, ..Layout::of(format) }
     }
 
     /// Whether all is written as it stands, so that the output's length is known before.
     pub(crate) fn is_verbatim(self) -> bool {
-        self.text == Text::AsIs && self.keys == Text::AsIs
+        self.text == TextStyle::AsIs && self.keys == TextStyle::AsIs
     }
 
     /// Bytes between the opening and the closing for events of these lengths in all.
@@ -140,7 +141,7 @@ impl Layout {
                     line.extend_from_slice(&key.name);
                     line.push(b':');
                     match self.text {
-                        Text::CompactLine => {
+                        TextStyle::CompactLine => {
                             self.text.write(&key.value.concat(), &mut line);
                         }
                         _ => key.value.iter().for_each(|piece| {
@@ -184,7 +185,7 @@ impl Layout {
                 batch.push(NEXT_KEY)?;
                 batch.push(&key.name)?;
                 batch.push(b":")?;
-                if self.keys == Text::AsIs {
+                if self.keys == TextStyle::AsIs {
                     key.value.iter().try_for_each(|piece| batch.push(piece))?;
                     continue;
                 }

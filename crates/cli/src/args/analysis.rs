@@ -27,25 +27,25 @@ pub(crate) struct FormArgs {
 
 /// The form of a result, once it is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ResultForm {
     Text { markdown: bool },
     Csv(CsvForm),
     Json(JsonForm),
 }
 
-impl Form {
+impl ResultForm {
     /// Whether programs read it, which need all rows.
     pub(crate) fn is_data(self) -> bool {
-        !matches!(self, Form::Text { .. })
+        !matches!(self, ResultForm::Text { .. })
     }
 }
 
 impl FormArgs {
-    pub(crate) fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> ResultForm {
         match (self.json, self.csv) {
-            (true, _) => Form::Json(JsonForm::Rows),
-            (false, Some(form)) => Form::Csv(form),
-            (false, None) => Form::Text { markdown: self.markdown },
+            (true, _) => ResultForm::Json(JsonForm::Rows),
+            (false, Some(form)) => ResultForm::Csv(form),
+            (false, None) => ResultForm::Text { markdown: self.markdown },
         }
     }
 }
@@ -86,11 +86,11 @@ pub(crate) struct TreeFormArgs {
 }
 
 impl TreeFormArgs {
-    pub(crate) fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> ResultForm {
         match (self.json, self.csv) {
-            (Some(form), _) => Form::Json(form),
-            (None, Some(form)) => Form::Csv(form),
-            (None, None) => Form::Text { markdown: self.markdown },
+            (Some(form), _) => ResultForm::Json(form),
+            (None, Some(form)) => ResultForm::Csv(form),
+            (None, None) => ResultForm::Text { markdown: self.markdown },
         }
     }
 }
@@ -250,7 +250,7 @@ impl TreeArgs {
     /// Returns the requested format of another program; refuses flags that do not fit it.
     pub(crate) fn export(&self) -> Result<Option<Export>, Failure> {
         let export = Export::of(self.format, &self.output);
-        let other = self.form.form() != Form::Text { markdown: false }
+        let other = self.form.form() != ResultForm::Text { markdown: false }
             || self.bottom_up
             || self.log
             || self.heaviest.is_some();

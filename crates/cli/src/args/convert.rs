@@ -2,7 +2,7 @@
 
 use super::choices::choices;
 use super::export::is_perfetto;
-use super::trace::{Form, all_formats};
+use super::trace::{OutputForm, all_formats};
 use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::exit::Failure;
 use clap::Args;
@@ -90,8 +90,8 @@ impl ConvertArgs {
     /// Returns the requested format of call trees, if any.
     pub(crate) fn export(&self) -> Option<Export> {
         match self.trace.format {
-            Some(Form::Trace(_) | Form::Perfetto) => None,
-            Some(Form::Export(form)) => Export::of(Some(form), &self.output),
+            Some(OutputForm::Trace(_) | OutputForm::Perfetto) => None,
+            Some(OutputForm::Export(form)) => Export::of(Some(form), &self.output),
             None => Export::of(None, &self.output),
         }
     }
@@ -100,7 +100,7 @@ impl ConvertArgs {
     pub(crate) fn perfetto(&self) -> Option<bool> {
         let (by_name, packed) = is_perfetto(&self.output);
         let is_it = match self.trace.format {
-            Some(form) => form == Form::Perfetto,
+            Some(form) => form == OutputForm::Perfetto,
             None => by_name,
         };
         is_it.then_some(packed)

@@ -85,12 +85,12 @@ pub(crate) struct Term {
     pub(crate) metric: Figure,
     pub(crate) pattern: Option<Pattern>,
     pub(crate) sign: Sign,
-    pub(crate) value: Value,
+    pub(crate) value: GateValue,
 }
 
 /// The value of a condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum GateValue {
     /// A percentage of the base.
     Percent(f64),
     /// Milliseconds, or events.
@@ -155,8 +155,8 @@ fn term(text: &str, has_base: bool) -> Result<Term, String> {
         ));
     }
     let value = match (value.strip_suffix('%'), unit) {
-        (Some(percent), _) => Value::Percent(number(percent).ok_or_else(expected)?),
-        (None, Unit::Count) => Value::Plain(number(value).ok_or_else(expected)?),
+        (Some(percent), _) => GateValue::Percent(number(percent).ok_or_else(expected)?),
+        (None, Unit::Count) => GateValue::Plain(number(value).ok_or_else(expected)?),
         (None, Unit::Time) => {
             let nanos =
                 tracemill_trace::time::parse_time(value).ok().filter(|_| value.ends_with('s'));
@@ -164,7 +164,7 @@ fn term(text: &str, has_base: bool) -> Result<Term, String> {
                 Some(_) => format!("expected a time with its unit, such as {value}ms: {text}"),
                 None => expected(),
             });
-            Value::Plain(nanos? as f64 / 1e6)
+            GateValue::Plain(nanos? as f64 / 1e6)
         }
     };
     Ok(Term { metric, pattern, sign, value })
@@ -235,9 +235,9 @@ impl Term {
         let of = row.map_or_else(String::new, |row| format!(" of {row}"));
         let sign = if self.sign == Sign::Above { "limit" } else { "lower limit" };
         let limit = match (self.value, unit) {
-            (Value::Percent(percent), _) => format!("{percent} %"),
-            (Value::Plain(ms), Unit::Time) => format!("{ms} ms"),
-            (Value::Plain(number), Unit::Count) => number.to_string(),
+            (GateValue::Percent(percent), _) => format!("{percent} %"),
+            (GateValue::Plain(ms), Unit::Time) => format!("{ms} ms"),
+            (GateValue::Plain(number), Unit::Count) => number.to_string(),
         };
         format!("{name}{of} {value}, {sign} {limit}")
     }

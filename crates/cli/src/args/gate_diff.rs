@@ -1,6 +1,6 @@
 //! Limits of `diff`: on changes of rows and figures.
 
-use super::gate::{Figure, Sign, Term, Terms, Value};
+use super::gate::{Figure, GateValue, Sign, Term, Terms};
 use tracemill_report::{Certainty, Comparison, Pair};
 
 /// A limit: conditions that must all hold for one row.
@@ -17,8 +17,8 @@ impl std::str::FromStr for Gate {
 
 fn exceeds(term: &Term, pair: Pair) -> bool {
     let (change, limit) = match term.value {
-        Value::Percent(percent) => (pair.percent(), percent),
-        Value::Plain(value) => (pair.change(), value),
+        GateValue::Percent(percent) => (pair.percent(), percent),
+        GateValue::Plain(value) => (pair.change(), value),
     };
     match term.sign {
         Sign::Above => change > limit,
@@ -98,8 +98,8 @@ mod tests {
     fn limits_are_read() {
         let of = |text: &str| text.parse::<Gate>().map(|gate| gate.0.all);
         let terms = of("self>5%&self>2ms").expect("sound");
-        assert_eq!((terms[0].metric, terms[0].value), (Figure::Own, Value::Percent(5.0)));
-        assert_eq!(terms[1].value, Value::Plain(2.0));
+        assert_eq!((terms[0].metric, terms[0].value), (Figure::Own, GateValue::Percent(5.0)));
+        assert_eq!(terms[1].value, GateValue::Plain(2.0));
         let terms = of("total:^run$>1.5s").expect("sound");
         let pair = |base, new| Pair { base, new, ..Pair::default() };
         assert!(exceeds(&terms[0], pair(1000.0, 2600.0)));
@@ -108,7 +108,7 @@ mod tests {
         assert!(exceeds(&terms[0], pair(60.0, 50.0)));
         assert!(!exceeds(&terms[0], pair(60.0, 55.0)));
         assert!(!exceeds(&terms[0], pair(60.0, 90.0)));
-        assert_eq!(of("count>10").expect("sound")[0].value, Value::Plain(10.0));
+        assert_eq!(of("count>10").expect("sound")[0].value, GateValue::Plain(10.0));
         for wrong in [
             "self",
             "self>",

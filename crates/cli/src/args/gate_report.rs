@@ -1,6 +1,6 @@
 //! Limits of `report`: on values of one trace.
 
-use super::gate::{Figure, Sign, Term, Terms, Value};
+use super::gate::{Figure, GateValue, Sign, Term, Terms};
 
 /// A limit: conditions that must all hold for one row or for the report.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ impl std::str::FromStr for Gate {
 }
 
 /// A row: its name, the name of its events in the trace, self and total time in milliseconds, count.
-pub(crate) struct Row {
+pub(crate) struct ReportRow {
     pub(crate) name: String,
     pub(crate) trace_name: String,
     pub(crate) own: f64,
@@ -23,7 +23,7 @@ pub(crate) struct Row {
     pub(crate) count: u64,
 }
 
-impl Row {
+impl ReportRow {
     fn value(&self, figure: Figure) -> f64 {
         match figure {
             Figure::Total => self.total,
@@ -35,9 +35,9 @@ impl Row {
 
 fn exceeds(term: &Term, value: f64) -> bool {
     match (term.value, term.sign) {
-        (Value::Plain(most), Sign::Above) => value > most,
-        (Value::Plain(least), Sign::Below) => value < least,
-        (Value::Percent(_), _) => false,
+        (GateValue::Plain(most), Sign::Above) => value > most,
+        (GateValue::Plain(least), Sign::Below) => value < least,
+        (GateValue::Percent(_), _) => false,
     }
 }
 
@@ -46,7 +46,7 @@ impl Gate {
     /// row, by a figure that cannot be computed, or by a window without rows (`is_empty`).
     pub(crate) fn broken(
         &self,
-        rows: impl Iterator<Item = Row>,
+        rows: impl Iterator<Item = ReportRow>,
         is_empty: bool,
         figure: impl Fn(Figure) -> Result<f64, String>,
     ) -> Option<String> {
@@ -77,7 +77,7 @@ mod tests {
             ("alloc", "", 60.0, 60.0, 2),
             ("Function call", "FunctionCall", 1.0, 2.0, 3),
         ];
-        let rows = rows.map(|(name, trace_name, own, total, count)| Row {
+        let rows = rows.map(|(name, trace_name, own, total, count)| ReportRow {
             name: name.to_owned(),
             trace_name: trace_name.to_owned(),
             own,

@@ -39,7 +39,7 @@ mod trace;
 mod view;
 mod viewer;
 
-pub(crate) use analysis::{CallsArgs, CsvForm, Form, FormArgs, JsonForm, TopArgs, TreeArgs};
+pub(crate) use analysis::{CallsArgs, CsvForm, FormArgs, JsonForm, ResultForm, TopArgs, TreeArgs};
 pub(crate) use check::CheckArgs;
 pub(crate) use clock::ClockArgs;
 pub(crate) use common::{
@@ -52,13 +52,13 @@ pub(crate) use export::Export;
 pub(crate) use filter::{CriteriaArgs, FilterArgs};
 pub(crate) use flame::{FlameArgs, PictureForm};
 pub(crate) use gate::Figure;
-pub(crate) use gate_report::Row as GateRow;
+pub(crate) use gate_report::ReportRow as GateRow;
 pub(crate) use identity::IdentityArgs;
 pub(crate) use index::IndexArgs;
 pub(crate) use info::InfoArgs;
 pub(crate) use packaging::{CompletionsArgs, ManArgs};
-pub(crate) use parts::{Chosen, PartArgs, TimesFlag, TraceTimes, flag_words};
-pub(crate) use picks::{Asked, AskedRows, PickArgs};
+pub(crate) use parts::{ChosenThreads, PartArgs, TimesFlag, TraceTimes, flag_words};
+pub(crate) use picks::{AskedRows, PickArgs, RequestedTable};
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use record::RecordArgs;
 pub(crate) use redact::RedactArgs;

@@ -206,7 +206,7 @@ pub(crate) fn flag_words(flag: &str, value: &str) -> Vec<String> {
 
 /// The selected threads: every criterion must match, with one entry of its list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chosen<'a> {
+pub(crate) struct ChosenThreads<'a> {
     pub(crate) pid: &'a [IdSet],
     pub(crate) tid: &'a [IdSet],
     pub(crate) process: &'a [Pattern],
@@ -246,9 +246,9 @@ impl PartArgs {
     }
 
     /// Returns the selected threads, as they were written.
-    pub(crate) fn chosen(&self) -> Chosen<'_> {
+    pub(crate) fn chosen(&self) -> ChosenThreads<'_> {
         let PartArgs { pid, tid, process, thread, .. } = self;
-        Chosen { pid, tid, process, thread }
+        ChosenThreads { pid, tid, process, thread }
     }
 
     /// Words of a command line that asks for the same threads and events.

@@ -106,7 +106,7 @@ impl AskedRows {
 }
 
 /// The requested table.
-pub(crate) struct Asked {
+pub(crate) struct RequestedTable {
     pub(crate) shape: Shape,
     pub(crate) by: GroupBy,
     pub(crate) per: Per,
@@ -172,7 +172,7 @@ impl PickArgs {
         &self,
         part: &PartArgs,
         trace: &Trace,
-        asked: Asked,
+        asked: RequestedTable,
     ) -> Result<(Vec<usize>, Query), Failure> {
         let mut threads = trace.choose(&part.choice());
         let rules = part.table_rules();
@@ -205,7 +205,7 @@ impl PickArgs {
             root: self.root.clone(),
             text: self.text.clone(),
         };
-        let Asked { shape, by, per } = asked;
+        let RequestedTable { shape, by, per } = asked;
         let key = self.key;
         Ok((threads, Query { shape, by, rules, per, windows, picks, key }))
     }

@@ -41,7 +41,7 @@ pub(crate) struct TraceArgs {
     /// object: {"traceEvents":[…], …}; array: […], which has no place for top-level keys; ndjson: one
     /// event per line, with top-level keys in the first line.
     #[arg(long, value_name = "FORM", value_parser = formats())]
-    pub(crate) format: Option<Form>,
+    pub(crate) format: Option<OutputForm>,
     /// Repair text that is not JSON where the meaning is clear
     ///
     /// NaN and Infinity become null; bytes that are not UTF-8 become U+FFFD; raw control characters are
@@ -56,7 +56,7 @@ pub(crate) struct TraceArgs {
 
 /// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum OutputForm {
     /// A trace.
     Trace(Format),
     /// A call tree; only `convert` writes these.
@@ -82,26 +82,26 @@ const TRACES: [&str; 3] = ["object", "array", "ndjson"];
 const PERFETTO: &str = "perfetto";
 
 /// Parses formats of traces; formats of trees are hidden, for an error that names the right verb.
-fn formats() -> impl TypedValueParser<Value = Form> {
+fn formats() -> impl TypedValueParser<Value = OutputForm> {
     forms(true)
 }
 
 /// Parses formats of traces and of trees.
-pub(super) fn all_formats() -> impl TypedValueParser<Value = Form> {
+pub(super) fn all_formats() -> impl TypedValueParser<Value = OutputForm> {
     forms(false)
 }
 
-fn forms(hidden: bool) -> impl TypedValueParser<Value = Form> {
+fn forms(hidden: bool) -> impl TypedValueParser<Value = OutputForm> {
     let traces = TRACES.into_iter().map(PossibleValue::new);
     let others = ExportForm::ALL.map(ExportForm::name).into_iter().chain([PERFETTO]);
     let others = others.map(move |name| PossibleValue::new(name).hide(hidden));
     PossibleValuesParser::new(traces.chain(others)).try_map(|name| {
         if name == PERFETTO {
-            return Ok(Form::Perfetto);
+            return Ok(OutputForm::Perfetto);
         }
         match name.parse::<ExportForm>() {
-            Ok(form) => Ok(Form::Export(form)),
-            Err(_) => name.parse::<Format>().map(Form::Trace),
+            Ok(form) => Ok(OutputForm::Export(form)),
+            Err(_) => name.parse::<Format>().map(OutputForm::Trace),
         }
     })
 }
@@ -121,15 +121,15 @@ impl TraceArgs {
             ));
         }
         let format = match self.format {
-            Some(Form::Trace(format)) => Some(format),
-            Some(Form::Export(form)) => {
+            Some(OutputForm::Trace(format)) => Some(format),
+            Some(OutputForm::Export(form)) => {
                 return Err(Failure::usage(format!(
                     "this verb writes traces: tracemill convert --format {0} writes call trees, tracemill tree --format {0} those of \
                      a part",
                     form.name()
                 )));
             }
-            Some(Form::Perfetto) => {
+            Some(OutputForm::Perfetto) => {
                 return Err(Failure::usage(
                     "this verb writes JSON: tracemill convert --format perfetto writes the form of Perfetto",
                 ));

@@ -4,7 +4,7 @@ use crate::args::{LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
 use crate::messages::Messages;
 use crate::size::human;
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -109,7 +109,7 @@ pub(super) fn report_place(
     messages: &Messages,
     output: &OutputArgs,
     sources: &[Source],
-) -> Result<Option<Place>, Failure> {
+) -> Result<Option<OutputPlace>, Failure> {
     let Some(path) = &args.report else { return Ok(None) };
     let place = messages.place(path);
     if place.is_stdout() && output.file().is_none() {

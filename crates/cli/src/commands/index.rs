@@ -6,7 +6,7 @@ use crate::args::IndexArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
 use crate::size::human;
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use crate::{remedies, report};
 use tracemill_index::{IndexReport, index};
 use tracemill_trace::run::losses::InputReport;
@@ -28,7 +28,7 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
 
     if args.print {
         let text: String = reports.iter().filter(|report| report.bytes > 0).map(print).collect();
-        Place::Stdout.write(text.as_bytes())?;
+        OutputPlace::Stdout.write(text.as_bytes())?;
     }
     let inputs: Vec<InputReport> = reports.iter().map(|report| report.input.clone()).collect();
     messages.inputs(&inputs);

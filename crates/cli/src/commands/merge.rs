@@ -7,7 +7,7 @@ use super::{clocks, merge_dry};
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use crate::{manifest, report};
 use tracemill_pipeline::merge;
 use tracemill_trace::Source;
@@ -44,10 +44,10 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
 }
 
 /// Where the manifest goes, if one is wanted; refused before anything is read if it would spoil something.
-fn manifest_place(args: &MergeArgs, sources: &[Source]) -> Result<Option<Place>, Failure> {
+fn manifest_place(args: &MergeArgs, sources: &[Source]) -> Result<Option<OutputPlace>, Failure> {
     let Some(path) = &args.identity.write_manifest else { return Ok(None) };
-    let place = Place::of(path);
-    if matches!((&place, args.output.file()), (Place::Stdout, None)) {
+    let place = OutputPlace::of(path);
+    if matches!((&place, args.output.file()), (OutputPlace::Stdout, None)) {
         return Err(Failure::usage(
             "--write-manifest - would mix with the output on standard output: name a file, or give -o",
         ));

@@ -8,7 +8,7 @@ use super::writing::Writing;
 use crate::args::{MergeArgs, OutputArgs};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use crate::{manifest, report};
 use std::collections::HashMap;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     writing.tell_decisions(&report.run, &decisions(&report, &running.config));
     clocks::details(&report.clocks).iter().for_each(|text| messages.note(text));
     let is_unused = warn_unused(args, &mut report, running);
-    if !matches!(manifest, Some(Place::Stdout)) {
+    if !matches!(manifest, Some(OutputPlace::Stdout)) {
         messages.place(Path::new("-")).write(table(&report).as_bytes())?;
     }
     let done = clocks::moved(&report.clocks).into_iter().chain(renamed(&report.identity, KEEP));
@@ -53,13 +53,13 @@ fn places(
     args: &MergeArgs,
     messages: &Messages,
     running: &Running<'_>,
-) -> Result<(Option<Place>, Option<Place>), Failure> {
+) -> Result<(Option<OutputPlace>, Option<OutputPlace>), Failure> {
     let (sources, force) = (&running.sources, args.output.force);
     let manifest = args.identity.write_manifest.as_deref();
     // what is said, or the manifest, goes to standard output
     let stdout = OutputArgs { output: None, force };
     let report = report_place(&args.common.messages, messages, &stdout, sources)?;
-    let manifest = manifest.map(Place::of);
+    let manifest = manifest.map(OutputPlace::of);
     if let Some(manifest) = &manifest {
         manifest.check("the manifest", sources, force)?;
     }

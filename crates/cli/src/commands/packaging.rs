@@ -2,7 +2,7 @@
 
 use crate::args::{self, Cli, CompletionsArgs, ManArgs};
 use crate::exit::{Exit, Failure};
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
@@ -17,7 +17,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     let mut command = shown(&args::command());
     clap_complete::generate(args.shell, &mut command, "tracemill", &mut script);
-    Place::Stdout.write(&script)?;
+    OutputPlace::Stdout.write(&script)?;
     Ok(Exit::Complete)
 }
 
@@ -38,11 +38,11 @@ pub(super) fn man(args: &ManArgs) -> Result<Exit, Failure> {
     let mut root = Cli::command().disable_help_subcommand(true);
     root.build();
     let Some(dir) = &args.dir else {
-        Place::Stdout.write(&page(verb(&root, &args.verb)?))?;
+        OutputPlace::Stdout.write(&page(verb(&root, &args.verb)?))?;
         return Ok(Exit::Complete);
     };
     let pages = pages(&root);
-    let place = |name: &str| Place::of(&dir.join(format!("{name}.1")));
+    let place = |name: &str| OutputPlace::of(&dir.join(format!("{name}.1")));
     for (name, _) in &pages {
         place(name).check("the page", &[], args.force)?;
     }

@@ -8,7 +8,7 @@ use super::running::{Flags, Running, of_index};
 use crate::args::{ExtractArgs, ListArgs, ProfileVerb};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, flaw_text, plain};
-use crate::table::{self, ColumnAlignment, Layout};
+use crate::table::{self, ColumnAlignment, TableLayout};
 use crate::wrap::columns_of;
 use crate::{remedies, report};
 use tracemill_cpuprofile::ChunkOrder;
@@ -152,7 +152,7 @@ fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
     const SPARE: [usize; 5] = [9, 10, 4, 8, 5];
     let mut rows = vec![TITLES.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
     rows.extend(profiles.iter().map(row));
-    let lines = table::lines(&rows, &Layout { set: &SET, spare: &SPARE, columns });
+    let lines = table::lines(&rows, &TableLayout { set: &SET, spare: &SPARE, columns });
     lines.into_iter().map(|line| line + "\n").collect()
 }
 

@@ -7,7 +7,7 @@ use crate::exit::Failure;
 use crate::messages::Messages;
 use crate::remedies;
 use crate::report::{Object, Run};
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use std::path::Path;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::run::losses::InputReport;
@@ -16,9 +16,9 @@ use tracemill_trace::run::losses::InputReport;
 pub(super) struct Reporting<'a> {
     pub(super) running: Running<'a>,
     /// Where the text goes.
-    pub(super) output: Place,
+    pub(super) output: OutputPlace,
     /// Where `--report` goes.
-    report: Option<Place>,
+    report: Option<OutputPlace>,
 }
 
 impl<'a> Reporting<'a> {

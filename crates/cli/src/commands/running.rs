@@ -8,7 +8,7 @@ use crate::progress::Watch;
 use crate::report::{Object, Run};
 use crate::size::human;
 use crate::summary::Summary;
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use std::path::PathBuf;
 use std::time::Instant;
 use tracemill_join::config::Config;
@@ -82,7 +82,7 @@ impl<'a> Running<'a> {
     pub(super) fn end<'r>(
         &self,
         summary: &Summary,
-        place: Option<&Place>,
+        place: Option<&OutputPlace>,
         report: impl FnOnce(&Run<'_>) -> Object<'r>,
     ) -> Result<(), Failure> {
         if self.flags.common.messages.verbose > 1 {

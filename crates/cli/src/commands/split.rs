@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
 use crate::report;
 use crate::size::human;
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use std::path::Path;
 use tracemill_join::config::Config;
 use tracemill_pipeline::{SplitReport, split};
@@ -22,7 +22,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     let flags = Flags { verb: "split", input, common };
     let mut running = Running::new(flags, &[], messages)?;
     running.config.viewer = viewer.rules(parts.format)?;
-    let manifest = args.output.manifest.as_deref().map(Place::of);
+    let manifest = args.output.manifest.as_deref().map(OutputPlace::of);
     if let Some(manifest) = &manifest {
         manifest.check("the manifest", &running.sources, args.output.force)?;
     }
@@ -56,12 +56,12 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
 fn tell_parts(
     report: &SplitReport,
     dry_run: bool,
-    manifest: &Option<Place>,
+    manifest: &Option<OutputPlace>,
     messages: &Messages,
 ) -> Result<(), Failure> {
     if dry_run {
         return match manifest {
-            Some(Place::Stdout) => Ok(()),
+            Some(OutputPlace::Stdout) => Ok(()),
             _ => messages.place(Path::new("-")).write(table(report).as_bytes()),
         };
     }

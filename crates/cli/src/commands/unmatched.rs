@@ -1,6 +1,6 @@
 //! What was asked for and nothing is: which of it, and what there is instead.
 
-use crate::args::{AskedRows as Asked, Chosen, CriteriaArgs, PartArgs};
+use crate::args::{AskedRows as Asked, ChosenThreads, CriteriaArgs, PartArgs};
 use crate::similar::instead;
 use tracemill_analysis::{ThreadChoice, Trace, title_of};
 use tracemill_index::info;
@@ -107,7 +107,7 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     };
     let threads = || trace.threads.iter();
     let id = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
-    let Chosen { pid, tid, process, thread } = part.chosen();
+    let ChosenThreads { pid, tid, process, thread } = part.chosen();
     // there may be as many threads as events
     if pid.is_empty() && tid.is_empty() && process.is_empty() && thread.is_empty() {
         return Vec::new();

@@ -11,7 +11,7 @@ use crate::messages::Messages;
 use crate::remedies;
 use crate::report::{Object, Run};
 use crate::size::human;
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use tracemill_index::{IndexConfig, index, index_path};
@@ -33,7 +33,7 @@ pub(super) struct Writing<'a> {
     pub(super) running: Running<'a>,
     trace: &'a TraceArgs,
     compression: Compression,
-    report: Option<Place>,
+    report: Option<OutputPlace>,
     /// Traces that get an index when they are written.
     pub(super) indexed: Vec<PathBuf>,
 }
@@ -65,7 +65,7 @@ impl<'a> Writing<'a> {
         mut running: Running<'a>,
         trace: &'a TraceArgs,
         compression: Compression,
-        report: Option<Place>,
+        report: Option<OutputPlace>,
     ) -> Self {
         running.config.limits.repair = trace.repair;
         Writing { running, trace, compression, report, indexed: Vec::new() }
@@ -148,7 +148,7 @@ fn to_index(given: TraceFlags<'_>, sources: &[Source]) -> Result<Vec<PathBuf>, F
     let Some(path) = given.output.file() else {
         return Err(Failure::usage("--write-index needs a file to stand beside: name one with -o"));
     };
-    let place = Place::of(&index_path(path));
+    let place = OutputPlace::of(&index_path(path));
     place.check("the index", sources, given.output.force)?;
     Ok(vec![path.to_owned()])
 }

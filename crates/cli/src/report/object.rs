@@ -8,36 +8,36 @@ use std::collections::BTreeMap;
 
 /// An object; its keys are written in order.
 #[derive(Default)]
-pub(crate) struct Object<'r>(BTreeMap<&'static str, Node<'r>>);
+pub(crate) struct Object<'r>(BTreeMap<&'static str, JsonNode<'r>>);
 
 /// What stands behind a key, or in a list.
-pub(crate) enum Node<'r> {
+pub(crate) enum JsonNode<'r> {
     Value(Value),
     Object(Object<'r>),
     /// Makes its items, one after the other, whenever they are written.
     List(Box<dyn Fn() -> Items<'r> + 'r>),
 }
 
-type Items<'r> = Box<dyn Iterator<Item = Node<'r>> + 'r>;
+type Items<'r> = Box<dyn Iterator<Item = JsonNode<'r>> + 'r>;
 
 impl<'r> Object<'r> {
     /// Puts a value behind a key, in place of what is there.
-    pub(crate) fn set(&mut self, key: &'static str, value: impl Into<Node<'r>>) {
+    pub(crate) fn set(&mut self, key: &'static str, value: impl Into<JsonNode<'r>>) {
         self.0.insert(key, value.into());
     }
 
     /// Puts a list behind a key: `items` begins it anew.
     pub(crate) fn list<I>(&mut self, key: &'static str, items: impl Fn() -> I + 'r)
     where
-        I: Iterator<Item: Into<Node<'r>>> + 'r,
+        I: Iterator<Item: Into<JsonNode<'r>>> + 'r,
     {
         let list = move || Box::new(items().map(Into::into)) as Items<'r>;
-        self.0.insert(key, Node::List(Box::new(list)));
+        self.0.insert(key, JsonNode::List(Box::new(list)));
     }
 
     /// Appends members, in place of those of the same keys.
     pub(crate) fn extend(&mut self, members: impl IntoIterator<Item = (&'static str, Value)>) {
-        self.0.extend(members.into_iter().map(|(key, value)| (key, Node::Value(value))));
+        self.0.extend(members.into_iter().map(|(key, value)| (key, JsonNode::Value(value))));
     }
 }
 
@@ -49,15 +49,15 @@ impl<const N: usize> From<[(&'static str, Value); N]> for Object<'_> {
     }
 }
 
-impl From<Value> for Node<'_> {
+impl From<Value> for JsonNode<'_> {
     fn from(value: Value) -> Self {
-        Node::Value(value)
+        JsonNode::Value(value)
     }
 }
 
-impl<'r> From<Object<'r>> for Node<'r> {
+impl<'r> From<Object<'r>> for JsonNode<'r> {
     fn from(object: Object<'r>) -> Self {
-        Node::Object(object)
+        JsonNode::Object(object)
     }
 }
 
@@ -69,12 +69,12 @@ impl Serialize for Object<'_> {
     }
 }
 
-impl Serialize for Node<'_> {
+impl Serialize for JsonNode<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Node::Value(value) => value.serialize(serializer),
-            Node::Object(object) => object.serialize(serializer),
-            Node::List(items) => serializer.collect_seq(items()),
+            JsonNode::Value(value) => value.serialize(serializer),
+            JsonNode::Object(object) => object.serialize(serializer),
+            JsonNode::List(items) => serializer.collect_seq(items()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{
-    Base, BaseKey, ProfileShape, Skew, TraceShape, annotated, chrome_like, profile_trace, rank,
+    Base, BaseFormat, ProfileShape, Skew, TraceShape, annotated, chrome_like, profile_trace, rank,
     times_in_args, trace,
 };
 use tracemill_testkit::packing::{gz, zst};
@@ -151,11 +151,11 @@ fn profiles(rng: &mut Rng, size: u64) -> ProfileShape {
 
 fn a_rank(rng: &mut Rng, seed: u64, number: usize, events: usize) -> Vec<u8> {
     let keys = [
-        BaseKey::Kineto,
-        BaseKey::KinetoText,
-        BaseKey::VizTracer,
-        BaseKey::Clang,
-        BaseKey::Nowhere,
+        BaseFormat::Kineto,
+        BaseFormat::KinetoText,
+        BaseFormat::VizTracer,
+        BaseFormat::Clang,
+        BaseFormat::Nowhere,
     ];
     let key = keys[rng.index(5)];
     let base = Base { key, ns: 1_721_065_900_000_000_000 + rng.below(1000) as i64 * 1_000_000 };

@@ -9,7 +9,7 @@
 
 use crate::chunk::numbers::{NO_ID, double, odd_id, whole_nanos};
 use crate::chunk::source::ProfileSource;
-use crate::chunk::text::Text;
+use crate::chunk::text::TextSpan;
 use std::ops::Range;
 use tracemill_tokenizer::Cursor;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
@@ -25,7 +25,7 @@ pub struct Node {
     /// Id of its parent; [`NO_ID`] if it names none.
     pub parent: u64,
     /// Where its object stands, from `{` to `}`.
-    pub text: Text,
+    pub text: TextSpan,
     /// Its `hitCount`; [`NO_HITS`] if it has none.
     pub hits: u32,
     /// Its `children`, in [`Chunk::children`]; `None` if it has no such key.
@@ -36,7 +36,7 @@ pub struct Node {
 #[derive(Clone, Copy, Debug)]
 pub struct TraceId {
     /// The id of the sample, with its quotes.
-    pub key: Text,
+    pub key: TextSpan,
     /// Id of the node that the sample names.
     pub node: u64,
 }
@@ -45,9 +45,9 @@ pub struct TraceId {
 #[derive(Clone, Debug)]
 pub struct Extra {
     /// The key, with its quotes.
-    pub key: Text,
+    pub key: TextSpan,
     /// Its value.
-    pub value: Text,
+    pub value: TextSpan,
 }
 
 /// A piece of a profile, in columns; [`decode_into`](crate::decode_into) fills it. Times are nanoseconds.
@@ -77,7 +77,7 @@ pub struct Chunk {
     pub end: Option<i64>,
     /// What made it.
     pub source: Option<ProfileSource>,
-    /// Text that is not in the input as it is meant: [`Text::decoded_at`] are ranges of it.
+    /// Text that is not in the input as it is meant: [`TextSpan::decoded_at`] are ranges of it.
     pub decoded_text: Vec<u8>,
     /// Absolute times of the old form, which become deltas, and where their list begins.
     timestamps: Option<(Vec<i64>, u64)>,
@@ -297,22 +297,22 @@ impl<'b, 'c> Decoder<'b, 'c> {
     }
 
     /// The text that begins at `at`, as far as the cursor has come.
-    fn text_from(&self, at: u64) -> Text {
+    fn text_from(&self, at: u64) -> TextSpan {
         let start = (at - self.base) as usize;
         let text = self.bytes[start..self.cursor.offset()].trim_ascii_end();
-        Text { offset: at, len: text.len() as u64 }
+        TextSpan { offset: at, len: text.len() as u64 }
     }
 
     fn extra(&mut self) {
         let key = self.key();
-        let value = Text { offset: self.here(), len: self.cursor.value().len() as u64 };
+        let value = TextSpan { offset: self.here(), len: self.cursor.value().len() as u64 };
         self.chunk.extras.push(Extra { key, value });
     }
 
     /// The last key, as it is written.
-    fn key(&self) -> Text {
+    fn key(&self) -> TextSpan {
         let (key, at) = self.cursor.key();
-        Text { offset: self.base + at as u64, len: key.len() as u64 }
+        TextSpan { offset: self.base + at as u64, len: key.len() as u64 }
     }
 
     fn nodes(&mut self) {
@@ -331,7 +331,7 @@ impl<'b, 'c> Decoder<'b, 'c> {
             self.cursor.value();
             return;
         }
-        let text = Text::default();
+        let text = TextSpan::default();
         let mut node = Node { id: NO_ID, parent: NO_ID, text, hits: NO_HITS, children: None };
         while let Some(key) = self.cursor.next_key() {
             match &*key {

@@ -92,7 +92,7 @@ fn narrow<W: Copy, N>(
 }
 
 /// Where a chunk ends in each column, and what of it needs no column.
-struct Mark {
+struct ChunkEnd {
     nodes: u32,
     children: u32,
     samples: u32,
@@ -137,7 +137,7 @@ pub struct DecodedChunks {
     extras: Vec<Extra>,
     decoded_text: Vec<u8>,
     /// One a chunk.
-    marks: Vec<Mark>,
+    marks: Vec<ChunkEnd>,
     /// Where the events of the chunks begin, ascending.
     offsets: Vec<u64>,
 }
@@ -176,7 +176,7 @@ impl DecodedChunks {
         self.extras.extend_from_slice(&chunk.extras);
         self.decoded_text.extend_from_slice(&chunk.decoded_text);
         let [lines, columns] = self.positions.each_ref().map(|all| all.len() as u32);
-        self.marks.push(Mark {
+        self.marks.push(ChunkEnd {
             nodes: self.nodes.len() as u32,
             children: self.children.len() as u32,
             samples: self.samples.len() as u32,
@@ -234,7 +234,7 @@ impl DecodedChunks {
     pub fn get<'c>(&'c self, number: usize, scratch: &'c mut Chunk) -> ChunkRef<'c> {
         let mark = &self.marks[number];
         let before = number.checked_sub(1).map(|before| &self.marks[before]);
-        let range = |end: fn(&Mark) -> u32| -> Range<usize> {
+        let range = |end: fn(&ChunkEnd) -> u32| -> Range<usize> {
             before.map_or(0, end) as usize..end(mark) as usize
         };
         scratch.clear();
@@ -274,7 +274,7 @@ impl DecodedChunks {
             + self.trace_ids.capacity() * size_of::<TraceId>()
             + self.extras.capacity() * size_of::<Extra>()
             + self.decoded_text.capacity()
-            + self.marks.capacity() * size_of::<Mark>()
+            + self.marks.capacity() * size_of::<ChunkEnd>()
             + self.offsets.capacity() * 8
     }
 }

@@ -60,12 +60,12 @@ record! {
         pub positions: [bool; 2],
         /// Whether it says to be of a trace ([`ProfileSource::Internal`](crate::chunk::source::ProfileSource)).
         pub is_internal: bool,
-        form: Form,
+        form: SkimForm,
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum SkimForm {
     /// As V8 writes it: all of it is known.
     Plain,
     /// Another than those read here: only its steps are known.
@@ -74,7 +74,7 @@ enum Form {
     Uneven,
 }
 
-record! { enum Form { Plain, Other, Uneven } }
+record! { enum SkimForm { Plain, Other, Uneven } }
 
 const _: () = assert!(size_of::<Skim>() == 48);
 
@@ -112,7 +112,7 @@ impl Skim {
         let count = count(samples)?;
         rest = rest.strip_prefix(b"}")?;
         let (low, high, positions) = (0, 0, [false; 2]);
-        let (is_internal, form) = (false, Form::Plain);
+        let (is_internal, form) = (false, SkimForm::Plain);
         let mut skim = Skim { count, duration: 0, low, high, ids, positions, is_internal, form };
         let mut steps = None;
         while let Some(member) = rest.strip_prefix(b",\"") {
@@ -201,8 +201,8 @@ impl Skim {
             positions: [false; 2],
             is_internal: false,
             form: match chunk.samples.len() == chunk.deltas.len() {
-                true => Form::Other,
-                false => Form::Uneven,
+                true => SkimForm::Other,
+                false => SkimForm::Uneven,
             },
         }
     }
@@ -219,12 +219,12 @@ impl Skim {
 
     /// Whether it is another than those read here: then only its steps are known.
     pub fn is_other(&self) -> bool {
-        self.form != Form::Plain
+        self.form != SkimForm::Plain
     }
 
     /// Whether there are as many steps as samples.
     pub fn is_even(&self) -> bool {
-        self.form != Form::Uneven
+        self.form != SkimForm::Uneven
     }
 
     /// Whether nodes were found in it.
@@ -283,7 +283,7 @@ impl Skim {
             ids,
             positions: bits::POSITIONS.map(|bit| kind & bit != 0),
             is_internal: kind & bits::INTERNAL != 0,
-            form: if kind & bits::OTHER == 0 { Form::Plain } else { Form::Other },
+            form: if kind & bits::OTHER == 0 { SkimForm::Plain } else { SkimForm::Other },
         })
     }
 }

@@ -15,26 +15,26 @@ use std::ops::Range;
 /// meant. [`text_of`](crate::text_of) gets its bytes.
 ///
 /// ```
-/// use tracemill_cpuprofile::Text;
+/// use tracemill_cpuprofile::TextSpan;
 ///
-/// assert_eq!(Text::decoded(3..8).decoded_at(), Some(3..8));
-/// assert_eq!(Text { offset: 3, len: 5 }.decoded_at(), None); // in the inputs
+/// assert_eq!(TextSpan::decoded(3..8).decoded_at(), Some(3..8));
+/// assert_eq!(TextSpan { offset: 3, len: 5 }.decoded_at(), None); // in the inputs
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Text {
-    /// Where it stands among all inputs; with [`Text::DECODED`], in decoded text.
+pub struct TextSpan {
+    /// Where it stands among all inputs; with [`TextSpan::DECODED`], in decoded text.
     pub offset: u64,
     /// Bytes of it.
     pub len: u64,
 }
 
-impl Text {
+impl TextSpan {
     /// The bit of an offset that says: in decoded text.
     pub const DECODED: u64 = 1 << 63;
 
     /// The text at a range of the decoded text.
     pub fn decoded(range: Range<usize>) -> Self {
-        Text { offset: range.start as u64 | Self::DECODED, len: range.len() as u64 }
+        TextSpan { offset: range.start as u64 | Self::DECODED, len: range.len() as u64 }
     }
 
     /// Its range in the decoded text, if it is there.
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn text_is_as_long_as_it_is() {
         let long = 7..(5 << 30);
-        assert_eq!(Text::decoded(long.clone()).decoded_at(), Some(long));
-        assert_eq!(size_of::<Text>(), 16, "a tree has one a node");
+        assert_eq!(TextSpan::decoded(long.clone()).decoded_at(), Some(long));
+        assert_eq!(size_of::<TextSpan>(), 16, "a tree has one a node");
     }
 }

@@ -19,7 +19,7 @@ pub const FOR_DEVTOOLS: &str = "--for devtools";
 
 /// A profile that was read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Started {
+pub(crate) struct StartedProfile {
     pub pid: u64,
     pub tid: u64,
     /// Whether it is to be the main thread; if none is, the first one takes its place.
@@ -29,7 +29,7 @@ pub(crate) struct Started {
 }
 
 /// A trace of these events; `first` is the earliest time of all inputs, in nanoseconds. `None` without profiles.
-pub(crate) fn browser_events(profiles: &[Started], first: Option<i64>) -> Option<Vec<u8>> {
+pub(crate) fn browser_events(profiles: &[StartedProfile], first: Option<i64>) -> Option<Vec<u8>> {
     let main = profiles.iter().find(|p| p.is_main).or(profiles.first())?;
     let earliest = profiles.iter().map(|profile| profile.start).chain(first).min()?;
     let mut out = b"[".to_vec();
@@ -70,7 +70,7 @@ fn url(pid: u64) -> String {
     format!("process:{pid}")
 }
 
-fn push_event(out: &mut Vec<u8>, head: &str, profile: &Started, ts: i64) {
+fn push_event(out: &mut Vec<u8>, head: &str, profile: &StartedProfile, ts: i64) {
     out.extend_from_slice(head.as_bytes());
     out.extend_from_slice(b",\"pid\":");
     push_integer(profile.pid, out);

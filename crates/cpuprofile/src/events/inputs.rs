@@ -8,9 +8,9 @@
 //!
 //! The session of [`tracemill_trace::read`] asks for all of that through [`Expand`], and knows nothing of profiles.
 
-use crate::events::browser::{FOR_DEVTOOLS, Started, browser_events};
+use crate::events::browser::{FOR_DEVTOOLS, StartedProfile, browser_events};
 use crate::events::identity::{Identities, ProfileInputs};
-use crate::events::{Events, content, is_profile};
+use crate::events::{ProfileEvents, content, is_profile};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tracemill_trace::event::envelope::Document;
@@ -56,7 +56,7 @@ pub struct ProfileReader {
     for_devtools: bool,
     identities: Option<Identities>,
     /// The profiles read so far.
-    started: Vec<Started>,
+    started: Vec<StartedProfile>,
 }
 
 impl ProfileReader {
@@ -91,7 +91,8 @@ impl Expand for ProfileReader {
         let mut identity = identities.next(path, &content);
         let said = identity.said.take();
         let flaws = Arc::new(Mutex::new(Flaws::default()));
-        let events = Events::new(Arc::clone(payload), document, identity, Arc::clone(&flaws));
+        let events =
+            ProfileEvents::new(Arc::clone(payload), document, identity, Arc::clone(&flaws));
         self.started.push(events.started());
         Expanded { heap: events.heap(), events: Box::new(events), flaws, said }
     }

@@ -9,29 +9,29 @@ use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::store::Store;
 
 /// A value in the input.
-pub(super) type Span = (u64, u64);
+pub(super) type ValueSpan = (u64, u64);
 
 /// An array that is read from front to back.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct List {
+pub(super) struct ArrayReader {
     /// What is left of it; empty if there is none.
-    pub(super) rest: Span,
+    pub(super) rest: ValueSpan,
     /// Whether there was one, and where its first element stands.
     pub(super) given: bool,
     pub(super) start: u64,
 }
 
-impl List {
+impl ArrayReader {
     /// The list that stands at `span`, from its first element on; what is no array is a flaw, and no list.
-    pub(super) fn new(span: Option<Span>, store: &Store<'_>, flaws: &mut Flaws) -> Self {
-        let Some((offset, len)) = span else { return List::default() };
+    pub(super) fn new(span: Option<ValueSpan>, store: &Store<'_>, flaws: &mut Flaws) -> Self {
+        let Some((offset, len)) = span else { return ArrayReader::default() };
         let mut cursor = Cursor::new(store.slice(offset, len));
         if !cursor.enter(b'[') {
             flaws.add(FlawKind::Shape, offset);
-            return List::default();
+            return ArrayReader::default();
         }
         let at = cursor.offset() as u64;
-        List { rest: (offset + at, len - at), given: true, start: offset + at }
+        ArrayReader { rest: (offset + at, len - at), given: true, start: offset + at }
     }
 
     /// Reads elements as long as `take` wants more; it takes one from the cursor and is told its offset.

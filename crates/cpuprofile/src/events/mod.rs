@@ -34,16 +34,16 @@ pub(crate) mod nested;
 mod samples;
 mod text;
 
-use crate::chunk::text::Text;
+use crate::chunk::text::TextSpan;
 use crate::chunk::{Chunk, TraceId};
-use crate::events::browser::Started;
+use crate::events::browser::StartedProfile;
 use crate::events::identity::Identity;
 use crate::tree::assembled::text_of;
 use tracemill_trace::json::micros;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 
 use crate::tree::{Builder, Tree};
-use list::{List, Span, Steps, time};
+use list::{ArrayReader, Steps, ValueSpan, time};
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_tokenizer::{nanos, number_text, string_is};
@@ -59,7 +59,7 @@ const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
 
 /// Which event comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum NextEvent {
     /// What stands before all chunks.
     Opening,
     Samples,
@@ -71,7 +71,7 @@ enum Stage {
 }
 
 /// Makes the events of one profile; see the module doc.
-pub(crate) struct Events {
+pub(crate) struct ProfileEvents {
     payload: Arc<Payload>,
     identity: Identity,
     tree: Tree,
@@ -81,12 +81,12 @@ pub(crate) struct Events {
     order: Option<(Vec<u32>, Vec<u32>)>,
     /// How many nodes were sent, in that order.
     sent: usize,
-    samples: List,
+    samples: ArrayReader,
     steps: Steps,
-    times: List,
-    positions: [List; 2],
+    times: ArrayReader,
+    positions: [ArrayReader; 2],
     /// Keys with no other place: key and value.
-    extras: Vec<(Box<[u8]>, Span)>,
+    extras: Vec<(Box<[u8]>, ValueSpan)>,
     /// As it is written.
     start: Box<[u8]>,
     start_ns: i64,
@@ -99,7 +99,7 @@ pub(crate) struct Events {
     surplus: u64,
     ts: i64,
     last: i64,
-    stage: Stage,
+    stage: NextEvent,
     out: Vec<u8>,
     /// How much of `out` was read.
     at: usize,
@@ -122,7 +122,7 @@ pub fn content(document: &Document, store: &Store<'_>) -> Vec<u8> {
     content
 }
 
-impl Events {
+impl ProfileEvents {
     /// For the profile `document` of an input; offsets are those of the input. Cost: one pass over the nodes.
     pub(crate) fn new(
         payload: Arc<Payload>,
@@ -142,27 +142,27 @@ impl Events {
                 chunk.read_member(name, store.slice(offset, len), offset);
             }
         }
-        let nodes = List::new(value(b"nodes"), &store, &mut own);
+        let nodes = ArrayReader::new(value(b"nodes"), &store, &mut own);
         let tree = tree_of(&mut chunk, nodes, &store, &mut own);
         let order = tree.parents_first().map(|order| {
             let mut position = vec![0; order.len()];
             (0..).zip(&order).for_each(|(at, &node)| position[node as usize] = at);
             (order, position)
         });
-        let samples = List::new(value(b"samples"), &store, &mut own);
-        let deltas = List::new(value(b"timeDeltas"), &store, &mut own);
-        let stamps = List::new(value(b"timestamps"), &store, &mut own);
+        let samples = ArrayReader::new(value(b"samples"), &store, &mut own);
+        let deltas = ArrayReader::new(value(b"timeDeltas"), &store, &mut own);
+        let stamps = ArrayReader::new(value(b"timestamps"), &store, &mut own);
         let (steps, times) = match (deltas.given, stamps.given) {
             (true, _) => (Steps::Deltas, deltas),
             (false, true) => (Steps::Times(None), stamps),
             (false, false) => {
                 let count = samples.count(&store);
-                (Steps::Even { taken: 0, count }, List::default())
+                (Steps::Even { taken: 0, count }, ArrayReader::default())
             }
         };
         let [lines, columns] =
-            [&b"lines"[..], b"columns"].map(|name| List::new(value(name), &store, &mut own));
-        let mut this = Events {
+            [&b"lines"[..], b"columns"].map(|name| ArrayReader::new(value(name), &store, &mut own));
+        let mut this = ProfileEvents {
             identity,
             decoded_text: chunk.decoded_text,
             trace_ids: chunk.trace_ids,
@@ -182,7 +182,7 @@ impl Events {
             surplus: 0,
             ts: 0,
             last: 0,
-            stage: Stage::Opening,
+            stage: NextEvent::Opening,
             out: Vec::new(),
             at: 0,
             payload: Arc::clone(&payload),
@@ -210,9 +210,9 @@ impl Events {
     }
 
     /// What the others need to know of it.
-    pub(crate) fn started(&self) -> Started {
+    pub(crate) fn started(&self) -> StartedProfile {
         let Identity { pid, tid, is_main, .. } = self.identity;
-        Started { pid, tid, is_main, start: self.start_ns }
+        StartedProfile { pid, tid, is_main, start: self.start_ns }
     }
 
     fn note(&self, flaws: &Flaws) {
@@ -222,12 +222,12 @@ impl Events {
     /// Start and end as they are written, or guessed.
     fn find_bounds(
         &mut self,
-        start: Option<Span>,
-        end: Option<Span>,
+        start: Option<ValueSpan>,
+        end: Option<ValueSpan>,
         store: &Store<'_>,
         flaws: &mut Flaws,
     ) {
-        let number = |span: Option<Span>| {
+        let number = |span: Option<ValueSpan>| {
             let (offset, len) = span?;
             let mut scratch = Vec::new();
             let text = number_text(store.slice(offset, len), &mut scratch)?;
@@ -280,27 +280,27 @@ impl Events {
     /// Appends the next event, or few.
     fn make(&mut self) {
         match self.stage {
-            Stage::Opening => {
+            NextEvent::Opening => {
                 self.open();
-                self.stage = Stage::Samples;
+                self.stage = NextEvent::Samples;
             }
-            Stage::Samples => self.make_samples(),
-            Stage::Nodes => {
+            NextEvent::Samples => self.make_samples(),
+            NextEvent::Nodes => {
                 self.send_nodes(self.tree.len());
-                self.stage = Stage::Closing;
+                self.stage = NextEvent::Closing;
             }
-            Stage::Closing => {
+            NextEvent::Closing => {
                 self.close();
-                self.stage = Stage::Done;
+                self.stage = NextEvent::Done;
             }
-            Stage::Done => {}
+            NextEvent::Done => {}
         }
     }
 }
 
-impl Read for Events {
+impl Read for ProfileEvents {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.out.len() && self.stage != Stage::Done {
+        while self.at == self.out.len() && self.stage != NextEvent::Done {
             self.out.clear();
             self.at = 0;
             self.make();
@@ -314,10 +314,15 @@ impl Read for Events {
 
 /// The tree of the nodes in `chunk` and those in the list, of which only some are in memory at a time: as they come 10,000 are decoded, and go
 /// into the tree's columns.
-fn tree_of(chunk: &mut Chunk, mut nodes: List, store: &Store<'_>, flaws: &mut Flaws) -> Tree {
+fn tree_of(
+    chunk: &mut Chunk,
+    mut nodes: ArrayReader,
+    store: &Store<'_>,
+    flaws: &mut Flaws,
+) -> Tree {
     let mut builder = Builder::default();
     loop {
-        let bytes = |text: Text| text_of(text, store, &chunk.decoded_text);
+        let bytes = |text: TextSpan| text_of(text, store, &chunk.decoded_text);
         for node in &chunk.nodes {
             let same = |earlier| bytes(earlier) == bytes(node.text);
             builder.add(node, &chunk.children, node.text, same, flaws);
@@ -335,7 +340,7 @@ fn tree_of(chunk: &mut Chunk, mut nodes: List, store: &Store<'_>, flaws: &mut Fl
 }
 
 /// Keys that the events have no other place for.
-fn extras(document: &Document) -> Vec<(Box<[u8]>, Span)> {
+fn extras(document: &Document) -> Vec<(Box<[u8]>, ValueSpan)> {
     const KNOWN: [&[u8]; 11] = [
         b"nodes",
         b"head",

@@ -11,7 +11,7 @@
 //! Nodes come out in the order in which they begin, so parents come before their children. Depth is bounded by the heap alone: an open node
 //! costs 8 bytes, and a file of brackets overflows no stack. Cost: one pass, and a second copy of the text of nodes that have children.
 
-use crate::chunk::text::Text;
+use crate::chunk::text::TextSpan;
 use crate::chunk::{Decoder, NO_HITS, NO_ID, Node};
 use tracemill_trace::run::flaws::FlawKind;
 
@@ -55,7 +55,7 @@ impl Decoder<'_, '_> {
 
     /// A new node, in the order in which nodes begin.
     fn open_nested(&mut self) -> usize {
-        let text = Text::decoded(0..0);
+        let text = TextSpan::decoded(0..0);
         self.chunk.nodes.push(Node {
             id: NO_ID,
             parent: NO_ID,
@@ -100,7 +100,7 @@ impl Decoder<'_, '_> {
                 decoded_text.extend_from_slice(key);
                 decoded_text.extend_from_slice(b"\":");
                 decoded_text.extend_from_slice(value);
-                self.chunk.nodes[number].text = Text::decoded(start..decoded_text.len());
+                self.chunk.nodes[number].text = TextSpan::decoded(start..decoded_text.len());
             }
         }
     }
@@ -120,6 +120,6 @@ impl Decoder<'_, '_> {
             decoded_text.push(b'{');
         }
         decoded_text.push(b'}');
-        self.chunk.nodes[number].text = Text::decoded(start..decoded_text.len());
+        self.chunk.nodes[number].text = TextSpan::decoded(start..decoded_text.len());
     }
 }

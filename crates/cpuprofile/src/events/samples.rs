@@ -10,14 +10,14 @@
 //! Samples without times, and times without samples, are counted at the end, and left out.
 
 use super::list::{Steps, time};
-use super::{Events, MOST};
+use super::{MOST, ProfileEvents};
 use crate::chunk::numbers::odd_id;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::store::Store;
 
 /// Samples of a chunk: lists of one length, of at most [`MOST`].
 #[derive(Default)]
-pub(super) struct Batch {
+pub(super) struct SampleBatch {
     /// Numbers of nodes in the tree.
     pub(super) nodes: Vec<u32>,
     /// Nanoseconds since the sample before.
@@ -27,9 +27,9 @@ pub(super) struct Batch {
     pub(super) first: i64,
 }
 
-impl Events {
+impl ProfileEvents {
     /// Reads the next samples that name a node; false if those were the last.
-    pub(super) fn read_samples(&mut self, store: &Store<'_>, batch: &mut Batch) -> bool {
+    pub(super) fn read_samples(&mut self, store: &Store<'_>, batch: &mut SampleBatch) -> bool {
         let mut flaws = Flaws::default();
         let mut ids = Vec::with_capacity(MOST);
         self.samples.read(store, |cursor, at| {

@@ -3,11 +3,11 @@
 //! Keys of an event stand in one order: `args`, `cat`, `name`, `ph`, `id` or `s`, `pid`, `tid`, `ts`. Start and end are written digit by digit as the file has them, other times as the fewest digits that
 //! say the nanoseconds. What was no JSON in the file is mended, and counted, so that events are JSON whatever the file is.
 
-use super::samples::Batch;
-use super::{Events, MOST, PROFILER, Stage};
+use super::samples::SampleBatch;
+use super::{MOST, NextEvent, PROFILER, ProfileEvents};
 use crate::chunk::NO_HITS;
 use crate::tree::assembled::text_of;
-use crate::write::{Changed, Frame};
+use crate::write::{CallFrame, Changed};
 use std::sync::Arc;
 use tracemill_trace::json::{
     micros, push_integer, push_micros, push_sound, push_sound_key, push_string,
@@ -15,7 +15,7 @@ use tracemill_trace::json::{
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::store::Store;
 
-impl Events {
+impl ProfileEvents {
     /// The events before all chunks: names, the instant that makes DevTools show the thread, and the `Profile` event.
     pub(super) fn open(&mut self) {
         self.out.extend_from_slice(b"{\"traceEvents\":[\n");
@@ -68,11 +68,11 @@ impl Events {
     pub(super) fn make_samples(&mut self) {
         let payload = Arc::clone(&self.payload);
         let store = Store::of_one(&payload);
-        let mut batch = Batch::default();
+        let mut batch = SampleBatch::default();
         let more = self.read_samples(&store, &mut batch);
         if !more {
             self.note_unpaired(&store);
-            self.stage = Stage::Nodes;
+            self.stage = NextEvent::Nodes;
         }
         if batch.nodes.is_empty() {
             return;
@@ -125,7 +125,7 @@ impl Events {
         let nodes: Vec<u32> = (self.sent..end).map(|at| self.node(at)).collect();
         push_list("\"nodes\":[", &nodes, &mut self.out, |&node, out| {
             let text = tree.texts[node as usize];
-            let frame = Frame::of(text_of(text, &store, decoded_text));
+            let frame = CallFrame::of(text_of(text, &store, decoded_text));
             let mut changed = Changed::default();
             out.extend_from_slice(b"{\"callFrame\":");
             frame.write(out, &mut changed);

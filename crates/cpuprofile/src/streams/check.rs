@@ -10,7 +10,7 @@
 
 use crate::streams::order::ChunkOrder;
 use crate::streams::router::OddChunks;
-use crate::streams::{Group, Streams};
+use crate::streams::{ProfileGroup, Streams};
 use crate::tree::assemble::Assembly;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
@@ -45,7 +45,7 @@ use tracemill_trace::store::Store;
 /// # Ok::<(), tracemill_trace::Error>(())
 /// ```
 pub struct Suspects<'c> {
-    groups: Vec<Group<'c>>,
+    groups: Vec<ProfileGroup<'c>>,
     odd: OddChunks,
 }
 
@@ -91,9 +91,9 @@ impl<'c> Suspects<'c> {
     ///
     /// A thread has more than one profile if two with nodes have its pid and tid, as written; profiles without a `Profile` event do not count,
     /// since nobody knows whose they are.
-    pub fn verdict(&self, judged: &[Judged]) -> Verdict {
+    pub fn verdict(&self, judged: &[Judged]) -> StreamVerdict {
         let OddChunks { large, uneven, unsigned } = self.odd;
-        let mut verdict = Verdict { large, uneven, unsigned, ..Verdict::default() };
+        let mut verdict = StreamVerdict { large, uneven, unsigned, ..StreamVerdict::default() };
         let mut threads = HashSet::default();
         for (group, judged) in self.groups.iter().zip(judged) {
             verdict.flaws.append(&judged.flaws);
@@ -117,7 +117,7 @@ impl<'c> Suspects<'c> {
 /// What is wrong with the profiles of a trace; offsets are among all inputs. Of each kind the count is exact, and the first few places are
 /// kept.
 #[derive(Default)]
-pub struct Verdict {
+pub struct StreamVerdict {
     /// What is wrong with all of them.
     pub flaws: Flaws,
     /// Profiles whose chunks do not stand in the order in which they must be read.

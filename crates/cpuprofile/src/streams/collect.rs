@@ -21,10 +21,10 @@ use crate::chunk::source::ProfileSource;
 use crate::streams::contents::{Contents, decode};
 use crate::streams::order::{ChunkOrder, chunk_order_lease, order_chunks};
 use crate::streams::router::Router;
-use crate::streams::{Group, Streams};
+use crate::streams::{ProfileGroup, Streams};
 use crate::tree::assemble::{Assembler, Assembly};
 use crate::tree::assembled::Profile;
-use crate::write::Bounds;
+use crate::write::ProfileBounds;
 use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is, to_text};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::event::metadata::Names;
@@ -179,12 +179,12 @@ fn date_and_time(text: &str) -> Option<(String, String)> {
     Some((three(date, '-', 4)?, three(&time[..end], ':', 2)?))
 }
 
-/// A profile that was put together, with when it begins and ends, in nanoseconds of the clock of the events. See [`Group::assemble`].
+/// A profile that was put together, with when it begins and ends, in nanoseconds of the clock of the events. See [`ProfileGroup::assemble`].
 pub struct PlacedProfile<'s, 'p> {
     /// Its columns.
     pub profile: Profile<'s, 'p>,
     /// When it begins and ends, as it is written to a file.
-    pub bounds: Bounds,
+    pub bounds: ProfileBounds,
     /// Start of the profile, in nanoseconds: what the first step counts from.
     pub start: i64,
     /// Time of the latest sample, in nanoseconds, which need not be the last one: steps may be negative.
@@ -196,7 +196,7 @@ pub struct PlacedProfile<'s, 'p> {
 /// Start of a profile: nanoseconds, and as it is written.
 type Start = (i64, Vec<u8>);
 
-impl Group<'_> {
+impl ProfileGroup<'_> {
     /// Puts the profile together. Cost: a pass over its chunks, and another over those that were not kept decoded; more where
     /// they are not in order of time (see `order`).
     ///
@@ -224,7 +224,7 @@ impl Group<'_> {
     /// The profile whose chunks, the first of which is `first`, were all given to `assembler`.
     ///
     /// # Errors
-    /// As [`Group::assemble`].
+    /// As [`ProfileGroup::assemble`].
     pub fn finish<'s, 'p>(
         self,
         mut assembler: Assembler<'s, 'p>,
@@ -244,7 +244,7 @@ impl Group<'_> {
         // that of the latest sample, or what the stream says, if that is later
         let last = start.saturating_add(profile.extent.last);
         let end = profile.end.map_or(last, |end| end.max(last));
-        let bounds = Bounds { start: text, end };
+        let bounds = ProfileBounds { start: text, end };
         Ok(PlacedProfile { profile, bounds, start, last, order })
     }
 
@@ -297,7 +297,7 @@ pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
 ///
 /// Cost: one event is read; the profile is not put together.
 pub fn head_of(
-    group: Group<'_>,
+    group: ProfileGroup<'_>,
     store: &Store<'_>,
 ) -> (Option<Written>, Option<ProfileSource>, Option<Written>) {
     let start = |entry| start_at(entry, store).map(|(_, text)| text.into_boxed_slice());
@@ -311,6 +311,6 @@ pub fn head_of(
 }
 
 /// What recorded a profile: as its chunks say, the last that says it; else as its last `Profile` event does.
-pub fn source_of(whole: &PlacedProfile<'_, '_>, group: Group<'_>) -> Option<ProfileSource> {
+pub fn source_of(whole: &PlacedProfile<'_, '_>, group: ProfileGroup<'_>) -> Option<ProfileSource> {
     whole.profile.source.or(group.own.heads.last().and_then(|head| head.origin.source))
 }

@@ -29,7 +29,7 @@ use crate::chunk::decoded_chunks::DecodedChunks;
 use crate::chunk::key::StreamKey;
 use crate::chunk::skim::Skim;
 use crate::streams::known::{KnownChunks, KnownGroup};
-use crate::streams::profile_parts::{Owner, ProfileParts};
+use crate::streams::profile_parts::{ProfileParts, StreamOwner};
 use crate::streams::router::{OddChunks, Router};
 use crate::streams::time_order::may_swap;
 use std::sync::Arc;
@@ -50,15 +50,15 @@ const PLACES: Share = Share::of(1, 3);
 const LONG: Share = Share::of(1, 24);
 
 /// One stream.
-struct Stream {
-    owner: Owner,
+struct StreamProfiles {
+    owner: StreamOwner,
     /// In input order. The last one has the events of the current input, and may turn out to belong to the one before.
     profiles: Vec<ProfileParts>,
     /// Where the input of the last events begins.
     input: u64,
 }
 
-impl Stream {
+impl StreamProfiles {
     /// Takes over events of the input that begins at `input`.
     fn append(&mut self, later: ProfileParts, input: u64) {
         if self.input != input {
@@ -91,9 +91,9 @@ impl Stream {
 }
 
 /// Bytes of heap of a stream with one profile, beside the places of its chunks: about, in lists that double.
-fn heap_of(key: &StreamKey, owner: &Owner) -> u64 {
+fn heap_of(key: &StreamKey, owner: &StreamOwner) -> u64 {
     let text = 2 * key.len() + owner.pid.len() + owner.tid.len() + owner.id.len();
-    let entry = 2 * size_of::<(StreamKey, Stream)>() + 4 * size_of::<StreamKey>();
+    let entry = 2 * size_of::<(StreamKey, StreamProfiles)>() + 4 * size_of::<StreamKey>();
     // two short lists, and what the allocator keeps for all of these
     (text + entry + size_of::<ProfileParts>() + 256) as u64
 }
@@ -127,7 +127,7 @@ fn heap_of(key: &StreamKey, owner: &Owner) -> u64 {
 /// ```
 pub struct Streams {
     /// In order of their first events.
-    all: Vec<(StreamKey, Stream)>,
+    all: Vec<(StreamKey, StreamProfiles)>,
     /// Indices in `all`.
     numbers: HashMap<StreamKey, usize>,
     /// Events of 16 KiB and more among them: a store needs their lengths.
@@ -194,14 +194,14 @@ impl Streams {
     }
 
     /// The number of a stream, a new one for a new key: streams stay in memory, so there may not be more than have room.
-    fn stream(&mut self, key: StreamKey, owner: Owner, input: u64) -> Result<usize, Error> {
+    fn stream(&mut self, key: StreamKey, owner: StreamOwner, input: u64) -> Result<usize, Error> {
         if let Some(&at) = self.numbers.get(&key) {
             return Ok(at);
         }
         self.quota.take(heap_of(&key, &owner), "CPU profiles")?;
         self.numbers.insert(key.clone(), self.all.len());
         let profiles = vec![ProfileParts::default()];
-        self.all.push((key, Stream { owner, profiles, input }));
+        self.all.push((key, StreamProfiles { owner, profiles, input }));
         Ok(self.all.len() - 1)
     }
 
@@ -240,29 +240,29 @@ impl Streams {
     }
 
     /// All profiles, in the order in which their streams and they begin in the inputs. Cost: a few dozen bytes a profile; nothing is read.
-    pub fn groups(&self) -> Vec<Group<'_>> {
+    pub fn groups(&self) -> Vec<ProfileGroup<'_>> {
         self.all.iter().flat_map(|(key, stream)| self.groups_of(key, stream)).collect()
     }
 
     fn groups_of<'c>(
         &'c self,
         key: &'c StreamKey,
-        stream: &'c Stream,
-    ) -> impl Iterator<Item = Group<'c>> {
+        stream: &'c StreamProfiles,
+    ) -> impl Iterator<Item = ProfileGroup<'c>> {
         let file = self.file.as_deref().unwrap_or_default();
         let (owner, kept) = (&stream.owner, &*self.kept);
         let known = self.known.as_ref().zip(stream.first(file));
         let known = known.and_then(|(known, first)| known.stream(first));
-        stream.profiles.iter().map(move |own| Group { key, owner, own, kept, file, known })
+        stream.profiles.iter().map(move |own| ProfileGroup { key, owner, own, kept, file, known })
     }
 
     /// Streams whose chunks may not stand in time order (see `time_order`): a look at the time of each chunk, none at their bytes.
     pub fn suspects(&self) -> HashSet<StreamKey> {
-        let may_swap = |(key, stream): &&(StreamKey, Stream)| {
+        let may_swap = |(key, stream): &&(StreamKey, StreamProfiles)| {
             let mut last = None;
             // those that an index knows chunk by chunk are in order
             let in_question =
-                |group: &Group<'_>| group.own.whole.is_none() && group.known.is_none();
+                |group: &ProfileGroup<'_>| group.own.whole.is_none() && group.known.is_none();
             self.groups_of(key, stream).filter(in_question).any(|group| {
                 let mut chunks = group.chunks().iter();
                 chunks.any(|chunk| last.replace(chunk).is_some_and(|last| may_swap(last, chunk)))
@@ -273,13 +273,13 @@ impl Streams {
 }
 
 /// The events of one profile: those of a stream, less those of inputs that have a profile of the same ids of their own. A handful of
-/// references: copies cost nothing. [`Group::assemble`] puts the profile together.
+/// references: copies cost nothing. [`ProfileGroup::assemble`] puts the profile together.
 #[derive(Clone, Copy)]
-pub struct Group<'c> {
+pub struct ProfileGroup<'c> {
     /// What tells its stream from others.
     pub key: &'c StreamKey,
     /// Process, thread and id, as written.
-    pub owner: &'c Owner,
+    pub owner: &'c StreamOwner,
     /// Its events.
     pub own: &'c ProfileParts,
     /// Chunks that are decoded already.
@@ -290,7 +290,7 @@ pub struct Group<'c> {
     pub(crate) known: Option<KnownGroup<'c>>,
 }
 
-impl<'c> Group<'c> {
+impl<'c> ProfileGroup<'c> {
     /// pid and id of its stream, as written.
     pub fn owner_ids(self) -> (Box<[u8]>, Box<[u8]>) {
         (self.owner.pid.clone(), self.owner.id.clone())

@@ -16,7 +16,7 @@
 
 use crate::chunk::NO_ID;
 use crate::streams::contents::Contents;
-use tracemill_trace::order::{Gather, Order, Runs};
+use tracemill_trace::order::{EntryRuns, Gather, Order};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Limits;
 use tracemill_trace::run::memory::{Lease, Share};
@@ -58,7 +58,7 @@ pub struct OrderedChunks<'c> {
     pub order: ChunkOrder,
     by_input: Records<'c, Entry>,
     /// By time, unless that is the same.
-    by_time: Option<Runs>,
+    by_time: Option<EntryRuns>,
 }
 
 /// Leases what the places of chunks take while one of the run's threads sorts them, 16 bytes each.

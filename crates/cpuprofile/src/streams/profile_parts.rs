@@ -28,7 +28,7 @@ pub struct Origin {
 }
 
 /// A `Profile` event.
-pub struct Head {
+pub struct ProfileHead {
     /// Its time and its place.
     pub entry: Entry,
     /// The thread that was profiled, as it is written; empty if missing.
@@ -39,7 +39,7 @@ pub struct Head {
 
 /// How much there is in the chunks of a profile: exact, but for nodes of chunks that were skimmed, which are not counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sums {
+pub struct ChunkSums {
     /// Nodes, those that come again counted again.
     pub nodes: u64,
     /// Samples, whatever they name.
@@ -50,10 +50,10 @@ pub struct Sums {
     pub bytes: u64,
 }
 
-impl Sums {
+impl ChunkSums {
     /// Of one chunk that was decoded from `event`.
     pub fn of(chunk: &Chunk, event: &Event<'_>) -> Self {
-        Sums {
+        ChunkSums {
             nodes: chunk.nodes.len() as u64,
             samples: chunk.samples.len() as u64,
             deltas: chunk.deltas.len() as u64,
@@ -62,8 +62,8 @@ impl Sums {
     }
 }
 
-impl AddAssign for Sums {
-    fn add_assign(&mut self, other: Sums) {
+impl AddAssign for ChunkSums {
+    fn add_assign(&mut self, other: ChunkSums) {
         self.nodes += other.nodes;
         self.samples += other.samples;
         self.deltas += other.deltas;
@@ -76,7 +76,7 @@ impl AddAssign for Sums {
 #[derive(Default)]
 pub struct ProfileParts {
     /// `Profile` events.
-    pub heads: Vec<Head>,
+    pub heads: Vec<ProfileHead>,
     /// `ProfileChunk` events, or the one `CpuProfile` event.
     pub chunks: SpillList<Entry>,
     /// Beside each chunk, with [`crate::streams::router::Detail::Times`]; nothing otherwise.
@@ -84,7 +84,7 @@ pub struct ProfileParts {
     /// What it says of itself, if it is a `CpuProfile` event: then that is its only chunk.
     pub whole: Option<Origin>,
     /// How much there is in them.
-    pub sums: Sums,
+    pub sums: ChunkSums,
 }
 
 impl ProfileParts {
@@ -113,7 +113,7 @@ impl ProfileParts {
 }
 
 /// Whose a stream is, as written in its first event; empty where missing.
-pub struct Owner {
+pub struct StreamOwner {
     /// Process.
     pub pid: Written,
     /// Thread that wrote the event: of a chunk not the one that was profiled.
@@ -122,11 +122,11 @@ pub struct Owner {
     pub id: Written,
 }
 
-impl Owner {
+impl StreamOwner {
     /// That of an event.
     pub fn of(event: &Event<'_>) -> Self {
         let field = |field| Box::from(event.field(field).unwrap_or_default());
         let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();
-        Owner { pid: field(Field::Pid), tid: field(Field::Tid), id: id.into() }
+        StreamOwner { pid: field(Field::Pid), tid: field(Field::Tid), id: id.into() }
     }
 }

@@ -20,7 +20,7 @@ use crate::chunk::decoded_chunks::DecodedChunks;
 use crate::chunk::key::{StreamKey, StreamNumbers, stream_key};
 use crate::chunk::skim::Skim;
 use crate::streams::contents::decode_into;
-use crate::streams::profile_parts::{Head, Origin, Owner, ProfileParts, Sums};
+use crate::streams::profile_parts::{ChunkSums, Origin, ProfileHead, ProfileParts, StreamOwner};
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::tally::Tally;
 use tracemill_trace::store::entry::{Entry, rank};
@@ -111,7 +111,7 @@ const SAMPLES: usize = 10_000;
 #[derive(Default)]
 pub struct Router {
     /// Their keys, ids and events, in the order of their first events.
-    pub found: Vec<(StreamKey, Owner, ProfileParts)>,
+    pub found: Vec<(StreamKey, StreamOwner, ProfileParts)>,
     /// Indices in `found`.
     numbers: StreamNumbers,
     /// Events of 16 KiB and more among them, whose lengths no [`Place`] has: offset and bytes.
@@ -164,7 +164,7 @@ impl Router {
         let origin = self.decode(event, entry);
         let tid = event.field(Field::Tid).unwrap_or_default().into();
         let at = self.number_of(event);
-        self.found[at].2.heads.push(Head { entry, tid, origin });
+        self.found[at].2.heads.push(ProfileHead { entry, tid, origin });
         at
     }
 
@@ -177,7 +177,7 @@ impl Router {
         let Router { numbers, found, .. } = self;
         let at = numbers.of_key(key, |key| found.push(stream_of(key, event)));
         self.found[at].2.whole = Some(origin);
-        self.add(at, entry, Sums::of(&self.scratch, event));
+        self.add(at, entry, ChunkSums::of(&self.scratch, event));
         self.note_unsigned(entry);
         at
     }
@@ -194,7 +194,7 @@ impl Router {
         self.decode(event, entry);
         self.keep(entry);
         let at = self.number_of(event);
-        self.add(at, entry, Sums::of(&self.scratch, event));
+        self.add(at, entry, ChunkSums::of(&self.scratch, event));
         let Chunk { nodes, samples, deltas, .. } = &self.scratch;
         if samples.len().max(nodes.len()).max(deltas.len()) > SAMPLES {
             self.odd.large.add(entry.place.offset());
@@ -211,12 +211,12 @@ impl Router {
         let (skim, sums) = match Skim::of(event) {
             Some(skim) => {
                 let (samples, bytes) = (skim.samples(), event.bytes.len() as u64);
-                (skim, Sums { nodes: 0, samples, deltas: samples, bytes })
+                (skim, ChunkSums { nodes: 0, samples, deltas: samples, bytes })
             }
             None => {
                 self.decode(event, entry);
                 self.keep(entry);
-                (Skim::of_decoded(&self.scratch), Sums::of(&self.scratch, event))
+                (Skim::of_decoded(&self.scratch), ChunkSums::of(&self.scratch, event))
             }
         };
         let at = self.number_of(event);
@@ -232,7 +232,7 @@ impl Router {
     }
 
     /// Adds a chunk to a stream.
-    fn add(&mut self, at: usize, entry: Entry, sums: Sums) {
+    fn add(&mut self, at: usize, entry: Entry, sums: ChunkSums) {
         let found = &mut self.found[at].2;
         found.chunks.push(entry);
         found.sums += sums;
@@ -255,6 +255,6 @@ impl Router {
 }
 
 /// A stream that begins with an event, of which nothing is known yet.
-fn stream_of(key: StreamKey, event: &Event<'_>) -> (StreamKey, Owner, ProfileParts) {
-    (key, Owner::of(event), ProfileParts::default())
+fn stream_of(key: StreamKey, event: &Event<'_>) -> (StreamKey, StreamOwner, ProfileParts) {
+    (key, StreamOwner::of(event), ProfileParts::default())
 }

@@ -22,7 +22,7 @@
 
 use crate::chunk::decoded_chunks::ChunkRef;
 use crate::chunk::source::ProfileSource;
-use crate::chunk::text::Text;
+use crate::chunk::text::TextSpan;
 use crate::chunk::{Extra, NO_ID, TraceId};
 use crate::tree::assembled::{Extent, LATER, Profile, text_of};
 use crate::tree::{Builder, NONE};
@@ -110,7 +110,7 @@ pub struct Assembler<'s, 'p> {
 
 impl<'s, 'p> Assembler<'s, 'p> {
     /// An assembler for a stream that has `samples` samples and `deltas` steps in all. Columns get room for so many at once, as far as
-    /// their share goes; so these must be what [`Sums`](crate::streams::profile_parts::Sums) found.
+    /// their share goes; so these must be what [`Sums`](crate::streams::profile_parts::ChunkSums) found.
     pub fn new(
         store: &'s Store<'p>,
         samples: u64,
@@ -163,14 +163,14 @@ impl<'s, 'p> Assembler<'s, 'p> {
         self.flaws.append(chunk.flaws);
         let before = self.decoded_text.len();
         self.decoded_text.extend_from_slice(chunk.decoded_text);
-        let moved = |text: Text| match text.decoded_at() {
-            Some(at) => Text { offset: text.offset + before as u64, len: at.len() as u64 },
+        let moved = |text: TextSpan| match text.decoded_at() {
+            Some(at) => TextSpan { offset: text.offset + before as u64, len: at.len() as u64 },
             None => text,
         };
         for node in chunk.nodes {
             let text = moved(node.text);
             let (store, decoded_text) = (self.store, &self.decoded_text);
-            let bytes = |text: Text| text_of(text, store, decoded_text);
+            let bytes = |text: TextSpan| text_of(text, store, decoded_text);
             let same = |earlier| bytes(earlier) == bytes(text);
             self.builder.add(node, chunk.children, text, same, &mut self.flaws);
         }
@@ -359,9 +359,9 @@ impl<'s, 'p> Assembler<'s, 'p> {
     }
 
     /// Trace ids by their last entries; an entry whose node nobody is is lost.
-    fn last_trace_ids(&mut self) -> Vec<(Text, u32)> {
+    fn last_trace_ids(&mut self) -> Vec<(TextSpan, u32)> {
         let mut last: HashMap<&[u8], usize> = HashMap::default();
-        let mut kept: Vec<(Text, u32)> = Vec::new();
+        let mut kept: Vec<(TextSpan, u32)> = Vec::new();
         for entry in &self.trace_ids {
             let Some(node) = self.builder.number(entry.node) else {
                 self.flaws.add(FlawKind::TraceId, entry.key.offset);

@@ -15,7 +15,7 @@
 
 use crate::chunk::Extra;
 use crate::chunk::source::ProfileSource;
-use crate::chunk::text::Text;
+use crate::chunk::text::TextSpan;
 use crate::tree::{NONE, Tree};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
@@ -30,7 +30,7 @@ pub(super) const LATER: u32 = 1 << 31;
 ///
 /// # Panics
 /// If the text is of another store, or of other decoded text.
-pub fn text_of<'t>(text: Text, store: &Store<'t>, decoded_text: &'t [u8]) -> &'t [u8] {
+pub fn text_of<'t>(text: TextSpan, store: &Store<'t>, decoded_text: &'t [u8]) -> &'t [u8] {
     match text.decoded_at() {
         Some(at) => &decoded_text[at],
         None => store.slice(text.offset, text.len),
@@ -57,7 +57,7 @@ pub struct Profile<'s, 'p> {
     /// Whether every sample names a node and has a step.
     pub(super) plain: bool,
     /// Samples that programs name: the id, and the number of the node.
-    pub trace_ids: Vec<(Text, u32)>,
+    pub trace_ids: Vec<(TextSpan, u32)>,
     /// Members that mean nothing here and are kept.
     pub extras: Vec<Extra>,
     /// When it starts, as the chunks themselves say, in the clock of the events.
@@ -74,17 +74,17 @@ pub struct Profile<'s, 'p> {
 
 impl Profile<'_, '_> {
     /// The bytes of a node's object, or of a key, as written in the input: not proven to be JSON. Cost: as [`text_of`].
-    pub fn text(&self, text: Text) -> &[u8] {
+    pub fn text(&self, text: TextSpan) -> &[u8] {
         text_of(text, self.store, &self.decoded_text)
     }
 
     /// The samples that name a node, in order, each with what is wanted of it. Cost: about 2 ns a sample, in memory or on disk.
-    pub fn samples(&self, wanted: Wanted) -> Samples<'_> {
+    pub fn samples(&self, wanted: SampleColumn) -> Samples<'_> {
         let position = match wanted {
-            Wanted::Position(which) => self.positions[which].as_ref().map(SpilledVec::iter),
-            Wanted::Nodes | Wanted::Steps => None,
+            SampleColumn::Position(which) => self.positions[which].as_ref().map(SpilledVec::iter),
+            SampleColumn::Nodes | SampleColumn::Steps => None,
         };
-        let deltas = (wanted == Wanted::Steps).then(|| self.deltas.iter());
+        let deltas = (wanted == SampleColumn::Steps).then(|| self.deltas.iter());
         Samples { profile: self, samples: self.samples.iter(), deltas, position }
     }
 
@@ -131,7 +131,7 @@ impl Profile<'_, '_> {
     /// Counts what was not clear while the chunks came.
     pub(super) fn measure(&mut self) {
         let mut extent = Extent::default();
-        self.samples(Wanted::Steps).for_each(|sample| extent.add(sample.delta));
+        self.samples(SampleColumn::Steps).for_each(|sample| extent.add(sample.delta));
         self.extent = extent;
     }
 }
@@ -168,7 +168,7 @@ impl Extent {
 
 /// What is read beside the node of each sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum SampleColumn {
     /// Nothing more.
     Nodes,
     /// The time since the sample before.

@@ -24,7 +24,7 @@
 pub(crate) mod assemble;
 pub(crate) mod assembled;
 
-use crate::chunk::text::Text;
+use crate::chunk::text::TextSpan;
 use crate::chunk::{NO_HITS, NO_ID, Node};
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::spill::hash::HashMap;
@@ -37,13 +37,13 @@ const SAFE: u64 = (1 << 53) - 1;
 /// Ids to node numbers: a table for the small ids of V8, a map for any others. An id goes into the table if that is then at most four times
 /// as long as there are nodes, and a few thousand more: so ids without bound cost no memory without bound.
 #[derive(Default)]
-struct Ids {
+struct NodeNumbers {
     /// By id; [`NONE`] where nobody has it.
     table: Vec<u32>,
     map: HashMap<u64, u32>,
 }
 
-impl Ids {
+impl NodeNumbers {
     #[inline]
     fn get(&self, id: u64) -> Option<u32> {
         match self.table.get(id as usize) {
@@ -90,7 +90,7 @@ pub struct Tree {
     /// Numbers of parents; [`NONE`] for the root.
     pub parents: Vec<u32>,
     /// Where the object of each node stands.
-    pub texts: Vec<Text>,
+    pub texts: Vec<TextSpan>,
     /// Hit counts of their own, or [`NO_HITS`].
     pub hits: Vec<u32>,
     /// Its number, which is 0 for the most part; [`NONE`] if there are no nodes.
@@ -100,7 +100,7 @@ pub struct Tree {
     /// The first node that has its place by its `parent` alone, though children decide: DevTools leaves such nodes out.
     pub by_parent: Option<u32>,
     /// Numbers by ids.
-    index: Ids,
+    index: NodeNumbers,
 }
 
 impl Builder {
@@ -123,8 +123,8 @@ impl Builder {
         &mut self,
         node: &Node,
         children: &[u64],
-        text: Text,
-        same: impl FnOnce(Text) -> bool,
+        text: TextSpan,
+        same: impl FnOnce(TextSpan) -> bool,
         flaws: &mut Flaws,
     ) {
         let number = self.tree.ids.len() as u32;
@@ -242,7 +242,7 @@ impl Tree {
 
     /// Bytes of heap, about.
     pub fn heap(&self) -> usize {
-        let node = size_of::<u64>() + 2 * size_of::<u32>() + size_of::<Text>();
+        let node = size_of::<u64>() + 2 * size_of::<u32>() + size_of::<TextSpan>();
         let ids = self.index.table.capacity() * size_of::<u32>()
             + self.index.map.capacity() * 2 * size_of::<u64>();
         self.ids.capacity() * node + ids
@@ -363,7 +363,7 @@ mod tests {
     fn build(nodes: &[(u64, u64, Option<&[u64]>)]) -> (Tree, Flaws) {
         let (mut builder, mut flaws) = (Builder::default(), Flaws::default());
         for (at, &(id, parent, children)) in nodes.iter().enumerate() {
-            let text = Text { offset: at as u64, len: 1 };
+            let text = TextSpan { offset: at as u64, len: 1 };
             let list = children.unwrap_or_default();
             let range = children.map(|list| 0..list.len() as u32);
             let node = Node { id, parent, text, hits: NO_HITS, children: range };

@@ -25,7 +25,7 @@ use crate::chunk::in_force::InForce;
 use crate::chunk::skim::{Skim, is_far};
 use crate::chunk::source::ProfileSource;
 use crate::chunk::{Chunk, NO_ID, Node};
-use crate::streams::Group;
+use crate::streams::ProfileGroup;
 use crate::streams::collect::{PlacedProfile, start_at};
 use crate::streams::contents::{Contents, decode, decode_nodes};
 use crate::streams::order::{ChunkOrder, is_sorted};
@@ -44,7 +44,7 @@ use tracemill_trace::time::windows::Windows;
 /// What windows need of a stream: found by one walk over all chunks (`of`), one over those in windows (`find_needed`), and walks back for
 /// ancestors (`find_parents`); then cut, chunk by chunk (`cut`).
 struct Excerpt<'c, 's, 'p> {
-    group: Group<'c>,
+    group: ProfileGroup<'c>,
     contents: Contents<'c, 's, 'p>,
     store: &'s Store<'p>,
     windows: &'c Windows,
@@ -73,7 +73,7 @@ struct Excerpt<'c, 's, 'p> {
 
 /// A chunk on its way into the excerpt: what is known without a look at its bytes.
 #[derive(Clone, Copy)]
-struct Piece {
+struct ExcerptChunk {
     /// Among the chunks of the stream.
     number: usize,
     entry: Entry,
@@ -82,7 +82,7 @@ struct Piece {
     before: i64,
 }
 
-impl Piece {
+impl ExcerptChunk {
     /// The least and the greatest time of a sample, if it was skimmed.
     fn times(&self) -> (i64, i64) {
         self.skim.times(self.before)
@@ -95,7 +95,7 @@ impl Piece {
 /// # Errors
 /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take the columns.
 pub(crate) fn excerpt<'s, 'p>(
-    group: Group<'_>,
+    group: ProfileGroup<'_>,
     windows: &Windows,
     store: &'s Store<'p>,
     lease: &Lease,
@@ -119,7 +119,7 @@ pub(crate) fn excerpt<'s, 'p>(
 
 impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     /// `None` if the stream is not such that parts of it can be told apart.
-    fn of(group: Group<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
+    fn of(group: ProfileGroup<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
         let is_plain = || {
             // where all was decoded at once there are none
             let is_skimmed = group.skims().count() == group.chunks().count();
@@ -158,25 +158,25 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 
     /// Its chunks, in their order.
-    fn pieces(&self) -> impl Iterator<Item = Piece> + use<'c> {
+    fn pieces(&self) -> impl Iterator<Item = ExcerptChunk> + use<'c> {
         let both = self.group.chunks().iter().zip(self.group.skims().iter());
         let mut time = self.start;
         (0..).zip(both).map(move |(number, (entry, skim))| {
             let before = time;
             time = time.saturating_add(skim.duration());
-            Piece { number, entry, skim, before }
+            ExcerptChunk { number, entry, skim, before }
         })
     }
 
     /// As [`Excerpt::pieces`], from the last to the first.
-    fn backwards(&self) -> impl Iterator<Item = Piece> + use<'c> {
+    fn backwards(&self) -> impl Iterator<Item = ExcerptChunk> + use<'c> {
         let (chunks, skims) = (self.group.chunks(), self.group.skims());
         let numbers = (0..chunks.count() as usize).rev();
         let both = chunks.iter().rev().zip(skims.iter().rev());
         let mut end = self.end;
         numbers.zip(both).map(move |(number, (entry, skim))| {
             end = end.saturating_sub(skim.duration());
-            Piece { number, entry, skim, before: end }
+            ExcerptChunk { number, entry, skim, before: end }
         })
     }
 
@@ -193,23 +193,23 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 
     /// Whether a chunk is what is known of it, if it may not have been read.
-    fn is_right(&self, piece: Piece) -> bool {
+    fn is_right(&self, piece: ExcerptChunk) -> bool {
         self.group.known.is_none_or(|known| known.check(piece.number, self.store))
     }
 
     /// What a chunk holds; nothing if it is another one than is known.
-    fn get(&mut self, piece: Piece) -> ChunkRef<'_> {
+    fn get(&mut self, piece: ExcerptChunk) -> ChunkRef<'_> {
         if self.is_right(piece) { self.contents.get(piece.entry) } else { self.contents.nothing() }
     }
 
     /// Whether a sample may lie in a window.
-    fn is_inside(&self, piece: Piece) -> bool {
+    fn is_inside(&self, piece: ExcerptChunk) -> bool {
         let (low, high) = piece.times();
         piece.skim.is_other() || piece.skim.samples() > 0 && self.windows.touch(low, high)
     }
 
     /// Whether a sample in it may be in force where a window begins.
-    fn is_in_force(&self, piece: Piece) -> bool {
+    fn is_in_force(&self, piece: ExcerptChunk) -> bool {
         // nearly all stand before the first, or behind the last
         let ends = self.in_force.first().zip(self.in_force.last());
         ends.is_some_and(|(first, last)| (first.0..=last.0).contains(&piece.number))
@@ -217,7 +217,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 
     /// Notes what there is in a chunk; `None` if it says odd things.
-    fn measure(&mut self, piece: Piece) -> Option<()> {
+    fn measure(&mut self, piece: ExcerptChunk) -> Option<()> {
         self.end = piece.before.saturating_add(piece.skim.duration());
         let (low, high) = piece.times();
         let times = if piece.skim.samples() > 0 { [self.end, low, high] } else { [self.end; 3] };
@@ -277,8 +277,9 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// Notes that the first node is needed, which the others are below; false if it is none that others can be below.
     fn needs_root(&mut self) -> bool {
-        let has_nodes =
-            |piece: &Piece| piece.skim.has_nodes() || self.looked_at.contains_key(&piece.number);
+        let has_nodes = |piece: &ExcerptChunk| {
+            piece.skim.has_nodes() || self.looked_at.contains_key(&piece.number)
+        };
         let Some(first) = self.pieces().find(has_nodes) else { return true };
         let root = self.get(first).nodes.first().map(|root| (root.id, root.parent));
         let root = root.filter(|(_, parent)| *parent == NO_ID);
@@ -307,7 +308,11 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 
     /// Notes what the samples of a chunk need that lie in windows, and which are in force.
-    fn take_needed(&mut self, piece: Piece, in_force: &mut InForce<'_, (u64, (usize, usize))>) {
+    fn take_needed(
+        &mut self,
+        piece: ExcerptChunk,
+        in_force: &mut InForce<'_, (u64, (usize, usize))>,
+    ) {
         let windows = self.windows;
         let chunk = self.get(piece);
         let (mut time, mut needed) = (piece.before, Vec::new());
@@ -344,7 +349,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 
     /// Whether it may have nodes that are needed.
-    fn may_define(&self, piece: Piece) -> bool {
+    fn may_define(&self, piece: ExcerptChunk) -> bool {
         piece.skim.has_nodes() && self.needed.range(piece.skim.ids()).next().is_some()
     }
 
@@ -368,7 +373,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
 
     /// A chunk with what is needed of it, and where it stands; `None` if that is nothing. `pending` is the time of the last sample taken, as
     /// far as no sample has it.
-    fn cut(&self, piece: Piece, pending: &mut i64) -> Option<(Chunk, u64)> {
+    fn cut(&self, piece: ExcerptChunk, pending: &mut i64) -> Option<(Chunk, u64)> {
         let entry = piece.entry;
         let offset = entry.place.offset();
         let mut nodes = self.looked_at.get(&piece.number).into_iter().flatten();

@@ -17,9 +17,9 @@ pub(crate) mod rebase;
 
 use crate::chunk::in_force::InForce;
 use crate::streams::collect::PlacedProfile;
-use crate::streams::{Group, Streams};
+use crate::streams::{ProfileGroup, Streams};
 use crate::tree::assemble::Assembly;
-use crate::tree::assembled::Wanted;
+use crate::tree::assembled::SampleColumn;
 use crate::window::excerpt::excerpt;
 use crate::window::rebase::Rebase;
 use tracemill_trace::run::error::Error;
@@ -55,7 +55,7 @@ impl Cut {
         &'c self,
         streams: &'c Streams,
         stay: bool,
-    ) -> impl Iterator<Item = Group<'c>> {
+    ) -> impl Iterator<Item = ProfileGroup<'c>> {
         let all = streams.groups().into_iter().zip(&self.stays);
         all.filter(move |(_, own)| **own == stay).map(|(group, _)| group)
     }
@@ -180,7 +180,7 @@ impl StreamTimes {
 /// What becomes of a profile, by the table above. `whole` need not have samples that lie in no window ([`excerpt()`]): their events' times say that there are
 /// some.
 fn outcome(
-    group: Group<'_>,
+    group: ProfileGroup<'_>,
     whole: &PlacedProfile<'_, '_>,
     windows: &Windows,
     edges: Edges,
@@ -192,7 +192,7 @@ fn outcome(
     });
     let (mut time, mut inside) = (whole.start, false);
     let mut in_force = InForce::new(windows);
-    for sample in whole.profile.samples(Wanted::Steps) {
+    for sample in whole.profile.samples(SampleColumn::Steps) {
         time = time.saturating_add(sample.delta);
         inside |= seen.note(time, windows);
         in_force.note(time, ());

@@ -14,10 +14,10 @@
 //! Cost: the profile is put together (see `assemble`), and its samples are read twice more. Heap: its call tree.
 
 use crate::chunk::in_force::InForce;
-use crate::streams::Group;
+use crate::streams::ProfileGroup;
 use crate::streams::collect::PlacedProfile;
 use crate::tree::NONE;
-use crate::tree::assembled::{Profile, Samples, Wanted};
+use crate::tree::assembled::{Profile, SampleColumn, Samples};
 use tracemill_tokenizer::{Field, fields_of, members, string_is};
 use tracemill_trace::json::patch::Patches;
 use tracemill_trace::json::{member, push_integer, push_micros};
@@ -34,7 +34,7 @@ type Positions = [i64; 2];
 
 /// A stream on its way into the windows: made of a profile that was put together, and written once.
 pub(crate) struct Rebase<'g, 's, 'p> {
-    group: Group<'g>,
+    group: ProfileGroup<'g>,
     whole: &'g PlacedProfile<'s, 'p>,
     windows: &'g Windows,
     /// The sample in force where each window begins: its node, line and column.
@@ -56,7 +56,7 @@ pub(crate) struct Rebase<'g, 's, 'p> {
 
 /// Samples of a chunk.
 #[derive(Default)]
-struct Batch {
+struct RebasedSamples {
     nodes: Vec<u32>,
     deltas: Vec<i64>,
     positions: [Vec<i64>; 2],
@@ -65,13 +65,13 @@ struct Batch {
 }
 
 /// Samples with their times and positions.
-struct Walk<'a> {
+struct SampleWalk<'a> {
     steps: Samples<'a>,
     positions: [Option<Samples<'a>>; 2],
     time: i64,
 }
 
-impl Iterator for Walk<'_> {
+impl Iterator for SampleWalk<'_> {
     /// A sample's node, its time, its line and column.
     type Item = (u32, i64, Positions);
 
@@ -90,7 +90,7 @@ impl Iterator for Walk<'_> {
 
 /// Samples as they are written: those in windows, and at the start of each window the one that is in force there.
 struct Inside<'a> {
-    walk: Walk<'a>,
+    walk: SampleWalk<'a>,
     windows: &'a Windows,
     /// What is in force at the start of each window that did not begin yet.
     in_force: std::iter::Peekable<std::vec::IntoIter<(usize, u32, Positions)>>,
@@ -118,7 +118,7 @@ impl Iterator for Inside<'_> {
 impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     /// Looks through the samples once, for what is in force where each window begins.
     pub(crate) fn new(
-        group: Group<'g>,
+        group: ProfileGroup<'g>,
         whole: &'g PlacedProfile<'s, 'p>,
         windows: &'g Windows,
         store: &'g Store<'p>,
@@ -146,12 +146,16 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     }
 
     /// All samples, each with its time: the times of one profile are the sums of its steps, so nothing can be skipped.
-    fn walk(&self) -> Walk<'g> {
+    fn walk(&self) -> SampleWalk<'g> {
         let profile = self.profile();
         let [lines, columns] = profile.has_positions();
-        let of = |which, has: bool| has.then(|| profile.samples(Wanted::Position(which)));
+        let of = |which, has: bool| has.then(|| profile.samples(SampleColumn::Position(which)));
         let positions = [of(0, lines), of(1, columns)];
-        Walk { steps: profile.samples(Wanted::Steps), positions, time: self.whole.start }
+        SampleWalk {
+            steps: profile.samples(SampleColumn::Steps),
+            positions,
+            time: self.whole.start,
+        }
     }
 
     /// The samples that are written.
@@ -171,7 +175,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         let start = self.start();
         self.write_head(start, emit)?;
         self.tail = self.envelope();
-        let mut batch = Batch::default();
+        let mut batch = RebasedSamples::default();
         let (mut before, mut count, mut last) = (start, 0, start);
         for (node, time, positions) in self.inside() {
             if batch.nodes.is_empty() {
@@ -272,7 +276,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     /// A chunk of samples; where it needs more nodes than a chunk may have, chunks of nodes alone come before it.
     fn write_chunk(
         &mut self,
-        batch: &Batch,
+        batch: &RebasedSamples,
         emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut nodes = self.needed(batch);
@@ -312,7 +316,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     }
 
     /// Nodes that a batch is the first to need, with all ancestors, parents first.
-    fn needed(&mut self, batch: &Batch) -> Vec<u32> {
+    fn needed(&mut self, batch: &RebasedSamples) -> Vec<u32> {
         let tree = &self.whole.profile.tree;
         let mut nodes = Vec::new();
         for &node in &batch.nodes {

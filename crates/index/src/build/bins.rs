@@ -62,18 +62,18 @@ impl Bin {
 }
 
 /// A lane, and which of its bins.
-type Key = (u32, i64);
+type BinKey = (u32, i64);
 
-fn join(all: &mut HashMap<Key, Bin>, key: Key, bin: Bin) {
+fn join(all: &mut HashMap<BinKey, Bin>, key: BinKey, bin: Bin) {
     all.entry(key).and_modify(|own| own.join(&bin)).or_insert(bin);
 }
 
 /// Those of one part of the text.
 pub(super) struct PartBins {
     level: u32,
-    all: HashMap<Key, Bin>,
+    all: HashMap<BinKey, Bin>,
     /// The last bins of lanes, by these: neighbours in a lane mostly are of one bin.
-    last: [Option<(Key, Bin)>; LAST],
+    last: [Option<(BinKey, Bin)>; LAST],
 }
 
 /// Lanes that take turns, about.
@@ -116,7 +116,7 @@ pub(super) struct AllBins {
     pub(super) level: u32,
     floor: Arc<AtomicU32>,
     most: usize,
-    all: HashMap<Key, Bin>,
+    all: HashMap<BinKey, Bin>,
     /// Whether there are more lanes than bins may be: then none is kept.
     is_full: bool,
 }
@@ -158,7 +158,7 @@ impl AllBins {
         self.fit();
     }
 
-    fn put(&mut self, key: Key, bin: Bin) {
+    fn put(&mut self, key: BinKey, bin: Bin) {
         if !self.is_full {
             join(&mut self.all, key, bin);
         }
@@ -177,7 +177,7 @@ impl AllBins {
     /// Joins bins until there are few enough.
     #[cold]
     fn coarsen(&mut self) {
-        let mut rows: Vec<(Key, Bin)> = std::mem::take(&mut self.all).into_iter().collect();
+        let mut rows: Vec<(BinKey, Bin)> = std::mem::take(&mut self.all).into_iter().collect();
         rows.sort_unstable_by_key(|&(key, _)| key);
         // neighbours are of one bin behind the bit at which they differ
         let mut apart = [0_usize; 65];
@@ -217,7 +217,7 @@ impl AllBins {
                 bin.busy = bin.busy.saturating_sub(dur);
             }
         })?;
-        let mut rows: Vec<Row> = all
+        let mut rows: Vec<BinRow> = all
             .into_iter()
             .filter(|(_, bin)| bin.count > 0)
             .map(|((lane, number), bin)| (number_of(lane), number, bin))
@@ -229,7 +229,7 @@ impl AllBins {
                 bin.name = NO_NAME;
             }
         }
-        let row = |(lane, number, bin): Row| {
+        let row = |(lane, number, bin): BinRow| {
             let Bin { count, busy, longest, name, .. } = bin;
             let row = [lane, number as u64, count, busy as u64, longest as u64, u64::from(name)];
             (row, lane)
@@ -239,14 +239,14 @@ impl AllBins {
 }
 
 /// Number of the lane, which of its bins, and that.
-type Row = (u64, i64, Bin);
+type BinRow = (u64, i64, Bin);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// What remains of bins that were counted in parts of so many intervals.
-    fn counted(all: &[(u32, i64, i64)], each: usize) -> (u32, Vec<(Key, u64, i64, u32)>) {
+    fn counted(all: &[(u32, i64, i64)], each: usize) -> (u32, Vec<(BinKey, u64, i64, u32)>) {
         let mut bins = AllBins::new(20);
         for (number, part) in all.chunks(each).enumerate() {
             let mut own = PartBins::new(bins.floor().load(Relaxed));

@@ -2,15 +2,15 @@
 
 use super::bins::{AllBins, Bin, PartBins};
 use super::granule_names::{GranuleNames, NamePlace, PartNames, append};
-use super::lasting::{Lasting, LastingEvent, PlacedEvent};
-use super::span::Span;
+use super::lasting::{LastingEvent, LastingEvents, PlacedEvent};
+use super::span::IndexedSpan;
 use crate::drawing::{Labels, LaneKey, LaneKind, LaneTable, NAME_MOST, Seen, Shape, cut};
 use crate::format::{Writer, bins::NO_NAME, id, spans};
-use crate::pages::{Rows, TEXT_MOST as TEXT_OF_ROW};
+use crate::pages::{PageRows, TEXT_MOST as TEXT_OF_ROW};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use tracemill_inspect::info::Table;
+use tracemill_inspect::info::UsageTable;
 use tracemill_tokenizer::Event;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::event::thread_table::ids_of_key;
@@ -34,14 +34,14 @@ pub(super) const OTHER: u32 = 1 << 31;
 
 /// What is known of the intervals and moments of a name.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct NameTotals {
     count: u64,
     total: i64,
     longest: i64,
 }
 
-impl Sum {
-    fn add(&mut self, later: Sum) {
+impl NameTotals {
+    fn add(&mut self, later: NameTotals) {
         self.count += later.count;
         self.total = self.total.saturating_add(later.total);
         self.longest = self.longest.max(later.longest);
@@ -49,7 +49,7 @@ impl Sum {
 }
 
 /// The lane of an interval that is drawn.
-fn lane_of(span: &Span) -> Option<u32> {
+fn lane_of(span: &IndexedSpan) -> Option<u32> {
     match span.kind {
         spans::COMPLETE | spans::PAIR => Some(span.thread),
         spans::ASYNC | spans::LEGACY => Some(span.track | OTHER),
@@ -61,7 +61,7 @@ fn lane_of(span: &Span) -> Option<u32> {
 pub(super) struct PartDrawn {
     /// Lanes alone: names are those that were counted.
     labels: Labels,
-    sums: Vec<Sum>,
+    sums: Vec<NameTotals>,
     bins: PartBins,
     names: PartNames,
 }
@@ -117,13 +117,13 @@ impl PartDrawn {
         self.bins.add(lane, start, Bin::of(dur, place, name));
         let at = name as usize;
         if at >= self.sums.len() {
-            self.sums.resize(at + 1, Sum::default());
+            self.sums.resize(at + 1, NameTotals::default());
         }
-        self.sums[at].add(Sum { count: 1, total: dur, longest: dur });
+        self.sums[at].add(NameTotals { count: 1, total: dur, longest: dur });
     }
 
     /// Adds what begins here to what was seen of the trace, of these threads.
-    pub(super) fn show(&self, threads: &Table, lasting: &Lasting, seen: &Seen) {
+    pub(super) fn show(&self, threads: &UsageTable, lasting: &LastingEvents, seen: &Seen) {
         let mut seen = seen.count(lasting.times);
         let mut process = |pid| seen.process(pid);
         let of_threads: Vec<usize> =
@@ -153,12 +153,12 @@ impl PartDrawn {
 }
 
 /// Numbers in the whole text of the lanes and names of a part.
-pub(super) struct Numbers {
+pub(super) struct PartNumbers {
     names: Vec<u32>,
     others: Vec<u32>,
 }
 
-impl Numbers {
+impl PartNumbers {
     pub(super) fn name(&self, own: u32) -> u32 {
         self.names.get(own as usize).copied().unwrap_or(NO_NAME)
     }
@@ -172,7 +172,7 @@ impl Numbers {
 pub(super) struct AllDrawn {
     names: Names,
     text: usize,
-    sums: Vec<Sum>,
+    sums: Vec<NameTotals>,
     /// Whether all names have numbers.
     is_complete: bool,
     others: LaneTable,
@@ -209,10 +209,10 @@ impl AllDrawn {
         &mut self,
         part: PartDrawn,
         rows: &[u32],
-        names: &Table,
-    ) -> Result<Numbers, Error> {
+        names: &UsageTable,
+    ) -> Result<PartNumbers, Error> {
         let names: Vec<u32> = names.entries().map(|entry| self.number(entry.key)).collect();
-        let numbers = Numbers { names, others: self.tracks(part.labels.lanes)? };
+        let numbers = PartNumbers { names, others: self.tracks(part.labels.lanes)? };
         for (own, sum) in part.sums.into_iter().enumerate() {
             self.add_to(numbers.name(own as u32), sum);
         }
@@ -271,46 +271,46 @@ impl AllDrawn {
         self.names.number(text)
     }
 
-    fn add_to(&mut self, name: u32, sum: Sum) {
+    fn add_to(&mut self, name: u32, sum: NameTotals) {
         if name == NO_NAME {
             return;
         }
         let at = name as usize;
         if at >= self.sums.len() {
-            self.sums.resize(at + 1, Sum::default());
+            self.sums.resize(at + 1, NameTotals::default());
         }
         self.sums[at].add(sum);
     }
 
     /// An interval of two ends.
-    pub(super) fn pair(&mut self, span: &Span) {
+    pub(super) fn pair(&mut self, span: &IndexedSpan) {
         let Some(lane) = lane_of(span) else { return };
         let dur = span.end.saturating_sub(span.start);
         if span.flags & spans::OPEN == 0 {
             self.bins.add(lane, span.start, Bin::of(dur, span.begin.place, span.name));
-            self.add_to(span.name, Sum { count: 1, total: dur, longest: dur });
+            self.add_to(span.name, NameTotals { count: 1, total: dur, longest: dur });
         }
     }
 
-    pub(super) fn finish(self) -> Result<Drawn, Error> {
+    pub(super) fn finish(self) -> Result<DrawnTables, Error> {
         let AllDrawn { names, sums, others, bins, granules, .. } = self;
         let granules = GranuleNames(granules.finish()?);
-        Ok(Drawn { names, sums, others, bins, granules })
+        Ok(DrawnTables { names, sums, others, bins, granules })
     }
 }
 
 /// What is drawn, complete.
-pub(super) struct Drawn {
+pub(super) struct DrawnTables {
     names: Names,
-    sums: Vec<Sum>,
+    sums: Vec<NameTotals>,
     others: LaneTable,
     bins: AllBins,
     pub(super) granules: GranuleNames,
 }
 
-impl Drawn {
+impl DrawnTables {
     /// Whether bins and lanes are few enough, with those of threads.
-    pub(super) fn fits(&self, threads: &Table) -> bool {
+    pub(super) fn fits(&self, threads: &UsageTable) -> bool {
         let has_room = |key: &crate::drawing::LaneKey| key.pid.len() + key.own.len() < 64 << 10;
         self.bins.fits()
             && self.others.all().len() <= LANES_MOST
@@ -327,22 +327,23 @@ impl Drawn {
     /// power of a level.
     pub(super) fn write<W: io::Write>(
         &self,
-        threads: &Table,
+        threads: &UsageTable,
         level: u32,
-        listed: impl FnOnce(&mut dyn FnMut(&Span)) -> io::Result<()>,
+        listed: impl FnOnce(&mut dyn FnMut(&IndexedSpan)) -> io::Result<()>,
         to: &mut Writer<W>,
     ) -> io::Result<()> {
         to.section(id::NAMES)?;
-        let mut rows = Rows::with_text();
+        let mut rows = PageRows::with_text();
         for number in 0..self.names.len() {
-            let Sum { count, total, longest } = self.sums.get(number).copied().unwrap_or_default();
+            let NameTotals { count, total, longest } =
+                self.sums.get(number).copied().unwrap_or_default();
             let text = self.names.bytes_of(number as u32);
             let row = [count, total as u64, longest as u64, text.len() as u64];
             rows.push(row, 0..=0, &[text], to)?;
         }
         rows.end_page(to)?;
         to.section(id::LANES)?;
-        let (mut rows, mut count) = (Rows::with_text(), 0);
+        let (mut rows, mut count) = (PageRows::with_text(), 0);
         for thread in threads.entries() {
             let (pid, tid) = ids_of_key(thread.key);
             rows.push([0, pid.len() as u64, tid.len() as u64], 0..=0, &[pid, tid], to)?;
@@ -359,7 +360,7 @@ impl Drawn {
             _ => count + u64::from(lane & !OTHER),
         };
         let drawn = |take: &mut dyn FnMut(u32, i64, i64)| {
-            listed(&mut |span: &Span| {
+            listed(&mut |span: &IndexedSpan| {
                 let lane = lane_of(span).filter(|_| span.flags & spans::OPEN == 0);
                 lane.into_iter().for_each(|lane| {
                     take(lane, span.start, span.end.saturating_sub(span.start));

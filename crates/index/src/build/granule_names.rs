@@ -23,9 +23,9 @@ record! {
 
 /// Finds the first event of a name in a granule.
 #[derive(Default)]
-struct Marks(Vec<u64>);
+struct FirstMarks(Vec<u64>);
 
-impl Marks {
+impl FirstMarks {
     #[inline]
     fn is_first(&mut self, name: u32, granule: u64) -> bool {
         let name = name as usize;
@@ -40,7 +40,7 @@ impl Marks {
 #[derive(Default)]
 pub(super) struct PartNames {
     pub(super) all: Vec<NamePlace>,
-    marks: Marks,
+    marks: FirstMarks,
 }
 
 impl PartNames {
@@ -54,7 +54,7 @@ impl PartNames {
 
     /// Forgets what joined granules have twice.
     pub(super) fn seal(&mut self, granules: &PartGranules) {
-        let mut marks = Marks::default();
+        let mut marks = FirstMarks::default();
         let mut places = granules.places().peekable();
         let mut number = 0;
         self.all.retain(|found| {
@@ -91,7 +91,7 @@ impl GranuleNames {
         to: &mut Writer<W>,
     ) -> io::Result<()> {
         let mut all = self.0.iter().peekable();
-        let mut marks = Marks::default();
+        let mut marks = FirstMarks::default();
         let rows = (0..).zip(granules.cut(level)).flat_map(|(number, granule)| {
             let mut names = Vec::new();
             while let Some(found) = all.next_if(|found| found.place < granule.end) {

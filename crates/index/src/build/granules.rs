@@ -15,7 +15,7 @@
 
 use crate::format::{Writer, id};
 use crate::meta::level;
-use crate::pages::Rows;
+use crate::pages::PageRows;
 use std::io;
 use std::ops::Range;
 use tracemill_trace::record;
@@ -262,7 +262,7 @@ impl Granules {
     /// Writes their section.
     pub(super) fn write<W: io::Write>(&self, level: u32, to: &mut Writer<W>) -> io::Result<()> {
         to.section(id::GRANULES)?;
-        let mut rows = Rows::new();
+        let mut rows = PageRows::new();
         for own in self.cut(level) {
             let Granule { place, end, events, sum, bytes, .. } = own;
             let (least, width) = own.times();

@@ -6,7 +6,7 @@
 //! that an index may take.
 
 use super::observer::{Built, build};
-use super::write::{Made, make};
+use super::write::{MadeIndex, make};
 use crate::drawing::Seen;
 use crate::format::{Index, IndexError, Input, id};
 use crate::fresh::{Fit, fit, input_of, map};
@@ -203,7 +203,7 @@ fn read(
     now: &Input,
     seen: Option<&Arc<Seen>>,
     config: &Config,
-) -> Result<(Built, Made), Error> {
+) -> Result<(Built, MadeIndex), Error> {
     let built = build(source, now.length, seen, config)?;
     if built.report.inputs.iter().any(|input| input.profiles > 0) {
         return Err(refused(source, "a CPU profile needs no index; it is small enough to be read"));
@@ -274,13 +274,13 @@ fn is_sound(index: &Index<'_>) -> bool {
     pages.all(|entry| index.page(entry).is_ok())
 }
 
-fn write(made: &mut Made, target: &Path) -> Result<(), Error> {
+fn write(made: &mut MadeIndex, target: &Path) -> Result<(), Error> {
     write_file(target, |out| made.write_to(out))
 }
 
 /// Whether a file is what was made, but for when the trace was last written to (and the checksum over that).
-fn same(old: &[u8], made: &mut Made) -> io::Result<bool> {
-    let Made { head, body, bytes, .. } = made;
+fn same(old: &[u8], made: &mut MadeIndex) -> io::Result<bool> {
+    let MadeIndex { head, body, bytes, .. } = made;
     let (time, checksum) = (24..32, 60..64);
     let is_same = |at: usize| time.contains(&at) || checksum.contains(&at) || old[at] == head[at];
     if old.len() as u64 != *bytes || !(0..head.len()).all(is_same) {

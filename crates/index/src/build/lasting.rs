@@ -1,6 +1,6 @@
 //! What lasts, as one worker finds it in one chunk: complete events by themselves, parts of all else.
 
-use super::span::{Span, SummedPlace};
+use super::span::{IndexedSpan, SummedPlace};
 use crate::format::spans;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ record! {
         /// Among the threads of the chunk, then among all.
         pub(super) thread: u32,
         pub(super) sum: u32,
-        /// As of [`Span`]: of the chunk, then of all.
+        /// As of [`IndexedSpan`]: of the chunk, then of all.
         pub(super) track: u32,
         pub(super) name: u32,
     }
@@ -46,12 +46,12 @@ impl Keyed for LastingEvent {
 }
 
 /// What lasts in one chunk.
-pub(super) struct Lasting {
+pub(super) struct LastingEvents {
     validator: Validator,
     /// Shorter complete events are in no index: see `AllSpans`.
     floor: Arc<AtomicU32>,
     pub(super) parts: Vec<LastingEvent>,
-    pub(super) complete: Vec<Span>,
+    pub(super) complete: Vec<IndexedSpan>,
     pub(super) times: Times,
     /// Whether there are parts of CPU profiles.
     pub(super) has_profiles: bool,
@@ -69,16 +69,16 @@ pub(super) struct PlacedEvent {
     pub(super) place: u64,
     pub(super) thread: u32,
     pub(super) sum: u32,
-    /// See [`Span`].
+    /// See [`IndexedSpan`].
     pub(super) track: u32,
     pub(super) name: u32,
     /// Whether it counts wherever it stands, or is part of a CPU profile.
     pub(super) is_special: bool,
 }
 
-impl Lasting {
+impl LastingEvents {
     pub(super) fn new(tier: Tier, floor: Arc<AtomicU32>) -> Self {
-        Lasting {
+        LastingEvents {
             validator: Validator::new(tier),
             floor,
             parts: Vec::new(),
@@ -121,7 +121,7 @@ impl Lasting {
 
     #[inline]
     fn complete(&mut self, ts: Nanos, end: i64, known: &PlacedEvent) {
-        let span = Span {
+        let span = IndexedSpan {
             kind: spans::COMPLETE,
             flags: 0,
             thread: known.thread,

@@ -2,7 +2,7 @@
 
 use super::drawn::PartDrawn;
 use super::granules::{GranuleEvent, PartGranules};
-use super::lasting::{Lasting, PlacedEvent};
+use super::lasting::{LastingEvents, PlacedEvent};
 use super::streams::PartStreams;
 use crate::format::event_sum;
 use tracemill_cpuprofile::Role;
@@ -18,15 +18,19 @@ use tracemill_viewers::essential::{is_essential, may_be_special};
 pub(super) struct IndexLook {
     pub(super) info: info::InfoLook,
     pub(super) granules: PartGranules,
-    pub(super) places: Vec<Listed>,
-    pub(super) lasting: Lasting,
+    pub(super) places: Vec<ListedEvent>,
+    pub(super) lasting: LastingEvents,
     pub(super) streams: PartStreams,
     /// None of what is not drawn by its index.
     pub(super) drawn: Option<PartDrawn>,
 }
 
 impl IndexLook {
-    pub(super) fn new(info: info::InfoLook, lasting: Lasting, drawn: Option<PartDrawn>) -> Self {
+    pub(super) fn new(
+        info: info::InfoLook,
+        lasting: LastingEvents,
+        drawn: Option<PartDrawn>,
+    ) -> Self {
         IndexLook {
             info,
             granules: PartGranules::default(),
@@ -41,7 +45,7 @@ impl IndexLook {
 record! {
     /// An event that counts wherever it stands.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(super) struct Listed {
+    pub(super) struct ListedEvent {
         pub place: u64,
         pub(super) len: u64,
         pub(super) sum: u32,
@@ -61,7 +65,7 @@ impl Look for IndexLook {
         let role = if may_be_special { Role::of(event) } else { None };
         let ts = ts.filter(|_| !is_metadata);
         if ts.is_none() || is_essential {
-            self.places.push(Listed { place, len, sum });
+            self.places.push(ListedEvent { place, len, sum });
         }
         if let Some(role) = role {
             self.lasting.has_profiles = true;

@@ -1,18 +1,18 @@
 //! All parts of an input put together.
 
-use super::drawn::{AllDrawn, Drawn, Numbers, PartDrawn};
+use super::drawn::{AllDrawn, DrawnTables, PartDrawn, PartNumbers};
 use super::granules::{AllGranules, Granules};
-use super::lasting::Lasting;
-use super::look::{IndexLook, Listed};
+use super::lasting::LastingEvents;
+use super::look::{IndexLook, ListedEvent};
 use super::span::NO_THREAD;
 use super::spans::{AllSpans, Spans};
-use super::streams::{AllStreams, Streams};
+use super::streams::{AllStreams, StreamTable};
 use crate::drawing::Seen;
 use crate::format::bins::NO_NAME;
 use crate::packed::{Packing, RATIO};
 use crate::sound::TOP;
 use std::sync::Arc;
-use tracemill_inspect::info::{InfoAccumulator, InfoConfig, InfoReport, Table};
+use tracemill_inspect::info::{InfoAccumulator, InfoConfig, InfoReport, UsageTable};
 use tracemill_join::config::Config;
 use tracemill_join::inputs::scan;
 use tracemill_tokenizer::Tier;
@@ -34,15 +34,15 @@ use tracemill_trace::time::bounds::{Bounds, Times};
 pub(super) struct Built {
     pub(super) report: InfoReport,
     pub(super) granules: Granules,
-    pub(super) threads: Table,
+    pub(super) threads: UsageTable,
     pub(super) documents: Vec<Document>,
-    pub(super) places: SpilledVec<Listed>,
+    pub(super) places: SpilledVec<ListedEvent>,
     /// None of what is packed and can only be read as a whole.
     pub(super) spans: Option<Spans>,
     /// As `spans`.
-    pub(super) streams: Option<Streams>,
+    pub(super) streams: Option<StreamTable>,
     /// Of plain text.
-    pub(super) drawn: Option<Drawn>,
+    pub(super) drawn: Option<DrawnTables>,
     /// Of events that are no metadata.
     pub(super) bounds: Option<Bounds>,
     pub(super) has_profiles: bool,
@@ -54,7 +54,7 @@ pub(super) struct Built {
 struct Build {
     info: InfoAccumulator,
     granules: AllGranules,
-    places: SpillVec<Listed>,
+    places: SpillVec<ListedEvent>,
     spans: AllSpans,
     streams: AllStreams,
     drawn: Option<AllDrawn>,
@@ -174,9 +174,9 @@ impl Build {
     /// Takes what lasts in a part, whose threads stand in these rows.
     fn append_lasting(
         &mut self,
-        lasting: &mut Lasting,
+        lasting: &mut LastingEvents,
         rows: &[u32],
-        numbers: Option<&Numbers>,
+        numbers: Option<&PartNumbers>,
         chunk: &SealedChunk<'_>,
     ) -> Result<(), Error> {
         self.bounds = self.bounds.unite(lasting.times);
@@ -218,7 +218,7 @@ impl Observer for Build {
         let (tier, floor) = (self.tier, self.spans.floor());
         let bins = self.drawn.as_ref().map(AllDrawn::floor);
         Box::new(move |chunk| {
-            let lasting = Lasting::new(tier, Arc::clone(&floor));
+            let lasting = LastingEvents::new(tier, Arc::clone(&floor));
             let drawn = bins.as_ref().map(|floor| PartDrawn::new(floor));
             IndexLook::new(start(chunk), lasting, drawn)
         })

@@ -1,24 +1,24 @@
 //! Writes the sections of intervals, by thread, then by start, and of events that count wherever they stand.
 
-use super::look::Listed;
+use super::look::ListedEvent;
 use super::spans::Spans;
 use crate::format::{Writer, id, spans};
-use crate::pages::{Rows, write_rows};
+use crate::pages::{PageRows, write_rows};
 use std::io;
 
 /// Writes PLACES.
 pub(super) fn places<W: io::Write>(
-    all: impl Iterator<Item = Listed>,
+    all: impl Iterator<Item = ListedEvent>,
     to: &mut Writer<W>,
 ) -> io::Result<()> {
-    let row = |Listed { place, len, sum }| ([place, len, u64::from(sum)], place);
+    let row = |ListedEvent { place, len, sum }| ([place, len, u64::from(sum)], place);
     write_rows(id::PLACES, all.map(row), to)
 }
 
 /// Writes intervals longer than 2 to the power of a level.
 pub(super) fn write<W: io::Write>(all: &Spans, level: u32, to: &mut Writer<W>) -> io::Result<()> {
     to.section(id::SPANS)?;
-    let mut rows = Rows::new();
+    let mut rows = PageRows::new();
     all.each(level, |span| {
         let is_open = span.flags & spans::OPEN != 0;
         let row = [

@@ -8,7 +8,7 @@
 
 use super::observer::Built;
 use super::rows;
-use super::span::Span;
+use super::span::IndexedSpan;
 use crate::format::{Sections, Writer};
 use crate::packed;
 use std::io::{self, BufWriter};
@@ -57,7 +57,7 @@ impl SectionSet {
 
 fn drawn<W: io::Write>(built: &Built, level: u32, to: &mut Writer<W>) -> io::Result<()> {
     let (Some(drawn), Some(spans)) = (&built.drawn, &built.spans) else { return Ok(()) };
-    let listed = |visit: &mut dyn FnMut(&Span)| {
+    let listed = |visit: &mut dyn FnMut(&IndexedSpan)| {
         spans.each(level, |span| {
             visit(&span);
             Ok(())

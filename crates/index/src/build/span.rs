@@ -24,7 +24,7 @@ record! {
 record! {
     /// An interval.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(super) struct Span {
+    pub(super) struct IndexedSpan {
         /// One of [`spans`].
         pub(super) kind: u8,
         pub(super) flags: u8,
@@ -42,7 +42,7 @@ record! {
     }
 }
 
-impl Span {
+impl IndexedSpan {
     /// It is longer than T if this is more than that of T.
     #[inline]
     pub(super) fn level(&self) -> u32 {
@@ -53,7 +53,7 @@ impl Span {
     }
 }
 
-impl Keyed for Span {
+impl Keyed for IndexedSpan {
     /// What encloses stands before what it encloses.
     type Key = (u32, i64, Reverse<i64>, u64);
 

@@ -11,7 +11,7 @@
 
 use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
-use super::span::{LEVEL_OPEN, Span};
+use super::span::{IndexedSpan, LEVEL_OPEN};
 use crate::format::spans;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -30,7 +30,7 @@ const EACH: u64 = 16 << 10;
 const LEAST: u64 = 1024;
 /// All intervals, as they come.
 pub(super) struct AllSpans {
-    done: SpillVec<Span>,
+    done: SpillVec<IndexedSpan>,
     /// By level; those below the bound are not all there.
     counts: [u64; LEVEL_OPEN as usize + 1],
     most: u64,
@@ -65,11 +65,11 @@ impl AllSpans {
     }
 
     /// Takes intervals.
-    pub(super) fn extend(&mut self, spans: &[Span]) -> Result<(), Error> {
+    pub(super) fn extend(&mut self, spans: &[IndexedSpan]) -> Result<(), Error> {
         spans.iter().try_for_each(|span| self.push(*span))
     }
 
-    fn push(&mut self, span: Span) -> Result<(), Error> {
+    fn push(&mut self, span: IndexedSpan) -> Result<(), Error> {
         let (own, mut floor) = (span.level(), self.floor.load(Relaxed));
         if own <= floor {
             return Ok(());
@@ -109,7 +109,7 @@ impl AllSpans {
     ) -> Result<Spans, Error> {
         let empty = ExternalSorter::new(self.lease.clone(), self.threads);
         let parts = std::mem::replace(&mut self.parts, empty).finish(order)?;
-        let mut walk = Walk::new(&mut self, drawn);
+        let mut walk = SpanWalk::new(&mut self, drawn);
         parts.sorted(order).try_for_each(|part| walk.take(&part))?;
         walk.end_key()?;
         let (has_crossings, has_strangers) = (walk.has_crossings, walk.has_strangers);
@@ -127,7 +127,7 @@ impl AllSpans {
 
 /// Intervals longer than T, by thread and start.
 pub(super) struct Spans {
-    all: SortedRecords<Span>,
+    all: SortedRecords<IndexedSpan>,
     /// T is 2 to the power of it.
     pub(super) level: u32,
     /// Whether all that never ends has room.
@@ -143,7 +143,7 @@ impl Spans {
     pub(super) fn each<E>(
         &self,
         level: u32,
-        mut visit: impl FnMut(Span) -> Result<(), E>,
+        mut visit: impl FnMut(IndexedSpan) -> Result<(), E>,
     ) -> Result<(), E> {
         let all = self.all.sorted(Order::none());
         all.filter(|span| span.level() > level).try_for_each(&mut visit)
@@ -158,7 +158,7 @@ struct Chain {
 }
 
 /// Puts parts together, those of an owner in the order of the output.
-struct Walk<'a> {
+struct SpanWalk<'a> {
     to: &'a mut AllSpans,
     drawn: Option<&'a mut AllDrawn>,
     owner: u128,
@@ -169,9 +169,9 @@ struct Walk<'a> {
     has_strangers: bool,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> SpanWalk<'a> {
     fn new(to: &'a mut AllSpans, drawn: Option<&'a mut AllDrawn>) -> Self {
-        Walk {
+        SpanWalk {
             to,
             drawn,
             owner: 0,
@@ -194,7 +194,9 @@ impl<'a> Walk<'a> {
         }
         match (part.kind, part.step) {
             (PairKind::Counter, _) => match self.counter.replace(*lasting_event) {
-                Some(before) => self.to.push(Span { end: part.entry.time, ..begun(&before) }),
+                Some(before) => {
+                    self.to.push(IndexedSpan { end: part.entry.time, ..begun(&before) })
+                }
                 None => Ok(()),
             },
             (PairKind::Flow, PairStep::Begin) => {
@@ -233,7 +235,7 @@ impl<'a> Walk<'a> {
     fn end_flow(&mut self) -> Result<(), Error> {
         let Some(Chain { begin, last, steps }) = self.flow.take() else { return Ok(()) };
         let flags = if steps > 2 { spans::STEPS } else { 0 };
-        self.to.push(Span { flags, ..between(&begin, &last) })
+        self.to.push(IndexedSpan { flags, ..between(&begin, &last) })
     }
 
     /// What is open here never ends.
@@ -241,23 +243,23 @@ impl<'a> Walk<'a> {
         self.end_flow()?;
         let open = std::mem::take(&mut self.open);
         for begin in open.values().chain(self.counter.take()) {
-            self.to.push(Span { flags: spans::OPEN, ..begun(&begin) })?;
+            self.to.push(IndexedSpan { flags: spans::OPEN, ..begun(&begin) })?;
         }
         Ok(())
     }
 }
 
 /// What begins with an event, and does not end.
-fn begun(lasting_event: &LastingEvent) -> Span {
+fn begun(lasting_event: &LastingEvent) -> IndexedSpan {
     let LastingEvent { part, thread, track, name, .. } = *lasting_event;
     // kinds are numbered in the order of those of `spans`, the first of which is of complete events
     let (kind, begin) = (part.kind as u8 + spans::PAIR, lasting_event.place());
     // all others stand in the track of their thread
     let track = if matches!(kind, spans::ASYNC | spans::LEGACY) { track } else { 0 };
     let start = part.entry.time;
-    Span { kind, flags: 0, thread, track, name, start, end: i64::MAX, begin, last: begin }
+    IndexedSpan { kind, flags: 0, thread, track, name, start, end: i64::MAX, begin, last: begin }
 }
 
-fn between(begin: &LastingEvent, last: &LastingEvent) -> Span {
-    Span { end: last.part.entry.time, last: last.place(), ..begun(begin) }
+fn between(begin: &LastingEvent, last: &LastingEvent) -> IndexedSpan {
+    IndexedSpan { end: last.part.entry.time, last: last.place(), ..begun(begin) }
 }

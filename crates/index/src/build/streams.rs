@@ -27,7 +27,7 @@ use tracemill_trace::time::bounds::widen;
 record! {
     /// An event of a stream.
     #[derive(Clone, Copy)]
-    pub(super) struct Member {
+    pub(super) struct StreamMember {
         place: u64,
         len: u64,
         stream: u32,
@@ -42,7 +42,7 @@ record! {
 #[derive(Default)]
 pub(super) struct PartStreams {
     router: Router,
-    members: Vec<Member>,
+    members: Vec<StreamMember>,
 }
 
 impl PartStreams {
@@ -52,7 +52,7 @@ impl PartStreams {
         let stream = self.router.take(event, place, role, Detail::Times) as u32;
         let time = event.ts().map_or(0, |ts| ts.floor);
         let len = event.bytes.len() as u64;
-        self.members.push(Member { place, len, stream, sum, time, skim: None });
+        self.members.push(StreamMember { place, len, stream, sum, time, skim: None });
         // what is not quick to read was decoded for its times
         self.router.kept.clear();
     }
@@ -60,7 +60,7 @@ impl PartStreams {
 
 /// A stream as far as it is known.
 #[derive(Default)]
-struct Track {
+struct StreamTimes {
     /// Times of its events.
     of_events: Option<(i64, i64)>,
     /// Times of its samples, from its start on.
@@ -74,7 +74,7 @@ struct Track {
     is_unknown: bool,
 }
 
-impl Track {
+impl StreamTimes {
     fn append(&mut self, parts: &ProfileParts) {
         self.is_unknown |= parts.whole.is_some();
         for head in &parts.heads {
@@ -123,7 +123,7 @@ impl Track {
     }
 }
 
-impl Track {
+impl StreamTimes {
     /// What of it is known, for who has `room` for what there is of chunks.
     fn known(&self, has_room: bool) -> u64 {
         match self.times() {
@@ -155,12 +155,12 @@ fn note_skims(part: &mut PartStreams) {
 /// Those of the whole text, as parts come.
 pub(super) struct AllStreams {
     numbers: HashMap<StreamKey, u32>,
-    all: Vec<Track>,
-    members: SpillVec<Member>,
+    all: Vec<StreamTimes>,
+    members: SpillVec<StreamMember>,
 }
 
 impl AllStreams {
-    pub(super) fn new(members: SpillVec<Member>) -> Self {
+    pub(super) fn new(members: SpillVec<StreamMember>) -> Self {
         AllStreams { numbers: HashMap::default(), all: Vec::new(), members }
     }
 
@@ -172,7 +172,7 @@ impl AllStreams {
             let next = self.all.len() as u32;
             let number = *self.numbers.entry(key).or_insert(next);
             if number == next {
-                self.all.push(Track::default());
+                self.all.push(StreamTimes::default());
             }
             self.all[number as usize].append(&parts);
             numbers.push(number);
@@ -183,32 +183,32 @@ impl AllStreams {
         self.members.extend(&part.members)
     }
 
-    pub(super) fn finish(mut self) -> Result<Streams, Error> {
-        Ok(Streams { all: self.all, members: self.members.take()? })
+    pub(super) fn finish(mut self) -> Result<StreamTable, Error> {
+        Ok(StreamTable { all: self.all, members: self.members.take()? })
     }
 }
 
 /// All streams of a text.
-pub(super) struct Streams {
-    all: Vec<Track>,
-    members: SpilledVec<Member>,
+pub(super) struct StreamTable {
+    all: Vec<StreamTimes>,
+    members: SpilledVec<StreamMember>,
 }
 
-impl Streams {
+impl StreamTable {
     /// Writes their sections, with what there is of chunks if that `has_room`.
     pub(super) fn write<W: io::Write>(&self, has_room: bool, to: &mut Writer<W>) -> io::Result<()> {
         let times = |times: Option<(i64, i64)>| {
             let (least, greatest) = times.unwrap_or_default();
             [least as u64, greatest.abs_diff(least)]
         };
-        let of_stream = |track: &Track| {
+        let of_stream = |track: &StreamTimes| {
             let ([least, width], [event_least, event_width]) =
                 (times(track.times()), times(track.of_events));
             ([track.known(has_room), least, width, event_least, event_width], 0)
         };
         write_rows(id::STREAMS, self.all.iter().map(of_stream), to)?;
         let mut expected = Expected::default();
-        let of_event = |Member { place, len, stream, sum, time, skim }| {
+        let of_event = |StreamMember { place, len, stream, sum, time, skim }| {
             let numbers = has_room.then(|| expected.encode(u64::from(stream), time, skim));
             let [later, kind, samples, duration, low, rest, least, ids] =
                 numbers.unwrap_or_default();

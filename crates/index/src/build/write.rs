@@ -19,7 +19,7 @@ const LEAST: u64 = 64 << 10;
 const PAGE: usize = 512 << 10;
 
 /// An index that was made: its head, and a temporary file of all behind it.
-pub(super) struct Made {
+pub(super) struct MadeIndex {
     pub(super) head: [u8; HEAD],
     pub(super) body: File,
     pub(super) bytes: u64,
@@ -28,7 +28,7 @@ pub(super) struct Made {
     pub(super) left_out: Vec<String>,
 }
 
-impl Made {
+impl MadeIndex {
     /// Writes the file, any number of times.
     pub(super) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&self.head)?;
@@ -43,7 +43,7 @@ const LAST: u32 = 10;
 const WITHOUT_INFO: u32 = 9;
 
 /// What stands in the file of a step.
-struct Chosen {
+struct ChosenSections {
     level: u32,
     look_back: Option<u32>,
     /// Behind META, in their order.
@@ -51,7 +51,7 @@ struct Chosen {
     left_out: Vec<String>,
 }
 
-impl Chosen {
+impl ChosenSections {
     fn of(built: &Built, step: u32) -> Self {
         let coarser = [0, 0, 0, 1, 2, 2, 3, 4, 4, 4, 63][step.min(LAST) as usize];
         let level = (built.granules.level + coarser).min(63);
@@ -76,7 +76,8 @@ impl Chosen {
             (id::BINS, 2, is_drawn, SectionSet::Drawn(longer)),
             (id::GRANULE_NAMES, 1, is_drawn, SectionSet::GranuleNames(level)),
         ];
-        let mut chosen = Chosen { level, look_back, sets: Vec::new(), left_out: Vec::new() };
+        let mut chosen =
+            ChosenSections { level, look_back, sets: Vec::new(), left_out: Vec::new() };
         for (id, end, fits, set) in all {
             match fits {
                 Some(true) if step < end => chosen.sets.push(set),
@@ -94,7 +95,7 @@ pub(super) fn make(
     input: &Input,
     tmp_dir: &Path,
     threads: usize,
-) -> Result<Made, Error> {
+) -> Result<MadeIndex, Error> {
     let text: u64 = built.report.inputs.iter().map(|input| input.bytes).sum();
     let most = (text / PART).max(LEAST);
     let mut sections = AllSections::new(built, tmp_dir, threads);
@@ -124,8 +125,8 @@ fn attempt(
     input: &Input,
     step: u32,
     most: u64,
-) -> io::Result<Option<Made>> {
-    let chosen = Chosen::of(built, step);
+) -> io::Result<Option<MadeIndex>> {
+    let chosen = ChosenSections::of(built, step);
     if sections.make(&chosen.sets)? > most {
         return Ok(None);
     }
@@ -136,7 +137,7 @@ fn attempt(
     for part in meta.chunks(PAGE) {
         to.page(1, 0..=0, |page| _ = page.bytes(part))?;
     }
-    let Chosen { level, sets, left_out, .. } = chosen;
+    let ChosenSections { level, sets, left_out, .. } = chosen;
     sets.into_iter().try_for_each(|set| sections.append(set, &mut to))?;
     let bytes = to.file_len();
     if bytes > most {
@@ -146,7 +147,7 @@ fn attempt(
     body.flush()?;
     let mut body = body.into_inner().map_err(io::IntoInnerError::into_error)?;
     body.seek(SeekFrom::Start(0))?;
-    Ok(Some(Made { head, body, bytes, level, left_out }))
+    Ok(Some(MadeIndex { head, body, bytes, level, left_out }))
 }
 
 /// Whether there is one document, with nothing but events from the first to the last.
@@ -157,7 +158,7 @@ fn is_one_list(built: &Built) -> bool {
     matches!(&built.documents[..], [own] if own.alike == 0 && !is_within(own))
 }
 
-fn meta(built: &Built, chosen: &Chosen, with_info: bool) -> io::Result<Meta> {
+fn meta(built: &Built, chosen: &ChosenSections, with_info: bool) -> io::Result<Meta> {
     let [input] = &built.report.inputs[..] else {
         return Err(io::Error::other("an index is of one input"));
     };

@@ -46,15 +46,15 @@ pub struct LaneKey {
 }
 
 /// A key, before it is kept.
-type Parts<'k> = (LaneKind, &'k [u8], &'k [u8], u32);
+type LaneParts<'k> = (LaneKind, &'k [u8], &'k [u8], u32);
 
 impl LaneKey {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> LaneParts<'_> {
         (self.kind, &self.pid, &self.own, self.input)
     }
 }
 
-fn hash(parts: Parts<'_>) -> u64 {
+fn hash(parts: LaneParts<'_>) -> u64 {
     FixedState::default().hash_one(parts)
 }
 
@@ -96,7 +96,7 @@ impl LaneTable {
         self.find(key.parts())
     }
 
-    fn find(&self, parts: Parts<'_>) -> Option<u32> {
+    fn find(&self, parts: LaneParts<'_>) -> Option<u32> {
         let is_same = |&number: &u32| self.all[number as usize].parts() == parts;
         self.numbers.find(hash(parts), is_same).copied()
     }

@@ -13,7 +13,7 @@ const PROCESSES: usize = 8;
 
 /// Filled by who reads, looked at by others.
 #[derive(Default)]
-pub struct Seen(Mutex<Counts>);
+pub struct Seen(Mutex<SeenCounts>);
 
 /// What was seen so far.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct SeenSoFar {
 }
 
 #[derive(Default)]
-struct Counts {
+struct SeenCounts {
     /// Stretches are 2 to the power of it long.
     level: u32,
     /// Which one the first of the counts is of.
@@ -40,13 +40,13 @@ struct Counts {
 }
 
 impl Seen {
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+    fn counts(&self) -> MutexGuard<'_, SeenCounts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets all, for a trace that is read anew.
     pub fn clear(&self) {
-        *self.counts() = Counts::default();
+        *self.counts() = SeenCounts::default();
     }
 
     /// To add what was found in a part of the trace, in which these times are.
@@ -68,12 +68,12 @@ impl Seen {
 }
 
 /// A part of a trace that is being added.
-pub struct SeenPart<'s>(MutexGuard<'s, Counts>);
+pub struct SeenPart<'s>(MutexGuard<'s, SeenCounts>);
 
 impl SeenPart<'_> {
     /// The number of a process.
     pub fn process(&mut self, pid: &[u8]) -> usize {
-        let Counts { pids, events, len, .. } = &mut *self.0;
+        let SeenCounts { pids, events, len, .. } = &mut *self.0;
         let known = pids.iter().position(|own| **own == *pid);
         known.unwrap_or_else(|| {
             if pids.len() == PROCESSES {
@@ -97,7 +97,7 @@ impl SeenPart<'_> {
     }
 }
 
-impl Counts {
+impl SeenCounts {
     /// Makes stretches at least so long, and has one for a time.
     #[inline]
     fn make_room(&mut self, time: i64, level: u32) {

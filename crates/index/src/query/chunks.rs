@@ -30,7 +30,7 @@ pub(super) struct WantedStreams {
 
 /// How a stream is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum StreamNeed {
     Not,
     Whole,
     /// Of its chunks those that prove needed.
@@ -91,17 +91,17 @@ fn wanted_streams(
     section: &SectionEntry,
     windows: &Windows,
     may_part: bool,
-) -> Result<Vec<Wanted>, Stop> {
+) -> Result<Vec<StreamNeed>, Stop> {
     let is_outside = |time| windows.at(time).is_none();
     let wanted = |known: u64, range: Range<i64>, of_events: Range<i64>| {
         let has_times = known & streams::TIMES != 0;
         if has_times && !windows.touch(range.start, range.end) {
-            return Wanted::Not;
+            return StreamNeed::Not;
         }
         // what may lie in windows as a whole may stay as it is
         let is_cut = is_outside(of_events.start) || is_outside(of_events.end);
         let is_told_apart = has_times && known & streams::CHUNKS != 0;
-        if may_part && is_cut && is_told_apart { Wanted::InPart } else { Wanted::Whole }
+        if may_part && is_cut && is_told_apart { StreamNeed::InPart } else { StreamNeed::Whole }
     };
     let mut all = Vec::new();
     for entry in &section.pages {
@@ -126,7 +126,7 @@ fn times_of(leasts: &[u64], widths: &[u64]) -> impl Iterator<Item = Range<i64>> 
 /// What is gone through to find out.
 struct Wanting<'l, 'i, 'b> {
     lookup: &'l Lookup<'i, 'b>,
-    wanted: Vec<Wanted>,
+    wanted: Vec<StreamNeed>,
     /// Where the first event of each stream stands.
     first: Vec<Option<u64>>,
     /// Streams whose first chunk was seen.
@@ -149,13 +149,13 @@ impl Wanting<'_, '_, '_> {
             let end = end.filter(|_| self.end <= place).ok_or("its places are not in order")?;
             self.end = end;
             let Some(&wanted) = self.wanted.get(stream) else { continue };
-            if wanted == Wanted::Not {
+            if wanted == StreamNeed::Not {
                 continue;
             }
             let first = *self.first[stream].get_or_insert(place);
             to.first.insert(first);
             let (mut time, mut skim) = (0, None);
-            if wanted == Wanted::InPart {
+            if wanted == StreamNeed::InPart {
                 let known = self.expected.decode(stream as u64, known);
                 let known = known.filter(|(_, skim)| skim.is_none_or(|own| own.samples() <= len));
                 (time, skim) = known.ok_or("it has impossible chunks of CPU profiles")?;

@@ -4,7 +4,7 @@
 //! unpacked at a time is bounded, and windows for which it would be too much are not read.
 
 use super::drawn_index::DrawnIndex;
-use super::lookup::{Granules, Lookup, Row};
+use super::lookup::{GranuleRow, Granules, Lookup};
 use super::ranges::IndexedInput;
 use crate::format::{Index, IndexError, id, spans};
 use crate::fresh::map;
@@ -196,7 +196,7 @@ impl DrawnIndex {
     pub fn stretches_plan(&self, stretches: &[DrawnStretch]) -> Result<Option<ReadPlan>, Error> {
         let mut rows: Vec<u64> = stretches.iter().map(|own| own.key.1).collect();
         rows.sort_unstable();
-        let is_one = |row: &Row| rows.binary_search(&row.number).is_ok();
+        let is_one = |row: &GranuleRow| rows.binary_search(&row.number).is_ok();
         let times = stretches.iter().map(|own| own.times);
         let times = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default();
         let seen = times.0..times.1.saturating_add(1);

@@ -61,7 +61,7 @@ pub(super) struct Granules {
 }
 
 /// A granule as it stands in the index.
-pub(super) struct Row {
+pub(super) struct GranuleRow {
     /// Neighbours in the text have neighbouring numbers.
     pub(super) number: u64,
     pub(super) place: u64,
@@ -94,7 +94,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(Some(Lookup { index, granules, places, spans, text, packed }))
     }
 
-    fn is_last(&self, row: &Row) -> bool {
+    fn is_last(&self, row: &GranuleRow) -> bool {
         row.number + 1 == self.granules.rows
     }
 
@@ -179,7 +179,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
     pub(super) fn chosen(
         &self,
         seen: &Range<i64>,
-        mut wanted: impl FnMut(&Row) -> bool,
+        mut wanted: impl FnMut(&GranuleRow) -> bool,
         mut events: Vec<Single>,
     ) -> Result<Granules, IndexError> {
         events.sort_unstable();
@@ -206,7 +206,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
     pub(super) fn each_granule(
         &self,
         seen: Option<&Range<i64>>,
-        mut visit: impl FnMut(&Row),
+        mut visit: impl FnMut(&GranuleRow),
     ) -> Result<(), IndexError> {
         let last = self.granules.pages.last().map(|entry| entry.offset);
         let is_last = |entry: &&PageEntry| Some(entry.offset) == last;
@@ -223,14 +223,14 @@ impl<'i, 'b> Lookup<'i, 'b> {
                     columns.each_ref().map(|column| column[row]);
                 // all pages but the last have so many rows
                 let (number, least) = ((number * ROWS + row) as u64, least as i64);
-                visit(&Row { number, place, len, events, least, width, sum, bytes });
+                visit(&GranuleRow { number, place, len, events, least, width, sum, bytes });
             }
         }
         Ok(())
     }
 }
 
-impl Row {
+impl GranuleRow {
     /// Where its last event ends.
     pub(super) fn end(&self) -> u64 {
         self.place.saturating_add(self.len)
@@ -257,7 +257,7 @@ impl Granules {
     }
 
     /// A granule behind all others, up to `end`, in a text of so many bytes.
-    fn granule(&mut self, row: &Row, end: u64, text: u64) {
+    fn granule(&mut self, row: &GranuleRow, end: u64, text: u64) {
         self.stretch(row.place..end, row.number);
         self.bytes = self.bytes.saturating_add(end.min(text).saturating_sub(row.place));
         self.sum.add(EventSum { events: row.events, sum: row.sum as u32 });

@@ -12,7 +12,7 @@ use tracemill_join::read_plan::{IndexFile, IndexOutcome, Planned, ReadPlan, Stop
 use tracemill_trace::Limits;
 use tracemill_trace::input::packed::Restart;
 use tracemill_trace::input::source::Source;
-use tracemill_trace::read::pieces::Chosen;
+use tracemill_trace::read::pieces::ChosenPieces;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::memory::Share;
@@ -120,7 +120,7 @@ impl IndexedInput {
         let packed = lookup.packed.as_ref();
         let unpacked = packed.map(|packed| packed.unpacking(&pieces, lookup.text));
         let (index, source) = (self.file.clone(), self.source.clone());
-        let (ranges, report) = (Chosen { pieces, unpacked }, self.report.clone());
+        let (ranges, report) = (ChosenPieces { pieces, unpacked }, self.report.clone());
         Ok(ReadPlan { index, source, ranges, sum, bytes, report })
     }
 

@@ -5,7 +5,7 @@ use super::order::{Orders, TimedEvent};
 use super::records::{Grouped, sort};
 use super::rules::Kind;
 use super::tallies::Tallies;
-use super::text::Text;
+use super::text::TextCheck;
 use super::viewers::Browser;
 use memchr::memmem::Finder;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub(super) struct CheckLook<const DEVTOOLS: bool> {
     /// The number of its recording; ids of different recordings are different.
     recording: u64,
     pub(super) tallies: Tallies,
-    pub(super) text: Text,
+    pub(super) text: TextCheck,
     pub(super) orders: Orders,
     pub(super) times: Times,
     pub(super) records: Vec<Grouped>,
@@ -50,7 +50,7 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
             base,
             recording,
             tallies: Tallies::default(),
-            text: Text::default(),
+            text: TextCheck::default(),
             orders: Orders::default(),
             times: Times::NONE,
             records: Vec::new(),

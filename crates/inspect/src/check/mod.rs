@@ -31,13 +31,13 @@ pub use rules::{Severity, check_rules};
 
 use look::{CheckLook, frame_id};
 use order::Orders;
-use records::{Grouped, Runs, heap, sort, write_run};
-use report::{InputMap, ReadInputs};
+use records::{Grouped, RecordRuns, heap, sort, write_run};
+use report::{CheckedInputs, InputMap};
 use rules::{Kind, Rule};
 use std::collections::BTreeMap;
 use tallies::Tallies;
-use text::{Spot, Text};
-use tracemill_cpuprofile::{Streams, Suspects, Verdict};
+use text::{Spot, TextCheck};
+use tracemill_cpuprofile::{StreamVerdict, Streams, Suspects};
 use tracemill_join::config::{CheckFor, Config, THREADS};
 use tracemill_join::input_set::InputSet;
 use tracemill_join::inputs::scan;
@@ -125,7 +125,7 @@ fn run<const DEVTOOLS: bool>(
     checker.note_profiles(&verdict);
     let flaws = verdict.flaws;
     let start_ns = checker.times.bounds().map(|bounds| bounds.start);
-    let read = ReadInputs { inputs: &inputs, ground: &ground, store };
+    let read = CheckedInputs { inputs: &inputs, ground: &ground, store };
     let severity = |rule: &Rule| rule.severity(viewers, config.limits.strict);
     let report = report::assemble(&checker.tallies, checker.spots, flaws, &read, severity);
     // the report quotes what it finds, so this is said of its quotes too
@@ -136,7 +136,7 @@ fn run<const DEVTOOLS: bool>(
 /// The text around the events of one input.
 struct InputText {
     base: u64,
-    text: Text,
+    text: TextCheck,
     /// How many documents it has, whether any is NDJSON, and the form of the last.
     documents: u64,
     ndjson: bool,
@@ -204,7 +204,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
     fn input(&mut self, base: u64) -> &mut InputText {
         if self.inputs.last().is_none_or(|input| input.base != base) {
             self.end_input();
-            let text = Text::of_input(base);
+            let text = TextCheck::of_input(base);
             self.inputs.push(InputText {
                 base,
                 text,
@@ -227,17 +227,17 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
 
     /// Writes all records in memory as one run.
     fn spill(&mut self) -> Result<(), Error> {
-        let runs = Runs::memory(std::mem::take(&mut self.records));
+        let runs = RecordRuns::memory(std::mem::take(&mut self.records));
         self.heap = 0;
         write_run(&mut self.spill, &runs)
     }
 
-    fn end_records(&mut self) -> Result<Runs, Error> {
+    fn end_records(&mut self) -> Result<RecordRuns, Error> {
         if self.spill.is_empty() {
-            return Ok(Runs::memory(std::mem::take(&mut self.records)));
+            return Ok(RecordRuns::memory(std::mem::take(&mut self.records)));
         }
         self.spill()?;
-        Runs::disk(std::mem::replace(&mut self.spill, RunFile::new(self.lease.tmp_dir())))
+        RecordRuns::disk(std::mem::replace(&mut self.spill, RunFile::new(self.lease.tmp_dir())))
     }
 
     /// The text around the events, where the scan found nothing to say of it.
@@ -320,7 +320,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         }
     }
 
-    fn note_profiles(&mut self, verdict: &Verdict) {
+    fn note_profiles(&mut self, verdict: &StreamVerdict) {
         self.tallies.append_one(Kind::ChunkOrder, &verdict.reordered);
         self.tallies.append_one(Kind::ProfileParents, &verdict.by_parent);
         self.tallies.append_one(Kind::ProfilesPerThread, &verdict.further);

@@ -10,22 +10,22 @@ use tracemill_trace::spill::tally::Tally;
 
 /// A stretch of events in order, or not.
 #[derive(Clone, Debug)]
-struct Stretch {
+struct OrderedStretch {
     first: Stamp,
     first_offset: u64,
     last: Stamp,
 }
 
-impl Stretch {
+impl OrderedStretch {
     /// Whether `later`, which follows, begins before this ends.
-    fn is_after(&self, later: &Stretch) -> bool {
+    fn is_after(&self, later: &OrderedStretch) -> bool {
         self.last > later.first
     }
 }
 
 /// A thread: what of it is known from a stretch of the input.
 struct ThreadOrder {
-    stretch: Option<Stretch>,
+    stretch: Option<OrderedStretch>,
     /// Hash of its process.
     process: u64,
     /// Offset of its first event of phase B, E, X or I.
@@ -51,7 +51,7 @@ pub(super) struct TimedEvent<'e> {
 /// The order of a stretch of an input.
 #[derive(Default)]
 pub(super) struct Orders {
-    all: Option<Stretch>,
+    all: Option<OrderedStretch>,
     threads: HashMap<u64, ThreadOrder>,
     /// Whether there was an event that is no metadata, and a timed one; and which stood in front of them.
     seen: [bool; 2],
@@ -174,7 +174,7 @@ impl Orders {
 
 /// Moves on to `stamp`; true if that is out of order.
 #[inline]
-fn note_stamp(stretch: &mut Option<Stretch>, stamp: Stamp, offset: u64) -> bool {
+fn note_stamp(stretch: &mut Option<OrderedStretch>, stamp: Stamp, offset: u64) -> bool {
     match stretch {
         Some(stretch) => {
             let wrong = stretch.last > stamp;
@@ -182,14 +182,14 @@ fn note_stamp(stretch: &mut Option<Stretch>, stamp: Stamp, offset: u64) -> bool 
             wrong
         }
         None => {
-            *stretch = Some(Stretch { first: stamp, first_offset: offset, last: stamp });
+            *stretch = Some(OrderedStretch { first: stamp, first_offset: offset, last: stamp });
             false
         }
     }
 }
 
 /// Joins what follows; true if it begins out of order.
-fn join(stretch: &mut Option<Stretch>, later: Option<&Stretch>) -> bool {
+fn join(stretch: &mut Option<OrderedStretch>, later: Option<&OrderedStretch>) -> bool {
     let Some(later) = later else { return false };
     match stretch {
         Some(stretch) => {

@@ -82,7 +82,7 @@ pub(super) fn heap(records: &[Grouped]) -> u64 {
 }
 
 /// Writes sorted runs as one.
-pub(super) fn write_run(file: &mut RunFile, runs: &Runs) -> Result<(), Error> {
+pub(super) fn write_run(file: &mut RunFile, runs: &RecordRuns) -> Result<(), Error> {
     let (mut bucket, mut buckets) = (Vec::new(), runs.buckets(0));
     while buckets.next(&mut bucket) {
         file.write_records(&bucket)?;
@@ -91,30 +91,30 @@ pub(super) fn write_run(file: &mut RunFile, runs: &Runs) -> Result<(), Error> {
     Ok(())
 }
 
-enum Data {
+enum RunData {
     Memory(Vec<Vec<Grouped>>),
     Disk(DiskRuns),
 }
 
-impl Data {
+impl RunData {
     fn count(&self) -> usize {
         match self {
-            Data::Memory(runs) => runs.len(),
-            Data::Disk(runs) => runs.count(),
+            RunData::Memory(runs) => runs.len(),
+            RunData::Disk(runs) => runs.count(),
         }
     }
 
     fn run_len(&self, run: usize) -> usize {
         match self {
-            Data::Memory(runs) => runs[run].len(),
-            Data::Disk(runs) => runs.run(run).len() / Grouped::BYTES,
+            RunData::Memory(runs) => runs[run].len(),
+            RunData::Disk(runs) => runs.run(run).len() / Grouped::BYTES,
         }
     }
 
     fn get(&self, run: usize, at: usize) -> Grouped {
         match self {
-            Data::Memory(runs) => runs[run][at],
-            Data::Disk(runs) => Grouped::decode(&runs.run(run)[at * Grouped::BYTES..]),
+            RunData::Memory(runs) => runs[run][at],
+            RunData::Disk(runs) => Grouped::decode(&runs.run(run)[at * Grouped::BYTES..]),
         }
     }
 
@@ -145,27 +145,27 @@ impl Data {
 }
 
 /// Sorted runs with the borders of their buckets.
-pub(super) struct Runs {
-    data: Data,
+pub(super) struct RecordRuns {
+    data: RunData,
     /// Group and time that buckets begin with, but for the first.
     borders: Vec<u128>,
 }
 
-impl Runs {
+impl RecordRuns {
     /// Records that a bucket should hold.
     const BUCKET: usize = 16 * 1024;
     /// One of this many is looked at to find the borders.
     const SAMPLE: usize = 256;
 
     pub(super) fn memory(runs: Vec<Vec<Grouped>>) -> Self {
-        Runs::new(Data::Memory(runs))
+        RecordRuns::new(RunData::Memory(runs))
     }
 
     pub(super) fn disk(file: RunFile) -> Result<Self, Error> {
-        Ok(Runs::new(Data::Disk(file.finish()?)))
+        Ok(RecordRuns::new(RunData::Disk(file.finish()?)))
     }
 
-    fn new(data: Data) -> Self {
+    fn new(data: RunData) -> Self {
         let mut samples = Vec::new();
         for run in 0..data.count() {
             let places = (0..data.run_len(run)).step_by(Self::SAMPLE);
@@ -175,7 +175,7 @@ impl Runs {
         let mut borders: Vec<_> =
             samples.chunks(Self::BUCKET / Self::SAMPLE).skip(1).map(|chunk| chunk[0]).collect();
         borders.dedup();
-        Runs { data, borders }
+        RecordRuns { data, borders }
     }
 
     /// Buckets.
@@ -203,7 +203,7 @@ impl Runs {
 
 /// Buckets of runs, one after the other.
 pub(super) struct Buckets<'r> {
-    runs: &'r Runs,
+    runs: &'r RecordRuns,
     /// The number of the next bucket.
     number: usize,
     /// Where it begins in each run.
@@ -224,8 +224,8 @@ impl Buckets<'_> {
             let end = to.map_or(data.run_len(run), |&to| data.before(run, to, *start));
             let places = std::mem::replace(start, end)..end;
             match data {
-                Data::Memory(runs) => bucket.extend_from_slice(&runs[run][places]),
-                Data::Disk(..) => bucket.extend(places.map(|at| data.get(run, at))),
+                RunData::Memory(runs) => bucket.extend_from_slice(&runs[run][places]),
+                RunData::Disk(..) => bucket.extend(places.map(|at| data.get(run, at))),
             }
         }
         // stable: it finds the runs and merges them

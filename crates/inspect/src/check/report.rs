@@ -204,7 +204,7 @@ impl InputMap {
 }
 
 /// The inputs that were read, with their places and bytes.
-pub(super) struct ReadInputs<'r, 'p> {
+pub(super) struct CheckedInputs<'r, 'p> {
     pub(super) inputs: &'r Inputs,
     pub(super) ground: &'r InputMap,
     pub(super) store: &'r Store<'p>,
@@ -263,10 +263,10 @@ pub(super) fn assemble(
     tallies: &Tallies,
     mut spots: Vec<Spot>,
     flaws: Flaws,
-    read: &ReadInputs<'_, '_>,
+    read: &CheckedInputs<'_, '_>,
     severity: impl Fn(&Rule) -> Option<Severity>,
 ) -> CheckReport {
-    let &ReadInputs { inputs, ground, store } = read;
+    let &CheckedInputs { inputs, ground, store } = read;
     spots.sort_by_key(|spot| spot.offset);
     let mut found: Vec<(u64, Vec<FoundAt>)> = tallies
         .iter()
@@ -376,9 +376,9 @@ fn found_at(
     offset: u64,
     kind: usize,
     spot: Option<&Spot>,
-    read: &ReadInputs<'_, '_>,
+    read: &CheckedInputs<'_, '_>,
 ) -> Option<FoundAt> {
-    let &ReadInputs { inputs, ground, store } = read;
+    let &CheckedInputs { inputs, ground, store } = read;
     let of_all = [Kind::NoEvents, Kind::NothingDrawn, Kind::ProfilesAlone, Kind::AllHidden];
     if of_all.iter().any(|&own| own as usize == kind) {
         return None;

@@ -35,9 +35,9 @@ tracemill_trace::serialize_by_name!(Severity);
 /// A row of the table.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
-    always: Column,
-    devtools: Column,
-    perfetto: Column,
+    always: ViewerSeverity,
+    devtools: ViewerSeverity,
+    perfetto: ViewerSeverity,
     pub(crate) sentence: &'static str,
 }
 
@@ -50,10 +50,10 @@ impl Rule {
         };
         let asked = viewers.iter().map(of).chain((strict || viewers.is_empty()).then_some(A));
         let severity = |column| match if column == A { self.always } else { column } {
-            Column::Is(severity) => Some(severity),
-            Column::Order if strict => Some(Severity::Warning),
-            Column::Order => Some(Severity::Note),
-            Column::Always | Column::Silent => None,
+            ViewerSeverity::Is(severity) => Some(severity),
+            ViewerSeverity::Order if strict => Some(Severity::Warning),
+            ViewerSeverity::Order => Some(Severity::Note),
+            ViewerSeverity::Always | ViewerSeverity::Silent => None,
         };
         asked.filter_map(severity).max()
     }
@@ -61,7 +61,7 @@ impl Rule {
 
 /// How bad something is for a viewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
+enum ViewerSeverity {
     /// As for all readers.
     Always,
     /// So.
@@ -72,12 +72,12 @@ enum Column {
     Silent,
 }
 
-const A: Column = Column::Always;
-const E: Column = Column::Is(Severity::Error);
-const W: Column = Column::Is(Severity::Warning);
-const N: Column = Column::Is(Severity::Note);
-const O: Column = Column::Silent;
-const S: Column = Column::Order;
+const A: ViewerSeverity = ViewerSeverity::Always;
+const E: ViewerSeverity = ViewerSeverity::Is(Severity::Error);
+const W: ViewerSeverity = ViewerSeverity::Is(Severity::Warning);
+const N: ViewerSeverity = ViewerSeverity::Is(Severity::Note);
+const O: ViewerSeverity = ViewerSeverity::Silent;
+const S: ViewerSeverity = ViewerSeverity::Order;
 
 macro_rules! rules {
     ($($kind:ident $name:literal ($always:ident $devtools:ident $perfetto:ident)

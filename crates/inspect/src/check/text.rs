@@ -30,32 +30,32 @@ pub(super) struct Spot {
 }
 
 /// A piece of the text around events.
-enum Piece {
+enum TextPiece {
     /// Bytes of the inputs, by their places.
     Input(Range<u64>),
     /// What stands for an event or a value.
     Made(&'static [u8]),
 }
 
-impl Piece {
+impl TextPiece {
     fn len(&self) -> u64 {
         match self {
-            Piece::Input(range) => range.end - range.start,
-            Piece::Made(bytes) => bytes.len() as u64,
+            TextPiece::Input(range) => range.end - range.start,
+            TextPiece::Made(bytes) => bytes.len() as u64,
         }
     }
 
     fn append_to(&self, text: &mut Vec<u8>, store: &Store<'_>) {
         match self {
-            Piece::Input(range) => text.extend_from_slice(&store.copy(range.clone())),
-            Piece::Made(bytes) => text.extend_from_slice(bytes),
+            TextPiece::Input(range) => text.extend_from_slice(&store.copy(range.clone())),
+            TextPiece::Made(bytes) => text.extend_from_slice(bytes),
         }
     }
 }
 
 /// The text of a stretch of an input.
 #[derive(Default)]
-pub(super) struct Text {
+pub(super) struct TextCheck {
     validator: Validator,
     /// The first event, and whether something beside events stands before it.
     first: Option<(u64, bool)>,
@@ -70,10 +70,10 @@ pub(super) struct Text {
     pub(super) spots: Vec<Spot>,
 }
 
-impl Text {
+impl TextCheck {
     /// The text of an input that stands at `base`, before any of it was read.
     pub(super) fn of_input(base: u64) -> Self {
-        Text { end: base, fresh: true, ..Text::default() }
+        TextCheck { end: base, fresh: true, ..TextCheck::default() }
     }
 
     /// An event at `offset`.
@@ -99,7 +99,7 @@ impl Text {
     }
 
     /// Takes over what a later part of the input has.
-    pub(super) fn append(&mut self, later: Text) {
+    pub(super) fn append(&mut self, later: TextCheck) {
         self.values.extend(later.values);
         for spot in later.spots {
             self.keep(spot);
@@ -131,7 +131,7 @@ impl Text {
         // gone through once more instead of keeping where each piece stands: there may be as many as bytes
         let (mut at, mut found) = (0, None);
         self.each_piece(|piece| {
-            if let Piece::Input(range) = &piece
+            if let TextPiece::Input(range) = &piece
                 && at <= defect.offset
             {
                 found = Some((at, range.start));
@@ -147,10 +147,10 @@ impl Text {
     }
 
     /// Shows what stands around events and values, and what stands for those, as long as `show` says so; values are sorted.
-    fn each_piece(&self, mut show: impl FnMut(Piece) -> bool) {
+    fn each_piece(&self, mut show: impl FnMut(TextPiece) -> bool) {
         let mut values = self.values.iter().peekable();
         for (number, &(start, len)) in self.gaps.iter().enumerate() {
-            if number > 0 && !show(Piece::Made(b"{}")) {
+            if number > 0 && !show(TextPiece::Made(b"{}")) {
                 return;
             }
             let (mut at, end) = (start, start + len);
@@ -158,12 +158,12 @@ impl Text {
                 while values.next_if(|value| value.0 < at).is_some() {}
                 let value = values.next_if(|value| value.0 < end);
                 let stop = value.map_or(end, |value| value.0);
-                if !show(Piece::Input(at..stop)) {
+                if !show(TextPiece::Input(at..stop)) {
                     return;
                 }
                 at = stop;
                 if let Some((_, len)) = value {
-                    if !show(Piece::Made(b"0")) {
+                    if !show(TextPiece::Made(b"0")) {
                         return;
                     }
                     at += len;

@@ -6,10 +6,10 @@
 //! overlaps like one. Async events
 //! pair by name within their id, the latest begin first. A flow is open from its `s` to its `f` or the next `s`.
 //!
-//! Groups do not see each other, so workers take stretches of buckets ([`Runs`]): each does the groups that begin in
+//! Groups do not see each other, so workers take stretches of buckets ([`RecordRuns`]): each does the groups that begin in
 //! its stretch. Cost: a sort of 32 bytes an event and a few nanoseconds each; memory: a bucket a worker and what is open.
 
-use super::records::{Grouped, Runs};
+use super::records::{Grouped, RecordRuns};
 use super::rules::Kind;
 use super::tallies::Tallies;
 use std::ops::Range;
@@ -25,7 +25,7 @@ use tracemill_trace::run::threads::on_threads;
 /// Judges all groups on `threads` threads, and does `before` other tasks, which come first, since they are long; answers
 /// in the order of their numbers.
 pub(super) fn walk<T: Send>(
-    runs: &Runs,
+    runs: &RecordRuns,
     threads: usize,
     quota: &Quota,
     before: usize,
@@ -72,7 +72,7 @@ pub(super) fn walk<T: Send>(
 
 /// The groups that begin in the buckets `from..to`, to their ends.
 fn walk_stretch(
-    runs: &Runs,
+    runs: &RecordRuns,
     Range { start: from, end: to }: Range<usize>,
     tallies: &mut Tallies,
     quota: &Quota,
@@ -80,7 +80,7 @@ fn walk_stretch(
     let mut bucket = Vec::new();
     let mut group = runs.group_before(from);
     let mut begun = false;
-    let mut open = Open::default();
+    let mut open = GroupState::default();
     let mut buckets = runs.buckets(from);
     for number in from..runs.len() {
         buckets.next(&mut bucket);
@@ -107,7 +107,7 @@ fn walk_stretch(
 
 /// A begin that waits for its end.
 #[derive(Clone, Copy)]
-struct Begin {
+struct WaitingBegin {
     /// The hash of its name.
     name: u64,
     offset: u64,
@@ -116,10 +116,10 @@ struct Begin {
 
 /// What is open in a group.
 #[derive(Default)]
-struct Open {
+struct GroupState {
     /// X events.
     ends: Ends,
-    slices: Begins<Begin>,
+    slices: Begins<WaitingBegin>,
     asyncs: Begins<u64>,
     /// The flow, and whether it led somewhere.
     flow: Option<(u64, bool)>,
@@ -127,7 +127,7 @@ struct Open {
     last: Option<u64>,
 }
 
-impl Open {
+impl GroupState {
     /// Bytes of heap of the begins.
     #[inline]
     fn heap(&self) -> u64 {
@@ -140,7 +140,7 @@ impl Open {
             b'X' => self.complete(record, tallies),
             b'B' => {
                 let pair = self.ends.begin(record.time, record.is_exact());
-                let begin = Begin { name: record.extra, offset: record.offset(), pair };
+                let begin = WaitingBegin { name: record.extra, offset: record.offset(), pair };
                 self.slices.begin(record.extra, begin);
             }
             b'E' => self.end_slice(record, tallies),
@@ -220,7 +220,7 @@ impl Open {
     /// The group is over.
     fn end(&mut self, tallies: &mut Tallies) {
         self.ends.clear();
-        let unended = |begin: Begin| tallies.add(Kind::BeginWithoutEnd, begin.offset);
+        let unended = |begin: WaitingBegin| tallies.add(Kind::BeginWithoutEnd, begin.offset);
         self.slices.values().for_each(unended);
         let unended = |offset| tallies.add(Kind::AsyncWithoutEnd, offset);
         self.asyncs.values().for_each(unended);

@@ -1,14 +1,14 @@
 //! The findings of all parts, added up in the order of the inputs.
 
 use super::ledger::{Ledger, TopEntries, Totals};
-use super::look::{AtZero, InfoLook, InfoNeeds, LETTERS, Moment, text_of_key};
+use super::look::{AtZero, CountedEvent, InfoLook, InfoNeeds, LETTERS, text_of_key};
 use super::needs::InfoConfig;
 use super::nesting::self_times;
-use super::profiles::Profiles;
+use super::profiles::ProfileCounts;
 use super::rank::Ranks;
 use super::report::{InfoReport, RealEvent, TopList, Usage};
-use super::slices::Slices;
-use super::table::{Table, hash};
+use super::slices::SliceRuns;
+use super::table::{UsageTable, hash};
 use super::threads::{as_written, processes};
 use super::timeline::Timeline;
 use super::window::WindowTimes;
@@ -60,15 +60,15 @@ pub struct InfoAccumulator {
     first: Option<PlacedEvent>,
     last: Option<PlacedEvent>,
     letters: [u64; LETTERS],
-    odd_phases: Table,
+    odd_phases: UsageTable,
     /// A row for each thread.
-    pub threads: Table,
+    pub threads: UsageTable,
     names: Ledger,
     cats: Ledger,
     args: Ledger,
-    slices: Slices,
+    slices: SliceRuns,
     titles: Names,
-    profiles: Profiles,
+    profiles: ProfileCounts,
     /// The places of several inputs in a merge.
     places: Vec<InputPlace>,
     /// The place of the current input.
@@ -119,14 +119,14 @@ impl InfoAccumulator {
             first: None,
             last: None,
             letters: [0; LETTERS],
-            odd_phases: Table::default(),
-            threads: Table::default(),
+            odd_phases: UsageTable::default(),
+            threads: UsageTable::default(),
             names: ledger(),
             cats: ledger(),
             args: ledger(),
-            slices: Slices::new(slices),
+            slices: SliceRuns::new(slices),
             titles: Names::default(),
-            profiles: Profiles::default(),
+            profiles: ProfileCounts::default(),
             places: Vec::new(),
             place: InputPlace::default(),
         }
@@ -222,7 +222,7 @@ impl InfoAccumulator {
         mut self,
         inputs: &Inputs,
         documents: &[Document],
-    ) -> Result<(InfoReport, Table), Error> {
+    ) -> Result<(InfoReport, UsageTable), Error> {
         let bounds = self.times.bounds();
         let at_zero = self.zero.events;
         if bounds.is_some_and(|bounds| bounds.start <= 0) {
@@ -297,7 +297,7 @@ impl ZeroTime {
 }
 
 /// An event of a part with all that is said of it.
-fn found(part: &InfoLook, moment: &Moment) -> PlacedEvent {
+fn found(part: &InfoLook, moment: &CountedEvent) -> PlacedEvent {
     let (pid, tid) = ids_of_key(part.threads.key(moment.thread));
     let phase = match moment.phase.checked_sub(LETTERS) {
         None => char::from(moment.phase as u8).to_string(),
@@ -315,7 +315,7 @@ fn found(part: &InfoLook, moment: &Moment) -> PlacedEvent {
     PlacedEvent { event, offset: moment.offset }
 }
 
-fn phases(letters: &[u64; LETTERS], odd: &Table) -> Vec<(String, u64)> {
+fn phases(letters: &[u64; LETTERS], odd: &UsageTable) -> Vec<(String, u64)> {
     let mut phases: BTreeMap<String, u64> = BTreeMap::new();
     let letters = (0..LETTERS as u8).map(|letter| char::from(letter).to_string()).zip(*letters);
     let odd = odd.entries().map(|entry| {

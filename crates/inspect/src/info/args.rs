@@ -1,14 +1,14 @@
 //! What args are made of: bytes and time by key, and by keys within, where values are objects.
 
 use super::report::Usage;
-use super::table::Table;
+use super::table::UsageTable;
 use tracemill_tokenizer::{members, unescape};
 
 /// Adds the keys of an event's args to a table, until it has `most` bytes; `time_ns` is the event's. Cost: two looks at each byte of the args.
 pub(super) fn note_args(
     args: &[u8],
     time_ns: u64,
-    table: &mut Table,
+    table: &mut UsageTable,
     most: u64,
     path: &mut Vec<u8>,
 ) {
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn keys_of_two_levels() {
         let args = br#"{"data":{"a":[1,{"x":2}],"b":{"c":1}}, "\u0064ata": 5,"":{}}"#;
-        let (mut table, mut path) = (Table::default(), Vec::new());
+        let (mut table, mut path) = (UsageTable::default(), Vec::new());
         for args in [&args[..], b"[1,2]", b""] {
             note_args(args, 7, &mut table, 1 << 20, &mut path);
         }

@@ -7,7 +7,7 @@
 //! So counts are exact however many names there are, and do not depend on how the input was cut or on the memory.
 
 use super::report::{TopList, TopRow, Usage};
-use super::table::{Entry, Table};
+use super::table::{UsageEntry, UsageTable};
 use std::cmp::Ordering;
 use tracemill_trace::order::LoserTree;
 use tracemill_trace::record;
@@ -17,7 +17,7 @@ use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
 /// Counts by key, within a limit of memory.
 pub(super) struct Ledger {
-    table: Table,
+    table: UsageTable,
     /// Bytes that the table may take.
     lease: Lease,
     file: RunFile,
@@ -26,7 +26,7 @@ pub(super) struct Ledger {
 record! {
     /// An entry on disk, without its key.
     #[derive(Clone, Copy)]
-    struct Head {
+    struct StoredEntry {
         hash: u64,
         events: u64,
         bytes: u64,
@@ -36,37 +36,38 @@ record! {
     }
 }
 
-fn compare(a: &Entry<'_>, b: &Entry<'_>) -> Ordering {
+fn compare(a: &UsageEntry<'_>, b: &UsageEntry<'_>) -> Ordering {
     a.hash.cmp(&b.hash).then_with(|| a.key.cmp(b.key))
 }
 
-fn encode(entry: &Entry<'_>) -> [u8; Head::BYTES] {
+fn encode(entry: &UsageEntry<'_>) -> [u8; StoredEntry::BYTES] {
     let Usage { events, bytes, time_ns, self_ns } = entry.usage;
     let (hash, key_len) = (entry.hash, entry.key.len() as u64);
-    let mut head = [0; Head::BYTES];
-    Head { hash, events, bytes, time_ns, self_ns, key_len }.encode(&mut head);
+    let mut head = [0; StoredEntry::BYTES];
+    StoredEntry { hash, events, bytes, time_ns, self_ns, key_len }.encode(&mut head);
     head
 }
 
 /// The entries of a run.
-fn decode(mut run: &[u8]) -> impl Iterator<Item = Entry<'_>> {
+fn decode(mut run: &[u8]) -> impl Iterator<Item = UsageEntry<'_>> {
     std::iter::from_fn(move || {
-        let (head, rest) = run.split_at_checked(Head::BYTES)?;
-        let Head { hash, events, bytes, time_ns, self_ns, key_len } = Head::decode(head);
+        let (head, rest) = run.split_at_checked(StoredEntry::BYTES)?;
+        let StoredEntry { hash, events, bytes, time_ns, self_ns, key_len } =
+            StoredEntry::decode(head);
         let usage = Usage { events, bytes, time_ns, self_ns };
         let (key, rest) = rest.split_at_checked(key_len as usize)?;
         run = rest;
-        Some(Entry { hash, key, usage })
+        Some(UsageEntry { hash, key, usage })
     })
 }
 
 impl Ledger {
     pub(super) fn new(lease: Lease) -> Self {
-        Ledger { table: Table::default(), file: RunFile::new(lease.tmp_dir()), lease }
+        Ledger { table: UsageTable::default(), file: RunFile::new(lease.tmp_dir()), lease }
     }
 
     /// Adds a table.
-    pub(super) fn append(&mut self, later: &Table) -> Result<(), Error> {
+    pub(super) fn append(&mut self, later: &UsageTable) -> Result<(), Error> {
         self.table.append(later);
         self.spill_if_full()
     }
@@ -100,7 +101,7 @@ impl Ledger {
     }
 }
 
-fn sorted(table: &Table) -> Vec<usize> {
+fn sorted(table: &UsageTable) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..table.len()).collect();
     rows.sort_unstable_by(|&a, &b| compare(&table.entry(a), &table.entry(b)));
     rows
@@ -108,16 +109,16 @@ fn sorted(table: &Table) -> Vec<usize> {
 
 /// All keys, counted.
 pub(super) struct Totals {
-    table: Table,
+    table: UsageTable,
     rows: Vec<usize>,
     runs: DiskRuns,
 }
 
 impl Totals {
     /// Each key once, by hash and key.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = UsageEntry<'_>> {
         let memory = self.rows.iter().map(|&row| self.table.entry(row));
-        let mut runs: Vec<Box<dyn Iterator<Item = Entry<'_>> + '_>> = vec![Box::new(memory)];
+        let mut runs: Vec<Box<dyn Iterator<Item = UsageEntry<'_>> + '_>> = vec![Box::new(memory)];
         runs.extend(
             self.runs.iter().map(|run| Box::new(decode(run)) as Box<dyn Iterator<Item = _>>),
         );

@@ -1,11 +1,11 @@
 //! Counts the events of a chunk, on the worker that scans it.
 
 use super::args::note_args;
-use super::profiles::Profiles;
+use super::profiles::ProfileCounts;
 use super::rank::{Class, Rank, Ranks};
 use super::report::Usage;
 use super::slices::{Slice, sort};
-use super::table::Table;
+use super::table::UsageTable;
 use super::timeline::Timeline;
 use super::window::WindowTimes;
 use memchr::memchr2;
@@ -47,22 +47,22 @@ pub struct InfoLook {
     pub(super) ranks: Ranks,
     pub(super) timeline: Timeline,
     /// The first and the last event but those at 0.
-    pub(super) moments: Option<[Moment; 2]>,
+    pub(super) moments: Option<[CountedEvent; 2]>,
     /// Events by phase: those of one letter, and the others as in [`key_of`].
     pub(super) letters: [u64; LETTERS],
-    pub(super) odd_phases: Table,
+    pub(super) odd_phases: UsageTable,
     /// By thread.
-    pub threads: Table,
+    pub threads: UsageTable,
     /// The last event; its thread is most often that of the next one.
     pub last: Option<LastEvent>,
     /// By name and by categories (whole lists), as in `key_of`.
-    pub names: Table,
-    pub(super) cats: Table,
-    pub(super) args: Table,
+    pub names: UsageTable,
+    pub(super) cats: UsageTable,
+    pub(super) args: UsageTable,
     pub(super) slices: Vec<Slice>,
     /// Names of processes and threads.
     pub(super) titles: Names,
-    pub(super) profiles: Profiles,
+    pub(super) profiles: ProfileCounts,
     scratch: Vec<u8>,
 }
 
@@ -81,12 +81,12 @@ pub(super) struct AtZero {
     /// The greatest end of one.
     pub(super) end: i64,
     /// The first and the last, as they stand.
-    pub(super) moments: Option<[Moment; 2]>,
+    pub(super) moments: Option<[CountedEvent; 2]>,
 }
 
 /// An event: its time, place, and rows in the tables of its part.
 #[derive(Clone, Copy)]
-pub(super) struct Moment {
+pub(super) struct CountedEvent {
     pub(super) ts: i64,
     /// Among all inputs.
     pub(super) offset: u64,
@@ -113,7 +113,7 @@ pub struct LastEvent {
 
 impl AtZero {
     #[cold]
-    fn note(&mut self, end: i64, moment: Moment) {
+    fn note(&mut self, end: i64, moment: CountedEvent) {
         self.events += 1;
         self.end = self.end.max(end);
         let first = self.moments.map_or(moment, |[first, _]| first);
@@ -140,15 +140,15 @@ impl InfoLook {
             timeline: Timeline::default(),
             moments: None,
             letters: [0; LETTERS],
-            odd_phases: Table::default(),
-            threads: Table::default(),
+            odd_phases: UsageTable::default(),
+            threads: UsageTable::default(),
             last: None,
-            names: Table::default(),
-            cats: Table::default(),
-            args: Table::default(),
+            names: UsageTable::default(),
+            cats: UsageTable::default(),
+            args: UsageTable::default(),
             slices: Vec::new(),
             titles: Names::default(),
-            profiles: Profiles::default(),
+            profiles: ProfileCounts::default(),
             scratch: Vec::new(),
         }
     }
@@ -183,7 +183,7 @@ impl InfoLook {
 
     /// A timed event that is no metadata.
     #[inline]
-    fn timed(&mut self, event: &Event<'_>, ts: Nanos, dur: u64, moment: Moment) {
+    fn timed(&mut self, event: &Event<'_>, ts: Nanos, dur: u64, moment: CountedEvent) {
         let start = ts.floor;
         let end = start.saturating_add_unsigned(dur);
         self.times.note(event, ts, end);
@@ -205,8 +205,8 @@ impl InfoLook {
     }
 
     /// Notes an X, B or E of a thread and name.
-    fn slice(&mut self, event: &Event<'_>, ts: i64, dur: u64, at: &Moment) {
-        let &Moment { thread, name, offset, phase, .. } = at;
+    fn slice(&mut self, event: &Event<'_>, ts: i64, dur: u64, at: &CountedEvent) {
+        let &CountedEvent { thread, name, offset, phase, .. } = at;
         let phase = phase as u8;
         // what takes no time has none for itself
         if phase == b'X' && dur > 0 || matches!(phase, b'B' | b'E') {
@@ -221,7 +221,7 @@ impl InfoLook {
 
 /// The row of a field's value as in [`key_of`], and whether it is missing or a string without escapes.
 #[inline]
-fn row_of(event: &Event<'_>, field: Field, table: &mut Table, scratch: &mut Vec<u8>) -> usize {
+fn row_of(event: &Event<'_>, field: Field, table: &mut UsageTable, scratch: &mut Vec<u8>) -> usize {
     let rest = event.field_and_rest(field).unwrap_or_default();
     if let Some(row) = table.recent(rest) {
         return row;
@@ -312,7 +312,7 @@ impl Look for InfoLook {
                 self.titles.note(event);
             }
             (Class::Timed, Some(ts)) => {
-                let moment = Moment { ts: ts.floor, offset: at.offset, thread, name, phase };
+                let moment = CountedEvent { ts: ts.floor, offset: at.offset, thread, name, phase };
                 self.timed(event, ts, time_ns, moment);
                 if self.wanted.nesting {
                     self.slice(event, ts.floor, time_ns, &moment);

@@ -35,7 +35,7 @@ pub use report::{
 pub use accumulator::InfoAccumulator;
 pub use look::{InfoLook, LastEvent};
 pub use needs::InfoConfig;
-pub use table::Table;
+pub use table::UsageTable;
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputSet;
 use tracemill_join::inputs::scan;

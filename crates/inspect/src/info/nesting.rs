@@ -41,7 +41,7 @@ pub(super) fn self_times(
 
 /// A slice that has begun.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenSlice {
     name: u64,
     /// When it ends; not known of a B.
     end: Option<i64>,
@@ -51,7 +51,7 @@ struct Open {
 
 /// One thread.
 struct NestingWalk<'l> {
-    open: Begins<Open>,
+    open: Begins<OpenSlice>,
     /// Up to here time is accounted for.
     now: i64,
     /// The greatest time.
@@ -71,10 +71,10 @@ impl NestingWalk<'_> {
             b'X' => {
                 let end = slice.ts.saturating_add_unsigned(slice.dur);
                 self.last = self.last.max(end);
-                self.open.enclose(Open { name: slice.name, end: Some(end), self_ns: 0 });
+                self.open.enclose(OpenSlice { name: slice.name, end: Some(end), self_ns: 0 });
             }
             b'B' => {
-                self.open.begin(slice.name, Open { name: slice.name, end: None, self_ns: 0 });
+                self.open.begin(slice.name, OpenSlice { name: slice.name, end: None, self_ns: 0 });
             }
             _ => return self.open.end(slice.name).map_or(Ok(()), |ended| self.close(ended)),
         }
@@ -115,7 +115,7 @@ impl NestingWalk<'_> {
     }
 
     /// Counts what has ended.
-    fn close(&mut self, Open { name, self_ns, .. }: Open) -> Result<(), Error> {
+    fn close(&mut self, OpenSlice { name, self_ns, .. }: OpenSlice) -> Result<(), Error> {
         if self_ns == 0 {
             return Ok(());
         }
@@ -127,7 +127,7 @@ impl NestingWalk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::info::slices::{Slices, sort};
+    use crate::info::slices::{SliceRuns, sort};
     use tracemill_trace::run::limits::Limits;
     use tracemill_trace::run::memory::{Lease, Share};
 
@@ -141,7 +141,7 @@ mod tests {
     /// As `times`, with what never ends.
     fn all_times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>, Unended) {
         let dir = std::env::temp_dir();
-        let mut slices = Slices::new(Lease::alone(0, &dir));
+        let mut slices = SliceRuns::new(Lease::alone(0, &dir));
         for (thread, events) in threads.iter().enumerate() {
             for (at, &(phase, ts, dur, name)) in events.iter().enumerate() {
                 let mut run = vec![Slice::new(thread as u64, ts, dur, name, at as u64, phase)];

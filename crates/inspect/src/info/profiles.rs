@@ -8,7 +8,7 @@ use tracemill_tokenizer::{Event, Field};
 
 /// CPU profiles in order of their first events, and their numbers by key.
 #[derive(Default)]
-pub(super) struct Profiles {
+pub(super) struct ProfileCounts {
     counts: Vec<(StreamKey, ProfileCount)>,
     numbers: StreamNumbers,
 }
@@ -26,11 +26,11 @@ impl ProfileCount {
     }
 }
 
-impl Profiles {
+impl ProfileCounts {
     #[cold]
     pub(super) fn note(&mut self, event: &Event<'_>, role: Role) {
         let tid = event.field(Field::Tid).unwrap_or_default();
-        let Profiles { counts, numbers } = self;
+        let ProfileCounts { counts, numbers } = self;
         let new = |key| counts.push((key, ProfileCount::of(event)));
         let number = if role == Role::Whole {
             // each is a profile of its own, as far as the thread tells
@@ -58,14 +58,14 @@ impl Profiles {
             let pid = as_written(place.pid(count.pid.as_bytes()));
             (place.stream_key(key), ProfileCount { pid, ..count })
         });
-        Profiles { counts: counts.collect(), numbers: StreamNumbers::default() }
+        ProfileCounts { counts: counts.collect(), numbers: StreamNumbers::default() }
     }
 
     /// Adds what comes later.
-    pub(super) fn append(&mut self, later: Profiles) {
+    pub(super) fn append(&mut self, later: ProfileCounts) {
         for (key, count) in later.counts {
             let ProfileCount { pid, tid, id, chunks, bytes } = count;
-            let Profiles { counts, numbers } = &mut *self;
+            let ProfileCounts { counts, numbers } = &mut *self;
             let new = |key| counts.push((key, ProfileCount { pid, id, ..Default::default() }));
             let number = numbers.of_key(key, new);
             let own = &mut self.counts[number].1;
@@ -101,9 +101,9 @@ mod tests {
             .to_vec();
         for cut in 0..=events.len() {
             let (first, second) = events.split_at(cut);
-            let mut all = Profiles::default();
+            let mut all = ProfileCounts::default();
             for part in [first, second] {
-                let mut profiles = Profiles::default();
+                let mut profiles = ProfileCounts::default();
                 for event in part {
                     let spans = fields_of(event.as_bytes());
                     profiles.note(&spans.of(event.as_bytes()), Role::Head);

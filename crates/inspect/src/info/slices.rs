@@ -47,7 +47,7 @@ pub(super) fn sort(slices: &mut Vec<Slice>) {
 }
 
 /// Slices that are being collected, in sorted runs.
-pub(super) struct Slices {
+pub(super) struct SliceRuns {
     runs: Vec<Vec<Slice>>,
     /// Bytes of them, and how many there may be.
     heap: u64,
@@ -55,14 +55,14 @@ pub(super) struct Slices {
     file: RunFile,
 }
 
-impl Slices {
+impl SliceRuns {
     pub(super) fn new(lease: Lease) -> Self {
-        Slices { runs: Vec::new(), heap: 0, file: RunFile::new(lease.tmp_dir()), lease }
+        SliceRuns { runs: Vec::new(), heap: 0, file: RunFile::new(lease.tmp_dir()), lease }
     }
 
     /// Forgets all slices.
     pub(super) fn clear(&mut self) {
-        *self = Slices::new(self.lease.clone());
+        *self = SliceRuns::new(self.lease.clone());
     }
 
     /// Takes slices, which must be sorted.

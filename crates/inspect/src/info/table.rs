@@ -10,10 +10,10 @@ use tracemill_trace::spill::hash::mix;
 ///
 /// Cost: one hash and one comparison a look-up, or a comparison alone of a string that came lately; 72 bytes a key and its text.
 #[derive(Default)]
-pub struct Table {
+pub struct UsageTable {
     index: HashTable<u32>,
     text: Vec<u8>,
-    rows: Vec<Row>,
+    rows: Vec<UsageRow>,
     /// Rows of strings that came lately, by how they begin; none before the first.
     recent: Vec<[u32; WAYS]>,
 }
@@ -31,14 +31,14 @@ fn slot(text: &[u8]) -> Option<usize> {
 }
 
 #[derive(Clone, Copy)]
-struct Row {
+struct UsageRow {
     hash: u64,
     start: usize,
     len: usize,
     usage: Usage,
 }
 
-impl Row {
+impl UsageRow {
     #[inline(always)]
     fn key<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         &text[self.start..self.start + self.len]
@@ -47,7 +47,7 @@ impl Row {
 
 /// One key with its counts. The hash only says where to look for it: answers are ordered by the key.
 #[derive(Clone, Copy)]
-pub struct Entry<'t> {
+pub struct UsageEntry<'t> {
     pub(crate) hash: u64,
     pub key: &'t [u8],
     pub(crate) usage: Usage,
@@ -61,14 +61,14 @@ pub(super) fn hash(key: &[u8]) -> u64 {
     hasher.finish()
 }
 
-impl Table {
+impl UsageTable {
     /// The number of a key's row.
     #[inline]
     pub fn row(&mut self, key: &[u8]) -> usize {
         self.hashed_row(hash(key), key)
     }
 
-    /// As [`Table::row`], for a key whose hash is known.
+    /// As [`UsageTable::row`], for a key whose hash is known.
     #[inline]
     pub(super) fn hashed_row(&mut self, hash: u64, key: &[u8]) -> usize {
         let (rows, text) = (&self.rows, &self.text);
@@ -86,7 +86,7 @@ impl Table {
     fn new_row(&mut self, hash: u64, key: &[u8]) -> usize {
         let (number, start) = (self.rows.len(), self.text.len());
         self.text.extend_from_slice(key);
-        self.rows.push(Row { hash, start, len: key.len(), usage: Usage::default() });
+        self.rows.push(UsageRow { hash, start, len: key.len(), usage: Usage::default() });
         let rows = &self.rows;
         self.index.insert_unique(hash, number as u32, |&row| rows[row as usize].hash);
         number
@@ -131,19 +131,19 @@ impl Table {
         self.entry(row).key
     }
 
-    pub(super) fn entry(&self, row: usize) -> Entry<'_> {
-        let Row { hash, usage, .. } = self.rows[row];
-        Entry { hash, key: self.rows[row].key(&self.text), usage }
+    pub(super) fn entry(&self, row: usize) -> UsageEntry<'_> {
+        let UsageRow { hash, usage, .. } = self.rows[row];
+        UsageEntry { hash, key: self.rows[row].key(&self.text), usage }
     }
 
     /// All rows, in the order in which they came.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub fn entries(&self) -> impl Iterator<Item = UsageEntry<'_>> {
         (0..self.rows.len()).map(|row| self.entry(row))
     }
 
     /// Adds all rows of another table.
-    pub(super) fn append(&mut self, later: &Table) {
-        for Entry { hash, key, usage } in later.entries() {
+    pub(super) fn append(&mut self, later: &UsageTable) {
+        for UsageEntry { hash, key, usage } in later.entries() {
             let row = self.hashed_row(hash, key);
             self.add(row, &usage);
         }
@@ -156,7 +156,7 @@ impl Table {
     /// Bytes of heap, about.
     pub(super) fn heap(&self) -> u64 {
         let recent = self.recent.len() * size_of::<[u32; WAYS]>();
-        let rows = self.rows.len() * (size_of::<Row>() + 2 * size_of::<u32>());
+        let rows = self.rows.len() * (size_of::<UsageRow>() + 2 * size_of::<u32>());
         (self.text.len() + rows + recent) as u64
     }
 
@@ -176,7 +176,7 @@ mod tests {
     /// Those that begin alike, or go on where another ends, are told apart, and are found again while they are remembered.
     #[test]
     fn strings_that_came_lately_are_found_by_how_they_begin() {
-        let mut table = Table::default();
+        let mut table = UsageTable::default();
         let names = (0..200)
             .map(|n| format!("\"disabled-by-default-{}\"", "v8.".repeat(n % 7) + &n.to_string()));
         let names: Vec<String> =
@@ -198,13 +198,13 @@ mod tests {
 
     #[test]
     fn keys_are_told_apart_and_sums_saturate() {
-        let mut table = Table::default();
+        let mut table = UsageTable::default();
         let one = Usage { events: 1, bytes: 2, time_ns: u64::MAX - 1, self_ns: 0 };
         for key in [&b"a"[..], b"", b"b", b"a"] {
             let row = table.row(key);
             table.add(row, &one);
         }
-        let mut other = Table::default();
+        let mut other = UsageTable::default();
         other.append(&table);
         other.append(&table);
         let all: Vec<_> =

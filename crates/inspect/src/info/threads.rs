@@ -1,7 +1,7 @@
 //! Threads and processes: ids as written, with their names and what their events come to.
 
 use super::report::{ProcessInfo, ThreadInfo, Usage};
-use super::table::{Entry, Table};
+use super::table::{UsageEntry, UsageTable};
 use std::cmp::Reverse;
 use tracemill_tokenizer::to_text;
 use tracemill_trace::event::metadata::Names;
@@ -18,11 +18,11 @@ fn number(id: &[u8]) -> i128 {
 
 /// The processes of all threads; `self_ns` has the self times of threads by hash.
 pub(super) fn processes(
-    threads: &Table,
+    threads: &UsageTable,
     names: &Names,
     self_ns: impl Fn(u64) -> u64,
 ) -> Vec<ProcessInfo> {
-    let mut threads: Vec<Entry<'_>> = threads.entries().collect();
+    let mut threads: Vec<UsageEntry<'_>> = threads.entries().collect();
     threads.sort_by_key(|thread| {
         let (pid, tid) = ids_of_key(thread.key);
         (number(pid), pid, number(tid), tid)

@@ -16,7 +16,7 @@
 //! earliest of equal ones.
 
 use super::base::StatedClock;
-use super::markers::{ClockSamples, MARKERS, Moment};
+use super::markers::{ClockSamples, MARKERS, UncertainTime};
 use crate::config::Align;
 use crate::report::ClockMethod;
 use crate::report::warning::Warning;
@@ -254,7 +254,7 @@ fn by_sync(inputs: &[InputClockFacts], warnings: &mut Vec<Warning>) -> Vec<Align
         return all;
     };
     // moments of the reference's time by sync id, as far as inputs are put on it
-    let mut placed: BTreeMap<&[u8], Moment> = BTreeMap::new();
+    let mut placed: BTreeMap<&[u8], UncertainTime> = BTreeMap::new();
     let mut waiting: Vec<usize> =
         (first..inputs.len()).filter(|&i| has_syncs(&inputs[i])).collect();
     all[first].method = method.clone();
@@ -269,7 +269,7 @@ fn by_sync(inputs: &[InputClockFacts], warnings: &mut Vec<Warning>) -> Vec<Align
         for (id, moment) in syncs {
             let uncertainty = moment.uncertainty.saturating_add(found.uncertainty.unwrap_or(0));
             let time = moment.time.saturating_add(found.offset);
-            placed.entry(id).or_insert(Moment { time, uncertainty });
+            placed.entry(id).or_insert(UncertainTime { time, uncertainty });
         }
         let shares = |&number: &usize| {
             inputs[number].samples.syncs.keys().any(|id| placed.contains_key(&**id))
@@ -290,7 +290,10 @@ fn by_sync(inputs: &[InputClockFacts], warnings: &mut Vec<Warning>) -> Vec<Align
     all
 }
 
-fn sync(own: &BTreeMap<Vec<u8>, Moment>, placed: &BTreeMap<&[u8], Moment>) -> Alignment {
+fn sync(
+    own: &BTreeMap<Vec<u8>, UncertainTime>,
+    placed: &BTreeMap<&[u8], UncertainTime>,
+) -> Alignment {
     let shared = own.iter().filter_map(|(id, moment)| Some((moment, placed.get(&**id)?)));
     let mut pairs: Vec<(i64, i64)> = Vec::new();
     let mut uncertainty = i64::MAX;

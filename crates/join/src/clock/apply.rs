@@ -3,7 +3,7 @@
 use super::Clocks;
 use std::path::Path;
 use tracemill_tokenizer::{Nanos, fields_of};
-use tracemill_trace::order::{Order, Runs, write_run};
+use tracemill_trace::order::{EntryRuns, Order, write_run};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{DiskRuns, RunFile};
 use tracemill_trace::store::Store;
@@ -15,14 +15,14 @@ const MAX: u64 = Nanos::MAX as u64;
 
 /// Moves sorted runs.
 pub fn shift_runs(
-    runs: &mut Runs,
+    runs: &mut EntryRuns,
     clocks: &Clocks,
     store: &Store<'_>,
     dir: &Path,
 ) -> Result<(), Error> {
     match runs {
-        Runs::Memory(parts) => shift_parts(parts, clocks, store),
-        Runs::Disk(all) => {
+        EntryRuns::Memory(parts) => shift_parts(parts, clocks, store),
+        EntryRuns::Disk(all) => {
             for runs in all {
                 *runs = shift_spilled(runs, clocks, store, dir)?;
             }

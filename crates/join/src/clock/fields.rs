@@ -4,10 +4,10 @@ use memchr::memmem::Finder;
 use std::sync::LazyLock;
 use tracemill_tokenizer::{Event, Field, canonical, members, number_text, string_is};
 use tracemill_trace::json::{elements, member};
-use tracemill_trace::time::shift::{Kind, Shift};
+use tracemill_trace::time::shift::{Shift, TimeKind};
 
 /// Finds the times in some args.
-type FindTimes = fn(&mut Args<'_, '_>);
+type FindTimes = fn(&mut ArgsVisitor<'_, '_>);
 
 /// Events whose times stand in `args`, by name.
 const NAMED: [(&[u8], FindTimes); 9] = [
@@ -23,19 +23,23 @@ const NAMED: [(&[u8], FindTimes); 9] = [
 ];
 
 /// Calls `found` for each time of an event that `shift` moves: for lengths if those change.
-pub(crate) fn each_moved<'e>(shift: &Shift, event: &Event<'e>, found: impl FnMut(&'e [u8], Kind)) {
+pub(crate) fn each_moved<'e>(
+    shift: &Shift,
+    event: &Event<'e>,
+    found: impl FnMut(&'e [u8], TimeKind),
+) {
     each_time(event, shift.scales(), found);
 }
 
 /// Calls `found` for each time of an event; for lengths only if `lengths`.
-fn each_time<'e>(event: &Event<'e>, lengths: bool, mut found: impl FnMut(&'e [u8], Kind)) {
+fn each_time<'e>(event: &Event<'e>, lengths: bool, mut found: impl FnMut(&'e [u8], TimeKind)) {
     if let Some(ts) = event.field(Field::Ts)
         && !(event.is_metadata() && is_zero(ts))
     {
-        found(ts, Kind::Micros);
+        found(ts, TimeKind::Micros);
     }
     if let Some(dur) = event.field(Field::Dur).filter(|_| lengths) {
-        found(dur, Kind::Length);
+        found(dur, TimeKind::Length);
     }
     let find = match named(event) {
         Some(find) => find,
@@ -43,7 +47,7 @@ fn each_time<'e>(event: &Event<'e>, lengths: bool, mut found: impl FnMut(&'e [u8
         None => return,
     };
     if let Some(args) = event.field(Field::Args) {
-        find(&mut Args { args, lengths, found: &mut found });
+        find(&mut ArgsVisitor { args, lengths, found: &mut found });
     }
 }
 
@@ -66,18 +70,18 @@ fn is_user_timing(event: &Event<'_>) -> bool {
 }
 
 /// The args of an event.
-struct Args<'e, 'f> {
+struct ArgsVisitor<'e, 'f> {
     args: &'e [u8],
     lengths: bool,
-    found: &'f mut dyn FnMut(&'e [u8], Kind),
+    found: &'f mut dyn FnMut(&'e [u8], TimeKind),
 }
 
-impl<'e> Args<'e, '_> {
+impl<'e> ArgsVisitor<'e, '_> {
     fn value(&self, path: &[&[u8]]) -> Option<&'e [u8]> {
         path.iter().try_fold(self.args, |object, name| member(object, name))
     }
 
-    fn time(&mut self, path: &[&[u8]], kind: Kind) {
+    fn time(&mut self, path: &[&[u8]], kind: TimeKind) {
         if let Some(value) = self.value(path) {
             (self.found)(value, kind);
         }
@@ -85,7 +89,7 @@ impl<'e> Args<'e, '_> {
 }
 
 /// Most chunks hold no time at all, which a glance at their bytes tells.
-fn profile(args: &mut Args<'_, '_>) {
+fn profile(args: &mut ArgsVisitor<'_, '_>) {
     static TIME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("Time\""));
     let is_plain = || memchr::memchr(b'\\', args.args).is_none();
     if !args.lengths && TIME.find(args.args).is_none() && is_plain() {
@@ -96,10 +100,10 @@ fn profile(args: &mut Args<'_, '_>) {
     let [start, end, deltas, whole] = last_of(data, names);
     let [inner_start, inner_end, inner_deltas, _] = last_of(whole.unwrap_or_default(), names);
     for time in [start, end, inner_start, inner_end].into_iter().flatten() {
-        (args.found)(time, Kind::Micros);
+        (args.found)(time, TimeKind::Micros);
     }
     for list in [deltas, inner_deltas].into_iter().flatten().filter(|_| args.lengths) {
-        elements(list).for_each(|length| (args.found)(length, Kind::Length));
+        elements(list).for_each(|length| (args.found)(length, TimeKind::Length));
     }
 }
 
@@ -118,37 +122,37 @@ fn last_of<'o, const N: usize>(object: &'o [u8], names: [&[u8]; N]) -> [Option<&
 }
 
 /// Chrome writes 0 for a request that has none.
-fn seconds(args: &mut Args<'_, '_>, path: &[&[u8]]) {
+fn seconds(args: &mut ArgsVisitor<'_, '_>, path: &[&[u8]]) {
     if args.value(path).is_some_and(|value| !is_zero(value)) {
-        args.time(path, Kind::Seconds);
+        args.time(path, TimeKind::Seconds);
     }
 }
 
-fn response(args: &mut Args<'_, '_>) {
+fn response(args: &mut ArgsVisitor<'_, '_>) {
     seconds(args, &[b"data", b"timing", b"requestTime"]);
 }
 
-fn finish(args: &mut Args<'_, '_>) {
+fn finish(args: &mut ArgsVisitor<'_, '_>) {
     seconds(args, &[b"data", b"finishTime"]);
 }
 
 /// A number is a time; a string is the name of another time stamp.
-fn time_stamp(args: &mut Args<'_, '_>) {
+fn time_stamp(args: &mut ArgsVisitor<'_, '_>) {
     for name in [&b"start"[..], b"end"] {
         let path: [&[u8]; 2] = [b"data", name];
         if args.value(&path).is_some_and(|value| !value.starts_with(b"\"")) {
-            args.time(&path, Kind::Micros);
+            args.time(&path, TimeKind::Micros);
         }
     }
 }
 
-fn user_timing(args: &mut Args<'_, '_>) {
-    args.time(&[b"callTime"], Kind::Micros);
-    args.time(&[b"data", b"callTime"], Kind::Micros);
+fn user_timing(args: &mut ArgsVisitor<'_, '_>) {
+    args.time(&[b"callTime"], TimeKind::Micros);
+    args.time(&[b"data", b"callTime"], TimeKind::Micros);
 }
 
-fn clock_sync(args: &mut Args<'_, '_>) {
-    args.time(&[b"issue_ts"], Kind::Micros);
+fn clock_sync(args: &mut ArgsVisitor<'_, '_>) {
+    args.time(&[b"issue_ts"], TimeKind::Micros);
 }
 
 /// Whether a value is the number 0, however it is spelled.
@@ -162,7 +166,7 @@ mod tests {
     use super::*;
     use tracemill_tokenizer::fields_of;
 
-    fn times(event: &str, lengths: bool) -> Vec<(String, Kind)> {
+    fn times(event: &str, lengths: bool) -> Vec<(String, TimeKind)> {
         let (mut all, bytes) = (Vec::new(), event.as_bytes());
         each_time(&fields_of(bytes).of(bytes), lengths, |value, kind| {
             all.push((String::from_utf8_lossy(value).into_owned(), kind));
@@ -172,7 +176,7 @@ mod tests {
 
     #[test]
     fn times_by_event() {
-        use Kind::{Length, Micros, Seconds};
+        use TimeKind::{Length, Micros, Seconds};
         for (event, expected) in [
             (
                 r#"{"ph":"X","ts":1,"dur":2,"args":{"startTime":3}}"#,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field, nanos, number_text};
 use tracemill_trace::json::member;
-use tracemill_trace::time::shift::{Kind, Shift};
+use tracemill_trace::time::shift::{Shift, TimeKind};
 
 /// Markers kept of an input: the first ones in time.
 pub(super) const MARKERS: usize = 1024;
@@ -22,7 +22,7 @@ pub(crate) struct ClockSignals {
 
 /// A moment in the time of an input, and how far off it may be, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Moment {
+pub(super) struct UncertainTime {
     pub(super) time: i64,
     pub(super) uncertainty: i64,
 }
@@ -36,7 +36,7 @@ pub(crate) struct ClockSamples {
     /// All markers there are.
     pub(super) seen: u64,
     /// By sync id, as it is written.
-    pub(super) syncs: BTreeMap<Vec<u8>, Moment>,
+    pub(super) syncs: BTreeMap<Vec<u8>, UncertainTime>,
 }
 
 impl ClockSamples {
@@ -67,22 +67,22 @@ impl ClockSamples {
         let Some(id) = member(args, b"sync_id") else { return };
         let mut new = Vec::new();
         let issued = member(args, b"issue_ts").and_then(|value| {
-            let changed = shift.is_some_and(|shift| shift.write(value, Kind::Micros, &mut new));
+            let changed = shift.is_some_and(|shift| shift.write(value, TimeKind::Micros, &mut new));
             nanos_of(if changed { &new } else { value })
         });
         let moment = match issued.filter(|&issued| issued <= time) {
             Some(issued) => {
                 let length = time.saturating_sub(issued);
-                Moment { time: issued + length / 2, uncertainty: length - length / 2 }
+                UncertainTime { time: issued + length / 2, uncertainty: length - length / 2 }
             }
-            None => Moment { time, uncertainty: 0 },
+            None => UncertainTime { time, uncertainty: 0 },
         };
         self.note_moment(id.to_vec(), moment);
     }
 
     /// The first one in time of an id counts.
-    fn note_moment(&mut self, id: Vec<u8>, moment: Moment) {
-        let order = |moment: &Moment| (moment.time, moment.uncertainty);
+    fn note_moment(&mut self, id: Vec<u8>, moment: UncertainTime) {
+        let order = |moment: &UncertainTime| (moment.time, moment.uncertainty);
         let earliest = self.syncs.entry(id).or_insert(moment);
         if order(&moment) < order(earliest) {
             *earliest = moment;
@@ -168,9 +168,9 @@ mod tests {
             2,
         );
         let of = |id: &str| found.syncs.get(format!("\"{id}\"").as_bytes()).copied();
-        assert_eq!(of("a"), Some(Moment { time: 2500, uncertainty: 1500 }));
-        assert_eq!(of("b"), Some(Moment { time: 8000, uncertainty: 0 }));
-        assert_eq!(of("c"), Some(Moment { time: 4000, uncertainty: 0 }));
+        assert_eq!(of("a"), Some(UncertainTime { time: 2500, uncertainty: 1500 }));
+        assert_eq!(of("b"), Some(UncertainTime { time: 8000, uncertainty: 0 }));
+        assert_eq!(of("c"), Some(UncertainTime { time: 4000, uncertainty: 0 }));
         assert_eq!(found.syncs.len(), 3);
     }
 }

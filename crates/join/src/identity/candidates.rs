@@ -7,29 +7,29 @@
 //! have as many.
 
 use super::input_unit::InputUnit;
-use super::processes::{Key, Process, TypicalRange, are_apart};
+use super::processes::{CanonicalId, InputProcess, TypicalRange, are_apart};
 use tracemill_cpuprofile::StreamKey;
 use tracemill_trace::spill::hash::HashMap;
 
 /// Recordings by what their inputs have.
 #[derive(Default)]
 pub(super) struct Candidates<'u> {
-    by_log: HashMap<LogProcess<'u>, ByBegin<Member>>,
+    by_log: HashMap<LogProcess<'u>, ByBegin<RecordedProcess>>,
     by_stream: HashMap<&'u StreamKey, ByBegin<usize>>,
     /// Numbers of sets of threads.
-    threads: HashMap<&'u [Key], usize>,
+    threads: HashMap<&'u [CanonicalId], usize>,
 }
 
 /// A named process of rotated logs.
 #[derive(PartialEq, Eq, Hash)]
 struct LogProcess<'u> {
     rotated_path: &'u [u8],
-    pid: &'u Key,
+    pid: &'u CanonicalId,
     name: &'u [u8],
 }
 
 /// Returns the named processes of an input that may be one of rotated logs.
-fn log_processes(unit: &InputUnit) -> impl Iterator<Item = (LogProcess<'_>, &Process)> {
+fn log_processes(unit: &InputUnit) -> impl Iterator<Item = (LogProcess<'_>, &InputProcess)> {
     unit.processes.by_pid.iter().filter_map(|(pid, process)| {
         let rotated_path = unit.rotated_path.as_deref()?;
         Some((LogProcess { rotated_path, pid, name: process.name.as_deref()? }, process))
@@ -37,7 +37,7 @@ fn log_processes(unit: &InputUnit) -> impl Iterator<Item = (LogProcess<'_>, &Pro
 }
 
 /// When a stream of a recording began: the first of which it is known.
-pub(super) type Begin = (StreamKey, i64);
+pub(super) type StreamBegin = (StreamKey, i64);
 
 /// Members of recordings, by what is known of when streams of these began.
 struct ByBegin<T> {
@@ -53,7 +53,7 @@ impl<T> Default for ByBegin<T> {
 }
 
 impl<T: PartialEq> ByBegin<T> {
-    fn push(&mut self, begin: Option<&Begin>, member: T) {
+    fn push(&mut self, begin: Option<&StreamBegin>, member: T) {
         let list = match begin {
             None => &mut self.unknown,
             Some((stream, begin)) => {
@@ -77,14 +77,14 @@ impl<T: PartialEq> ByBegin<T> {
 
 /// A process of an input in a recording.
 #[derive(PartialEq)]
-struct Member {
+struct RecordedProcess {
     recording: usize,
     /// The number of its set of threads; `None` if it has none, and so none in common with anyone.
     threads: Option<usize>,
     times: TypicalRange,
 }
 
-impl Member {
+impl RecordedProcess {
     /// Whether a process of the same pid and name must be another one.
     fn is_other(&self, threads: Option<usize>, times: TypicalRange) -> bool {
         threads.is_some() && threads == self.threads && !are_apart(self.times, times)
@@ -93,10 +93,15 @@ impl Member {
 
 impl<'u> Candidates<'u> {
     /// Adds an input of a recording, the first known stream of which began at `begin`.
-    pub(super) fn admit(&mut self, unit: &'u InputUnit, recording: usize, begin: Option<&Begin>) {
+    pub(super) fn admit(
+        &mut self,
+        unit: &'u InputUnit,
+        recording: usize,
+        begin: Option<&StreamBegin>,
+    ) {
         for (log, process) in log_processes(unit) {
             let threads = self.number_of(process);
-            let member = Member { recording, threads, times: process.times.bulk() };
+            let member = RecordedProcess { recording, threads, times: process.times.bulk() };
             self.by_log.entry(log).or_default().push(begin, member);
         }
         #[expect(clippy::iter_over_hash_type, reason = "each stream has a list of its own")]
@@ -122,7 +127,7 @@ impl<'u> Candidates<'u> {
     }
 
     /// The number of a process's set of threads.
-    fn number_of(&mut self, process: &'u Process) -> Option<usize> {
+    fn number_of(&mut self, process: &'u InputProcess) -> Option<usize> {
         let next = self.threads.len();
         let threads = Some(&*process.threads).filter(|threads| !threads.is_empty())?;
         Some(*self.threads.entry(threads).or_insert(next))

@@ -21,10 +21,10 @@
 //! **Ids** ([`super::spelling`]). In the order of the recordings, the ids of one are renamed, all by one rule, if they lie
 //! among those of an earlier one: ranges are compared, not single ids.
 
-use super::candidates::{Begin, Candidates};
-use super::input_unit::{Decision, InputUnit, UnitOutcome};
+use super::candidates::{Candidates, StreamBegin};
+use super::input_unit::{InputUnit, UnitDecision, UnitOutcome};
 use super::pids::{Pids, stated_pids};
-use super::processes::{Key, Process, TypicalRange, are_apart};
+use super::processes::{CanonicalId, InputProcess, TypicalRange, are_apart};
 use super::rename::Renames;
 use super::spelling::{IdMap, IdRanges, Space, append_each};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy};
@@ -47,17 +47,17 @@ struct MergedProcess {
 #[derive(Debug, Default)]
 struct RecordingThreads {
     /// Each tid of any process.
-    tids: HashMap<Key, u32>,
+    tids: HashMap<CanonicalId, u32>,
     /// Pairs of a process, by its number, and one of its threads.
     of: HashSet<(u32, u32)>,
 }
 
 impl RecordingThreads {
-    fn contains(&self, process: u32, tid: &Key) -> bool {
+    fn contains(&self, process: u32, tid: &CanonicalId) -> bool {
         self.tids.get(tid).is_some_and(|&tid| self.of.contains(&(process, tid)))
     }
 
-    fn insert(&mut self, process: u32, tid: &Key) {
+    fn insert(&mut self, process: u32, tid: &CanonicalId) {
         let tid = self.tids.get(tid).copied().unwrap_or_else(|| {
             let next = self.tids.len() as u32;
             self.tids.insert(tid.clone(), next);
@@ -69,18 +69,18 @@ impl RecordingThreads {
 
 #[derive(Debug, Default)]
 struct Recording {
-    processes: HashMap<Key, MergedProcess>,
+    processes: HashMap<CanonicalId, MergedProcess>,
     threads: RecordingThreads,
     /// CPU profile streams, and when each began, where it is known.
     streams: HashMap<StreamKey, Option<i64>>,
     /// The first begin that was known.
-    begin: Option<Begin>,
-    pids: HashMap<Key, Vec<u8>>,
+    begin: Option<StreamBegin>,
+    pids: HashMap<CanonicalId, Vec<u8>>,
     ids: Vec<IdRanges>,
 }
 
 /// Decides for all units.
-pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> Decision {
+pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> UnitDecision {
     let mut pids = Pids::new(units, rules.pid);
     let mut recordings: Vec<Recording> = Vec::new();
     let mut candidates = Candidates::default();
@@ -124,7 +124,7 @@ pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> Decision {
     for outcome in &mut outcomes {
         outcome.renames.clone_from(&renames[outcome.recording]);
     }
-    Decision { outcomes }
+    UnitDecision { outcomes }
 }
 
 /// The last recording that a unit is a part of.
@@ -203,13 +203,18 @@ impl Recording {
 
 impl MergedProcess {
     /// Returns whether a log of the same rotation as the unit gives the process its name.
-    fn is_rotated(&self, unit: &InputUnit, process: &Process) -> bool {
+    fn is_rotated(&self, unit: &InputUnit, process: &InputProcess) -> bool {
         let path = unit.rotated_path.as_ref();
         process.name.is_some() && path.is_some_and(|path| self.rotated_paths.contains(path))
     }
 
     /// Returns whether nothing contradicts that `process` is this one.
-    fn may_be(&self, process: &Process, bulk: TypicalRange, threads: &RecordingThreads) -> bool {
+    fn may_be(
+        &self,
+        process: &InputProcess,
+        bulk: TypicalRange,
+        threads: &RecordingThreads,
+    ) -> bool {
         if self.name.is_some() && process.name.is_some() && self.name != process.name {
             return false;
         }
@@ -261,7 +266,7 @@ mod tests {
         let rules = IdentityRules { pid, ..IdentityRules::default() };
         let outcomes = decide(units, &rules).outcomes;
         let of_unit = |(unit, outcome): (&InputUnit, &UnitOutcome)| {
-            let new = |(key, process): &(Key, Process)| {
+            let new = |(key, process): &(CanonicalId, InputProcess)| {
                 let renames = outcome.renames.as_ref();
                 let new = renames.and_then(|renames| renames.pid(key));
                 String::from_utf8(new.unwrap_or(&process.written).to_vec()).unwrap()

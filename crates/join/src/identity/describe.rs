@@ -1,6 +1,6 @@
 //! What was renamed, in words: for the report, for provenance, and the events by which viewers show labels.
 
-use super::input_unit::{Decision, InputUnit};
+use super::input_unit::{InputUnit, UnitDecision};
 use super::rename::{RenamedUnit, Rewrite};
 use super::spelling::{IdMap, Shift};
 use crate::clock::push_clocks;
@@ -32,7 +32,7 @@ impl InputNames<'_> {
 /// What became of each unit.
 pub(crate) fn describe(
     units: &[InputUnit],
-    decision: &Decision,
+    decision: &UnitDecision,
     rewrite: &Rewrite,
     names: &InputNames<'_>,
 ) -> Vec<InputIdentity> {

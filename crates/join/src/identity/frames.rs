@@ -7,7 +7,7 @@ use tracemill_tokenizer::members;
 use tracemill_trace::json::patch::Patches;
 use tracemill_trace::json::{elements, member};
 use tracemill_trace::spill::hash::HashSet;
-use tracemill_trace::time::shift::Kind;
+use tracemill_trace::time::shift::TimeKind;
 
 /// Gives out names of stack frames; nothing is renamed without a rewrite.
 #[derive(Default)]
@@ -74,14 +74,14 @@ fn renamed_ranges(frames: &[u8], map: &IdMap) -> IdRanges {
 }
 
 /// A value with some of its parts replaced.
-struct Pieces<'p> {
+struct PatchedValue<'p> {
     value: &'p [u8],
     patches: Patches,
 }
 
-impl<'p> Pieces<'p> {
+impl<'p> PatchedValue<'p> {
     fn new(value: &'p [u8]) -> Self {
-        Pieces { value, patches: Patches::default() }
+        PatchedValue { value, patches: Patches::default() }
     }
 
     fn rename(&mut self, part: &[u8], map: &IdMap) {
@@ -109,7 +109,7 @@ pub fn renamed_frame<'p>(
 ) -> (Cow<'p, [u8]>, Vec<Cow<'p, [u8]>>) {
     let mut new = Vec::new();
     let id = if map.write(id, &mut new) { Cow::Owned(new) } else { Cow::Borrowed(id) };
-    let mut pieces = Pieces::new(frame);
+    let mut pieces = PatchedValue::new(frame);
     if let Some(parent) = member(frame, b"parent") {
         pieces.rename(parent, map);
     }
@@ -122,7 +122,7 @@ pub fn renamed_samples<'p>(
     within: &'p [u8],
     unit: &RenamedUnit,
 ) -> Vec<Cow<'p, [u8]>> {
-    let mut pieces = Pieces::new(within);
+    let mut pieces = PatchedValue::new(within);
     for sample in elements(samples) {
         if let (Some(renames), Some(pid)) = (&unit.renames, member(sample, b"pid"))
             && let Some(new) = renames.pid(&super::processes::key_of(Some(pid)))
@@ -133,7 +133,7 @@ pub fn renamed_samples<'p>(
             });
         }
         if let (Some(shift), Some(ts)) = (&unit.shift, member(sample, b"ts")) {
-            pieces.patches.write(within, ts, |texts| shift.write(ts, Kind::Micros, texts));
+            pieces.patches.write(within, ts, |texts| shift.write(ts, TimeKind::Micros, texts));
         }
         if let Some(map) = unit.frames.as_ref().filter(|_| sample.starts_with(b"{")) {
             frame_references(sample, |frame| pieces.rename(frame, map));

@@ -52,7 +52,7 @@ pub(crate) struct UnitOutcome {
 
 /// What becomes of all.
 #[derive(Debug, Default)]
-pub(crate) struct Decision {
+pub(crate) struct UnitDecision {
     /// Per unit, in order.
     pub(crate) outcomes: Vec<UnitOutcome>,
 }

@@ -29,12 +29,12 @@ fn whole_of<'v>(key: &[u8], value: &'v [u8]) -> Option<&'v [u8]> {
 }
 
 /// The parts among the inputs, by where their events stand.
-pub struct Parts {
+pub struct InputParts {
     /// Where stretches end, ascending, each with what the whole was of the part whose events stand there.
     stretches: Vec<(u64, Option<Vec<u8>>)>,
 }
 
-impl Parts {
+impl InputParts {
     /// Finds the parts among `documents`.
     ///
     /// Cost: one look at each key called `tracemill`.
@@ -66,7 +66,7 @@ impl Parts {
             }
             stretches.push((end, last));
         }
-        Parts { stretches }
+        InputParts { stretches }
     }
 
     /// Whether no input is a part.

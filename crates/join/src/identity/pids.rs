@@ -7,7 +7,7 @@
 //! times the power of ten above all pids.
 
 use super::input_unit::InputUnit;
-use super::processes::{Key, Process, key_of};
+use super::processes::{CanonicalId, InputProcess, key_of};
 use super::spelling::{IdLiteral, tagged};
 use crate::config::{PidPolicy, StatedInput};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
@@ -18,7 +18,7 @@ const STEP: u64 = 10_000_000;
 const PID_MAX: u64 = u32::MAX as u64;
 
 /// By old pids, those with their new ones.
-pub(super) type StatedPids<'s> = HashMap<Key, &'s (String, String)>;
+pub(super) type StatedPids<'s> = HashMap<CanonicalId, &'s (String, String)>;
 
 /// The pids that a manifest gives, each with its old one, by that; of several of one old pid the first counts.
 pub(super) fn stated_pids(stated: &StatedInput) -> StatedPids<'_> {
@@ -30,9 +30,9 @@ pub(super) fn stated_pids(stated: &StatedInput) -> StatedPids<'_> {
 pub(super) struct Pids {
     policy: PidPolicy,
     /// All that any input has, and all given out.
-    used: HashSet<Key>,
+    used: HashSet<CanonicalId>,
     /// Pids that a recording has already, or was given.
-    taken: HashSet<Key>,
+    taken: HashSet<CanonicalId>,
     /// Where the search for any free number goes on.
     next: u64,
     /// Where the search for a free number behind a name goes on.
@@ -75,8 +75,8 @@ impl Pids {
         unit: &InputUnit,
         stated: Option<&StatedPids<'_>>,
         number: usize,
-        key: &Key,
-        process: &Process,
+        key: &CanonicalId,
+        process: &InputProcess,
     ) -> Option<Vec<u8>> {
         if unit.made || self.policy == PidPolicy::Keep {
             return None;

@@ -22,10 +22,10 @@ const SAMPLE: usize = 64;
 const OUTER: usize = 16;
 
 /// A value in a form that is the same for equal values of one type: `10` and `"10"` are different.
-pub(crate) type Key = Vec<u8>;
+pub(crate) type CanonicalId = Vec<u8>;
 
 /// Returns the key of a value; that of a missing value is empty.
-pub fn key_of(value: Option<&[u8]>) -> Key {
+pub fn key_of(value: Option<&[u8]>) -> CanonicalId {
     let mut key = Vec::new();
     push_canonical(value, &mut key);
     key
@@ -40,7 +40,7 @@ pub(crate) struct IdFilter {
 
 /// Times of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Times {
+pub(crate) struct ProcessTimes {
     /// Hashes, ascending, and times.
     sample: Vec<(u64, i64)>,
     /// The greatest hash in a sample that is full.
@@ -49,7 +49,7 @@ pub(crate) struct Times {
     bulk: TypicalRange,
 }
 
-impl Times {
+impl ProcessTimes {
     #[inline]
     fn note(&mut self, hash: u64, time: i64) {
         if self.limit.is_none_or(|limit| hash < limit) {
@@ -100,7 +100,7 @@ pub(super) fn are_apart(a: TypicalRange, b: TypicalRange) -> bool {
 
 /// A process of an input.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Process {
+pub(crate) struct InputProcess {
     /// `pid` as written first.
     pub(crate) written: Vec<u8>,
     /// From its last `process_name` event.
@@ -108,8 +108,8 @@ pub(crate) struct Process {
     /// From its last `process_labels` event: what tells it from others of its name, such as `GPU 0`.
     pub(crate) labels: Option<Vec<u8>>,
     /// Threads with events that are no metadata.
-    pub(crate) threads: Vec<Key>,
-    pub(crate) times: Times,
+    pub(crate) threads: Vec<CanonicalId>,
+    pub(crate) times: ProcessTimes,
 }
 
 /// What a metadata event calls a process.
@@ -122,11 +122,11 @@ pub(super) enum ProcessName {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Processes {
     /// By key, once the input has been read.
-    pub(crate) by_pid: Vec<(Key, Process)>,
+    pub(crate) by_pid: Vec<(CanonicalId, InputProcess)>,
     /// Where those stand, while it is read.
-    numbers: HashMap<Key, usize>,
+    numbers: HashMap<CanonicalId, usize>,
     /// Threads that they have already, by the number of the process, while it is read.
-    known_threads: HashSet<(usize, Key)>,
+    known_threads: HashSet<(usize, CanonicalId)>,
     /// Ranges of ids: first those of the `id` fields, then those of each `--args-key`.
     pub(crate) ids: Vec<IdRanges>,
 }
@@ -164,10 +164,10 @@ impl Processes {
         /// Bytes of the texts of a process, with what the allocator adds; a thread has half of that in its list, and half in
         /// the set.
         const TEXTS: usize = 96;
-        let processes = self.by_pid.capacity() * (size_of::<(Key, Process)>() + TEXTS)
-            + self.numbers.capacity() * (size_of::<(Key, usize)>() + TEXTS / 2)
+        let processes = self.by_pid.capacity() * (size_of::<(CanonicalId, InputProcess)>() + TEXTS)
+            + self.numbers.capacity() * (size_of::<(CanonicalId, usize)>() + TEXTS / 2)
             + self.known_threads.capacity()
-                * (size_of::<(usize, Key)>() + size_of::<Key>() + TEXTS / 2);
+                * (size_of::<(usize, CanonicalId)>() + size_of::<CanonicalId>() + TEXTS / 2);
         processes as u64
     }
 
@@ -195,7 +195,7 @@ impl Processes {
     fn number(&mut self, written: &[u8]) -> usize {
         let key = key_of(Some(written));
         *self.numbers.entry(key).or_insert_with_key(|key| {
-            let process = Process { written: written.to_owned(), ..Process::default() };
+            let process = InputProcess { written: written.to_owned(), ..InputProcess::default() };
             self.by_pid.push((key.clone(), process));
             self.by_pid.len() - 1
         })
@@ -221,7 +221,7 @@ pub struct ProcessFindings {
     recent: DirectMappedCache,
     /// In the order of the events.
     names: Vec<(Vec<u8>, ProcessName)>,
-    times: Vec<(Vec<u8>, Times)>,
+    times: Vec<(Vec<u8>, ProcessTimes)>,
     /// Where the times of a pid stand, by its spelling.
     by_pid: HashMap<Vec<u8>, usize>,
     ids: Vec<IdRanges>,
@@ -291,7 +291,7 @@ impl ProcessFindings {
             return at;
         }
         let times = *self.by_pid.entry(pid.to_owned()).or_insert_with(|| {
-            self.times.push((pid.to_owned(), Times::default()));
+            self.times.push((pid.to_owned(), ProcessTimes::default()));
             self.times.len() - 1
         });
         let (pid, tid) = spelling.clone();
@@ -355,18 +355,18 @@ mod tests {
     #[test]
     fn most_events_decide_on_times() {
         let times = |range: std::ops::Range<i64>, early: i64| {
-            let mut times = Times::default();
+            let mut times = ProcessTimes::default();
             range.clone().for_each(|time| times.note(mix(time as u64, 0), time));
             times.note(mix(77_777, 0), early);
             times
         };
         let (first, second) = (times(0..10_000, 0), times(10_000..30_000, 3));
         assert_eq!(second.sample.len(), SAMPLE);
-        let apart = |a: &Times, b: &Times| are_apart(a.bulk(), b.bulk());
+        let apart = |a: &ProcessTimes, b: &ProcessTimes| are_apart(a.bulk(), b.bulk());
         assert!(apart(&first, &second) && apart(&second, &first));
         assert!(!apart(&first, &times(5_000..30_000, 5_000)));
         assert!(!apart(&first, &first));
-        let mut moment = Times::default();
+        let mut moment = ProcessTimes::default();
         moment.note(1, 7);
         assert!(!apart(&moment, &moment));
     }

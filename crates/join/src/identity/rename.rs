@@ -1,6 +1,6 @@
 //! Renamed values, and times that move, in the events that have them: found, and put in their places.
 
-use super::processes::{Key, key_of};
+use super::processes::{CanonicalId, key_of};
 use super::spelling::IdMap;
 use super::{each_args_key, each_id};
 use crate::clock::each_moved;
@@ -11,7 +11,7 @@ use tracemill_trace::json::patch::Patches;
 use tracemill_trace::json::{elements, member};
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::direct_mapped::{DirectMappedCache, SmallKey};
-use tracemill_trace::time::shift::{Kind, Shift};
+use tracemill_trace::time::shift::{Shift, TimeKind};
 
 /// Events whose `args.data` name processes.
 const FRAME_EVENTS: [&[u8]; 3] =
@@ -24,7 +24,7 @@ const PROCESS_ID: &[u8] = b"processId\"";
 #[derive(Clone, Debug, Default)]
 pub struct Renames {
     /// New pids by old ones.
-    pub(crate) pids: HashMap<Key, Vec<u8>>,
+    pub(crate) pids: HashMap<CanonicalId, Vec<u8>>,
     /// New ids: first those of the `id` fields, then those of each `--args-key`.
     pub(crate) ids: Vec<IdMap>,
     args_keys: Vec<Vec<u8>>,
@@ -33,7 +33,7 @@ pub struct Renames {
 impl Renames {
     /// `None` if nothing has a new name.
     pub(super) fn new(
-        pids: HashMap<Key, Vec<u8>>,
+        pids: HashMap<CanonicalId, Vec<u8>>,
         ids: Vec<IdMap>,
         args_keys: &[String],
     ) -> Option<Self> {
@@ -251,7 +251,7 @@ impl PatchedEvent<'_, '_> {
         self.patches.write(self.event, value, |texts| map.write(value, texts));
     }
 
-    fn moved(&mut self, value: &[u8], kind: Kind, shift: &Shift) {
+    fn moved(&mut self, value: &[u8], kind: TimeKind, shift: &Shift) {
         self.patches.write(self.event, value, |texts| shift.write(value, kind, texts));
     }
 }

@@ -2,13 +2,13 @@
 
 use super::decide::decide;
 use super::describe::{InputNames, describe, label_events};
-use super::input_unit::{Decision, InputUnit, rotated_path};
+use super::input_unit::{InputUnit, UnitDecision, rotated_path};
 use super::processes::{IdFilter, Processes, key_of};
 use super::rename::{RenamedUnit, Renames, Rewrite};
 use super::spelling::IdRanges;
 use crate::clock::{ClockSamples, Clocks};
 use crate::config::{IdPolicy, IdentityRules, PidPolicy};
-use crate::identity::parts::Parts;
+use crate::identity::parts::InputParts;
 use crate::report::InputIdentity;
 use memmap2::MmapMut;
 use std::path::Path;
@@ -53,7 +53,7 @@ pub(crate) fn watched(several: bool, rules: &IdentityRules) -> Option<Arc<IdFilt
 #[derive(Default)]
 pub struct DecidedNames {
     units: Vec<InputUnit>,
-    decision: Decision,
+    decision: UnitDecision,
     /// What changes in events.
     pub rewrite: Rewrite,
 }
@@ -63,7 +63,7 @@ pub struct DecidedNames {
 /// `split_parts` says which inputs are parts of something larger.
 pub fn decide_names(
     parts: Vec<UnitFacts>,
-    split_parts: &Parts,
+    split_parts: &InputParts,
     inputs: &Inputs,
     rules: &IdentityRules,
     clocks: &Clocks,

@@ -147,15 +147,15 @@ struct NumberRange {
 }
 
 /// A first and a last text.
-type Texts = (Box<[u8]>, Box<[u8]>);
+type TextRange = (Box<[u8]>, Box<[u8]>);
 
 /// Which ids an input has: ranges by magnitude, so that memory does not grow with their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IdRanges {
     /// By class, which are few: least and greatest.
-    numbers: Vec<(Class, NumberRange)>,
+    numbers: Vec<(NumberClass, NumberRange)>,
     /// The first and the last text in the order of their bytes.
-    texts: Option<Texts>,
+    texts: Option<TextRange>,
     /// The greatest number behind a `#` at the end of a text.
     tag: u64,
 }
@@ -167,7 +167,7 @@ impl Default for IdRanges {
 }
 
 /// Numbers of one spelling (hexadecimal or decimal) and number of bits.
-type Class = (bool, u32);
+type NumberClass = (bool, u32);
 
 impl IdRanges {
     /// Counts a value in.
@@ -187,7 +187,7 @@ impl IdRanges {
         }
     }
 
-    fn join(&mut self, class: Class, range: NumberRange) {
+    fn join(&mut self, class: NumberClass, range: NumberRange) {
         match self.numbers.binary_search_by_key(&class, |&(class, _)| class) {
             Ok(at) => {
                 let (_, known) = &mut self.numbers[at];

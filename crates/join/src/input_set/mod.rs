@@ -18,7 +18,7 @@ mod recorded_only;
 mod stack_samples;
 
 pub use place::InputPlace;
-pub use profiles::{PieceNode, Pieces, ProfileFacts, ProfilePiece};
+pub use profiles::{PieceNode, ProfileFacts, ProfilePiece, ProfilePieces};
 
 use crate::config::Config;
 use crate::identity::may_be_several;

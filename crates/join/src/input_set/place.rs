@@ -2,7 +2,7 @@
 //! its times.
 
 use crate::config::Config;
-use crate::identity::parts::Parts;
+use crate::identity::parts::InputParts;
 use crate::identity::{UnitFacts, decide_names, key_of, renamed_key};
 use crate::inputs::input_watch::decide_clocks;
 use crate::report::warning::Warning;
@@ -94,7 +94,7 @@ pub(super) fn places_of(
     }
     let store = inputs.store();
     let (clocks, warnings) = decide_clocks(&mut facts, documents, inputs, &store, &config.clocks)?;
-    let parts = Parts::of(documents, inputs);
+    let parts = InputParts::of(documents, inputs);
     let (decided, _) = decide_names(facts, &parts, inputs, &config.identity, &clocks);
     for (number, place) in places.iter_mut().enumerate() {
         place.offset = clocks.shift(number).map_or(0, |shift| shift.offset());

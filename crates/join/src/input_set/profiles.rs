@@ -2,8 +2,8 @@
 
 use super::InputSet;
 use tracemill_cpuprofile::{
-    Chunk, ChunkRef, Contents, Group, NO_ID, ProfileSource, Text, chunk_order_lease, head_of,
-    order_chunks, text_of,
+    Chunk, ChunkRef, Contents, NO_ID, ProfileGroup, ProfileSource, TextSpan, chunk_order_lease,
+    head_of, order_chunks, text_of,
 };
 use tracemill_trace::order::Order;
 use tracemill_trace::run::error::Error;
@@ -74,7 +74,7 @@ impl<'a> ProfilePiece<'a> {
         ProfilePiece { chunk, store, source, samples, steps }
     }
 
-    fn text(&self, text: Text) -> &'a [u8] {
+    fn text(&self, text: TextSpan) -> &'a [u8] {
         text_of(text, self.store, self.chunk.decoded_text)
     }
 
@@ -176,19 +176,19 @@ impl InputSet {
     }
 
     /// The profiles, to be read piece by piece.
-    pub fn pieces(&self) -> Pieces<'_> {
-        Pieces { scanned: self, groups: self.streams.groups(), store: self.store() }
+    pub fn pieces(&self) -> ProfilePieces<'_> {
+        ProfilePieces { scanned: self, groups: self.streams.groups(), store: self.store() }
     }
 }
 
 /// The profiles of the inputs, to be read piece by piece.
-pub struct Pieces<'s> {
+pub struct ProfilePieces<'s> {
     scanned: &'s InputSet,
-    groups: Vec<Group<'s>>,
+    groups: Vec<ProfileGroup<'s>>,
     store: Store<'s>,
 }
 
-impl Pieces<'_> {
+impl ProfilePieces<'_> {
     /// Gives the pieces of a profile, by its number in [`InputSet::profiles`]: in the order of the stream (see
     /// [`tracemill_cpuprofile::ChunkOrder`]), or as they stand in the inputs if `as_written`; of a whole one nodes, then samples.
     ///

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use tracemill_cpuprofile::{Chunk, NO_ID, Text};
+use tracemill_cpuprofile::{Chunk, NO_ID, TextSpan};
 use tracemill_tokenizer::{
     Cursor, members, nanos, number_text, string_is, unescape, unescaped_text,
 };
@@ -85,7 +85,7 @@ impl StackSamples {
     /// Returns its nodes and samples.
     pub(super) fn chunk(&self) -> Chunk {
         let mut chunk = Chunk::default();
-        chunk.read_member(b"nodes", &self.nodes, Text::DECODED);
+        chunk.read_member(b"nodes", &self.nodes, TextSpan::DECODED);
         chunk.decoded_text.clone_from(&self.nodes);
         let mut before = self.samples.first().map_or(0, |(ts, _)| *ts);
         for &(ts, node) in &self.samples {

@@ -9,7 +9,7 @@ use tracemill_cpuprofile::ProfileReader;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{Keep, Observer, Scan, Scanned};
 use tracemill_trace::read::Inputs;
-use tracemill_trace::read::pieces::Chosen;
+use tracemill_trace::read::pieces::ChosenPieces;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Limits;
 
@@ -33,7 +33,7 @@ pub fn scan<K: Keep, O: Observer>(
 /// As [`Scan::run`].
 pub(crate) fn scan_pieces<K: Keep, O: Observer>(
     source: &Source,
-    pieces: &Chosen,
+    pieces: &ChosenPieces,
     config: &Config,
     keep: K,
     observer: O,

@@ -10,7 +10,7 @@ use tracemill_trace::Limits;
 use tracemill_trace::input::packed::Stretch;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{EventRef, Keep, Look, Observer, Scanned, SealedChunk, Starter};
-use tracemill_trace::read::pieces::Chosen;
+use tracemill_trace::read::pieces::ChosenPieces;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::losses::InputReport;
 
@@ -22,7 +22,7 @@ pub struct ReadPlan {
     /// The input.
     pub source: Source,
     /// The byte ranges.
-    pub ranges: Chosen,
+    pub ranges: ChosenPieces,
     /// What the ranges hold.
     pub sum: EventSum,
     /// Bytes of the events in the ranges, as far as the index knows them.

@@ -23,12 +23,12 @@ pub struct ArgsCriterion {
     text: String,
     /// Names of members, the outermost first.
     path: Vec<String>,
-    wanted: Wanted,
+    wanted: ArgCondition,
 }
 
 /// What a value must be.
 #[derive(Clone, Debug)]
-enum Wanted {
+enum ArgCondition {
     /// A string with this content, an equal number, or this literal.
     Equal(String),
     /// A string whose content matches, or a number or literal that does as it is written.
@@ -53,8 +53,8 @@ impl FromStr for ArgsCriterion {
             return Err(format!("{expected}: {text}"));
         }
         let wanted = match text.as_bytes()[at] {
-            b'=' => Wanted::Equal(value.to_owned()),
-            _ => Wanted::Matching(value.parse()?),
+            b'=' => ArgCondition::Equal(value.to_owned()),
+            _ => ArgCondition::Matching(value.parse()?),
         };
         let path = path.split('.').map(str::to_owned).collect();
         Ok(ArgsCriterion { text: text.to_owned(), path, wanted })
@@ -84,10 +84,10 @@ impl ArgsTests {
         let mut by_path: BTreeMap<Vec<String>, Vec<Test>> = BTreeMap::new();
         for criterion in criteria {
             let test = match &criterion.wanted {
-                Wanted::Equal(text) => {
+                ArgCondition::Equal(text) => {
                     Some(Test::Equal { text: text.clone(), number: form(text.as_bytes()) })
                 }
-                Wanted::Matching(pattern) => {
+                ArgCondition::Matching(pattern) => {
                     any_of(std::slice::from_ref(pattern), Case::Matters)?.map(Test::Matching)
                 }
             };

@@ -12,7 +12,7 @@ use super::args::ArgsTests;
 use super::options::Filter;
 use super::queries::{Queries, has_category};
 use super::reason::{ARGS, FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
-use super::threads::Thread;
+use super::threads::ThreadIds;
 use regex::bytes::Regex;
 use tracemill_join::config::pattern::{Case, Preset, any_glob, any_of, glob_text};
 use tracemill_join::report::Unmatched;
@@ -113,7 +113,7 @@ impl Criteria {
     }
 
     /// What was asked for and nothing is, each by itself.
-    pub(super) fn unmatched(&self, threads: &[Thread], names: &Names) -> Vec<Unmatched> {
+    pub(super) fn unmatched(&self, threads: &[ThreadIds], names: &Names) -> Vec<Unmatched> {
         self.asked.unmatched(&self.filter, threads, names)
     }
 
@@ -160,7 +160,7 @@ impl Criteria {
     }
 
     /// Why a thread's events go by names, with its presets last.
-    pub(super) fn judge_names(&self, thread: &Thread, names: &Names) -> Reason {
+    pub(super) fn judge_names(&self, thread: &ThreadIds, names: &Names) -> Reason {
         let (mut own, mut other) = (Vec::new(), Vec::new());
         let process = names.process_value(&thread.pid).unwrap_or_default();
         let thread = names.thread_value(&thread.pid, &thread.tid).unwrap_or_default();

@@ -13,10 +13,10 @@
 
 use super::criteria::Criteria;
 use super::overlapped::Overlapped;
-use super::reason::{PASSES, Reason, SHRUNK, Tallies};
-use super::threads::Thread;
-use super::undecided::{Role, Undecided};
-use super::{KeptEvents, Selection};
+use super::reason::{DropTallies, PASSES, Reason, SHRUNK};
+use super::threads::ThreadIds;
+use super::undecided::{PairRole, Undecided};
+use super::{CertainEvents, Selection};
 use tracemill_join::config::OPEN;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::Limits;
@@ -31,11 +31,11 @@ use tracemill_trace::store::place::Place;
 use tracemill_write::trace_writer::EventCount;
 
 /// What stays.
-pub(super) struct Decision {
+pub(super) struct FilterDecision {
     pub(super) lists: Lists,
     pub(super) events: u64,
     pub(super) bytes: u64,
-    pub(super) tallies: Tallies,
+    pub(super) tallies: DropTallies,
     pub(super) threshold: Option<i64>,
     pub(super) spilled: u64,
     pub(super) warning: Option<Warning>,
@@ -65,13 +65,13 @@ impl Selection<'_> {
     /// Decides everything; `len` is that of an output with so many events of so many bytes.
     pub(super) fn decide(
         self,
-        kept: KeptEvents,
+        kept: CertainEvents,
         order: Order<'_, '_>,
         limits: &Limits,
         written: Option<&Overlapped>,
         len: impl Fn(u64, u64) -> u64,
-    ) -> Result<Decision, Error> {
-        let KeptEvents { places: kept, count: EventCount { events, bytes } } = kept;
+    ) -> Result<FilterDecision, Error> {
+        let CertainEvents { places: kept, count: EventCount { events, bytes } } = kept;
         let start = self.times.bounds().map_or(0, |bounds| bounds.start);
         let Selection { criteria, tallies, mut late, bound, .. } = self;
         let (kept, late, bound) = (kept.finish()?, late.take()?, bound.finish(order)?);
@@ -80,7 +80,7 @@ impl Selection<'_> {
         let waiting = UndecidedEvents {
             threads: match criteria.needs.names {
                 true => {
-                    let judge = |thread: Thread| criteria.judge_names(&thread, &self.names);
+                    let judge = |thread: ThreadIds| criteria.judge_names(&thread, &self.names);
                     self.threads.all().map(judge).collect()
                 }
                 false => Vec::new(),
@@ -96,7 +96,7 @@ impl Selection<'_> {
         if waiting.late.is_empty() && waiting.bound.is_empty() {
             let threshold = criteria.shrinks().then_some(0);
             let warning = criteria.warn_if_larger(len(events, bytes));
-            return Ok(Decision {
+            return Ok(FilterDecision {
                 lists: kept.into(),
                 events,
                 bytes,
@@ -129,7 +129,16 @@ impl Selection<'_> {
         let warning = criteria.warn_if_larger(len(events, bytes));
         let threshold = threshold.map(|least| i64::try_from(least).unwrap_or(i64::MAX));
         let lists = all.into();
-        Ok(Decision { lists, events, bytes, tallies, threshold, spilled, warning, is_as_written })
+        Ok(FilterDecision {
+            lists,
+            events,
+            bytes,
+            tallies,
+            threshold,
+            spilled,
+            warning,
+            is_as_written,
+        })
     }
 }
 
@@ -137,7 +146,7 @@ impl Selection<'_> {
 struct Count {
     events: u64,
     bytes: u64,
-    tallies: Tallies,
+    tallies: DropTallies,
     /// Nanoseconds; more than any event lasts if none fits.
     threshold: Option<u64>,
 }
@@ -165,7 +174,7 @@ fn by_place(place: Place) -> Undecided {
     // without its rank, which only counts among events of one time
     let place = place.without_rank();
     let entry = Entry { time: i64::MIN, place };
-    let (key, role) = (place.offset(), Role::Single);
+    let (key, role) = (place.offset(), PairRole::Single);
     Undecided { key, entry, name: 0, thread: 0, reason: PASSES, role }
 }
 
@@ -190,7 +199,7 @@ impl<I: Iterator<Item = Place>> Merger<I> {
 }
 
 /// Events that share an id, or are of one stream: all stay or none.
-struct Group {
+struct UndecidedGroup {
     events: SpillVec<Undecided>,
     /// The least that any of them is judged, which is to pass; of a stream its `Profile` events speak for all.
     any: Option<Reason>,
@@ -203,15 +212,22 @@ struct Group {
     longest: Option<i64>,
 }
 
-impl Group {
+impl UndecidedGroup {
     fn new(events: SpillVec<Undecided>) -> Self {
-        Group { events, any: None, head: None, times: None, open: Begins::default(), longest: None }
+        UndecidedGroup {
+            events,
+            any: None,
+            head: None,
+            times: None,
+            open: Begins::default(),
+            longest: None,
+        }
     }
 
     fn push(&mut self, event: Undecided, judged: Reason) -> Result<(), Error> {
         let least = |of: Option<Reason>| Some(of.map_or(judged, |other| other.min(judged)));
         self.any = least(self.any);
-        if event.role == Role::Head {
+        if event.role == PairRole::Head {
             self.head = least(self.head);
         }
         if let Some(time) = event.time() {
@@ -219,8 +235,8 @@ impl Group {
             self.times = Some((from.min(time), to.max(time)));
         }
         match event.role {
-            Role::Start => self.open.begin(event.name, event),
-            Role::Finish => {
+            PairRole::Start => self.open.begin(event.name, event),
+            PairRole::Finish => {
                 let begin = self.open.end_named(event.name);
                 self.longest = self.longest.max(Some(duration(&begin.unwrap_or(event), &event)));
             }
@@ -303,7 +319,7 @@ impl UndecidedEvents<'_, '_, '_> {
 
     /// Decides what belongs together, key after key.
     fn each_bound(&self, visit: &mut Visit<'_>) -> Result<(), Error> {
-        let mut group = Group::new(SpillVec::new(self.lease.clone()));
+        let mut group = UndecidedGroup::new(SpillVec::new(self.lease.clone()));
         let mut open = Begins::default();
         let mut key = None;
         for record in self.bound.sorted(self.order) {
@@ -311,11 +327,11 @@ impl UndecidedEvents<'_, '_, '_> {
                 self.end_key(&mut group, &mut open, visit)?;
             }
             match record.role {
-                Role::Begin => {
+                PairRole::Begin => {
                     open.begin(record.name, record);
                     self.quota.check(open.heap(), OPEN)?;
                 }
-                Role::End => {
+                PairRole::End => {
                     let begin = open.end(record.name);
                     let fields = self.judge_event(begin.as_ref().unwrap_or(&record));
                     self.end(begin, record, fields, visit)?;
@@ -349,7 +365,7 @@ impl UndecidedEvents<'_, '_, '_> {
     /// The last record of a key was seen: B that are still open, and groups.
     fn end_key(
         &self,
-        group: &mut Group,
+        group: &mut UndecidedGroup,
         open: &mut Begins<Undecided>,
         visit: &mut Visit<'_>,
     ) -> Result<(), Error> {
@@ -361,14 +377,14 @@ impl UndecidedEvents<'_, '_, '_> {
         let fields = group.head.or(group.any).unwrap_or(PASSES);
         let (from, dur) = group.span();
         let reason = self.judge(fields, from, dur);
-        let Group { events, open, .. } = &mut *group;
+        let UndecidedGroup { events, open, .. } = &mut *group;
         open.clear();
         events.drain(|record| match record.role {
-            Role::Start => {
+            PairRole::Start => {
                 open.begin(record.name, record);
                 Ok(())
             }
-            Role::Finish => self.end(open.end_named(record.name), record, fields, visit),
+            PairRole::Finish => self.end(open.end_named(record.name), record, fields, visit),
             _ => visit(&record, dur, reason),
         })?;
         for begin in open.values() {

@@ -2,10 +2,10 @@
 
 use super::criteria::{Criteria, Scratch};
 use super::membership::{key_of, role_of};
-use super::reason::{PASSES, Tallies};
+use super::reason::{DropTallies, PASSES};
 use super::thread_numbers::ThreadNumbers;
 use super::threads::plain_id;
-use super::undecided::{Role, Undecided};
+use super::undecided::{PairRole, Undecided};
 use tracemill_tokenizer::Event;
 use tracemill_trace::event::metadata::Names;
 use tracemill_trace::event::name_key;
@@ -29,7 +29,7 @@ pub(super) struct Findings {
     pub(super) late: Vec<Undecided>,
     /// Events of pairs, groups and streams.
     pub(super) bound: Vec<Undecided>,
-    pub(super) tallies: Tallies,
+    pub(super) tallies: DropTallies,
     /// Least time of an event that is no metadata.
     pub(super) times: Times,
     pub(super) threads: ThreadNumbers,
@@ -76,21 +76,21 @@ impl Findings {
             return true;
         }
         let needs = criteria.needs;
-        let role = if needs.any { role_of(event, needs.pairs) } else { Role::Single };
+        let role = if needs.any { role_of(event, needs.pairs) } else { PairRole::Single };
         let (mut time, mut dur, mut place) = (i64::MIN, 0, Place::new(at.offset, len, 0));
-        if needs.times || role != Role::Single {
+        if needs.times || role != PairRole::Single {
             let (ts, lasts) = (event.ts(), event.dur());
             time = ts.map_or(i64::MIN, |ts| ts.floor);
             dur = lasts.map_or(0, |dur| dur.floor).max(0);
             if let Some(ts) = ts {
                 self.times.note(event, ts, ts.floor);
                 // of single events only offset and length count
-                let rank = if role == Role::Single { 0 } else { rank(ts, lasts) };
+                let rank = if role == PairRole::Single { 0 } else { rank(ts, lasts) };
                 place = Place::new(at.offset, len, rank);
             }
         }
         let entry = Entry { time, place };
-        let has_thread = needs.threads || matches!(role, Role::Begin | Role::End);
+        let has_thread = needs.threads || matches!(role, PairRole::Begin | PairRole::End);
         let thread = if has_thread { self.threads.number(event, criteria) } else { 0 };
         let by_ids = if has_thread { self.threads.by_ids(thread) } else { PASSES };
         let reason = match by_ids {
@@ -98,17 +98,17 @@ impl Findings {
             reason => reason,
         };
         let key = match role {
-            Role::Single => dur as u64,
+            PairRole::Single => dur as u64,
             _ => key_of(event, role),
         };
         let name = match role {
-            Role::Begin | Role::End => name_key(event),
+            PairRole::Begin | PairRole::End => name_key(event),
             // only an end of the same name closes it, so no name is one too
-            Role::Start | Role::Finish => name_key(event).max(1),
+            PairRole::Start | PairRole::Finish => name_key(event).max(1),
             _ => 0,
         };
         let record = Undecided { key, entry, name, thread, reason, role };
-        if role == Role::Single {
+        if role == PairRole::Single {
             return self.single(record, len as u64, criteria);
         }
         self.bound.push(record);

@@ -1,6 +1,6 @@
 //! What an event belongs to: a pair's thread, a group of one id, a stream of a CPU profile.
 
-use super::undecided::Role;
+use super::undecided::PairRole;
 use tracemill_cpuprofile as profile;
 use tracemill_cpuprofile::stream_key;
 use tracemill_tokenizer::{Event, Field};
@@ -8,22 +8,22 @@ use tracemill_trace::event::KeyHash;
 
 /// What an event is to others.
 #[inline]
-pub(super) fn role_of(event: &Event<'_>, pairs: bool) -> Role {
+pub(super) fn role_of(event: &Event<'_>, pairs: bool) -> PairRole {
     match profile::Role::of(event) {
-        Some(profile::Role::Head) => return Role::Head,
-        Some(profile::Role::Chunk) => return Role::Chunk,
+        Some(profile::Role::Head) => return PairRole::Head,
+        Some(profile::Role::Chunk) => return PairRole::Chunk,
         _ => {}
     }
     match event.phase() {
-        b'B' | b'E' if !pairs => Role::Single,
-        b'B' => Role::Begin,
-        b'E' => Role::End,
+        b'B' | b'E' if !pairs => PairRole::Single,
+        b'B' => PairRole::Begin,
+        b'E' => PairRole::End,
         phase if is_of_groups(phase) && has_id(event) => match phase {
-            b'b' | b'S' => Role::Start,
-            b'e' | b'F' => Role::Finish,
-            _ => Role::Member,
+            b'b' | b'S' => PairRole::Start,
+            b'e' | b'F' => PairRole::Finish,
+            _ => PairRole::Member,
         },
-        _ => Role::Single,
+        _ => PairRole::Single,
     }
 }
 
@@ -44,10 +44,10 @@ fn has_id(event: &Event<'_>) -> bool {
 ///
 /// 64 bits of a hash: of ten million groups some two are taken for one with a probability of 1 in 100,000, and then they
 /// stay or go together.
-pub(super) fn key_of(event: &Event<'_>, role: Role) -> u64 {
+pub(super) fn key_of(event: &Event<'_>, role: PairRole) -> u64 {
     let class = match (role, event.phase()) {
-        (Role::Head | Role::Chunk, _) => b'P',
-        (Role::Begin | Role::End, _) => b'B',
+        (PairRole::Head | PairRole::Chunk, _) => b'P',
+        (PairRole::Begin | PairRole::End, _) => b'B',
         (_, b's' | b't' | b'f') => b's',
         (_, b'N' | b'O' | b'D') => b'N',
         _ => b'b',
@@ -61,8 +61,8 @@ pub(super) fn key_of(event: &Event<'_>, role: Role) -> u64 {
     };
     fields.iter().for_each(|&field| hash.field(event, field));
     match role {
-        Role::Head | Role::Chunk => hash.opaque(&stream_key(event)),
-        Role::Begin | Role::End => {}
+        PairRole::Head | PairRole::Chunk => hash.opaque(&stream_key(event)),
+        PairRole::Begin | PairRole::End => {}
         // what is neither global nor local is equal as it is written
         _ if hash.id(event) => {}
         _ => hash.value(event.field(Field::Id2)),

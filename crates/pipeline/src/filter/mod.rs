@@ -35,7 +35,7 @@ use drop_args::DropArgs;
 use look::{FilterLook, Findings};
 pub use options::Filter;
 use overlapped::Overlapped;
-use reason::Tallies;
+use reason::DropTallies;
 use thread_numbers::ThreadNumbers;
 use tracemill_join::config::{Config, THREADS};
 use tracemill_join::inputs::scan;
@@ -99,7 +99,7 @@ fn keep(limits: &Limits) -> InputOrder {
 }
 
 /// The events that stay for certain.
-struct KeptEvents {
+struct CertainEvents {
     places: SpillVec<Place>,
     count: EventCount,
 }
@@ -124,7 +124,7 @@ fn write(
     let writer = InOrderWriter::new(sources, read, false, output, limits)?;
     let layout = Layout::of(writer.format);
     let count = EventCount { events, bytes };
-    let kept = KeptEvents { places: kept.into_places(), count };
+    let kept = CertainEvents { places: kept.into_places(), count };
     let len = writer.len(layout);
     let decision = selection.decide(kept, Order(store), limits, overlapped.as_ref(), len)?;
     let dropped = decision.tallies.report();
@@ -167,7 +167,7 @@ struct Selection<'c> {
     metadata: u64,
     late: SpillVec<Undecided>,
     bound: ExternalSorter<Undecided>,
-    tallies: Tallies,
+    tallies: DropTallies,
     times: Times,
     threads: ThreadNumbers,
     quota: Quota,
@@ -186,7 +186,7 @@ impl<'c> Selection<'c> {
             metadata: 0,
             late: SpillVec::new(lease.clone()),
             bound: ExternalSorter::new(lease, limits.threads),
-            tallies: Tallies::default(),
+            tallies: DropTallies::default(),
             times: Times::NONE,
             threads: ThreadNumbers::default(),
             quota: limits.table_quota(),

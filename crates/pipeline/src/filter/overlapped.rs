@@ -8,7 +8,7 @@
 use super::criteria::Criteria;
 use super::look::Findings;
 use super::reason::PASSES;
-use super::undecided::{Role, Undecided};
+use super::undecided::{PairRole, Undecided};
 use std::collections::HashMap;
 use tracemill_trace::Limits;
 use tracemill_trace::observe::SealedChunk;
@@ -100,18 +100,18 @@ impl Overlapped {
     /// Whether an event of a CPU profile stays; `None` if that is not known yet, and for all other events.
     fn stays(&mut self, record: &Undecided, criteria: &Criteria) -> Option<bool> {
         match record.role {
-            Role::Head if self.profiles.len() < PROFILES_MOST => {
+            PairRole::Head if self.profiles.len() < PROFILES_MOST => {
                 let stays = criteria.outcome(record.reason) == PASSES;
                 (*self.profiles.entry(record.key).or_insert(stays) == stays).then_some(stays)
             }
-            Role::Chunk => self.profiles.get(&record.key).copied(),
+            PairRole::Chunk => self.profiles.get(&record.key).copied(),
             _ => None,
         }
     }
 
     /// Whether an event was written about as it is decided.
     pub(super) fn agrees(&self, record: &Undecided, stays: bool) -> bool {
-        let is_of_profile = matches!(record.role, Role::Head | Role::Chunk);
+        let is_of_profile = matches!(record.role, PairRole::Head | PairRole::Chunk);
         let written = self.profiles.get(&record.key).filter(|_| is_of_profile);
         written.is_none_or(|&written| written == stays)
     }

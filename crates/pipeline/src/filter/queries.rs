@@ -6,7 +6,7 @@
 
 use super::args::ArgsTests;
 use super::options::Filter;
-use super::threads::Thread;
+use super::threads::ThreadIds;
 use regex::bytes::Regex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ enum Predicate {
 }
 
 /// One thing that was asked for.
-struct Query {
+struct FlagQuery {
     flag: &'static str,
     text: String,
     test: Predicate,
@@ -38,9 +38,9 @@ struct Query {
     found: AtomicBool,
 }
 
-impl Query {
+impl FlagQuery {
     fn new(flag: &'static str, text: &str, test: Predicate) -> Self {
-        Query { flag, text: text.to_owned(), test, found: AtomicBool::new(false) }
+        FlagQuery { flag, text: text.to_owned(), test, found: AtomicBool::new(false) }
     }
 
     fn is_of_events(&self) -> bool {
@@ -61,23 +61,23 @@ impl Query {
 
 /// All that was asked for but ids; cloning is cheap.
 #[derive(Clone)]
-pub(super) struct Queries(Arc<[Query]>);
+pub(super) struct Queries(Arc<[FlagQuery]>);
 
 impl Queries {
     pub(super) fn of(filter: &Filter, case: Case) -> Result<Self, Error> {
         let mut all = Vec::new();
-        all.extend(filter.ph.iter().map(|ph| Query::new("--ph", ph, Predicate::Phase)));
+        all.extend(filter.ph.iter().map(|ph| FlagQuery::new("--ph", ph, Predicate::Phase)));
         for glob in &filter.cat {
             let regex = any_glob(std::iter::once(glob_text(glob)), case)?;
             all.extend(
-                regex.map(|own| Query::new("--cat", glob.as_str(), Predicate::Category(own))),
+                regex.map(|own| FlagQuery::new("--cat", glob.as_str(), Predicate::Category(own))),
             );
         }
         let mut add =
             |flag, patterns: &[Pattern], test: fn(Regex) -> Predicate| -> Result<(), Error> {
                 for pattern in patterns {
                     let regex = any_of(std::slice::from_ref(pattern), case)?;
-                    all.extend(regex.map(|own| Query::new(flag, pattern.as_str(), test(own))));
+                    all.extend(regex.map(|own| FlagQuery::new(flag, pattern.as_str(), test(own))));
                 }
                 Ok(())
             };
@@ -86,7 +86,7 @@ impl Queries {
         add("--thread", &filter.thread, Predicate::Thread)?;
         for arg in &filter.args {
             let tests = ArgsTests::of(std::slice::from_ref(arg))?;
-            all.push(Query::new("--args", arg.as_str(), Predicate::Args(tests)));
+            all.push(FlagQuery::new("--args", arg.as_str(), Predicate::Args(tests)));
         }
         Ok(Queries(all.into()))
     }
@@ -114,7 +114,7 @@ impl Queries {
     pub(super) fn unmatched(
         &self,
         filter: &Filter,
-        threads: &[Thread],
+        threads: &[ThreadIds],
         names: &Names,
     ) -> Vec<Unmatched> {
         let mut all = Vec::new();
@@ -144,8 +144,12 @@ impl Queries {
 }
 
 /// What there is of each kind that the scan knows, where something else was asked for.
-pub(super) fn present(unmatched: &[Unmatched], threads: &[Thread], names: &Names) -> Vec<Present> {
-    let ids = |id: fn(&Thread) -> &[u8]| {
+pub(super) fn present(
+    unmatched: &[Unmatched],
+    threads: &[ThreadIds],
+    names: &Names,
+) -> Vec<Present> {
+    let ids = |id: fn(&ThreadIds) -> &[u8]| {
         let number = |text: &str| text.parse().unwrap_or(i128::MAX);
         let texts = threads.iter().map(|thread| to_text(id(thread)));
         let sorted: BTreeSet<_> = texts.map(|text| (number(&text), text)).collect();

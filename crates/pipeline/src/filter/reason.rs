@@ -38,9 +38,9 @@ const NAMES: [&str; 20] = [
 
 /// Events and bytes that went, by reason.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tallies([(u64, u64); NAMES.len()]);
+pub(super) struct DropTallies([(u64, u64); NAMES.len()]);
 
-impl Tallies {
+impl DropTallies {
     #[inline]
     pub(super) fn add(&mut self, reason: Reason, bytes: u64) {
         let (events, all) = &mut self.0[usize::from(reason)];
@@ -48,7 +48,7 @@ impl Tallies {
         *all += bytes;
     }
 
-    pub(super) fn append(&mut self, later: &Tallies) {
+    pub(super) fn append(&mut self, later: &DropTallies) {
         for (own, more) in self.0.iter_mut().zip(later.0) {
             own.0 += more.0;
             own.1 += more.1;

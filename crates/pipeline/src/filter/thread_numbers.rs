@@ -2,7 +2,7 @@
 
 use super::criteria::Criteria;
 use super::reason::Reason;
-use super::threads::{Thread, plain_id};
+use super::threads::{ThreadIds, plain_id};
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::thread_table::ThreadTable;
 
@@ -33,9 +33,9 @@ impl ThreadNumbers {
     }
 
     /// All threads, in the order of their numbers.
-    pub(super) fn all(&self) -> impl Iterator<Item = Thread> {
+    pub(super) fn all(&self) -> impl Iterator<Item = ThreadIds> {
         let ids = (0..self.by_ids.len()).map(|number| self.table.ids(number));
-        ids.map(|(pid, tid)| Thread { pid: plain_id(pid), tid: plain_id(tid) })
+        ids.map(|(pid, tid)| ThreadIds { pid: plain_id(pid), tid: plain_id(tid) })
     }
 
     /// Bytes of heap, about.

@@ -3,7 +3,7 @@
 use tracemill_trace::json::content;
 
 /// The ids of a thread, without quotes: who asks for `10` means `"10"` too, as in [`tracemill_join::config::id_set::IdSet`].
-pub(super) struct Thread {
+pub(super) struct ThreadIds {
     pub(super) pid: Box<[u8]>,
     pub(super) tid: Box<[u8]>,
 }

@@ -9,7 +9,7 @@ use tracemill_trace::store::entry::Entry;
 /// What an undecided event is to its pair or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Role {
+pub(super) enum PairRole {
     /// None: a single event.
     Single,
     /// `B`
@@ -28,7 +28,7 @@ pub(super) enum Role {
     Chunk,
 }
 
-record! { enum Role { Single, Begin, End, Start, Finish, Member, Head, Chunk } }
+record! { enum PairRole { Single, Begin, End, Start, Finish, Member, Head, Chunk } }
 
 record! {
     /// An undecided event.
@@ -43,7 +43,7 @@ record! {
         pub(super) thread: u32,
         /// What its own fields and its thread's ids are judged.
         pub(super) reason: Reason,
-        pub(super) role: Role,
+        pub(super) role: PairRole,
     }
 }
 

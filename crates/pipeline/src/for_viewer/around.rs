@@ -5,7 +5,7 @@
 //! microsecond before the profile, so that calls are within it.
 
 use super::changes::{Change, Changes};
-use super::pages::Pages;
+use super::pages::InputPages;
 use super::scan::{Literal, PageTable};
 use std::collections::BTreeMap;
 use tracemill_trace::json::push_micros;
@@ -14,7 +14,7 @@ use tracemill_trace::json::push_micros;
 const BEFORE: i64 = 1000;
 
 /// An event for each thread that has a profile, if nothing else of the trace takes any time.
-pub(super) fn around(pages: &Pages<'_>, changes: &mut Changes) -> Vec<Vec<u8>> {
+pub(super) fn around(pages: &InputPages<'_>, changes: &mut Changes) -> Vec<Vec<u8>> {
     let drawn = || pages.tables.iter().filter_map(|(_, tables): &(u64, PageTable)| tables.drawn);
     if drawn().map(|span| span.0).min() < drawn().map(|span| span.1).max() {
         return Vec::new();

@@ -42,16 +42,16 @@ impl Feed<'_> {
 }
 
 /// The lists of a chunk.
-struct Lists<'e> {
+struct ChunkLists<'e> {
     /// By where they begin.
     feeds: HashMap<usize, Feed<'e>>,
     /// Parts that nodes take, and samples with what goes with them.
     parts: [usize; 2],
 }
 
-impl<'e> Lists<'e> {
+impl<'e> ChunkLists<'e> {
     fn of(data: &'e [u8]) -> Self {
-        let mut lists = Lists { feeds: HashMap::default(), parts: [0, 0] };
+        let mut lists = ChunkLists { feeds: HashMap::default(), parts: [0, 0] };
         for (key, value) in members(data) {
             if string_is(key, b"cpuProfile") && value.starts_with(b"{") {
                 for (key, value) in members(value) {
@@ -111,12 +111,12 @@ pub(super) fn may_be_large(event: &Event<'_>) -> bool {
 }
 
 /// The `data` of a chunk that is too large, and its lists.
-fn large<'e>(event: &Event<'e>) -> Option<(&'e [u8], Lists<'e>)> {
+fn large<'e>(event: &Event<'e>) -> Option<(&'e [u8], ChunkLists<'e>)> {
     if !may_be_large(event) {
         return None;
     }
     let data = member(event.field(Field::Args)?, b"data").filter(|data| data.starts_with(b"{"))?;
-    let lists = Lists::of(data);
+    let lists = ChunkLists::of(data);
     (lists.count() > 1).then_some((data, lists))
 }
 
@@ -145,7 +145,7 @@ pub(super) fn cut(event: &Event<'_>, separator: &[u8]) -> Option<(Vec<u8>, u64)>
 }
 
 /// The `data` of a part.
-fn data_of(data: &[u8], part: ChunkPart, lists: &mut Lists<'_>) -> Vec<u8> {
+fn data_of(data: &[u8], part: ChunkPart, lists: &mut ChunkLists<'_>) -> Vec<u8> {
     let mut out = vec![b'{'];
     for (key, value) in members(data) {
         let is = |name: &[u8]| string_is(key, name);
@@ -179,7 +179,13 @@ fn push_key(key: &[u8], out: &mut Vec<u8>) {
 }
 
 /// A member: of a list what is next, if it is its turn; anything else if the part has the rest.
-fn push_list(key: &[u8], value: &[u8], part: ChunkPart, lists: &mut Lists<'_>, out: &mut Vec<u8>) {
+fn push_list(
+    key: &[u8],
+    value: &[u8],
+    part: ChunkPart,
+    lists: &mut ChunkLists<'_>,
+    out: &mut Vec<u8>,
+) {
     match lists.feeds.get_mut(&(value.as_ptr() as usize)) {
         Some(feed) => {
             push_key(key, out);

@@ -17,7 +17,7 @@ use tracemill_join::report::{MergeReport, ViewerReport};
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, Validator, mend, number_text, to_text};
 use tracemill_trace::json::patch::Patches;
 use tracemill_trace::json::{member, push_micros};
-use tracemill_trace::order::Runs;
+use tracemill_trace::order::EntryRuns;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_viewers::ids::is_big;
@@ -46,7 +46,7 @@ impl ViewerFixups {
     pub(crate) fn new<'e>(
         known: &ViewerFacts,
         events: &mut OrderedEvents<'e, '_, '_>,
-        runs: &'e Runs,
+        runs: &'e EntryRuns,
         rewrite: Option<&Rewrite>,
         mut changes: Changes,
         config: &Config,

@@ -22,8 +22,8 @@ use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
 use tracemill_trace::event::name_key;
 use tracemill_trace::event::pairing::Begins;
 use tracemill_trace::event::thread_table::ThreadTable;
-use tracemill_trace::order::Runs;
-use tracemill_trace::order::overlap::{Interval, SliceKind, Track};
+use tracemill_trace::order::EntryRuns;
+use tracemill_trace::order::overlap::{Interval, OverlapTrack, SliceKind};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Share;
@@ -80,7 +80,7 @@ impl Overlapping {
 }
 
 /// A thread with the lanes beside it.
-struct Thread {
+struct ThreadLanes {
     /// pid and tid as they will be written.
     pid: Vec<u8>,
     tid: Vec<u8>,
@@ -89,7 +89,7 @@ struct Thread {
     /// The inside of its name.
     name: Option<Vec<u8>>,
     /// What is open: on the thread, and on each lane.
-    open: Vec<Track>,
+    open: Vec<OverlapTrack>,
     tids: Vec<u32>,
     /// B events that wait for their E: the number among all, then the tid of its lane, or 0 for the thread.
     begins: Begins<u64>,
@@ -99,7 +99,7 @@ struct Thread {
 struct OverlapWalk<'w> {
     rule: Overlaps,
     new: &'w mut RenamedThreads,
-    threads: Vec<Thread>,
+    threads: Vec<ThreadLanes>,
     /// Threads by pid and tid as they are spelled, which of `threads` each of these is, and those by [`key_of`] of both.
     spelled: ThreadTable,
     known: Vec<usize>,
@@ -118,7 +118,7 @@ struct OverlapWalk<'w> {
 /// Finds what overlaps among all that `events` will write, where `has_ends` says whether there are E events.
 pub(crate) fn find_overlaps<'e>(
     events: &mut OrderedEvents<'e, '_, '_>,
-    runs: &'e Runs,
+    runs: &'e EntryRuns,
     has_ends: bool,
     new: &mut RenamedThreads,
     changes: &mut Changes,
@@ -160,7 +160,7 @@ pub(crate) fn find_overlaps<'e>(
 /// Calls `each` with all that `events` will write, as it stands before this: event, entry, number.
 fn each_event<'e>(
     events: &mut OrderedEvents<'e, '_, '_>,
-    runs: &'e Runs,
+    runs: &'e EntryRuns,
     limits: &Limits,
     mut each: impl FnMut(&Event<'_>, Entry, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -292,7 +292,7 @@ impl OverlapWalk<'_> {
                 let taken: &mut HashSet<u32> =
                     self.new.used.entry(own.process.clone()).or_default();
                 own.tids.push(free(wanted, taken));
-                let mut open = Track::default();
+                let mut open = OverlapTrack::default();
                 open.enter(kind, slice);
                 own.open.push(open);
                 self.changes.one(Change::Lanes);
@@ -317,12 +317,12 @@ impl OverlapWalk<'_> {
             let written = |new: Option<&u32>, old: &[u8]| {
                 new.map_or_else(|| old.to_vec(), |new| new.to_string().into_bytes())
             };
-            self.threads.push(Thread {
+            self.threads.push(ThreadLanes {
                 pid: written(self.new.pids.get(&process), pid),
                 tid: written(self.new.tids.get(&lane), tid),
                 process,
                 name: None,
-                open: vec![Track::default()],
+                open: vec![OverlapTrack::default()],
                 tids: Vec::new(),
                 begins: Begins::default(),
             });

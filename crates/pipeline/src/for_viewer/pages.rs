@@ -28,7 +28,7 @@ pub(super) struct Start {
 }
 
 /// What all inputs have of it.
-pub(super) struct Pages<'c> {
+pub(super) struct InputPages<'c> {
     /// Per input: where it stands, and who is in it.
     pub(super) tables: &'c [(u64, PageTable)],
     pub(super) rewrite: &'c Rewrite,
@@ -36,7 +36,7 @@ pub(super) struct Pages<'c> {
     pub(super) made: HashSet<u64>,
 }
 
-impl Pages<'_> {
+impl InputPages<'_> {
     /// The number of the recording that the input at a place is of.
     fn recording(&self, base: u64) -> usize {
         self.rewrite.unit_at(base).map_or(0, |unit| self.rewrite.units[unit].recording)
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn frames_are_united_and_the_earliest_counts() {
         let rewrite = Rewrite::default();
-        let pages = Pages { tables: &[], rewrite: &rewrite, made: HashSet::default() };
+        let pages = InputPages { tables: &[], rewrite: &rewrite, made: HashSet::default() };
         let mut changes = Changes::default();
         let starts = vec![
             start(r#","frames":[{"m":1}]"#, 1, true),

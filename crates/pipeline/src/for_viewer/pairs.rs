@@ -16,7 +16,7 @@ use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::entry::Entry;
 
 /// A B event: its number among all.
-type Begin = (u64, Entry);
+type NumberedBegin = (u64, Entry);
 
 /// The X event of a pair, by the number of its B event.
 struct EndedPair {
@@ -25,8 +25,8 @@ struct EndedPair {
 }
 
 /// What is open on each thread.
-pub(super) struct Pairs {
-    threads: HashMap<Vec<u8>, DevtoolsBegins<Begin>>,
+pub(super) struct ViewerPairs {
+    threads: HashMap<Vec<u8>, DevtoolsBegins<NumberedBegin>>,
     /// Bytes of heap of all of them, and of the pairs that ended.
     heap: u64,
     /// How many begins there were.
@@ -37,10 +37,10 @@ pub(super) struct Pairs {
     quota: Quota,
 }
 
-impl Pairs {
+impl ViewerPairs {
     pub(super) fn new(quota: Quota) -> Self {
         let (threads, ended) = (HashMap::default(), Vec::new());
-        Pairs { threads, heap: 0, begins: 0, ended, last_end: i64::MIN, quota }
+        ViewerPairs { threads, heap: 0, begins: 0, ended, last_end: i64::MIN, quota }
     }
 
     /// Takes a B or E event; calls `made` with the X events of pairs that ended earlier. `read` gives an event as it will

@@ -9,7 +9,7 @@ use tracemill_viewers::required_args::page_data;
 
 /// What is known of a profile: nanoseconds.
 #[derive(Clone, Debug, Default)]
-struct Span {
+struct ProfileTimes {
     /// pid and tid, and its start.
     head: Option<(Vec<u8>, Vec<u8>, i64)>,
     /// Start and end by the clock of its data.
@@ -20,9 +20,9 @@ struct Span {
 
 /// CPU profiles of an input.
 #[derive(Debug, Default)]
-pub(super) struct Profiles(BTreeMap<StreamKey, Span>);
+pub(super) struct InputProfiles(BTreeMap<StreamKey, ProfileTimes>);
 
-impl Profiles {
+impl InputProfiles {
     /// Notes an event, if it is of a profile.
     pub(super) fn note(&mut self, event: &Event<'_>, ts: Nanos) {
         let Some(role) = Role::of(event) else { return };
@@ -56,7 +56,7 @@ impl Profiles {
         self.0.len()
     }
 
-    pub(super) fn append(&mut self, later: Profiles) {
+    pub(super) fn append(&mut self, later: InputProfiles) {
         for (key, span) in later.0 {
             let own = self.0.entry(key).or_default();
             own.head = span.head.or(own.head.take());

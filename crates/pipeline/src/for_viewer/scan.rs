@@ -5,7 +5,7 @@
 //! threads; events of one thread after the other cost a comparison of two short texts.
 
 use super::chunk::count_parts;
-use super::profiles::Profiles;
+use super::profiles::InputProfiles;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tracemill_join::clock::{Clocks, shift_runs};
@@ -15,7 +15,7 @@ use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::json::{elements, member};
 use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
-use tracemill_trace::order::{Order, Runs, Sorter};
+use tracemill_trace::order::{EntryRuns, Order, Sorter};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::{Holding, Quota};
 use tracemill_trace::run::memory::Share;
@@ -62,7 +62,7 @@ pub(super) struct PageTable {
     pub(super) has_start: bool,
     /// From the first to the end of the last event that DevTools draws, as it does none at 0.
     pub(super) drawn: Option<(i64, i64)>,
-    pub(super) profiles: Profiles,
+    pub(super) profiles: InputProfiles,
     /// First navigation of main frames, by frame.
     pub(super) navigations: BTreeMap<Literal, Navigation>,
     /// The thread at hand, and what was seen of it since it became that.
@@ -153,7 +153,7 @@ impl PageTable {
     fn note_drawn(&mut self, start: i64, end: i64) {
         widen(&mut self.drawn, start, end);
         if self.is_wide() {
-            self.profiles = Profiles::default();
+            self.profiles = InputProfiles::default();
         }
     }
 
@@ -290,7 +290,7 @@ pub(crate) struct ViewerScan {
 pub(crate) struct ViewerFacts {
     pub(super) viewer: CheckFor,
     /// Events that are not in the index.
-    pub(crate) special: Runs,
+    pub(crate) special: EntryRuns,
     /// Empty events.
     pub(super) empty: u64,
     /// See [`ViewerLook`].

@@ -3,8 +3,8 @@
 use super::around::around;
 use super::changes::{Change, Changes};
 use super::complete::complete;
-use super::pages::{Pages, Start};
-use super::pairs::Pairs;
+use super::pages::{InputPages, Start};
+use super::pairs::ViewerPairs;
 use super::scan::ViewerFacts;
 use crate::repeated::LeftOut;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ fn make(
     }
     let MergeContext { store, rewrite, inputs, limits } = before;
     let made = inputs.payloads.iter().filter(|held| held.synthetic).map(|held| held.base).collect();
-    let pages = Pages { tables: &known.tables, rewrite, made };
+    let pages = InputPages { tables: &known.tables, rewrite, made };
     let mut text = EventList(Scratch::new(&limits.tmp_dir));
     let tier = limits.tier.unwrap_or_else(Tier::best);
     let patched = std::cell::RefCell::new(EventRewriter::new(&[rewrite], tier));
@@ -82,7 +82,7 @@ fn make(
         let mut patched = patched.borrow_mut();
         patched.apply(store.event(entry.place), entry.place.offset()).to_vec()
     };
-    let (mut pairs, mut starts) = (Pairs::new(limits.open_quota()), Vec::new());
+    let (mut pairs, mut starts) = (ViewerPairs::new(limits.open_quota()), Vec::new());
     known.special.each_in_order(Order(store), |entry| {
         if left_out.has(entry.place) {
             left_out.events -= 1;

@@ -17,7 +17,7 @@ use tracemill_trace::spill::hash::{HashSet, mix};
 use tracemill_viewers::ids::{is_big, is_flow_id};
 
 /// Threads of a process as written, by [`key_of`].
-type Threads = BTreeMap<Vec<u8>, Literal>;
+type WrittenThreads = BTreeMap<Vec<u8>, Literal>;
 
 /// New pids and tids.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ impl RenamedThreads {
         viewer: CheckFor,
     ) -> Self {
         // by key, as written: processes, and their threads
-        let mut lanes: BTreeMap<Vec<u8>, (Literal, Threads)> = BTreeMap::new();
+        let mut lanes: BTreeMap<Vec<u8>, (Literal, WrittenThreads)> = BTreeMap::new();
         for (base, tables) in tables {
             let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(*base)?]));
             let earlier = unit.and_then(|unit| unit.renames.as_ref());

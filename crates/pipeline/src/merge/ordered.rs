@@ -13,7 +13,7 @@ use tracemill_join::report::{IdentityReport, MergeReport};
 use tracemill_tokenizer::Event;
 use tracemill_trace::Limits;
 use tracemill_trace::observe::{EventIndex, Sorted};
-use tracemill_trace::order::{Lists, Order, Runs, Sorter};
+use tracemill_trace::order::{EntryRuns, Lists, Order, Sorter};
 use tracemill_trace::output::target::{Format, OutputConfig};
 use tracemill_trace::read::{Current, InputBytes, Inputs};
 use tracemill_trace::run::error::Error;
@@ -30,7 +30,7 @@ use tracemill_write::trace_writer::{EventCount, begin_report, warn};
 /// Events in order: sorted runs, and lists of metadata and of events without a time.
 pub(super) struct Ordered {
     pub(super) renamed: Renamed,
-    pub(super) runs: Runs,
+    pub(super) runs: EntryRuns,
     pub(super) lists: Lists,
     /// What the viewer needs to know, if the merge is for one.
     pub(super) viewer: Option<ViewerFacts>,

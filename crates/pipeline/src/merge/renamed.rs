@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracemill_cpuprofile::StreamOrders;
 use tracemill_join::clock::Clocks;
 use tracemill_join::config::{ClockRules, Config, IdentityRules};
-use tracemill_join::identity::parts::Parts;
+use tracemill_join::identity::parts::InputParts;
 use tracemill_join::identity::{DecidedNames, Labels, decide_names};
 use tracemill_join::inputs::input_watch::decide_clocks;
 use tracemill_join::report::IdentityReport;
@@ -30,14 +30,14 @@ pub(super) struct Renamed {
     /// Warnings about clocks that could not be aligned.
     pub(super) warnings: Vec<Warning>,
     /// The inputs that are parts of one split.
-    pub(super) parts: Parts,
+    pub(super) parts: InputParts,
     pub(super) names: DecidedNames,
     pub(super) streams: StreamOrders,
     labels: Option<Labels>,
 }
 
 /// Texts beside those of the inputs: labels; and the lengths of oversized events.
-pub(super) struct Texts {
+pub(super) struct AddedTexts {
     labels: Option<Labels>,
     oversized: LongEvents,
 }
@@ -70,7 +70,7 @@ impl Aligned {
         rules: &IdentityRules,
     ) -> Result<Renamed, Error> {
         let Aligned { mut scanned, clocks, warnings } = self;
-        let parts = Parts::of(&scanned.documents, inputs);
+        let parts = InputParts::of(&scanned.documents, inputs);
         let facts = std::mem::take(&mut scanned.facts);
         let (mut names, streams) = decide_names(facts, &parts, inputs, rules, &clocks);
         let end = inputs.payloads.iter().map(|held| held.base + held.payload.len()).max();
@@ -87,13 +87,13 @@ impl Aligned {
 
 impl Renamed {
     /// Takes the texts that a store borrows.
-    pub(super) fn take_texts(&mut self) -> Texts {
+    pub(super) fn take_texts(&mut self) -> AddedTexts {
         let oversized = std::mem::take(&mut self.scanned.long_events);
-        Texts { labels: self.labels.take(), oversized }
+        AddedTexts { labels: self.labels.take(), oversized }
     }
 
     /// Returns the bytes of all events, which know how their times move.
-    pub(super) fn store<'p>(&self, inputs: &'p Inputs, texts: &'p Texts) -> Store<'p> {
+    pub(super) fn store<'p>(&self, inputs: &'p Inputs, texts: &'p AddedTexts) -> Store<'p> {
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let labels = texts.labels.iter().map(|labels| (labels.base, &labels.payload));
         let store = Store::new(payloads.chain(labels)).with_long(&texts.oversized);

@@ -6,7 +6,7 @@ use tracemill_join::clock::Clocks;
 use tracemill_join::config::Config;
 use tracemill_join::identity::Rewrite;
 use tracemill_join::report::MergeReport;
-use tracemill_trace::order::{Lists, Order, Runs};
+use tracemill_trace::order::{EntryRuns, Lists, Order};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
@@ -20,7 +20,7 @@ use tracemill_write::trace_writer::EventCount;
 
 /// A merge of which all is decided. A plan of the output borrows it.
 pub(super) struct Settled {
-    pub(super) runs: Runs,
+    pub(super) runs: EntryRuns,
     /// Metadata events and events without a time.
     pub(super) lists: Lists,
     /// Names and times that change, if any do.

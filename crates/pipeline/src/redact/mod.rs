@@ -16,7 +16,7 @@ pub use rules::{Redaction, Secret};
 
 use crate::convert::convert;
 use crate::fitted::plain;
-use rules::{ALSO, Counts, LONG, Rules};
+use rules::{ALSO, LONG, Rules, SecretCounts};
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
 use tracemill_join::config::Config;
@@ -102,7 +102,7 @@ fn write(
     rules: &Rules,
     output: &OutputConfig,
     limits: &Limits,
-) -> Result<(Counts, u64), Error> {
+) -> Result<(SecretCounts, u64), Error> {
     let sink = Output::create(output, limits, Length::Unknown)?;
     let next = Mutex::new((0usize, 0usize));
     let work = || {
@@ -144,7 +144,7 @@ fn take<'t>(text: &'t [u8], next: &Mutex<(usize, usize)>) -> Option<(usize, &'t 
 
 struct Worker {
     rules: Rules,
-    counts: Counts,
+    counts: SecretCounts,
     bytes: u64,
     /// A text without its escapes, and where each of its bytes begins in the text as it is written.
     plain: Vec<u8>,

@@ -44,7 +44,7 @@ pub struct Redaction {
 }
 
 /// How often each was replaced: those of [`Secret::ALL`], then what else was asked for, then long texts.
-pub(super) type Counts = [u64; 5];
+pub(super) type SecretCounts = [u64; 5];
 
 /// What counts as other.
 pub(super) const ALSO: usize = 3;
@@ -112,7 +112,7 @@ impl Rules {
     }
 
     /// What is replaced in a text, from its front to its end.
-    pub(super) fn replacements(&self, text: &[u8], counts: &mut Counts) -> Replacements {
+    pub(super) fn replacements(&self, text: &[u8], counts: &mut SecretCounts) -> Replacements {
         let mut all = Replacements::new();
         for also in &self.also {
             for found in also.find_iter(text).filter(|found| !found.is_empty()) {

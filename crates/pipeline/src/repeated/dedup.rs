@@ -7,14 +7,14 @@
 use std::hash::BuildHasher;
 use tracemill_join::config::Config;
 use tracemill_join::identity::Rewrite;
-use tracemill_join::identity::parts::Parts;
+use tracemill_join::identity::parts::InputParts;
 use tracemill_tokenizer::Tier;
 use tracemill_trace::order::{ExternalSorter, Lists, METADATA, Order, SortedRecords};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::place::Place;
-use tracemill_write::keys::numbered_metadata::Listed;
+use tracemill_write::keys::numbered_metadata::NumberedMetadata;
 use tracemill_write::patch::event_rewriter::EventRewriter;
 
 /// What is left of metadata events when those that are equal to the byte are written once.
@@ -31,7 +31,7 @@ pub(crate) fn deduplicate(
     lists: Lists,
     store: &Store<'_>,
     rewrite: &Rewrite,
-    parts: &Parts,
+    parts: &InputParts,
     config: &Config,
 ) -> Result<Deduplicated, Error> {
     let (all, order) = (config.identity.dedup_metadata, Order(store));
@@ -52,9 +52,9 @@ pub(crate) fn deduplicate(
             continue;
         }
         let key = hasher.hash_one((whole, written(place)));
-        by_hash.push(Listed { key, number, place }, order)?;
+        by_hash.push(NumberedMetadata { key, number, place }, order)?;
     }
-    let by_hash: SortedRecords<Listed> = by_hash.finish(order)?;
+    let by_hash: SortedRecords<NumberedMetadata> = by_hash.finish(order)?;
 
     let mut result = Deduplicated { lists, events: 0, bytes: 0 };
     let mut by_number = sorter();
@@ -74,7 +74,7 @@ pub(crate) fn deduplicate(
                 if all || parts.number(first.offset()) != parts.number(offset) {
                     result.events += 1;
                     result.bytes += store.len(listed.place);
-                    by_number.push(Listed { key: listed.number, ..listed }, order)?;
+                    by_number.push(NumberedMetadata { key: listed.number, ..listed }, order)?;
                 }
                 continue;
             }

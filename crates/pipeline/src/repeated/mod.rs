@@ -10,13 +10,13 @@ pub(crate) mod dedup;
 
 use tracemill_cpuprofile::Role;
 use tracemill_join::identity::Rewrite;
-use tracemill_join::identity::parts::Parts;
+use tracemill_join::identity::parts::InputParts;
 use tracemill_tokenizer::{Event, Tier, fields_of};
 use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::json::patch::Patches;
 use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
-use tracemill_trace::order::{Gather, Order, Runs, Sorter};
+use tracemill_trace::order::{EntryRuns, Gather, Order, Sorter};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Share;
@@ -40,9 +40,9 @@ fn common(event: &[u8]) -> &[u8] {
 }
 
 /// Marks events of a part, given by their places, ascending.
-pub(crate) struct Marks(pub(crate) Vec<u64>);
+pub(crate) struct RepeatMarks(pub(crate) Vec<u64>);
 
-impl Patcher for Marks {
+impl Patcher for RepeatMarks {
     fn start(&self, _: Tier) -> Box<dyn EventPatcher + '_> {
         Box::new(Marker { offsets: &self.0 })
     }
@@ -78,14 +78,14 @@ impl RepeatWatch {
     /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if too many marked events stand at one time.
     pub(crate) fn decide(
         &mut self,
-        parts: &Parts,
+        parts: &InputParts,
         store: &Store<'_>,
         limits: &Limits,
         at: impl Fn(i64, &mut dyn FnMut(Entry)),
     ) -> Result<LeftOut, Error> {
         let order = Order(store);
         let (found, _) = self.0.finish(store)?;
-        let mut decision = Decision {
+        let mut decision = RepeatDecision {
             parts,
             store,
             quota: limits.table_quota(),
@@ -102,22 +102,22 @@ impl RepeatWatch {
             Ok(())
         })?;
         decision.decide(&of_one_time, &at)?;
-        let Decision { offsets, mut left_out, .. } = decision;
+        let RepeatDecision { offsets, mut left_out, .. } = decision;
         left_out.offsets = SpilledVec::sorted(offsets.finish()?, order)?;
         Ok(left_out)
     }
 }
 
 /// The marked events of one time after the other.
-struct Decision<'d, 'p> {
-    parts: &'d Parts,
+struct RepeatDecision<'d, 'p> {
+    parts: &'d InputParts,
     store: &'d Store<'p>,
     quota: Quota,
     offsets: Gather<'d, 'p>,
     left_out: LeftOut,
 }
 
-impl Decision<'_, '_> {
+impl RepeatDecision<'_, '_> {
     fn decide(
         &mut self,
         marked: &[Entry],
@@ -125,7 +125,7 @@ impl Decision<'_, '_> {
     ) -> Result<(), Error> {
         /// Bytes of heap for each.
         const EACH: u64 = 100;
-        let Decision { parts, store, .. } = *self;
+        let RepeatDecision { parts, store, .. } = *self;
         let Some(time) = marked.first().map(|entry| entry.time) else { return Ok(()) };
         self.quota.check(marked.len() as u64 * EACH, "events that parts repeat at one time")?;
         let document = |entry: &Entry| parts.number(entry.place.offset());
@@ -229,7 +229,7 @@ impl LeftOut {
     /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the events of one time exceed the memory.
     pub(crate) fn add_equal(
         &mut self,
-        runs: &[&Runs],
+        runs: &[&EntryRuns],
         rewrite: &Rewrite,
         order: Order<'_, '_>,
         limits: &Limits,

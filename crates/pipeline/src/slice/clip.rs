@@ -33,7 +33,7 @@ use tracemill_trace::time::windows::Windows;
 
 /// Something that has begun.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenPair {
     kind: PairKind,
     entry: Entry,
     /// Whether it begins in the window at hand; what does not comes before what does.
@@ -44,9 +44,9 @@ struct Open {
     shown: bool,
 }
 
-impl Open {
+impl OpenPair {
     fn at_edge(&self, window: usize, turn: EdgeKind) -> EdgeEvent {
-        let &Open { kind, entry: begin, number, .. } = self;
+        let &OpenPair { kind, entry: begin, number, .. } = self;
         EdgeEvent { window: window as u32, turn, kind, begin, number }
     }
 }
@@ -60,9 +60,9 @@ pub(super) struct Clip<'k, 'j, 'p> {
     edges: ExternalSorter<EdgeEvent>,
     /// The key at hand, and what of it is open.
     owner: u128,
-    open: Begins<Open>,
+    open: Begins<OpenPair>,
     /// The last value of a counter.
-    counter: Option<Open>,
+    counter: Option<OpenPair>,
     /// The window at hand, and the one that comes next.
     current: Option<usize>,
     next: usize,
@@ -125,7 +125,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
     fn note(&mut self, part: &PairEvent) -> Result<bool, Error> {
         let shown = self.current.is_some();
         let &PairEvent { entry, kind, step, .. } = part;
-        let new = Open { kind, entry, own: true, number: entry, shown };
+        let new = OpenPair { kind, entry, own: true, number: entry, shown };
         match (kind, step) {
             (PairKind::Counter, _) => self.counter = Some(new),
             (PairKind::Flow, PairStep::Begin) => {
@@ -198,7 +198,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         self.pending = false;
         let Some(window) = self.current else { return Ok(()) };
         let Clip { store, edges, open, counter, .. } = self;
-        let mut reopen = |open: &mut Open| {
+        let mut reopen = |open: &mut OpenPair| {
             if open.kind == PairKind::Flow || open.shown {
                 return Ok(());
             }

@@ -43,7 +43,7 @@ pub(super) fn verdict(entry: Entry, windows: &Windows, edges: Edges, store: &Sto
 #[cold]
 fn verdict_of_event(entry: Entry, windows: &Windows, edges: Edges, store: &Store<'_>) -> Verdict {
     let bytes = store.event(entry.place);
-    let Some(interval) = Interval::of(&fields_of(bytes).of(bytes)) else {
+    let Some(interval) = ExactInterval::of(&fields_of(bytes).of(bytes)) else {
         return moment(entry, windows);
     };
     let inside =
@@ -62,19 +62,19 @@ pub(super) fn pieces(entry: Entry, windows: &Windows, store: &Store<'_>) -> Vec<
     let bytes = store.event(entry.place);
     let spans = fields_of(bytes);
     let event = spans.of(bytes);
-    let Some(interval) = Interval::of(&event) else { return Vec::new() };
+    let Some(interval) = ExactInterval::of(&event) else { return Vec::new() };
     let touched = windows.0.iter().filter(|&&window| interval.touches(window));
     touched.map(|&window| interval.piece(&event, window)).collect()
 }
 
 /// From one time to a later one.
-struct Interval {
+struct ExactInterval {
     ts: Attos,
     /// `None` if it is beyond all times.
     end: Option<Attos>,
 }
 
-impl Interval {
+impl ExactInterval {
     /// The interval of a complete event; `None` if it has no duration.
     fn of(event: &Event<'_>) -> Option<Self> {
         let dur = event.dur().filter(|_| Phase::of(event) == Phase::Complete)?;
@@ -83,7 +83,7 @@ impl Interval {
         }
         let ts = Attos::of(event.field(Field::Ts)?)?;
         let end = Attos::of(event.field(Field::Dur)?).map(|dur| ts + dur);
-        Some(Interval { ts, end })
+        Some(ExactInterval { ts, end })
     }
 
     fn ends_behind(&self, edge: i64) -> bool {

@@ -71,7 +71,7 @@ impl Keyed for EdgeEvent {
 
 /// How much was made.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct EdgeCounts {
     pub(super) opened: u64,
     pub(super) closed: u64,
     pub(super) counters: u64,
@@ -83,8 +83,8 @@ pub(super) fn make(
     windows: &Windows,
     store: &Store<'_>,
     made: &mut SyntheticEvents,
-) -> Result<Counts, Error> {
-    let mut counts = Counts::default();
+) -> Result<EdgeCounts, Error> {
+    let mut counts = EdgeCounts::default();
     all.sorted(Order(store)).try_for_each(|edge| {
         let TimeSpan { from, to } = windows.0[edge.window as usize];
         match (edge.turn, edge.kind) {

@@ -3,7 +3,7 @@
 use super::clip::Clip;
 use super::complete::{self, Verdict};
 use super::edge;
-use super::pairs::Pairs;
+use super::pairs::PairWalk;
 use super::report::SliceReport;
 use super::selection::WindowSelection;
 use super::synthetic::SyntheticEvents;
@@ -13,7 +13,7 @@ use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::fields_of;
 use tracemill_trace::Limits;
 use tracemill_trace::event::PairEvent;
-use tracemill_trace::order::{ExternalSorter, Gather, Lists, Order, Runs, Sorter};
+use tracemill_trace::order::{EntryRuns, ExternalSorter, Gather, Lists, Order, Sorter};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::memory::Share;
@@ -84,7 +84,7 @@ impl<'j, 'p> Judge<'j, 'p> {
     /// Complete events and moments.
     fn choose_plain(
         self,
-        plain: &Runs,
+        plain: &EntryRuns,
         kept: &mut Gather<'_, '_>,
         made: &mut SyntheticEvents,
         report: &mut SliceReport,
@@ -142,7 +142,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         }
         let steps = SpillVec::new(limits.lease("steps of operations", Share::of_index(1, 8)));
         let quota = limits.open_quota();
-        let mut pairs = Pairs::new(store, windows, self.edges, kept, steps, only_by_name, quota);
+        let mut pairs = PairWalk::new(store, windows, self.edges, kept, steps, only_by_name, quota);
         parts.sorted(self.order()).try_for_each(|part| pairs.take(&part))?;
         pairs.end_key()
     }
@@ -150,7 +150,7 @@ impl<'j, 'p> Judge<'j, 'p> {
     /// Events that are kept wherever they stand. One at which DevTools begins must not begin before the window.
     fn choose_essential(
         self,
-        essential: &Runs,
+        essential: &EntryRuns,
         kept: &mut Gather<'_, '_>,
         made: &mut SyntheticEvents,
         report: &mut SliceReport,

@@ -21,7 +21,7 @@ use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::windows::{Edges, TimeSpan, Windows};
 
 /// Walks over the parts of pairs.
-pub(super) struct Pairs<'k, 'j, 'p> {
+pub(super) struct PairWalk<'k, 'j, 'p> {
     store: &'j Store<'p>,
     windows: &'j Windows,
     edges: Edges,
@@ -46,7 +46,7 @@ struct Flow {
     one: bool,
 }
 
-impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
+impl<'k, 'j, 'p> PairWalk<'k, 'j, 'p> {
     /// What stays goes to `kept`; `steps` is empty.
     pub(super) fn new(
         store: &'j Store<'p>,
@@ -57,7 +57,7 @@ impl<'k, 'j, 'p> Pairs<'k, 'j, 'p> {
         only_by_name: bool,
         quota: Quota,
     ) -> Self {
-        Pairs {
+        PairWalk {
             store,
             windows,
             edges,

@@ -10,7 +10,7 @@
 //! read again; memory by parts and by slices open at once.
 
 use super::by::SplitBy;
-use super::frames::{Frames, UsedFrames};
+use super::frames::{TraceFrames, UsedFrames};
 use super::look::{TIMED, UNTIMED};
 use crate::repeated::MARK;
 use std::cmp::Ordering;
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use tracemill_tokenizer::fields_of;
 use tracemill_trace::event::name_key;
 use tracemill_trace::event::pairing::Begins;
-use tracemill_trace::order::{MergedRuns, Order, Run, Sequence};
+use tracemill_trace::order::{MergedRuns, Order, Sequence, SortedRun};
 use tracemill_trace::run::error::{Error, ErrorKind};
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::store::entry::Entry;
@@ -48,7 +48,7 @@ pub(super) struct Anchor {
 
 /// A stretch between two cuts.
 #[derive(Default)]
-pub(super) struct Stretch {
+pub(super) struct CutStretch {
     /// Its first entry; `None` for the first stretch.
     pub(super) from: Option<Entry>,
     /// Events and their bytes, streams and copies with them.
@@ -77,7 +77,7 @@ pub(super) struct OpenPairs<'r> {
 impl<'r> OpenPairs<'r> {
     /// `runs` are in exact order, each with its thread's number and whether it holds begins.
     pub(super) fn new(
-        runs: Vec<(Run<'r>, usize, bool)>,
+        runs: Vec<(SortedRun<'r>, usize, bool)>,
         threads: usize,
         order: Order<'_, '_>,
     ) -> Self {
@@ -141,16 +141,16 @@ pub(super) struct Cutter<'c, 'r, 's, 'p> {
     pub(super) overhead: u64,
     /// Bytes of the first part in addition.
     pub(super) first: u64,
-    pub(super) frames: Option<&'c Frames>,
+    pub(super) frames: Option<&'c TraceFrames>,
     pub(super) opens: &'c mut OpenPairs<'r>,
     /// The room of what parts repeat.
     pub(super) room: &'c Quota,
 }
 
 /// The stretches so far, and what decides the next cut.
-struct State {
-    done: Vec<Stretch>,
-    now: Stretch,
+struct CutState {
+    done: Vec<CutStretch>,
+    now: CutStretch,
     /// Steps in the stretch.
     steps: u64,
     /// Bytes of the part so far, without stack frames.
@@ -170,10 +170,10 @@ impl Cutter<'_, '_, '_, '_> {
         &mut self,
         sequence: &Sequence<'_>,
         anchors: &[Anchor],
-    ) -> Result<Vec<Stretch>, Error> {
-        let mut state = State {
+    ) -> Result<Vec<CutStretch>, Error> {
+        let mut state = CutState {
             done: Vec::new(),
-            now: Stretch::default(),
+            now: CutStretch::default(),
             steps: 0,
             size: self.overhead + self.first,
             used: self.frames.map(|frames| frames.always.clone()).unwrap_or_default(),
@@ -203,7 +203,7 @@ impl Cutter<'_, '_, '_, '_> {
     /// One event of `bytes` bytes (none if 0), and a stream.
     fn step(
         &mut self,
-        state: &mut State,
+        state: &mut CutState,
         entry: Entry,
         bytes: u64,
         anchor: Option<&Anchor>,
@@ -262,7 +262,7 @@ impl Cutter<'_, '_, '_, '_> {
     }
 
     /// Begins a stretch at `entry`.
-    fn begin(&mut self, state: &mut State, entry: Entry) -> Result<(), Error> {
+    fn begin(&mut self, state: &mut CutState, entry: Entry) -> Result<(), Error> {
         self.opens.advance(&entry, self.order);
         let (copies, open) = self.opens.open(self.order);
         let bytes: u64 = copies.iter().map(|copy| self.order.0.len(copy.place)).sum();
@@ -271,8 +271,14 @@ impl Cutter<'_, '_, '_, '_> {
         state.size = self.overhead + bytes + count * (SEPARATOR + MARK);
         state.used = self.frames.map(|frames| frames.always.clone()).unwrap_or_default();
         copies.iter().for_each(|copy| self.note_frames(*copy, &mut state.used));
-        let next =
-            Stretch { from: Some(entry), events: count, bytes, copies, open, ..Stretch::default() };
+        let next = CutStretch {
+            from: Some(entry),
+            events: count,
+            bytes,
+            copies,
+            open,
+            ..CutStretch::default()
+        };
         state.done.push(std::mem::replace(&mut state.now, next));
         state.steps = 0;
         if state.done.len() >= PARTS_MOST {

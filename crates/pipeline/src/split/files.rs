@@ -1,7 +1,7 @@
 //! Names of parts, and what is said of each.
 
 use super::cut::too_many;
-use super::group::Group;
+use super::group::ThreadGroup;
 use super::plan::OutputPart;
 use super::{SplitBy, SplitPart, SplitRun, refusal};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl SplitRun<'_, '_> {
     pub(super) fn files(
         &self,
         parts: &[OutputPart],
-        groups: &[Group],
+        groups: &[ThreadGroup],
         format: Format,
     ) -> Result<Vec<PathBuf>, Error> {
         if parts.len() > super::cut::PARTS_MOST {
@@ -69,7 +69,7 @@ impl SplitRun<'_, '_> {
     }
 
     /// What a group is of.
-    fn push_ids(&self, values: &mut Vec<(&'static str, String)>, group: &Group) {
+    fn push_ids(&self, values: &mut Vec<(&'static str, String)>, group: &ThreadGroup) {
         let partition =
             group.threads.first().map(|&thread| &self.found.partitions[thread as usize]);
         let (pid, tid) =
@@ -119,7 +119,7 @@ impl SplitRun<'_, '_> {
     pub(super) fn described(
         &self,
         parts: &[OutputPart],
-        groups: &[Group],
+        groups: &[ThreadGroup],
         files: Vec<PathBuf>,
         lens: &[u64],
     ) -> Vec<SplitPart> {

@@ -20,7 +20,7 @@ use tracemill_write::layout::Layout;
 const MOST: usize = 4 << 20;
 
 /// The frames of a trace.
-pub(super) struct Frames {
+pub(super) struct TraceFrames {
     /// The number of the key.
     pub(super) key: usize,
     text: Vec<u8>,
@@ -43,13 +43,13 @@ pub(super) struct UsedFrames {
 pub(super) fn bytes_around(
     layout: Layout,
     united: &MergedKeys<'_>,
-    frames: Option<&Frames>,
+    frames: Option<&TraceFrames>,
 ) -> u64 {
     let keys = united.for_part(frames.map(|frames| (frames.key, Vec::new())));
     layout.opening(&keys).len() as u64 + layout.closing_len(&keys)
 }
 
-impl Frames {
+impl TraceFrames {
     /// `None` if there are none, or too many to be taken apart: then every part has all.
     pub(super) fn of(united: &MergedKeys<'_>) -> Option<Self> {
         let key = united.keys.iter().rposition(|key| string_is(&key.name, b"stackFrames"))?;
@@ -65,7 +65,7 @@ impl Frames {
         if members.is_empty() {
             return None;
         }
-        let mut frames = Frames { key, text, members, numbers, always: UsedFrames::default() };
+        let mut frames = TraceFrames { key, text, members, numbers, always: UsedFrames::default() };
         // braces
         let mut always = UsedFrames { bytes: 2, ..UsedFrames::default() };
         for key in united.keys.iter().filter(|key| string_is(&key.name, b"samples")) {

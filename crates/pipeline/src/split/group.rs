@@ -1,7 +1,7 @@
 //! Threads that belong together.
 
 /// Threads that belong together, with all of their events.
-pub(super) struct Group {
+pub(super) struct ThreadGroup {
     /// Partitions of threads, in order of first appearance.
     pub(super) threads: Vec<u32>,
     /// Partitions that hold their events but for chunks.

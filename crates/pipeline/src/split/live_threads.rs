@@ -1,6 +1,6 @@
 //! Which threads live in a stretch: it is between their first and last events.
 
-use super::group::Group;
+use super::group::ThreadGroup;
 use super::scan::SplitInputs;
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(super) struct LiveThreads {
 }
 
 impl LiveThreads {
-    pub(super) fn of(group: &Group, found: &SplitInputs) -> Self {
+    pub(super) fn of(group: &ThreadGroup, found: &SplitInputs) -> Self {
         let spans = group.threads.iter().filter_map(|&thread| {
             let (first, last) = found.partitions[thread as usize].span?;
             Some((first, last, thread))

@@ -4,7 +4,7 @@
 //! partitions, in one allocation. Metadata events and events without a time are entries too, at times before all others, so that
 //! partitions are all there is.
 
-use super::partition::{Ids, Kind, Partition, Partitions, category_of};
+use super::partition::{Partition, PartitionKind, Partitions, RawThread, category_of};
 use std::marker::PhantomData;
 use tracemill_cpuprofile::{Role, StreamKey, StreamOrders, stream_key};
 use tracemill_tokenizer::{Event, Field};
@@ -38,8 +38,8 @@ pub(super) trait Mode: Send + Sync + 'static {
 }
 
 /// By process or thread.
-pub(super) struct Threads;
-impl Mode for Threads {}
+pub(super) struct ByThread;
+impl Mode for ByThread {}
 
 /// By process or thread, and then cut.
 pub(super) struct CutThreads;
@@ -82,7 +82,7 @@ impl<M: Mode> SplitLook<M> {
         let guess = bytes / 256;
         let mut partitions = Partitions::default();
         if M::WHOLE {
-            let whole = partitions.partition(Kind::Whole, Ids::default());
+            let whole = partitions.partition(PartitionKind::Whole, RawThread::default());
             debug_assert_eq!(whole, WHOLE);
         }
         SplitLook {
@@ -112,17 +112,18 @@ impl<M: Mode> SplitLook<M> {
         let ids = self.ids(event);
         let of_thread = event.field(Field::Name).is_some_and(is_of_thread);
         let partition = if of_thread {
-            self.partitions.partition(Kind::ThreadMetadata, Ids { cat: b"", ..ids })
+            self.partitions.partition(PartitionKind::ThreadMetadata, RawThread { cat: b"", ..ids })
         } else {
-            self.partitions.partition(Kind::ProcessMetadata, Ids { tid: b"", cat: b"", ..ids })
+            self.partitions
+                .partition(PartitionKind::ProcessMetadata, RawThread { tid: b"", cat: b"", ..ids })
         };
         self.push(partition, entry, len);
         self.names.note(event);
     }
 
     #[inline]
-    fn ids<'e>(&self, event: &Event<'e>) -> Ids<'e> {
-        Ids {
+    fn ids<'e>(&self, event: &Event<'e>) -> RawThread<'e> {
+        RawThread {
             pid: event.field(Field::Pid).unwrap_or_default(),
             tid: event.field(Field::Tid).unwrap_or_default(),
             cat: match M::CATEGORIES {
@@ -143,11 +144,11 @@ impl<M: Mode> SplitLook<M> {
     #[inline]
     fn edge(&mut self, event: &Event<'_>, entry: Entry) {
         let kind = match event.phase() {
-            b'B' => Kind::Begins,
-            b'E' => Kind::Ends,
+            b'B' => PartitionKind::Begins,
+            b'E' => PartitionKind::Ends,
             _ => return,
         };
-        let partition = self.partitions.partition(kind, Ids { cat: b"", ..self.ids(event) });
+        let partition = self.partitions.partition(kind, RawThread { cat: b"", ..self.ids(event) });
         self.push(partition, entry, event.bytes.len());
     }
 }
@@ -192,8 +193,8 @@ impl<M: Mode> SplitLook<M> {
             self.edge(event, entry);
         }
         if time.is_some() && may_be_special(event) && is_essential(event) {
-            let ids = Ids { tid: b"", cat: b"", ..self.ids(event) };
-            let partition = self.partitions.partition(Kind::Pages, ids);
+            let ids = RawThread { tid: b"", cat: b"", ..self.ids(event) };
+            let partition = self.partitions.partition(PartitionKind::Pages, ids);
             self.push(partition, entry, len);
         }
     }

@@ -41,9 +41,9 @@ mod scan;
 mod write;
 
 pub use by::SplitBy;
-use frames::{Frames, bytes_around};
-use look::{Categories, CutThreads, Mode, Threads, WholeTraceCut};
-use pages::Pages;
+use frames::{TraceFrames, bytes_around};
+use look::{ByThread, Categories, CutThreads, Mode, WholeTraceCut};
+use pages::PageEvents;
 use plan::{OutputPart, Planner, owners};
 use scan::{SplitInputs, SplitScan};
 use serde::Serialize;
@@ -64,7 +64,7 @@ use tracemill_trace::run::error::{Error, ErrorKind};
 use tracemill_trace::store::Store;
 use tracemill_write::annotations::unfollowed;
 use tracemill_write::file_names::unknown_placeholder;
-use tracemill_write::keys::{Key, free_name, unite_without_annotations};
+use tracemill_write::keys::{OutputKey, free_name, unite_without_annotations};
 use tracemill_write::layout::{Layout, default_format};
 use tracemill_write::reordering::Reordering;
 use tracemill_write::trace_writer::warn;
@@ -214,7 +214,7 @@ pub fn split(
         check_split_template(template, split.by).map_err(refusal)?;
     }
     match (split.by, split.max_size) {
-        (SplitBy::Pid | SplitBy::Tid, None) => run::<Threads>(sources, split, config),
+        (SplitBy::Pid | SplitBy::Tid, None) => run::<ByThread>(sources, split, config),
         (SplitBy::Pid | SplitBy::Tid, Some(_)) => run::<CutThreads>(sources, split, config),
         (SplitBy::Cat, None) => run::<Categories>(sources, split, config),
         (_, None) => run::<WholeTraceCut>(sources, split, config),
@@ -264,15 +264,15 @@ impl<'w> SplitRun<'w, '_> {
         let (usual, viewer) = (default_format(&found.documents), config.viewer.viewer);
         let mut format = self.format(usual);
         let layout = Layout::of(format);
-        let frames = Frames::of(&united);
+        let frames = TraceFrames::of(&united);
         let frames = frames.as_ref().filter(|_| format != Format::Array);
         let keys = united.keys.len();
         // what is changed for a viewer is no part of a whole
         if format != Format::Array && viewer.is_none() {
             let value = vec![Cow::Owned(statement(&self.whole()))];
-            united.keys.push(Key { name: free_name(&united), value });
+            united.keys.push(OutputKey { name: free_name(&united), value });
         }
-        let pages = Pages::of(found, runs, Order(store), split.by);
+        let pages = PageEvents::of(found, runs, Order(store), split.by);
         let planner = Planner {
             found,
             runs,

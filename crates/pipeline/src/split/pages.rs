@@ -6,8 +6,8 @@
 
 use super::by::SplitBy;
 use super::cut::SEPARATOR;
-use super::group::Group;
-use super::partition::{Ids, Kind, Partition, category_of};
+use super::group::ThreadGroup;
+use super::partition::{Partition, PartitionKind, RawThread, category_of};
 use super::plan::{OutputPart, Planner, partitions_of};
 use super::scan::SplitInputs;
 use crate::repeated::MARK;
@@ -27,7 +27,7 @@ use tracemill_viewers::required_args::page_data;
 const MOST: usize = 1024;
 
 /// An event by which DevTools knows a page or a worker.
-struct Page {
+struct PageEvent {
     entry: Entry,
     bytes: u64,
     /// The partition of its thread.
@@ -40,7 +40,7 @@ struct Page {
 
 /// All of a trace, the first ones in order.
 #[derive(Default)]
-pub(super) struct Pages(Vec<Page>);
+pub(super) struct PageEvents(Vec<PageEvent>);
 
 fn key_of_process(pid: Option<&[u8]>) -> Vec<u8> {
     let mut key = Vec::new();
@@ -59,15 +59,16 @@ fn shown_by(event: &Event<'_>) -> HashSet<Vec<u8>> {
     frames.filter_map(|frame| Some(key_of_process(Some(member(frame, b"processId")?)))).collect()
 }
 
-impl Pages {
+impl PageEvents {
     pub(super) fn of(
         found: &SplitInputs,
         runs: &PartitionRuns,
         order: Order<'_, '_>,
         by: SplitBy,
     ) -> Self {
-        let partitions =
-            partitions_of(found, Kind::Pages).flat_map(|partition| runs.of(partition)).collect();
+        let partitions = partitions_of(found, PartitionKind::Pages)
+            .flat_map(|partition| runs.of(partition))
+            .collect();
         let mut entries: Vec<Entry> = Sequence(partitions).into_entries().collect();
         entries.sort_unstable_by(|a, b| order.compare(a, b));
         entries.truncate(MOST);
@@ -75,7 +76,7 @@ impl Pages {
             let text = order.0.event(entry.place);
             let fields = fields_of(text);
             let event = fields.of(text);
-            let ids = Ids {
+            let ids = RawThread {
                 pid: event.field(Field::Pid).unwrap_or_default(),
                 tid: event.field(Field::Tid).unwrap_or_default(),
                 cat: match by {
@@ -88,9 +89,9 @@ impl Pages {
                 each_process_id(args, |pid| processes.extend([key_of_process(Some(pid))]));
             }
             let (bytes, shown) = (text.len() as u64, shown_by(&event));
-            Page { entry, bytes, thread: found.thread_of(ids), processes, shown }
+            PageEvent { entry, bytes, thread: found.thread_of(ids), processes, shown }
         };
-        Pages(entries.into_iter().map(page).collect())
+        PageEvents(entries.into_iter().map(page).collect())
     }
 
     /// Bytes that they add to a part at most.
@@ -102,7 +103,7 @@ impl Pages {
     pub(super) fn repeat(
         &self,
         parts: &mut [OutputPart],
-        groups: &[Group],
+        groups: &[ThreadGroup],
         planner: &Planner<'_, '_, '_>,
     ) {
         if self.0.is_empty() {
@@ -131,7 +132,7 @@ impl Pages {
             let set: HashSet<Vec<u8>> =
                 partitions.iter().map(|partition| partition.process_key()).collect();
             let (from, to) = part.range;
-            let needed = |page: &&Page| {
+            let needed = |page: &&PageEvent| {
                 let group = page.thread.and_then(|thread| groups_of.get(&thread));
                 let is_in = group == Some(&part.group)
                     && from.is_none_or(|from| !is_before(&page.entry, &from));
@@ -140,7 +141,7 @@ impl Pages {
                     && !page.processes.is_disjoint(&set)
                     && !part.copies.contains(&page.entry)
             };
-            let needed: Vec<&Page> = self.0.iter().filter(needed).collect();
+            let needed: Vec<&PageEvent> = self.0.iter().filter(needed).collect();
             part.events += needed.len() as u64;
             part.bytes += needed.iter().map(|page| page.bytes).sum::<u64>();
             part.copies.extend(needed.iter().map(|page| page.entry));

@@ -20,7 +20,7 @@ use tracemill_trace::spill::hash::HashMap;
 /// What a partition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(super) enum PartitionKind {
     Thread,
     Whole,
     Begins,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
 
 /// A thread as its events have it, values as written; empty where missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ids<'e> {
+pub(super) struct RawThread<'e> {
     pub(super) pid: &'e [u8],
     pub(super) tid: &'e [u8],
     /// The category up to the first comma, its opening quote with it; empty where partitions are not told apart by it.
@@ -43,7 +43,7 @@ pub(super) struct Ids<'e> {
 /// A partition and what is known of it.
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
-    pub(super) kind: Kind,
+    pub(super) kind: PartitionKind,
     pub(super) pid: Box<[u8]>,
     pub(super) tid: Box<[u8]>,
     pub(super) cat: Box<[u8]>,
@@ -59,7 +59,7 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    pub(super) fn new(kind: Kind, ids: Ids<'_>, stream: StreamKey) -> Self {
+    pub(super) fn new(kind: PartitionKind, ids: RawThread<'_>, stream: StreamKey) -> Self {
         Partition {
             kind,
             pid: ids.pid.into(),
@@ -73,8 +73,8 @@ impl Partition {
         }
     }
 
-    pub(super) fn ids(&self) -> Ids<'_> {
-        Ids { pid: &self.pid, tid: &self.tid, cat: &self.cat }
+    pub(super) fn ids(&self) -> RawThread<'_> {
+        RawThread { pid: &self.pid, tid: &self.tid, cat: &self.cat }
     }
 
     /// Bytes of heap, about, with those of its key and of its part of the plan.
@@ -87,9 +87,11 @@ impl Partition {
     pub(super) fn key(&self) -> Vec<u8> {
         let mut key = vec![self.kind as u8];
         match self.kind {
-            Kind::Chunks => key.extend_from_slice(&self.stream),
-            Kind::Whole => {}
-            Kind::ProcessMetadata | Kind::Pages => push_canonical(some(&self.pid), &mut key),
+            PartitionKind::Chunks => key.extend_from_slice(&self.stream),
+            PartitionKind::Whole => {}
+            PartitionKind::ProcessMetadata | PartitionKind::Pages => {
+                push_canonical(some(&self.pid), &mut key)
+            }
             _ => {
                 key.extend(self.thread_key());
                 key.extend(self.category_key());
@@ -100,7 +102,7 @@ impl Partition {
 
     /// Whether its events are in another partition too.
     pub(super) fn is_copy(&self) -> bool {
-        matches!(self.kind, Kind::Begins | Kind::Ends | Kind::Pages)
+        matches!(self.kind, PartitionKind::Begins | PartitionKind::Ends | PartitionKind::Pages)
     }
 
     pub(super) fn process_key(&self) -> Vec<u8> {
@@ -215,24 +217,24 @@ impl Default for Partitions {
 impl Partitions {
     /// The partition of a thread. Cost: a comparison of its ids where one of the last events was of it.
     #[inline]
-    pub(super) fn thread(&mut self, ids: Ids<'_>) -> u32 {
+    pub(super) fn thread(&mut self, ids: RawThread<'_>) -> u32 {
         let slot = slot_of(ids);
         let recent = self.recent[slot];
         if let Some(partition) = self.all.get(recent as usize)
-            && partition.kind == Kind::Thread
+            && partition.kind == PartitionKind::Thread
             && same(&partition.pid, ids.pid)
             && same(&partition.tid, ids.tid)
             && same(&partition.cat, ids.cat)
         {
             return recent;
         }
-        let partition = self.partition(Kind::Thread, ids);
+        let partition = self.partition(PartitionKind::Thread, ids);
         self.recent[slot] = partition;
         partition
     }
 
     /// The partition of some kind but `Chunks`.
-    pub(super) fn partition(&mut self, kind: Kind, ids: Ids<'_>) -> u32 {
+    pub(super) fn partition(&mut self, kind: PartitionKind, ids: RawThread<'_>) -> u32 {
         self.scratch.clear();
         self.scratch.push(kind as u8);
         for id in [ids.pid, ids.tid, ids.cat] {
@@ -246,13 +248,13 @@ impl Partitions {
     }
 
     /// The partition of a stream; `ids` are those of a chunk of it.
-    pub(super) fn chunks(&mut self, stream: StreamKey, ids: Ids<'_>) -> u32 {
+    pub(super) fn chunks(&mut self, stream: StreamKey, ids: RawThread<'_>) -> u32 {
         self.scratch.clear();
-        self.scratch.push(Kind::Chunks as u8);
+        self.scratch.push(PartitionKind::Chunks as u8);
         self.scratch.extend_from_slice(&stream);
         match self.numbers.get(&self.scratch) {
             Some(&number) => number,
-            None => self.add(Partition::new(Kind::Chunks, ids, stream)),
+            None => self.add(Partition::new(PartitionKind::Chunks, ids, stream)),
         }
     }
 
@@ -272,7 +274,7 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 
 /// The slot of a thread in the cache, from the last bytes of each id: threads of a process differ there.
 #[inline]
-fn slot_of(ids: Ids<'_>) -> usize {
+fn slot_of(ids: RawThread<'_>) -> usize {
     let tail = |id: &[u8]| {
         let from = id.len().saturating_sub(4);
         id[from..].iter().fold(id.len() as u32, |hash, &byte| hash << 8 ^ u32::from(byte))
@@ -288,12 +290,12 @@ mod tests {
     #[test]
     fn threads_are_known_again_and_told_apart() {
         let mut partitions = Partitions::default();
-        let ids = |pid: &'static str, tid: &'static str| Ids {
+        let ids = |pid: &'static str, tid: &'static str| RawThread {
             pid: pid.as_bytes(),
             tid: tid.as_bytes(),
             cat: b"",
         };
-        let all: Vec<Ids<'_>> = (0..3)
+        let all: Vec<RawThread<'_>> = (0..3)
             .flat_map(|_| [ids("1", "12"), ids("11", "2"), ids("", "1"), ids("1", "")])
             .collect();
         let numbers: Vec<u32> = all.iter().map(|&ids| partitions.thread(ids)).collect();
@@ -303,8 +305,8 @@ mod tests {
     #[test]
     fn ids_are_equal_by_value_and_type() {
         let key = |pid: &str| {
-            let ids = Ids { pid: pid.as_bytes(), ..Ids::default() };
-            Partition::new(Kind::Thread, ids, Vec::new()).key()
+            let ids = RawThread { pid: pid.as_bytes(), ..RawThread::default() };
+            Partition::new(PartitionKind::Thread, ids, Vec::new()).key()
         };
         assert_eq!(key("1"), key("1.0"));
         assert_eq!(key("\"a\""), key("\"\\u0061\""));
@@ -315,8 +317,8 @@ mod tests {
     #[test]
     fn the_first_category_counts() {
         let category = |cat: &str| {
-            let ids = Ids { cat: category_of(cat.as_bytes()), ..Ids::default() };
-            Partition::new(Kind::Thread, ids, Vec::new()).category()
+            let ids = RawThread { cat: category_of(cat.as_bytes()), ..RawThread::default() };
+            Partition::new(PartitionKind::Thread, ids, Vec::new()).category()
         };
         for (cat, first) in
             [("\"a,b\"", "a"), ("\"a\\u002cb\"", "a"), ("\"\"", ""), ("\",a\"", ""), ("5", "5")]

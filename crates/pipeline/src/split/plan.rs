@@ -1,16 +1,16 @@
 //! Partitions to parts: which events each file will hold, all before the first is written.
 
 use super::by::SplitBy;
-use super::cut::{Anchor, Cutter, OpenPairs, PARTS_MOST, SEPARATOR, Stretch, too_many};
-use super::frames::Frames;
-use super::group::Group;
+use super::cut::{Anchor, CutStretch, Cutter, OpenPairs, PARTS_MOST, SEPARATOR, too_many};
+use super::frames::TraceFrames;
+use super::group::ThreadGroup;
 use super::live_threads::LiveThreads;
 use super::look::{TIMED, UNTIMED};
-use super::partition::Kind;
+use super::partition::PartitionKind;
 use super::scan::SplitInputs;
 use std::collections::BTreeSet;
 use tracemill_cpuprofile::StreamKey;
-use tracemill_trace::order::{Order, PartitionRuns, Run, Sequence};
+use tracemill_trace::order::{Order, PartitionRuns, Sequence, SortedRun};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
@@ -65,14 +65,14 @@ pub(super) struct Planner<'f, 's, 'p> {
     pub(super) max_size: Option<u64>,
     /// Bytes of every part outside its events, without stack frames.
     pub(super) overhead: u64,
-    pub(super) frames: Option<&'f Frames>,
+    pub(super) frames: Option<&'f TraceFrames>,
     /// The room of what parts repeat.
     pub(super) room: Quota,
 }
 
 /// The thread of each stream, whose partitions are made where there are none.
 pub(super) fn owners(found: &mut SplitInputs) -> Vec<(u32, u32)> {
-    let streams: Vec<u32> = partitions_of(found, Kind::Chunks).collect();
+    let streams: Vec<u32> = partitions_of(found, PartitionKind::Chunks).collect();
     let mut owner = |&chunks: &u32| {
         let partition = found.partitions[chunks as usize].clone();
         let head = found.heads.get(&partition.stream).map(|head| head.0);
@@ -81,7 +81,10 @@ pub(super) fn owners(found: &mut SplitInputs) -> Vec<(u32, u32)> {
     streams.iter().map(&mut owner).collect()
 }
 
-pub(super) fn partitions_of(found: &SplitInputs, kind: Kind) -> impl Iterator<Item = u32> + '_ {
+pub(super) fn partitions_of(
+    found: &SplitInputs,
+    kind: PartitionKind,
+) -> impl Iterator<Item = u32> + '_ {
     (0..found.partitions.len() as u32)
         .filter(move |&partition| found.partitions[partition as usize].kind == kind)
 }
@@ -91,9 +94,9 @@ impl<'f> Planner<'f, '_, '_> {
     ///
     /// # Errors
     /// [`tracemill_trace::ErrorKind::Parts`] if there are too many.
-    pub(super) fn parts(&self, groups: &[Group]) -> Result<Vec<OutputPart>, Error> {
-        let by_thread = self.metadata_partitions(Kind::ThreadMetadata);
-        let by_process = self.metadata_partitions(Kind::ProcessMetadata);
+    pub(super) fn parts(&self, groups: &[ThreadGroup]) -> Result<Vec<OutputPart>, Error> {
+        let by_thread = self.metadata_partitions(PartitionKind::ThreadMetadata);
+        let by_process = self.metadata_partitions(PartitionKind::ProcessMetadata);
         let named = |threads: &[u32]| -> Vec<u32> {
             let partitions = threads.iter().map(|&thread| &self.found.partitions[thread as usize]);
             let named = partitions.flat_map(|partition| {
@@ -141,12 +144,12 @@ impl<'f> Planner<'f, '_, '_> {
     }
 
     /// Threads in groups, by what the parts are made of; at least one.
-    pub(super) fn groups(&self, owners: &[(u32, u32)]) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
+    pub(super) fn groups(&self, owners: &[(u32, u32)]) -> Vec<ThreadGroup> {
+        let mut groups: Vec<ThreadGroup> = Vec::new();
         let mut numbers: HashMap<Vec<u8>, usize> = HashMap::default();
         let mut group_of = HashMap::default();
         let is_whole = !matches!(self.by, SplitBy::Pid | SplitBy::Tid | SplitBy::Cat);
-        for thread in partitions_of(self.found, Kind::Thread) {
+        for thread in partitions_of(self.found, PartitionKind::Thread) {
             let partition = &self.found.partitions[thread as usize];
             let key = match self.by {
                 SplitBy::Pid => partition.process_key(),
@@ -156,7 +159,11 @@ impl<'f> Planner<'f, '_, '_> {
             };
             let number = *numbers.entry(key).or_insert(groups.len());
             if number == groups.len() {
-                groups.push(Group { threads: Vec::new(), plain: Vec::new(), chunks: Vec::new() });
+                groups.push(ThreadGroup {
+                    threads: Vec::new(),
+                    plain: Vec::new(),
+                    chunks: Vec::new(),
+                });
             }
             groups[number].threads.push(thread);
             group_of.insert(thread, number);
@@ -165,10 +172,10 @@ impl<'f> Planner<'f, '_, '_> {
             }
         }
         if groups.is_empty() {
-            groups.push(Group { threads: Vec::new(), plain: Vec::new(), chunks: Vec::new() });
+            groups.push(ThreadGroup { threads: Vec::new(), plain: Vec::new(), chunks: Vec::new() });
         }
         if is_whole {
-            groups[0].plain.extend(partitions_of(self.found, Kind::Whole));
+            groups[0].plain.extend(partitions_of(self.found, PartitionKind::Whole));
         }
         for (chunks, thread) in owners {
             groups[group_of.get(thread).copied().unwrap_or(0)].chunks.push(*chunks);
@@ -181,11 +188,11 @@ impl<'f> Planner<'f, '_, '_> {
     }
 
     /// Partitions of metadata by the thread or the process that they are of.
-    fn metadata_partitions(&self, kind: Kind) -> HashMap<Vec<u8>, u32> {
+    fn metadata_partitions(&self, kind: PartitionKind) -> HashMap<Vec<u8>, u32> {
         let partitions = partitions_of(self.found, kind).map(|number| {
             let partition = &self.found.partitions[number as usize];
             match kind {
-                Kind::ThreadMetadata => (partition.thread_key(), number),
+                PartitionKind::ThreadMetadata => (partition.thread_key(), number),
                 _ => (partition.process_key(), number),
             }
         });
@@ -198,12 +205,12 @@ impl<'f> Planner<'f, '_, '_> {
         (partition.events, partition.bytes)
     }
 
-    fn runs_of<'a>(&'a self, partitions: &'a [u32]) -> impl Iterator<Item = Run<'f>> + 'a {
+    fn runs_of<'a>(&'a self, partitions: &'a [u32]) -> impl Iterator<Item = SortedRun<'f>> + 'a {
         partitions.iter().flat_map(|&partition| self.runs.of(partition))
     }
 
     /// A group that is one part.
-    fn whole(&self, number: usize, group: &Group, metadata: Vec<u32>) -> OutputPart {
+    fn whole(&self, number: usize, group: &ThreadGroup, metadata: Vec<u32>) -> OutputPart {
         let partitions = || group.plain.iter().chain(&group.chunks);
         let (events, bytes) = partitions()
             .map(|&partition| self.weight(partition))
@@ -230,7 +237,7 @@ impl<'f> Planner<'f, '_, '_> {
     fn cut(
         &self,
         number: usize,
-        group: &Group,
+        group: &ThreadGroup,
         metadata: MetadataBytes,
         halves: &Halves,
     ) -> Result<Vec<OutputPart>, Error> {
@@ -273,7 +280,7 @@ impl<'f> Planner<'f, '_, '_> {
     fn part(
         &self,
         group: usize,
-        stretch: Stretch,
+        stretch: CutStretch,
         to: Option<Entry>,
         threads: Vec<u32>,
     ) -> OutputPart {
@@ -330,17 +337,17 @@ impl<'f> Planner<'f, '_, '_> {
     /// The partitions of begins and of ends.
     fn halves(&self) -> Halves {
         let mut halves = Halves::default();
-        for kind in [Kind::Begins, Kind::Ends] {
+        for kind in [PartitionKind::Begins, PartitionKind::Ends] {
             for partition in partitions_of(self.found, kind) {
                 let key = self.found.partitions[partition as usize].thread_key();
-                halves.entry(key).or_default().push((partition, kind == Kind::Begins));
+                halves.entry(key).or_default().push((partition, kind == PartitionKind::Begins));
             }
         }
         halves
     }
 
     /// Begins and ends of the threads of a group.
-    fn opens(&self, group: &Group, halves: &Halves) -> OpenPairs<'f> {
+    fn opens(&self, group: &ThreadGroup, halves: &Halves) -> OpenPairs<'f> {
         // partitions of several categories may be of one thread
         let mut numbers: HashMap<Vec<u8>, usize> = HashMap::default();
         for (number, &thread) in group.threads.iter().enumerate() {
@@ -373,7 +380,7 @@ impl<'f> Planner<'f, '_, '_> {
 
     /// Partitions of metadata that are not among those `placed`.
     fn strays(&self, placed: &BTreeSet<u32>) -> Vec<u32> {
-        let kinds = [Kind::ThreadMetadata, Kind::ProcessMetadata].into_iter();
+        let kinds = [PartitionKind::ThreadMetadata, PartitionKind::ProcessMetadata].into_iter();
         let all = kinds.flat_map(|kind| partitions_of(self.found, kind));
         all.filter(|partition| !placed.contains(partition)).collect()
     }
@@ -401,7 +408,7 @@ impl<'f> Planner<'f, '_, '_> {
     pub(super) fn sequence<'a>(
         &'a self,
         part: &'a OutputPart,
-        groups: &'a [Group],
+        groups: &'a [ThreadGroup],
     ) -> Sequence<'a> {
         let plain = Sequence(self.runs_of(&groups[part.group].plain).collect());
         let mut sequence = match part.whole {
@@ -411,14 +418,14 @@ impl<'f> Planner<'f, '_, '_> {
         sequence.0.extend(self.runs_of(&part.chunks));
         sequence.0.extend(self.runs_of(&part.metadata));
         if !part.copies.is_empty() {
-            sequence.0.push(Run::Memory(&part.copies));
+            sequence.0.push(SortedRun::Memory(&part.copies));
         }
         sequence
     }
 
     /// Entries of all streams among `suspects`.
     pub(super) fn chunks(&self, suspects: &HashSet<StreamKey>) -> impl Iterator<Item = Entry> + '_ {
-        let partitions: Vec<u32> = partitions_of(self.found, Kind::Chunks)
+        let partitions: Vec<u32> = partitions_of(self.found, PartitionKind::Chunks)
             .filter(|&partition| {
                 suspects.contains(&self.found.partitions[partition as usize].stream)
             })

@@ -1,7 +1,7 @@
 //! The findings of all inputs: partitions joined by value, their runs in memory or on disk.
 
 use super::look::{Mode, SplitLook};
-use super::partition::{Ids, Kind, Partition};
+use super::partition::{Partition, PartitionKind, RawThread};
 use std::marker::PhantomData;
 use tracemill_cpuprofile::{StreamKey, StreamOrders};
 use tracemill_join::config::THREADS;
@@ -49,13 +49,13 @@ impl SplitInputs {
     }
 
     /// The partition of the thread that `ids` name, if there is one.
-    pub(super) fn thread_of(&self, ids: Ids<'_>) -> Option<u32> {
-        self.numbers.get(&Partition::new(Kind::Thread, ids, Vec::new()).key()).copied()
+    pub(super) fn thread_of(&self, ids: RawThread<'_>) -> Option<u32> {
+        self.numbers.get(&Partition::new(PartitionKind::Thread, ids, Vec::new()).key()).copied()
     }
 
     /// The partition of the thread that `ids` name; new if there is none.
-    pub(super) fn thread(&mut self, ids: Ids<'_>) -> u32 {
-        self.number(Partition::new(Kind::Thread, ids, Vec::new()))
+    pub(super) fn thread(&mut self, ids: RawThread<'_>) -> u32 {
+        self.number(Partition::new(PartitionKind::Thread, ids, Vec::new()))
     }
 }
 

@@ -8,11 +8,11 @@
 //! Of threads that write to a disk half are waiting for it. A part is opened when its turn comes and complete before its
 //! thread takes the next, so no more files are open than that.
 
-use super::frames::Frames;
-use super::group::Group;
+use super::frames::TraceFrames;
+use super::group::ThreadGroup;
 use super::plan::{OutputPart, Planner};
 use crate::fitted::{draft, fit};
-use crate::repeated::{MARK, Marks};
+use crate::repeated::{MARK, RepeatMarks};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
 use tracemill_join::report::{RunReport, ViewerReport};
 use tracemill_trace::Limits;
-use tracemill_trace::order::{Lists, MergedRuns, Order, Sequence, Timed};
+use tracemill_trace::order::{Lists, MergedRuns, Order, Sequence, TimedEntries};
 use tracemill_trace::output::packer;
 use tracemill_trace::output::target::{Compression, OutputConfig, Target};
 use tracemill_trace::read::Inputs;
@@ -40,9 +40,9 @@ const WRITER: u64 = 16 << 20;
 /// What all parts share.
 pub(super) struct WriteContext<'j, 's, 'p> {
     pub(super) planner: &'j Planner<'j, 's, 'p>,
-    pub(super) groups: &'j [Group],
+    pub(super) groups: &'j [ThreadGroup],
     pub(super) united: &'j MergedKeys<'p>,
-    pub(super) frames: Option<&'j Frames>,
+    pub(super) frames: Option<&'j TraceFrames>,
     /// Bytes of every part outside its events, without stack frames.
     pub(super) around: u64,
     /// Metadata and untimed events: none, since they are in order with all others.
@@ -67,8 +67,11 @@ impl<'p> WriteContext<'_, '_, 'p> {
     ) -> OrderedEvents<'e, 'e, 'p> {
         let order = self.order();
         let timed = match sequence.buckets() {
-            Some(buckets) => Timed::Buckets(buckets),
-            None => Timed::Merged(Mutex::new(MergedRuns::over(sequence.0.iter().copied(), order))),
+            Some(buckets) => TimedEntries::Buckets(buckets),
+            None => TimedEntries::Merged(Mutex::new(MergedRuns::over(
+                sequence.0.iter().copied(),
+                order,
+            ))),
         };
         let delays = match part.has_streams() {
             true => self.delays.clone(),
@@ -92,11 +95,11 @@ impl<'p> WriteContext<'_, '_, 'p> {
     }
 
     /// The marks of what a part repeats. For a viewer it is joined with its ends, and no merge finds it again.
-    fn marks(&self, part: &OutputPart) -> Marks {
+    fn marks(&self, part: &OutputPart) -> RepeatMarks {
         let repeated = part.copies.iter().filter(|_| self.config.viewer.viewer.is_none());
         let mut offsets: Vec<u64> = repeated.map(|copy| copy.place.offset()).collect();
         offsets.sort_unstable();
-        Marks(offsets)
+        RepeatMarks(offsets)
     }
 
     /// Bytes of a part before packing, as if NDJSON kept line breaks within events and frames.

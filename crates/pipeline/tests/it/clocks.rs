@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tracemill_join::config::{Align, ClockRules, Config, IdPolicy, IdentityRules, PidPolicy};
 use tracemill_join::report::warning::Warning;
 use tracemill_join::report::{ClockMethod, InputClock, MergeReport};
-use tracemill_testkit::generate::{Base, BaseKey, Skew, TraceShape, rank, times_in_args, trace};
+use tracemill_testkit::generate::{Base, BaseFormat, Skew, TraceShape, rank, times_in_args, trace};
 use tracemill_testkit::reference::{self, Clock, Renames};
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::{Error, Source};
@@ -164,10 +164,10 @@ fn times(output: &[u8]) -> Vec<(i64, i64)> {
 fn ranks_with_bases_of_their_own_are_exact() {
     let hour = 3_600_000_000_000;
     let bases = [
-        Base { key: BaseKey::Kineto, ns: 1_719_853_884_000_000_000 },
-        Base { key: BaseKey::KinetoText, ns: 1_721_065_900_123_456_789 },
-        Base { key: BaseKey::VizTracer, ns: 1_721_065_958_000_000_001 + hour },
-        Base { key: BaseKey::Clang, ns: 1_721_065_957_999_999_000 },
+        Base { key: BaseFormat::Kineto, ns: 1_719_853_884_000_000_000 },
+        Base { key: BaseFormat::KinetoText, ns: 1_721_065_900_123_456_789 },
+        Base { key: BaseFormat::VizTracer, ns: 1_721_065_958_000_000_001 + hour },
+        Base { key: BaseFormat::Clang, ns: 1_721_065_957_999_999_000 },
     ];
     for seed in 0..20 {
         let ranks: Vec<Vec<u8>> = bases
@@ -191,7 +191,7 @@ fn ranks_with_bases_of_their_own_are_exact() {
 
 #[test]
 fn skewed_copies_are_aligned_by_markers_within_the_residual() {
-    let nowhere = Base { key: BaseKey::Nowhere, ns: 1_721_065_958_000_000_000 };
+    let nowhere = Base { key: BaseFormat::Nowhere, ns: 1_721_065_958_000_000_000 };
     let skews = [
         Skew { offset_ns: 5_000_000_123, drift_ppb: 0, jitter_ns: 0 },
         Skew { offset_ns: -77_000, drift_ppb: 20_000, jitter_ns: 0 },
@@ -250,7 +250,7 @@ fn a_rebased_trace_begins_where_it_should() {
 
 #[test]
 fn a_factor_takes_a_drift_out() {
-    let nowhere = Base { key: BaseKey::Nowhere, ns: 1_721_065_958_000_000_000 };
+    let nowhere = Base { key: BaseFormat::Nowhere, ns: 1_721_065_958_000_000_000 };
     let skew = Skew { offset_ns: 12_345, drift_ppb: 20_000, jitter_ns: 0 };
     let (first, second) =
         (rank(3, 0, 900, nowhere, Skew::default()), rank(3, 1, 900, nowhere, skew));
@@ -270,7 +270,7 @@ fn a_factor_takes_a_drift_out() {
 
 #[test]
 fn a_row_of_markers_that_begins_late_is_put_where_it_fits() {
-    let nowhere = Base { key: BaseKey::Nowhere, ns: 1_721_065_958_000_000_000 };
+    let nowhere = Base { key: BaseFormat::Nowhere, ns: 1_721_065_958_000_000_000 };
     let whole = rank(9, 0, 400, nowhere, Skew::default());
     let skew = Skew { offset_ns: 1_000_000, ..Skew::default() };
     let other = rank(9, 1, 400, nowhere, skew);
@@ -376,7 +376,7 @@ fn nothing_is_moved_where_nothing_is_stated() {
         1,
         0,
         20,
-        Base { key: BaseKey::Kineto, ns: 1_719_853_884_000_000_000 },
+        Base { key: BaseFormat::Kineto, ns: 1_719_853_884_000_000_000 },
         Skew::default(),
     );
     let early = events(&[r#"{"ph":"X","ts":5}"#]);

@@ -92,7 +92,7 @@ pub fn damage(rng: &mut Rng, bytes: &[u8], spans: &[Range<usize>], kind: DamageK
         let (bytes, touched, survivors) = (bytes.to_vec(), Vec::new(), Vec::new());
         return Damaged { bytes, touched, survivors, kind, lossless: true };
     }
-    let trace = Trace { bytes, spans };
+    let trace = TraceSpans { bytes, spans };
     match kind {
         DamageKind::Truncated => trace.truncated(rng),
         DamageKind::Unclosed => trace.unclosed(rng),
@@ -119,12 +119,12 @@ pub fn any_damage(rng: &mut Rng, bytes: &[u8], spans: &[Range<usize>]) -> Damage
 }
 
 #[derive(Clone, Copy)]
-struct Trace<'a> {
+struct TraceSpans<'a> {
     bytes: &'a [u8],
     spans: &'a [Range<usize>],
 }
 
-impl<'a> Trace<'a> {
+impl<'a> TraceSpans<'a> {
     fn event(self, ordinal: usize) -> &'a [u8] {
         &self.bytes[self.spans[ordinal].clone()]
     }

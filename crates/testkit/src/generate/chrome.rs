@@ -13,7 +13,7 @@
 
 use std::io::{self, Write};
 
-use super::chrome_text::{CATEGORIES, NAMES, THREADS, Text};
+use super::chrome_text::{CATEGORIES, NAMES, THREADS, TextBuilder};
 use crate::Rng;
 
 const FRAME: &str = "4A0C7E21D95B38F6107ACE5B2D84F093";
@@ -43,14 +43,14 @@ pub fn chrome_like(seed: u64, size_bytes: u64, out: &mut impl Write) -> io::Resu
     Ok(chrome.events)
 }
 
-struct Thread {
+struct ChromeThread {
     pid: u64,
     tid: u64,
     process: usize,
     clock: u64,
 }
 
-struct Process {
+struct ChromeProcess {
     pid: u64,
     sampler: u64,
     /// Of each node of its profile the one above it; of the first, which is number 1, nothing: 0.
@@ -60,7 +60,7 @@ struct Process {
     sampled_until: u64,
 }
 
-impl Process {
+impl ChromeProcess {
     fn nodes(&self) -> u64 {
         self.above.len() as u64
     }
@@ -93,13 +93,13 @@ impl Process {
 }
 
 struct Chrome {
-    text: Text,
+    text: TextBuilder,
     rng: Rng,
     events: u64,
     profile_id: u64,
     async_id: u64,
-    threads: Vec<Thread>,
-    processes: Vec<Process>,
+    threads: Vec<ChromeThread>,
+    processes: Vec<ChromeProcess>,
     urls: Vec<String>,
     functions: Vec<String>,
 }
@@ -119,13 +119,19 @@ impl Chrome {
             let pid = 3415 + number * 1000 + process as u64;
             let first = 17_000 + number * 100 + process as u64 * 10;
             for i in 0..THREADS.len() as u64 {
-                threads.push(Thread { pid, tid: first + i, process, clock: start });
+                threads.push(ChromeThread { pid, tid: first + i, process, clock: start });
             }
             let (sampler, sampled_until) = (first + 4, start);
-            processes.push(Process { pid, sampler, above: Vec::new(), sampled: 1, sampled_until });
+            processes.push(ChromeProcess {
+                pid,
+                sampler,
+                above: Vec::new(),
+                sampled: 1,
+                sampled_until,
+            });
         }
         Self {
-            text: Text(Vec::with_capacity(FLUSH_BYTES + (1 << 19))),
+            text: TextBuilder(Vec::with_capacity(FLUSH_BYTES + (1 << 19))),
             rng,
             events: 0,
             profile_id: number + 1,
@@ -209,7 +215,7 @@ impl Chrome {
         self.threads[thread].clock = ts;
     }
 
-    fn category(&mut self) -> &mut Text {
+    fn category(&mut self) -> &mut TextBuilder {
         let category = self.rng.pick(CATEGORIES);
         self.text.str("\"cat\":\"").str(category).str("\",")
     }
@@ -266,7 +272,7 @@ impl Chrome {
 
     /// A place in a script; `between` writes what sorts between its first two keys. Profiles have
     /// script ids as numbers, events as strings.
-    fn position(&mut self, quote: &str, between: impl FnOnce(&mut Text)) {
+    fn position(&mut self, quote: &str, between: impl FnOnce(&mut TextBuilder)) {
         let (function, url) = (self.function(), self.rng.index(self.urls.len()));
         let (column, line) = (self.rng.range(1, 200), self.rng.range(1, 9999));
         let script = self.rng.range(1, 99);

@@ -43,9 +43,9 @@ pub(super) const THREADS: &[&str] = &[
 ];
 
 /// Text under construction: appends of strings and numbers without the formatting machinery.
-pub(super) struct Text(pub(super) Vec<u8>);
+pub(super) struct TextBuilder(pub(super) Vec<u8>);
 
-impl Text {
+impl TextBuilder {
     #[inline]
     pub(super) fn str(&mut self, text: &str) -> &mut Self {
         self.0.extend_from_slice(text.as_bytes());

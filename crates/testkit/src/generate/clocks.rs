@@ -8,7 +8,7 @@ use crate::Rng;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Base {
     /// Where the rank says it.
-    pub key: BaseKey,
+    pub key: BaseFormat,
     /// Nanoseconds.
     pub ns: i64,
 }
@@ -16,7 +16,7 @@ pub struct Base {
 /// Where a rank says when its times begin to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum BaseKey {
+pub enum BaseFormat {
     /// `"baseTimeNanoseconds":` a number
     Kineto,
     /// the same, a string
@@ -42,7 +42,7 @@ pub struct Skew {
 /// The trace of a rank: `events` events, every tenth named `step`. The true times follow from `seed` alone, whatever the
 /// clock and the rank; each event has its own in `args.true_ns`, in nanoseconds since 1970.
 ///
-/// Times are written relative to `base`, which must be whole microseconds for [`BaseKey::Clang`], with as many decimals as
+/// Times are written relative to `base`, which must be whole microseconds for [`BaseFormat::Clang`], with as many decimals as
 /// they need or three.
 #[must_use]
 pub fn rank(seed: u64, number: usize, events: usize, base: Base, skew: Skew) -> Vec<u8> {
@@ -71,13 +71,13 @@ pub fn rank(seed: u64, number: usize, events: usize, base: Base, skew: Skew) -> 
         .for_each(|at| list.swap(at - 1, at));
     let Base { key, ns } = base;
     let key = match key {
-        BaseKey::Nowhere => String::new(),
-        BaseKey::Kineto => format!("\"baseTimeNanoseconds\":{ns}"),
-        BaseKey::KinetoText => format!("\"baseTimeNanoseconds\":\"{ns}\""),
-        BaseKey::VizTracer => {
+        BaseFormat::Nowhere => String::new(),
+        BaseFormat::Kineto => format!("\"baseTimeNanoseconds\":{ns}"),
+        BaseFormat::KinetoText => format!("\"baseTimeNanoseconds\":\"{ns}\""),
+        BaseFormat::VizTracer => {
             format!("\"viztracer_metadata\":{{\"version\":\"1.1\",\"baseTimeNanoseconds\":{ns}}}")
         }
-        BaseKey::Clang => format!("\"beginningOfTime\":{}", ns / 1000),
+        BaseFormat::Clang => format!("\"beginningOfTime\":{}", ns / 1000),
     };
     let events = format!("\"traceEvents\":[\n{}\n]", list.join(",\n"));
     let all = match (key.is_empty(), own.chance(50)) {

@@ -4,7 +4,7 @@
 //! so one profile can be had in order and shuffled.
 
 use super::json::Json;
-use super::profile::{StreamKey, stream_key};
+use super::profile::{StreamMembers, stream_key};
 use super::{Form, Layout, TraceShape, document, event, shape};
 use crate::Rng;
 
@@ -90,7 +90,8 @@ pub fn profile_trace(seed: u64, shape: &ProfileShape) -> Vec<u8> {
     let tidy = TraceShape { layout: shape.layout, ..plain };
     let mut sources: Vec<Vec<Json>> = (0..shape.streams)
         .map(|number| {
-            let made = Stream::new(&mut Rng::new(seed.wrapping_mul(64) + number as u64), shape);
+            let made =
+                ProfileStream::new(&mut Rng::new(seed.wrapping_mul(64) + number as u64), shape);
             made.events(rng, number, shape.arrangement)
         })
         .collect();
@@ -114,7 +115,7 @@ pub fn profile_trace(seed: u64, shape: &ProfileShape) -> Vec<u8> {
 }
 
 /// What one profile says.
-struct Stream {
+struct ProfileStream {
     start: String,
     /// `startTime` of the data, if it has one.
     own_start: Option<i64>,
@@ -139,7 +140,7 @@ fn shuffled(rng: &mut Rng, members: Vec<(&'static str, Json)>) -> Json {
     Json::object(members)
 }
 
-impl Stream {
+impl ProfileStream {
     fn new(rng: &mut Rng, shape: &ProfileShape) -> Self {
         let start = if rng.chance(50) { rng.range(1, 5000) } else { 1_795_226_383_502_128 };
         let written = match rng.below(4) {
@@ -149,7 +150,7 @@ impl Stream {
             _ => start.to_string(),
         };
         let whole = rng.chance(6);
-        let mut content = Content::new(rng, shape);
+        let mut content = ChunkContent::new(rng, shape);
         let count = if whole { 1 } else { 1 + rng.index(shape.chunks) };
         let own_start = rng.chance(70).then(|| if rng.chance(50) { start as i64 } else { 77 });
         let mut chunks = Vec::new();
@@ -171,7 +172,7 @@ impl Stream {
             chunks.push((Some(Json::object([("data", data)])), ts + 1));
         }
         let source = [None, Some("\"Inspector\""), Some("\"Internal\"")][rng.index(3)];
-        Stream { start: written, own_start, source, chunks, whole }
+        ProfileStream { start: written, own_start, source, chunks, whole }
     }
 
     /// Its events in file order.
@@ -215,7 +216,7 @@ fn envelope(
     rng: &mut Rng,
     name: &str,
     phase: &str,
-    key: &StreamKey,
+    key: &StreamMembers,
     tid: u64,
     args: Option<Json>,
     ts: &str,
@@ -241,7 +242,7 @@ enum Links {
 }
 
 /// The data of a profile on their way into chunks.
-struct Content {
+struct ChunkContent {
     ids: Vec<u64>,
     parents: Vec<usize>,
     links: Links,
@@ -258,7 +259,7 @@ struct Content {
     late: Vec<String>,
 }
 
-impl Content {
+impl ChunkContent {
     fn new(rng: &mut Rng, shape: &ProfileShape) -> Self {
         let count = 1 + rng.index(shape.nodes);
         let mut id = if rng.chance(10) { 1 << 40 } else { rng.below(3) };
@@ -276,7 +277,7 @@ impl Content {
                 _ => rng.index(i),
             })
             .collect();
-        Content {
+        ChunkContent {
             ids,
             parents,
             links: [Links::Parents, Links::Parents, Links::Children, Links::Both][rng.index(4)],

@@ -1,6 +1,6 @@
 //! The events of a generated trace, in file order.
 
-use super::finish::{Member, finish};
+use super::finish::{ShapedMember, finish};
 use super::json::Json;
 use super::{Disorder, TraceShape, profile, value};
 use crate::Rng;
@@ -77,7 +77,7 @@ pub(super) fn event(rng: &mut Rng, shape: &TraceShape, ts: i64) -> Json {
     } else {
         format!("\"{}\"", rng.pick(PHASES))
     };
-    let mut members: Vec<Member> = vec![
+    let mut members: Vec<ShapedMember> = vec![
         ("args", value::any(rng, shape, 0), true),
         ("cat", Json::raw(value::string(rng, shape)), true),
         ("name", Json::raw(name(rng, shape)), true),
@@ -110,7 +110,7 @@ fn name(rng: &mut Rng, shape: &TraceShape) -> String {
     value::string(rng, shape)
 }
 
-fn optional(rng: &mut Rng, shape: &TraceShape) -> Member {
+fn optional(rng: &mut Rng, shape: &TraceShape) -> ShapedMember {
     let hex = Json::raw(format!("\"0x{:x}\"", rng.below(255)));
     match rng.below(8) {
         0 => ("id2", Json::object([(["local", "global"][rng.index(2)], hex)]), false),

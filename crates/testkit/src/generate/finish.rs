@@ -5,10 +5,10 @@ use super::{TraceShape, value};
 use crate::Rng;
 
 /// Name, value and whether a tidy event always has the member.
-pub(super) type Member = (&'static str, Json, bool);
+pub(super) type ShapedMember = (&'static str, Json, bool);
 
 /// An event of `members`, some of them missing, doubled, moved or disguised as the shape asks.
-pub(super) fn finish(rng: &mut Rng, shape: &TraceShape, members: Vec<Member>) -> Json {
+pub(super) fn finish(rng: &mut Rng, shape: &TraceShape, members: Vec<ShapedMember>) -> Json {
     let mut object: Vec<(String, Json)> = Vec::new();
     for (name, value, needed) in members {
         let odd = rng.chance(shape.odd);

@@ -28,17 +28,17 @@ impl Json {
 
     /// Appends the text in `layout`; only [`Layout::Ragged`] draws on `rng`.
     pub(super) fn write(&self, out: &mut String, rng: &mut Rng, layout: Layout) {
-        Writer { out, rng, layout }.value(self, 0);
+        JsonWriter { out, rng, layout }.value(self, 0);
     }
 }
 
-struct Writer<'a> {
+struct JsonWriter<'a> {
     out: &'a mut String,
     rng: &'a mut Rng,
     layout: Layout,
 }
 
-impl Writer<'_> {
+impl JsonWriter<'_> {
     fn value(&mut self, value: &Json, depth: usize) {
         match value {
             Json::Raw(text) => self.out.push_str(text),

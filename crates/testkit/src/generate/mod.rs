@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 
 pub use annotations::annotated;
 pub use chrome::chrome_like;
-pub use clocks::{Base, BaseKey, Skew, rank, times_in_args};
+pub use clocks::{Base, BaseFormat, Skew, rank, times_in_args};
 pub use cpuprofile::{Arrangement, ProfileShape, profile_trace};
 use json::Json;
 pub use recording::{cpuprofile, recording};

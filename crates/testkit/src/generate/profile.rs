@@ -69,10 +69,10 @@ fn stream_events(
 }
 
 /// The members that name a stream.
-pub(super) type StreamKey = Vec<(&'static str, &'static str)>;
+pub(super) type StreamMembers = Vec<(&'static str, &'static str)>;
 
 /// Streams that differ in pid, in id, in the type of one of them, by its absence, or by `id2` in its place.
-pub(super) fn stream_key(stream: usize) -> StreamKey {
+pub(super) fn stream_key(stream: usize) -> StreamMembers {
     match stream {
         0 => vec![("pid", "1"), ("id", "\"0x1\"")],
         1 => vec![("pid", "2"), ("id", "\"0x1\"")],
@@ -87,7 +87,7 @@ pub(super) fn stream_key(stream: usize) -> StreamKey {
     }
 }
 
-fn chunk(rng: &mut Rng, shape: &TraceShape, key: &StreamKey, ts: i64, args: Json) -> Json {
+fn chunk(rng: &mut Rng, shape: &TraceShape, key: &StreamMembers, ts: i64, args: Json) -> Json {
     let odd = rng.chance(shape.odd);
     let name = if odd && rng.chance(20) { "\"Profile\\u0043hunk\"" } else { "\"ProfileChunk\"" };
     // A metadata event of that name is no chunk.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::profile::Value;
 use super::read::{self, Fields, is_string, unescape};
-use super::time::{Moment, time};
+use super::time::{ExactTime, time};
 use super::{Decimal, RawEvent, pairing};
 
 /// The kinds that are counted here; about others nothing is said.
@@ -66,7 +66,7 @@ pub const KINDS: &[&str] = &[
     "separators",
 ];
 
-type Counts = BTreeMap<&'static str, u64>;
+type KindCounts = BTreeMap<&'static str, u64>;
 type Lane = (Value, Value);
 
 /// How often each of [`KINDS`] is in `inputs`, taken together; those that are not in them are left out.
@@ -74,8 +74,8 @@ type Lane = (Value, Value);
 /// # Errors
 ///
 /// A sentence on the first thing that is not well-formed.
-pub fn check(inputs: &[&[u8]]) -> Result<Counts, String> {
-    let mut counts = Counts::new();
+pub fn check(inputs: &[&[u8]]) -> Result<KindCounts, String> {
+    let mut counts = KindCounts::new();
     let mut frames = BTreeSet::new();
     let mut events = Vec::new();
     for input in inputs {
@@ -113,7 +113,7 @@ pub fn check(inputs: &[&[u8]]) -> Result<Counts, String> {
     Ok(counts)
 }
 
-fn add(counts: &mut Counts, kind: &'static str, count: u64) {
+fn add(counts: &mut KindCounts, kind: &'static str, count: u64) {
     *counts.entry(kind).or_default() += count;
 }
 
@@ -128,7 +128,7 @@ fn phase(event: &RawEvent) -> u8 {
     }
 }
 
-fn order(events: &[RawEvent], counts: &mut Counts) {
+fn order(events: &[RawEvent], counts: &mut KindCounts) {
     let (mut other, mut any_timed) = (false, false);
     let mut last: Option<(i128, i128)> = None;
     let mut lanes: HashMap<Lane, (i128, i128)> = HashMap::new();
@@ -164,7 +164,7 @@ fn lane(event: &RawEvent) -> Lane {
     (Value::of(event.pid.as_deref()), Value::of(event.tid.as_deref()))
 }
 
-fn fields(event: &RawEvent, counts: &mut Counts) {
+fn fields(event: &RawEvent, counts: &mut KindCounts) {
     let phase = phase(event);
     if event.members.is_empty() {
         return add(counts, "empty-event", 1);
@@ -206,7 +206,7 @@ fn is_nothing(raw: Option<&str>) -> bool {
     raw.is_none_or(|raw| raw == "null")
 }
 
-fn id(raw: Option<&str>, missing: Option<&'static str>, counts: &mut Counts) {
+fn id(raw: Option<&str>, missing: Option<&'static str>, counts: &mut KindCounts) {
     let Some(raw) = raw.filter(|raw| *raw != "null") else {
         return missing.into_iter().for_each(|kind| add(counts, kind, 1));
     };
@@ -253,15 +253,15 @@ fn digits(number: &str) -> (String, i64) {
 const MOST: i128 = i64::MAX as i128 - 8;
 
 /// Whole nanoseconds, rounded down, and whether that is all.
-fn nanos(number: &str) -> Moment {
+fn nanos(number: &str) -> ExactTime {
     let (digits, power) = digits(number);
     let negative = number.starts_with('-');
     let shift = power + 3;
     if digits.is_empty() {
-        return Moment { ns: 0, exact: true };
+        return ExactTime { ns: 0, exact: true };
     }
     if digits.len() as i64 + shift > 19 {
-        return Moment { ns: if negative { -MOST } else { MOST }, exact: false };
+        return ExactTime { ns: if negative { -MOST } else { MOST }, exact: false };
     }
     let kept = (digits.len() as i64 + shift.min(0)).max(0) as usize;
     let whole: i128 = digits[..kept].parse().unwrap_or(0);
@@ -269,11 +269,11 @@ fn nanos(number: &str) -> Moment {
     let whole = whole * 10_i128.pow(shift.max(0) as u32);
     let floor = if negative { -whole - i128::from(rest) } else { whole };
     let clamped = floor.clamp(-MOST, MOST);
-    Moment { ns: clamped, exact: !rest && clamped == floor }
+    ExactTime { ns: clamped, exact: !rest && clamped == floor }
 }
 
 fn is_rounded(number: &str) -> bool {
-    let Moment { ns, exact } = nanos(number);
+    let ExactTime { ns, exact } = nanos(number);
     let ns = ns.abs();
     let own = digits(number);
     let (count, double) = (own.0.len(), number.parse::<f64>().expect("a number"));
@@ -286,19 +286,19 @@ fn is_rounded(number: &str) -> bool {
 }
 
 /// A timed event.
-struct Timed<'e> {
+struct TimedEvent<'e> {
     event: &'e RawEvent,
     phase: u8,
     ns: i128,
     number: usize,
 }
 
-fn timed(events: &[RawEvent]) -> Vec<Timed<'_>> {
+fn timed(events: &[RawEvent]) -> Vec<TimedEvent<'_>> {
     let all = events.iter().enumerate().filter_map(|(number, event)| {
         let raw = event.ts.as_deref()?;
         time(raw)?;
         let phase = phase(event);
-        (phase != b'M').then(|| Timed { event, phase, ns: nanos(&text(raw)).ns, number })
+        (phase != b'M').then(|| TimedEvent { event, phase, ns: nanos(&text(raw)).ns, number })
     });
     let mut all: Vec<_> = all.collect();
     all.sort_by_key(|timed| (timed.ns, timed.number));
@@ -307,39 +307,39 @@ fn timed(events: &[RawEvent]) -> Vec<Timed<'_>> {
 
 /// What is open on a thread: complete events, and begins of pairs with the end of the complete event around each.
 #[derive(Default)]
-struct Open {
-    slices: Vec<(i128, Moment)>,
-    begins: Vec<(Option<Value>, Moment, Option<Moment>)>,
+struct OpenSlices {
+    slices: Vec<(i128, ExactTime)>,
+    begins: Vec<(Option<Value>, ExactTime, Option<ExactTime>)>,
 }
 
 /// Whether `end` is after `other`; finer times are rounded twice.
-fn is_after(end: Moment, other: Moment) -> bool {
+fn is_after(end: ExactTime, other: ExactTime) -> bool {
     end.ns - other.ns > i128::from(!(end.exact && other.exact))
 }
 
-impl Open {
-    fn complete(&mut self, start: i128, end: Moment, counts: &mut Counts) {
-        let end = Moment { ns: end.ns.min(i128::from(i64::MAX)), ..end };
+impl OpenSlices {
+    fn complete(&mut self, start: i128, end: ExactTime, counts: &mut KindCounts) {
+        let end = ExactTime { ns: end.ns.min(i128::from(i64::MAX)), ..end };
         self.slices.retain(|(_, open)| open.ns > start);
         let overlaps = self.slices.iter().any(|&(_, open)| is_after(end, open));
         add(counts, "overlap", u64::from(overlaps));
         self.slices.extend((!overlaps).then_some((start, end)));
     }
 
-    fn begin(&mut self, name: Option<Value>, time: Moment) {
+    fn begin(&mut self, name: Option<Value>, time: ExactTime) {
         let around = self.slices.iter().filter(|(start, end)| *start < time.ns && end.ns > time.ns);
         let innermost = around.map(|(_, end)| *end).next_back();
         self.begins.push((name, time, innermost));
     }
 
-    fn end(&mut self, name: &Option<Value>, end: Moment, counts: &mut Counts) {
+    fn end(&mut self, name: &Option<Value>, end: ExactTime, counts: &mut KindCounts) {
         let names: Vec<_> = self.begins.iter().map(|begin| begin.0.clone()).collect();
         let Some(at) = pairing::closed_by(&names, name) else {
             return add(counts, "end-without-begin", 1);
         };
         add(counts, "crossing", u64::from(name.is_some() && names.last() != Some(name)));
         let (_, start, around) = self.begins.remove(at);
-        let end = Moment { exact: end.exact && start.exact, ..end };
+        let end = ExactTime { exact: end.exact && start.exact, ..end };
         if end.ns == start.ns {
         } else if around.is_some_and(|around| is_after(end, around)) {
             add(counts, "overlap", 1);
@@ -352,10 +352,10 @@ impl Open {
     }
 }
 
-fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
+fn threads(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
     let mut lanes: HashMap<Lane, Vec<(i128, i128, usize)>> = HashMap::new();
     let mut pairs: HashMap<Lane, u64> = HashMap::new();
-    let times = |timed: &Timed<'_>| {
+    let times = |timed: &TimedEvent<'_>| {
         let dur = timed.event.dur.as_deref().filter(|raw| time(raw).is_some());
         let dur = dur.map(|raw| nanos(&text(raw)));
         let begin = timed.event.ts.as_deref().is_some_and(|raw| nanos(&text(raw)).exact);
@@ -380,17 +380,17 @@ fn threads(timed: &[Timed<'_>], counts: &mut Counts) {
         add(counts, "be-threads", pairs.values().sum());
     }
     for mut events in lanes.into_values() {
-        let mut open = Open::default();
+        let mut open = OpenSlices::default();
         events.sort_unstable();
         for (ns, length, at) in events {
             let own = &timed[at];
             let (_, begin, exact) = times(own);
-            let end = Moment { ns: ns - length, exact: begin && exact };
+            let end = ExactTime { ns: ns - length, exact: begin && exact };
             let name = pairing::name(own.event.name.as_deref());
             match own.phase {
                 b'X' => open.complete(ns, end, counts),
-                b'B' => open.begin(name, Moment { ns, exact: begin }),
-                _ => open.end(&name, Moment { ns, exact: begin }, counts),
+                b'B' => open.begin(name, ExactTime { ns, exact: begin }),
+                _ => open.end(&name, ExactTime { ns, exact: begin }, counts),
             }
         }
         add(counts, "begin-without-end", open.begins.len() as u64);
@@ -412,9 +412,9 @@ fn async_id(event: &RawEvent) -> Option<(String, bool)> {
     })
 }
 
-type Key = (u8, Value, Value, bool, Value);
+type AsyncKey = (u8, Value, Value, bool, Value);
 
-fn key(timed: &Timed<'_>, family: u8, counts: &mut Counts) -> Option<Key> {
+fn key(timed: &TimedEvent<'_>, family: u8, counts: &mut KindCounts) -> Option<AsyncKey> {
     let event = timed.event;
     let Some((id, local)) = async_id(event) else {
         add(counts, "missing-id", 1);
@@ -433,9 +433,9 @@ fn key(timed: &Timed<'_>, family: u8, counts: &mut Counts) -> Option<Key> {
     Some((family, cat, Value::of(Some(&id)), local, Value::of(last)))
 }
 
-fn asyncs(timed: &[Timed<'_>], counts: &mut Counts) {
+fn asyncs(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
     type Group = (Vec<Value>, Option<(Value, Value)>);
-    let mut groups: HashMap<Key, Group> = HashMap::new();
+    let mut groups: HashMap<AsyncKey, Group> = HashMap::new();
     for event in timed {
         let family = match event.phase {
             b'b' | b'n' | b'e' => b'b',
@@ -464,10 +464,10 @@ fn asyncs(timed: &[Timed<'_>], counts: &mut Counts) {
     add(counts, "async-without-end", left);
 }
 
-fn flows(timed: &[Timed<'_>], counts: &mut Counts) {
+fn flows(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
     /// Whether it is open, whether it led somewhere, the process of its last begin.
     type Flow = (bool, bool, Option<Value>);
-    let mut flows: HashMap<Key, Flow> = HashMap::new();
+    let mut flows: HashMap<AsyncKey, Flow> = HashMap::new();
     for event in timed.iter().filter(|timed| b"stf".contains(&timed.phase)) {
         let Some(key) = key(event, b's', counts) else { continue };
         let id = async_id(event.event).expect("it has a key").0;

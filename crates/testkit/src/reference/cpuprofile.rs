@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::decimal::Decimal;
-use super::order::{Decision, SortKey, decide};
+use super::order::{OrderDecision, SortKey, decide};
 use super::profile::{self, StreamKey};
 use super::read::{self, Fields, is_string};
 
@@ -91,7 +91,7 @@ pub fn cpu_profiles(inputs: &[&[u8]]) -> Result<Vec<StreamProfile>, String> {
 
 /// The events of one profile, by number.
 #[derive(Default)]
-struct Group {
+struct ProfileGroup {
     heads: Vec<usize>,
     chunks: Vec<usize>,
     /// Whether its one chunk is a `CpuProfile` event.
@@ -99,14 +99,18 @@ struct Group {
 }
 
 /// Streams in order of their first events, each cut where an input has a `Profile` event of its own.
-fn groups(events: &[(usize, Fields<'_>)]) -> Vec<Group> {
+fn groups(events: &[(usize, Fields<'_>)]) -> Vec<ProfileGroup> {
     let mut numbers: HashMap<StreamKey, usize> = HashMap::new();
-    let mut streams: Vec<Vec<Group>> = Vec::new();
+    let mut streams: Vec<Vec<ProfileGroup>> = Vec::new();
     let has = |event: &Fields<'_>, key, value| event.get(key).is_some_and(|v| is_string(v, value));
     let is_head = |event: &Fields<'_>| has(event, "name", "Profile") && !has(event, "ph", "M");
     for (number, (input, event)) in events.iter().enumerate() {
         if has(event, "name", "CpuProfile") && has(event, "ph", "X") {
-            streams.push(vec![Group { chunks: vec![number], whole: true, ..Group::default() }]);
+            streams.push(vec![ProfileGroup {
+                chunks: vec![number],
+                whole: true,
+                ..ProfileGroup::default()
+            }]);
             continue;
         }
         let is_chunk = has(event, "name", "ProfileChunk") && !has(event, "ph", "M");
@@ -116,7 +120,7 @@ fn groups(events: &[(usize, Fields<'_>)]) -> Vec<Group> {
         let key = profile::stream_key(event);
         let stream = *numbers.entry(key.clone()).or_insert(streams.len());
         if stream == streams.len() {
-            streams.push(vec![Group::default()]);
+            streams.push(vec![ProfileGroup::default()]);
         }
         let own_head =
             events.iter().any(|(i, e)| i == input && is_head(e) && profile::stream_key(e) == key);
@@ -124,7 +128,7 @@ fn groups(events: &[(usize, Fields<'_>)]) -> Vec<Group> {
         let last = groups.last().expect("made with one");
         let of_other_input = last.heads.iter().any(|&head| events[head].0 != *input);
         if own_head && of_other_input {
-            groups.push(Group::default());
+            groups.push(ProfileGroup::default());
         }
         let last = groups.last_mut().expect("made with one");
         if is_head(event) { last.heads.push(number) } else { last.chunks.push(number) }
@@ -132,7 +136,7 @@ fn groups(events: &[(usize, Fields<'_>)]) -> Vec<Group> {
     streams.into_iter().flatten().collect()
 }
 
-impl Group {
+impl ProfileGroup {
     fn profile(
         &self,
         events: &[(usize, Fields<'_>)],
@@ -140,7 +144,7 @@ impl Group {
     ) -> Result<Option<StreamProfile>, String> {
         let event = |number: usize| &events[number].1;
         let (chunks, order) = self.in_order(events, rank);
-        let pieces: Vec<Piece> =
+        let pieces: Vec<EventData> =
             chunks.iter().map(|&number| piece(event(number))).collect::<Result<_, _>>()?;
         if pieces.iter().all(|piece| piece.nodes.is_empty()) {
             return Ok(None);
@@ -188,16 +192,16 @@ impl Group {
             return (sorted, "both");
         }
         match decide(&chunks, rank) {
-            Decision::Sorted => (sorted, "time"),
-            Decision::Input => (self.chunks.clone(), "input"),
-            Decision::SortedAnyway => (sorted, "neither"),
+            OrderDecision::Sorted => (sorted, "time"),
+            OrderDecision::Input => (self.chunks.clone(), "input"),
+            OrderDecision::SortedAnyway => (sorted, "neither"),
         }
     }
 }
 
 /// What one event brings.
 #[derive(Debug, Default)]
-struct Piece {
+struct EventData {
     nodes: Vec<Value>,
     samples: Vec<u64>,
     deltas: Vec<i128>,
@@ -209,8 +213,8 @@ struct Piece {
     end: Option<i128>,
 }
 
-fn piece(event: &Fields<'_>) -> Result<Piece, String> {
-    let mut piece = Piece::default();
+fn piece(event: &Fields<'_>) -> Result<EventData, String> {
+    let mut piece = EventData::default();
     let Some(args) = event.get("args") else { return Ok(piece) };
     let args: Value = serde_json::from_str(args).map_err(|e| e.to_string())?;
     let Some(Value::Object(data)) = args.get("data") else { return Ok(piece) };
@@ -262,7 +266,7 @@ fn nanos(micros: &str) -> Result<i128, String> {
     Ok(if negative { -size - i128::from(is_cut) } else { size })
 }
 
-fn assemble(pieces: &[Piece], start: &str, end: Option<i128>) -> Result<CpuProfile, String> {
+fn assemble(pieces: &[EventData], start: &str, end: Option<i128>) -> Result<CpuProfile, String> {
     let mut trace_ids = BTreeMap::new();
     let mut extras = BTreeMap::new();
     for piece in pieces {
@@ -281,10 +285,10 @@ fn assemble(pieces: &[Piece], start: &str, end: Option<i128>) -> Result<CpuProfi
     if samples.len() != deltas.len() {
         return Err("samples and steps differ in number".into());
     }
-    let positions = |get: fn(&Piece) -> Option<&Vec<i64>>| {
+    let positions = |get: fn(&EventData) -> Option<&Vec<i64>>| {
         // of no samples there are no lines
         let any = !samples.is_empty() && pieces.iter().any(|piece| get(piece).is_some());
-        let zeros = |piece: &Piece| vec![0; piece.samples.len()];
+        let zeros = |piece: &EventData| vec![0; piece.samples.len()];
         let of = |piece| get(piece).cloned().unwrap_or_else(|| zeros(piece));
         any.then(|| pieces.iter().flat_map(of).collect::<Vec<i64>>())
     };
@@ -306,7 +310,7 @@ fn assemble(pieces: &[Piece], start: &str, end: Option<i128>) -> Result<CpuProfi
     })
 }
 
-fn tree(pieces: &[Piece], samples: &[u64]) -> Result<Vec<Node>, String> {
+fn tree(pieces: &[EventData], samples: &[u64]) -> Result<Vec<Node>, String> {
     let mut parents: HashMap<u64, u64> = HashMap::new();
     let mut counted: HashMap<u64, u64> = HashMap::new();
     samples.iter().for_each(|&id| *counted.entry(id).or_default() += 1);

@@ -96,9 +96,9 @@ pub fn trace_start(events: &[RawEvent]) -> Option<i64> {
 }
 
 /// A name and whether it is a string, which is not the number of the same text.
-type Key = (Option<bool>, Vec<u8>);
+type NameKey = (Option<bool>, Vec<u8>);
 
-fn key(raw: Option<&str>) -> Key {
+fn key(raw: Option<&str>) -> NameKey {
     match raw {
         None => (None, Vec::new()),
         Some(raw) => match unescape(raw) {
@@ -109,7 +109,7 @@ fn key(raw: Option<&str>) -> Key {
 }
 
 /// A name as pairing looks at it.
-fn named(key: &Key) -> Option<Key> {
+fn named(key: &NameKey) -> Option<NameKey> {
     let is_none = key.1.is_empty() || *key == (Some(false), b"null".to_vec());
     (!is_none).then(|| key.clone())
 }
@@ -119,7 +119,7 @@ fn text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-fn by_name(sums: BTreeMap<Key, Sums>) -> ByName {
+fn by_name(sums: BTreeMap<NameKey, Sums>) -> ByName {
     let named = sums.into_iter().map(|((kind, name), sums)| (kind.map(|_| text(&name)), sums));
     let mut all: ByName = named.collect();
     all.sort();
@@ -132,7 +132,7 @@ struct Slice {
     dur: u64,
     phase: u8,
     number: usize,
-    name: Key,
+    name: NameKey,
 }
 
 /// Counts what is in `inputs`, taken together.
@@ -222,9 +222,9 @@ fn inversions(events: &[(usize, RawEvent)]) -> u64 {
     events.windows(2).filter(late).count() as u64
 }
 
-fn categories(cat: Option<&str>) -> Vec<Key> {
+fn categories(cat: Option<&str>) -> Vec<NameKey> {
     let Some(list) = cat.and_then(unescape) else { return vec![key(cat)] };
-    let mut all: Vec<Key> = list
+    let mut all: Vec<NameKey> = list
         .split(|&byte| byte == b',')
         .map(|cat| (Some(true), cat.trim_ascii().to_vec()))
         .collect();
@@ -252,12 +252,12 @@ fn len(key: &str, value: &str) -> usize {
 }
 
 /// Each piece of time between two edges belongs to the slice that began last among those open in it.
-fn self_times(mut slices: Vec<Slice>) -> Vec<(Key, u64)> {
+fn self_times(mut slices: Vec<Slice>) -> Vec<(NameKey, u64)> {
     slices.sort_by_key(|slice| (slice.ts, std::cmp::Reverse(slice.dur), slice.number));
     let end = |slice: &Slice| slice.ts.saturating_add_unsigned(slice.dur);
     let last = slices.iter().map(end).max().expect("a thread has slices");
     // of what never ends nobody counts the time
-    let mut spans: Vec<(i64, i64, Option<&Key>)> = Vec::new();
+    let mut spans: Vec<(i64, i64, Option<&NameKey>)> = Vec::new();
     let mut open = Vec::new();
     for slice in &slices {
         match slice.phase {

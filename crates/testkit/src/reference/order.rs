@@ -35,7 +35,7 @@ impl SortKey {
 }
 
 /// An output order and what was noticed on the way.
-pub(super) struct Order {
+pub(super) struct OutputOrder {
     /// The numbers of the events.
     pub(super) events: Vec<usize>,
     pub(super) inconsistent_profiles: usize,
@@ -43,7 +43,7 @@ pub(super) struct Order {
 }
 
 /// The output order of `events`, which stand in input order.
-pub(super) fn output_order(events: &[&str]) -> Order {
+pub(super) fn output_order(events: &[&str]) -> OutputOrder {
     let fields: Vec<Fields<'_>> =
         events.iter().map(|event| Fields::parse(event).unwrap_or_default()).collect();
     let keys: Vec<SortKey> = fields.iter().map(SortKey::of).collect();
@@ -59,9 +59,9 @@ pub(super) fn output_order(events: &[&str]) -> Order {
     let mut inconsistent = 0;
     for stream in profile::streams(&fields) {
         match decide(&stream, &rank) {
-            Decision::Sorted => {}
-            Decision::SortedAnyway => inconsistent += 1,
-            Decision::Input => {
+            OrderDecision::Sorted => {}
+            OrderDecision::SortedAnyway => inconsistent += 1,
+            OrderDecision::Input => {
                 // The running maximum in sort order: whoever falls behind it is written after it.
                 let mut anchor = stream[0].event;
                 for chunk in &stream {
@@ -82,24 +82,24 @@ pub(super) fn output_order(events: &[&str]) -> Order {
         output.append(&mut follows[event]);
     }
     let delayed_chunks = delayed.into_iter().filter(|&delayed| delayed).count();
-    Order { events: output, inconsistent_profiles: inconsistent, delayed_chunks }
+    OutputOrder { events: output, inconsistent_profiles: inconsistent, delayed_chunks }
 }
 
-pub(super) enum Decision {
+pub(super) enum OrderDecision {
     Sorted,
     Input,
     SortedAnyway,
 }
 
-pub(super) fn decide(stream: &[Chunk], rank: &[usize]) -> Decision {
+pub(super) fn decide(stream: &[Chunk], rank: &[usize]) -> OrderDecision {
     let mut sorted: Vec<&Chunk> = stream.iter().collect();
     sorted.sort_by_key(|chunk| rank[chunk.event]);
     if sorted.iter().zip(stream).all(|(a, b)| a.event == b.event) || profile::is_consistent(sorted)
     {
-        Decision::Sorted
+        OrderDecision::Sorted
     } else if profile::is_consistent(stream) {
-        Decision::Input
+        OrderDecision::Input
     } else {
-        Decision::SortedAnyway
+        OrderDecision::SortedAnyway
     }
 }

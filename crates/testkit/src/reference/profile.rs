@@ -47,12 +47,12 @@ pub(super) fn stream_key(event: &Fields<'_>) -> StreamKey {
 #[derive(Debug)]
 pub(super) struct Chunk {
     pub(super) event: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<RawNode>,
     samples: Vec<Value>,
 }
 
 #[derive(Debug)]
-struct Node {
+struct RawNode {
     id: Value,
     parent: Option<Value>,
 }
@@ -83,7 +83,7 @@ pub(super) fn chunk(event: usize, fields: &Fields<'_>) -> Chunk {
     let list = |name| profile.and_then(|p| inner(p, name)).and_then(elements).unwrap_or_default();
     let nodes = list("nodes")
         .into_iter()
-        .map(|node| Node {
+        .map(|node| RawNode {
             id: Value::of(inner(node, "id")),
             parent: inner(node, "parent").map(|parent| Value::of(Some(parent))),
         })

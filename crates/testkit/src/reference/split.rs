@@ -39,7 +39,7 @@ pub struct SplitPart {
 /// An event or the anchor of a stream, and the events that stand for it.
 type Step = (usize, Vec<usize>);
 
-type Thread = (Value, Value, Option<Vec<u8>>);
+type ThreadKey = (Value, Value, Option<Vec<u8>>);
 
 /// An event and what is known of it.
 struct Known<'a> {
@@ -48,7 +48,7 @@ struct Known<'a> {
     is_metadata: bool,
     /// Of a `ProfileChunk`.
     stream: Option<StreamKey>,
-    thread: Thread,
+    thread: ThreadKey,
     /// nanoseconds
     time: Option<i128>,
 }
@@ -58,7 +58,7 @@ struct Known<'a> {
 struct Stretch {
     events: Vec<usize>,
     copies: Vec<usize>,
-    threads: HashSet<Thread>,
+    threads: HashSet<ThreadKey>,
     metadata: BTreeSet<usize>,
     /// The first event of the next stretch of its group.
     end: Option<usize>,
@@ -69,7 +69,7 @@ struct Splitter<'a> {
     /// Numbers of events that are no chunks in output order.
     order: Vec<usize>,
     /// Of each stream with chunks: its anchor, its thread, its chunks.
-    streams: Vec<(usize, Thread, Vec<usize>)>,
+    streams: Vec<(usize, ThreadKey, Vec<usize>)>,
     by: SplitBy,
     /// That of the trace, in nanoseconds.
     start: i64,
@@ -199,8 +199,8 @@ impl<'a> Splitter<'a> {
     }
 
     /// Threads that belong together, in order of first appearance.
-    fn groups(&self, by: SplitBy) -> Vec<Vec<Thread>> {
-        let mut threads: Vec<&Thread> = Vec::new();
+    fn groups(&self, by: SplitBy) -> Vec<Vec<ThreadKey>> {
+        let mut threads: Vec<&ThreadKey> = Vec::new();
         let own = self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);
         let all = own.map(|k| &k.thread).chain(self.streams.iter().map(|stream| &stream.1));
         for thread in all {
@@ -208,9 +208,9 @@ impl<'a> Splitter<'a> {
                 threads.push(thread);
             }
         }
-        let mut groups: Vec<Vec<Thread>> = Vec::new();
+        let mut groups: Vec<Vec<ThreadKey>> = Vec::new();
         for thread in threads {
-            let same = |group: &&mut Vec<Thread>| match by {
+            let same = |group: &&mut Vec<ThreadKey>| match by {
                 SplitBy::Pid => group[0].0 == thread.0,
                 SplitBy::Tid => (&group[0].0, &group[0].1) == (&thread.0, &thread.1),
                 SplitBy::Cat => group[0].2 == thread.2,
@@ -228,7 +228,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// The stretches of a group, without metadata. The first group has the metadata of nobody in its first stretch.
-    fn stretches(&self, group: &[Thread], cut: bool, is_first: bool) -> Vec<Stretch> {
+    fn stretches(&self, group: &[ThreadKey], cut: bool, is_first: bool) -> Vec<Stretch> {
         // events and, at their anchors, streams
         let mut steps: Vec<Step> = self
             .order
@@ -263,11 +263,12 @@ impl<'a> Splitter<'a> {
     /// Stretches of steps, each with the begins that are open before it.
     fn cut<'s>(
         &self,
-        group: &[Thread],
+        group: &[ThreadKey],
         steps: &'s [Step],
         is_first: bool,
     ) -> Vec<(&'s [Step], Vec<usize>)> {
-        let all: HashSet<Thread> = self.groups(SplitBy::Events(1)).concat().into_iter().collect();
+        let all: HashSet<ThreadKey> =
+            self.groups(SplitBy::Events(1)).concat().into_iter().collect();
         let has_process = |i: usize| all.iter().any(|t| t.0 == self.known[i].thread.0);
         let len = |i: &usize| self.known[*i].text.len() as u64 + 2;
         let bytes = |metadata: &BTreeSet<usize>| -> u64 { metadata.iter().map(len).sum() };
@@ -322,7 +323,7 @@ impl<'a> Splitter<'a> {
 
     /// Begins that are open behind `steps`.
     fn open_before(&self, steps: &[Step]) -> Vec<usize> {
-        let mut stacks: HashMap<&Thread, Vec<usize>> = HashMap::new();
+        let mut stacks: HashMap<&ThreadKey, Vec<usize>> = HashMap::new();
         for &(event, _) in steps {
             let known = &self.known[event];
             if known.time.is_none() || known.stream.is_some() {
@@ -342,10 +343,16 @@ impl<'a> Splitter<'a> {
         open
     }
 
-    fn stretch(&self, group: &[Thread], steps: &[Step], copies: &[usize], first: bool) -> Stretch {
+    fn stretch(
+        &self,
+        group: &[ThreadKey],
+        steps: &[Step],
+        copies: &[usize],
+        first: bool,
+    ) -> Stretch {
         let times = || steps.iter().filter_map(|step| self.known[step.0].time);
         let span = times().min().zip(times().max());
-        let lives = |thread: &&Thread| {
+        let lives = |thread: &&ThreadKey| {
             let order =
                 || self.order.iter().map(|&i| &self.known[i]).filter(|k| k.thread == **thread);
             let (least, most) =
@@ -356,7 +363,7 @@ impl<'a> Splitter<'a> {
             };
             meets || first && order().any(|k| k.time.is_none())
         };
-        let mut threads: HashSet<Thread> = group.iter().filter(lives).cloned().collect();
+        let mut threads: HashSet<ThreadKey> = group.iter().filter(lives).cloned().collect();
         threads.extend(copies.iter().map(|&i| self.known[i].thread.clone()));
         let events: Vec<usize> = steps.iter().flat_map(|step| step.1.clone()).collect();
         for (_, thread, chunks) in &self.streams {
@@ -379,7 +386,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// Whether the panel of DevTools draws a thread of these processes, by its name.
-    fn is_drawn(&self, thread: &Thread, shown: &[Value]) -> bool {
+    fn is_drawn(&self, thread: &ThreadKey, shown: &[Value]) -> bool {
         let its = self.known.iter().filter(|known| {
             known.is_metadata && (&known.thread.0, &known.thread.1) == (&thread.0, &thread.1)
         });
@@ -428,7 +435,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// Metadata events that are of one of `threads`.
-    fn metadata_of(&self, threads: &HashSet<Thread>) -> BTreeSet<usize> {
+    fn metadata_of(&self, threads: &HashSet<ThreadKey>) -> BTreeSet<usize> {
         let is_of = |&i: &usize| {
             let own = &self.known[i].thread;
             self.known[i].is_metadata

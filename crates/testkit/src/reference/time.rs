@@ -15,7 +15,7 @@ pub fn time(raw: &str) -> Option<Decimal> {
 
 /// A time, and whether it is whole nanoseconds.
 #[derive(Clone, Copy)]
-pub(super) struct Moment {
+pub(super) struct ExactTime {
     pub(super) ns: i128,
     pub(super) exact: bool,
 }

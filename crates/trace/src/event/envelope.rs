@@ -132,8 +132,8 @@ pub struct ChunkStats {
     pub odd_separators: u64,
     /// Least and greatest time in nanoseconds, where that is known.
     pub span: Option<(i64, i64)>,
-    /// Where some of the events stand, for verbs that ask by [`crate::read::Numbers`].
-    pub marks: Marks,
+    /// Where some of the events stand, for verbs that ask by [`crate::read::EventNumbers`].
+    pub marks: EventMarks,
 }
 
 impl ChunkStats {
@@ -162,14 +162,14 @@ const STEP: u64 = 1024;
 /// Where some events of a chunk stand: one of 1024, and the first of each document. So an event is found by its number with a walk over
 /// 1023 others at most, and all of that costs a 64th of a byte an event.
 #[derive(Clone, Debug, Default)]
-pub struct Marks {
+pub struct EventMarks {
     /// Numbers in the chunk, and offsets in the input.
     marks: Vec<(u64, u64)>,
     /// The number of the event that is marked next.
     next: u64,
 }
 
-impl Marks {
+impl EventMarks {
     /// The event of this number stands at this offset.
     #[inline(always)]
     pub fn note(&mut self, number: u64, offset: u64) {

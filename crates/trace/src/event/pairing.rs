@@ -74,7 +74,7 @@ struct Slot<T, const KEYS: usize> {
 
 /// What is open in one group, outermost first, with a list for each of its keys.
 #[derive(Clone)]
-struct Open<T, const KEYS: usize> {
+struct OpenGroup<T, const KEYS: usize> {
     slots: Vec<Slot<T, KEYS>>,
     free: Vec<u32>,
     outermost: u32,
@@ -85,9 +85,9 @@ struct Open<T, const KEYS: usize> {
     tails: [HashMap<u64, u32>; KEYS],
 }
 
-impl<T: Copy, const KEYS: usize> Open<T, KEYS> {
+impl<T: Copy, const KEYS: usize> OpenGroup<T, KEYS> {
     fn new() -> Self {
-        Open {
+        OpenGroup {
             slots: Vec::new(),
             free: Vec::new(),
             outermost: NONE,
@@ -236,11 +236,11 @@ impl<T: Copy, const KEYS: usize> Open<T, KEYS> {
 ///
 /// Names are hashes; 0 is that of an end without one, or with an empty one.
 #[derive(Clone)]
-pub struct Begins<T>(Open<T, 2>);
+pub struct Begins<T>(OpenGroup<T, 2>);
 
 impl<T: Copy> Default for Begins<T> {
     fn default() -> Self {
-        Begins(Open::new())
+        Begins(OpenGroup::new())
     }
 }
 
@@ -348,11 +348,11 @@ impl<T: Copy> Begins<T> {
 /// assert_eq!(open.end(Some(name), Some(other)), None, "its category counts");
 /// assert_eq!(open.end(Some(name), None), Some("B"));
 /// ```
-pub struct DevtoolsBegins<T>(Open<T, 4>);
+pub struct DevtoolsBegins<T>(OpenGroup<T, 4>);
 
 impl<T: Copy> Default for DevtoolsBegins<T> {
     fn default() -> Self {
-        DevtoolsBegins(Open::new())
+        DevtoolsBegins(OpenGroup::new())
     }
 }
 

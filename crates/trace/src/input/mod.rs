@@ -12,7 +12,7 @@
 //! with it asks whether it is that still, since a map shows what others write to the file.
 //!
 //! ```
-//! use tracemill_trace::input::{Opened, expand, open};
+//! use tracemill_trace::input::{OpenedInput, expand, open};
 //! use tracemill_trace::{Limits, Source};
 //!
 //! let folder = tempfile::tempdir().expect("the folder of temporary files takes folders");
@@ -21,7 +21,7 @@
 //! let inputs = expand(&[Source::Path(folder.path().into())])?;
 //! assert_eq!(inputs.len(), 1); // not the index
 //! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-//! let Opened::Mapped { mapped, skip: 0, .. } = open(&inputs[0], &limits)? else { panic!("a plain file") };
+//! let OpenedInput::Mapped { mapped, skip: 0, .. } = open(&inputs[0], &limits)? else { panic!("a plain file") };
 //! assert_eq!(&mapped[..], b"[]");
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
@@ -35,7 +35,7 @@ mod sniff;
 pub mod source;
 pub mod spool;
 
-use crate::input::source::{Source, Taken};
+use crate::input::source::{OpenedStream, Source};
 use crate::os;
 use crate::run::error::{Error, ErrorKind};
 use crate::run::limits::Limits;
@@ -69,7 +69,7 @@ impl Input {
 }
 
 /// An input's bytes, about to be read.
-pub enum Opened {
+pub enum OpenedInput {
     /// Plain text in a file, or bytes that the caller has.
     Mapped {
         /// The file.
@@ -150,18 +150,18 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if it cannot be opened; [`ErrorKind::NotATrace`] if its first bytes are those of another format.
-pub fn open(input: &Input, limits: &Limits) -> Result<Opened, Error> {
+pub fn open(input: &Input, limits: &Limits) -> Result<OpenedInput, Error> {
     match &input.source {
         Source::Stdin => {
             os::enlarge_pipe(&std::io::stdin());
             open_stream(input, os::stdin(), limits)
         }
         Source::Reader(reader) => match reader.take() {
-            Some(Taken::Stream(stream)) => open_stream(input, stream, limits),
-            Some(Taken::Mapped(mapped)) => {
-                Ok(Opened::Mapped { mapped, skip: 0, original: None, encoding: None })
+            Some(OpenedStream::Stream(stream)) => open_stream(input, stream, limits),
+            Some(OpenedStream::Mapped(mapped)) => {
+                Ok(OpenedInput::Mapped { mapped, skip: 0, original: None, encoding: None })
             }
-            Some(Taken::Empty) => Ok(Opened::Empty),
+            Some(OpenedStream::Empty) => Ok(OpenedInput::Empty),
             None => {
                 let why = std::io::Error::other("this stream was read before");
                 Err(Error::read(&input.source, why))
@@ -187,13 +187,17 @@ pub fn open(input: &Input, limits: &Limits) -> Result<Opened, Error> {
 
 /// A file as a map: as it is if it is plain, else what unpacks it. Before it is refused as no trace it is asked whether it is what it was, since
 /// pages that went away look like no trace.
-fn open_mapped(input: &Input, mapped: Arc<Mapped>, original: Original) -> Result<Opened, Error> {
+fn open_mapped(
+    input: &Input,
+    mapped: Arc<Mapped>,
+    original: Original,
+) -> Result<OpenedInput, Error> {
     match sniff::packing(&mapped) {
         Packing::Plain { skip } => {
             refuse_foreign(input, &mapped[skip..])
                 .and_then(|()| refuse_eventless(input, &mapped))
                 .or_else(|error| original.check(Some(&mapped)).and(Err(error)))?;
-            Ok(Opened::Mapped { mapped, skip, original: Some(original), encoding: None })
+            Ok(OpenedInput::Mapped { mapped, skip, original: Some(original), encoding: None })
         }
         packing => {
             let bytes = Box::new(Cursor::new(MappedBytes(Arc::clone(&mapped))));
@@ -207,11 +211,11 @@ fn open_stream(
     input: &Input,
     mut reader: Box<dyn Read + Send>,
     limits: &Limits,
-) -> Result<Opened, Error> {
+) -> Result<OpenedInput, Error> {
     let looked = look(&mut *reader, sniff::LOOK, limits.read_size, sniff::is_json);
     let first = looked.map_err(|(_, e)| Error::read(&input.source, e))?;
     if first.is_empty() {
-        return Ok(Opened::Empty);
+        return Ok(OpenedInput::Empty);
     }
     let packing = sniff::packing(&first);
     if let Packing::Plain { skip } = packing {
@@ -251,12 +255,12 @@ fn unpack(
     packing: Packing,
     reader: Box<dyn Read + Send>,
     packed: Option<(Original, Arc<Mapped>)>,
-) -> Result<Opened, Error> {
+) -> Result<OpenedInput, Error> {
     let encoding = packing.name();
     let beyond = Beyond::default();
     let reader = decode::reader(packing, reader, &beyond);
     let reader = reader.map_err(|e| Error::read(&input.source, e))?;
-    Ok(Opened::Stream { reader, encoding, packed, beyond })
+    Ok(OpenedInput::Stream { reader, encoding, packed, beyond })
 }
 
 /// Whether these are not the bytes of plain text.

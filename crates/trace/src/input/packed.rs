@@ -209,7 +209,7 @@ pub fn unpack(
         let Stretch { from, end, open } = stretches[number];
         let reader = input::unpacked(file, from.packed);
         let reader = reader.map_err(|e| Error::read(name, e))?;
-        let mut text = Text { reader, at: from.text, sparse: &sparse, name, limits };
+        let mut text = StretchText { reader, at: from.text, sparse: &sparse, name, limits };
         text.copy_to(end.min(len))?;
         // twice as much each time, so that a long event is looked at few times
         while let Some(open) = open.filter(|_| text.at < len)
@@ -235,7 +235,7 @@ fn holds(sparse: &Sparse, range: Range<u64>) -> io::Result<bool> {
 const COPIED: usize = 64 << 10;
 
 /// The text of a stretch on its way.
-struct Text<'a> {
+struct StretchText<'a> {
     reader: Box<dyn Read + Send>,
     /// Offset of the next byte.
     at: u64,
@@ -244,7 +244,7 @@ struct Text<'a> {
     limits: &'a Limits,
 }
 
-impl Text<'_> {
+impl StretchText<'_> {
     fn copy_to(&mut self, end: u64) -> Result<(), Error> {
         let mut buffer = [0; COPIED];
         while self.at < end {

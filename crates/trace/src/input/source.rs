@@ -153,7 +153,7 @@ enum Bytes {
 }
 
 /// What a stream gives to whoever opens it.
-pub(crate) enum Taken {
+pub(crate) enum OpenedStream {
     Stream(Box<dyn Read + Send>),
     Mapped(Arc<Mapped>),
     Empty,
@@ -161,14 +161,16 @@ pub(crate) enum Taken {
 
 impl NamedReader {
     /// Its bytes, unless they can be read once only and were.
-    pub(crate) fn take(&self) -> Option<Taken> {
+    pub(crate) fn take(&self) -> Option<OpenedStream> {
         match &self.bytes {
             Bytes::Once(reader) => {
                 let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
-                reader.take().map(Taken::Stream)
+                reader.take().map(OpenedStream::Stream)
             }
             Bytes::Mapped { mapped, .. } => Some(
-                mapped.as_ref().map_or(Taken::Empty, |mapped| Taken::Mapped(Arc::clone(mapped))),
+                mapped
+                    .as_ref()
+                    .map_or(OpenedStream::Empty, |mapped| OpenedStream::Mapped(Arc::clone(mapped))),
             ),
         }
     }

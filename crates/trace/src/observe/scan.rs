@@ -4,7 +4,7 @@ use super::index::{EventIndex, Indexed};
 use super::keep::{Keep, Nothing};
 use super::observer::Observer;
 use crate::input::source::Source;
-use crate::read::pieces::Chosen;
+use crate::read::pieces::ChosenPieces;
 use crate::read::{Expand, Inputs, read_more, read_sources};
 use crate::run::error::Error;
 use crate::run::limits::Limits;
@@ -16,7 +16,7 @@ pub struct Scan<'s, K, O> {
     sources: &'s [Source],
     limits: &'s Limits,
     expand: &'s mut dyn Expand,
-    pieces: Option<&'s Chosen>,
+    pieces: Option<&'s ChosenPieces>,
     keep: K,
     observer: O,
 }
@@ -43,7 +43,7 @@ impl<'s, K: Keep, O: Observer> Scan<'s, K, O> {
     }
 
     /// Reads only these pieces of the one source, see [`crate::read::pieces`].
-    pub fn only(self, pieces: &'s Chosen) -> Self {
+    pub fn only(self, pieces: &'s ChosenPieces) -> Self {
         Scan { pieces: Some(pieces), ..self }
     }
 

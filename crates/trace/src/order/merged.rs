@@ -10,20 +10,20 @@
 
 use super::Order;
 use super::loser_tree::LoserTree;
-use super::run::{Run, RunIter};
+use super::run::{RunIter, SortedRun};
 use crate::store::entry::Entry;
 
 /// Runs, merged in exact order. Cost of an entry: a comparison for each doubling of the number of runs.
 pub struct MergedRuns<'r> {
-    runs: Vec<Run<'r>>,
+    runs: Vec<SortedRun<'r>>,
     cursors: Vec<RunIter<'r>>,
     tree: LoserTree<Entry>,
 }
 
 impl<'r> MergedRuns<'r> {
     /// Over runs that are in exact order each.
-    pub fn over(runs: impl Iterator<Item = Run<'r>>, order: Order<'_, '_>) -> Self {
-        let runs: Vec<Run<'r>> = runs.collect();
+    pub fn over(runs: impl Iterator<Item = SortedRun<'r>>, order: Order<'_, '_>) -> Self {
+        let runs: Vec<SortedRun<'r>> = runs.collect();
         let mut cursors: Vec<RunIter<'r>> = runs.iter().map(|run| run.iter()).collect();
         let heads = cursors.iter_mut().map(RunIter::next).collect();
         let tree = LoserTree::new(heads, &|a, b| order.compare(a, b));
@@ -31,7 +31,7 @@ impl<'r> MergedRuns<'r> {
     }
 
     /// The runs, whatever was taken of them.
-    pub fn runs(&self) -> &[Run<'r>] {
+    pub fn runs(&self) -> &[SortedRun<'r>] {
         &self.runs
     }
 

@@ -60,9 +60,9 @@ pub use lists::Lists;
 pub use loser_tree::LoserTree;
 pub use merged::MergedRuns;
 pub use partitions::{PartitionRun, PartitionRuns, PartitionSpill, Sequence};
-pub use run::{Run, write_run};
+pub use run::{SortedRun, write_run};
 pub use runs::Buckets;
-pub use sorter::{Gather, Runs, Sorter, Timed};
+pub use sorter::{EntryRuns, Gather, Sorter, TimedEntries};
 pub use stamp::Stamp;
 
 /// Lists that need no sorting: metadata events and events without a time.

@@ -23,12 +23,12 @@
 //! assert_eq!(open.end(pair, 25, true), 1, "the pair begins inside the event from 10 to 20 and ends after it");
 //! ```
 //!
-//! Where the ends of pairs are known, a [`Track`] takes both:
+//! Where the ends of pairs are known, a [`OverlapTrack`] takes both:
 //!
 //! ```
-//! use tracemill_trace::order::overlap::{Interval, SliceKind::{Complete, Pair}, Track};
+//! use tracemill_trace::order::overlap::{Interval, SliceKind::{Complete, Pair}, OverlapTrack};
 //!
-//! let mut track = Track::default();
+//! let mut track = OverlapTrack::default();
 //! let interval = |start, end| Interval { start, end, exact: true };
 //! assert_eq!(track.enter(Complete, interval(0, 10)), None);
 //! assert_eq!(track.enter(Pair, interval(0, 12)), None, "they begin at one time");
@@ -153,12 +153,12 @@ pub enum SliceKind {
 /// The slices that are open on one track, of which none crosses another. A pair and a complete event that begin at one time
 /// nest, whichever comes first.
 #[derive(Clone, Default)]
-pub struct Track {
+pub struct OverlapTrack {
     complete: Ends,
     pairs: Ends,
 }
 
-impl Track {
+impl OverlapTrack {
     /// Opens a slice, if it nests in what is open; otherwise returns the earliest end of what it begins in and ends after. The
     /// times of pairs are compared as whole nanoseconds.
     pub fn enter(&mut self, kind: SliceKind, slice: Interval) -> Option<i64> {

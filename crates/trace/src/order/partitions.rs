@@ -27,7 +27,7 @@
 //! assert_eq!((times, seven.times(i64::MIN)), (vec![6, 7], Some((6, 7))));
 //! ```
 
-use super::{Buckets, MergedRuns, Order, Run, write_run};
+use super::{Buckets, MergedRuns, Order, SortedRun, write_run};
 use crate::run::error::Error;
 use crate::run::threads::pool;
 use crate::spill::{DiskRuns, RunFile};
@@ -49,7 +49,8 @@ pub struct PartitionRun {
 impl PartitionRun {
     /// Bytes of heap.
     pub fn heap(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>() + self.ends.capacity() * size_of::<Piece>()
+        self.entries.capacity() * size_of::<Entry>()
+            + self.ends.capacity() * size_of::<PartitionRange>()
     }
 
     fn ranges(&self) -> impl Iterator<Item = (u32, Range<usize>)> + '_ {
@@ -61,7 +62,7 @@ impl PartitionRun {
 }
 
 /// A stretch of one partition.
-struct Piece {
+struct PartitionRange {
     partition: u32,
     /// In memory the number of its [`PartitionRun`], on disk of its own run.
     run: u32,
@@ -70,11 +71,15 @@ struct Piece {
 }
 
 /// The pieces of all partitions, by partition and then in input order.
-fn pieces(runs: &[PartitionRun]) -> Vec<Piece> {
+fn pieces(runs: &[PartitionRun]) -> Vec<PartitionRange> {
     let all = runs.iter().enumerate().flat_map(|(run, own)| {
-        own.ranges().map(move |(partition, range)| Piece { partition, run: run as u32, range })
+        own.ranges().map(move |(partition, range)| PartitionRange {
+            partition,
+            run: run as u32,
+            range,
+        })
     });
-    let mut pieces: Vec<Piece> = all.collect();
+    let mut pieces: Vec<PartitionRange> = all.collect();
     pieces.sort_by_key(|piece| piece.partition);
     pieces
 }
@@ -83,7 +88,7 @@ fn pieces(runs: &[PartitionRun]) -> Vec<Piece> {
 pub struct PartitionSpill {
     runs: RunFile,
     /// A run each.
-    pieces: Vec<Piece>,
+    pieces: Vec<PartitionRange>,
     count: u64,
 }
 
@@ -109,7 +114,7 @@ impl PartitionSpill {
             write_run(&mut self.runs, slices, order)?;
             let count = own.iter().map(|piece| piece.range.len()).sum();
             let run = self.pieces.len() as u32;
-            self.pieces.push(Piece { partition: own[0].partition, run, range: 0..count });
+            self.pieces.push(PartitionRange { partition: own[0].partition, run, range: 0..count });
         }
         Ok(())
     }
@@ -132,7 +137,7 @@ enum Storage {
 
 /// The runs of all partitions, complete.
 pub struct PartitionRuns {
-    pieces: Vec<Piece>,
+    pieces: Vec<PartitionRange>,
     storage: Storage,
     /// How often the index went to disk.
     pub spills: u64,
@@ -158,12 +163,12 @@ impl PartitionRuns {
     }
 
     /// The runs of one partition, in input order; none if it has no entries. Cost: a binary search.
-    pub fn of(&self, partition: u32) -> impl Iterator<Item = Run<'_>> {
+    pub fn of(&self, partition: u32) -> impl Iterator<Item = SortedRun<'_>> {
         let start = self.pieces.partition_point(|piece| piece.partition < partition);
         let own = self.pieces[start..].iter().take_while(move |piece| piece.partition == partition);
         own.map(|piece| match &self.storage {
             Storage::Memory(runs) => {
-                Run::Memory(&runs[piece.run as usize].entries[piece.range.clone()])
+                SortedRun::Memory(&runs[piece.run as usize].entries[piece.range.clone()])
             }
             Storage::Disk(runs) => runs.entries_of(piece.run as usize),
         })
@@ -172,7 +177,7 @@ impl PartitionRuns {
 
 /// Runs to be read as one, in exact order.
 #[derive(Clone, Default)]
-pub struct Sequence<'r>(pub Vec<Run<'r>>);
+pub struct Sequence<'r>(pub Vec<SortedRun<'r>>);
 
 impl<'r> Sequence<'r> {
     /// The runs in memory as buckets, which threads can put in order at once; `None` if any is on disk.
@@ -181,8 +186,8 @@ impl<'r> Sequence<'r> {
             .0
             .iter()
             .map(|run| match run {
-                Run::Memory(entries) => Some(*entries),
-                Run::Disk(_) => None,
+                SortedRun::Memory(entries) => Some(*entries),
+                SortedRun::Disk(_) => None,
             })
             .collect();
         slices.map(|slices| Buckets::over(slices.into_iter()))
@@ -190,11 +195,11 @@ impl<'r> Sequence<'r> {
 
     /// The entries from `from` on and before `to`; runs must be in exact order.
     pub fn between(&self, from: Option<Entry>, to: Option<Entry>, order: Order<'_, '_>) -> Self {
-        let before = |run: Run<'r>, border: Option<Entry>, otherwise: usize| match border {
+        let before = |run: SortedRun<'r>, border: Option<Entry>, otherwise: usize| match border {
             Some(border) => run.partition_point(|e| order.compare(e, &border) == Ordering::Less),
             None => otherwise,
         };
-        let cut = |&run: &Run<'r>| {
+        let cut = |&run: &SortedRun<'r>| {
             let range = before(run, from, 0)..before(run, to, run.count());
             (!range.is_empty()).then(|| run.slice(range))
         };
@@ -232,7 +237,7 @@ impl<'r> Sequence<'r> {
 
     /// As [`Sequence::iter`].
     pub fn into_entries(self) -> impl Iterator<Item = Entry> + 'r {
-        self.0.into_iter().flat_map(Run::iter)
+        self.0.into_iter().flat_map(SortedRun::iter)
     }
 
     /// Times of the first and the last entry that are not before `from`.

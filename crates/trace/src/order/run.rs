@@ -32,19 +32,19 @@ pub fn write_run<'e>(
 
 impl DiskRuns {
     /// The runs, of entries that [`write_run`] wrote.
-    pub fn entries(&self) -> impl Iterator<Item = Run<'_>> {
+    pub fn entries(&self) -> impl Iterator<Item = SortedRun<'_>> {
         (0..self.count()).map(|number| self.entries_of(number))
     }
 
     /// The entries of a run, by its number.
-    pub(super) fn entries_of(&self, number: usize) -> Run<'_> {
-        Run::Disk(self.run(number).as_chunks::<ENTRY>().0)
+    pub(super) fn entries_of(&self, number: usize) -> SortedRun<'_> {
+        SortedRun::Disk(self.run(number).as_chunks::<ENTRY>().0)
     }
 }
 
 /// A sorted run.
 #[derive(Clone, Copy)]
-pub enum Run<'r> {
+pub enum SortedRun<'r> {
     /// In memory.
     Memory(&'r [Entry]),
     /// On disk, mapped: entries as [`Record::encode`] wrote them.
@@ -69,27 +69,29 @@ impl Iterator for RunIter<'_> {
     }
 }
 
-impl<'r> Run<'r> {
+impl<'r> SortedRun<'r> {
     /// Its entries in order.
     pub fn iter(self) -> RunIter<'r> {
         match self {
-            Run::Memory(entries) => RunIter::Memory(entries.iter()),
-            Run::Disk(records) => RunIter::Disk(records.iter()),
+            SortedRun::Memory(entries) => RunIter::Memory(entries.iter()),
+            SortedRun::Disk(records) => RunIter::Disk(records.iter()),
         }
     }
 
     /// Entries in it.
     pub fn count(self) -> usize {
         match self {
-            Run::Memory(entries) => entries.len(),
-            Run::Disk(records) => records.len(),
+            SortedRun::Memory(entries) => entries.len(),
+            SortedRun::Disk(records) => records.len(),
         }
     }
 
     pub(super) fn partition_point(self, before: impl Fn(&Entry) -> bool) -> usize {
         match self {
-            Run::Memory(entries) => entries.partition_point(before),
-            Run::Disk(records) => records.partition_point(|record| before(&Entry::decode(record))),
+            SortedRun::Memory(entries) => entries.partition_point(before),
+            SortedRun::Disk(records) => {
+                records.partition_point(|record| before(&Entry::decode(record)))
+            }
         }
     }
 
@@ -99,8 +101,8 @@ impl<'r> Run<'r> {
     /// If it has fewer.
     pub fn slice(self, range: Range<usize>) -> Self {
         match self {
-            Run::Memory(entries) => Run::Memory(&entries[range]),
-            Run::Disk(records) => Run::Disk(&records[range]),
+            SortedRun::Memory(entries) => SortedRun::Memory(&entries[range]),
+            SortedRun::Disk(records) => SortedRun::Disk(&records[range]),
         }
     }
 
@@ -118,8 +120,8 @@ impl<'r> Run<'r> {
     /// The entry at a place.
     pub fn at(self, index: usize) -> Option<Entry> {
         match self {
-            Run::Memory(entries) => entries.get(index).copied(),
-            Run::Disk(records) => records.get(index).map(|record| Entry::decode(record)),
+            SortedRun::Memory(entries) => entries.get(index).copied(),
+            SortedRun::Disk(records) => records.get(index).map(|record| Entry::decode(record)),
         }
     }
 

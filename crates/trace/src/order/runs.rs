@@ -29,11 +29,11 @@ pub struct Buckets<'r> {
     borders: Vec<i64>,
     /// By bucket, then by run. Thousands of runs are most often in a few buckets each, so that a search of every run for
     /// every bucket would cost the product of both.
-    pieces: Vec<Piece>,
+    pieces: Vec<BucketStart>,
 }
 
 /// Where the entries of a bucket begin in a run that has any.
-struct Piece {
+struct BucketStart {
     bucket: u32,
     run: u32,
     start: usize,
@@ -51,13 +51,13 @@ fn gallop(run: &[Entry], border: i64) -> usize {
 }
 
 /// The pieces of all runs.
-fn pieces(runs: &[&[Entry]], borders: &[i64]) -> Vec<Piece> {
+fn pieces(runs: &[&[Entry]], borders: &[i64]) -> Vec<BucketStart> {
     let mut pieces = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         let (mut start, mut bucket) = (0, 0);
         while let Some(entry) = run.get(start) {
             bucket += borders[bucket..].partition_point(|&border| border <= entry.time);
-            pieces.push(Piece { bucket: bucket as u32, run: number as u32, start });
+            pieces.push(BucketStart { bucket: bucket as u32, run: number as u32, start });
             let Some(&end) = borders.get(bucket) else { break };
             start += gallop(&run[start..], end);
         }

@@ -1,7 +1,7 @@
 //! Entries in one row of exact order, to be searched: for who asks for events at some times, again and again, and not for all in turn. It costs one
-//! more pass than [`Runs::each_in_order`], 16 bytes an entry.
+//! more pass than [`EntryRuns::each_in_order`], 16 bytes an entry.
 
-use super::{Order, Runs, Sorter};
+use super::{EntryRuns, Order, Sorter};
 use crate::run::error::Error;
 use crate::run::memory::Share;
 use crate::spill::{SpillVec, SpilledVec};
@@ -15,8 +15,8 @@ impl SpilledVec<Entry> {
     pub fn sorted(mut sorter: Sorter, order: Order<'_, '_>) -> Result<Self, Error> {
         let (runs, _) = sorter.finish(order.0)?;
         let mut all = SpillVec::new(match runs {
-            Runs::Memory(_) => sorter.lease().unbounded(),
-            Runs::Disk(_) => sorter.lease().part(Share::of(0, 1)),
+            EntryRuns::Memory(_) => sorter.lease().unbounded(),
+            EntryRuns::Disk(_) => sorter.lease().part(Share::of(0, 1)),
         });
         runs.each_in_order(order, |entry| all.push(entry))?;
         all.finish()

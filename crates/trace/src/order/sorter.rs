@@ -9,7 +9,7 @@
 //!
 //! Both give the same order to the last entry: what differs is who does the work, and when. See [`crate::order`] for an example.
 
-use super::{Buckets, Lists, MergedRuns, Order, Run, write_run};
+use super::{Buckets, Lists, MergedRuns, Order, SortedRun, write_run};
 use crate::run::error::Error;
 use crate::run::memory::Lease;
 use crate::spill::{DiskRuns, RunFile, SpillVec};
@@ -123,7 +123,7 @@ impl Sorter {
     ///
     /// # Errors
     /// As [`Sorter::spill`].
-    pub fn finish(&mut self, store: &Store<'_>) -> Result<(Runs, Lists), Error> {
+    pub fn finish(&mut self, store: &Store<'_>) -> Result<(EntryRuns, Lists), Error> {
         let is_on_disk = !self.runs.is_empty();
         if is_on_disk {
             self.spill(Order(store))?;
@@ -132,10 +132,10 @@ impl Sorter {
         let [metadata, untimed] = std::mem::replace(&mut self.lists, lists(&self.lease));
         let lists = Lists([metadata.finish()?, untimed.finish()?]);
         if !is_on_disk {
-            return Ok((Runs::Memory(std::mem::take(&mut self.parts)), lists));
+            return Ok((EntryRuns::Memory(std::mem::take(&mut self.parts)), lists));
         }
         let runs = std::mem::replace(&mut self.runs, RunFile::new(self.lease.tmp_dir()));
-        Ok((Runs::Disk(vec![runs.finish()?]), lists))
+        Ok((EntryRuns::Disk(vec![runs.finish()?]), lists))
     }
 }
 
@@ -196,27 +196,27 @@ impl<'s, 'p> Gather<'s, 'p> {
 }
 
 /// Sorted runs: in memory, or on disk.
-pub enum Runs {
+pub enum EntryRuns {
     /// Sorted parts, in memory.
     Memory(Vec<Vec<Entry>>),
     /// Those of several sorters, one after the other.
     Disk(Vec<DiskRuns>),
 }
 
-impl Runs {
+impl EntryRuns {
     /// How many were spilled.
     pub fn spilled(&self) -> u64 {
         match self {
-            Runs::Memory(_) => 0,
-            Runs::Disk(all) => all.iter().map(|runs| runs.count() as u64).sum(),
+            EntryRuns::Memory(_) => 0,
+            EntryRuns::Disk(all) => all.iter().map(|runs| runs.count() as u64).sum(),
         }
     }
 
     /// The runs, each sorted by time.
-    fn runs(&self) -> Box<dyn Iterator<Item = Run<'_>> + '_> {
+    fn runs(&self) -> Box<dyn Iterator<Item = SortedRun<'_>> + '_> {
         match self {
-            Runs::Memory(parts) => Box::new(parts.iter().map(|part| Run::Memory(part))),
-            Runs::Disk(all) => Box::new(all.iter().flat_map(DiskRuns::entries)),
+            EntryRuns::Memory(parts) => Box::new(parts.iter().map(|part| SortedRun::Memory(part))),
+            EntryRuns::Disk(all) => Box::new(all.iter().flat_map(DiskRuns::entries)),
         }
     }
 
@@ -227,7 +227,7 @@ impl Runs {
 
     /// Every entry, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
-        self.runs().flat_map(Run::iter)
+        self.runs().flat_map(SortedRun::iter)
     }
 
     /// Every entry in the exact order of the output, on this thread. Cost: by entry a copy and its share of a sort in cache, or, from disk, a
@@ -242,7 +242,7 @@ impl Runs {
     ) -> Result<(), Error> {
         let mut batch = Vec::new();
         match self.timed(order) {
-            Timed::Buckets(buckets) => {
+            TimedEntries::Buckets(buckets) => {
                 for bucket in 0..buckets.count() {
                     buckets.collect(bucket, &mut batch);
                     order.resolve_ties(&mut batch);
@@ -250,7 +250,7 @@ impl Runs {
                 }
                 Ok(())
             }
-            Timed::Merged(merged) => {
+            TimedEntries::Merged(merged) => {
                 let mut merged = merged.into_inner().unwrap_or_else(|e| e.into_inner());
                 loop {
                     batch.clear();
@@ -265,31 +265,33 @@ impl Runs {
     }
 
     /// As the output takes them: for who shares buckets out among threads.
-    pub fn timed(&self, order: Order<'_, '_>) -> Timed<'_> {
+    pub fn timed(&self, order: Order<'_, '_>) -> TimedEntries<'_> {
         match self {
-            Runs::Memory(parts) => Timed::Buckets(Buckets::over(parts.iter().map(Vec::as_slice))),
-            Runs::Disk(all) => {
+            EntryRuns::Memory(parts) => {
+                TimedEntries::Buckets(Buckets::over(parts.iter().map(Vec::as_slice)))
+            }
+            EntryRuns::Disk(all) => {
                 let runs = all.iter().flat_map(DiskRuns::entries);
-                Timed::Merged(Mutex::new(MergedRuns::over(runs, order)))
+                TimedEntries::Merged(Mutex::new(MergedRuns::over(runs, order)))
             }
         }
     }
 
-    /// As [`Runs::timed`], of the times in `window`. Cost: two binary searches a run.
-    pub fn timed_in(&self, window: Range<i64>, order: Order<'_, '_>) -> Timed<'_> {
-        let within = |run: Run<'_>| {
+    /// As [`EntryRuns::timed`], of the times in `window`. Cost: two binary searches a run.
+    pub fn timed_in(&self, window: Range<i64>, order: Order<'_, '_>) -> TimedEntries<'_> {
+        let within = |run: SortedRun<'_>| {
             let start = run.before(window.start);
             start..run.before(window.end).max(start)
         };
         match self {
-            Runs::Memory(parts) => {
-                let parts = parts.iter().map(|part| &part[within(Run::Memory(part))]);
-                Timed::Buckets(Buckets::over(parts))
+            EntryRuns::Memory(parts) => {
+                let parts = parts.iter().map(|part| &part[within(SortedRun::Memory(part))]);
+                TimedEntries::Buckets(Buckets::over(parts))
             }
-            Runs::Disk(all) => {
+            EntryRuns::Disk(all) => {
                 let runs = all.iter().flat_map(DiskRuns::entries);
                 let runs = runs.map(|run| run.slice(within(run)));
-                Timed::Merged(Mutex::new(MergedRuns::over(runs, order)))
+                TimedEntries::Merged(Mutex::new(MergedRuns::over(runs, order)))
             }
         }
     }
@@ -298,11 +300,16 @@ impl Runs {
     ///
     /// # Errors
     /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take it.
-    pub fn join(self, others: Runs, order: Order<'_, '_>, tmp_dir: &Path) -> Result<Runs, Error> {
+    pub fn join(
+        self,
+        others: EntryRuns,
+        order: Order<'_, '_>,
+        tmp_dir: &Path,
+    ) -> Result<EntryRuns, Error> {
         let on_disk = |runs| -> Result<Vec<DiskRuns>, Error> {
             match runs {
-                Runs::Disk(runs) => Ok(runs),
-                Runs::Memory(parts) => {
+                EntryRuns::Disk(runs) => Ok(runs),
+                EntryRuns::Memory(parts) => {
                     let mut file = RunFile::new(tmp_dir);
                     write_run(&mut file, parts.iter().map(Vec::as_slice), order)?;
                     Ok(vec![file.finish()?])
@@ -310,33 +317,33 @@ impl Runs {
             }
         };
         match (self, others) {
-            (Runs::Memory(mut own), Runs::Memory(others)) => {
+            (EntryRuns::Memory(mut own), EntryRuns::Memory(others)) => {
                 own.extend(others);
-                Ok(Runs::Memory(own))
+                Ok(EntryRuns::Memory(own))
             }
             (own, others) => {
                 let mut all = on_disk(own)?;
                 all.extend(on_disk(others)?);
-                Ok(Runs::Disk(all))
+                Ok(EntryRuns::Disk(all))
             }
         }
     }
 }
 
 /// Timed events in order, to be taken a batch at a time.
-pub enum Timed<'r> {
+pub enum TimedEntries<'r> {
     /// Runs in memory: a batch is a bucket.
     Buckets(Buckets<'r>),
     /// Runs on disk.
     Merged(Mutex<MergedRuns<'r>>),
 }
 
-impl<'r> Timed<'r> {
+impl<'r> TimedEntries<'r> {
     /// The runs, each sorted by time.
-    pub fn runs(&self) -> Vec<Run<'r>> {
+    pub fn runs(&self) -> Vec<SortedRun<'r>> {
         match self {
-            Timed::Buckets(buckets) => buckets.runs().map(Run::Memory).collect(),
-            Timed::Merged(merged) => {
+            TimedEntries::Buckets(buckets) => buckets.runs().map(SortedRun::Memory).collect(),
+            TimedEntries::Merged(merged) => {
                 merged.lock().unwrap_or_else(|e| e.into_inner()).runs().to_vec()
             }
         }

@@ -8,7 +8,7 @@
 //! | [`enlarge_pipe`], [`huge_pages`] | Linux | nothing |
 //! | [`write_all_at`], [`read_exact_at`] | Unix: one call | a lock around seek and write |
 //! | [`FileId`] | Unix: device and inode | the path without links |
-//! | [`Temporary`], [`Sparse`], [`Pages`] | every system: a file without a name, mapped | the same |
+//! | [`Temporary`], [`Sparse`], [`ScratchMap`] | every system: a file without a name, mapped | the same |
 //! | [`keep_group`] | Unix: `fchown` | nothing |
 //! | [`stdin_metadata`], [`stdout_metadata`] | Unix: the file behind the stream | unknown |
 //! | [`stdin`], [`stdout`] | Unix: the file, and `poll` where it does not wait | Rust's buffered stream |
@@ -16,7 +16,7 @@
 //! The feature `portable` takes the right column on every system, so that the tests run it on Linux.
 //!
 //! Three files without a name, by what may be done with them: [`Temporary`] grows at its end and is mapped as it grows; [`Sparse`] has a length and
-//! is written anywhere, then mapped; [`Pages`] is changed through its map. None leaves anything behind, however the process ends.
+//! is written anywhere, then mapped; [`ScratchMap`] is changed through its map. None leaves anything behind, however the process ends.
 //!
 //! ```
 //! use std::io::Write;
@@ -189,18 +189,18 @@ impl Sparse {
 
 /// Bytes that may be changed anywhere and take no heap: the map of a temporary file without a name, which nobody else holds.
 #[derive(Debug)]
-pub struct Pages {
+pub struct ScratchMap {
     file: File,
     map: Option<MappedMut>,
 }
 
-impl Pages {
+impl ScratchMap {
     /// None yet, in a file in `folder`.
     ///
     /// # Errors
     /// What the file system says.
     pub fn new(folder: &Path) -> io::Result<Self> {
-        Ok(Pages { file: nameless_temporary(folder)?, map: None })
+        Ok(ScratchMap { file: nameless_temporary(folder)?, map: None })
     }
 
     /// The bytes.
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn pages_keep_what_they_have_while_they_grow() {
         let folder = tempfile::tempdir().expect("the temp folder takes folders");
-        let mut pages = Pages::new(folder.path()).expect("the folder takes files");
+        let mut pages = ScratchMap::new(folder.path()).expect("the folder takes files");
         assert!(pages.bytes().is_empty() && pages.bytes_mut().is_empty());
         pages.append_zeros(5).expect("there is room");
         pages.bytes_mut().copy_from_slice(b"first");

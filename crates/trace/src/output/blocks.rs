@@ -6,7 +6,7 @@
 //!                   └─> pack ─┘
 //! ```
 //!
-//! Where blocks begin depends on nothing but the bytes, so the output does not depend on threads. A format ([`Format`]) says how long they are, and
+//! Where blocks begin depends on nothing but the bytes, so the output does not depend on threads. A format ([`BlockFormat`]) says how long they are, and
 //! how far a block may refer back: that much of the text before it comes with it.
 //!
 //! Heap: a block and its window for each thread and one more, in buffers that go round, and as many packed blocks while one before them is not
@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use std::thread::{Builder, JoinHandle};
 
 /// A format whose blocks are packed one by one.
-pub(super) trait Format: Sized + Send + 'static {
+pub(super) trait BlockFormat: Sized + Send + 'static {
     /// Bytes packed as one.
     const BLOCK: usize;
     /// How many of the bytes before it a block may refer to.
@@ -61,10 +61,10 @@ const AHEAD: usize = 2;
 
 type Inner = Box<dyn Write + Send>;
 /// The number of a block, and what became of it.
-type Packed<F> = (usize, io::Result<(Vec<u8>, <F as Format>::Sum)>);
+type Packed<F> = (usize, io::Result<(Vec<u8>, <F as BlockFormat>::Sum)>);
 
 /// Packs what is written to it.
-pub(super) struct Blocks<F: Format> {
+pub(super) struct Blocks<F: BlockFormat> {
     /// The window and what has come of the next block.
     bytes: Vec<u8>,
     window: usize,
@@ -79,7 +79,7 @@ pub(super) struct Blocks<F: Format> {
     writer: Option<JoinHandle<io::Result<(Inner, F)>>>,
 }
 
-impl<F: Format> Blocks<F> {
+impl<F: BlockFormat> Blocks<F> {
     /// Packs to `inner` with `threads` workers, or as many of them as can be had.
     ///
     /// # Errors
@@ -178,7 +178,7 @@ impl<F: Format> Blocks<F> {
 }
 
 /// One thread that packs, until there are no more blocks or nobody wants them.
-fn work<F: Format>(
+fn work<F: BlockFormat>(
     mut packer: F::Packer,
     todo: &Receiver<Block>,
     done: &Sender<Packed<F>>,
@@ -196,7 +196,7 @@ fn work<F: Format>(
 }
 
 /// The thread that writes: blocks come as they are packed, and go out by their numbers.
-fn write_in_order<F: Format>(
+fn write_in_order<F: BlockFormat>(
     mut format: F,
     mut inner: Inner,
     results: &Receiver<Packed<F>>,
@@ -251,7 +251,7 @@ pub(super) mod tests {
         others_meanwhile: Arc<AtomicUsize>,
     }
 
-    impl Format for Slow {
+    impl BlockFormat for Slow {
         const BLOCK: usize = 16;
         const WINDOW: usize = 0;
         type Packer = Slow;
@@ -288,7 +288,7 @@ pub(super) mod tests {
     }
 
     /// What becomes of `bytes` that come in such steps.
-    pub(in super::super) fn packed<F: Format>(
+    pub(in super::super) fn packed<F: BlockFormat>(
         format: F,
         bytes: &[u8],
         step: usize,
@@ -302,7 +302,7 @@ pub(super) mod tests {
     }
 
     /// Fails once more than the head is written.
-    pub(in super::super) fn fails<F: Format>(format: F) {
+    pub(in super::super) fn fails<F: BlockFormat>(format: F) {
         struct Full(usize);
         impl Write for Full {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

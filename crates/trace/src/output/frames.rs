@@ -5,22 +5,22 @@
 //!
 //! [seekable]: https://github.com/facebook/zstd/blob/dev/contrib/seekable_format/zstd_seekable_compression_format.md
 
-use super::blocks::{Block, Format};
+use super::blocks::{Block, BlockFormat};
 use crate::input::seek_table;
 use std::io;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::{CParameter, compress_bound};
 
 /// The frames that are written.
-pub(super) struct Frames {
+pub(super) struct ZstdFrames {
     level: u32,
     /// Bytes of each frame packed and unpacked.
     all: Vec<[u32; 2]>,
 }
 
-impl Frames {
+impl ZstdFrames {
     pub(super) fn new(level: u32) -> Self {
-        Frames { level, all: Vec::new() }
+        ZstdFrames { level, all: Vec::new() }
     }
 }
 
@@ -30,7 +30,7 @@ pub(super) struct FramePacker {
     buffer: Vec<u8>,
 }
 
-impl Format for Frames {
+impl BlockFormat for ZstdFrames {
     const BLOCK: usize = 2 << 20;
     const WINDOW: usize = 0;
     type Packer = FramePacker;
@@ -77,19 +77,19 @@ mod tests {
     fn frames_are_the_same_whatever_the_threads() {
         let text: Vec<u8> =
             (0..1_200_000_u64).flat_map(|i| format!("{},", i * 7919).into_bytes()).collect();
-        for len in [0, 1, Frames::BLOCK, Frames::BLOCK + 1, text.len()] {
+        for len in [0, 1, ZstdFrames::BLOCK, ZstdFrames::BLOCK + 1, text.len()] {
             for level in [1, 3, 9] {
-                let once = packed(Frames::new(level), &text[..len], 1 << 20, 1);
-                let others = packed(Frames::new(level), &text[..len], 4093, 3);
+                let once = packed(ZstdFrames::new(level), &text[..len], 1 << 20, 1);
+                let others = packed(ZstdFrames::new(level), &text[..len], 4093, 3);
                 assert!(once == others, "{len} bytes, level {level}");
                 let plain = zstd::stream::decode_all(&once[..]).unwrap();
                 assert!(plain == text[..len], "{len} bytes, level {level}");
                 let table: Vec<_> = seek_table::read(&once).expect("it is there").collect();
-                let frames = len.div_ceil(Frames::BLOCK).max(1);
+                let frames = len.div_ceil(ZstdFrames::BLOCK).max(1);
                 assert_eq!(table.len(), frames, "{len} bytes");
                 let mut at = 0;
                 for ([packed, unpacked], text) in
-                    table.iter().zip(text[..len].chunks(Frames::BLOCK))
+                    table.iter().zip(text[..len].chunks(ZstdFrames::BLOCK))
                 {
                     let frame = &once[at..at + *packed as usize];
                     assert_eq!(*unpacked as usize, text.len());
@@ -102,6 +102,6 @@ mod tests {
 
     #[test]
     fn a_failing_writer_is_told() {
-        fails(Frames::new(1));
+        fails(ZstdFrames::new(1));
     }
 }

@@ -3,7 +3,7 @@
 //! Each block is raw deflate that ends on a byte and begins with the 32 KiB before it as its dictionary, so the blocks
 //! one after the other are one stream and cost next to nothing over packing in one go (0.1 % at level 6).
 
-use super::blocks::{Block, Format};
+use super::blocks::{Block, BlockFormat};
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use std::io;
 
@@ -22,7 +22,7 @@ impl Gzip {
     }
 }
 
-impl Format for Gzip {
+impl BlockFormat for Gzip {
     const BLOCK: usize = 512 << 10;
     // how far deflate looks back
     const WINDOW: usize = 32 << 10;

@@ -62,7 +62,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub use turns::{Sequencer, Turns};
-use writer::Writer;
+use writer::OutputWriter;
 pub use writer::packer;
 
 /// Bytes that a worker gathers before it writes them in its turn: what a pipe takes.
@@ -114,7 +114,7 @@ enum Sink {
 }
 
 struct InTurn {
-    writer: Writer,
+    writer: OutputWriter,
     /// The batch whose turn it is.
     turn: usize,
     /// A worker has failed: nobody's turn will come.
@@ -248,7 +248,7 @@ impl Output {
             Compression::None => inner,
             _ => Box::new(BufWriter::with_capacity(PACKED, inner)),
         };
-        let writer = Writer::new(inner, limits, output.compression);
+        let writer = OutputWriter::new(inner, limits, output.compression);
         let writer = writer.map_err(|e| Error::write(&name, e))?;
         let state = InTurn { writer, turn: 0, failed: false, atomic };
         let sink = Sink::InTurn { state: Mutex::new(state), turned: Condvar::new() };

@@ -10,7 +10,7 @@
 
 use super::blocks::Blocks;
 #[cfg(feature = "zstd")]
-use super::frames::Frames;
+use super::frames::ZstdFrames;
 use super::gzip::Gzip;
 use crate::output::target::Compression;
 use crate::run::limits::Limits;
@@ -26,11 +26,11 @@ const STRONG_PACKER: u64 = 24 << 20;
 const THOROUGH_PACKER: u64 = 96 << 20;
 
 /// Something that takes bytes one after the other and can be ended.
-pub(super) enum Writer {
+pub(super) enum OutputWriter {
     Plain(Box<dyn Write + Send>),
     Gzip(Blocks<Gzip>),
     #[cfg(feature = "zstd")]
-    Zstd(Blocks<Frames>),
+    Zstd(Blocks<ZstdFrames>),
 }
 
 /// Bytes of the budget for each thread that packs; 0 where nothing is packed.
@@ -48,7 +48,7 @@ fn packers(limits: &Limits, compression: Compression) -> usize {
     limits.threads.min(limits.room_for(packer(compression))).max(1)
 }
 
-impl Writer {
+impl OutputWriter {
     pub(super) fn new(
         inner: Box<dyn Write + Send>,
         limits: &Limits,
@@ -56,13 +56,13 @@ impl Writer {
     ) -> io::Result<Self> {
         let packers = packers(limits, compression);
         Ok(match compression {
-            Compression::None => Writer::Plain(inner),
+            Compression::None => OutputWriter::Plain(inner),
             Compression::Gzip { level } => {
-                Writer::Gzip(Blocks::new(Gzip::new(level), inner, packers)?)
+                OutputWriter::Gzip(Blocks::new(Gzip::new(level), inner, packers)?)
             }
             #[cfg(feature = "zstd")]
             Compression::Zstd { level } => {
-                Writer::Zstd(Blocks::new(Frames::new(level), inner, packers)?)
+                OutputWriter::Zstd(Blocks::new(ZstdFrames::new(level), inner, packers)?)
             }
             #[cfg(not(feature = "zstd"))]
             Compression::Zstd { .. } => {
@@ -75,19 +75,19 @@ impl Writer {
 
     pub(super) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Writer::Plain(writer) => writer.write_all(bytes),
-            Writer::Gzip(writer) => writer.write_all(bytes),
+            OutputWriter::Plain(writer) => writer.write_all(bytes),
+            OutputWriter::Gzip(writer) => writer.write_all(bytes),
             #[cfg(feature = "zstd")]
-            Writer::Zstd(writer) => writer.write_all(bytes),
+            OutputWriter::Zstd(writer) => writer.write_all(bytes),
         }
     }
 
     pub(super) fn finish(self) -> io::Result<()> {
         let mut inner = match self {
-            Writer::Plain(inner) => inner,
-            Writer::Gzip(writer) => writer.finish()?,
+            OutputWriter::Plain(inner) => inner,
+            OutputWriter::Gzip(writer) => writer.finish()?,
             #[cfg(feature = "zstd")]
-            Writer::Zstd(writer) => writer.finish()?,
+            OutputWriter::Zstd(writer) => writer.finish()?,
         };
         inner.flush()
     }

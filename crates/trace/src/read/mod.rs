@@ -25,7 +25,7 @@ mod sources;
 mod warning;
 
 pub use expand::{Expand, Expanded, TracesOnly};
-pub use numbers::{Numbers, Uncertain};
+pub use numbers::{EventNumbers, Uncertain};
 pub(crate) use reader::Reader;
 pub use reader::{
     ChunkStart, Current, InputBytes, InputPayload, InputStart, Inputs, Needs, Starter,

@@ -7,7 +7,7 @@
 //!
 //! The scan leaves a mark at every 1024th event, which costs it a comparison an event; from there the events up to the one
 //! that is looked for are walked over. That is exact where nothing was lost: behind the first damage of an input no
-//! number is trusted ([`Numbers::end_input`]).
+//! number is trusted ([`EventNumbers::end_input`]).
 
 use crate::event::envelope::{ChunkStats, Document};
 use crate::run::error::Error;
@@ -19,7 +19,7 @@ use tracemill_tokenizer::Cursor;
 
 /// Where the events of all inputs stand, by their numbers.
 #[derive(Default)]
-pub struct Numbers {
+pub struct EventNumbers {
     /// Numbers and places, both ascending.
     marks: SpillArray<(u64, u64)>,
     /// Events so far.
@@ -28,11 +28,11 @@ pub struct Numbers {
     doubtful: Vec<(u64, u64)>,
 }
 
-impl Numbers {
+impl EventNumbers {
     /// None yet; marks that have no room in a 64th of the budget's share of entries are on disk.
     pub(super) fn new(limits: &Limits) -> Self {
         let marks = SpillArray::new(limits.lease("numbers of events", Share::of_index(1, 64)));
-        Numbers { marks, ..Numbers::default() }
+        EventNumbers { marks, ..EventNumbers::default() }
     }
 
     /// Takes over the marks of a chunk of the input at `base`.
@@ -71,7 +71,7 @@ impl Numbers {
         indices: &[u64],
         store: &Store<'_>,
     ) -> Vec<Option<Result<u64, Uncertain>>> {
-        let mut walk: Option<Walk> = None;
+        let mut walk: Option<NumberedEvent> = None;
         let found = indices.iter().map(|&index| {
             if index >= document.events {
                 return None;
@@ -80,7 +80,7 @@ impl Numbers {
             let after = self.marks.partition_point(|mark| mark.0 <= number);
             let mark = self.marks.get(after.checked_sub(1)?).filter(|m| m.0 >= document.first)?;
             let on_the_way = walk.take().filter(|walk| walk.number >= mark.0);
-            let mut own = on_the_way.unwrap_or(Walk { number: mark.0, offset: mark.1 });
+            let mut own = on_the_way.unwrap_or(NumberedEvent { number: mark.0, offset: mark.1 });
             let arrives = own.go_to(number, store).is_some();
             let offset = own.offset;
             walk = Some(own).filter(|_| arrives);
@@ -113,7 +113,7 @@ impl Numbers {
         let own = (from..to).filter_map(|at| self.marks.get(at));
         let ends = own.clone().skip(1).map(|mark| mark.0).chain([end]);
         own.zip(ends).all(|((number, offset), end)| {
-            let mut walk = Walk { number, offset };
+            let mut walk = NumberedEvent { number, offset };
             let doubt = self.doubt_behind(offset);
             loop {
                 if walk.offset >= doubt {
@@ -137,12 +137,12 @@ impl Numbers {
 pub struct Uncertain;
 
 /// An event, and its number.
-struct Walk {
+struct NumberedEvent {
     number: u64,
     offset: u64,
 }
 
-impl Walk {
+impl NumberedEvent {
     /// Goes on to an event; `None` if something else stands before it.
     fn go_to(&mut self, number: u64, store: &Store<'_>) -> Option<()> {
         while self.number < number {

@@ -64,7 +64,7 @@ pub enum Piece {
 
 /// What is read of an input, instead of all of it.
 #[derive(Clone, Debug, Default)]
-pub struct Chosen {
+pub struct ChosenPieces {
     /// Its pieces, which ascend.
     pub pieces: Vec<Piece>,
     /// Of a packed input, what is unpacked for them.

@@ -1,6 +1,6 @@
 //! The interface between the session, which reads inputs, and the index, which collects what the scan finds.
 
-use super::numbers::Numbers;
+use super::numbers::EventNumbers;
 use super::warning::InputWarning;
 use crate::event::envelope::{Collect, Document};
 use crate::input::{self, Original};
@@ -181,7 +181,7 @@ pub struct Inputs {
     /// Warnings about inputs.
     pub warnings: Vec<InputWarning>,
     /// Finds events by their numbers.
-    pub numbers: Numbers,
+    pub numbers: EventNumbers,
     /// The files, as they were when they were opened.
     pub(super) originals: Vec<Original>,
     /// Offset of the next input in the address space.

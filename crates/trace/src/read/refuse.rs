@@ -2,7 +2,7 @@
 
 use super::session::Session;
 use crate::event::envelope::{Document, KeyValue};
-use crate::input::{self, Input, Opened, spool};
+use crate::input::{self, Input, OpenedInput, spool};
 use crate::run::around::Around;
 use crate::run::error::{Error, ErrorKind};
 use crate::run::losses::{Example, InputReport};
@@ -13,12 +13,16 @@ use tracemill_tokenizer::{Form, string_is, validate};
 
 impl Session<'_> {
     /// In a strict run every byte is looked at before anything else is done with it.
-    pub(super) fn check_strict(&self, input: &Input, opened: Opened) -> Result<Opened, Error> {
+    pub(super) fn check_strict(
+        &self,
+        input: &Input,
+        opened: OpenedInput,
+    ) -> Result<OpenedInput, Error> {
         if !self.limits.strict {
             return Ok(opened);
         }
         let opened = match opened {
-            Opened::Stream { mut reader, encoding, packed, beyond } => {
+            OpenedInput::Stream { mut reader, encoding, packed, beyond } => {
                 let unpacked = spool::to_file(&mut *reader, &input.name(), self.limits);
                 if let Some((original, mapped)) = packed {
                     original.check(Some(&mapped))?;
@@ -27,9 +31,9 @@ impl Session<'_> {
                     Some(mapped) => {
                         let skip = input::byte_order_mark(&mapped);
                         let encoding = beyond.named(encoding);
-                        Opened::Mapped { mapped, skip, original: None, encoding }
+                        OpenedInput::Mapped { mapped, skip, original: None, encoding }
                     }
-                    None => Opened::Stream {
+                    None => OpenedInput::Stream {
                         reader: Box::new(std::io::empty()),
                         encoding,
                         packed: None,
@@ -39,7 +43,7 @@ impl Session<'_> {
             }
             opened => opened,
         };
-        if let Opened::Mapped { mapped, skip, original, .. } = &opened
+        if let OpenedInput::Mapped { mapped, skip, original, .. } = &opened
             && let Err(defect) = validate(&mapped[*skip..])
         {
             if let Some(original) = original {

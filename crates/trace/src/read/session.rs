@@ -1,15 +1,15 @@
 //! One input after the other: opened, scanned, its findings handed on.
 
 use super::expand::{Expand, Expanded, look};
-use super::numbers::Numbers;
+use super::numbers::EventNumbers;
 use super::reader::{ChunkStart, Current, InputBytes, InputPayload, InputStart, Inputs, Reader};
 use super::warning::InputWarning;
 use crate::event::envelope::{ChunkStats, Document, KeyValue};
 use crate::event::proof::{Proof, prove_keys};
 use crate::input::packed::{Stretch, unpack};
 use crate::input::spool::{Spool, SpoolLimits, Spooled};
-use crate::input::{self, Input, Opened};
-use crate::read::pieces::{Chosen, scan_pieces};
+use crate::input::{self, Input, OpenedInput};
+use crate::read::pieces::{ChosenPieces, scan_pieces};
 use crate::read::scan::{Collect, Plan, scan};
 use crate::run::error::{Error, ErrorKind};
 use crate::run::limits::{Limits, Progress, Quota, Shares};
@@ -40,7 +40,7 @@ pub(super) struct Session<'c> {
     beside: Quota,
     pub(super) expand: &'c mut dyn Expand,
     /// All of each input if `None`.
-    pieces: Option<&'c Chosen>,
+    pieces: Option<&'c ChosenPieces>,
     /// Whether all events of the input at hand are known to be JSON.
     is_json: bool,
     /// Why the first file that was left out is no trace.
@@ -51,7 +51,7 @@ impl<'c> Session<'c> {
     /// To go on behind what was `read`.
     pub(super) fn new(
         read: Inputs,
-        pieces: Option<&'c Chosen>,
+        pieces: Option<&'c ChosenPieces>,
         limits: &'c Limits,
         expand: &'c mut dyn Expand,
     ) -> Self {
@@ -81,8 +81,8 @@ impl Session<'_> {
         reader.begin(&InputStart { name: &report.name, number, synthetic: false });
         let documents_before = reader.documents().len();
         let (payload, broken) = match opened {
-            Opened::Empty => (Payload::Empty, None),
-            Opened::Mapped { mapped, skip, original, encoding } => {
+            OpenedInput::Empty => (Payload::Empty, None),
+            OpenedInput::Mapped { mapped, skip, original, encoding } => {
                 report.encoding = encoding;
                 report.bytes = mapped.len() as u64;
                 self.check_size(base + report.bytes)?;
@@ -99,7 +99,7 @@ impl Session<'_> {
                 read?;
                 (Payload::Mapped(mapped), None)
             }
-            Opened::Stream { reader: stream, encoding, packed, beyond } => {
+            OpenedInput::Stream { reader: stream, encoding, packed, beyond } => {
                 report.encoding = encoding;
                 self.expect_less(input);
                 let looked = look(stream, &*self.expand);
@@ -153,7 +153,7 @@ impl Session<'_> {
     }
 
     /// Opens an input; `None` if it was found in a folder, and is no trace.
-    fn open(&mut self, input: &Input) -> Result<Option<Opened>, Error> {
+    fn open(&mut self, input: &Input) -> Result<Option<OpenedInput>, Error> {
         let opened =
             input::open(input, self.limits).and_then(|opened| self.check_strict(input, opened));
         match opened {
@@ -163,16 +163,16 @@ impl Session<'_> {
     }
 
     /// A packed input of which pieces are read is a plain one of these.
-    fn unpack_pieces(&mut self, input: &Input, opened: Opened) -> Result<Opened, Error> {
+    fn unpack_pieces(&mut self, input: &Input, opened: OpenedInput) -> Result<OpenedInput, Error> {
         let unpacked = self.pieces.and_then(|chosen| chosen.unpacked.as_ref());
         let Some(unpacking) = unpacked else { return Ok(opened) };
         match opened {
-            Opened::Stream { encoding, packed: Some((original, file)), .. } => {
+            OpenedInput::Stream { encoding, packed: Some((original, file)), .. } => {
                 let mapped = unpack(&input.name(), &file, unpacking, self.limits)?;
                 self.read.spooled += unpacking.stretches.iter().map(Stretch::bytes).sum::<u64>();
                 original.check(Some(&file))?;
                 let skip = input::byte_order_mark(&mapped);
-                Ok(Opened::Mapped { mapped, skip, original: Some(original), encoding })
+                Ok(OpenedInput::Mapped { mapped, skip, original: Some(original), encoding })
             }
             opened => Ok(opened),
         }
@@ -441,7 +441,7 @@ impl Session<'_> {
 /// Scans all of an input, or pieces of it.
 fn read_plan<C: Collect>(
     plan: Plan<'_>,
-    pieces: Option<&Chosen>,
+    pieces: Option<&ChosenPieces>,
     new: &(dyn Fn() -> C + Sync),
     mut take: impl FnMut(C, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -470,7 +470,7 @@ fn take_part<R: Reader>(
     mut part: R::Chunk,
     base: u64,
     current: Current<'_>,
-    numbers: &mut Numbers,
+    numbers: &mut EventNumbers,
     beside: &Quota,
 ) -> Result<(), Error> {
     beside.check(part.envelope().texts, "the name, the category and the ids of an event")?;

@@ -1,13 +1,13 @@
 //! Reads the sources of a run one after the other.
 
 use super::expand::Expand;
-use super::numbers::Numbers;
+use super::numbers::EventNumbers;
 use super::reader::{ChunkStart, Current, Inputs, Reader};
 use super::session::{Session, size_of_input};
 use crate::event::proof::Proof;
 use crate::input::source::Source;
 use crate::input::{self, Input};
-use crate::read::pieces::Chosen;
+use crate::read::pieces::ChosenPieces;
 use crate::read::scan::{Plan, scan};
 use crate::run::error::{Error, ErrorKind};
 use crate::run::limits::Limits;
@@ -27,7 +27,7 @@ use tracemill_tokenizer::Tier;
 /// of `reader`.
 pub(crate) fn read_sources<R: Reader>(
     sources: &[Source],
-    pieces: Option<&Chosen>,
+    pieces: Option<&ChosenPieces>,
     limits: &Limits,
     expand: &mut dyn Expand,
     reader: &mut R,
@@ -35,7 +35,7 @@ pub(crate) fn read_sources<R: Reader>(
     let inputs = input::expand(sources)?;
     expect_bytes(&inputs, limits);
     expand.begin(&mut inputs.iter().map(|input| input.source.path()));
-    let (numbers, end) = (Numbers::new(limits), reader.needs().reserved);
+    let (numbers, end) = (EventNumbers::new(limits), reader.needs().reserved);
     let nothing = Inputs { numbers, end, ..Inputs::default() };
     let mut session = Session::new(nothing, pieces, limits, expand);
     for input in &inputs {

@@ -239,14 +239,14 @@ impl Flaws {
 impl Serialize for Flaws {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Row<'f> {
+        struct FlawRow<'f> {
             kind: &'static str,
             count: u64,
             lost: bool,
             input: &'f str,
             offset: u64,
         }
-        let rows = self.iter().map(|(kind, Flaw { count, offset, input })| Row {
+        let rows = self.iter().map(|(kind, Flaw { count, offset, input })| FlawRow {
             kind: kind.name(),
             count: *count,
             lost: kind.is_loss(),

@@ -15,7 +15,7 @@
 //! ```
 
 use crate::run::error::{Error, ErrorKind};
-use crate::run::memory::{Growing, Lease, MemoryBudget, Share, Whole};
+use crate::run::memory::{Growing, Lease, MemoryBudget, Share, ShareBase};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -162,9 +162,9 @@ impl Limits {
     /// The bytes of a share.
     pub fn bytes(&self, share: Share) -> u64 {
         share.bytes(match share.whole {
-            Whole::Memory => self.memory,
-            Whole::Index => self.shares().index,
-            Whole::Payload => self.shares().payload,
+            ShareBase::Memory => self.memory,
+            ShareBase::Index => self.shares().index,
+            ShareBase::Payload => self.shares().payload,
         })
     }
 

@@ -50,15 +50,15 @@ pub struct Tally {
 
 /// Tallies of `N` kinds; takes no room as long as there is nothing to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Tallies<const N: usize>(Option<Box<[Tally; N]>>);
+struct KindTallies<const N: usize>(Option<Box<[Tally; N]>>);
 
-impl<const N: usize> Default for Tallies<N> {
+impl<const N: usize> Default for KindTallies<N> {
     fn default() -> Self {
-        Tallies(None)
+        KindTallies(None)
     }
 }
 
-impl<const N: usize> Tallies<N> {
+impl<const N: usize> KindTallies<N> {
     fn all(&mut self) -> &mut [Tally; N] {
         self.0.get_or_insert_with(|| Box::new(std::array::from_fn(|_| Tally::default())))
     }
@@ -97,7 +97,7 @@ impl<const N: usize> Tallies<N> {
 
 /// All losses of one input, by kind in the order of [`DamageKind::ALL`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Losses(Tallies<{ DamageKind::ALL.len() }>);
+pub struct Losses(KindTallies<{ DamageKind::ALL.len() }>);
 
 impl Losses {
     /// Counts one more.
@@ -174,7 +174,7 @@ impl<'t> TallyRow<'t> {
 /// The events, and keys beside them, of one input that are not JSON but for a [`Lapse`], each by its first one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lapses {
-    tallies: Tallies<{ Lapse::ALL.len() }>,
+    tallies: KindTallies<{ Lapse::ALL.len() }>,
     /// Whether the output has them as JSON; else it has them as they stand.
     pub mended: bool,
 }

@@ -32,7 +32,7 @@ const LEAST: Share = Share::of(1, 16);
 
 /// The base of a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whole {
+pub(super) enum ShareBase {
     Memory,
     Index,
     Payload,
@@ -41,7 +41,7 @@ pub(super) enum Whole {
 /// A fraction of the memory, or of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    pub(super) whole: Whole,
+    pub(super) whole: ShareBase,
     parts: u64,
     of: u64,
 }
@@ -49,17 +49,17 @@ pub struct Share {
 impl Share {
     /// `parts` in `of` of the memory.
     pub const fn of(parts: u64, of: u64) -> Self {
-        Share { whole: Whole::Memory, parts, of }
+        Share { whole: ShareBase::Memory, parts, of }
     }
 
     /// The same of the quarter of the memory that entries and other records of events have.
     pub const fn of_index(parts: u64, of: u64) -> Self {
-        Share { whole: Whole::Index, parts, of }
+        Share { whole: ShareBase::Index, parts, of }
     }
 
     /// The same of the quarter of the memory that the bytes of pipes and packed inputs have.
     pub const fn of_payload(parts: u64, of: u64) -> Self {
-        Share { whole: Whole::Payload, parts, of }
+        Share { whole: ShareBase::Payload, parts, of }
     }
 
     /// The share of one of `holders` that work side by side.

@@ -14,7 +14,7 @@
 //! ```
 
 use super::record::{Record, partition_point};
-use crate::os::Pages;
+use crate::os::ScratchMap;
 use crate::run::error::Error;
 use crate::run::memory::Lease;
 
@@ -28,7 +28,7 @@ const FIRST: usize = 256 << 10;
 pub struct SpillArray<R> {
     memory: Vec<R>,
     /// All records, once there is a file, and how many it has.
-    pages: Option<Pages>,
+    pages: Option<ScratchMap>,
     len: usize,
     /// How many may be in memory.
     most: usize,
@@ -166,7 +166,7 @@ impl<R: Record> SpillArray<R> {
         let is_new = self.pages.is_none();
         let pages = match &mut self.pages {
             Some(pages) => pages,
-            none => none.insert(Pages::new(self.lease.tmp_dir()).map_err(failed)?),
+            none => none.insert(ScratchMap::new(self.lease.tmp_dir()).map_err(failed)?),
         };
         let has = pages.bytes().len();
         let wanted = (len * R::BYTES).max(2 * has).max(FIRST);

@@ -89,7 +89,7 @@ impl Segment {
     }
 }
 
-struct Piece<'p> {
+struct StorePiece<'p> {
     start: u64,
     bytes: &'p [u8],
 }
@@ -112,7 +112,7 @@ struct Piece<'p> {
 /// ```
 pub struct Store<'p> {
     /// By their starts, ascending: a file each, or a segment of a pipe, which may overlap the one before.
-    pieces: Vec<Piece<'p>>,
+    pieces: Vec<StorePiece<'p>>,
     /// A few lists: of what was read, and of what was made.
     long: Vec<&'p LongEvents>,
     /// What is done to the times in it.
@@ -135,9 +135,9 @@ impl<'p> Store<'p> {
         for (start, payload) in inputs {
             match payload {
                 Payload::Empty => {}
-                Payload::Mapped(mapped) => pieces.push(Piece { start, bytes: mapped }),
+                Payload::Mapped(mapped) => pieces.push(StorePiece { start, bytes: mapped }),
                 Payload::Segments(segments) => pieces.extend(
-                    segments.iter().map(|s| Piece { start: start + s.base, bytes: s.bytes() }),
+                    segments.iter().map(|s| StorePiece { start: start + s.base, bytes: s.bytes() }),
                 ),
             }
         }
@@ -178,7 +178,7 @@ impl<'p> Store<'p> {
         bytes: &'p Mapped,
     ) -> Self {
         let mut store = Store::new(before);
-        store.pieces.push(Piece { start, bytes });
+        store.pieces.push(StorePiece { start, bytes });
         store
     }
 

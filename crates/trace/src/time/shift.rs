@@ -1,17 +1,17 @@
 //! What is done to the times of one input: time × factor + offset.
 //!
 //! ```
-//! use tracemill_trace::time::shift::{Kind, Shift};
+//! use tracemill_trace::time::shift::{TimeKind, Shift};
 //!
 //! let shift = Shift::new(1_500, Some(&"2".parse().expect("a factor"))).expect("it changes times"); // nanoseconds, factor
 //! let moved = |value: &str, kind| {
 //!     let mut out = Vec::new();
 //!     shift.write(value.as_bytes(), kind, &mut out).then(|| String::from_utf8(out).expect("digits"))
 //! };
-//! assert_eq!(moved("10", Kind::Micros).as_deref(), Some("21.5"));
-//! assert_eq!(moved(r#""10.00""#, Kind::Micros).as_deref(), Some(r#""21.50""#)); // a string stays one, and its decimals
-//! assert_eq!(moved("10", Kind::Length).as_deref(), Some("20")); // a duration has no offset
-//! assert_eq!(moved("null", Kind::Micros), None);
+//! assert_eq!(moved("10", TimeKind::Micros).as_deref(), Some("21.5"));
+//! assert_eq!(moved(r#""10.00""#, TimeKind::Micros).as_deref(), Some(r#""21.50""#)); // a string stays one, and its decimals
+//! assert_eq!(moved("10", TimeKind::Length).as_deref(), Some("20")); // a duration has no offset
+//! assert_eq!(moved("null", TimeKind::Micros), None);
 //! assert!(Shift::new(0, None).is_none());
 //! ```
 //!
@@ -27,7 +27,7 @@ use tracemill_tokenizer::{Event, Field, Nanos, Number, nanos, number_text};
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TimeKind {
     /// A point in time, in microseconds.
     Micros,
     /// A point in time, in seconds.
@@ -36,10 +36,10 @@ pub enum Kind {
     Length,
 }
 
-impl Kind {
+impl TimeKind {
     /// Decimals of 10⁻¹⁸ s in its unit; of lengths as if they were microseconds.
     fn decimals(self) -> u32 {
-        if self == Kind::Seconds { OF_MICROS + 6 } else { OF_MICROS }
+        if self == TimeKind::Seconds { OF_MICROS + 6 } else { OF_MICROS }
     }
 }
 
@@ -90,11 +90,11 @@ impl Shift {
 
     /// Appends what takes the place of a JSON value: a number becomes a number, a string a string; false, and nothing is
     /// appended, if it stays, since it is no number or does not change.
-    pub fn write(&self, value: &[u8], kind: Kind, out: &mut Vec<u8>) -> bool {
-        if kind == Kind::Length && self.factor.is_none() {
+    pub fn write(&self, value: &[u8], kind: TimeKind, out: &mut Vec<u8>) -> bool {
+        if kind == TimeKind::Length && self.factor.is_none() {
             return false;
         }
-        if kind == Kind::Micros && self.factor.is_none() && self.write_nanos(value, out) {
+        if kind == TimeKind::Micros && self.factor.is_none() && self.write_nanos(value, out) {
             return true;
         }
         let mut scratch = Vec::new();
@@ -129,13 +129,13 @@ impl Shift {
     }
 
     /// As [`Shift::write`], of the text of a number; `None`, and nothing is appended, beyond the range.
-    fn write_number(&self, text: &[u8], kind: Kind, out: &mut Vec<u8>) -> Option<()> {
+    fn write_number(&self, text: &[u8], kind: TimeKind, out: &mut Vec<u8>) -> Option<()> {
         let (number, decimals) = (Number::parse(text)?, kind.decimals());
         let given = (number.decimals.len() as i64).saturating_sub(number.exponent);
         let least = given.clamp(0, i64::from(decimals)) as u32;
         let (units, whole) = number.scaled(decimals)?;
         let scaled = self.factor.map_or(Some(units), |factor| factor.times(units))?;
-        let offset = if kind == Kind::Length { 0 } else { i128::from(self.offset) * NANO };
+        let offset = if kind == TimeKind::Length { 0 } else { i128::from(self.offset) * NANO };
         let moved = scaled.checked_add(offset)?;
         push_units(moved, decimals, least, out);
         // what stands below is the same before and after, if nothing is multiplied and both are above zero
@@ -150,12 +150,12 @@ impl Shift {
 
     /// The time stamp and the duration that an event has then.
     pub fn times(&self, event: &Event<'_>) -> Option<(Nanos, Option<Nanos>)> {
-        let ts = self.nanos(event.field(Field::Ts)?, Kind::Micros)?;
-        Some((ts, event.field(Field::Dur).and_then(|dur| self.nanos(dur, Kind::Length))))
+        let ts = self.nanos(event.field(Field::Ts)?, TimeKind::Micros)?;
+        Some((ts, event.field(Field::Dur).and_then(|dur| self.nanos(dur, TimeKind::Length))))
     }
 
     /// A value as it is then; one that stays is as it was.
-    fn nanos(&self, value: &[u8], kind: Kind) -> Option<Nanos> {
+    fn nanos(&self, value: &[u8], kind: TimeKind) -> Option<Nanos> {
         let mut new = Vec::new();
         let value = if self.write(value, kind, &mut new) { &new } else { value };
         nanos(number_text(value, &mut Vec::new())?)
@@ -191,7 +191,7 @@ impl Shifts {
 mod tests {
     use super::*;
 
-    fn written(shift: &Shift, value: &str, kind: Kind) -> Option<String> {
+    fn written(shift: &Shift, value: &str, kind: TimeKind) -> Option<String> {
         let mut out = b"before ".to_vec();
         let changed = shift.write(value.as_bytes(), kind, &mut out);
         let text = String::from_utf8(out).unwrap();
@@ -216,19 +216,22 @@ mod tests {
             ("\"12 ms\"", None),
             ("{}", None),
         ] {
-            assert_eq!(written(&shift, value, Kind::Micros).as_deref(), new, "{value}");
+            assert_eq!(written(&shift, value, TimeKind::Micros).as_deref(), new, "{value}");
         }
-        assert_eq!(written(&shift, "7", Kind::Length), None);
-        assert_eq!(written(&shift, "1388.731836", Kind::Seconds).as_deref(), Some("1388.7318375"));
+        assert_eq!(written(&shift, "7", TimeKind::Length), None);
+        assert_eq!(
+            written(&shift, "1388.731836", TimeKind::Seconds).as_deref(),
+            Some("1388.7318375")
+        );
         assert!(!shift.is_inexact());
-        assert_eq!(written(&shift, "1e99999", Kind::Micros), None);
+        assert_eq!(written(&shift, "1e99999", TimeKind::Micros), None);
         assert!(shift.is_inexact());
         let shift = Shift::new(1_500, None).unwrap();
         for (value, new, is_inexact) in [
             ("0.30000000000000004", "1.80000000000000004", false),
             ("-0.30000000000000004", "1.199999999999", true),
         ] {
-            assert_eq!(written(&shift, value, Kind::Micros).as_deref(), Some(new));
+            assert_eq!(written(&shift, value, TimeKind::Micros).as_deref(), Some(new));
             assert_eq!(shift.is_inexact(), is_inexact);
         }
     }
@@ -240,7 +243,9 @@ mod tests {
             for value in ["0", "-0", "7", "-7", "999999999999999", "1.5", "-1.25", "99.990"] {
                 let (mut short, mut long) = (Vec::new(), Vec::new());
                 assert!(shift.write_nanos(value.as_bytes(), &mut short));
-                assert!(shift.write_number(value.as_bytes(), Kind::Micros, &mut long).is_some());
+                assert!(
+                    shift.write_number(value.as_bytes(), TimeKind::Micros, &mut long).is_some()
+                );
                 assert_eq!(short, long, "{value} {offset}");
             }
             for value in ["1.5e3", "1.1000", "\"1\"", "null", "1.00001"] {
@@ -253,8 +258,8 @@ mod tests {
     fn factors_come_before_offsets() {
         let factor: Factor = "1.5".parse().unwrap();
         let shift = Shift::new(-1_000, Some(&factor)).unwrap();
-        assert_eq!(written(&shift, "5", Kind::Micros).as_deref(), Some("6.5"));
-        assert_eq!(written(&shift, "\"5.00\"", Kind::Length).as_deref(), Some("\"7.50\""));
+        assert_eq!(written(&shift, "5", TimeKind::Micros).as_deref(), Some("6.5"));
+        assert_eq!(written(&shift, "\"5.00\"", TimeKind::Length).as_deref(), Some("\"7.50\""));
         let one: Factor = "1.00".parse().unwrap();
         assert!(Shift::new(0, Some(&one)).is_none());
     }

@@ -9,7 +9,7 @@ use tracemill_trace::observe::{
     Elsewhere, InputOrder, Keep, Look, Observer, Scan, Scanned, SealedChunk, Sorted, Starter,
     TimesOnly,
 };
-use tracemill_trace::order::{Lists, Runs};
+use tracemill_trace::order::{EntryRuns, Lists};
 use tracemill_trace::read::TracesOnly;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Limits;
@@ -70,7 +70,7 @@ fn observers_see_events_in_input_order_however_they_are_cut() {
 
 /// Bytes of all timed events and of those in lists, in no particular order.
 fn texts(sorted: Sorted, store: &tracemill_trace::store::Store<'_>) -> Vec<Vec<u8>> {
-    let (runs, lists): (Runs, Lists) = sorted.into_entries().finish(store).expect("disk");
+    let (runs, lists): (EntryRuns, Lists) = sorted.into_entries().finish(store).expect("disk");
     let lists = lists.iter().map(|place| store.event(place).to_vec());
     lists.chain(runs.iter().map(|entry| store.event(entry.place).to_vec())).collect()
 }

@@ -103,9 +103,9 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// Parameters of a query.
-pub(crate) struct Query<'a>(pub(crate) &'a str);
+pub(crate) struct UrlQuery<'a>(pub(crate) &'a str);
 
-impl Query<'_> {
+impl UrlQuery<'_> {
     /// The first of a name, decoded.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let pairs = self.0.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
@@ -185,13 +185,13 @@ mod tests {
 
     #[test]
     fn queries_are_decoded() {
-        let query = Query("q=a%20b+c%2Fé%zz&n=5&lanes=1,3-5");
+        let query = UrlQuery("q=a%20b+c%2Fé%zz&n=5&lanes=1,3-5");
         assert_eq!(query.get("q").as_deref(), Some("a b c/é%zz"));
         assert_eq!(query.number::<u32>("n").ok(), Some(5));
         assert_eq!(query.numbers("lanes", 9).ok(), Some(vec![1, 3, 4, 5]));
         assert!(query.numbers("lanes", 5).is_err());
         assert_eq!(query.numbers("others", 2).ok(), Some(vec![0, 1]));
-        let many = Query("lanes=0-8,0-8,0-8");
+        let many = UrlQuery("lanes=0-8,0-8,0-8");
         assert!(many.numbers("lanes", 9).is_err());
     }
 }

@@ -9,7 +9,7 @@ use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::{Error, ErrorKind};
 
 /// A piece of a body that is made while it is sent; what follows an error is cut off, and the client told so.
-pub(crate) type Piece = Result<Vec<u8>, ()>;
+pub(crate) type BodyPiece = Result<Vec<u8>, ()>;
 
 /// What an answer holds.
 pub enum Content {
@@ -18,21 +18,21 @@ pub enum Content {
     /// The same as long as the program runs.
     Fixed(&'static [u8]),
     /// Pieces, as they are made.
-    Pieces(Pieces),
+    Pieces(BodyPieces),
     /// How far the inputs are read, until they are.
     Progress,
 }
 
 /// Pieces of a body. Who drops them ends the work that makes them.
-pub struct Pieces {
+pub struct BodyPieces {
     pub(crate) first: Option<Vec<u8>>,
-    pub(crate) rest: Receiver<Piece>,
+    pub(crate) rest: Receiver<BodyPiece>,
     pub(crate) cancel: Cancel,
     /// Whether a slice is being sent.
     pub(crate) busy: Arc<AtomicBool>,
 }
 
-impl Pieces {
+impl BodyPieces {
     /// Waits for all of them; nothing if the slice could not be finished. For who has no socket to send them to.
     pub fn collect(mut self) -> Option<Vec<u8>> {
         let mut all = self.first.take().unwrap_or_default();
@@ -43,7 +43,7 @@ impl Pieces {
     }
 }
 
-impl Drop for Pieces {
+impl Drop for BodyPieces {
     fn drop(&mut self) {
         self.cancel.cancel();
         self.busy.store(false, Ordering::Release);

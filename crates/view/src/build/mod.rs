@@ -15,7 +15,7 @@ use crate::build::placing::{Placed, Placing};
 use crate::model::{Arranged, Model, Told};
 use crate::tracks::flows::{ByLane, Flows};
 use crate::tracks::found::{EachChunk, Found};
-use crate::tracks::joined::{Joined, Parts};
+use crate::tracks::joined::{InputNotes, Joined};
 use crate::tracks::lane::{Lane, LaneInfo, processes};
 use crate::tracks::names::SharedNames;
 use crate::tracks::notes::Notes;
@@ -50,7 +50,7 @@ pub(crate) fn sorter<R: Keyed>(config: &Config, name: &'static str, share: Share
 pub(crate) struct All {
     names: SharedNames,
     pub(crate) lanes: Arc<LaneTable>,
-    pub(crate) parts: Parts,
+    pub(crate) parts: InputNotes,
     spans: KeySorter<Timed>,
     marks: Option<KeySorter<Mark>>,
     flows: KeySorter<Mark>,
@@ -64,7 +64,7 @@ impl All {
         All {
             names,
             lanes,
-            parts: Parts::default(),
+            parts: InputNotes::default(),
             spans: sorter(config, "spans by lane", SPANS),
             marks: Some(sorter(config, "begins and ends", MARKS)),
             flows: sorter(config, "points of flows", FLOWS),

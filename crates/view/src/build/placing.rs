@@ -10,7 +10,7 @@
 use crate::model::NameSum;
 use crate::tracks::lane::Lane;
 use crate::tracks::record::{Span, Timed};
-use crate::tracks::rows::{BESIDE, Rows};
+use crate::tracks::rows::{BESIDE, LaneRows};
 use crate::tracks::{TrackWriter, Tracks};
 use tracemill_index::drawing::LaneKind;
 use tracemill_join::config::Config;
@@ -25,7 +25,7 @@ pub(crate) struct Placing {
     writer: TrackWriter,
     /// The lane whose spans come.
     lane: Option<usize>,
-    rows: Rows,
+    rows: LaneRows,
     /// Its rows of what nests, but for the first.
     below: Vec<SpillList<Span>>,
     /// Those of what overlaps without nesting.
@@ -54,7 +54,7 @@ impl Placing {
             sums: Vec::new(),
             writer: TrackWriter::new(spans, sums),
             lane: None,
-            rows: Rows::default(),
+            rows: LaneRows::default(),
             below: Vec::new(),
             beside: Vec::new(),
             // lists double when they are full
@@ -171,7 +171,7 @@ mod tests {
     fn sorted(spans: &[Timed]) -> Vec<(usize, Vec<Row>)> {
         let mut all = Vec::new();
         for own in spans.chunk_by(|a, b| a.0 == b.0) {
-            let (kind, mut rows) = (KINDS[own[0].0 as usize], Rows::default());
+            let (kind, mut rows) = (KINDS[own[0].0 as usize], LaneRows::default());
             let nests = matches!(kind, LaneKind::Thread | LaneKind::Calls);
             let mut own: Vec<Timed> = own.to_vec();
             own.retain_mut(|own| kind == LaneKind::Counter || rows.place(&mut own.1, nests));

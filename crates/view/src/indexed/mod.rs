@@ -343,7 +343,7 @@ impl Indexed {
 }
 
 /// Events around what was lost, if anything was.
-fn around_damage(index: &DrawnIndex, config: &Config) -> Result<Vec<damage::Event>, Error> {
+fn around_damage(index: &DrawnIndex, config: &Config) -> Result<Vec<damage::NearEvent>, Error> {
     let mut all = Vec::new();
     for place in damage::places(std::slice::from_ref(index.report())) {
         all.extend(events_near(index, place, config)?);
@@ -356,10 +356,10 @@ fn events_near(
     index: &DrawnIndex,
     place: u64,
     config: &Config,
-) -> Result<Vec<damage::Event>, Error> {
+) -> Result<Vec<damage::NearEvent>, Error> {
     const FIRST: u64 = 8;
     const MOST: u64 = 4096;
-    let (mut around, mut events) = (FIRST, Vec::<damage::Event>::new());
+    let (mut around, mut events) = (FIRST, Vec::<damage::NearEvent>::new());
     loop {
         let plan = index.stretches_plan(&index.stretches_around(place, around)?)?;
         let Some(plan) = plan else { return Ok(events) };

@@ -31,7 +31,7 @@ use tracemill_trace::{Error, ErrorKind, Source};
 const WORTH: u64 = 32 << 20;
 
 /// The inputs, read, and what the user should know of how.
-pub(crate) struct Opened {
+pub(crate) struct OpenedTrace {
     pub(crate) shown: Shown,
     pub(crate) warnings: Vec<Warning>,
     /// Why all of it was read, if that took its time.
@@ -50,7 +50,7 @@ impl Shown {
         sources: &[Source],
         seen: &Arc<Seen>,
         config: &Config,
-    ) -> Result<Opened, Error> {
+    ) -> Result<OpenedTrace, Error> {
         let (shown, warning, whole) = match indexed(sources, seen, config)? {
             ToShow::Index(index, warning) => (Shown::Indexed(index), warning, None),
             ToShow::All(why, warning) => {
@@ -60,7 +60,7 @@ impl Shown {
             }
         };
         let warnings = shown.whole().warnings().iter().cloned().chain(warning).collect();
-        Ok(Opened { shown, warnings, whole })
+        Ok(OpenedTrace { shown, warnings, whole })
     }
 
     /// All of the trace; about, if it is that of an index.

@@ -3,7 +3,7 @@
 pub(crate) mod patience;
 
 use crate::ask::Ask;
-use crate::ask::reply::{Content, Pieces, Reply};
+use crate::ask::reply::{BodyPieces, Content, Reply};
 use crate::server::patience::{Patient, Unread};
 use crate::site::Site;
 use hyper::body::{Body, Bytes, Frame, Incoming};
@@ -96,13 +96,13 @@ impl Bound {
 }
 
 /// When anybody asked, in milliseconds since the start; what is being answered counts as asked.
-struct Asked {
+struct RequestClock {
     start: Instant,
     last: AtomicU64,
     open: AtomicU64,
 }
 
-impl Asked {
+impl RequestClock {
     fn now(&self) {
         self.last.store(self.start.elapsed().as_millis() as u64, Ordering::Relaxed);
     }
@@ -129,8 +129,11 @@ async fn serve(
             all.find(Poll::is_ready).unwrap_or(Poll::Pending)
         })
     };
-    let asked =
-        Arc::new(Asked { start: Instant::now(), last: AtomicU64::new(0), open: AtomicU64::new(0) });
+    let asked = Arc::new(RequestClock {
+        start: Instant::now(),
+        last: AtomicU64::new(0),
+        open: AtomicU64::new(0),
+    });
     let mut connections = Connections::default();
     let (work, unread) = (Arc::new(Semaphore::new(AT_WORK)), Arc::new(Unread::default()));
     let (site, asked_by_all) = (Arc::clone(site), Arc::clone(&asked));
@@ -211,16 +214,16 @@ impl Drop for Busy {
 }
 
 /// Counts a request that is being answered.
-struct Open(Arc<Asked>);
+struct OpenRequest(Arc<RequestClock>);
 
-impl Open {
-    fn new(asked: Arc<Asked>) -> Self {
+impl OpenRequest {
+    fn new(asked: Arc<RequestClock>) -> Self {
         asked.open.fetch_add(1, Ordering::Relaxed);
-        Open(asked)
+        OpenRequest(asked)
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         self.0.now();
         self.0.open.fetch_sub(1, Ordering::Relaxed);
@@ -262,14 +265,14 @@ struct Service {
     /// Requests that may be at work.
     work: Arc<Semaphore>,
     unread: Arc<Unread>,
-    asked: Arc<Asked>,
+    asked: Arc<RequestClock>,
     /// Requests of one connection that are being answered.
     busy: Arc<AtomicUsize>,
 }
 
 async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent> {
     let Service { site, work, unread, asked, busy } = service;
-    let (open, busy) = (Open::new(asked), Busy::new(busy));
+    let (open, busy) = (OpenRequest::new(asked), Busy::new(busy));
     let header = |name: &str| {
         let value = request.headers().get(name).and_then(|value| value.to_str().ok());
         value.map(ToOwned::to_owned)
@@ -320,19 +323,19 @@ async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent>
 fn response(
     reply: Reply,
     site: &Arc<Site>,
-    open: Open,
+    open: OpenRequest,
     busy: Busy,
     room: Option<OwnedSemaphorePermit>,
 ) -> Response<Sent> {
     let Reply { status, kind, content, headers } = reply;
     let body = match content {
-        Content::Whole(bytes) => What::Whole(bytes.into()),
-        Content::Fixed(bytes) => What::Whole(Bytes::from_static(bytes)),
-        Content::Pieces(pieces) => What::Pieces(pieces),
-        Content::Progress => What::Lines(tell(Arc::clone(site))),
+        Content::Whole(bytes) => SentBody::Whole(bytes.into()),
+        Content::Fixed(bytes) => SentBody::Whole(Bytes::from_static(bytes)),
+        Content::Pieces(pieces) => SentBody::Pieces(pieces),
+        Content::Progress => SentBody::Lines(tell(Arc::clone(site))),
     };
     // a page that only shows progress may be forgotten
-    let open = (!matches!(body, What::Lines(_))).then_some(open);
+    let open = (!matches!(body, SentBody::Lines(_))).then_some(open);
     let mut response = Response::new(Sent { what: body, _open: open, _busy: busy, _room: room });
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -368,17 +371,17 @@ fn tell(site: Arc<Site>) -> mpsc::Receiver<Bytes> {
     receiver
 }
 
-enum What {
+enum SentBody {
     /// What is left of all.
     Whole(Bytes),
-    Pieces(Pieces),
+    Pieces(BodyPieces),
     Lines(mpsc::Receiver<Bytes>),
 }
 
 /// A body as it is sent.
 struct Sent {
-    what: What,
-    _open: Option<Open>,
+    what: SentBody,
+    _open: Option<OpenRequest>,
     _busy: Busy,
     _room: Option<OwnedSemaphorePermit>,
 }
@@ -404,15 +407,15 @@ impl Body for Sent {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         match &mut self.what {
-            What::Whole(bytes) => {
+            SentBody::Whole(bytes) => {
                 // so that this is there, and its room taken, until nearly all is read
                 let next = bytes.split_to(bytes.len().min(FRAME));
                 Poll::Ready((!next.is_empty()).then(|| Ok(Frame::data(next))))
             }
-            What::Lines(lines) => {
+            SentBody::Lines(lines) => {
                 lines.poll_recv(context).map(|line| line.map(|line| Ok(Frame::data(line))))
             }
-            What::Pieces(pieces) => {
+            SentBody::Pieces(pieces) => {
                 if let Some(first) = pieces.first.take() {
                     return Poll::Ready(Some(Ok(Frame::data(first.into()))));
                 }
@@ -428,12 +431,12 @@ impl Body for Sent {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.what, What::Whole(bytes) if bytes.is_empty())
+        matches!(&self.what, SentBody::Whole(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> hyper::body::SizeHint {
         match &self.what {
-            What::Whole(bytes) => hyper::body::SizeHint::with_exact(bytes.len() as u64),
+            SentBody::Whole(bytes) => hyper::body::SizeHint::with_exact(bytes.len() as u64),
             _ => hyper::body::SizeHint::default(),
         }
     }

@@ -2,8 +2,8 @@
 
 pub(crate) mod room;
 
-use crate::ask::Query;
-use crate::ask::reply::{Content, Piece, Pieces, Reply};
+use crate::ask::UrlQuery;
+use crate::ask::reply::{BodyPiece, BodyPieces, Content, Reply};
 use crate::model::Model;
 use crate::slices::room::Room;
 use std::io::{self, Write};
@@ -38,29 +38,39 @@ pub(crate) struct Slices {
 }
 
 /// A route, and what it writes.
-struct Form {
+struct SliceForm {
     route: &'static str,
     format: Format,
     compression: Compression,
     media_type: &'static str,
 }
 
-impl Form {
+impl SliceForm {
     const fn new(
         route: &'static str,
         format: Format,
         compression: Compression,
         media_type: &'static str,
     ) -> Self {
-        Form { route, format, compression, media_type }
+        SliceForm { route, format, compression, media_type }
     }
 }
 
-const FORMS: [Form; 4] = [
-    Form::new("slice.json", Format::Object, Compression::None, "application/json"),
-    Form::new("slice.json.gz", Format::Object, Compression::Gzip { level: 6 }, "application/gzip"),
-    Form::new("slice.json.zst", Format::Object, Compression::Zstd { level: 3 }, "application/zstd"),
-    Form::new("slice.ndjson", Format::Ndjson, Compression::None, "application/x-ndjson"),
+const FORMS: [SliceForm; 4] = [
+    SliceForm::new("slice.json", Format::Object, Compression::None, "application/json"),
+    SliceForm::new(
+        "slice.json.gz",
+        Format::Object,
+        Compression::Gzip { level: 6 },
+        "application/gzip",
+    ),
+    SliceForm::new(
+        "slice.json.zst",
+        Format::Object,
+        Compression::Zstd { level: 3 },
+        "application/zstd",
+    ),
+    SliceForm::new("slice.ndjson", Format::Ndjson, Compression::None, "application/x-ndjson"),
 ];
 
 impl Slices {
@@ -99,7 +109,7 @@ impl Slices {
     pub(crate) fn answer(
         &self,
         path: &str,
-        query: &Query<'_>,
+        query: &UrlQuery<'_>,
         model: &Model,
         window: TimeSpan,
         cancel: &Cancel,
@@ -116,13 +126,13 @@ impl Slices {
             let hint = "Wait until it is there, or give it up.";
             return Err(Reply::error(429, "a slice is being sent", hint));
         }
-        let mut pieces = Pieces {
+        let mut pieces = BodyPieces {
             first: None,
             rest: channel(1).1,
             cancel: cancel.clone(),
             busy: Arc::clone(&self.busy),
         };
-        let (sender, mut rest) = channel::<Piece>(WAITING);
+        let (sender, mut rest) = channel::<BodyPiece>(WAITING);
         let failure = Arc::new(Mutex::new(None));
         let (told, room) = (Arc::clone(&failure), Arc::clone(&self.room));
         let work = move || {
@@ -157,8 +167,8 @@ impl Slices {
     /// What is asked for.
     fn job(
         &self,
-        form: &Form,
-        query: &Query<'_>,
+        form: &SliceForm,
+        query: &UrlQuery<'_>,
         window: TimeSpan,
         cancel: &Cancel,
     ) -> Result<Job, Reply> {
@@ -183,7 +193,7 @@ impl Slices {
         config.limits.cancel = cancel.clone();
         let at = |time| Some(Moment::At(time));
         let window = TimeWindow { from: at(window.from), to: at(window.to) };
-        let &Form { format, compression, .. } = form;
+        let &SliceForm { format, compression, .. } = form;
         let sources = self.sources.clone();
         Ok(Job { sources, merged: None, window, edges, format, compression, config })
     }
@@ -202,7 +212,7 @@ struct Job {
 }
 
 impl Job {
-    fn run(&self, sender: &Sender<Piece>) -> Result<(), Error> {
+    fn run(&self, sender: &Sender<BodyPiece>) -> Result<(), Error> {
         let out = Arc::new(Mutex::new(Out { sender: sender.clone(), held: Vec::new() }));
         let output = OutputConfig {
             format: Some(self.format),
@@ -240,7 +250,7 @@ fn flushed<E>(last: Result<io::Result<()>, E>) -> Result<(), Error> {
 
 /// Sends what is written in pieces; waits while too many are on their way.
 struct Out {
-    sender: Sender<Piece>,
+    sender: Sender<BodyPiece>,
     held: Vec<u8>,
 }
 

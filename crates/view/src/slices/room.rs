@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tracemill_trace::run::limits::Cancel;
 
 #[derive(Default)]
-struct State {
+struct RoomState {
     /// Slices that are made, or wait.
     slices: usize,
     /// What is worked out meanwhile.
@@ -16,14 +16,14 @@ struct State {
 /// Who has that half.
 #[derive(Default)]
 pub(crate) struct Room {
-    state: Mutex<State>,
+    state: Mutex<RoomState>,
     changed: Condvar,
 }
 
 /// What a slice has until it is dropped.
-pub(crate) struct Taken<'r>(&'r Room);
+pub(crate) struct TakenRoom<'r>(&'r Room);
 
-impl Drop for Taken<'_> {
+impl Drop for TakenRoom<'_> {
     fn drop(&mut self) {
         self.0.state().slices -= 1;
         self.0.changed.notify_all();
@@ -31,24 +31,24 @@ impl Drop for Taken<'_> {
 }
 
 impl Room {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RoomState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until `is_so`.
-    fn until(&self, is_so: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+    fn until(&self, is_so: impl Fn(&RoomState) -> bool) -> MutexGuard<'_, RoomState> {
         let waits = self.changed.wait_while(self.state(), |state| !is_so(state));
         waits.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// For a slice: whatever else is at work ends first, soon.
-    pub(crate) fn take(&self) -> Taken<'_> {
+    pub(crate) fn take(&self) -> TakenRoom<'_> {
         let mut state = self.state();
         state.slices += 1;
         state.spare.iter().for_each(Cancel::cancel);
         drop(state);
         drop(self.until(|state| state.spare.is_none()));
-        Taken(self)
+        TakenRoom(self)
     }
 
     /// Does `work` while nobody takes a slice, again and again until none comes between; nothing once it is closed.

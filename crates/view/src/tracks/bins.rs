@@ -1,7 +1,7 @@
 //! What an index says of the intervals that it does not list: sums over stretches of time of each lane. They are drawn as density, about.
 
 use crate::tracks::record::{OPEN, Span};
-use crate::tracks::{Drawn, Grid, is_beside};
+use crate::tracks::{DrawnRow, Grid, is_beside};
 use tracemill_index::DrawnBin;
 
 /// Bins of all lanes.
@@ -46,7 +46,7 @@ impl Bins {
     }
 
     /// Adds the density of a lane to what is drawn of it, in the row below what is long there.
-    pub(crate) fn draw(&self, lane: u32, grid: Grid, out: &mut Drawn) {
+    pub(crate) fn draw(&self, lane: u32, grid: Grid, out: &mut DrawnRow) {
         let bins = self.within(lane, grid.from, grid.to);
         if bins.is_empty() {
             return;

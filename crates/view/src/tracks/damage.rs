@@ -16,7 +16,7 @@ pub(crate) struct Damaged {
 }
 
 /// The place of an event, and its time.
-pub(crate) type Event = (u64, i64);
+pub(crate) type NearEvent = (u64, i64);
 
 /// Places at which something is known to be lost, ascending, of each input.
 pub(crate) fn places(inputs: &[InputReport]) -> Vec<u64> {
@@ -32,7 +32,7 @@ pub(crate) fn places(inputs: &[InputReport]) -> Vec<u64> {
 pub(crate) fn find(
     inputs: &[InputReport],
     begins: &[Option<u64>],
-    events: impl Iterator<Item = Event>,
+    events: impl Iterator<Item = NearEvent>,
 ) -> Vec<Damaged> {
     let begin_of = |input: usize| begins.get(input).copied().flatten().unwrap_or(NO_PLACE);
     let mut all: Vec<(u64, Damaged)> = Vec::new();
@@ -69,8 +69,8 @@ pub(crate) fn find(
 /// Of each of some places in order the last event before it, and the first behind it.
 fn around(
     places: &[u64],
-    events: impl Iterator<Item = Event>,
-) -> (Vec<Option<Event>>, Vec<Option<Event>>) {
+    events: impl Iterator<Item = NearEvent>,
+) -> (Vec<Option<NearEvent>>, Vec<Option<NearEvent>>) {
     let (mut before, mut behind) = (vec![None; places.len()], vec![None; places.len()]);
     for event in events {
         let next = places.partition_point(|place| *place <= event.0);
@@ -78,7 +78,7 @@ fn around(
             *last = (*last).max(Some(event));
         }
         if let Some(first) = next.checked_sub(1).map(|place| &mut behind[place]) {
-            *first = first.map_or(Some(event), |first: Event| Some(first.min(event)));
+            *first = first.map_or(Some(event), |first: NearEvent| Some(first.min(event)));
         }
     }
     for at in 1..places.len() {

@@ -14,9 +14,9 @@ use tracemill_trace::time::bounds::Times;
 
 /// What each input says of processes, and its times.
 #[derive(Default)]
-pub(crate) struct Parts(Vec<(Notes, Times)>);
+pub(crate) struct InputNotes(Vec<(Notes, Times)>);
 
-impl Parts {
+impl InputNotes {
     pub(crate) fn add(&mut self, input: usize, notes: Notes, times: Times) {
         while self.0.len() <= input {
             self.0.push((Notes::default(), Times::NONE));

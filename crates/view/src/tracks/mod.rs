@@ -32,7 +32,7 @@ const FAN: usize = 16;
 record! {
     /// What is known of some intervals that follow each other. Of counters: least and greatest value, as bits.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(crate) struct Sum {
+    pub(crate) struct SpanSum {
         pub(crate) count: u64,
         /// Nanoseconds in all.
         pub(crate) busy: i64,
@@ -43,14 +43,14 @@ record! {
     }
 }
 
-impl Sum {
+impl SpanSum {
     fn of(span: &Span, is_counter: bool) -> Self {
         let longest = span.dur;
         debug_assert!(is_counter || longest >= 0);
-        Sum { count: 1, busy: span.dur, longest, name: span.name }
+        SpanSum { count: 1, busy: span.dur, longest, name: span.name }
     }
 
-    fn add(&mut self, later: Sum, is_counter: bool) {
+    fn add(&mut self, later: SpanSum, is_counter: bool) {
         self.count += later.count;
         if is_counter {
             let least = |a: i64, b: i64| float(a).min(float(b)).to_bits() as i64;
@@ -82,7 +82,7 @@ pub(crate) struct Track {
 
 /// A column of pixels of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Column {
+pub(crate) struct PixelColumn {
     pub(crate) column: u32,
     pub(crate) row: u16,
     pub(crate) count: u32,
@@ -94,9 +94,9 @@ pub(crate) struct Column {
 
 /// What of a row is drawn.
 #[derive(Default)]
-pub(crate) struct Drawn {
+pub(crate) struct DrawnRow {
     pub(crate) spans: Vec<Span>,
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<PixelColumn>,
 }
 
 /// A window and how fine it is drawn.
@@ -131,17 +131,17 @@ impl Grid {
 /// Takes rows one after the other.
 pub(crate) struct TrackWriter {
     spans: SpillVec<Span>,
-    sums: SpillVec<Sum>,
+    sums: SpillVec<SpanSum>,
     len: usize,
     sums_len: usize,
     track: Option<(Track, bool)>,
     /// Sums of each level that are not full.
-    levels: Vec<Vec<Sum>>,
-    open: Vec<(usize, Sum)>,
+    levels: Vec<Vec<SpanSum>>,
+    open: Vec<(usize, SpanSum)>,
 }
 
 impl TrackWriter {
-    pub(crate) fn new(spans: SpillVec<Span>, sums: SpillVec<Sum>) -> Self {
+    pub(crate) fn new(spans: SpillVec<Span>, sums: SpillVec<SpanSum>) -> Self {
         let (levels, open) = (Vec::new(), Vec::new());
         TrackWriter { spans, sums, len: 0, sums_len: 0, track: None, levels, open }
     }
@@ -162,7 +162,7 @@ impl TrackWriter {
         let is_counter = self.track.as_ref().is_some_and(|(_, is_counter)| *is_counter);
         self.spans.push(span)?;
         self.len += 1;
-        let mut sum = Sum::of(&span, is_counter);
+        let mut sum = SpanSum::of(&span, is_counter);
         for level in 0.. {
             if self.open.len() == level {
                 self.open.push((0, sum));
@@ -204,7 +204,7 @@ impl TrackWriter {
 /// All rows.
 pub(crate) struct Tracks {
     spans: SpilledVec<Span>,
-    sums: SpilledVec<Sum>,
+    sums: SpilledVec<SpanSum>,
 }
 
 impl Tracks {
@@ -258,7 +258,7 @@ impl Tracks {
         at: usize,
         end: usize,
         fits: impl Fn(usize) -> bool,
-    ) -> Option<(usize, Sum)> {
+    ) -> Option<(usize, SpanSum)> {
         let (own, len) = (at - track.spans.start, track.spans.len());
         let (mut size, mut base, mut found) = (FAN, track.sums, None);
         while own.is_multiple_of(size) && at + size <= end && fits(at + size - 1) {
@@ -271,7 +271,7 @@ impl Tracks {
     }
 
     /// Draws a row.
-    pub(crate) fn draw(&self, track: &Track, grid: Grid, out: &mut Drawn) {
+    pub(crate) fn draw(&self, track: &Track, grid: Grid, out: &mut DrawnRow) {
         let range = self.within(track, false, grid.from, grid.to);
         let (mut at, least) = (range.start, grid.width() * 2.0);
         while at < range.end {
@@ -293,7 +293,7 @@ impl Tracks {
             if grid.exact || span.dur as f64 >= least || span.flags & OPEN != 0 {
                 out.spans.push(Span { row: track.row, ..span });
             } else {
-                out.add(column, track.row, Sum::of(&span, false));
+                out.add(column, track.row, SpanSum::of(&span, false));
             }
         }
     }
@@ -325,8 +325,8 @@ impl Tracks {
     }
 }
 
-impl Drawn {
-    fn add(&mut self, column: u32, row: u16, sum: Sum) {
+impl DrawnRow {
+    fn add(&mut self, column: u32, row: u16, sum: SpanSum) {
         let count = u32::try_from(sum.count).unwrap_or(u32::MAX);
         if let Some(last) = self.columns.last_mut()
             && (last.column, last.row) == (column, row)
@@ -338,12 +338,12 @@ impl Drawn {
             }
             return;
         }
-        let Sum { busy, longest, name, .. } = sum;
-        self.columns.push(Column { column, row, count, busy, longest, name });
+        let SpanSum { busy, longest, name, .. } = sum;
+        self.columns.push(PixelColumn { column, row, count, busy, longest, name });
     }
 }
 
-impl Drawn {
+impl DrawnRow {
     /// Adds what is known of a column only about; columns come in order.
     pub(crate) fn add_about(
         &mut self,
@@ -356,15 +356,15 @@ impl Drawn {
     ) {
         // without a name it is drawn in no colour
         let name = name.unwrap_or_default();
-        self.add(column, row, Sum { count, busy, longest, name });
+        self.add(column, row, SpanSum { count, busy, longest, name });
     }
 
     /// One column a row, of those that came from sums and those that came one by one.
     pub(crate) fn join_columns(&mut self) {
         let mut all = std::mem::take(&mut self.columns);
         all.sort_by_key(|own| (own.row, own.column));
-        for Column { column, row, count, busy, longest, name } in all {
-            self.add(column, row, Sum { count: u64::from(count), busy, longest, name });
+        for PixelColumn { column, row, count, busy, longest, name } in all {
+            self.add(column, row, SpanSum { count: u64::from(count), busy, longest, name });
         }
     }
 }

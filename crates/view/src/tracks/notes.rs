@@ -23,11 +23,11 @@ impl Note {
 }
 
 /// A pid and a tid as written; of processes the tid is `None`.
-type Owner = (Box<[u8]>, Option<Box<[u8]>>);
+type NoteOwner = (Box<[u8]>, Option<Box<[u8]>>);
 
 /// All that metadata says.
 #[derive(Default)]
-pub(crate) struct Notes(HashMap<Owner, Note>);
+pub(crate) struct Notes(HashMap<NoteOwner, Note>);
 
 impl Notes {
     pub(crate) fn note(&mut self, event: &Event<'_>) {

@@ -14,7 +14,7 @@ pub(crate) const BESIDE: u16 = 1 << 14;
 
 /// The rows of one lane.
 #[derive(Default)]
-pub(crate) struct Rows {
+pub(crate) struct LaneRows {
     /// Ends of what is open, outermost first.
     nested: Vec<i64>,
     beside: FirstFit,
@@ -24,7 +24,7 @@ pub(crate) struct Rows {
     pub(crate) folded: u64,
 }
 
-impl Rows {
+impl LaneRows {
     /// The row of the next interval; `None` if there are too many.
     pub(crate) fn place(&mut self, span: &mut Span, nests: bool) -> bool {
         let end = span.end();
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn rows(spans: &[(i64, i64)], nests: bool) -> Vec<u16> {
-        let mut rows = Rows::default();
+        let mut rows = LaneRows::default();
         let place = |&(start, dur): &(i64, i64)| {
             let mut span = Span { start, dur, place: 0, name: 0, row: 0, flags: 0 };
             assert!(rows.place(&mut span, nests));

@@ -19,17 +19,17 @@ use tracemill_tokenizer::{Event, Field, parse};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 /// A process and a thread, as DevTools has them in keys.
-pub(super) type Ids = (u64, u64);
+pub(super) type ThreadIds = (u64, u64);
 
 /// Threads that are asked for, and their processes.
 #[derive(Debug, Default)]
 pub(super) struct RequestedThreads {
-    threads: BTreeSet<Ids>,
+    threads: BTreeSet<ThreadIds>,
     pids: BTreeSet<u64>,
 }
 
 impl RequestedThreads {
-    pub(super) fn new(threads: BTreeSet<Ids>) -> Self {
+    pub(super) fn new(threads: BTreeSet<ThreadIds>) -> Self {
         let pids = threads.iter().map(|ids| ids.0).collect();
         RequestedThreads { threads, pids }
     }
@@ -41,23 +41,23 @@ impl RequestedThreads {
 
 /// What decides about the calls of some threads.
 #[derive(Debug, Default)]
-pub(super) struct Threads {
+pub(super) struct ThreadCalls {
     wanted: Arc<RequestedThreads>,
-    drawn: BTreeMap<Ids, EntryCounts>,
+    drawn: BTreeMap<ThreadIds, EntryCounts>,
     /// By the `Profile` events of streams, their threads.
-    heads: BTreeMap<(u64, StreamKey), Ids>,
+    heads: BTreeMap<(u64, StreamKey), ThreadIds>,
     /// With the process, which may have a new name that the key does not show.
-    streams: BTreeMap<(u64, StreamKey), Stream>,
+    streams: BTreeMap<(u64, StreamKey), StreamSize>,
     /// New names of processes, by the number of their unit; `None` for those that have none in keys.
     names: HashMap<(usize, u64), Option<u64>>,
     chunk: Chunk,
     /// The profiles of each thread, once all was seen.
-    profiles: OnceLock<HashMap<Ids, Profiles>>,
+    profiles: OnceLock<HashMap<ThreadIds, ThreadProfiles>>,
 }
 
 /// What the CPU profiles of a thread have.
 #[derive(Debug)]
-struct Profiles {
+struct ThreadProfiles {
     /// Samples and nodes of each, sorted.
     sizes: Vec<(u64, usize)>,
     /// Samples that all have.
@@ -76,14 +76,14 @@ struct EntryCounts {
 
 /// A CPU profile.
 #[derive(Debug, Default)]
-struct Stream {
+struct StreamSize {
     samples: u64,
     nodes: HashSet<u64>,
 }
 
-impl Threads {
+impl ThreadCalls {
     pub(super) fn new(wanted: Arc<RequestedThreads>) -> Self {
-        Threads { wanted, ..Threads::default() }
+        ThreadCalls { wanted, ..ThreadCalls::default() }
     }
 
     /// Looks at an event of the unit of that number, in which `renamed` gives the names that processes have in the output.
@@ -128,7 +128,7 @@ impl Threads {
     }
 
     /// Takes over what others have seen.
-    pub(super) fn append(&mut self, other: Threads) {
+    pub(super) fn append(&mut self, other: ThreadCalls) {
         for (ids, drawn) in other.drawn {
             let own = self.drawn.entry(ids).or_default();
             own.entries += drawn.entries;
@@ -143,12 +143,12 @@ impl Threads {
     }
 
     /// The profiles of a thread, if it has any; all was seen.
-    fn profiles_of(&self, ids: Ids) -> Option<&Profiles> {
+    fn profiles_of(&self, ids: ThreadIds) -> Option<&ThreadProfiles> {
         let all = self.profiles.get_or_init(|| {
-            let mut all: HashMap<Ids, Profiles> = HashMap::default();
+            let mut all: HashMap<ThreadIds, ThreadProfiles> = HashMap::default();
             for (key, &ids) in &self.heads {
                 let Some(stream) = self.streams.get(key) else { continue };
-                let own = all.entry(ids).or_insert_with(|| Profiles {
+                let own = all.entry(ids).or_insert_with(|| ThreadProfiles {
                     sizes: Vec::new(),
                     samples: u64::MAX,
                     nodes: stream.nodes.clone(),
@@ -175,7 +175,7 @@ impl Threads {
     }
 
     /// Whether nothing that DevTools makes calls of is different between a thread here and one there.
-    pub(super) fn is_same(&self, ids: Ids, there: &Threads, other: Ids) -> bool {
+    pub(super) fn is_same(&self, ids: ThreadIds, there: &ThreadCalls, other: ThreadIds) -> bool {
         let drawn = self.drawn.get(&ids).copied().unwrap_or_default();
         drawn.halves == 0
             && drawn == there.drawn.get(&other).copied().unwrap_or_default()

@@ -21,7 +21,7 @@
 //! | anything else in `modifications` | that of the first input that has annotations |
 //!
 //! What does not change keeps its bytes. Inputs without annotations cost nothing but a mark at every 1024th event
-//! ([`tracemill_trace::read::Numbers`]).
+//! ([`tracemill_trace::read::EventNumbers`]).
 
 mod calls;
 mod indices;

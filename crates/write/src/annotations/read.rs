@@ -1,8 +1,8 @@
 //! Annotations as documents have them, each with what it names.
 
-use super::calls::{RequestedThreads, Threads};
+use super::calls::{RequestedThreads, ThreadCalls};
 use super::key::{CallKey, EventKey};
-use super::window::{Breadcrumbs, Span, span_of_range};
+use super::window::{AnnotationSpan, Breadcrumbs, span_of_range};
 use crate::keys::edit::{elements, range_in};
 use crate::keys::modifications::modifications;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use tracemill_tokenizer::{Event, Field, fields_of};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::json::{array_elements, member};
 use tracemill_trace::order::Order;
-use tracemill_trace::read::{Numbers, Uncertain};
+use tracemill_trace::read::{EventNumbers, Uncertain};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
@@ -23,7 +23,7 @@ use tracemill_trace::store::entry::Entry;
 
 /// What an element of a list is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ElementKind {
     /// A key.
     Key,
     /// An object with these keys.
@@ -33,26 +33,29 @@ enum Kind {
 }
 
 /// A list of annotations.
-pub(super) struct List {
+pub(super) struct AnnotationList {
     pub(super) name: &'static [u8],
-    kind: Kind,
+    kind: ElementKind,
 }
 
 /// The members of `modifications` that hold lists, and those.
-pub(super) const GROUPS: [(&[u8], &[List]); 2] = [
+pub(super) const GROUPS: [(&[u8], &[AnnotationList]); 2] = [
     (
         b"entriesModifications",
         &[
-            List { name: b"hiddenEntries", kind: Kind::Key },
-            List { name: b"expandableEntries", kind: Kind::Key },
+            AnnotationList { name: b"hiddenEntries", kind: ElementKind::Key },
+            AnnotationList { name: b"expandableEntries", kind: ElementKind::Key },
         ],
     ),
     (
         b"annotations",
         &[
-            List { name: b"entryLabels", kind: Kind::Keys(&[b"entry"]) },
-            List { name: b"labelledTimeRanges", kind: Kind::Range },
-            List { name: b"linksBetweenEntries", kind: Kind::Keys(&[b"entryFrom", b"entryTo"]) },
+            AnnotationList { name: b"entryLabels", kind: ElementKind::Keys(&[b"entry"]) },
+            AnnotationList { name: b"labelledTimeRanges", kind: ElementKind::Range },
+            AnnotationList {
+                name: b"linksBetweenEntries",
+                kind: ElementKind::Keys(&[b"entryFrom", b"entryTo"]),
+            },
         ],
     ),
 ];
@@ -84,7 +87,7 @@ pub(super) struct Element<'p> {
     /// Its keys: where they stand in the text, and what they name.
     pub(super) names: Vec<(Range<usize>, EntryTarget)>,
     /// Its stretch of time.
-    pub(super) span: Option<Span>,
+    pub(super) span: Option<AnnotationSpan>,
 }
 
 /// The annotations of a document.
@@ -102,7 +105,7 @@ pub(super) struct Annotated<'p> {
     /// Whether DevTools applies them.
     pub(super) applied: bool,
     /// The threads of calls among them, as the document has them; not known where nothing stands beside it.
-    pub(super) threads: Option<Threads>,
+    pub(super) threads: Option<ThreadCalls>,
 }
 
 /// Returns the window of the first breadcrumb in the value of `metadata`, in nanoseconds, if there is any.
@@ -126,7 +129,9 @@ pub fn unfollowed(documents: &[Document], store: &Store<'_>) -> AnnotationReport
 }
 
 /// The lists in `modifications`, each with its value if it is there.
-fn lists_of(modifications: &[u8]) -> impl Iterator<Item = (&'static List, Option<&[u8]>)> {
+fn lists_of(
+    modifications: &[u8],
+) -> impl Iterator<Item = (&'static AnnotationList, Option<&[u8]>)> {
     GROUPS.into_iter().flat_map(move |(group, lists)| {
         let group = member(modifications, group).unwrap_or_default();
         lists.iter().map(move |list| (list, member(group, list.name)))
@@ -145,7 +150,7 @@ impl<'p> Annotated<'p> {
     /// Where `alone`, its events are all there are, and all of them are written.
     pub(super) fn of(
         document: &Document,
-        numbers: &Numbers,
+        numbers: &EventNumbers,
         alone: bool,
         store: &Store<'p>,
         quota: &Quota,
@@ -181,11 +186,11 @@ impl<'p> Annotated<'p> {
         };
         let wanted: BTreeSet<_> = annotated.calls().map(|call| (call.pid, call.tid)).collect();
         if !alone && !wanted.is_empty() {
-            let mut threads = Threads::new(Arc::new(RequestedThreads::new(wanted)));
+            let mut threads = ThreadCalls::new(Arc::new(RequestedThreads::new(wanted)));
             let all = numbers
                 .each(document, store, |bytes| threads.note(&fields_of(bytes).of(bytes), 0, Some));
             // where something was lost nothing is the same
-            annotated.threads = Some(if all { threads } else { Threads::default() });
+            annotated.threads = Some(if all { threads } else { ThreadCalls::default() });
         }
         Ok(Some(annotated))
     }
@@ -205,13 +210,13 @@ impl<'p> Annotated<'p> {
     }
 }
 
-impl List {
+impl AnnotationList {
     /// The keys of an element and where they stand.
     fn keys(&self, element: &[u8]) -> Vec<(Range<usize>, Result<EventKey, AnnotationDrop>)> {
         let names = match self.kind {
-            Kind::Key => return vec![(0..element.len(), EventKey::of(element))],
-            Kind::Keys(names) => names,
-            Kind::Range => return Vec::new(),
+            ElementKind::Key => return vec![(0..element.len(), EventKey::of(element))],
+            ElementKind::Keys(names) => names,
+            ElementKind::Range => return Vec::new(),
         };
         let key = |name: &&[u8]| match member(element, name) {
             Some(value) => (range_in(element, value), EventKey::of(value)),
@@ -227,7 +232,7 @@ impl List {
         store: &Store<'p>,
     ) -> Result<Element<'p>, AnnotationDrop> {
         let span = match self.kind {
-            Kind::Range => Some(span_of_range(text).ok_or(AnnotationDrop::Malformed)?),
+            ElementKind::Range => Some(span_of_range(text).ok_or(AnnotationDrop::Malformed)?),
             _ => None,
         };
         let mut names = Vec::new();

@@ -1,11 +1,11 @@
 //! The bounds of a trace as DevTools finds them (devtools-semantics §11).
 
-use super::window::Span;
+use super::window::AnnotationSpan;
 use crate::emit::OrderedEvents;
 use std::sync::Mutex;
 use tracemill_tokenizer::{Event, Field, FieldFinder, Tier};
 use tracemill_trace::Limits;
-use tracemill_trace::order::{Order, Run};
+use tracemill_trace::order::{Order, SortedRun};
 use tracemill_trace::run::threads::on_threads;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::place::Place;
@@ -63,20 +63,20 @@ pub(super) fn each_event<T: Send>(
 }
 
 enum Task<'r> {
-    Run(Run<'r>),
+    Run(SortedRun<'r>),
     List(Vec<Place>),
 }
 
 /// What decides the bounds, of some events.
 #[derive(Default)]
-pub(super) struct Bounds {
+pub(super) struct BoundsSearch {
     min: Option<Attos>,
     max: Option<Attos>,
     /// Events at which DevTools lets the trace begin.
     starts: Vec<(Entry, Attos)>,
 }
 
-impl Bounds {
+impl BoundsSearch {
     /// Looks at an event whose times are moved by `shift`.
     pub(super) fn note(&mut self, event: &Event<'_>, entry: Entry, shift: Option<&Shift>) {
         let is_drawn = matches!(event.phase(), b'B' | b'E' | b'X' | b'I');
@@ -112,10 +112,10 @@ impl Bounds {
     }
 
     /// The bounds that several found together; `None` if nothing of the trace is drawn.
-    pub(super) fn unite(all: Vec<Bounds>, order: Order<'_, '_>) -> Option<Span> {
+    pub(super) fn unite(all: Vec<BoundsSearch>, order: Order<'_, '_>) -> Option<AnnotationSpan> {
         let mut starts = Vec::new();
         let (mut least, mut most) = (None, None);
-        for Bounds { min, max, starts: own } in all {
+        for BoundsSearch { min, max, starts: own } in all {
             starts.extend(own);
             most = most.max(max);
             least = match (least, min) {
@@ -125,6 +125,6 @@ impl Bounds {
         }
         // the last one counts
         let start = starts.into_iter().max_by(|a, b| order.compare(&a.0, &b.0));
-        Some(Span { min: start.map(|start| start.1).or(least)?, max: most? })
+        Some(AnnotationSpan { min: start.map(|start| start.1).or(least)?, max: most? })
     }
 }

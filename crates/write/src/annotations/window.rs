@@ -10,36 +10,36 @@ use tracemill_trace::time::shift::Shift;
 
 /// A stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct AnnotationSpan {
     pub(super) min: Attos,
     pub(super) max: Attos,
 }
 
-impl Span {
+impl AnnotationSpan {
     /// Reads a JSON value.
     pub(super) fn of(window: &[u8]) -> Option<Self> {
         let side = |name: &[u8]| member(window, name).and_then(Attos::of);
-        Some(Span { min: side(b"min")?, max: side(b"max")? })
+        Some(AnnotationSpan { min: side(b"min")?, max: side(b"max")? })
     }
 
     /// The interval between two times in nanoseconds.
     pub(super) fn between(from: i64, to: i64) -> Self {
-        Span { min: Attos::from_nanos(from), max: Attos::from_nanos(to) }
+        AnnotationSpan { min: Attos::from_nanos(from), max: Attos::from_nanos(to) }
     }
 
     /// Whether the two have a moment in common.
-    pub(super) fn touches(&self, other: &Span) -> bool {
+    pub(super) fn touches(&self, other: &AnnotationSpan) -> bool {
         self.min <= other.max && other.min <= self.max
     }
 
     /// What of it lies in another; the two touch.
-    fn clipped(self, other: &Span) -> Span {
-        Span { min: self.min.max(other.min), max: self.max.min(other.max) }
+    fn clipped(self, other: &AnnotationSpan) -> AnnotationSpan {
+        AnnotationSpan { min: self.min.max(other.min), max: self.max.min(other.max) }
     }
 
-    fn shifted(self, shift: Option<&Shift>) -> Span {
+    fn shifted(self, shift: Option<&Shift>) -> AnnotationSpan {
         let Some(shift) = shift else { return self };
-        Span { min: shift.point(self.min), max: shift.point(self.max) }
+        AnnotationSpan { min: shift.point(self.min), max: shift.point(self.max) }
     }
 
     /// As a JSON value.
@@ -58,7 +58,7 @@ impl Span {
 /// A labelled range at its new time.
 pub(super) fn moved(range: &[u8], shift: Option<&Shift>) -> Vec<u8> {
     let bounds = member(range, b"bounds").unwrap_or_default();
-    match (shift, Span::of(bounds)) {
+    match (shift, AnnotationSpan::of(bounds)) {
         (Some(_), Some(span)) => with_member(range, b"bounds", &span.shifted(shift).text()),
         _ => range.to_vec(),
     }
@@ -70,7 +70,7 @@ const MOST: usize = 100;
 /// Breadcrumbs, the outermost first, each a window within the one before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Breadcrumbs {
-    spans: Vec<Span>,
+    spans: Vec<AnnotationSpan>,
     /// Whether they are written as DevTools needs them: to the last, whose `child` is `null`.
     sound: bool,
     /// Whether there are more than [`MOST`]: those within the last are left out.
@@ -82,7 +82,7 @@ impl Breadcrumbs {
     pub(super) fn of(initial: &[u8]) -> Self {
         let (mut crumbs, mut next) = (Breadcrumbs::default(), Some(initial));
         while let Some(crumb) = next.take()
-            && let Some(span) = member(crumb, b"window").and_then(Span::of)
+            && let Some(span) = member(crumb, b"window").and_then(AnnotationSpan::of)
         {
             crumbs.spans.push(span);
             let child = member(crumb, b"child");
@@ -112,7 +112,7 @@ impl Breadcrumbs {
 
     /// Breadcrumbs with `bounds` as the first window, and the others cut to them; a window that has nothing in the bounds
     /// ends the row. Without bounds they stay as they are.
-    pub(super) fn within(mut self, bounds: Option<&Span>, shift: Option<&Shift>) -> Self {
+    pub(super) fn within(mut self, bounds: Option<&AnnotationSpan>, shift: Option<&Shift>) -> Self {
         let before = self.clone();
         self.spans = self.spans.into_iter().map(|span| span.shifted(shift)).collect();
         if let Some(bounds) = bounds {
@@ -142,16 +142,16 @@ impl Breadcrumbs {
 }
 
 /// The bounds of a labelled range.
-pub(super) fn span_of_range(range: &[u8]) -> Option<Span> {
-    member(range, b"bounds").and_then(Span::of)
+pub(super) fn span_of_range(range: &[u8]) -> Option<AnnotationSpan> {
+    member(range, b"bounds").and_then(AnnotationSpan::of)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn span(text: &str) -> Span {
-        Span::of(text.as_bytes()).unwrap()
+    fn span(text: &str) -> AnnotationSpan {
+        AnnotationSpan::of(text.as_bytes()).unwrap()
     }
 
     #[test]

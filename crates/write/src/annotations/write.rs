@@ -1,13 +1,13 @@
 //! Annotations with the keys that they have in the output.
 
 use super::Annotations;
-use super::calls::{Ids, RequestedThreads, Threads};
+use super::calls::{RequestedThreads, ThreadCalls, ThreadIds};
 use super::indices::indices;
 use super::key::{CallKey, EventKey};
 use super::outcomes::Outcomes;
 use super::read::{Annotated, Element, EntryNeeds, EntryTarget, GROUPS, LISTS};
-use super::trace_bounds::{Bounds, each_event};
-use super::window::{Breadcrumbs, Span, moved};
+use super::trace_bounds::{BoundsSearch, each_event};
+use super::window::{AnnotationSpan, Breadcrumbs, moved};
 use crate::emit::OrderedEvents;
 use crate::keys::edit::{Style, with_member};
 use crate::keys::merged_keys::MergedKeys;
@@ -73,7 +73,7 @@ impl Annotations<'_> {
         if is_empty || events.layout.format == Format::Array {
             return outcomes;
         }
-        let writer = Writer::new(self, events, written, limits);
+        let writer = AnnotationWriter::new(self, events, written, limits);
         let lists = writer.lists(&mut outcomes);
         let text = writer.text(lists, &mut outcomes);
         united.put_modifications(text);
@@ -81,7 +81,7 @@ impl Annotations<'_> {
     }
 }
 
-struct Writer<'a, 'w, 'r, 's, 'p> {
+struct AnnotationWriter<'a, 'w, 'r, 's, 'p> {
     all: &'a Annotations<'p>,
     events: &'a OrderedEvents<'r, 's, 'p>,
     written: &'a OutputChanges<'w>,
@@ -89,14 +89,14 @@ struct Writer<'a, 'w, 'r, 's, 'p> {
     /// By places.
     indices: HashMap<u64, u64>,
     /// What DevTools shows of the output, if that may be other than what inputs say.
-    bounds: Option<Span>,
+    bounds: Option<AnnotationSpan>,
     /// The threads of calls.
-    threads: Threads,
+    threads: ThreadCalls,
     /// By documents, given by their offsets, and threads in them: whether the output has all that calls are made of.
-    same: HashMap<(u64, Ids), bool>,
+    same: HashMap<(u64, ThreadIds), bool>,
 }
 
-impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
+impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
     fn new(
         all: &'a Annotations<'p>,
         events: &'a OrderedEvents<'r, 's, 'p>,
@@ -110,14 +110,14 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         let unknown =
             all.documents.iter().all(|document| document.crumbs == Breadcrumbs::default());
         let change = all.several || written.partial || unknown;
-        let mut writer = Writer {
+        let mut writer = AnnotationWriter {
             all,
             events,
             written,
             limits,
             indices: HashMap::default(),
-            bounds: written.window.map(|(from, to)| Span::between(from, to)),
-            threads: Threads::default(),
+            bounds: written.window.map(|(from, to)| AnnotationSpan::between(from, to)),
+            threads: ThreadCalls::default(),
             same: HashMap::default(),
         };
         writer.look(needed && change && written.window.is_none());
@@ -178,7 +178,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
         if !bounds && wanted.is_empty() {
             return;
         }
-        let new = || (Bounds::default(), Threads::new(Arc::clone(&wanted)));
+        let new = || (BoundsSearch::default(), ThreadCalls::new(Arc::clone(&wanted)));
         let found = each_event(events, config, new, |(own, threads), event, entry| {
             if bounds {
                 own.note(event, entry, self.written.shift_at(entry.place.offset()));
@@ -189,9 +189,9 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
                 renamed_pid(self.written.rewrite, pid, place)
             });
         });
-        let (all, threads): (Vec<Bounds>, Vec<Threads>) = found.into_iter().unzip();
+        let (all, threads): (Vec<BoundsSearch>, Vec<ThreadCalls>) = found.into_iter().unzip();
         if bounds {
-            self.bounds = Bounds::unite(all, events.order);
+            self.bounds = BoundsSearch::unite(all, events.order);
         }
         threads.into_iter().for_each(|threads| self.threads.append(threads));
     }
@@ -324,7 +324,7 @@ impl<'a, 'w, 'r, 's, 'p> Writer<'a, 'w, 'r, 's, 'p> {
     fn breadcrumbs(&self, outcomes: &mut Outcomes) -> Option<Vec<u8>> {
         let documents = &self.all.documents;
         let known = |annotated: &&Annotated<'_>| annotated.crumbs != Breadcrumbs::default();
-        let nowhere = || Span { min: Attos::ZERO, max: Attos::ZERO };
+        let nowhere = || AnnotationSpan { min: Attos::ZERO, max: Attos::ZERO };
         let Some(first) = documents
             .iter()
             .find(|own| own.crumbs.inner() > 0)

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use streamed_output::{BatchOffset, StreamedOutput};
 use tracemill_tokenizer::Tier;
 use tracemill_trace::Limits;
-use tracemill_trace::order::{Lists, Order, Timed};
+use tracemill_trace::order::{Lists, Order, TimedEntries};
 use tracemill_trace::output::{Batch, Sequencer, Turns};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
@@ -32,7 +32,7 @@ pub struct OrderedEvents<'r, 's, 'p> {
     /// Metadata events and events without a time, which come first.
     pub lists: &'r Lists,
     /// The other events.
-    pub timed: Timed<'r>,
+    pub timed: TimedEntries<'r>,
     /// What changes in events, one after the other.
     pub patchers: Vec<&'r dyn Patcher>,
 }
@@ -189,8 +189,8 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
             state.portion += 1;
             drop(state);
             let collected = bucket.zip(match &self.timed {
-                Timed::Buckets(buckets) => Some(buckets),
-                Timed::Merged(_) => None,
+                TimedEntries::Buckets(buckets) => Some(buckets),
+                TimedEntries::Merged(_) => None,
             });
             if let Some((bucket, buckets)) = collected {
                 buckets.collect(bucket, entries);
@@ -242,13 +242,13 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
             return true;
         }
         match &self.timed {
-            Timed::Buckets(buckets) if state.bucket < buckets.count() => {
+            TimedEntries::Buckets(buckets) if state.bucket < buckets.count() => {
                 *bucket = Some(state.bucket);
                 state.bucket += 1;
                 true
             }
-            Timed::Buckets(_) => false,
-            Timed::Merged(runs) => {
+            TimedEntries::Buckets(_) => false,
+            TimedEntries::Merged(runs) => {
                 let mut runs = runs.lock().unwrap_or_else(|e| e.into_inner());
                 runs.next_batch(self.order, BATCH, entries);
                 !entries.is_empty()
@@ -333,7 +333,7 @@ mod tests {
             layout: Layout::of(Format::Array),
             delays: Reordering::default(),
             lists: &Lists::default(),
-            timed: Timed::Buckets(Buckets::over(std::iter::once(&entries[..]))),
+            timed: TimedEntries::Buckets(Buckets::over(std::iter::once(&entries[..]))),
             patchers: Vec::new(),
         };
         let written = catch_unwind(AssertUnwindSafe(|| {

@@ -114,10 +114,10 @@ pub struct StreamPolicy<'c> {
     limits: &'c Limits,
     output: &'c OutputConfig,
     layout: Box<dyn Fn(Format) -> Option<Layout>>,
-    state: State,
+    state: StreamState,
 }
 
-enum State {
+enum StreamState {
     /// Nothing was found yet.
     Waiting,
     StreamedOutput(Box<StreamedOutput>),
@@ -138,35 +138,35 @@ impl<'c> StreamPolicy<'c> {
             Target::File { path, .. } => path.metadata().is_ok_and(|metadata| !metadata.is_file()),
         };
         let may = is_read_by_others && is_one(sources) && !limits.strict;
-        let state = if may { State::Waiting } else { State::Never };
+        let state = if may { StreamState::Waiting } else { StreamState::Never };
         StreamPolicy { limits, output, layout: Box::new(layout), state }
     }
 
     /// Whether events are wanted as soon as they are found.
     pub fn hurries(&self) -> bool {
-        !matches!(self.state, State::Never)
+        !matches!(self.state, StreamState::Never)
     }
 
     /// Writes the events that were kept of a chunk, which stand behind all others.
     pub fn push(&mut self, chunk: &SealedChunk<'_>) -> Result<(), Error> {
-        if matches!(self.state, State::Waiting) && !chunk.kept.is_empty() {
+        if matches!(self.state, StreamState::Waiting) && !chunk.kept.is_empty() {
             // of synthetic events the documents lie elsewhere than the events
             self.state = match self.begin(chunk.documents, &chunk.store())? {
-                Some(begun) => State::StreamedOutput(Box::new(begun)),
-                None => State::Never,
+                Some(begun) => StreamState::StreamedOutput(Box::new(begun)),
+                None => StreamState::Never,
             };
         }
         match &mut self.state {
-            State::StreamedOutput(begun) => begun.push(chunk.kept, &chunk.input_store()),
-            State::Waiting | State::Never => Ok(()),
+            StreamState::StreamedOutput(begun) => begun.push(chunk.kept, &chunk.input_store()),
+            StreamState::Waiting | StreamState::Never => Ok(()),
         }
     }
 
     /// What was begun. Nothing more is written before all is read.
     pub fn take(&mut self) -> Option<Box<StreamedOutput>> {
-        match std::mem::replace(&mut self.state, State::Never) {
-            State::StreamedOutput(begun) => Some(begun),
-            State::Waiting | State::Never => None,
+        match std::mem::replace(&mut self.state, StreamState::Never) {
+            StreamState::StreamedOutput(begun) => Some(begun),
+            StreamState::Waiting | StreamState::Never => None,
         }
     }
 

@@ -17,7 +17,7 @@ use tracemill_join::report::{AnnotationReport, RunReport};
 use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::input::source::Source;
-use tracemill_trace::order::{Buckets, Lists, Order, Timed};
+use tracemill_trace::order::{Buckets, Lists, Order, TimedEntries};
 use tracemill_trace::output::target::{Format, OutputConfig};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
@@ -130,7 +130,7 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
             layout,
             delays: Reordering::default(),
             lists,
-            timed: Timed::Buckets(Buckets::over(std::iter::empty())),
+            timed: TimedEntries::Buckets(Buckets::over(std::iter::empty())),
             patchers,
         };
         let mut report = begin_report(inputs, &keys, format, limits);

@@ -76,7 +76,7 @@ fn look(mapped: &Mapped, limits: &Limits) -> Option<Vec<Document>> {
     if mapped.len() < CHUNKS_LEAST * chunk {
         return None;
     }
-    let mut ends = Frame::default();
+    let mut ends = SurroundingText::default();
     let tier = limits.tier.unwrap_or_else(Tier::best);
     let mut scanner = Scanner::starting_at(tier, byte_order_mark(mapped) as u64);
     let stop = Stop { at_events: true, ..Stop::NEVER };
@@ -86,7 +86,7 @@ fn look(mapped: &Mapped, limits: &Limits) -> Option<Vec<Document>> {
         return None;
     };
     let last = speculate(mapped, mapped.len() - chunk, mapped.len())?;
-    let mut behind = Frame::default();
+    let mut behind = SurroundingText::default();
     let feed = &mut Feed::new(&mut behind, Proof::None);
     scanner.fork(last as u64).feed(Window::whole(mapped), Stop::NEVER, feed);
     behind.0.append_to(&mut ends.0.documents);
@@ -217,9 +217,9 @@ fn write(
 
 /// What stands before and behind the events of an input.
 #[derive(Default)]
-struct Frame(Envelope);
+struct SurroundingText(Envelope);
 
-impl Collect for Frame {
+impl Collect for SurroundingText {
     fn envelope(&mut self) -> &mut Envelope {
         &mut self.0
     }

@@ -13,7 +13,7 @@ use tracemill_trace::event::envelope::KeyValue;
 
 /// Ids and frames of the united `stackFrames`.
 #[derive(Default)]
-pub(super) struct Frames<'p> {
+pub(super) struct MergedFrames<'p> {
     known: FrameTable<'p>,
     started: bool,
 }
@@ -75,7 +75,7 @@ fn offset_in(value: &[u8], part: &[u8]) -> usize {
     part.as_ptr() as usize - value.as_ptr() as usize
 }
 
-impl<'p> Frames<'p> {
+impl<'p> MergedFrames<'p> {
     /// New names for the frames of another document, where they clash and may have some.
     pub(super) fn admit(
         &mut self,

@@ -6,7 +6,7 @@ use tracemill_cpuprofile::ProfileReader;
 use tracemill_join::config::Config;
 use tracemill_tokenizer::{Cursor, members, to_text, unescape};
 use tracemill_trace::input::source::Source;
-use tracemill_trace::input::{Input, Opened, expand, open};
+use tracemill_trace::input::{Input, OpenedInput, expand, open};
 use tracemill_trace::json::elements;
 use tracemill_trace::observe::trace::Trace;
 use tracemill_trace::read::InputWarning;
@@ -50,7 +50,7 @@ pub fn find_key(sources: &[Source], path: &str, config: &Config) -> Result<Found
 /// Looks in one input: in front of its events first, if it is a plain file.
 fn find(input: &Input, path: &str, config: &Config, found: &mut FoundKey) -> Result<(), Error> {
     if input.source.file().is_some()
-        && let Opened::Mapped { mapped, skip, original: Some(original), .. } =
+        && let OpenedInput::Mapped { mapped, skip, original: Some(original), .. } =
             open(input, &config.limits)?
         && let Some(value) = in_front(&mapped[skip..], path)
     {

@@ -8,7 +8,7 @@ pub(crate) const STACK_FRAMES: &[u8] = b"stackFrames";
 
 /// A key of the output.
 #[derive(Clone)]
-pub struct Key<'p> {
+pub struct OutputKey<'p> {
     /// As written, with quotes.
     pub name: Vec<u8>,
     /// The value in pieces, to be written one after the other: borrowed from an input, or synthetic.
@@ -19,7 +19,7 @@ pub struct Key<'p> {
 #[derive(Clone, Default)]
 pub struct MergedKeys<'p> {
     /// The keys, in the order of the output.
-    pub keys: Vec<Key<'p>>,
+    pub keys: Vec<OutputKey<'p>>,
     /// The key, and the piece of it, that DevTools' annotations are.
     pub(crate) modifications: Option<(usize, usize)>,
     /// The keys that documents are united in, once there are any.

@@ -26,10 +26,10 @@ pub mod repaired_keys;
 mod frames;
 
 use crate::keys::edit::without;
-pub use crate::keys::merged_keys::{Key, MergedKeys};
+pub use crate::keys::merged_keys::{MergedKeys, OutputKey};
 use crate::keys::merged_keys::{STACK_FRAMES, open};
 use crate::keys::modifications::modifications;
-use frames::Frames;
+use frames::MergedFrames;
 use std::borrow::Cow;
 use tracemill_join::identity::{FrameNames, Rewrite, renamed_samples};
 use tracemill_join::report::warning::Warning;
@@ -76,7 +76,7 @@ fn unite_by<'p>(
         if later.is_empty() { FirstValues::default() } else { FirstValues::of(first, store) };
     let first_metadata = first.keys.iter().rfind(|key| string_is(&key.key, b"metadata"));
     let first_metadata = first_metadata.map(value).unwrap_or_default();
-    let mut frames = Frames::default();
+    let mut frames = MergedFrames::default();
     let mut extras = PerInputKeys::default();
     let later = later.iter().flat_map(|own| std::iter::repeat_n(own, 1 + own.alike as usize));
     for (index, document) in (first.alike as usize..).zip(later) {
@@ -133,7 +133,7 @@ fn unite_by<'p>(
     }
     if let Some(value) = extras.finish() {
         let name = free_name(&united);
-        united.keys.push(Key { name, value });
+        united.keys.push(OutputKey { name, value });
     }
     united
 }
@@ -310,7 +310,7 @@ impl<'p> MergedKeys<'p> {
                 names.admit(bytes, key.offset, false);
             }
             let value = first_value(key, bytes, names);
-            united.keys.push(Key { name: key.key.to_vec(), value });
+            united.keys.push(OutputKey { name: key.key.to_vec(), value });
         }
         if annotated {
             united.find_modifications(first, later, store);
@@ -338,12 +338,12 @@ impl<'p> MergedKeys<'p> {
         let Some(at) = self.position(METADATA) else {
             let name = b"\"metadata\"".to_vec();
             let value = [b"{\"tracemill\":", &*value, b"}"].concat();
-            return self.keys.push(Key { name, value: vec![Cow::Owned(value)] });
+            return self.keys.push(OutputKey { name, value: vec![Cow::Owned(value)] });
         };
         let whole = &mut self.keys[at].value;
         if !is_within(whole, *b"{}") {
             let name = free_name(self);
-            return self.keys.push(Key { name, value: vec![Cow::Owned(value)] });
+            return self.keys.push(OutputKey { name, value: vec![Cow::Owned(value)] });
         }
         let metadata = &*whole.concat();
         let name = free_among(members(metadata).map(|(key, _)| key));
@@ -372,7 +372,7 @@ impl<'p> MergedKeys<'p> {
         let is_object = |at: &usize| is_within(&self.keys[*at].value, *b"{}");
         let at = self.position(b"metadata").filter(is_object).unwrap_or_else(|| {
             let value = vec![Cow::from(&b"{}"[..])];
-            self.keys.push(Key { name: b"\"metadata\"".to_vec(), value });
+            self.keys.push(OutputKey { name: b"\"metadata\"".to_vec(), value });
             self.keys.len() - 1
         });
         let whole = &mut self.keys[at].value;
@@ -392,10 +392,11 @@ impl<'p> MergedKeys<'p> {
     /// As it is, to be changed for one of several outputs, where the value of the key `replaced` is another.
     pub fn for_part(&self, replaced: Option<(usize, Vec<u8>)>) -> Self {
         let (at, mut value) = replaced.unzip();
-        let key = |(number, key): (usize, &Key<'p>)| match value.take_if(|_| at == Some(number)) {
-            Some(value) => Key { name: key.name.clone(), value: vec![Cow::Owned(value)] },
-            None => key.clone(),
-        };
+        let key =
+            |(number, key): (usize, &OutputKey<'p>)| match value.take_if(|_| at == Some(number)) {
+                Some(value) => OutputKey { name: key.name.clone(), value: vec![Cow::Owned(value)] },
+                None => key.clone(),
+            };
         let keys = self.keys.iter().enumerate().map(key).collect();
         MergedKeys { warnings: Vec::new(), keys, ..*self }
     }
@@ -422,7 +423,7 @@ impl<'p> MergedKeys<'p> {
         let next = self.keys.len();
         let at = *self.shared(name).get_or_insert(next);
         if at == next {
-            self.keys.push(Key { name: written.to_vec(), value });
+            self.keys.push(OutputKey { name: written.to_vec(), value });
             return;
         }
         if let [Cow::Borrowed(bytes)] = value[..] {

@@ -7,7 +7,7 @@ use tracemill_trace::store::place::Place;
 record! {
     /// A metadata event: what it is sorted by, and its number in the list.
     #[derive(Clone, Copy)]
-    pub struct Listed {
+    pub struct NumberedMetadata {
         /// What it is sorted by.
         pub key: u64,
         /// Its number in the list.
@@ -17,7 +17,7 @@ record! {
     }
 }
 
-impl Keyed for Listed {
+impl Keyed for NumberedMetadata {
     type Key = (u64, u64);
 
     fn key(&self) -> (u64, u64) {

@@ -42,19 +42,19 @@ impl<'p> MergedKeys<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::Key;
+    use crate::keys::OutputKey;
 
     #[test]
     fn only_lapses_change() {
         let key = |pieces: &[&'static str]| {
             let value = pieces.iter().map(|piece| Cow::Borrowed(piece.as_bytes())).collect();
-            Key { name: b"\"k\"".to_vec(), value }
+            OutputKey { name: b"\"k\"".to_vec(), value }
         };
         let keys = vec![key(&["{\"a\":NaN}"]), key(&["[", "1", ",", "]"]), key(&["[1", "]"])];
         let mut united = MergedKeys { keys, ..MergedKeys::default() };
         assert!(matches!(united.repaired(false), Cow::Borrowed(_)));
         let repaired = united.repaired(true).into_owned();
-        let text = |key: &Key<'_>| key.value.concat();
+        let text = |key: &OutputKey<'_>| key.value.concat();
         let texts: Vec<Vec<u8>> = repaired.keys.iter().map(text).collect();
         assert_eq!(texts, [&b"{\"a\":null}"[..], b"[1]", b"[1]"]);
         assert_eq!(united.mend(), 2);

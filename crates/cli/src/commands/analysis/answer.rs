@@ -11,7 +11,7 @@ pub(super) struct Answer<'a> {
     pub(super) trace: &'a Trace,
     pub(super) parts: &'a [Part],
     pub(super) query: &'a Query,
-    pub(super) shown: Shown,
+    pub(super) shown: ShownRows,
 }
 
 impl Answer<'_> {
@@ -71,7 +71,7 @@ pub(super) fn note_members(trace: &Trace) -> [(&'static str, Value); 2] {
 
 /// Which rows of a table are shown.
 #[derive(Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct ShownRows {
     /// As many as were asked for.
     pub(super) rows: Option<usize>,
     /// As many if nobody asked.
@@ -80,11 +80,11 @@ pub(super) struct Shown {
     pub(super) zero: f64,
 }
 
-impl Shown {
+impl ShownRows {
     /// The rows of tables of `trace`: as many as `rows`.
     pub(super) fn new(trace: &Trace, rows: Option<u32>, default_rows: Option<usize>) -> Self {
         let zero = trace.devtools_zero().unwrap_or(0.0);
-        Shown { rows: rows.map(|rows| rows as usize), default_rows, zero }
+        ShownRows { rows: rows.map(|rows| rows as usize), default_rows, zero }
     }
 
     pub(super) fn most(&self) -> usize {

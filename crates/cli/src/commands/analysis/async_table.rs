@@ -3,7 +3,7 @@
 use super::data::quoted;
 use super::text::{aligned_as, in_markdown_as};
 use super::unit::TimeUnit;
-use crate::args::{CsvForm, Form, TopArgs};
+use crate::args::{CsvForm, ResultForm, TopArgs};
 use crate::commands::joining::Joined;
 use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
@@ -35,9 +35,9 @@ pub(super) fn async_table(args: &TopArgs, messages: &Messages) -> Result<Exit, F
     let (rows, more) = found.rows.split_at(most);
     let place = &reporting.output;
     match form {
-        Form::Json(_) => place.write_json(&in_json(rows))?,
-        Form::Csv(form) => place.write(in_csv(rows, form).as_bytes())?,
-        Form::Text { markdown } => {
+        ResultForm::Json(_) => place.write_json(&in_json(rows))?,
+        ResultForm::Csv(form) => place.write(in_csv(rows, form).as_bytes())?,
+        ResultForm::Text { markdown } => {
             let columns = columns_of(place);
             place.write(in_text(rows, more.len(), markdown, columns).as_bytes())?;
         }

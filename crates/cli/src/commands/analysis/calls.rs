@@ -33,7 +33,7 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     tracemill_trace::output::check(&output, &running.sources.iter().collect::<Vec<_>>())?;
     running.announce();
 
-    let Made { written, calls, said, merging } = make(args, running)?;
+    let MadeCalls { written, calls, said, merging } = make(args, running)?;
     let mut report = running.watch(|_, _| merging.merge(&calls, &output))?.run;
     report.inputs.truncate(report.inputs.len() - calls.len());
 
@@ -57,7 +57,7 @@ fn calls_warnings(made: WrittenCalls) -> Vec<String> {
 }
 
 /// What was made of the inputs.
-struct Made {
+struct MadeCalls {
     written: WrittenCalls,
     /// The calls as inputs.
     calls: Vec<Source>,
@@ -68,7 +68,7 @@ struct Made {
 }
 
 /// Reads the inputs, and makes the calls.
-fn make(args: &CallsArgs, running: &Running<'_>) -> Result<Made, Failure> {
+fn make(args: &CallsArgs, running: &Running<'_>) -> Result<MadeCalls, Failure> {
     // pids stay those of the trace that is written, also where a viewer would not have them
     let maps = args.part.source_maps()?;
     let times = args.times.times(&args.part)?;
@@ -91,7 +91,7 @@ fn make(args: &CallsArgs, running: &Running<'_>) -> Result<Made, Failure> {
         tracemill_export::draft_calls(&trace, &threads, rules, window, "calls of samples")?;
     notes(&trace).iter().for_each(|note| running.messages.say(note));
     let said = [unmatched, warnings(&trace)].concat();
-    Ok(Made { written, calls, said, merging })
+    Ok(MadeCalls { written, calls, said, merging })
 }
 
 /// The flame chart of each thread.

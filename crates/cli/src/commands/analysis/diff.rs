@@ -3,7 +3,7 @@
 use super::answer::{RULES, self_of};
 use super::report::value;
 use super::stored::{Stored, stored};
-use super::{Asked, Job, warnings};
+use super::{Job, RequestedTable, warnings};
 use crate::args::{DiffArgs, InputArgs, TraceTimes};
 use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
@@ -247,7 +247,7 @@ fn run<'a>(
     let times = args.times.times(&args.part)?;
     let rules = ReadRules { wanted: Wanted { report, ..rules.wanted }, times, ..rules };
     let job = Job::read(flags, &args.output, rules, Some(&args.part), messages)?;
-    let asked = Asked { shape: Shape::CallTree, by: GroupBy::None, per: Per::All };
+    let asked = RequestedTable { shape: Shape::CallTree, by: GroupBy::None, per: Per::All };
     let (threads, query) = args.picks.query(&args.part, &job.trace, asked)?;
     Ok((Run::of(&job.trace, &threads, &query, single)?, job))
 }

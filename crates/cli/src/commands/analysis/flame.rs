@@ -1,7 +1,7 @@
 //! `tracemill flame`.
 
 use super::terminal::{Canvas, draw};
-use super::{Asked, Job, Picked, is_empty, maps, note_dropped};
+use super::{Job, Picked, RequestedTable, is_empty, maps, note_dropped};
 use crate::args::{AskedRows, FlameArgs, PictureForm};
 use crate::commands::running::Flags;
 use crate::exit::{Exit, Failure};
@@ -26,7 +26,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
     let picked = Picked { part, picks, by: args.group_by, times };
     let mut job = Job::picked(flags, output, picked, messages)?;
     job.asked.extend(args.peek.clone().map(|name| ("--peek", AskedRows::Name(name))));
-    let parts = tables(args, &job.trace, Asked { shape, by: args.group_by, per })?;
+    let parts = tables(args, &job.trace, RequestedTable { shape, by: args.group_by, per })?;
     note_dropped(&parts, messages);
     let picture = match (&args.peek, &args.diff) {
         (Some(name), _) => match tracemill_export::sandwich(&job.trace, &parts, name, rules)? {
@@ -35,7 +35,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
         },
         (_, Some(path)) => {
             let base = read_base(args, path, &job.reporting.running.config, messages)?;
-            let old = tables(args, &base, Asked { shape, by: args.group_by, per })?;
+            let old = tables(args, &base, RequestedTable { shape, by: args.group_by, per })?;
             tracemill_export::differential(&job.trace, &parts, &base, &old, rules, change)?
         }
         _ => tracemill_export::picture(&job.trace, &parts, rules)?,
@@ -57,7 +57,7 @@ fn note_below_zero(parts: &[Part], messages: &Messages) {
     }
 }
 
-fn tables(args: &FlameArgs, trace: &Trace, asked: Asked) -> Result<Vec<Part>, Failure> {
+fn tables(args: &FlameArgs, trace: &Trace, asked: RequestedTable) -> Result<Vec<Part>, Failure> {
     let (threads, query) = args.picks.query(&args.part, trace, asked)?;
     let mut parts = trace.parts(&threads, &query)?;
     parts.retain(|part| !part.table.rows.is_empty());

@@ -27,7 +27,8 @@ pub(super) use perfetto::perfetto;
 pub(super) use report::report;
 
 use crate::args::{
-    Asked, AskedRows, Form, JsonForm, OutputArgs, PartArgs, PickArgs, TimesFlag, TopArgs, TreeArgs,
+    AskedRows, JsonForm, OutputArgs, PartArgs, PickArgs, RequestedTable, ResultForm, TimesFlag,
+    TopArgs, TreeArgs,
 };
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running};
@@ -35,9 +36,9 @@ use crate::commands::unmatched;
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, has_colors};
 use crate::report::base;
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use crate::wrap::columns_of;
-use answer::{Answer, Shown};
+use answer::{Answer, ShownRows};
 use data::{csv, table_json};
 use text::{PageStyle, write_page};
 use tracemill_analysis::{
@@ -113,7 +114,7 @@ impl<'a> Job<'a> {
         Ok(job)
     }
 
-    fn place(&self) -> &Place {
+    fn place(&self) -> &OutputPlace {
         &self.reporting.output
     }
 
@@ -238,10 +239,11 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     let flags = Flags { verb: "top", input, common };
     let picked = Picked { part, picks, by: args.group_by, times };
     let job = Job::picked(flags, output, picked, messages)?;
-    let asked = Asked { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
+    let asked =
+        RequestedTable { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
     let default_rows = (!args.form.form().is_data()).then_some(30);
-    let shown = Shown::new(&job.trace, args.rows, default_rows);
+    let shown = ShownRows::new(&job.trace, args.rows, default_rows);
     let rows = if args.sort == RowOrder::Own { shown.most() } else { usize::MAX };
     // of groups only the groups
     let limit = RowLimit { depth: 1, rows, ..RowLimit::default() };
@@ -272,7 +274,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         (_, true) => Shape::Log,
         _ => Shape::CallTree,
     };
-    let asked = Asked { shape, by: args.group_by, per: args.per };
+    let asked = RequestedTable { shape, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, asked)?;
     let is_data = args.form.form().is_data() || shape == Shape::Log;
     let usual = if is_data { RowThreshold::default() } else { RowThreshold::Percent(0.5) };
@@ -307,7 +309,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         job.place().write(page.as_bytes())?;
         return job.finish(text.is_empty());
     }
-    let shown = Shown::new(&job.trace, args.rows, None);
+    let shown = ShownRows::new(&job.trace, args.rows, None);
     job.write(&parts, &query, args.form.form(), shown)?;
     job.finish(is_empty(&parts))
 }
@@ -317,18 +319,18 @@ impl Job<'_> {
         &self,
         parts: &[Part],
         query: &Query,
-        form: Form,
-        shown: Shown,
+        form: ResultForm,
+        shown: ShownRows,
     ) -> Result<(), Failure> {
         let verb = self.reporting.running.flags.verb;
         let answer = Answer { verb, trace: &self.trace, parts, query, shown };
         match form {
-            Form::Json(JsonForm::Rows) => self.place().write_json(&table_json(&answer)),
-            Form::Json(JsonForm::Nested) => {
+            ResultForm::Json(JsonForm::Rows) => self.place().write_json(&table_json(&answer)),
+            ResultForm::Json(JsonForm::Nested) => {
                 self.place().write_lines(|out| nested::write(&answer, out))
             }
-            Form::Csv(form) => self.place().write_lines(|out| csv(&answer, form, out)),
-            Form::Text { markdown } => {
+            ResultForm::Csv(form) => self.place().write_lines(|out| csv(&answer, form, out)),
+            ResultForm::Text { markdown } => {
                 let flags = &self.reporting.running.flags;
                 let place = self.place();
                 let colours = has_colors(flags.common.messages.color, place.is_stdout());

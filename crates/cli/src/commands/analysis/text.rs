@@ -6,7 +6,7 @@ use super::data::percent_of;
 use super::unit::{TimeUnit, time_text};
 use crate::markdown::{cell, command};
 use crate::messages::plain;
-use crate::table::{self, ColumnAlignment, Layout, Widths};
+use crate::table::{self, ColumnAlignment, TableLayout, Widths};
 use crate::wrap::push_line;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -239,7 +239,7 @@ fn write_table(
             out.write_all(markdown_row(&row, &set).as_bytes())?;
         }
     } else {
-        let layout = Layout { set: &set, spare: &[], columns };
+        let layout = TableLayout { set: &set, spare: &[], columns };
         let mut widths = Widths::of(&layout);
         widths.add(&head);
         rows().for_each(|row| widths.add(&row));
@@ -307,7 +307,7 @@ pub(super) fn aligned_as(
     spare: &[usize],
     columns: Option<usize>,
 ) -> String {
-    let lines = table::lines(lines, &Layout { set, spare, columns });
+    let lines = table::lines(lines, &TableLayout { set, spare, columns });
     lines.into_iter().map(|line| line + "\n").collect()
 }
 

@@ -1,6 +1,6 @@
 //! The six lines that `info` begins with: how much, how long, who, what, profiles, and which viewers open it.
 
-use super::page::Page;
+use super::page::InfoPage;
 use super::words::{duration_text, short};
 use crate::messages::loss_texts;
 use crate::remedies;
@@ -16,8 +16,8 @@ use tracemill_trace::run::words::{grouped, plural};
 const LISTED: usize = 3;
 
 /// What everybody asks first. `seen` is what `check` says for all viewers, if it was asked.
-pub(super) fn brief(report: &InfoReport, seen: Option<&CheckReport>) -> Page {
-    let mut page = Page::default();
+pub(super) fn brief(report: &InfoReport, seen: Option<&CheckReport>) -> InfoPage {
+    let mut page = InfoPage::default();
     page.line("input", input(report));
     page.line("time", time(report));
     page.line("busiest", busiest(report));

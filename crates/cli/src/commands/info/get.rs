@@ -3,7 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
 use crate::similar::suggestion;
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use tracemill_join::config::Config;
 use tracemill_trace::Source;
 use tracemill_write::keys::key_path::find_key;
@@ -15,7 +15,7 @@ const LISTED: usize = 12;
 pub(super) fn run(
     key: &str,
     sources: &[Source],
-    output: &Place,
+    output: &OutputPlace,
     config: &Config,
     messages: &Messages,
 ) -> Result<Exit, Failure> {

@@ -2,7 +2,7 @@
 
 use crate::markdown::code;
 use crate::messages::plain;
-use crate::table::{self, ColumnAlignment, Layout};
+use crate::table::{self, ColumnAlignment, TableLayout};
 use crate::wrap::push_line;
 use clap::builder::styling::Style;
 
@@ -11,15 +11,15 @@ const LABEL: usize = 11;
 
 /// What is said, from top to bottom.
 #[derive(Default)]
-pub(super) struct Page(Vec<Section>);
+pub(super) struct InfoPage(Vec<Section>);
 
 enum Section {
     Lines(&'static str, Vec<String>),
-    Table(&'static str, Table),
+    Table(&'static str, FigureTable),
 }
 
 /// Rows of a name and figures.
-pub(super) struct Table {
+pub(super) struct FigureTable {
     /// The heads of the columns.
     pub(super) head: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
@@ -27,7 +27,7 @@ pub(super) struct Table {
     pub(super) more: Option<String>,
 }
 
-impl Page {
+impl InfoPage {
     /// One line.
     pub(super) fn line(&mut self, label: &'static str, line: String) {
         self.lines(label, vec![line]);
@@ -41,7 +41,7 @@ impl Page {
     }
 
     /// A table, unless it is empty.
-    pub(super) fn table(&mut self, label: &'static str, table: Table) {
+    pub(super) fn table(&mut self, label: &'static str, table: FigureTable) {
         if !table.rows.is_empty() {
             self.0.push(Section::Table(label, table));
         }
@@ -102,7 +102,7 @@ impl Page {
 }
 
 /// The first column to the left, figures to the right.
-fn aligned(table: &Table, columns: Option<usize>) -> Vec<String> {
+fn aligned(table: &FigureTable, columns: Option<usize>) -> Vec<String> {
     let rows: Vec<Vec<String>> = std::iter::once(&table.head)
         .chain(&table.rows)
         .map(|row| row.iter().map(|cell| plain(cell)).collect())
@@ -110,12 +110,12 @@ fn aligned(table: &Table, columns: Option<usize>) -> Vec<String> {
     let mut set = vec![ColumnAlignment::Right; table.head.len()];
     set[0] = ColumnAlignment::Left;
     let columns = columns.map(|columns| columns.saturating_sub(LABEL));
-    let mut lines = table::lines(&rows, &Layout { set: &set, spare: &[], columns });
+    let mut lines = table::lines(&rows, &TableLayout { set: &set, spare: &[], columns });
     lines.extend(table.more.clone());
     lines
 }
 
-fn push_table(label: &str, table: &Table, text: &mut String) {
+fn push_table(label: &str, table: &FigureTable, text: &mut String) {
     let mut head = table.head.iter();
     let first = head.next().map_or("", String::as_str);
     let title = if first.is_empty() { label.to_owned() } else { format!("{label} {first}") };
@@ -139,14 +139,14 @@ fn push_table(label: &str, table: &Table, text: &mut String) {
 mod tests {
     use super::*;
 
-    fn page(name: &str) -> Page {
-        let mut page = Page::default();
+    fn page(name: &str) -> InfoPage {
+        let mut page = InfoPage::default();
         page.line("input", name.to_owned());
         page.lines("none", Vec::new());
         let row = |name: &str, figure: &str| vec![name.to_owned(), figure.to_owned()];
         let rows = vec![row(name, "1"), row("  b", "22,222")];
         let more = Some("… and 5".to_owned());
-        page.table("names", Table { head: row("by bytes", "events"), rows, more });
+        page.table("names", FigureTable { head: row("by bytes", "events"), rows, more });
         page.line("damage", "none".to_owned());
         page
     }

@@ -1,7 +1,7 @@
 //! What a report says to people, section by section.
 
 use super::brief::kept_text;
-use super::page::{Page, Table};
+use super::page::{FigureTable, InfoPage};
 use super::words::{duration_text, micros, short, sparkline, title};
 use crate::messages::loss_texts;
 use crate::size::human;
@@ -16,8 +16,8 @@ const PROCESSES: usize = 50;
 const INPUTS: usize = 20;
 
 /// The report as a page.
-pub(super) fn page_of(report: &InfoReport) -> Page {
-    let mut page = Page::default();
+pub(super) fn page_of(report: &InfoReport) -> InfoPage {
+    let mut page = InfoPage::default();
     page.lines("input", inputs(report));
     page.line("events", events(report));
     page.line("time", time(report));
@@ -168,7 +168,7 @@ fn nested<'r>(
     exceeds.then(|| "time counts calls within calls again".to_owned()).into_iter()
 }
 
-fn processes(report: &InfoReport) -> Table {
+fn processes(report: &InfoReport) -> FigureTable {
     let full = report.args.is_some();
     let mut rows = Vec::new();
     let mut room = THREADS;
@@ -200,11 +200,17 @@ fn processes(report: &InfoReport) -> Table {
     }
     let more = (!more.is_empty()).then(|| more.join("; "));
     let all = plural(threads as u64, "thread");
-    Table { head: head(format!("({all})"), full), rows, more }
+    FigureTable { head: head(format!("({all})"), full), rows, more }
 }
 
 /// The lists of a kind of names.
-fn tops(label: &'static str, list: &TopList, has_self: bool, report: &InfoReport, page: &mut Page) {
+fn tops(
+    label: &'static str,
+    list: &TopList,
+    has_self: bool,
+    report: &InfoReport,
+    page: &mut InfoPage,
+) {
     let lists =
         [("by bytes", &list.by_bytes), ("by time", &list.by_time), ("by self", &list.by_self)];
     // a list by what no column shows would be a riddle
@@ -215,7 +221,7 @@ fn tops(label: &'static str, list: &TopList, has_self: bool, report: &InfoReport
         let more = nested(rows.iter().map(|row| &row.usage), report).next();
         let row = |top: &TopRow| row(short(top.name.as_deref()), &top.usage, has_self);
         let rows = rows.iter().map(row).collect();
-        page.table(label, Table { head: head(first, has_self), rows, more });
+        page.table(label, FigureTable { head: head(first, has_self), rows, more });
     }
 }
 

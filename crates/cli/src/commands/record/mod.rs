@@ -13,7 +13,7 @@ use crate::args::{Cli, MergeArgs, RecordArgs, Verb};
 use crate::exit::{Exit, Failure};
 use crate::messages::{Messages, plain};
 use crate::signal;
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use clap::Parser;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
@@ -27,12 +27,12 @@ const PRELOAD: &str = include_str!("preload.cjs");
 
 /// Runs the program, then merges what it left.
 pub(super) fn run(args: &RecordArgs, messages: &Messages) -> Result<Exit, Failure> {
-    let out = Place::of(&args.output);
+    let out = OutputPlace::of(&args.output);
     if out.is_stdout() {
         return Err(Failure::usage("the program has standard output: name a file with -o"));
     }
     out.check("--output", &[], args.force)?;
-    let folder = Folder::new(args)?;
+    let folder = RecordFolder::new(args)?;
     let status = watch(args, &folder)?;
     let recorded = folder.recorded().map_err(failure(&folder.files))?;
     if recorded.files == 0 {
@@ -81,7 +81,7 @@ fn passed_on(status: ExitStatus) -> Option<Exit> {
 }
 
 /// Runs the program to its end.
-fn watch(args: &RecordArgs, folder: &Folder) -> Result<ExitStatus, Failure> {
+fn watch(args: &RecordArgs, folder: &RecordFolder) -> Result<ExitStatus, Failure> {
     let (program, words) = (&args.program[0], &args.program[1..]);
     let start = |source| Failure::Start { program: plain(&program.to_string_lossy()), source };
     let own = folder.options(&args.categories);
@@ -100,7 +100,7 @@ fn watch(args: &RecordArgs, folder: &Folder) -> Result<ExitStatus, Failure> {
 }
 
 /// Where Node writes: a folder that goes with the run, or one that stays.
-struct Folder {
+struct RecordFolder {
     /// Removed when this goes.
     own: tempfile::TempDir,
     files: PathBuf,
@@ -114,7 +114,7 @@ struct Recorded {
     processes: u64,
 }
 
-impl Folder {
+impl RecordFolder {
     fn new(args: &RecordArgs) -> Result<Self, Failure> {
         let parent = args.common.limits.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
         let own = tempfile::Builder::new().prefix("tracemill-record.").tempdir_in(&parent);
@@ -133,7 +133,7 @@ impl Folder {
         if args.keep.is_some() {
             std::os::unix::fs::symlink(&files, &usual).map_err(failure(&usual))?;
         }
-        let folder = Folder { own, files };
+        let folder = RecordFolder { own, files };
         let text = PRELOAD.replace("INTERVAL", &args.interval.to_string());
         fs::write(folder.preload(), text).map_err(failure(&folder.preload()))?;
         Ok(folder)

@@ -1,6 +1,6 @@
 //! What a recording says of itself: names of processes and threads, frames, navigations, workers.
 
-use super::parts::{Kind, Layout, Producer, Thread, event};
+use super::parts::{EventKind, Producer, RecordingLayout, Thread, event};
 use crate::Rng;
 use serde_json::{Value, json};
 
@@ -28,8 +28,8 @@ const MAIN: Thread = Thread { pid: PAGE, tid: 1 };
 const BROWSER_MAIN: Thread = Thread { pid: BROWSER, tid: 1 };
 
 /// Which threads there are, and what is told of them first.
-pub(super) fn heads(rng: &mut Rng, producer: Producer, start: u64) -> Layout {
-    let mut layout = Layout { threads: vec![MAIN], events: Vec::new(), start };
+pub(super) fn heads(rng: &mut Rng, producer: Producer, start: u64) -> RecordingLayout {
+    let mut layout = RecordingLayout { threads: vec![MAIN], events: Vec::new(), start };
     match producer {
         Producer::Browser => browser(rng, &mut layout),
         Producer::Node => {
@@ -55,7 +55,7 @@ pub(super) fn heads(rng: &mut Rng, producer: Producer, start: u64) -> Layout {
 }
 
 /// A page with frames in one or two processes, its workers, and the process of the browser.
-fn browser(rng: &mut Rng, layout: &mut Layout) {
+fn browser(rng: &mut Rng, layout: &mut RecordingLayout) {
     layout.name(BROWSER, 1, "process_name", "Browser");
     layout.thread(BROWSER, 1, "CrBrowserMain");
     layout.name(PAGE, 1, "process_name", "Renderer");
@@ -106,14 +106,14 @@ fn browser(rng: &mut Rng, layout: &mut Layout) {
 }
 
 /// A navigation of the main frame, and what Chrome tells of it.
-fn navigation(rng: &mut Rng, layout: &mut Layout) {
+fn navigation(rng: &mut Rng, layout: &mut RecordingLayout) {
     let id = "N1";
     let url = rng.pick(&["https://www.shop.co.uk/", "https://www.shop.co.uk/next", "about:blank"]);
     let data = json!({"documentLoaderURL": url, "isLoadingMainFrame": true, "isOutermostMainFrame": true, "navigationId": id});
     layout.at_phase(
         "R",
         MAIN,
-        Kind { name: "navigationStart", cat: "blink.user_timing" },
+        EventKind { name: "navigationStart", cat: "blink.user_timing" },
         json!({"frame": "F", "data": data}),
     );
     let data = json!({"frame": "F", "url": url, "name": "", "isMainFrame": true, "nodeId": 3});
@@ -129,14 +129,14 @@ fn navigation(rng: &mut Rng, layout: &mut Layout) {
         ),
     ] {
         let phase = rng.pick(&["R", "I"]);
-        layout.at_phase(phase, MAIN, Kind { name, cat: timing }, own(data));
+        layout.at_phase(phase, MAIN, EventKind { name, cat: timing }, own(data));
     }
-    let kind = |name| Kind { name, cat: "blink.user_timing" };
+    let kind = |name| EventKind { name, cat: "blink.user_timing" };
     layout.at_phase("R", MAIN, kind("domLoading"), json!({"frame": "F"}));
     layout.at_phase("I", MAIN, kind("requestStart"), json!({"frame": "F"}));
 }
 
-impl Layout {
+impl RecordingLayout {
     fn name(&mut self, pid: u64, tid: u64, name: &str, value: &str) {
         self.events.push(json!({"ph": "M", "name": name, "cat": "__metadata", "pid": pid, "tid": tid, "ts": 0, "args": {"name": value}}));
     }
@@ -147,10 +147,10 @@ impl Layout {
     }
 
     fn mark(&mut self, thread: Thread, name: &str, cat: &str, args: Value) {
-        self.at_phase("I", thread, Kind { name, cat }, args);
+        self.at_phase("I", thread, EventKind { name, cat }, args);
     }
 
-    fn at_phase(&mut self, phase: &str, thread: Thread, kind: Kind<'_>, args: Value) {
+    fn at_phase(&mut self, phase: &str, thread: Thread, kind: EventKind<'_>, args: Value) {
         let mut own = event(phase, thread, kind, json!(self.start), args);
         if phase == "I" {
             own["s"] = json!("t");

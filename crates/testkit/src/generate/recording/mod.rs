@@ -7,7 +7,7 @@ mod parts;
 mod sampled;
 
 use crate::Rng;
-use parts::{Kind, LENGTH, Layout, Producer, START, Scale, Thread, event};
+use parts::{EventKind, LENGTH, Producer, RecordingLayout, START, Scale, Thread, event};
 use serde_json::{Value, json};
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub fn recording(seed: u64) -> Value {
         _ => Producer::Generic,
     };
     let start = if rng.chance(70) { START } else { LATE_STARTS[rng.index(2)] };
-    let Layout { threads, mut events, .. } = heads::heads(rng, producer, start);
+    let RecordingLayout { threads, mut events, .. } = heads::heads(rng, producer, start);
     let paired = rng.index(2 * threads.len());
     for (at, thread) in threads.into_iter().enumerate() {
         let mut own = Vec::new();
@@ -119,7 +119,7 @@ fn begun(rng: &mut Rng, thread: Thread, name: &str, at: u64, scale: Scale) -> Va
     let args = catalogue::args(rng, name);
     let micros = scale.start + at;
     let ts = if scale.pairs { json!(micros) } else { scale.time(rng, micros) };
-    let mut own = event("X", thread, Kind { name, cat }, ts, args);
+    let mut own = event("X", thread, EventKind { name, cat }, ts, args);
     if scale.ids && rng.chance(40) {
         let id = json!(rng.below(6));
         match rng.index(3) {

@@ -1,7 +1,7 @@
 //! What has a beginning and an end of its own: measures, `console.time`, animations, interactions, flows. None of it is an entry of
 //! a thread, but marks are.
 
-use super::parts::{Kind, Scale, Thread, event};
+use super::parts::{EventKind, Scale, Thread, event};
 use crate::Rng;
 use serde_json::{Value, json};
 
@@ -29,13 +29,13 @@ pub(super) fn pairs(
         let id = json!(["0x1", "0x2", "0x3"][rng.index(3)]);
         let (kind, phases, args) = match rng.index(6) {
             0 => (
-                Kind { name: "measured", cat: "blink.user_timing" },
+                EventKind { name: "measured", cat: "blink.user_timing" },
                 ["b", "e"],
                 json!({"detail": detail, "traceId": 3}),
             ),
-            1 => (Kind { name: "timed", cat: "blink.console" }, ["b", "e"], json!({})),
+            1 => (EventKind { name: "timed", cat: "blink.console" }, ["b", "e"], json!({})),
             2 => (
-                Kind {
+                EventKind {
                     name: "Animation",
                     cat: "blink.animations,devtools.timeline,benchmark,rail",
                 },
@@ -43,11 +43,11 @@ pub(super) fn pairs(
                 json!({"data": {"id": "1", "name": "fade", "displayName": "fade"}}),
             ),
             3 => (
-                Kind { name: "EventTiming", cat: "devtools.timeline" },
+                EventKind { name: "EventTiming", cat: "devtools.timeline" },
                 ["b", "e"],
                 json!({"frame": "F", "data": {"type": "click", "interactionId": 3, "duration": 9, "timeStamp": 4, "processingStart": 5, "processingEnd": 6}}),
             ),
-            4 => (Kind { name: "v8::Debugger::AsyncTask", cat: "v8" }, ["s", "f"], json!({})),
+            4 => (EventKind { name: "v8::Debugger::AsyncTask", cat: "v8" }, ["s", "f"], json!({})),
             _ => {
                 let phase = rng.pick(&["I", "R"]);
                 let args =
@@ -55,7 +55,7 @@ pub(super) fn pairs(
                 events.push(event(
                     phase,
                     thread,
-                    Kind { name: rng.pick(&["marked", "größer"]), cat: "blink.user_timing" },
+                    EventKind { name: rng.pick(&["marked", "größer"]), cat: "blink.user_timing" },
                     ts,
                     args,
                 ));

@@ -43,13 +43,13 @@ pub(super) struct Thread {
 
 /// Name and categories of an event.
 #[derive(Clone, Copy)]
-pub(super) struct Kind<'k> {
+pub(super) struct EventKind<'k> {
     pub(super) name: &'k str,
     pub(super) cat: &'k str,
 }
 
 /// Which threads there are, and what is told of them.
-pub(super) struct Layout {
+pub(super) struct RecordingLayout {
     pub(super) threads: Vec<Thread>,
     pub(super) events: Vec<Value>,
     pub(super) start: u64,
@@ -76,7 +76,13 @@ impl Scale {
     }
 }
 
-pub(super) fn event(phase: &str, thread: Thread, kind: Kind<'_>, ts: Value, args: Value) -> Value {
-    let (Thread { pid, tid }, Kind { name, cat }) = (thread, kind);
+pub(super) fn event(
+    phase: &str,
+    thread: Thread,
+    kind: EventKind<'_>,
+    ts: Value,
+    args: Value,
+) -> Value {
+    let (Thread { pid, tid }, EventKind { name, cat }) = (thread, kind);
     json!({"ph": phase, "name": name, "cat": cat, "pid": pid, "tid": tid, "ts": ts, "args": args})
 }

@@ -58,7 +58,7 @@ pub fn slice(
     }
     let format = format.unwrap_or_else(|| default_format(&sources));
     let texts: Vec<&str> = sources.iter().flat_map(|s| s.events.iter().copied()).collect();
-    let events: Vec<Event<'_>> = texts.iter().map(|text| Event::of(text)).collect();
+    let events: Vec<SliceEvent<'_>> = texts.iter().map(|text| SliceEvent::of(text)).collect();
     if events.iter().any(|e| e.ph != Some(b'M') && (e.is("ProfileChunk") || e.is("CpuProfile"))) {
         return Err("streams with chunks are not understood here".into());
     }
@@ -106,7 +106,7 @@ fn without_annotations<'a>(sources: &[read::Source<'a>], whole: bool) -> Vec<rea
     sources
 }
 
-struct Event<'a> {
+struct SliceEvent<'a> {
     text: &'a str,
     fields: Fields<'a>,
     key: SortKey,
@@ -123,7 +123,7 @@ enum End {
     Never,
 }
 
-impl<'a> Event<'a> {
+impl<'a> SliceEvent<'a> {
     fn of(text: &'a str) -> Self {
         let fields = Fields::parse(text).unwrap_or_default();
         let key = SortKey::of(&fields);
@@ -140,7 +140,7 @@ impl<'a> Event<'a> {
             }
             _ => None,
         };
-        Event { text, fields, key, ph, ts, end }
+        SliceEvent { text, fields, key, ph, ts, end }
     }
 
     fn is(&self, name: &str) -> bool {
@@ -177,7 +177,7 @@ impl<'a> Event<'a> {
 }
 
 struct Slicer<'e> {
-    events: &'e [Event<'e>],
+    events: &'e [SliceEvent<'e>],
     order: &'e [usize],
     windows: &'e [Window],
     edges: Edges,
@@ -299,7 +299,7 @@ impl Slicer<'_> {
         }
     }
 
-    fn piece(&self, event: &Event<'_>, ts: &Time, window: Window) -> String {
+    fn piece(&self, event: &SliceEvent<'_>, ts: &Time, window: Window) -> String {
         let (from, to) = (low(window), high(window));
         let start = if ts.floor < from { Time::whole(from) } else { ts.clone() };
         let end = match &event.end {

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::{Edges, Event, Fields, Slicer, Value, high, low, number, pairing};
+use super::{Edges, Fields, SliceEvent, Slicer, Value, high, low, number, pairing};
 
 /// What belongs together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Key(u8, Vec<Value>);
+struct PairKey(u8, Vec<Value>);
 
 /// Something that lasts, with events by rank in the order.
-struct Lasting {
+struct LastingPair {
     kind: u8,
     begin: usize,
     end: Option<usize>,
@@ -20,7 +20,7 @@ struct Lasting {
 }
 
 impl Slicer<'_> {
-    fn key(&self, event: &Event<'_>) -> Option<Key> {
+    fn key(&self, event: &SliceEvent<'_>) -> Option<PairKey> {
         let fields = &event.fields;
         let value = |name: &str| Value::of(fields.get(name));
         let id = match (fields.get("id"), fields.get("id2").and_then(Fields::parse)) {
@@ -33,10 +33,10 @@ impl Slicer<'_> {
             _ => None,
         };
         Some(match event.ph? {
-            b'B' | b'E' => Key(b'B', vec![value("pid"), value("tid")]),
+            b'B' | b'E' => PairKey(b'B', vec![value("pid"), value("tid")]),
             b'C' => {
                 let own = vec![value("pid"), value("name")];
-                Key(b'C', own.into_iter().chain(id.unwrap_or_default()).collect())
+                PairKey(b'C', own.into_iter().chain(id.unwrap_or_default()).collect())
             }
             ph => {
                 let kind = match ph {
@@ -45,19 +45,19 @@ impl Slicer<'_> {
                     _ => b's',
                 };
                 let own = vec![value("cat"), value("name"), value("scope")];
-                Key(kind, own.into_iter().chain(id?).collect())
+                PairKey(kind, own.into_iter().chain(id?).collect())
             }
         })
     }
 
-    fn event(&self, rank: usize) -> &Event<'_> {
+    fn event(&self, rank: usize) -> &SliceEvent<'_> {
         &self.events[self.order[rank]]
     }
 
     /// What lasts, and the parts that are moments.
-    fn lasting(&self, parts: &[usize]) -> (Vec<Lasting>, Vec<usize>) {
-        let (mut all, mut moments): (Vec<Lasting>, Vec<usize>) = (Vec::new(), Vec::new());
-        let mut open: HashMap<Key, Vec<usize>> = HashMap::new();
+    fn lasting(&self, parts: &[usize]) -> (Vec<LastingPair>, Vec<usize>) {
+        let (mut all, mut moments): (Vec<LastingPair>, Vec<usize>) = (Vec::new(), Vec::new());
+        let mut open: HashMap<PairKey, Vec<usize>> = HashMap::new();
         for &rank in parts {
             let event = self.event(rank);
             let ph = event.ph.expect("a part has a phase");
@@ -79,7 +79,7 @@ impl Slicer<'_> {
                     }
                     stack.push(all.len());
                     let (end, steps, replaced) = (None, Vec::new(), None);
-                    all.push(Lasting { kind, begin: rank, end, steps, replaced });
+                    all.push(LastingPair { kind, begin: rank, end, steps, replaced });
                 }
                 _ => {
                     let name = |rank: usize| {
@@ -203,7 +203,7 @@ impl Slicer<'_> {
 
     /// The last value of each counter before `from`, unless there is one at it.
     fn counters(&self, parts: &[usize], from: i64) -> impl Iterator<Item = usize> {
-        let mut last: HashMap<Key, Option<usize>> = HashMap::new();
+        let mut last: HashMap<PairKey, Option<usize>> = HashMap::new();
         for &rank in parts.iter().filter(|&&rank| self.event(rank).ph == Some(b'C')) {
             let key = self.key(self.event(rank)).expect("counters have keys");
             if self.floor(rank) < from {

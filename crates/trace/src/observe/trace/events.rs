@@ -1,7 +1,7 @@
 //! The events of a trace, one after the other.
 
 use super::opened::Trace;
-use crate::order::{METADATA, Order, Timed, UNTIMED};
+use crate::order::{METADATA, Order, TimedEntries, UNTIMED};
 use crate::store::Store;
 use crate::store::entry::Entry;
 use crate::store::place::Place;
@@ -54,7 +54,7 @@ pub struct Events<'t> {
     store: Store<'t>,
     /// Events that come before those with a time; in input order all.
     places: Box<dyn Iterator<Item = Place> + 't>,
-    timed: Option<Timed<'t>>,
+    timed: Option<TimedEntries<'t>>,
     /// The bucket that comes next, of runs in memory.
     bucket: usize,
     batch: Vec<Entry>,
@@ -110,14 +110,14 @@ impl<'t> Events<'t> {
         let order = Order(&self.store);
         match &mut self.timed {
             None => {}
-            Some(Timed::Buckets(buckets)) => {
+            Some(TimedEntries::Buckets(buckets)) => {
                 while self.batch.is_empty() && self.bucket < buckets.count() {
                     buckets.collect(self.bucket, &mut self.batch);
                     order.resolve_ties(&mut self.batch);
                     self.bucket += 1;
                 }
             }
-            Some(Timed::Merged(merged)) => {
+            Some(TimedEntries::Merged(merged)) => {
                 let merged = merged.get_mut().unwrap_or_else(PoisonError::into_inner);
                 merged.next_batch(order, BATCH, &mut self.batch);
             }

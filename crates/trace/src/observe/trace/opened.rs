@@ -1,10 +1,10 @@
 //! The opened trace itself.
 
-use super::threads::{Thread, Threads};
+use super::threads::{Thread, ThreadList};
 use crate::event::envelope::{Document, values_of};
 use crate::input::source::Source;
 use crate::observe::{EventIndex, InputOrder, Observer, Scan, Scanned, Sorted};
-use crate::order::{Lists, Runs};
+use crate::order::{EntryRuns, Lists};
 use crate::read::{Expand, Inputs, TracesOnly};
 use crate::run::error::Error;
 use crate::run::limits::Limits;
@@ -21,11 +21,11 @@ pub struct Trace {
     documents: Vec<Document>,
     /// Every event.
     pub(super) in_input_order: SpilledVec<Place>,
-    pub(super) timed: Runs,
+    pub(super) timed: EntryRuns,
     /// Metadata, and events without a time.
     pub(super) lists: Lists,
     long_events: LongEvents,
-    threads: Threads,
+    threads: ThreadList,
     limits: Limits,
     events: u64,
 }
@@ -98,7 +98,7 @@ impl Trace {
         let in_input_order = InputOrder::new(places, 0);
         let scan = Scan::new(sources, limits, expand).keep((sorted, in_input_order));
         let Scanned { inputs, index, observed: (mut threads, _) } =
-            scan.observe((Threads::default(), observer)).run()?;
+            scan.observe((ThreadList::default(), observer)).run()?;
         let EventIndex { kept: (sorted, places), long_events, documents, events, .. } = index;
         let (timed, lists) =
             sorted.into_entries().finish(&inputs.store().with_long(&long_events))?;

@@ -26,13 +26,13 @@ pub struct Thread {
 
 /// Threads in the order of their first events.
 #[derive(Default)]
-pub(super) struct Threads {
+pub(super) struct ThreadList {
     all: Vec<Thread>,
     table: ThreadTable,
     names: Names,
 }
 
-impl Threads {
+impl ThreadList {
     /// All of them.
     pub(super) fn all(&self) -> &[Thread] {
         &self.all
@@ -62,7 +62,7 @@ impl Threads {
     }
 }
 
-impl Look for Threads {
+impl Look for ThreadList {
     #[inline]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
         if at.is_metadata {
@@ -76,14 +76,14 @@ impl Look for Threads {
     }
 }
 
-impl Observer for Threads {
-    type Chunk = Threads;
+impl Observer for ThreadList {
+    type Chunk = ThreadList;
 
-    fn starter(&self) -> Starter<Threads> {
-        Box::new(|_| Threads::default())
+    fn starter(&self) -> Starter<ThreadList> {
+        Box::new(|_| ThreadList::default())
     }
 
-    fn merge(&mut self, found: Threads, _: &SealedChunk<'_>) -> Result<(), Error> {
+    fn merge(&mut self, found: ThreadList, _: &SealedChunk<'_>) -> Result<(), Error> {
         for thread in found.all {
             let number = self.number(&thread.pid, &thread.tid);
             self.all[number].events += thread.events;

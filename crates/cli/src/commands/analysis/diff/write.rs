@@ -7,7 +7,7 @@ use crate::args::{CsvForm, DiffArgs, FormArgs};
 use crate::exit::Failure;
 use crate::markdown::cell;
 use crate::messages::plain;
-use crate::whole_file::Place;
+use crate::whole_file::OutputPlace;
 use crate::wrap::{columns_of, push_line};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -20,7 +20,7 @@ const ROWS: usize = 30;
 /// Writes it as asked for.
 pub(super) fn write(
     args: &DiffArgs,
-    place: &Place,
+    place: &OutputPlace,
     comparison: &Comparison,
 ) -> Result<(), Failure> {
     let FormArgs { json, csv, markdown } = args.form;

@@ -29,7 +29,7 @@ use std::collections::HashSet;
 use tracemill_analysis::{GroupBy, ReadRules, Trace, Wanted};
 use tracemill_report::{Report, ReportRules};
 use tracemill_trace::run::words::plural;
-use write::Head;
+use write::PageHead;
 
 /// Says what is slow.
 pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -59,7 +59,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     };
     let rows = args.rows as usize;
     let sections = ReportInputs { trace: &job.trace, report: &report, next: &next, rows }.all();
-    let head = Head { inputs: next.many_inputs(), ..head(&job.trace, &report, &threads) };
+    let head = PageHead { inputs: next.many_inputs(), ..head(&job.trace, &report, &threads) };
     let place = job.place();
     match args.form.json {
         true => place.write_json(&write::json(&head, &sections))?,
@@ -89,7 +89,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     Ok(if broken { Exit::Broken } else { exit })
 }
 
-fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
+fn head(trace: &Trace, report: &Report, threads: &[usize]) -> PageHead {
     let pids: HashSet<&[u8]> = threads.iter().map(|&at| &*trace.threads[at].pid).collect();
     let length = report.window.to - report.window.from;
     let duration = if length.is_finite() { length.max(0.0) } else { 0.0 };
@@ -121,5 +121,5 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> Head {
     ];
     members.extend(note_members(trace));
     members.extend(trace.origin().map(|origin| ("origin_ns", json!(origin))));
-    Head { text: crate::messages::plain(&text), inputs: None, members }
+    PageHead { text: crate::messages::plain(&text), inputs: None, members }
 }

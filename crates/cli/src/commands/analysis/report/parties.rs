@@ -9,7 +9,7 @@ use tracemill_report::{Party, Visit};
 use tracemill_trace::run::words::{grouped, plural};
 
 /// A party that a visit of a page works for.
-struct Row<'r> {
+struct PartyRow<'r> {
     visit: &'r Visit,
     party: &'r Party,
     /// Milliseconds of the main thread, of all parties of the visit.
@@ -26,14 +26,15 @@ impl ReportInputs<'_> {
             let sum: f64 = parties.iter().map(|own| own.own).sum();
             let mut order: Vec<&Party> = parties.iter().collect();
             order.sort_by(|a, b| b.own.total_cmp(&a.own));
-            order.into_iter().take(self.rows).map(move |party| Row { visit, party, sum })
+            order.into_iter().take(self.rows).map(move |party| PartyRow { visit, party, sum })
         });
         let share =
-            |own: &Row<'_>| if own.sum > 0.0 { own.party.own / own.sum * 100.0 } else { 0.0 };
-        let bytes =
-            |own: &Row<'_>| Cell::Json(json!(own.party.bytes), grouped(own.party.bytes as u64));
-        let known = |own: &Row<'_>| Cell::Json(json!(own.party.is_known), String::new());
-        let columns = Columns::<Row<'_>>::new()
+            |own: &PartyRow<'_>| if own.sum > 0.0 { own.party.own / own.sum * 100.0 } else { 0.0 };
+        let bytes = |own: &PartyRow<'_>| {
+            Cell::Json(json!(own.party.bytes), grouped(own.party.bytes as u64))
+        };
+        let known = |own: &PartyRow<'_>| Cell::Json(json!(own.party.is_known), String::new());
+        let columns = Columns::<PartyRow<'_>>::new()
             .ms("start_ms", "at ms", |own| self.after_start(own.visit.bounds.0 / 1000.0))
             .ms("self_ms", "main thread ms", |own| own.party.own)
             .percent("self_pct", "%", share)
@@ -44,7 +45,7 @@ impl ReportInputs<'_> {
             .words("name", "name", |own| Cell::text(&own.party.name))
             .words("known", "", known)
             .words("page", "page", |word| Cell::optional(Some(&word.visit.url)));
-        let next = |row: &Row<'_>| {
+        let next = |row: &PartyRow<'_>| {
             let (from, to) = row.visit.bounds;
             let window = Window { from: from / 1000.0, to: to / 1000.0 };
             let words = ["tree", "--main", "--bottom-up", "--group-by", "third-party"];

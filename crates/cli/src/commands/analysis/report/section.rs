@@ -70,7 +70,7 @@ impl Cell {
 
 /// The names and the setting of a column.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
+pub(super) struct ColumnHead {
     /// In JSON.
     pub(super) key: &'static str,
     /// In text; empty if it is in JSON only.
@@ -83,7 +83,7 @@ pub(super) struct Head {
 type ToCell<'c, T> = Box<dyn Fn(&T) -> Cell + 'c>;
 
 /// The columns of a table with a row for each `T`, in their order.
-pub(super) struct Columns<'c, T>(Vec<(Head, ToCell<'c, T>)>);
+pub(super) struct Columns<'c, T>(Vec<(ColumnHead, ToCell<'c, T>)>);
 
 impl<'c, T> Columns<'c, T> {
     pub(super) fn new() -> Self {
@@ -97,7 +97,7 @@ impl<'c, T> Columns<'c, T> {
         set: ColumnAlignment,
         cell: impl Fn(&T) -> Cell + 'c,
     ) -> Self {
-        self.0.push((Head { key, head, set, is_spare: false }, Box::new(cell)));
+        self.0.push((ColumnHead { key, head, set, is_spare: false }, Box::new(cell)));
         self
     }
 
@@ -167,7 +167,7 @@ pub(super) struct Section {
     pub(super) figures: Vec<(&'static str, Cell)>,
     /// Why something cannot be told.
     pub(super) why: Option<String>,
-    pub(super) columns: Vec<Head>,
+    pub(super) columns: Vec<ColumnHead>,
     pub(super) rows: Vec<Vec<Cell>>,
     /// How many more there are, which have no row.
     pub(super) left_out: u64,

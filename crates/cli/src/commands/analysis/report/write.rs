@@ -11,7 +11,7 @@ use tracemill_trace::run::words::grouped;
 use unicode_width::UnicodeWidthStr;
 
 /// What the page begins with.
-pub(super) struct Head {
+pub(super) struct PageHead {
     /// A line.
     pub(super) text: String,
     /// The inputs, as a shell reads them and as commands end with them; nothing if commands name them themselves.
@@ -22,7 +22,7 @@ pub(super) struct Head {
 
 /// The page: as wide as the terminal, but for commands.
 pub(super) fn page(
-    head: &Head,
+    head: &PageHead,
     sections: &[Section],
     markdown: bool,
     columns: Option<usize>,
@@ -182,7 +182,7 @@ fn push_command(text: &mut String, command: &str, columns: usize) {
 }
 
 /// Schema `tracemill.report/1`: additions keep its number.
-pub(super) fn json(head: &Head, sections: &[Section]) -> Value {
+pub(super) fn json(head: &PageHead, sections: &[Section]) -> Value {
     let mut all = Map::new();
     all.insert("schema".to_owned(), json!("tracemill.report/1"));
     all.extend(head.members.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
