@@ -7,7 +7,7 @@ use tracemill_inspect::info::InfoReport;
 use tracemill_join::read_plan::{Stop, Unused};
 use tracemill_tokenizer::DamageKind;
 use tracemill_trace::input::MEMBERS;
-use tracemill_trace::run::losses::{InputReport, Losses, Tally};
+use tracemill_trace::run::losses::{InputReport, LossTally, Losses};
 use tracemill_trace::time::bounds::Bounds;
 
 /// Everything in META.
@@ -80,7 +80,7 @@ struct InputMeta {
     events: u64,
     encoding: Option<String>,
     /// By the names of their kinds.
-    losses: Vec<(String, Tally)>,
+    losses: Vec<(String, LossTally)>,
     unclosed: u64,
     odd_separators: u64,
 }
@@ -128,7 +128,7 @@ impl Meta {
             Some(own) => Some(*ENCODINGS.iter().find(|known| *known == own)?),
         };
         let kind_of = |name: &String| DamageKind::ALL.into_iter().find(|own| own.name() == *name);
-        let tallies: Option<Vec<(DamageKind, Tally)>> =
+        let tallies: Option<Vec<(DamageKind, LossTally)>> =
             losses.iter().map(|(name, tally)| Some((kind_of(name)?, tally.clone()))).collect();
         Some(InputReport {
             name: name.to_owned(),

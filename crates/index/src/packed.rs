@@ -21,7 +21,7 @@ use tracemill_trace::read::pieces::Piece;
 pub(super) const RATIO: u64 = 8;
 
 /// A file that is to be indexed.
-pub(super) enum Packing {
+pub(super) enum FileToIndex {
     /// Its text is that of the file.
     Plain,
     /// Unpacking may begin at these places, of so much text.
@@ -32,23 +32,23 @@ pub(super) enum Packing {
     Whole,
 }
 
-impl Packing {
-    pub(super) fn of(file: Mapped) -> Packing {
+impl FileToIndex {
+    pub(super) fn of(file: Mapped) -> FileToIndex {
         match frames(&file) {
-            _ if !is_packed(&file) => Packing::Plain,
-            Some((restarts, text)) => Packing::Frames(restarts, text),
-            None if has_members(&file) => Packing::Members(file),
-            None => Packing::Whole,
+            _ if !is_packed(&file) => FileToIndex::Plain,
+            Some((restarts, text)) => FileToIndex::Frames(restarts, text),
+            None if has_members(&file) => FileToIndex::Members(file),
+            None => FileToIndex::Whole,
         }
     }
 
     /// Bytes of its text, about, if an index may say where parts of it can be unpacked, as far as that shows without unpacking it.
     pub(super) fn may_be_entered(&self, file_bytes: u64) -> Option<u64> {
         match self {
-            Packing::Plain => Some(file_bytes),
-            Packing::Frames(restarts, text) => (restarts.len() > 1).then_some(*text),
-            Packing::Members(_) => Some(file_bytes.saturating_mul(RATIO)),
-            Packing::Whole => None,
+            FileToIndex::Plain => Some(file_bytes),
+            FileToIndex::Frames(restarts, text) => (restarts.len() > 1).then_some(*text),
+            FileToIndex::Members(_) => Some(file_bytes.saturating_mul(RATIO)),
+            FileToIndex::Whole => None,
         }
     }
 }

@@ -14,7 +14,7 @@ use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::to_text;
 use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::Document;
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::json::printable;
 use tracemill_trace::observe::{Nothing, Scanned};
@@ -264,7 +264,7 @@ fn plain(target: Target) -> OutputConfig {
 
 /// What all profiles of a run share.
 struct ExtractRun<'j, 's, 'p> {
-    names: &'j Names,
+    names: &'j MetadataNames,
     documents: &'j [Document],
     inputs: &'j Inputs,
     store: &'s Store<'p>,

@@ -3,7 +3,7 @@
 use super::analysis::FormArgs;
 use super::choices::choices;
 use super::gate::Figure;
-use super::gate_diff::Gate;
+use super::gate_diff::DiffGate;
 use super::parts::{PartArgs, TimesFlag};
 use super::picks::PickArgs;
 use super::{CommonArgs, InputArgs, OutputArgs};
@@ -82,7 +82,7 @@ pub(crate) struct DiffArgs {
     min_delta: f64,
     /// End with status 5 if this limit is broken, such as 'self>5%&self>2ms'; repeatable
     #[arg(long, value_name = "TERMS", help_heading = "Comparison")]
-    pub(crate) fail_on: Vec<Gate>,
+    pub(crate) fail_on: Vec<DiffGate>,
     /// Let --fail-on also count changes that may be chance
     #[arg(long, requires = "fail_on", help_heading = "Comparison")]
     pub(crate) any: bool,
@@ -141,7 +141,7 @@ impl DiffArgs {
 
     /// Returns the figures of reports that limits refer to.
     pub(crate) fn figures(&self) -> Vec<Figure> {
-        let mut all: Vec<Figure> = self.fail_on.iter().flat_map(Gate::figures).collect();
+        let mut all: Vec<Figure> = self.fail_on.iter().flat_map(DiffGate::figures).collect();
         all.dedup();
         all
     }

@@ -5,13 +5,13 @@ use tracemill_report::{Certainty, Comparison, Pair};
 
 /// A limit: conditions that must all hold for one row.
 #[derive(Clone, Debug)]
-pub(crate) struct Gate(Terms);
+pub(crate) struct DiffGate(Terms);
 
-impl std::str::FromStr for Gate {
+impl std::str::FromStr for DiffGate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Terms::parse(text, true).map(Gate)
+        Terms::parse(text, true).map(DiffGate)
     }
 }
 
@@ -26,7 +26,7 @@ fn exceeds(term: &Term, pair: Pair) -> bool {
     }
 }
 
-impl Gate {
+impl DiffGate {
     /// Returns the figures of reports that the limit refers to.
     pub(crate) fn figures(&self) -> impl Iterator<Item = Figure> + '_ {
         let metrics = self.0.all.iter().map(|term| term.metric);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn limits_are_read() {
-        let of = |text: &str| text.parse::<Gate>().map(|gate| gate.0.all);
+        let of = |text: &str| text.parse::<DiffGate>().map(|gate| gate.0.all);
         let terms = of("self>5%&self>2ms").expect("sound");
         assert_eq!((terms[0].metric, terms[0].value), (Figure::Own, GateValue::Percent(5.0)));
         assert_eq!(terms[1].value, GateValue::Plain(2.0));
@@ -135,7 +135,7 @@ mod tests {
                 Figure::Lcp => Ok(Pair { base: 1000.0, new: 1200.0, certainty, ..Pair::default() }),
                 _ => Err("there is none".to_owned()),
             };
-            let gate: Gate = gate.parse().expect("sound");
+            let gate: DiffGate = gate.parse().expect("sound");
             gate.broken(&comparison, any, figure).unwrap_or_default()
         };
         let said = "lcp 1000.00 -> 1200.00 ms (+20.0 %), limit 10 %";
@@ -150,14 +150,14 @@ mod tests {
         assert_eq!(broken("lcp>0.3s", true, Certainty::Unknown), "");
         assert_eq!(broken("inp>1%", false, Certainty::Unknown), "inp: unknown: there is none");
         let none = compare_runs(&run(), &[Run::default()], &CompareRules::default());
-        let gate: Gate = "busy>1%".parse().expect("sound");
+        let gate: DiffGate = "busy>1%".parse().expect("sound");
         let text = gate.broken(&none, true, |_| Err(String::new()));
         assert_eq!(text.as_deref(), Some("busy>1%: no thread has an event in the window"));
     }
 
     #[test]
     fn what_is_new_is_more_than_any_percent() {
-        let term = &"self>1000%".parse::<Gate>().expect("sound").0.all[0];
+        let term = &"self>1000%".parse::<DiffGate>().expect("sound").0.all[0];
         assert!(exceeds(term, Pair { base: 0.0, new: 0.1, ..Pair::default() }));
         assert!(!exceeds(term, Pair::default()));
     }

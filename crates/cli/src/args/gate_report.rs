@@ -4,13 +4,13 @@ use super::gate::{Figure, GateValue, Sign, Term, Terms};
 
 /// A limit: conditions that must all hold for one row or for the report.
 #[derive(Clone, Debug)]
-pub(crate) struct Gate(Terms);
+pub(crate) struct ReportGate(Terms);
 
-impl std::str::FromStr for Gate {
+impl std::str::FromStr for ReportGate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Terms::parse(text, false).map(Gate)
+        Terms::parse(text, false).map(ReportGate)
     }
 }
 
@@ -41,7 +41,7 @@ fn exceeds(term: &Term, value: f64) -> bool {
     }
 }
 
-impl Gate {
+impl ReportGate {
     /// Returns the message if the limit is broken: by a row, by figures of the report, by a missing
     /// row, by a figure that cannot be computed, or by a window without rows (`is_empty`).
     pub(crate) fn broken(
@@ -90,7 +90,7 @@ mod tests {
             Figure::GpuOverlap => Ok(40.5),
             _ => Err("there is none".to_owned()),
         };
-        gate.parse::<Gate>().expect("sound").broken(rows.into_iter(), false, figure)
+        gate.parse::<ReportGate>().expect("sound").broken(rows.into_iter(), false, figure)
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
             let text = broken(gate).expect("it is missing");
             assert!(text.contains(said), "{gate}: {text}");
         }
-        let gate: Gate = "busy>1ms".parse().expect("sound");
+        let gate: ReportGate = "busy>1ms".parse().expect("sound");
         let text = gate.broken([].into_iter(), true, |_| Ok(0.0));
         assert_eq!(text.as_deref(), Some("busy>1ms: no thread has an event in the window"));
     }
@@ -139,7 +139,7 @@ mod tests {
         for wrong in
             ["self>5%", "tasks>50ms", "blocking>5", "tasks:x>1", "self>1ms&tasks>1", "lcp", "lcp>2"]
         {
-            assert!(wrong.parse::<Gate>().is_err(), "{wrong}");
+            assert!(wrong.parse::<ReportGate>().is_err(), "{wrong}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Flags of `report`.
 
 use super::choices::choices;
-use super::gate_report::Gate;
+use super::gate_report::ReportGate;
 use super::parts::{PartArgs, TimesFlag};
 use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
@@ -86,7 +86,7 @@ pub(crate) struct ReportArgs {
     pub(crate) last_step: String,
     /// End with status 5 if this limit is broken, such as 'lcp>2.5s'; repeatable
     #[arg(long, value_name = "TERMS", help_heading = "Limits of the trace")]
-    pub(crate) fail_on: Vec<Gate>,
+    pub(crate) fail_on: Vec<ReportGate>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]

@@ -27,7 +27,7 @@ use crate::tree::assembled::Profile;
 use crate::write::ProfileBounds;
 use tracemill_tokenizer::{Event, Field, fields_of, members, number_text, string_is, to_text};
 use tracemill_trace::event::envelope::Document;
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::json::micros;
 use tracemill_trace::observe::{EventRef, Look, Needs, Observer, SealedChunk, Starter};
 use tracemill_trace::order::Order;
@@ -62,7 +62,7 @@ pub struct Collector {
     /// Streams of all inputs.
     pub streams: Streams,
     /// Names of all processes and threads, as metadata events say. They stay in memory: a quarter of it at most.
-    pub names: Names,
+    pub names: MetadataNames,
     quota: Quota,
 }
 
@@ -70,7 +70,7 @@ pub struct Collector {
 #[derive(Default)]
 pub struct ProfileLook {
     streams: Router,
-    names: Names,
+    names: MetadataNames,
 }
 
 impl Look for ProfileLook {
@@ -136,7 +136,7 @@ impl Collector {
         let lease = limits.lease("chunks of CPU profiles", Share::of_index(3, 4));
         let streams = Streams::new(lease, limits);
         let quota = limits.quota("names of processes and threads", Share::of(1, 4));
-        Collector { streams, names: Names::default(), quota }
+        Collector { streams, names: MetadataNames::default(), quota }
     }
 
     /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools or Chrome: what the names of files are made
@@ -194,7 +194,7 @@ pub struct PlacedProfile<'s, 'p> {
 }
 
 /// Start of a profile: nanoseconds, and as it is written.
-type Start = (i64, Vec<u8>);
+type StreamStart = (i64, Vec<u8>);
 
 impl ProfileGroup<'_> {
     /// Puts the profile together. Cost: a pass over its chunks, and another over those that were not kept decoded; more where
@@ -249,7 +249,12 @@ impl ProfileGroup<'_> {
     }
 
     /// The start: the time of the last `Profile` event, as in DevTools.
-    fn start(self, store: &Store<'_>, first: Option<Entry>, flaws: &mut Flaws) -> Option<Start> {
+    fn start(
+        self,
+        store: &Store<'_>,
+        first: Option<Entry>,
+        flaws: &mut Flaws,
+    ) -> Option<StreamStart> {
         if let Some(whole) = &self.own.whole {
             let start = whole.start.map(|start| (start, micros(start)));
             return start.or_else(|| start_at(first?, store));
@@ -273,7 +278,7 @@ impl ProfileGroup<'_> {
     }
 
     /// Without a `Profile` event: what the chunks say, else the first chunk's time less its steps.
-    fn guess(self, profile: &Profile<'_, '_>, store: &Store<'_>, flaws: &mut Flaws) -> Start {
+    fn guess(self, profile: &Profile<'_, '_>, store: &Store<'_>, flaws: &mut Flaws) -> StreamStart {
         let own = profile.start.filter(|&start| start > 0);
         let start = own.unwrap_or_else(|| {
             let Some(first) = self.chunks().first() else { return 0 };
@@ -285,7 +290,7 @@ impl ProfileGroup<'_> {
 }
 
 /// The time of an event, if it has one.
-pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<Start> {
+pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<StreamStart> {
     let event = store.event(entry.place);
     let value = fields_of(event).field(event, Field::Ts)?;
     let mut scratch = Vec::new();

@@ -9,7 +9,7 @@ use super::spans::{AllSpans, Spans};
 use super::streams::{AllStreams, StreamTable};
 use crate::drawing::Seen;
 use crate::format::bins::NO_NAME;
-use crate::packed::{Packing, RATIO};
+use crate::packed::{FileToIndex, RATIO};
 use crate::sound::TOP;
 use std::sync::Arc;
 use tracemill_inspect::info::{InfoAccumulator, InfoConfig, InfoReport, UsageTable};
@@ -81,16 +81,16 @@ pub(super) fn build(
     let packing = packing(source);
     let packed_text = file_bytes.saturating_mul(RATIO);
     let (text, restarts, has_parts) = match &packing {
-        Packing::Plain => (file_bytes, &[][..], true),
-        Packing::Frames(restarts, text) => (*text, &restarts[..], restarts.len() > 1),
-        Packing::Whole => (packed_text, &[][..], false),
-        Packing::Members(_) => (packed_text, &[][..], true),
+        FileToIndex::Plain => (file_bytes, &[][..], true),
+        FileToIndex::Frames(restarts, text) => (*text, &restarts[..], restarts.len() > 1),
+        FileToIndex::Whole => (packed_text, &[][..], false),
+        FileToIndex::Members(_) => (packed_text, &[][..], true),
     };
     let mut build = Build::new(text, restarts, has_parts, config);
     seen.iter().for_each(|seen| seen.clear());
     build.seen = seen.cloned();
     let sources = std::slice::from_ref(source);
-    let Packing::Members(file) = packing else {
+    let FileToIndex::Members(file) = packing else {
         let Scanned { inputs, index, .. } = scan(sources, config, Elsewhere, &mut build)?;
         inputs.check_unchanged()?;
         return build.finish(&inputs, index, config.limits.threads);
@@ -241,8 +241,8 @@ impl Observer for Build {
     }
 }
 
-fn packing(source: &Source) -> Packing {
-    let Some(path) = source.file() else { return Packing::Plain };
+fn packing(source: &Source) -> FileToIndex {
+    let Some(path) = source.file() else { return FileToIndex::Plain };
     // who reads it says what is wrong with it
-    crate::fresh::map(path).ok().flatten().map_or(Packing::Plain, Packing::of)
+    crate::fresh::map(path).ok().flatten().map_or(FileToIndex::Plain, FileToIndex::of)
 }

@@ -60,7 +60,7 @@ impl PartStreams {
 
 /// A stream as far as it is known.
 #[derive(Default)]
-struct StreamTimes {
+struct StreamExtent {
     /// Times of its events.
     of_events: Option<(i64, i64)>,
     /// Times of its samples, from its start on.
@@ -74,7 +74,7 @@ struct StreamTimes {
     is_unknown: bool,
 }
 
-impl StreamTimes {
+impl StreamExtent {
     fn append(&mut self, parts: &ProfileParts) {
         self.is_unknown |= parts.whole.is_some();
         for head in &parts.heads {
@@ -123,7 +123,7 @@ impl StreamTimes {
     }
 }
 
-impl StreamTimes {
+impl StreamExtent {
     /// What of it is known, for who has `room` for what there is of chunks.
     fn known(&self, has_room: bool) -> u64 {
         match self.times() {
@@ -155,7 +155,7 @@ fn note_skims(part: &mut PartStreams) {
 /// Those of the whole text, as parts come.
 pub(super) struct AllStreams {
     numbers: HashMap<StreamKey, u32>,
-    all: Vec<StreamTimes>,
+    all: Vec<StreamExtent>,
     members: SpillVec<StreamMember>,
 }
 
@@ -172,7 +172,7 @@ impl AllStreams {
             let next = self.all.len() as u32;
             let number = *self.numbers.entry(key).or_insert(next);
             if number == next {
-                self.all.push(StreamTimes::default());
+                self.all.push(StreamExtent::default());
             }
             self.all[number as usize].append(&parts);
             numbers.push(number);
@@ -190,7 +190,7 @@ impl AllStreams {
 
 /// All streams of a text.
 pub(super) struct StreamTable {
-    all: Vec<StreamTimes>,
+    all: Vec<StreamExtent>,
     members: SpilledVec<StreamMember>,
 }
 
@@ -201,7 +201,7 @@ impl StreamTable {
             let (least, greatest) = times.unwrap_or_default();
             [least as u64, greatest.abs_diff(least)]
         };
-        let of_stream = |track: &StreamTimes| {
+        let of_stream = |track: &StreamExtent| {
             let ([least, width], [event_least, event_width]) =
                 (times(track.times()), times(track.of_events));
             ([track.known(has_room), least, width, event_least, event_width], 0)

@@ -15,7 +15,7 @@ use crate::drawing::{LaneKey, LaneKind, Seen};
 use crate::format::bins::NO_NAME;
 use crate::format::{Index, IndexError, Page, id, spans};
 use crate::meta::DrawnMeta;
-use crate::packed::Packing;
+use crate::packed::FileToIndex;
 use std::sync::Arc;
 use tracemill_join::config::Config;
 use tracemill_join::read_plan::{IndexFile, Stop, Unused};
@@ -138,7 +138,7 @@ impl DrawnIndex {
     pub fn may_be_made(source: &Source) -> Option<u64> {
         let file = crate::fresh::map(source.path()).ok().flatten()?;
         let bytes = file.len() as u64;
-        Packing::of(file).may_be_entered(bytes)
+        FileToIndex::of(file).may_be_entered(bytes)
     }
 
     /// Makes the index of a file anew, where it belongs, and opens it. Where it cannot be kept there (a full disk, a folder that cannot be

@@ -4,7 +4,7 @@
 //! unpacked at a time is bounded, and windows for which it would be too much are not read.
 
 use super::drawn_index::DrawnIndex;
-use super::lookup::{GranuleRow, Granules, Lookup};
+use super::lookup::{GranuleRow, GranulesToRead, Lookup};
 use super::ranges::IndexedInput;
 use crate::format::{Index, IndexError, id, spans};
 use crate::fresh::map;
@@ -224,7 +224,7 @@ impl DrawnIndex {
             if place >= end {
                 return Ok(None);
             }
-            let mut blocks = Granules::default();
+            let mut blocks = GranulesToRead::default();
             blocks.pieces.push(Piece::Stretch(place..end));
             let plan = self.plan(UNPACKED, |_| Ok(blocks))?;
             let unpacking = plan.and_then(|plan| plan.ranges.unpacked);
@@ -251,7 +251,7 @@ impl DrawnIndex {
     fn plan(
         &self,
         most: u64,
-        choose: impl FnOnce(&Lookup<'_, '_>) -> Result<Granules, IndexError>,
+        choose: impl FnOnce(&Lookup<'_, '_>) -> Result<GranulesToRead, IndexError>,
     ) -> Result<Option<ReadPlan>, Error> {
         let plan = self.asked(|lookup| Ok(self.input.plan(lookup, choose(lookup)?)))?;
         let plan = plan.map_err(|problem| self.input.file.refused(problem.to_owned()))?;

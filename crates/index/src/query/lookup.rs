@@ -51,7 +51,7 @@ pub(super) struct SpanRow {
 
 /// What is to be read.
 #[derive(Default)]
-pub(super) struct Granules {
+pub(super) struct GranulesToRead {
     pub(super) pieces: Vec<Piece>,
     pub(super) sum: EventSum,
     /// Bytes of granules, and of profiles.
@@ -170,7 +170,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         &self,
         seen: &Range<i64>,
         mut events: Vec<Single>,
-    ) -> Result<Granules, IndexError> {
+    ) -> Result<GranulesToRead, IndexError> {
         events.extend(self.listed()?.into_iter().map(|own| Single { bytes: 0, ..own }));
         self.chosen(seen, |row| self.is_last(row) || row.touches(seen), events)
     }
@@ -181,10 +181,10 @@ impl<'i, 'b> Lookup<'i, 'b> {
         seen: &Range<i64>,
         mut wanted: impl FnMut(&GranuleRow) -> bool,
         mut events: Vec<Single>,
-    ) -> Result<Granules, IndexError> {
+    ) -> Result<GranulesToRead, IndexError> {
         events.sort_unstable();
         events.dedup_by_key(|event| event.place);
-        let mut all = Granules::default();
+        let mut all = GranulesToRead::default();
         let mut left = &events[..];
         self.each_granule(Some(seen), |row| {
             let (before, others) = left.split_at(left.partition_point(|e| e.place < row.place));
@@ -248,7 +248,7 @@ impl GranuleRow {
     }
 }
 
-impl Granules {
+impl GranulesToRead {
     /// An event behind all others.
     pub(super) fn event(&mut self, Single { place, sum, bytes }: Single) {
         self.pieces.push(Piece::Event(place, bytes));

@@ -1,7 +1,7 @@
 //! Queries of the index of the one input of a run: each returns a plan, or why the run scans its inputs.
 
 use super::index_file::{check_named, index_file_of, map_index, open_index, unused_of_several};
-use super::lookup::{Granules, Lookup, Single};
+use super::lookup::{GranulesToRead, Lookup, Single};
 use crate::format::{Index, IndexError};
 use crate::meta::{DrawnMeta, WindowsMeta};
 use crate::packed::restarts;
@@ -111,12 +111,12 @@ impl IndexedInput {
     pub(super) fn plan(
         &self,
         lookup: &Lookup<'_, '_>,
-        blocks: Granules,
+        blocks: GranulesToRead,
     ) -> Result<ReadPlan, &'static str> {
         if !blocks.are_in_order() {
             return Err("its places are not in order");
         }
-        let Granules { pieces, sum, bytes, .. } = blocks;
+        let GranulesToRead { pieces, sum, bytes, .. } = blocks;
         let packed = lookup.packed.as_ref();
         let unpacked = packed.map(|packed| packed.unpacking(&pieces, lookup.text));
         let (index, source) = (self.file.clone(), self.source.clone());

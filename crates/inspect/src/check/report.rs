@@ -12,7 +12,7 @@ use tracemill_tokenizer::{DamageKind, Field, fields_of, unescape};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::around::Around;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
-use tracemill_trace::run::losses::{InputReport, Tally as Losses, excerpt};
+use tracemill_trace::run::losses::{InputReport, LossTally as Losses, excerpt};
 use tracemill_trace::spill::tally::PLACES;
 use tracemill_trace::store::Store;
 
@@ -159,7 +159,7 @@ impl FoundAt {
 }
 
 /// Where an input stands among all.
-pub(super) struct InputPlace {
+pub(super) struct InputExtent {
     pub(super) number: usize,
     pub(super) start: u64,
     /// End of its own bytes; what was made of it follows.
@@ -170,7 +170,7 @@ pub(super) struct InputPlace {
 }
 
 /// All inputs by place.
-pub(super) struct InputMap(Vec<InputPlace>);
+pub(super) struct InputMap(Vec<InputExtent>);
 
 impl InputMap {
     pub(super) fn new(inputs: &Inputs) -> Self {
@@ -181,14 +181,14 @@ impl InputMap {
             let next = held.clone().map(|held| held.base + held.payload.len()).max();
             let is_kept = held.clone().any(|held| held.base == start);
             let place =
-                InputPlace { number, start, end, is_kept, next: next.unwrap_or(end).max(end) };
+                InputExtent { number, start, end, is_kept, next: next.unwrap_or(end).max(end) };
             start = place.next;
             place
         };
         InputMap(inputs.reports.iter().enumerate().map(place).collect())
     }
 
-    pub(super) fn input_at(&self, offset: u64) -> Option<&InputPlace> {
+    pub(super) fn input_at(&self, offset: u64) -> Option<&InputExtent> {
         let after = self.0.partition_point(|place| place.start <= offset);
         // inputs of no bytes stand where the next one does
         self.0[..after].iter().rev().find(|place| offset < place.next || place.start == offset)
@@ -345,7 +345,7 @@ fn add_flaw(findings: &mut Vec<Finding>, kind: FlawKind, count: u64, place: Opti
 fn places_of<'l>(
     lost: &'l Losses,
     name: &'l str,
-    ground: &'l InputPlace,
+    ground: &'l InputExtent,
     store: &'l Store<'_>,
 ) -> impl Iterator<Item = FoundAt> + 'l {
     lost.examples.iter().map(|example| {

@@ -22,7 +22,7 @@ use tracemill_join::report::reported_losses::MOST;
 use tracemill_tokenizer::Form;
 use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::{self, Document};
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::event::thread_table::ids_of_key;
 use tracemill_trace::json::printable;
 use tracemill_trace::observe::{InputStart, Observer, SealedChunk, Starter};
@@ -57,8 +57,8 @@ pub struct InfoAccumulator {
     zero: ZeroTime,
     ranks: Ranks,
     timeline: Timeline,
-    first: Option<PlacedEvent>,
-    last: Option<PlacedEvent>,
+    first: Option<EventAtOffset>,
+    last: Option<EventAtOffset>,
     letters: [u64; LETTERS],
     odd_phases: UsageTable,
     /// A row for each thread.
@@ -67,7 +67,7 @@ pub struct InfoAccumulator {
     cats: Ledger,
     args: Ledger,
     slices: SliceRuns,
-    titles: Names,
+    titles: MetadataNames,
     profiles: ProfileCounts,
     /// The places of several inputs in a merge.
     places: Vec<InputPlace>,
@@ -80,12 +80,12 @@ pub struct InfoAccumulator {
 struct ZeroTime {
     events: u64,
     end: i64,
-    first: Option<PlacedEvent>,
-    last: Option<PlacedEvent>,
+    first: Option<EventAtOffset>,
+    last: Option<EventAtOffset>,
 }
 
 /// An event and its offset among all inputs.
-struct PlacedEvent {
+struct EventAtOffset {
     event: RealEvent,
     offset: u64,
 }
@@ -125,7 +125,7 @@ impl InfoAccumulator {
             cats: ledger(),
             args: ledger(),
             slices: SliceRuns::new(slices),
-            titles: Names::default(),
+            titles: MetadataNames::default(),
             profiles: ProfileCounts::default(),
             places: Vec::new(),
             place: InputPlace::default(),
@@ -209,7 +209,7 @@ impl InfoAccumulator {
         if events > 0 {
             self.timeline.note_all(events, 0, end);
         }
-        let at = |found: &PlacedEvent| (found.event.ts_ns, found.offset);
+        let at = |found: &EventAtOffset| (found.event.ts_ns, found.offset);
         self.first = self.first.take().into_iter().chain(first).min_by_key(at);
         self.last = self.last.take().into_iter().chain(last).max_by_key(at);
     }
@@ -238,7 +238,7 @@ impl InfoAccumulator {
             at.map_or(0, |at| thread_times[at].1)
         };
         let keys_of_args = self.args.finish()?;
-        let place = |found: PlacedEvent| {
+        let place = |found: EventAtOffset| {
             let (input, offset) = inputs.locate(found.offset);
             RealEvent { input, offset, ..found.event }
         };
@@ -297,7 +297,7 @@ impl ZeroTime {
 }
 
 /// An event of a part with all that is said of it.
-fn found(part: &InfoLook, moment: &CountedEvent) -> PlacedEvent {
+fn found(part: &InfoLook, moment: &CountedEvent) -> EventAtOffset {
     let (pid, tid) = ids_of_key(part.threads.key(moment.thread));
     let phase = match moment.phase.checked_sub(LETTERS) {
         None => char::from(moment.phase as u8).to_string(),
@@ -312,7 +312,7 @@ fn found(part: &InfoLook, moment: &CountedEvent) -> PlacedEvent {
         input: String::new(),
         offset: 0,
     };
-    PlacedEvent { event, offset: moment.offset }
+    EventAtOffset { event, offset: moment.offset }
 }
 
 fn phases(letters: &[u64; LETTERS], odd: &UsageTable) -> Vec<(String, u64)> {

@@ -14,7 +14,7 @@ use tracemill_join::input_set::InputPlace;
 use tracemill_join::report::reported_losses::reported_losses;
 use tracemill_tokenizer::{Event, Field, Member, Nanos, to_text, unescape};
 use tracemill_trace::event::envelope::ChunkStats;
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::event::pairing::is_named;
 use tracemill_trace::event::thread_table::{ids_of_key, write_key};
 use tracemill_trace::observe::{EventRef, Look};
@@ -61,7 +61,7 @@ pub struct InfoLook {
     pub(super) args: UsageTable,
     pub(super) slices: Vec<Slice>,
     /// Names of processes and threads.
-    pub(super) titles: Names,
+    pub(super) titles: MetadataNames,
     pub(super) profiles: ProfileCounts,
     scratch: Vec<u8>,
 }
@@ -147,7 +147,7 @@ impl InfoLook {
             cats: UsageTable::default(),
             args: UsageTable::default(),
             slices: Vec::new(),
-            titles: Names::default(),
+            titles: MetadataNames::default(),
             profiles: ProfileCounts::default(),
             scratch: Vec::new(),
         }

@@ -7,7 +7,7 @@
 
 use super::ledger::Ledger;
 use super::report::{Unended, Usage};
-use super::slices::{Slice, Sorted};
+use super::slices::{Slice, SortedSlices};
 use tracemill_join::config::OPEN;
 use tracemill_trace::event::pairing::Begins;
 use tracemill_trace::run::error::Error;
@@ -17,7 +17,7 @@ use tracemill_trace::run::limits::Quota;
 ///
 /// Memory: what is open at one time in one thread.
 pub(super) fn self_times(
-    slices: &Sorted,
+    slices: &SortedSlices,
     names: &mut Ledger,
     quota: &Quota,
 ) -> Result<(Vec<(u64, u64)>, Unended), Error> {

@@ -88,22 +88,22 @@ impl SliceRuns {
     }
 
     /// Ends collecting.
-    pub(super) fn finish(mut self) -> Result<Sorted, Error> {
+    pub(super) fn finish(mut self) -> Result<SortedSlices, Error> {
         if !self.file.is_empty() {
             self.spill()?;
         }
-        Ok(Sorted { runs: self.runs, disk: self.file.finish()?, _lease: self.lease })
+        Ok(SortedSlices { runs: self.runs, disk: self.file.finish()?, _lease: self.lease })
     }
 }
 
 /// All slices.
-pub(super) struct Sorted {
+pub(super) struct SortedSlices {
     runs: Vec<Vec<Slice>>,
     disk: DiskRuns,
     _lease: Lease,
 }
 
-impl Sorted {
+impl SortedSlices {
     /// Gives all of them to `visit`, in order.
     pub(super) fn each(&self, visit: impl FnMut(Slice) -> Result<(), Error>) -> Result<(), Error> {
         let disk = self.disk.iter().map(|run| run.chunks_exact(Slice::BYTES).map(Slice::decode));

@@ -4,7 +4,7 @@ use super::report::{ProcessInfo, ThreadInfo, Usage};
 use super::table::{UsageEntry, UsageTable};
 use std::cmp::Reverse;
 use tracemill_tokenizer::to_text;
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::event::thread_table::ids_of_key;
 
 pub(super) fn as_written(value: &[u8]) -> String {
@@ -19,7 +19,7 @@ fn number(id: &[u8]) -> i128 {
 /// The processes of all threads; `self_ns` has the self times of threads by hash.
 pub(super) fn processes(
     threads: &UsageTable,
-    names: &Names,
+    names: &MetadataNames,
     self_ns: impl Fn(u64) -> u64,
 ) -> Vec<ProcessInfo> {
     let mut threads: Vec<UsageEntry<'_>> = threads.entries().collect();

@@ -14,15 +14,15 @@ const BINS: usize = 4096;
 
 /// What begins in one stretch of time.
 #[derive(Clone, Copy, Default)]
-struct Bin {
+struct TimelineBin {
     events: u64,
     first: i64,
     end: i64,
 }
 
-impl Bin {
+impl TimelineBin {
     #[inline]
-    fn add(&mut self, other: Bin) {
+    fn add(&mut self, other: TimelineBin) {
         if self.events == 0 {
             *self = other;
         } else if other.events > 0 {
@@ -37,9 +37,9 @@ impl Bin {
 #[derive(Default)]
 pub(super) struct Timeline {
     /// Bin `n`, of times from `n << shift` on, is in slot `n % BINS`; none before the first event.
-    bins: Vec<Bin>,
+    bins: Vec<TimelineBin>,
     /// As many empty ones, for when bins are joined: fresh memory is dear.
-    spare: Vec<Bin>,
+    spare: Vec<TimelineBin>,
     shift: u32,
     /// The first and last bin with events.
     low: i64,
@@ -65,13 +65,13 @@ impl Timeline {
         if self.bins.is_empty() || number < self.low || number > self.high {
             self.make_room(ts);
         }
-        self.bins[slot(ts >> self.shift)].add(Bin { events, first: ts, end });
+        self.bins[slot(ts >> self.shift)].add(TimelineBin { events, first: ts, end });
     }
 
     #[cold]
     fn make_room(&mut self, ts: i64) {
         if self.bins.is_empty() {
-            self.bins = vec![Bin::default(); BINS];
+            self.bins = vec![TimelineBin::default(); BINS];
             (self.low, self.high) = (ts, ts);
         }
         self.extend(self.shift, ts >> self.shift, ts >> self.shift);
@@ -87,7 +87,7 @@ impl Timeline {
             (low, high, more) = (low >> 1, high >> 1, more + 1);
         }
         if more > 0 {
-            self.spare.resize(BINS, Bin::default());
+            self.spare.resize(BINS, TimelineBin::default());
             std::mem::swap(&mut self.bins, &mut self.spare);
             for number in self.low..=self.high {
                 let bin = std::mem::take(&mut self.spare[slot(number)]);
@@ -117,7 +117,7 @@ impl Timeline {
     }
 
     /// Bins with events, by time.
-    fn filled(&self) -> impl Iterator<Item = (i64, &Bin)> {
+    fn filled(&self) -> impl Iterator<Item = (i64, &TimelineBin)> {
         let numbers = (!self.bins.is_empty()).then_some(self.low..=self.high);
         let bins = numbers.into_iter().flatten().map(|number| (number, &self.bins[slot(number)]));
         bins.filter(|(_, bin)| bin.events > 0)

@@ -46,7 +46,7 @@ pub use processes::key_of;
 pub(crate) use rename::Renames;
 pub use rename::{RenamedUnit, Renamer, Rewrite, each_process_id};
 pub(crate) use resolve::renamed_key;
-pub use resolve::{DecidedNames, Labels, UnitFacts, decide_names, may_be_several};
+pub use resolve::{DecidedNames, LabelEvents, UnitFacts, decide_names, may_be_several};
 pub use spelling::IdMap;
 pub(crate) use watch::IdentityWatch;
 

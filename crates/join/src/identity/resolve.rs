@@ -168,7 +168,7 @@ impl DecidedNames {
         inputs: &Inputs,
         rules: &IdentityRules,
         base: u64,
-    ) -> Result<Option<Labels>, Error> {
+    ) -> Result<Option<LabelEvents>, Error> {
         let names = InputNames { rules, inputs: &inputs.reports };
         let events = label_events(&self.units, &self.rewrite, &names);
         let len: usize = events.iter().map(Vec::len).sum();
@@ -194,12 +194,12 @@ impl DecidedNames {
         // they have their new names already
         self.rewrite.units.push(RenamedUnit { base, ..RenamedUnit::default() });
         let payload = Payload::Segments(vec![Segment { base: 0, bytes, filled: len }]);
-        Ok(Some(Labels { payload, base, places, long, bytes: len as u64 }))
+        Ok(Some(LabelEvents { payload, base, places, long, bytes: len as u64 }))
     }
 }
 
 /// Events that were made to show labels.
-pub struct Labels {
+pub struct LabelEvents {
     /// The text of the events.
     pub payload: Payload,
     /// The offset of the text among all inputs.

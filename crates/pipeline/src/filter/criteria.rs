@@ -18,7 +18,7 @@ use tracemill_join::config::pattern::{Case, Preset, any_glob, any_of, glob_text}
 use tracemill_join::report::Unmatched;
 use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::{Event, Field};
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::json::content;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::time::TimePoint;
@@ -35,7 +35,7 @@ struct DropPreset {
 
 /// What the criteria given need to know, found out once.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Needs {
+pub(super) struct CriteriaNeeds {
     /// Whether there are any criteria.
     pub(super) any: bool,
     /// Names of processes and threads.
@@ -50,7 +50,7 @@ pub(super) struct Needs {
     pub(super) late: bool,
 }
 
-impl Needs {
+impl CriteriaNeeds {
     fn of(criteria: &Criteria) -> Self {
         let Criteria { filter, process, thread, drops, .. } = criteria;
         let Filter { pid, tid, min_dur, max_dur, from, to, shrink_to, .. } = filter;
@@ -64,14 +64,14 @@ impl Needs {
         let pairs = fields || !drops.is_empty() || times;
         let threads = pid.is_some() || tid.is_some() || names;
         let late = names || relative(from) || relative(to) || shrink_to.is_some();
-        Needs { any: threads || pairs, names, threads, times, pairs, late }
+        CriteriaNeeds { any: threads || pairs, names, threads, times, pairs, late }
     }
 }
 
 /// All criteria, ready to be used. Cloning is cheap; each worker should have its own.
 #[derive(Clone)]
 pub(crate) struct Criteria {
-    pub(super) needs: Needs,
+    pub(super) needs: CriteriaNeeds,
     filter: Filter,
     process: Option<Regex>,
     thread: Option<Regex>,
@@ -85,7 +85,7 @@ pub(crate) struct Criteria {
 
 /// What a worker decodes into.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct DecodeScratch {
     name: Vec<u8>,
     cat: Vec<u8>,
 }
@@ -94,7 +94,7 @@ impl Criteria {
     pub(crate) fn of(filter: &Filter) -> Result<Self, Error> {
         let case = if filter.ignore_case { Case::Ignored } else { Case::Matters };
         let mut criteria = Criteria {
-            needs: Needs::default(),
+            needs: CriteriaNeeds::default(),
             process: any_of(&filter.process, case)?,
             thread: any_of(&filter.thread, case)?,
             cat: any_glob(filter.cat.iter().map(glob_text), case)?,
@@ -108,12 +108,12 @@ impl Criteria {
                 .collect::<Result<_, _>>()?,
             filter: filter.clone(),
         };
-        criteria.needs = Needs::of(&criteria);
+        criteria.needs = CriteriaNeeds::of(&criteria);
         Ok(criteria)
     }
 
     /// What was asked for and nothing is, each by itself.
-    pub(super) fn unmatched(&self, threads: &[ThreadIds], names: &Names) -> Vec<Unmatched> {
+    pub(super) fn unmatched(&self, threads: &[ThreadIds], names: &MetadataNames) -> Vec<Unmatched> {
         self.asked.unmatched(&self.filter, threads, names)
     }
 
@@ -160,7 +160,7 @@ impl Criteria {
     }
 
     /// Why a thread's events go by names, with its presets last.
-    pub(super) fn judge_names(&self, thread: &ThreadIds, names: &Names) -> Reason {
+    pub(super) fn judge_names(&self, thread: &ThreadIds, names: &MetadataNames) -> Reason {
         let (mut own, mut other) = (Vec::new(), Vec::new());
         let process = names.process_value(&thread.pid).unwrap_or_default();
         let thread = names.thread_value(&thread.pid, &thread.tid).unwrap_or_default();
@@ -184,13 +184,13 @@ impl Criteria {
 
     /// Why an event goes by its own fields.
     #[inline]
-    pub(super) fn judge(&self, event: &Event<'_>, scratch: &mut Scratch) -> Reason {
+    pub(super) fn judge(&self, event: &Event<'_>, scratch: &mut DecodeScratch) -> Reason {
         let phases = &self.filter.ph;
         if !phases.is_empty() && !phases.iter().any(|ph| event.is_string(Field::Ph, ph.as_bytes()))
         {
             return 5;
         }
-        let Scratch { name, cat } = scratch;
+        let DecodeScratch { name, cat } = scratch;
         if !self.args.is_empty() {
             let args = event.field(Field::Args).unwrap_or_default();
             if !self.args.are_met(args, name) {

@@ -1,13 +1,13 @@
 //! Decides on the events of a chunk, on the worker that scans it; some must wait.
 
-use super::criteria::{Criteria, Scratch};
+use super::criteria::{Criteria, DecodeScratch};
 use super::membership::{key_of, role_of};
 use super::reason::{DropTallies, PASSES};
 use super::thread_numbers::ThreadNumbers;
 use super::threads::plain_id;
 use super::undecided::{PairRole, Undecided};
 use tracemill_tokenizer::Event;
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::event::name_key;
 use tracemill_trace::observe::{EventRef, Look};
 use tracemill_trace::store::entry::{Entry, rank};
@@ -33,8 +33,8 @@ pub(super) struct Findings {
     /// Least time of an event that is no metadata.
     pub(super) times: Times,
     pub(super) threads: ThreadNumbers,
-    pub(super) names: Names,
-    scratch: Scratch,
+    pub(super) names: MetadataNames,
+    scratch: DecodeScratch,
     /// What was asked for and not found yet: see [`super::queries`].
     open: Vec<usize>,
     /// What keys are decoded into.

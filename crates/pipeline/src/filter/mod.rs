@@ -40,7 +40,7 @@ use thread_numbers::ThreadNumbers;
 use tracemill_join::config::{Config, THREADS};
 use tracemill_join::inputs::scan;
 use tracemill_join::report::{FilterReport, Present, Unmatched};
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{
     EventIndex, InputOrder, Needs, Observer, Scanned, SealedChunk, Starter,
@@ -171,7 +171,7 @@ struct Selection<'c> {
     times: Times,
     threads: ThreadNumbers,
     quota: Quota,
-    names: Names,
+    names: MetadataNames,
 }
 
 impl<'c> Selection<'c> {
@@ -190,7 +190,7 @@ impl<'c> Selection<'c> {
             times: Times::NONE,
             threads: ThreadNumbers::default(),
             quota: limits.table_quota(),
-            names: Names::default(),
+            names: MetadataNames::default(),
         }
     }
 }

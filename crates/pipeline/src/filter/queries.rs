@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_join::config::pattern::{Case, Pattern, any_glob, any_of, glob_text};
 use tracemill_join::report::{Present, Unmatched};
 use tracemill_tokenizer::{Event, Field, to_text};
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::json::{content, printable};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashSet;
@@ -115,7 +115,7 @@ impl Queries {
         &self,
         filter: &Filter,
         threads: &[ThreadIds],
-        names: &Names,
+        names: &MetadataNames,
     ) -> Vec<Unmatched> {
         let mut all = Vec::new();
         let pids = threads.iter().map(|thread| &*thread.pid);
@@ -147,7 +147,7 @@ impl Queries {
 pub(super) fn present(
     unmatched: &[Unmatched],
     threads: &[ThreadIds],
-    names: &Names,
+    names: &MetadataNames,
 ) -> Vec<Present> {
     let ids = |id: fn(&ThreadIds) -> &[u8]| {
         let number = |text: &str| text.parse().unwrap_or(i128::MAX);

@@ -20,9 +20,9 @@ pub(super) const MOST: usize = 10_000;
 const STEPS: [&[u8]; 3] = [b"timeDeltas", b"lines", b"columns"];
 
 /// A list of which a part is written at a time.
-struct Feed<'e>(Cursor<'e>);
+struct ListFeed<'e>(Cursor<'e>);
 
-impl Feed<'_> {
+impl ListFeed<'_> {
     fn write(&mut self, out: &mut Vec<u8>) {
         out.push(b'[');
         let start = out.len();
@@ -44,7 +44,7 @@ impl Feed<'_> {
 /// The lists of a chunk.
 struct ChunkLists<'e> {
     /// By where they begin.
-    feeds: HashMap<usize, Feed<'e>>,
+    feeds: HashMap<usize, ListFeed<'e>>,
     /// Parts that nodes take, and samples with what goes with them.
     parts: [usize; 2],
 }
@@ -83,7 +83,7 @@ impl<'e> ChunkLists<'e> {
         if !cursor.enter(b'[') {
             return;
         }
-        self.feeds.insert(list.as_ptr() as usize, Feed(cursor.clone()));
+        self.feeds.insert(list.as_ptr() as usize, ListFeed(cursor.clone()));
         let mut count = 0usize;
         while cursor.next_element() {
             cursor.value();

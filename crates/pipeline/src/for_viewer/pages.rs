@@ -21,7 +21,7 @@ use tracemill_trace::spill::hash::HashSet;
 const SOON: i64 = 500_000_000;
 
 /// A `TracingStartedInBrowser`, as it will be written.
-pub(super) struct Start {
+pub(super) struct TraceStart {
     pub(super) bytes: Vec<u8>,
     /// Whether it was made for CPU profiles.
     pub(super) made: bool,
@@ -58,7 +58,11 @@ impl InputPages<'_> {
     }
 
     /// The one `TracingStartedInBrowser` of several, in the order of the output.
-    pub(super) fn start(&self, mut starts: Vec<Start>, changes: &mut Changes) -> Option<Vec<u8>> {
+    pub(super) fn start(
+        &self,
+        mut starts: Vec<TraceStart>,
+        changes: &mut Changes,
+    ) -> Option<Vec<u8>> {
         let all = starts.len();
         starts.retain(|start| data_of(&start.bytes).is_some());
         changes.add(Change::BareStarts, (all - starts.len()) as u64);
@@ -201,7 +205,7 @@ fn data_of(event: &[u8]) -> Option<&[u8]> {
 }
 
 /// Puts the frames of others before those of `chosen`, each once.
-fn unite_frames(chosen: &[u8], others: &[Start], patches: &mut Patches) {
+fn unite_frames(chosen: &[u8], others: &[TraceStart], patches: &mut Patches) {
     let Some(data) = data_of(chosen) else { return };
     let own = member(data, b"frames");
     let mut seen: HashSet<&[u8]> = HashSet::default();
@@ -242,11 +246,11 @@ fn unite_frames(chosen: &[u8], others: &[Start], patches: &mut Patches) {
 mod tests {
     use super::*;
 
-    fn start(frames: &str, ts: u64, made: bool) -> Start {
+    fn start(frames: &str, ts: u64, made: bool) -> TraceStart {
         let bytes = format!(
             r#"{{"name":"TracingStartedInBrowser","ts":{ts},"args":{{"data":{{"x":1{frames}}}}}}}"#
         );
-        Start { bytes: bytes.into_bytes(), made }
+        TraceStart { bytes: bytes.into_bytes(), made }
     }
 
     #[test]
@@ -269,6 +273,8 @@ mod tests {
         let expected = r#"{"name":"TracingStartedInBrowser","ts":1,"args":{"data":{"frames":[{"a":1}],"x":1}}}"#;
         assert_eq!(String::from_utf8(one).unwrap(), expected);
         let empty = b"{\"args\":{}}".to_vec();
-        assert!(pages.start(vec![Start { bytes: empty, made: false }], &mut changes).is_none());
+        assert!(
+            pages.start(vec![TraceStart { bytes: empty, made: false }], &mut changes).is_none()
+        );
     }
 }

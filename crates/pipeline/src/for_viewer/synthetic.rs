@@ -3,7 +3,7 @@
 use super::around::around;
 use super::changes::{Change, Changes};
 use super::complete::complete;
-use super::pages::{InputPages, Start};
+use super::pages::{InputPages, TraceStart};
 use super::pairs::ViewerPairs;
 use super::scan::ViewerFacts;
 use crate::repeated::LeftOut;
@@ -93,7 +93,7 @@ fn make(
         if is_start(&bytes) {
             let unit = rewrite.unit_at(entry.place.offset()).map(|unit| rewrite.units[unit].base);
             let made = unit.is_some_and(|base| pages.made.contains(&base));
-            starts.push(Start { bytes, made });
+            starts.push(TraceStart { bytes, made });
             return Ok(());
         }
         pairs.take(entry, &bytes, changes, read, |event| text.push(event))

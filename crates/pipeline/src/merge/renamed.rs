@@ -6,7 +6,7 @@ use tracemill_cpuprofile::StreamOrders;
 use tracemill_join::clock::Clocks;
 use tracemill_join::config::{ClockRules, Config, IdentityRules};
 use tracemill_join::identity::parts::InputParts;
-use tracemill_join::identity::{DecidedNames, Labels, decide_names};
+use tracemill_join::identity::{DecidedNames, LabelEvents, decide_names};
 use tracemill_join::inputs::input_watch::decide_clocks;
 use tracemill_join::report::IdentityReport;
 use tracemill_join::report::warning::Warning;
@@ -33,12 +33,12 @@ pub(super) struct Renamed {
     pub(super) parts: InputParts,
     pub(super) names: DecidedNames,
     pub(super) streams: StreamOrders,
-    labels: Option<Labels>,
+    labels: Option<LabelEvents>,
 }
 
 /// Texts beside those of the inputs: labels; and the lengths of oversized events.
 pub(super) struct AddedTexts {
-    labels: Option<Labels>,
+    labels: Option<LabelEvents>,
     oversized: LongEvents,
 }
 

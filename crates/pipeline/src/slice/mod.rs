@@ -35,7 +35,7 @@ mod write;
 pub use report::SliceReport;
 
 use judge::Judge;
-use selection::{BoundsWatch, Plan, WindowSelection, keep};
+use selection::{BoundsWatch, SlicePlan, WindowSelection, keep};
 use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ fn slice_planned(
     plan: &Arc<WindowPlan>,
     config: &Config,
 ) -> Result<Result<SliceReport, Stop>, Error> {
-    let selection = WindowSelection::new(Plan::of_known(plan, job.edges), &config.limits);
+    let selection = WindowSelection::new(SlicePlan::of_known(plan, job.edges), &config.limits);
     let read = plan.read.read(keep(&config.limits), selection, config)?;
     let Some(read) = read.filter(|read| read.observed.was_known()) else {
         return Ok(Err(Stop::changed()));
@@ -185,7 +185,7 @@ fn read(
     config: &Config,
 ) -> Result<Scanned<Sorted, WindowSelection>, Error> {
     let select = |windows| {
-        let selection = WindowSelection::new(Plan::new(windows, edges), &config.limits);
+        let selection = WindowSelection::new(SlicePlan::new(windows, edges), &config.limits);
         scan(sources, config, keep(&config.limits), selection)
     };
     if windows.iter().all(TimeWindow::is_absolute) {

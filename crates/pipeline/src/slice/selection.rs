@@ -30,7 +30,7 @@ use tracemill_trace::time::windows::{Edges, Windows};
 use tracemill_viewers::essential::{is_essential, may_be_special};
 
 /// What decides which events are left out at once.
-pub(super) struct Plan {
+pub(super) struct SlicePlan {
     /// Windows that hold those asked for.
     windows: Windows,
     edges: Edges,
@@ -38,15 +38,15 @@ pub(super) struct Plan {
     all: Option<Arc<WindowPlan>>,
 }
 
-impl Plan {
+impl SlicePlan {
     /// Plans to read whole inputs.
     pub(super) fn new(windows: Windows, edges: Edges) -> Self {
-        Plan { windows, edges, all: None }
+        SlicePlan { windows, edges, all: None }
     }
 
     /// Plans to read what an index says is enough.
     pub(super) fn of_known(known: &Arc<WindowPlan>, edges: Edges) -> Self {
-        Plan { windows: known.windows.clone(), edges, all: Some(Arc::clone(known)) }
+        SlicePlan { windows: known.windows.clone(), edges, all: Some(Arc::clone(known)) }
     }
 }
 
@@ -78,7 +78,7 @@ impl Observer for BoundsWatch {
 
 /// Selects the events of one chunk that windows may need. The index keeps plain events.
 pub(super) struct SliceLook {
-    plan: Arc<Plan>,
+    plan: Arc<SlicePlan>,
     /// The windows' first and last edge.
     from: i64,
     to: i64,
@@ -89,7 +89,7 @@ pub(super) struct SliceLook {
 }
 
 impl SliceLook {
-    fn new(plan: &Arc<Plan>) -> Self {
+    fn new(plan: &Arc<SlicePlan>) -> Self {
         SliceLook {
             plan: Arc::clone(plan),
             from: plan.windows.begin(),
@@ -187,7 +187,7 @@ impl Look for SliceLook {
 /// Observes what windows need besides plain events: parts of pairs, essential events, CPU profile streams. No
 /// event that a window needs is left out; others may stay until all is read.
 pub(super) struct WindowSelection {
-    plan: Arc<Plan>,
+    plan: Arc<SlicePlan>,
     times: Times,
     pub(super) parts: ExternalSorter<PairEvent>,
     pub(super) essential: Sorter,
@@ -200,7 +200,7 @@ pub(super) fn keep(limits: &Limits) -> Sorted {
 }
 
 impl WindowSelection {
-    pub(super) fn new(plan: Plan, limits: &Limits) -> Self {
+    pub(super) fn new(plan: SlicePlan, limits: &Limits) -> Self {
         WindowSelection {
             plan: Arc::new(plan),
             times: Times::NONE,

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use tracemill_cpuprofile::{Role, StreamKey, StreamOrders, stream_key};
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::envelope::ChunkStats;
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::observe::{EventRef, Look};
 use tracemill_trace::order::PartitionRun;
 use tracemill_trace::spill::hash::HashMap;
@@ -71,7 +71,7 @@ pub(super) struct SplitLook<M> {
     pub(super) streams: StreamOrders,
     /// The last `Profile` event of each stream, with the partition of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
-    pub(super) names: Names,
+    pub(super) names: MetadataNames,
     pub(super) times: Times,
     mode: PhantomData<M>,
 }
@@ -92,7 +92,7 @@ impl<M: Mode> SplitLook<M> {
             run: PartitionRun::default(),
             streams: StreamOrders::default(),
             heads: HashMap::default(),
-            names: Names::default(),
+            names: MetadataNames::default(),
             times: Times::NONE,
             mode: PhantomData,
         }

@@ -7,7 +7,7 @@ use tracemill_cpuprofile::{StreamKey, StreamOrders};
 use tracemill_join::config::THREADS;
 use tracemill_trace::Limits;
 use tracemill_trace::event::envelope::Document;
-use tracemill_trace::event::metadata::Names;
+use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::observe::{Needs, Observer, SealedChunk, Starter};
 use tracemill_trace::order::{Order, PartitionRun, PartitionRuns, PartitionSpill};
 use tracemill_trace::run::error::Error;
@@ -24,7 +24,7 @@ pub(super) struct SplitInputs {
     numbers: HashMap<Vec<u8>, u32>,
     /// The last `Profile` event of each stream, with the partition of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
-    pub(super) names: Names,
+    pub(super) names: MetadataNames,
     pub(super) documents: Vec<Document>,
     pub(super) streams: StreamOrders,
     pub(super) times: Times,
@@ -83,7 +83,7 @@ impl<M: Mode> SplitScan<M> {
                 partitions: Vec::new(),
                 numbers: HashMap::default(),
                 heads: HashMap::default(),
-                names: Names::default(),
+                names: MetadataNames::default(),
                 documents: Vec::new(),
                 streams: StreamOrders::default(),
                 times: Times::NONE,

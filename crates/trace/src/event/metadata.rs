@@ -1,7 +1,7 @@
 //! What metadata events say of processes and threads: what they are called, and where they stand among others.
 //!
 //! ```
-//! use tracemill_trace::event::metadata::{Names, MetadataEvent, MetadataKind};
+//! use tracemill_trace::event::metadata::{MetadataNames, MetadataEvent, MetadataKind};
 //! use tracemill_tokenizer::fields_of;
 //!
 //! let event = br#"{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"Compositor"}}"#;
@@ -9,7 +9,7 @@
 //! let said = MetadataEvent::of(&fields.of(event)).expect("it names a thread");
 //! assert_eq!((said.kind, said.value), (MetadataKind::ThreadName, Some(&b"\"Compositor\""[..])));
 //!
-//! let mut names = Names::default();
+//! let mut names = MetadataNames::default();
 //! names.note(&fields.of(event));
 //! assert_eq!(names.thread(b"1", b"2").as_deref(), Some("Compositor"));
 //! assert_eq!(names.process(b"1"), None);
@@ -121,9 +121,9 @@ impl IdBytes for (Written, Written) {
 
 /// What processes and threads are called, by their ids; of two names the later one counts, but [`NODE_MAIN`] stays.
 ///
-/// Ids are compared as bytes: `1` and `"1"` are two processes. Names are kept as written, and decoded when they are asked for. Heap: see [`Names::heap`].
+/// Ids are compared as bytes: `1` and `"1"` are two processes. Names are kept as written, and decoded when they are asked for. Heap: see [`MetadataNames::heap`].
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct MetadataNames {
     /// Names by pid.
     processes: HashMap<Written, Written>,
     /// Names by pid and tid.
@@ -134,13 +134,13 @@ pub struct Names {
     text: usize,
 }
 
-impl Names {
+impl MetadataNames {
     /// Takes what a metadata event says; ids are kept as they are written.
     pub fn note(&mut self, event: &Event<'_>) {
         self.note_by(event, |id| id.into());
     }
 
-    /// As [`Names::note`], with ids as `id` makes them of those that are written.
+    /// As [`MetadataNames::note`], with ids as `id` makes them of those that are written.
     pub fn note_by(&mut self, event: &Event<'_>, id: impl Fn(&[u8]) -> Box<[u8]>) {
         let Some(MetadataEvent { kind, value: Some(value) }) = MetadataEvent::of(event) else {
             return;
@@ -167,7 +167,7 @@ impl Names {
             names.into_iter().map(|(pid, name)| (new(&pid), name)).collect()
         };
         let threads = self.threads.into_iter().map(|((pid, tid), name)| ((new(&pid), tid), name));
-        Names {
+        MetadataNames {
             threads: threads.collect(),
             processes: by_pid(self.processes),
             labels: by_pid(self.labels),
@@ -217,7 +217,7 @@ impl Names {
     }
 
     /// Takes over what later events say.
-    pub fn append(&mut self, later: Names) {
+    pub fn append(&mut self, later: MetadataNames) {
         for (own, more) in
             [(&mut self.processes, later.processes), (&mut self.labels, later.labels)]
         {

@@ -38,7 +38,7 @@ pub(super) fn reader(
     let buffered = |inner| BufReader::with_capacity(BUFFER, inner);
     Ok(match packing {
         Packing::Plain { .. } => inner,
-        Packing::Gzip => Box::new(Gzip::new(buffered(inner), beyond)),
+        Packing::Gzip => Box::new(GzipMembers::new(buffered(inner), beyond)),
         #[cfg(feature = "zstd")]
         Packing::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(inner))?),
         #[cfg(not(feature = "zstd"))]
@@ -64,20 +64,20 @@ pub(super) fn frame_len(_file: &[u8]) -> Option<(usize, u64)> {
     None
 }
 
-type Packed = BufReader<Box<dyn Read + Send>>;
+type PackedReader = BufReader<Box<dyn Read + Send>>;
 
 /// gzip members one behind the other, with zeros between and behind them, as tar and block devices leave them.
-struct Gzip {
+struct GzipMembers {
     beyond: Beyond,
     /// `None` between members.
-    member: Option<GzDecoder<Packed>>,
+    member: Option<GzDecoder<PackedReader>>,
     /// What follows a member that has ended.
-    between: Option<Packed>,
+    between: Option<PackedReader>,
 }
 
-impl Gzip {
-    fn new(packed: Packed, beyond: &Beyond) -> Self {
-        Gzip { beyond: beyond.clone(), member: Some(GzDecoder::new(packed)), between: None }
+impl GzipMembers {
+    fn new(packed: PackedReader, beyond: &Beyond) -> Self {
+        GzipMembers { beyond: beyond.clone(), member: Some(GzDecoder::new(packed)), between: None }
     }
 
     /// Skips zeros; true if another member follows.
@@ -116,7 +116,7 @@ fn skip_zeros(packed: &mut impl BufRead) -> io::Result<Option<u8>> {
     }
 }
 
-impl Read for Gzip {
+impl Read for GzipMembers {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(member) = &mut self.member {
@@ -136,7 +136,7 @@ impl Read for Gzip {
 /// UTF-16 to UTF-8. A lone surrogate becomes its JSON escape, which is what it means inside a string: UTF-8 has no bytes for one, and nothing is
 /// lost so.
 struct Utf16 {
-    packed: Packed,
+    packed: PackedReader,
     big_endian: bool,
     /// A high surrogate that waits for its low one.
     high: Option<u16>,
@@ -148,7 +148,7 @@ struct Utf16 {
 }
 
 impl Utf16 {
-    fn new(packed: Packed, big_endian: bool) -> Self {
+    fn new(packed: PackedReader, big_endian: bool) -> Self {
         Utf16 { packed, big_endian, high: None, ready: Vec::new(), handed: 0, started: false }
     }
 

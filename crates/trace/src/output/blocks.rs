@@ -61,7 +61,7 @@ const AHEAD: usize = 2;
 
 type Inner = Box<dyn Write + Send>;
 /// The number of a block, and what became of it.
-type Packed<F> = (usize, io::Result<(Vec<u8>, <F as BlockFormat>::Sum)>);
+type PackedBlock<F> = (usize, io::Result<(Vec<u8>, <F as BlockFormat>::Sum)>);
 
 /// Packs what is written to it.
 pub(super) struct Blocks<F: BlockFormat> {
@@ -181,7 +181,7 @@ impl<F: BlockFormat> Blocks<F> {
 fn work<F: BlockFormat>(
     mut packer: F::Packer,
     todo: &Receiver<Block>,
-    done: &Sender<Packed<F>>,
+    done: &Sender<PackedBlock<F>>,
     empty: &Sender<Vec<u8>>,
 ) {
     for mut block in todo {
@@ -199,7 +199,7 @@ fn work<F: BlockFormat>(
 fn write_in_order<F: BlockFormat>(
     mut format: F,
     mut inner: Inner,
-    results: &Receiver<Packed<F>>,
+    results: &Receiver<PackedBlock<F>>,
     written: &Sender<()>,
 ) -> io::Result<(Inner, F)> {
     let mut waiting = BTreeMap::new();

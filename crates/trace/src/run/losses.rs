@@ -39,7 +39,7 @@ pub struct Example {
 
 /// All losses, or lapses, of one kind in one input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct LossTally {
     /// Stretches of bytes, most often an event each.
     pub count: u64,
     /// Their bytes.
@@ -50,7 +50,7 @@ pub struct Tally {
 
 /// Tallies of `N` kinds; takes no room as long as there is nothing to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct KindTallies<const N: usize>(Option<Box<[Tally; N]>>);
+struct KindTallies<const N: usize>(Option<Box<[LossTally; N]>>);
 
 impl<const N: usize> Default for KindTallies<N> {
     fn default() -> Self {
@@ -59,8 +59,8 @@ impl<const N: usize> Default for KindTallies<N> {
 }
 
 impl<const N: usize> KindTallies<N> {
-    fn all(&mut self) -> &mut [Tally; N] {
-        self.0.get_or_insert_with(|| Box::new(std::array::from_fn(|_| Tally::default())))
+    fn all(&mut self) -> &mut [LossTally; N] {
+        self.0.get_or_insert_with(|| Box::new(std::array::from_fn(|_| LossTally::default())))
     }
 
     /// Counts `bytes`, which stand at `offset`.
@@ -85,7 +85,7 @@ impl<const N: usize> KindTallies<N> {
     }
 
     /// Those of which there is any, beside `kinds` in the same order.
-    fn iter<K>(&self, kinds: [K; N]) -> impl Iterator<Item = (K, &Tally)> {
+    fn iter<K>(&self, kinds: [K; N]) -> impl Iterator<Item = (K, &LossTally)> {
         let tallies = self.0.iter().flat_map(|tallies| tallies.iter());
         kinds.into_iter().zip(tallies).filter(|(_, tally)| tally.count > 0)
     }
@@ -106,7 +106,7 @@ impl Losses {
     }
 
     /// Losses that were counted before: one tally a kind.
-    pub fn of(tallies: impl IntoIterator<Item = (DamageKind, Tally)>) -> Self {
+    pub fn of(tallies: impl IntoIterator<Item = (DamageKind, LossTally)>) -> Self {
         let mut losses = Losses::default();
         for (kind, tally) in tallies {
             losses.0.all()[kind as usize] = tally;
@@ -127,7 +127,7 @@ impl Losses {
     }
 
     /// Kinds of which there is any, with their tallies.
-    pub fn iter(&self) -> impl Iterator<Item = (DamageKind, &Tally)> {
+    pub fn iter(&self) -> impl Iterator<Item = (DamageKind, &LossTally)> {
         self.0.iter(DamageKind::ALL)
     }
 
@@ -166,7 +166,7 @@ struct TallyRow<'t> {
 }
 
 impl<'t> TallyRow<'t> {
-    fn new(kind: &'static str, Tally { count, bytes, examples }: &'t Tally) -> Self {
+    fn new(kind: &'static str, LossTally { count, bytes, examples }: &'t LossTally) -> Self {
         TallyRow { kind, count: *count, bytes: *bytes, examples }
     }
 }
@@ -191,7 +191,7 @@ impl Lapses {
     }
 
     /// Kinds of which there is any, with their tallies.
-    pub fn iter(&self) -> impl Iterator<Item = (Lapse, &Tally)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Lapse, &LossTally)> {
         self.tallies.iter(Lapse::ALL)
     }
 

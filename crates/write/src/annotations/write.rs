@@ -9,7 +9,7 @@ use super::read::{Annotated, Element, EntryNeeds, EntryTarget, GROUPS, LISTS};
 use super::trace_bounds::{BoundsSearch, each_event};
 use super::window::{AnnotationSpan, Breadcrumbs, moved};
 use crate::emit::OrderedEvents;
-use crate::keys::edit::{Style, with_member};
+use crate::keys::edit::{ArrayStyle, with_member};
 use crate::keys::merged_keys::MergedKeys;
 use crate::patch::CutChunk;
 use std::sync::Arc;
@@ -354,9 +354,9 @@ fn with_lists(modifications: &[u8], lists: OutputLists, applied: bool) -> Vec<u8
         let mut object = old.unwrap_or(b"{}").to_vec();
         for (list, elements) in of_group.iter().zip(&mut lists) {
             let style = member(&object, list.name).filter(|list| list.starts_with(b"["));
-            let style = style.map(Style::of);
+            let style = style.map(ArrayStyle::of);
             if style.is_some() || applied || !elements.is_empty() {
-                let list_text = style.unwrap_or(Style::PLAIN).list(&elements);
+                let list_text = style.unwrap_or(ArrayStyle::PLAIN).list(&elements);
                 object = with_member(&object, list.name, &list_text);
             }
         }

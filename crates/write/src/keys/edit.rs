@@ -17,16 +17,16 @@ pub(crate) fn elements(array: &[u8]) -> Option<Vec<&[u8]>> {
 }
 
 /// How an array is written: what stands before, between and behind its elements.
-pub(crate) struct Style {
+pub(crate) struct ArrayStyle {
     before: Cow<'static, [u8]>,
     /// The comma and white space.
     between: Cow<'static, [u8]>,
     behind: Cow<'static, [u8]>,
 }
 
-impl Style {
+impl ArrayStyle {
     /// The style of an array without elements.
-    pub(crate) const PLAIN: Self = Style {
+    pub(crate) const PLAIN: Self = ArrayStyle {
         before: Cow::Borrowed(b"["),
         between: Cow::Borrowed(b","),
         behind: Cow::Borrowed(b"]"),
@@ -35,14 +35,14 @@ impl Style {
     /// The style of an array.
     pub(crate) fn of(array: &[u8]) -> Self {
         let all = elements(array).unwrap_or_default();
-        let (Some(first), Some(last)) = (all.first(), all.last()) else { return Style::PLAIN };
+        let (Some(first), Some(last)) = (all.first(), all.last()) else { return ArrayStyle::PLAIN };
         let (first, last) = (range_in(array, first), range_in(array, last));
         let between = match all.get(1) {
             Some(second) => array[first.end..range_in(array, second).start].to_vec().into(),
-            None => Style::PLAIN.between,
+            None => ArrayStyle::PLAIN.between,
         };
         let (before, behind) = (array[..first.start].to_vec(), array[last.end..].to_vec());
-        Style { before: before.into(), between, behind: behind.into() }
+        ArrayStyle { before: before.into(), between, behind: behind.into() }
     }
 
     /// An array of these elements.
@@ -120,7 +120,7 @@ mod tests {
     fn lists_keep_their_style() {
         let change = |array: &str, new: &[&str]| {
             let new: Vec<Vec<u8>> = new.iter().map(|e| e.as_bytes().to_vec()).collect();
-            String::from_utf8(Style::of(array.as_bytes()).list(&new)).unwrap()
+            String::from_utf8(ArrayStyle::of(array.as_bytes()).list(&new)).unwrap()
         };
         let list = "[\n  1,\n  2,\n  3\n]";
         assert_eq!(change(list, &["1", "2", "3"]), list);

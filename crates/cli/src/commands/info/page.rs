@@ -11,9 +11,9 @@ const LABEL: usize = 11;
 
 /// What is said, from top to bottom.
 #[derive(Default)]
-pub(super) struct InfoPage(Vec<Section>);
+pub(super) struct InfoPage(Vec<InfoSection>);
 
-enum Section {
+enum InfoSection {
     Lines(&'static str, Vec<String>),
     Table(&'static str, FigureTable),
 }
@@ -36,14 +36,14 @@ impl InfoPage {
     /// Any number of lines.
     pub(super) fn lines(&mut self, label: &'static str, lines: Vec<String>) {
         if !lines.is_empty() {
-            self.0.push(Section::Lines(label, lines));
+            self.0.push(InfoSection::Lines(label, lines));
         }
     }
 
     /// A table, unless it is empty.
     pub(super) fn table(&mut self, label: &'static str, table: FigureTable) {
         if !table.rows.is_empty() {
-            self.0.push(Section::Table(label, table));
+            self.0.push(InfoSection::Table(label, table));
         }
     }
 
@@ -55,10 +55,10 @@ impl InfoPage {
         let mut last = "";
         for section in &self.0 {
             let (mut label, lines, columns) = match section {
-                Section::Lines(label, lines) => {
+                InfoSection::Lines(label, lines) => {
                     (*label, lines.iter().map(|line| plain(line)).collect(), columns)
                 }
-                Section::Table(label, table) => (*label, aligned(table, columns), None),
+                InfoSection::Table(label, table) => (*label, aligned(table, columns), None),
             };
             if label == last {
                 label = "";
@@ -80,7 +80,7 @@ impl InfoPage {
         let mut in_lines = false;
         for section in &self.0 {
             match section {
-                Section::Lines(label, lines) => {
+                InfoSection::Lines(label, lines) => {
                     if !in_lines {
                         text.push_str("| | |\n|---|---|\n");
                     }
@@ -88,7 +88,7 @@ impl InfoPage {
                     let lines: Vec<String> = lines.iter().map(|line| code(line)).collect();
                     text.push_str(&format!("| {label} | {} |\n", lines.join("<br>")));
                 }
-                Section::Table(label, table) => {
+                InfoSection::Table(label, table) => {
                     if in_lines {
                         text.push('\n');
                     }

@@ -3,7 +3,7 @@
 //! A thread is a pid and a tid as they are written: `7` and `"7"` are two, and so are `7` and `7.0`. Names come from metadata events wherever those
 //! stand, so threads get theirs when all is read.
 
-use crate::event::metadata::Names;
+use crate::event::metadata::MetadataNames;
 use crate::event::thread_table::ThreadTable;
 use crate::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use crate::run::error::Error;
@@ -29,7 +29,7 @@ pub struct Thread {
 pub(super) struct ThreadList {
     all: Vec<Thread>,
     table: ThreadTable,
-    names: Names,
+    names: MetadataNames,
 }
 
 impl ThreadList {
