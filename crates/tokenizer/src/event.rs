@@ -1,7 +1,7 @@
-//! One trace event: its bytes and where its envelope fields stand in them.
+//! One trace event: its bytes, and the positions of its envelope fields.
 //!
-//! The scan only notes where each field's value begins; nothing is decoded before it is asked for. Of duplicate keys
-//! the last one counts, as `JSON.parse` has it; the bytes keep all of them.
+//! The scan only records where each field's value begins; nothing is decoded until requested. The
+//! last of duplicate keys counts, as in `JSON.parse`; the bytes contain all of them.
 //!
 //! ```text
 //!   bytes    {"ph":"X", "ts": 1.5 ,"args":{…},"pid":7}
@@ -9,7 +9,8 @@
 //!   seen     a bit a field: which of those mean something
 //! ```
 //!
-//! So an event costs no allocation and is a few words to copy; it lives as long as the window and the scanner's call.
+//! So an event needs no allocation and is cheap to copy. It borrows from the input window and the
+//! scanner's call.
 
 use crate::grammar::value::{field_end, value_end};
 use crate::text::field::Field;
@@ -17,7 +18,7 @@ use crate::text::number::{Nanos, nanos, number_text};
 use crate::text::swar::{digits, eight_digits, first};
 use crate::text::{skip_space, string_is, unescape};
 
-/// An event as it stands in the input.
+/// A trace event in the input.
 ///
 /// ```
 /// use tracemill_tokenizer::{Field, visit_event};
@@ -31,13 +32,13 @@ use crate::text::{skip_space, string_is, unescape};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'w> {
-    /// From `{` to `}`.
+    /// Bytes from `{` to `}`.
     pub bytes: &'w [u8],
-    /// Where `bytes` begins in the input.
+    /// Offset of `bytes` in the input.
     pub offset: u64,
-    /// A bit a field: whether the event has its key.
+    /// One bit per field: whether the event has its key.
     seen: u16,
-    /// Per field, one past its colon, as an offset in the input; meaningful where `seen` has its bit.
+    /// Per field, the input offset just after its colon; valid only if `seen` has its bit.
     values: &'w [u64; Field::COUNT],
     proved: bool,
 }
@@ -52,29 +53,31 @@ impl<'w> Event<'w> {
         Event { bytes, offset, seen, values, proved: false }
     }
 
-    /// The same event, of which it is known that it is JSON.
+    /// Marks the event as proved to be JSON.
     pub(crate) fn proved(self) -> Self {
         Event { proved: true, ..self }
     }
 
-    /// Whether its bytes are known to be JSON in UTF-8. Of one that a scan found and did not prove
-    /// ([`Scanner::prove`](crate::Scanner::prove)) nothing is known, nor of one without a scan.
+    /// Returns whether the bytes are known to be JSON in UTF-8. Returns false for events that a
+    /// scan did not prove ([`Scanner::prove`](crate::Scanner::prove)), and for events found without
+    /// a scan.
     #[inline(always)]
     pub fn is_proved(&self) -> bool {
         self.proved
     }
 
-    /// The value of a field as it is written, without white space around it; `None` if the key is missing.
+    /// Returns the raw value of a field, without surrounding white space; `None` if the key is
+    /// missing.
     ///
-    /// Cost: one look at the value's bytes.
+    /// Cost: one pass over the value.
     #[inline]
     pub fn field(&self, field: Field) -> Option<&'w [u8]> {
         let at = self.value_at(field)?;
         Some(&self.bytes[at..field_end(self.bytes, at)])
     }
 
-    /// As [`Event::field`], but with all that follows in the event behind the value: for readers that find its end
-    /// themselves. Cost: none.
+    /// As [`Event::field`], but including the rest of the event after the value, for readers that
+    /// find the end themselves. Cost: none.
     #[inline]
     pub fn field_and_rest(&self, field: Field) -> Option<&'w [u8]> {
         let at = self.value_at(field)?;
@@ -90,14 +93,16 @@ impl<'w> Event<'w> {
         Some(skip_space(self.bytes, at))
     }
 
-    /// The time stamp, `ts`: microseconds in the text, nanoseconds here; `None` if it is missing or no number. A string that holds a number is
-    /// one. Cost: some ns; nothing is kept, so who needs it twice keeps it.
+    /// Returns the time stamp, `ts`, converted from microseconds to nanoseconds; `None` if it is
+    /// missing or not a number. A string that contains a number counts. Cost: a few ns per call;
+    /// the result is not cached.
     #[inline]
     pub fn ts(&self) -> Option<Nanos> {
         self.time(Field::Ts)
     }
 
-    /// The duration, `dur`, as [`Event::ts`]; it may be negative where a producer's clock ran backwards.
+    /// Returns the duration, `dur`, as [`Event::ts`]; negative if the producer's clock ran
+    /// backwards.
     #[inline]
     pub fn dur(&self) -> Option<Nanos> {
         self.time(Field::Dur)
@@ -109,26 +114,26 @@ impl<'w> Event<'w> {
         plain_time(self.bytes, at).or_else(|| time_of(&self.bytes[at..]))
     }
 
-    /// Whether this is a metadata event (phase `M`).
+    /// Returns whether this is a metadata event (phase `M`).
     #[inline]
     pub fn is_metadata(&self) -> bool {
         self.phase() == b'M'
     }
 
-    /// The letter of the phase, however it is escaped; 0 if it is missing or anything but a string of one byte.
+    /// Returns the phase letter, unescaped; 0 if it is missing or not a string of one byte.
     ///
     /// | letters | what the event is (by the *Trace Event Format* document) |
     /// |---|---|
-    /// | `X` | a slice that is complete: `ts` and `dur` |
-    /// | `B`, `E` | begin and end of a slice, on one thread |
-    /// | `i`, `I` | a moment |
+    /// | `X` | complete slice: `ts` and `dur` |
+    /// | `B`, `E` | begin and end of a slice on one thread |
+    /// | `i`, `I` | instant |
     /// | `C` | values of a counter |
-    /// | `b`, `n`, `e` | begin, step and end of something asynchronous, by `id`; `S`, `T`, `p`, `F` in old traces |
+    /// | `b`, `n`, `e` | begin, step and end of an async operation, by `id`; `S`, `T`, `p`, `F` in old traces |
     /// | `s`, `t`, `f` | begin, step and end of a flow between slices |
-    /// | `N`, `O`, `D` | an object is made, looked at, gone |
+    /// | `N`, `O`, `D` | object created, snapshot, destroyed |
     /// | `M` | metadata: names of processes and threads |
-    /// | `P` | a sample; Chrome's parts of CPU profiles |
-    /// | `R`, `c`, `V`, `v`, `(`, `)` | marks, clocks in step, memory dumps, contexts |
+    /// | `P` | sample; Chrome's chunks of CPU profiles |
+    /// | `R`, `c`, `V`, `v`, `(`, `)` | marks, clock syncs, memory dumps, contexts |
     #[inline]
     pub fn phase(&self) -> u8 {
         match self.field_and_rest(Field::Ph) {
@@ -146,8 +151,8 @@ impl<'w> Event<'w> {
         if let [letter] = plain[..] { letter } else { 0 }
     }
 
-    /// Whether a field is the string `text`, however it is escaped. Cost: a comparison up to the first byte that differs; an allocation only where
-    /// there is an escape there.
+    /// Returns whether a field is the string `text`, regardless of escapes. Cost: a comparison up
+    /// to the first difference; allocates only if there is an escape at that point.
     #[inline]
     pub fn is_string(&self, field: Field, text: &[u8]) -> bool {
         let Some(at) = self.value_at(field) else { return false };
@@ -155,17 +160,18 @@ impl<'w> Event<'w> {
         let same = value.iter().zip(text).take_while(|(a, b)| a == b).count();
         match value.get(same) {
             Some(b'"') => same == text.len(),
-            // as far as it was compared it is plain: only here may an escape say the same
+            // everything before matched as plain text; only an escape here can still match
             Some(b'\\') => is_escaped_string(&self.bytes[at..], text),
             _ => false,
         }
     }
 }
 
-/// A time of at most 16 digits and 3 decimals, from `bytes[at]` on, with the delimiter behind it: nearly all that producers write.
+/// Parses a time of at most 16 digits and 3 decimals at `bytes[at]`, including the delimiter after
+/// it; nearly all times have this form.
 #[inline(always)]
 fn plain_time(bytes: &[u8], at: usize) -> Option<Nanos> {
-    /// Of microseconds: more nanoseconds than these may be too many.
+    /// Largest microseconds whose nanoseconds certainly fit.
     const MOST: u64 = Nanos::MAX as u64 / 1000 - 1;
     let (low, high) = sixteen_bytes(bytes, at);
     let (values, others) = digits(low);
@@ -192,7 +198,7 @@ fn plain_time(bytes: &[u8], at: usize) -> Option<Nanos> {
     }
 }
 
-/// Up to 3 decimals, from `bytes[at]` on, with the delimiter behind them, as thousandths.
+/// Parses up to 3 decimals at `bytes[at]`, including the delimiter after them, as thousandths.
 #[inline]
 fn thousandths(bytes: &[u8], at: usize) -> Option<i64> {
     let (word, _) = sixteen_bytes(bytes, at);
@@ -202,24 +208,24 @@ fn thousandths(bytes: &[u8], at: usize) -> Option<i64> {
     is_plain.then(|| (number_of(values, count) * POWERS_OF_TEN[3 - count]) as i64)
 }
 
-/// The number that the first so many digits of a word say, up to eight.
+/// Returns the number formed by the first `count` digits of a word, at most eight.
 #[inline(always)]
 fn number_of(values: u64, count: usize) -> u64 {
-    // what is no digit is shifted out, and zeros come to stand before those that are
+    // the shift drops other bytes and puts zeros before the digits
     eight_digits(values.checked_shl(64 - 8 * count as u32).unwrap_or(0))
 }
 
-/// 10 to so many.
+/// Powers of ten by exponent.
 const POWERS_OF_TEN: [u64; 9] =
     [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The sixteen bytes from `bytes[at]` on as two words, zeros behind the last.
+/// Returns the sixteen bytes at `bytes[at]` as two words, padded with zeros.
 #[inline(always)]
 fn sixteen_bytes(bytes: &[u8], at: usize) -> (u64, u64) {
     let rest = &bytes[at..];
     let all = match (rest.first_chunk::<16>(), bytes.last_chunk::<16>()) {
         (Some(all), _) => u128::from_le_bytes(*all),
-        // those before it are shifted out: a copy would cost more
+        // loads the last sixteen bytes and shifts, because a copy would cost more
         (None, Some(last)) => {
             u128::from_le_bytes(*last).checked_shr(8 * (16 - rest.len() as u32)).unwrap_or(0)
         }
@@ -257,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_after_every_other_and_far_from_the_start() {
+    fn finds_every_key_after_every_other_key() {
         for field in Field::ALL {
             for other in ["s", "tss", "xts", "x_id", "aname", "bid", "tdur", "\\\"ts", "ame", ""] {
                 let event = format!("{{\"{other}\":\"some long value\",\"{}\" :\t5}}", field.key());
@@ -269,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn escaped_keys_are_what_they_say() {
+    fn escaped_keys_are_recognized() {
         for field in Field::ALL {
             for escaped in 0..field.key().len() {
                 let key: String = field.key().char_indices().fold(String::new(), |key, (i, c)| {
@@ -287,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_duplicate_counts_and_nested_keys_do_not() {
+    fn last_duplicate_counts_and_nested_keys_do_not() {
         let event = r#"{"ts":1,"args":{"ts":2,"a":[{"ts":3}]},"ts":4,"pid":9}"#;
         let found = keys(event);
         assert_eq!(found[0], ("ts".into(), "4".into()));
@@ -311,9 +317,10 @@ mod tests {
         assert_eq!(ts("[1]"), None);
     }
 
-    /// Numbers of every length and with every count of decimals, at the end of an event, before its end, and in a short one.
+    /// Numbers of every length and number of decimals: at the end of an event, before its end, and
+    /// in a short event.
     #[test]
-    fn times_are_what_the_reader_of_numbers_reads() {
+    fn fast_times_equal_parsed_numbers() {
         let numbers = [
             "9",
             "98",
@@ -352,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_are_one_letter_however_they_are_escaped() {
+    fn phase_is_one_letter_regardless_of_escapes() {
         let phase = |text: &str| {
             let event = format!("{{\"ph\":{text},\"x\":1}}");
             fields_of(event.as_bytes()).of(event.as_bytes()).phase()

@@ -1,10 +1,10 @@
-//! Bytes to trace events, fast and exactly.
+//! Splits Chrome Trace Event JSON into events, fast and exactly.
 //!
-//! Chrome Trace Event JSON in, borrowed events out: each event's byte span and where its envelope fields (`ph`, `ts`,
-//! `pid` …) stand in it. Nothing is decoded before it is asked for, nothing is copied, and no decision depends on how
-//! the input was cut. No threads, no output, no environment.
+//! Each event borrows from the input: its byte span, and the positions of its envelope fields
+//! (`ph`, `ts`, `pid` …). Nothing is decoded until requested, nothing is copied, and results do not
+//! depend on how the input is divided. The crate has no threads, output or environment variables.
 //!
-//! Read a trace: what is found is handed to a [`Sink`].
+//! To read a trace, pass findings to a [`Sink`].
 //!
 //! ```
 //! use tracemill_tokenizer::{Damage, Event, Scanner, Sink, Stop, Tier, Window};
@@ -26,8 +26,8 @@
 //! assert_eq!(longest.0, 7000); // nanoseconds
 //! ```
 //!
-//! Read what comes in pieces: give each call the bytes from [`Scanner::retain_from`] on. The findings are the same, wherever the
-//! pieces end.
+//! To read a stream, pass each call the bytes from [`Scanner::retain_from`] on. The findings do not
+//! depend on where the pieces end.
 //!
 //! ```
 //! use tracemill_tokenizer::{Damage, Event, Field, Scanner, Sink, Stop, Tier, Window};
@@ -52,21 +52,23 @@
 //! assert_eq!(names.0, ["\"a\"", "\"b\""]);
 //! ```
 //!
-//! # What is exact, and what it costs
+//! # Exactness and cost
 //!
-//! | | shape | cost |
+//! | | representation | cost |
 //! |---|---|---|
-//! | events | byte spans, to the byte as they stand | one pass, 64 bytes at a step |
-//! | times | [`Nanos`]: microseconds in the text, nanoseconds here, rounded down, and whether that is all | some ns each, when asked for |
-//! | other fields | the bytes of the value | a look at them, when asked for |
-//! | damage | [`Damage`]: kind, place, the bytes that are lost | linear in what is lost |
+//! | events | exact byte spans | one pass, 64 bytes per step |
+//! | times | [`Nanos`]: nanoseconds rounded down, and whether that is exact | a few ns each, on request |
+//! | other fields | the raw bytes of the value | one pass over them, on request |
+//! | damage | [`Damage`]: kind, position, lost bytes | linear in the lost bytes |
 //!
-//! Errors are findings: no bytes end a scan, or make it panic. Where rules come from: the envelope from the *Trace Event Format*
-//! document, JSON from RFC 8259, what counts of duplicate keys from `JSON.parse`, and what real files look like from those that producers write.
-//! What the format allows and JSON does not (no `]` at the end, a trailing comma) is read without loss and noted.
+//! Errors are findings: no input ends a scan or causes a panic. Sources: the *Trace Event Format*
+//! document for the envelope, RFC 8259 for JSON, `JSON.parse` for duplicate keys, and files of real
+//! producers. Deviations that the format allows (no final `]`, a trailing comma) are read without
+//! loss and noted.
 //!
-//! Start reading at [`Scanner`]; `simd` has the block scan, [`Event`] the fields, [`nanos`] and [`Number`] the exact numbers.
-//! [`validate`] is the full JSON grammar, [`Mapped`] a file as memory that survives truncation.
+//! Start reading at [`Scanner`]. `simd` contains the block scan, [`Event`] the fields, [`nanos`]
+//! and [`Number`] exact numbers, [`validate`] the full JSON grammar, and [`Mapped`] memory-mapped
+//! files that survive truncation.
 
 mod event;
 mod grammar;
@@ -95,6 +97,6 @@ pub use text::{
     escaped_code_point, on_one_line, parse, string_is, swar, to_text, unescape, unescaped_text,
 };
 
-/// Of a long test every how many-th case is tried: few under Miri, which takes a thousand times as long for each.
+/// Step between the cases of long tests; larger under Miri, which is a thousand times slower.
 #[cfg(test)]
 const EVERY: usize = if cfg!(miri) { 37 } else { 1 };

@@ -1,4 +1,4 @@
-//! The targets of `tests/it/fuzzed`, for the fuzzer.
+//! Fuzz targets of `tests/it/fuzzed`.
 #![allow(dead_code, reason = "the tests use more of the shared modules")]
 
 #[path = "../../tests/it/fuzzed/mod.rs"]
@@ -6,17 +6,17 @@ mod fuzzed;
 #[path = "../../tests/it/scanned.rs"]
 mod scanned;
 
-/// See `fuzzed::scan`.
+/// Runs `fuzzed::scan`.
 pub fn scan(input: &[u8]) {
     fuzzed::scan(input);
 }
 
-/// See `fuzzed::grammar`.
+/// Runs `fuzzed::grammar`.
 pub fn grammar(input: &[u8]) {
     fuzzed::grammar(input);
 }
 
-/// See `fuzzed::values`.
+/// Runs `fuzzed::values`.
 pub fn values(input: &[u8]) {
     fuzzed::values(input);
 }

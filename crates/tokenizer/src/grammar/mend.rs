@@ -1,12 +1,12 @@
-//! Text with lapses as JSON.
+//! Repairs JSON deviations.
 
 use crate::grammar::{Defect, lapses};
 
-/// `text`, JSON values with lapses, as JSON; `None` if there is no lapse in it. What is no lapse stays to the byte. Cost: a pass byte by byte, and
-/// a copy if there is one.
+/// Repairs the deviations in a text of JSON values; returns `None` if there are none. All other
+/// bytes are unchanged. Cost: one pass over the bytes, and a copy if there is a deviation.
 ///
 /// # Errors
-/// The first byte that is a defect, not a lapse.
+/// Returns the first syntax error that is not a deviation.
 ///
 /// ```
 /// use tracemill_tokenizer::mend;
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
     use crate::validate;
 
-    /// What `text` is mended to, and the kinds of its lapses.
+    /// Returns the repaired text, and the kinds of its deviations.
     fn mended(text: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
         let mut kinds = Vec::new();
         lapses(text, |lapse, _| kinds.push(lapse.name())).expect("lapses only");
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn every_lapse_has_its_json() {
+    fn every_deviation_is_repaired() {
         for (text, json, kinds) in [
             (
                 &br#"{"a":NaN,"b":[-Infinity,Infinity , -NaN]}"#[..],
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sound_stays() {
+    fn valid_text_is_unchanged() {
         for text in [
             "{\"a\":\"NaN \\u00e9 -Infinity\"}",
             "{\"a\":-1,\n\t\"b\":2}",
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_one_meaning_is_a_defect() {
+    fn ambiguous_text_is_an_error() {
         for (text, offset) in [
             (&br#"{"pid" 1}"#[..], 7),
             (br#"{"x":tru}"#, 5),

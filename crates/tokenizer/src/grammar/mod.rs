@@ -1,11 +1,12 @@
-//! Full JSON: RFC 8259 grammar and UTF-8 of every byte, for runs that check every byte.
+//! Validates JSON completely: RFC 8259 grammar and UTF-8 of every byte.
 //!
-//! The scan of events proves only that brackets match, strings end and nothing stands outside strings that JSON has no
-//! byte for. This proves the rest: numbers, words, commas and colons in their places, escapes, no control characters in
-//! strings, UTF-8. White space may separate any number of values, so NDJSON and concatenated documents pass.
+//! The scan of events only proves that brackets match, strings end, and nothing impossible is
+//! outside strings. This module also checks numbers, words, commas, colons, escapes, control
+//! characters and UTF-8. White space may separate any number of values, so NDJSON and concatenated
+//! documents pass.
 //!
-//! Sound text is proved so in blocks ([`crate::simd::grammar`]); only what that does not prove is read byte by byte, which also
-//! finds the first defect.
+//! Valid text is proved in blocks ([`crate::simd::grammar`]). The rest is read byte by byte, which
+//! also finds the first error.
 
 pub(crate) mod cursor;
 pub(crate) mod mend;
@@ -20,10 +21,10 @@ use crate::text::reader::{Reader, scalar_len};
 use crate::text::skip_space;
 use std::ops::Range;
 
-/// Checks that `bytes` are JSON values, one after the other, in UTF-8.
+/// Checks that `bytes` are consecutive JSON values in UTF-8.
 ///
 /// # Errors
-/// The first byte that is not JSON.
+/// Returns the first syntax error.
 ///
 /// ```
 /// use tracemill_tokenizer::validate;
@@ -36,10 +37,10 @@ pub fn validate(bytes: &[u8]) -> Result<(), Defect> {
     Validator::default().check(bytes)
 }
 
-/// Checks that `bytes` are one JSON value, with nothing but white space around it.
+/// Checks that `bytes` are one JSON value, surrounded only by white space.
 ///
 /// # Errors
-/// The first byte that is not JSON, or behind the value.
+/// Returns the first syntax error, or the first byte after the value.
 ///
 /// ```
 /// use tracemill_tokenizer::validate_value;
@@ -51,7 +52,7 @@ pub fn validate_value(bytes: &[u8]) -> Result<(), Defect> {
     Validator::default().check_value(bytes)
 }
 
-/// [`validate`] for many pieces, one after the other: what it allocates (nothing, unless values nest) is used again.
+/// Validates many texts, reusing its buffer, which is needed only for nested values.
 ///
 /// ```
 /// use tracemill_tokenizer::{Tier, Validator};
@@ -74,7 +75,7 @@ impl Default for Validator {
 }
 
 impl Validator {
-    /// One that uses the instructions of `tier`: the answer is the same on all.
+    /// Creates a validator that uses the instructions of `tier`. Results do not depend on the tier.
     pub fn new(tier: Tier) -> Self {
         Validator { prove: Prove::of(tier), objects: Vec::new() }
     }
@@ -82,7 +83,7 @@ impl Validator {
     /// As [`validate`].
     ///
     /// # Errors
-    /// The first byte that is not JSON.
+    /// Returns the first syntax error.
     #[inline]
     pub fn check(&mut self, bytes: &[u8]) -> Result<(), Defect> {
         match self.prove.run(bytes) {
@@ -92,10 +93,10 @@ impl Validator {
         }
     }
 
-    /// As [`validate_value`]. Cost: that of [`Validator::check`] and a pass over what is in brackets.
+    /// As [`validate_value`]. Cost: that of [`Validator::check`], and a pass over bracketed values.
     ///
     /// # Errors
-    /// The first byte that is not JSON, or behind the value.
+    /// Returns the first syntax error, or the first byte after the value.
     pub fn check_value(&mut self, bytes: &[u8]) -> Result<(), Defect> {
         self.check(bytes)?;
         let start = skip_space(bytes, 0);
@@ -110,13 +111,12 @@ impl Validator {
         }
     }
 
-    /// Reads byte by byte.
     #[cold]
     fn check_bytes(&mut self, bytes: &[u8]) -> Result<(), Defect> {
-        // the check above is the fast one, and does not say where
+        // the fast check did not locate the error
         if let Err(error) = std::str::from_utf8(bytes) {
             let offset = error.valid_up_to() as u64;
-            // the grammar may fail earlier, and the first defect is the one to name
+            // the grammar may fail earlier, and the first error counts
             return self
                 .values(&bytes[..error.valid_up_to()])
                 .filter(|defect| defect.offset < offset)
@@ -135,12 +135,13 @@ impl Validator {
     }
 }
 
-/// Reads `bytes`, JSON values one after the other, and forgives what is a [`Lapse`]: `each` gets its place, in order.
+/// Reads consecutive JSON values in `bytes`, tolerating every [`Lapse`]. Calls `each` with each
+/// deviation and its range, in order.
 ///
-/// Cost: a pass byte by byte; a byte of heap a level of nesting.
+/// Cost: one pass over the bytes; one byte of heap per nesting level.
 ///
 /// # Errors
-/// The first byte of which nobody can say what was meant.
+/// Returns the first byte whose intended meaning is unclear.
 ///
 /// ```
 /// use tracemill_tokenizer::{Lapse, lapses};
@@ -156,7 +157,7 @@ pub fn lapses(bytes: &[u8], each: impl FnMut(Lapse, Range<usize>)) -> Result<(),
     reader.values().map_or(Ok(()), Err)
 }
 
-/// Miri does not let simdutf8 pass, which computes addresses behind its input, for prefetches only.
+/// Avoids simdutf8 under Miri, which rejects its prefetch addresses past the end of the input.
 pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
     match cfg!(miri) {
         true => std::str::from_utf8(bytes).is_ok(),
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_json_has() {
+    fn valid_json_is_accepted() {
         for text in [
             "",
             " ",
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_is_not_several() {
+    fn several_values_are_not_one_value() {
         for text in ["1", " [1,{}] ", "\"a b\"", "true\n", "{\"a\":1}", "-0.5e1"] {
             assert_eq!(validate_value(text.as_bytes()), Ok(()), "{text}");
         }
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_has_not() {
+    fn invalid_json_is_rejected_at_the_first_error() {
         for (text, offset) in [
             ("[1,]", 3),
             ("{\"a\":1,}", 7),

@@ -1,18 +1,20 @@
-//! Where a value ends: that is how one is stepped over. Objects and lists go by in blocks (`simd/nesting`), what is short or damaged byte by byte.
+//! Finds the end of a value. Objects and arrays are processed in blocks (`simd/nesting`), short or
+//! damaged ones byte by byte.
 //!
 //! | value | ends |
 //! |---|---|
-//! | a string | behind its closing quote |
-//! | an object or list | behind the bracket that closes it, brackets in strings not counted; at the end of the bytes if none does |
+//! | a string | after its closing quote |
+//! | an object or array | after its closing bracket, ignoring brackets in strings; at the end of the bytes if there is none |
 //! | anything else | before a comma, a closing bracket or white space |
 //!
-//! All answers are the same whichever way is taken, also for what is no JSON: readers that go on behind a value must not lose the thread.
+//! Both paths agree even on invalid JSON, so that readers continue at the same position.
 
 use crate::simd::{BLOCK, Kernel};
 use crate::text::swar::{digits, equal_bytes, first};
 use crate::text::{is_space, skip_space, string_end};
 
-/// As [`value_end`]; whole numbers of up to seven digits, which most fields are, without a loop.
+/// As [`value_end`], without a loop for whole numbers of up to seven digits, the most frequent
+/// fields.
 #[inline]
 pub(crate) fn field_end(bytes: &[u8], at: usize) -> usize {
     if let Some(word) = bytes.get(at..).and_then(|value| value.first_chunk::<8>()) {
@@ -24,10 +26,10 @@ pub(crate) fn field_end(bytes: &[u8], at: usize) -> usize {
     value_end(bytes, at)
 }
 
-/// One past the value that begins at `at` (no white space before it).
+/// Returns the offset after the value at `at`, which must not be white space.
 ///
-/// Brackets are counted, not checked: the block scan has done that. Cost: one pass over the value, 64 bytes at a time where it is an object
-/// or a list.
+/// Brackets are counted, not matched; the block scan has matched them. Cost: one pass over the
+/// value, in steps of 64 bytes for objects and arrays.
 pub(crate) fn value_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     match rest {
@@ -42,9 +44,9 @@ pub(crate) fn value_end(bytes: &[u8], at: usize) -> usize {
     end_by_bytes(bytes, at)
 }
 
-/// As [`value_end`], a byte at a time.
+/// As [`value_end`], byte by byte.
 fn end_by_bytes(bytes: &[u8], at: usize) -> usize {
-    // numbers at once: most values are that
+    // numbers first, the most frequent values
     let digits =
         bytes.get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit());
     let mut i = at + digits.count();
@@ -63,7 +65,7 @@ fn end_by_bytes(bytes: &[u8], at: usize) -> usize {
             }
             b',' if depth == 0 => return i,
             _ if depth == 0 && is_space(byte) => return i,
-            // lists of numbers are long
+            // arrays of numbers are long
             _ if depth > 0 && byte.is_ascii_digit() => {
                 i = next_mark(bytes, i + 1);
                 continue;
@@ -80,12 +82,13 @@ fn end_by_bytes(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// A place at or after `at` with no quote or bracket between the two: that of the first one, or one near the end.
+/// Returns an offset at or after `at` without quotes or brackets in between: that of the next quote
+/// or bracket, or one near the end.
 #[inline]
 fn next_mark(bytes: &[u8], mut at: usize) -> usize {
     while let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*word);
-        // one bit makes the difference between brackets and braces
+        // brackets and braces differ in one bit
         let folded = word | 0x2020_2020_2020_2020;
         let brackets = equal_bytes(folded, b'{') | equal_bytes(folded, b'}');
         let found = equal_bytes(word, b'"') | brackets;
@@ -97,10 +100,11 @@ fn next_mark(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The keys and values of an object, in order, as they are written (keys with their quotes).
+/// Returns the raw keys (with quotes) and values of an object, in order.
 ///
-/// Ends early where the bytes are no sound object: who must know whether it did proves them first ([`crate::validate`]). Nothing is decoded:
-/// compare keys by [`crate::string_is`]. Cost: one pass over each value, as it is reached.
+/// Ends early if the object is malformed; validate first to detect that ([`crate::validate`]).
+/// Nothing is decoded; compare keys with [`crate::string_is`]. Cost: one pass over each value when
+/// it is reached.
 ///
 /// ```
 /// let object = br#"{"a": 1, "b": [2, 3]}"#;
@@ -132,7 +136,7 @@ mod tests {
     use crate::simd::Tier;
 
     #[test]
-    fn values_end_where_they_end() {
+    fn finds_the_end_of_every_kind_of_value() {
         for (text, value) in [
             ("12,", "12"),
             ("\"a\\\"]b\" ,", "\"a\\\"]b\""),
@@ -146,9 +150,9 @@ mod tests {
         }
     }
 
-    /// Fields of every length, of digits and their neighbours, with any byte behind them.
+    /// Fields of every length, of digits and similar bytes, followed by any byte.
     #[test]
-    fn fields_end_where_values_end() {
+    fn field_end_equals_value_end() {
         let alphabet = b"0189,}]:/ .\"\x00\x80\xb0\xff";
         let mut state = 1u64;
         for round in 0..50_000 {
@@ -161,9 +165,9 @@ mod tests {
         }
     }
 
-    /// Lists of numbers of every length, with any byte among them, against a walk byte by byte.
+    /// Arrays of numbers of every length with arbitrary bytes, compared with a byte-by-byte walk.
     #[test]
-    fn lists_of_numbers_end_where_their_brackets_close() {
+    fn number_arrays_end_at_their_closing_bracket() {
         fn naive(bytes: &[u8]) -> usize {
             let (mut depth, mut at, mut is_string) = (0, 0, false);
             while at < bytes.len() {
@@ -198,10 +202,10 @@ mod tests {
         }
     }
 
-    /// Objects and lists of every length around that of a block, with strings, escapes and brackets anywhere, cut and damaged: all tiers
-    /// against a walk byte by byte.
+    /// Objects and arrays around the length of a block, with strings, escapes and brackets
+    /// anywhere, truncated and damaged: all tiers compared with a byte-by-byte walk.
     #[test]
-    fn containers_end_in_blocks_where_they_end_byte_by_byte() {
+    fn block_and_byte_walks_agree_on_containers() {
         let parts: [&[u8]; 16] = [
             b"{", b"}", b"[", b"]", b"\"", b"\\\"", b"\\\\", b"\\", b"\"a\":", b"\"}\"", b"12,",
             b" ", b"\n", b"\xff", b"[[[", b"]}",
@@ -239,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_objects() {
+    fn members_returns_raw_keys_and_values() {
         let all = |text| members(text).map(|(k, v)| [k, v].concat()).collect::<Vec<_>>();
         assert_eq!(all(br#"{ "a" : [1,"]"] ,"b\"":{}}"#), [&b"\"a\"[1,\"]\"]"[..], b"\"b\\\"\"{}"]);
         assert_eq!(all(b"{}"), [b""; 0]);

@@ -1,10 +1,10 @@
-//! What a map is of.
-
-/// What a mapped file holds.
+//! Kinds of mapped files.
+/// The kind of a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// An input, or its index. Whoever reads it asks [`Mapped::is_intact`](super::Mapped::is_intact).
+    /// An input or its index; readers check [`Mapped::is_intact`](super::Mapped::is_intact).
     Input,
-    /// What this process wrote. A lost page is noted for all such files at once: [`temporary_lost`](super::temporary_lost).
+    /// A file written by this process. Lost pages of all such files are reported together by
+    /// [`temporary_lost`](super::temporary_lost).
     Temporary,
 }

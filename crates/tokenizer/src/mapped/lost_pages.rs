@@ -1,4 +1,4 @@
-//! The handler of SIGBUS, and the list of maps that it looks at.
+//! The SIGBUS handler, and the list of maps that it searches.
 //!
 //! ```text
 //!   FIRST ─> slot ─> slot ─> slot          one a map, made when needed, never freed, used again
@@ -8,15 +8,17 @@
 //!                                               └ a map's: broken = true, zero pages from there to its end ─> the read goes on
 //! ```
 //!
-//! A handler may take no lock and allocate nothing: so it goes over the list by atomics alone. Slots live for ever, since a handler may look at one while its map
-//! is dropped; there are as many as there were maps at one time. Cost of a signal: a step a slot; after that the map has no page left to lose behind it.
+//! A signal handler may neither lock nor allocate, so it walks the list with atomics. Slots are
+//! never freed, because a handler may read one while its map is dropped; there are as many as maps
+//! existed at one time. Cost of a signal: one step per slot. Afterwards the map has no lost pages
+//! beyond that point.
 
 use super::content::Content;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 
-/// The place of a map in the list.
+/// The registration of a map in the list.
 #[derive(Debug)]
 pub(super) struct Watched(&'static Slot);
 
@@ -37,20 +39,21 @@ impl Drop for Watched {
     }
 }
 
-/// A mapped range that the signal handler can look up without a lock. Slots live for ever and are used again.
+/// A mapped range that the signal handler can look up without a lock. Slots are never freed, but
+/// reused.
 ///
-/// `start` and `len` belong together only if `version` was even and the same before and behind reading them: another
-/// thread may be giving the slot to another map.
+/// `start` and `len` are consistent only if `version` was even and unchanged before and after
+/// reading them: another thread may be reassigning the slot.
 #[derive(Debug, Default)]
 struct Slot {
-    /// Odd while the range is written.
+    /// Odd while the range is being written.
     version: AtomicUsize,
     start: AtomicUsize,
-    /// 0 while the slot is free.
+    /// Length of the range; 0 while the slot is free.
     len: AtomicUsize,
-    /// Whether a page of it was lost.
+    /// Whether a page of the map was lost.
     broken: AtomicBool,
-    /// Whether it is a map of a temporary file of this process.
+    /// Whether the map is of a temporary file of this process.
     is_temporary: AtomicBool,
     next: OnceLock<&'static Slot>,
 }
@@ -58,7 +61,7 @@ struct Slot {
 static FIRST: OnceLock<&'static Slot> = OnceLock::new();
 static SLOTS: Mutex<Slots> = Mutex::new(Slots { free: Vec::new(), last: None });
 
-/// What those who make and drop maps know of the list.
+/// State for creating and dropping maps.
 struct Slots {
     free: Vec<&'static Slot>,
     last: Option<&'static Slot>,
@@ -68,7 +71,7 @@ impl Slots {
     fn grow(&mut self) -> &'static Slot {
         let slot: &'static Slot = Box::leak(Box::default());
         let end = self.last.map_or(&FIRST, |last| &last.next);
-        // under the lock nobody else has set the end of the list
+        // under the lock, no other thread has set the end of the list
         let _ = end.set(slot);
         self.last = Some(slot);
         slot
@@ -92,7 +95,7 @@ impl Slot {
         SLOTS.lock().unwrap_or_else(|e| e.into_inner()).free.push(self);
     }
 
-    /// Returns whether its whole range is mapped. Only the owner of the slot may ask.
+    /// Returns whether the whole range is mapped. Only the owner of the slot may call this.
     fn is_mapped(&self) -> bool {
         let start = self.start.load(Ordering::SeqCst) as *mut libc::c_void;
         let len = self.len.load(Ordering::SeqCst);
@@ -101,7 +104,8 @@ impl Slot {
         unsafe { libc::msync(start, len, libc::MS_ASYNC) == 0 }
     }
 
-    /// Only the owner of a slot writes to it: the map it was claimed for, or whoever took it from the free ones.
+    /// Sets the range. Only the owner of the slot may call this: its map, or the thread that took
+    /// it from the free slots.
     fn set(&self, start: usize, len: usize) {
         self.version.fetch_add(1, Ordering::SeqCst);
         self.start.store(start, Ordering::SeqCst);
@@ -109,7 +113,7 @@ impl Slot {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Its range; `None` if it is just being given away.
+    /// Returns the range; `None` while it is being reassigned.
     fn range(&self) -> Option<Range<usize>> {
         let version = self.version.load(Ordering::SeqCst);
         let (start, len) = (self.start.load(Ordering::SeqCst), self.len.load(Ordering::SeqCst));
@@ -118,10 +122,12 @@ impl Slot {
         is_settled.then(|| start..start + len)
     }
 
-    /// The slot whose range holds `address`, and that range. Async-signal-safe: atomics only.
+    /// Returns the slot whose range contains `address`, and that range. Async-signal-safe: uses
+    /// only atomics.
     ///
-    /// Who faulted at `address` holds the map there, so the slot of that map does not change meanwhile; and a range that
-    /// was read whole is that of a live map, of which no two hold one address.
+    /// The faulting thread uses the map at `address`, so the slot of that map does not change
+    /// meanwhile. A consistently read range belongs to a live map, and no two live maps contain the
+    /// same address.
     fn holding(address: usize) -> Option<(&'static Slot, Range<usize>)> {
         let mut slot = FIRST.get();
         while let Some(found) = slot {
@@ -137,19 +143,21 @@ impl Slot {
 /// Whether a page of any temporary file was lost.
 static TEMPORARY_LOST: AtomicBool = AtomicBool::new(false);
 
-/// Whether a page of a temporary file that this process had mapped ([`Mapped::temporary`](super::Mapped::temporary),
-/// [`MappedMut`](super::MappedMut)) could not be read back, ever: what came of its zeros is wrong. Always false without [`survive_lost_pages`].
+/// Returns whether a page of a mapped temporary file of this process
+/// ([`Mapped::temporary`](super::Mapped::temporary), [`MappedMut`](super::MappedMut)) was ever
+/// lost. Results computed from its zeros are wrong. Always false without [`survive_lost_pages`].
 pub fn temporary_lost() -> bool {
     TEMPORARY_LOST.load(Ordering::SeqCst)
 }
 
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// Has pages that a mapped file loses read as zeros from now on, in all maps of this process, instead of ending it.
+/// Makes lost pages of mapped files read as zeros from now on, in all maps of this process, instead
+/// of ending it.
 ///
-/// Installs a handler of SIGBUS, once for the process; it runs on the alternate stack of a thread that has one. A SIGBUS
-/// elsewhere, or where the replacement fails, is passed on to whatever handled it before. For the program to ask, never
-/// for a library: handlers belong to the process.
+/// Installs a SIGBUS handler once per process; it runs on the thread's alternate stack if there is
+/// one. A SIGBUS elsewhere, or a failed replacement, goes to the previous handler. Only programs
+/// should call this, not libraries, because handlers belong to the process.
 pub fn survive_lost_pages() {
     static ONCE: Once = Once::new();
     // SAFETY: zeroes are a valid `sigaction` (no flags, empty mask); both pointers are to live values; `on_sigbus` has the
@@ -165,10 +173,10 @@ pub fn survive_lost_pages() {
     });
 }
 
-/// No target has larger pages, and a map begins at a page.
+/// Maximum page size of all targets, in bytes; maps begin at a page.
 const PAGES: usize = 64 << 10;
 
-/// Puts zero pages where the file ended, from about the page that was touched to the end of its map.
+/// Replaces the pages from about the faulting one to the end of its map by zero pages.
 extern "C" fn on_sigbus(signal: i32, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid `siginfo_t` for SIGBUS, whose `si_addr` is set.
     let address = unsafe { (*info).si_addr() } as usize;
@@ -176,12 +184,13 @@ extern "C" fn on_sigbus(signal: i32, info: *mut libc::siginfo_t, _context: *mut 
         slot.broken.store(true, Ordering::SeqCst);
         let is_temporary = slot.is_temporary.load(Ordering::SeqCst);
         TEMPORARY_LOST.fetch_or(is_temporary, Ordering::SeqCst);
-        // an input is read only
+        // maps of inputs are read-only
         let writable = if is_temporary { libc::PROT_WRITE } else { 0 };
         let from = address - (address - range.start) % PAGES;
-        // SAFETY: [from, end) lies in a map that `Mapped` owns, which lives while this handler runs since the thread that was
-        // interrupted reads it; `from` is the start of a page, as the map's is; whoever has pointers into it reads or writes plain
-        // bytes, and replacing it by anonymous zero pages that may be read and written as before keeps every such pointer valid.
+        // SAFETY: [from, end) lies in a map that `Mapped` owns, which lives while this handler
+        // runs, because the interrupted thread reads it; `from` is the start of a page, as the
+        // map's start is; users of pointers into the map read or write plain bytes, and replacing
+        // it by anonymous zero pages with the same access keeps every such pointer valid.
         let mapped = unsafe {
             libc::mmap(
                 from as *mut libc::c_void,

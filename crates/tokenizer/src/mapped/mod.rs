@@ -1,17 +1,17 @@
-//! Files as memory.
+//! Memory-mapped files.
 //!
-//! Reading a mapped page that the file no longer has, or that the disk cannot give, raises SIGBUS, which ends the process.
-//! A program that would rather go on asks for it with [`survive_lost_pages`]: from then on such pages read as zeros, which
-//! are no JSON, and whoever owns the map asks [`Mapped::is_intact`] before it believes what it read. On Windows a file
-//! cannot shrink while it is mapped; where there is no such signal, the call does nothing.
+//! Reading a mapped page that the file has lost, or that the disk cannot read, raises SIGBUS and
+//! ends the process. A program can call [`survive_lost_pages`] to continue instead: such pages then
+//! read as zeros, which are not JSON, and the owner of the map checks [`Mapped::is_intact`] before
+//! using the results. Windows does not allow mapped files to shrink; on targets without such a
+//! signal the call does nothing.
 //!
-//! Ending the process in the handler would be simpler, but it could neither name the file (a library does not print) nor
-//! let a caller that is no command line go on. The price is that the reader walks over zeros for a while. What the
-//! handler cannot see are bytes that change without a page going away: whoever needs to know compares length and time
-//! of change of the file before and after.
+//! Ending the process in the handler could neither name the file nor let a library caller continue.
+//! The price is that readers walk over zeros for a while. The handler cannot detect bytes that
+//! change while their page stays; callers compare the file's length and modification time.
 //!
-//! Cost: a map is a few microseconds, the pages come as they are touched; [`Mapped::populate`] fetches a stretch at
-//! once, which is a quarter faster than faulting page by page.
+//! Cost: a few microseconds per map. Pages are loaded on access; [`Mapped::populate`] loads a range
+//! at once, a quarter faster than page faults.
 #![expect(unsafe_code, reason = "mmap, and the signal handler that repairs a map")]
 
 mod content;
@@ -29,7 +29,7 @@ use std::fs::File;
 use std::io;
 use std::ops::{Deref, DerefMut, Range};
 
-/// Bytes of a file that lie in memory: a `[u8]` that takes no heap.
+/// A read-only memory-mapped file: a `[u8]` without heap.
 ///
 /// ```
 /// use std::fs::File;
@@ -46,8 +46,8 @@ use std::ops::{Deref, DerefMut, Range};
 /// ```
 #[derive(Debug)]
 pub struct Mapped {
-    /// Dropped before `map`. If the map went first, another thread could map a file at the same
-    /// address while this slot still listed it, and a lost page there would be blamed on this map.
+    /// Dropped before `map`. Otherwise another thread could map a file at the same address while
+    /// this slot still lists it, and a lost page there would be blamed on this map.
     watched: Watched,
     map: Mmap,
 }
@@ -56,22 +56,25 @@ impl Mapped {
     /// Maps a file for reading.
     ///
     /// # Errors
-    /// Where the file system or the target has no maps, and for files that have no length.
+    /// Returns an I/O error if the file system or the target does not support maps, or the file has
+    /// no length.
     ///
     /// # Safety
-    /// A map shows what the file holds at the moment of reading, and [`Deref`] lends it as `&[u8]`, whose bytes Rust takes for
-    /// unchanging. As long as the map lives,
+    /// A map shows the current contents of the file, and [`Deref`] lends it as `&[u8]`, which Rust
+    /// assumes to be unchanging. While the map lives,
     ///
     /// * this process must not write to the file, nor to another map of it;
-    /// * either nobody else does, or all that is read from the map bears to find another byte at the same place when it looks
-    ///   again: no `str` and no other type with rules for its bytes may be made from it (copy first), no index taken from
-    ///   it may be used without a check of its bounds.
+    /// * and either no other process does, or everything read from the map tolerates different
+    ///   bytes when reading the same position again: no `str` and no other type with rules for its
+    ///   bytes may be made from it (copy first), and no index read from it may be used without a
+    ///   bounds check.
     pub unsafe fn new(file: &File) -> io::Result<Self> {
         // SAFETY: the caller promises what `of` asks for.
         unsafe { Self::of(file, Content::Input) }
     }
 
-    /// Maps a temporary file of this process for reading. A page that cannot be read back shows in [`temporary_lost`].
+    /// Maps a temporary file of this process for reading. [`temporary_lost`] reports pages that
+    /// cannot be read back.
     ///
     /// # Errors
     /// As [`Mapped::new`].
@@ -86,20 +89,21 @@ impl Mapped {
     /// # Safety
     /// As [`Mapped::new`].
     unsafe fn of(file: &File, content: Content) -> io::Result<Self> {
-        // SAFETY: nobody changes the bytes, or whoever reads them bears it; the caller promises one of the two.
+        // SAFETY: the caller promises that nobody changes the bytes, or that all readers tolerate
+        // changes.
         let map = unsafe { Mmap::map(file)? };
         let watched = Watched::new(&map, content);
         Ok(Mapped { watched, map })
     }
 
-    /// Whether every page that was read was there. Always true without [`survive_lost_pages`]. Ask when all was read, before what came of it counts:
-    /// pages that were lost read as zeros.
+    /// Returns whether no page was lost. Always true without [`survive_lost_pages`]. Check after
+    /// reading and before using the results, because lost pages read as zeros.
     pub fn is_intact(&self) -> bool {
         self.watched.is_intact()
     }
 
-    /// Fetches the pages of a stretch ahead of its use. A hint: failure costs time only, and what lies behind the end is left out. Linux only;
-    /// elsewhere it does nothing.
+    /// Loads the pages of a range ahead of use. A hint: failure only costs time, and the range is
+    /// limited to the map. Does nothing outside Linux.
     pub fn populate(&self, range: Range<usize>) {
         let end = range.end.min(self.map.len());
         if range.start < end {
@@ -121,7 +125,8 @@ impl Deref for Mapped {
     }
 }
 
-/// Bytes of a temporary file of this process that lie in memory and may be changed. A page that cannot be read back shows in [`temporary_lost`].
+/// A writable memory-mapped temporary file of this process. [`temporary_lost`] reports pages that
+/// cannot be read back.
 #[derive(Debug)]
 pub struct MappedMut {
     /// Dropped before `map`, as in [`Mapped`].
@@ -136,7 +141,7 @@ impl MappedMut {
     /// As [`Mapped::new`].
     ///
     /// # Safety
-    /// As long as the map lives nobody writes to the file, shortens it or maps it, but by this map.
+    /// While the map lives, nothing but this map may write to the file, shorten it or map it.
     pub unsafe fn new(file: &File) -> io::Result<Self> {
         // SAFETY: only this map, which lends its bytes as any owner does, changes the bytes; the caller promises it.
         let map = unsafe { MmapMut::map_mut(file)? };
@@ -162,7 +167,7 @@ impl DerefMut for MappedMut {
 mod tests {
     use super::*;
 
-    /// `Watched` asserts when it is dropped that its range is still mapped.
+    /// `Watched` asserts on drop that its range is still mapped.
     #[cfg(all(unix, not(feature = "portable")))]
     #[test]
     fn slot_is_released_before_unmapping() {

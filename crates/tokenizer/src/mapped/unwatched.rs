@@ -1,8 +1,8 @@
-//! Maps without a watch: where no signal tells that a page went away, or none is to be handled.
+//! Maps without SIGBUS handling, for targets without that signal and for portable builds.
 
 use super::content::Content;
 
-/// Nothing is known of a map here.
+/// A placeholder that knows nothing about a map.
 #[derive(Debug)]
 pub(super) struct Watched;
 
@@ -16,10 +16,10 @@ impl Watched {
     }
 }
 
-/// Returns false: no page of a temporary file is known to be lost.
+/// Returns false, because lost pages of temporary files are not detected.
 pub fn temporary_lost() -> bool {
     false
 }
 
-/// Does nothing: this target has no signal for pages that went away.
+/// Does nothing, because this target has no signal for lost pages.
 pub fn survive_lost_pages() {}

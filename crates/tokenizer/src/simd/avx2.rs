@@ -1,4 +1,5 @@
-//! AVX2: two 32-byte halves a block, classes by two nibble shuffles, strings by carry-less multiply.
+//! AVX2: two 32-byte halves per block, classes by two nibble shuffles, strings by carry-less
+//! multiply.
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
 use super::glance::{GLANCE, may_have_ids_with, starts};
@@ -84,8 +85,8 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
     }
 }
 
-/// Quotes, backslashes, structural bytes, delimiters and known bytes of half a block: the first two by comparison, the others by their classes
-/// (`nibbles`), which are wide sets.
+/// Returns quotes, backslashes, structural bytes, delimiters and known bytes of half a block.
+/// Quotes and backslashes are compared; the larger sets use classes (`nibbles`).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn classify_half(half: &[u8; 32]) -> [u32; 5] {
@@ -93,7 +94,7 @@ fn classify_half(half: &[u8; 32]) -> [u32; 5] {
     let low = broadcast(&nibbles::LOW);
     let high = broadcast(&nibbles::HIGH);
     let high_nibble = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(0x0F));
-    // a shuffle index with its top bit set gives 0: bytes above 0x7F have no class
+    // a shuffle index with its top bit set gives 0, so bytes above 0x7F have no class
     let class =
         _mm256_and_si256(_mm256_shuffle_epi8(low, bytes), _mm256_shuffle_epi8(high, high_nibble));
     let zero = _mm256_setzero_si256();
@@ -110,7 +111,8 @@ fn classify_half(half: &[u8; 32]) -> [u32; 5] {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load(half: &[u8; 32]) -> __m256i {
-    // the compiler makes one load of the four: with the intrinsic, which takes a pointer, the code is the same
+    // the compiler merges these into one load; the intrinsic, which takes a pointer, gives the same
+    // code
     let [a, b, c, d] = words(half);
     _mm256_setr_epi64x(a, b, c, d)
 }
@@ -123,7 +125,7 @@ pub(super) fn broadcast(table: &[u8; 16]) -> __m256i {
     _mm256_setr_epi64x(low, high, low, high)
 }
 
-/// Carry-less multiplication by all ones: bit i of the low half is the exclusive or of bits 0 to i.
+/// Multiplies by all ones without carries: bit i of the low half is the XOR of bits 0 to i.
 #[inline]
 #[target_feature(enable = "pclmulqdq")]
 pub(super) fn prefix_xor(bits: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! AVX-512: one load, one table permutation and one compress a block.
+//! AVX-512: one load, one table permutation and one compress per block.
 #![expect(unsafe_code, reason = "a vector store")]
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, flatten_with};
@@ -79,7 +79,7 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
     let low = _mm512_broadcast_i32x4(table(&nibbles::LOW));
     let high = _mm512_broadcast_i32x4(table(&nibbles::HIGH));
     let high_nibble = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(0x0F));
-    // a shuffle index with its top bit set gives 0: bytes above 0x7F have no class
+    // a shuffle index with its top bit set gives 0, so bytes above 0x7F have no class
     let class =
         _mm512_and_si512(_mm512_shuffle_epi8(low, bytes), _mm512_shuffle_epi8(high, high_nibble));
     let any = |bits: u8| _mm512_test_epi8_mask(class, _mm512_set1_epi8(bits as i8));
@@ -100,7 +100,7 @@ pub(super) fn table(nibbles: &[u8; 16]) -> __m128i {
     _mm_set_epi64x((value >> 64) as i64, value as i64)
 }
 
-/// Carry-less multiplication by all ones: bit i of the low half is the exclusive or of bits 0 to i.
+/// Multiplies by all ones without carries: bit i of the low half is the XOR of bits 0 to i.
 #[inline]
 #[target_feature(enable = "pclmulqdq")]
 pub(super) fn prefix_xor(bits: u64) -> u64 {
@@ -108,7 +108,8 @@ pub(super) fn prefix_xor(bits: u64) -> u64 {
     _mm_cvtsi128_si64(product) as u64
 }
 
-/// Positions of the set bits: the byte numbers 0 to 63 compressed by the mask, widened, moved to `base`.
+/// Writes the positions of the set bits: the byte numbers 0 to 63, compressed by the mask, widened,
+/// and offset by `base`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
 fn emit(mask: u64, base: u16, out: &mut [u16; BLOCK]) {
@@ -136,7 +137,8 @@ fn emit(mask: u64, base: u16, out: &mut [u16; BLOCK]) {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load(block: &[u8; BLOCK]) -> __m512i {
-    // the compiler makes one load of the eight: with the intrinsic, which takes a pointer, the code is the same
+    // the compiler merges these into one load; the intrinsic, which takes a pointer, gives the same
+    // code
     let [a, b, c, d, e, f, g, h] = words(block);
     _mm512_setr_epi64(a, b, c, d, e, f, g, h)
 }

@@ -1,30 +1,31 @@
-//! The loop over blocks that all tiers share, and what it works on.
+//! The loop over blocks shared by all tiers, and its data.
 
 use super::prefetch;
 
-/// Bytes in a block.
+/// Number of bytes in a block.
 pub(crate) const BLOCK: usize = 64;
 
-/// Bytes flattened at a time: positions are 16 bits wide and the window stays in the first-level cache.
+/// Number of bytes flattened at a time; positions have 16 bits, and the window stays in the L1
+/// cache.
 pub(crate) const WINDOW: usize = 16 * 1024;
 
-/// What one block looks like, a bit a byte, the lowest bit the first byte.
+/// Classes of the bytes in a block, one bit per byte, lowest bit first.
 #[derive(Clone, Copy)]
 pub(crate) struct Masks {
-    /// `"`
+    /// Quotes: `"`.
     pub(super) quote: u64,
-    /// `\`
+    /// Backslashes: `\`.
     pub(super) backslash: u64,
-    /// `{ } [ ] :`
+    /// Structural bytes: `{ } [ ] :`.
     pub(super) structural: u64,
-    /// structural, comma and white space: what may stand beside a quote
+    /// Structural bytes, commas and white space: the bytes allowed next to a quote.
     pub(super) delimiter: u64,
-    /// delimiters and the bytes of numbers and of `true false null NaN Infinity`
+    /// Delimiters, and the bytes of numbers and of `true false null NaN Infinity`.
     pub(super) known: u64,
 }
 
 impl Masks {
-    /// Without the first `count` bytes; white space follows the block.
+    /// Drops the first `count` bytes; white space follows the block.
     #[inline(always)]
     pub(super) fn skip(self, count: u32) -> Masks {
         let behind = !(u64::MAX >> count);
@@ -38,7 +39,7 @@ impl Masks {
     }
 }
 
-/// What a block needs to know of the one before it.
+/// State carried from one block to the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carry {
     /// All ones inside a string, else zero.
@@ -52,13 +53,13 @@ pub(crate) struct Carry {
 }
 
 impl Carry {
-    /// The state at a place that is known to be outside strings.
+    /// State at a position outside strings.
     pub(crate) const OUTSIDE: Carry = Carry { in_string: 0, escaped: 0, closed: 0, delimiter: 1 };
 }
 
 /// Positions of structural bytes in a window.
 pub(crate) struct Positions {
-    // one block of slack: every tier stores whole vectors
+    // one block of slack, because every tier stores whole vectors
     pub(super) at: Box<[u16; WINDOW + BLOCK]>,
     pub(super) len: usize,
 }
@@ -74,10 +75,10 @@ impl Positions {
     }
 }
 
-/// A place where the bytes can no longer be JSON, relative to the window.
+/// A position where the bytes can no longer be JSON, relative to the window.
 pub(crate) type Suspect = Option<usize>;
 
-/// The loop that all tiers share, inlined into each tier's `#[target_feature]` function.
+/// The loop shared by all tiers, inlined into each tier's `#[target_feature]` function.
 #[inline(always)]
 pub(super) fn flatten_with(
     window: &[u8],
@@ -99,7 +100,7 @@ pub(super) fn flatten_with(
             masks = masks.skip(skip);
         }
         let (structural, suspect) = step(&mut state, masks, &prefix_xor);
-        // a window has at most WINDOW structural bytes, and `at` has a block more than that
+        // a window has at most WINDOW structural bytes, and `at` has one block more
         let slot = out.at[len..].first_chunk_mut::<BLOCK>();
         let slot = slot.expect("positions before this block fill at most one place a byte");
         if suspect != 0 {
@@ -117,10 +118,11 @@ pub(super) fn flatten_with(
     None
 }
 
-/// The block with the last bytes of a window, if they are fewer than a block, and how many bytes to leave out before them.
+/// Returns the block with the last bytes of a window if they do not fill a block, and the number of
+/// bytes to skip in it.
 ///
-/// It is the end of the window: a copy in a block of spaces, which is read right after it is written, cost as much as all
-/// other blocks of a single event.
+/// The block overlaps the previous one: copying the tail into a padded block, read right after the
+/// write, would cost as much as all other blocks of a short event.
 #[inline(always)]
 pub(super) fn last_block<'w>(
     window: &'w [u8],
@@ -137,7 +139,7 @@ pub(super) fn last_block<'w>(
     }
 }
 
-/// One block: (structural bytes outside strings, suspect bytes).
+/// Processes one block: returns structural bytes outside strings, and suspect bytes.
 #[inline(always)]
 fn step(carry: &mut Carry, masks: Masks, prefix_xor: impl Fn(u64) -> u64) -> (u64, u64) {
     let quotes = masks.quote & !escaped(masks.backslash, &mut carry.escaped);
@@ -156,10 +158,10 @@ fn step(carry: &mut Carry, masks: Masks, prefix_xor: impl Fn(u64) -> u64) -> (u6
     (masks.structural & !in_string, suspect)
 }
 
-/// Bytes preceded by an odd run of backslashes; `next` carries across blocks.
+/// Returns the bytes preceded by an odd run of backslashes; `next` carries across blocks.
 ///
-/// The subtraction trick of simdjson's `json_escape_scanner`: with the odd bits set, subtracting the backslashes lets a
-/// borrow run through each series, which marks every other byte of it whatever parity it starts at.
+/// Uses the subtraction of simdjson's `json_escape_scanner`: subtracting the backslashes from odd
+/// bits lets a borrow run through each series, which marks every other byte of it.
 #[inline(always)]
 pub(super) fn escaped(backslash: u64, next: &mut u64) -> u64 {
     const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
@@ -173,7 +175,8 @@ pub(super) fn escaped(backslash: u64, next: &mut u64) -> u64 {
     escaped
 }
 
-/// Positions of the set bits, lowest first, eight at a time so that the loop's branch is easy to predict.
+/// Writes the positions of set bits, lowest first, eight at a time, so that the loop branch is
+/// predictable.
 #[inline(always)]
 pub(super) fn emit_portable(mut mask: u64, base: u16, out: &mut [u16; BLOCK]) {
     let count = mask.count_ones() as usize;

@@ -1,19 +1,20 @@
-//! Whether an event may have an id at all, at a glance: most have none, and who changes ids need not look closer at those.
+//! Quickly checks whether an event may have an id; most have none and need no further search.
 //!
 //! ```text
 //!   … , " i d " : " 0 x 1 " , …      a quote (or the `_` of `bind_id`), an i, a d: wherever they stand, this event is to be looked at
 //!   … , " \ u 0 0 6 9 d " : …        so is one with a backslash: it may write the same
 //! ```
 //!
-//! Nothing here depends on the block before, neither strings nor depth, so blocks overlap where they please. Cost: four comparisons a block.
+//! Blocks are independent of strings and depth, so they may overlap. Cost: four comparisons per
+//! block.
 
 use super::blocks::BLOCK;
 
-/// Bytes that are looked at for a block of beginnings.
+/// Number of bytes examined for the key beginnings in a block.
 pub(super) const GLANCE: usize = BLOCK + 2;
 
-/// The loop that all tiers share, inlined into each tier's `#[target_feature]` function: whether `any` is true of some [`GLANCE`] bytes. True
-/// also of events that are shorter.
+/// The loop shared by all tiers, inlined into each tier's `#[target_feature]` function. Returns
+/// whether `any` holds for some [`GLANCE`] bytes, and true for shorter events.
 #[inline(always)]
 pub(super) fn may_have_ids_with(event: &[u8], any: impl Fn(&[u8; GLANCE]) -> bool) -> bool {
     let Some(last) = event.last_chunk::<GLANCE>() else { return true };
@@ -27,7 +28,7 @@ pub(super) fn may_have_ids_with(event: &[u8], any: impl Fn(&[u8; GLANCE]) -> boo
     any(last)
 }
 
-/// The blocks that begin at the first three bytes.
+/// Returns the blocks that begin at the first three bytes.
 #[inline(always)]
 pub(super) fn starts(bytes: &[u8; GLANCE]) -> [&[u8; BLOCK]; 3] {
     [0, 1, 2]

@@ -1,6 +1,7 @@
-//! Structural scan: 64-byte blocks of JSON to the positions of `{ } [ ] :` outside strings.
+//! Structural scan: converts 64-byte blocks of JSON to the positions of `{ } [ ] :` outside
+//! strings.
 //!
-//! One block at a time, as bit masks with one bit a byte:
+//! Each block is processed as bit masks with one bit per byte:
 //!
 //! ```text
 //!   classify 64 bytes        quote, backslash, structural, delimiter, known     (SIMD, one file a tier)
@@ -13,16 +14,17 @@
 //!             | an opening quote, but no delimiter before it
 //! ```
 //!
-//! `suspect` is empty on every valid JSON text, also with `NaN`, `Infinity` and trailing commas, and it is not when a
-//! string is left open or holds a bare quote: from there on keys stand outside strings. So the fast path needs no
-//! grammar to notice that it lost the thread; what to do then is decided in [`crate::scan`].
+//! `suspect` is empty for every valid JSON text, also with `NaN`, `Infinity` and trailing commas.
+//! It is not empty after an unclosed string or a bare quote, because keys then appear outside
+//! strings. So the fast path detects damage without a grammar; [`crate::scan`] decides what to do.
 //!
-//! The scan is resumable at any multiple of 64 bytes: [`Carry`] is all it remembers. The tiers differ only in
-//! [`Masks`](blocks::Masks) and in how set bits become positions; every other line is shared, so one answer is a property of
-//! the structure and not of luck. On AVX-512 the flattening is one compress instruction a block; on the others a loop.
+//! The scan can resume at any multiple of 64 bytes with [`Carry`] as its only state. Tiers differ
+//! only in [`Masks`](blocks::Masks) and in converting bits to positions; all else is shared, so
+//! their results agree. AVX-512 flattens with one compress instruction per block, the others with a
+//! loop.
 //!
-//! `nesting` asks the same masks for less: where the bracket closes that bytes begin with. `glance` asks for less still: whether an event may have
-//! an id.
+//! `nesting` finds the closing bracket of a container from similar masks. `glance` checks whether
+//! an event may have an id.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -66,9 +68,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-/// An instruction set that the scan is written for.
+/// An instruction set supported by the scan.
 ///
-/// All give the same answer for the same bytes; they differ in speed alone. [`Tier::best`] asks the processor once.
+/// All tiers give the same results and differ only in speed. [`Tier::best`] queries the processor.
 /// ```
 /// use tracemill_tokenizer::Tier;
 ///
@@ -78,9 +80,9 @@ use std::sync::LazyLock;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tier {
-    /// Portable: no SIMD at all.
+    /// Portable code without SIMD.
     Scalar,
-    /// x86-64 with AVX2, BMI and carry-less multiply (2013 on).
+    /// x86-64 with AVX2, BMI and carry-less multiply (since 2013).
     Avx2,
     /// x86-64 with AVX-512 F, BW, VBMI and VBMI2 (Ice Lake, Zen 4 and later).
     Avx512,
@@ -89,16 +91,16 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Every tier, slowest first.
+    /// All tiers, slowest first.
     pub const ALL: [Tier; 4] = [Tier::Scalar, Tier::Neon, Tier::Avx2, Tier::Avx512];
 
-    /// The fastest tier of this processor.
+    /// Returns the fastest tier of this processor.
     pub fn best() -> Tier {
         let fastest = Tier::ALL.into_iter().rev().find(|tier| tier.is_available());
         fastest.unwrap_or(Tier::Scalar)
     }
 
-    /// Whether this processor can run it.
+    /// Returns whether this processor supports the tier.
     pub fn is_available(self) -> bool {
         match self {
             Tier::Scalar => true,
@@ -113,7 +115,7 @@ impl Tier {
         }
     }
 
-    /// Its name, as [`FromStr`] reads it.
+    /// Returns the name, as parsed by [`FromStr`].
     pub fn name(self) -> &'static str {
         match self {
             Tier::Scalar => "scalar",
@@ -143,7 +145,7 @@ impl FromStr for Tier {
     }
 }
 
-/// The one place where a tier becomes code: whoever has one has proof that the processor can run it.
+/// The code of a tier. A value proves that the processor supports the tier.
 #[derive(Clone, Copy)]
 pub(crate) enum Kernel {
     Scalar,
@@ -156,14 +158,14 @@ pub(crate) enum Kernel {
 }
 
 impl Kernel {
-    /// That of the fastest tier.
+    /// Returns the kernel of the fastest tier.
     #[inline]
     pub(crate) fn best() -> Kernel {
         static BEST: LazyLock<Kernel> = LazyLock::new(|| Kernel::of(Tier::best()));
         *BEST
     }
 
-    /// That of `tier`, or the portable one where the processor lacks it.
+    /// Returns the kernel of `tier`, or the portable one if the processor lacks it.
     pub(crate) fn of(tier: Tier) -> Kernel {
         let own = match tier {
             #[cfg(target_arch = "x86_64")]
@@ -177,10 +179,12 @@ impl Kernel {
         own.unwrap_or(Kernel::Scalar)
     }
 
-    /// Replaces `out` by the structural positions of `window` (at most [`WINDOW`] bytes) and carries on.
+    /// Replaces `out` by the structural positions of `window` (at most [`WINDOW`] bytes), and
+    /// updates `carry`.
     ///
-    /// A window whose length is no multiple of 64 is taken as the end of the input. At the first suspect byte the scan
-    /// stops: `out` then holds the positions before it, and `carry` must not be used again.
+    /// A window whose length is not a multiple of 64 must be the end of the input. The scan stops
+    /// at the first suspect byte: `out` then has the positions before it, and `carry` must not be
+    /// used again.
     pub(crate) fn flatten(self, window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
         assert!(window.len() <= WINDOW, "positions are 16 bits wide");
         match self {
@@ -194,7 +198,8 @@ impl Kernel {
         }
     }
 
-    /// Bytes from the bracket that `bytes` begin with to the one that closes it, or to their end; `None` if that has to be found byte by byte.
+    /// Returns the length from the bracket at the start of `bytes` to its closing bracket, or to
+    /// the end of `bytes`; `None` if it must be found byte by byte.
     #[inline]
     #[cfg_attr(
         not(any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -212,7 +217,8 @@ impl Kernel {
         }
     }
 
-    /// Whether an event may have an `id`, `id2` or `bind_id`; always true where looking closer costs no more than this.
+    /// Returns whether an event may have an `id`, `id2` or `bind_id`; always true where a full
+    /// search is as cheap.
     #[inline]
     #[cfg_attr(
         not(target_arch = "x86_64"),

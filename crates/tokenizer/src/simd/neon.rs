@@ -1,7 +1,8 @@
-//! NEON: four 16-byte quarters a block, classes by two nibble look-ups, strings by polynomial multiply.
+//! NEON: four 16-byte quarters per block, classes by two nibble lookups, strings by polynomial
+//! multiply.
 //!
-//! There is no move-mask instruction: four comparison results are weighted with the bit of their lane and added
-//! pairwise until one bit a byte is left (the way simdjson does it).
+//! NEON has no move-mask instruction, so four comparison results are weighted with the bit of their
+//! lane and added pairwise until one bit per byte remains, as in simdjson.
 #![expect(unsafe_code, reason = "vector loads")]
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
@@ -48,7 +49,7 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
     let bytes = [load(&quarters[0]), load(&quarters[1]), load(&quarters[2]), load(&quarters[3])];
     let class = bytes.map(|v| {
         let low_class = vqtbl1q_u8(low, vandq_u8(v, vdupq_n_u8(0x0F)));
-        // a high nibble of 8 and more has no class in the table
+        // a high nibble of 8 or more has no class in the table
         vandq_u8(low_class, vqtbl1q_u8(high, vshrq_n_u8::<4>(v)))
     });
     let any = |bits: u8| movemask(class.map(|c| vtstq_u8(c, vdupq_n_u8(bits))));
@@ -69,7 +70,7 @@ fn load(bytes: &[u8; 16]) -> uint8x16_t {
     unsafe { vld1q_u8(bytes.as_ptr()) }
 }
 
-/// One bit a byte from four vectors whose bytes are all ones or zero.
+/// Converts four vectors of all-ones or zero bytes to one bit per byte.
 #[inline]
 #[target_feature(enable = "neon")]
 fn movemask(lanes: [uint8x16_t; 4]) -> u64 {
@@ -80,7 +81,7 @@ fn movemask(lanes: [uint8x16_t; 4]) -> u64 {
     vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)))
 }
 
-/// Carry-less multiplication by all ones: bit i of the low half is the exclusive or of bits 0 to i.
+/// Multiplies by all ones without carries: bit i of the low half is the XOR of bits 0 to i.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn prefix_xor(bits: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! Where the bracket closes that bytes begin with: brackets outside strings are counted, a block at a time.
+//! Finds the closing bracket of a container by counting brackets outside strings, block by block.
 //!
 //! ```text
 //!   { "a" : [ 1 , "}" ] , "b" : { …        64 bytes: 3 open, 1 closes
@@ -7,7 +7,7 @@
 
 use super::blocks::{BLOCK, escaped, last_block};
 
-/// What of a block says how deep it is nested, a bit a byte, the lowest bit the first byte.
+/// Classes of the bytes in a block that determine nesting, one bit per byte, lowest bit first.
 #[derive(Clone, Copy)]
 pub(super) struct Brackets {
     /// `"`
@@ -21,7 +21,7 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
-    /// Without the first `count` bytes.
+    /// Drops the first `count` bytes.
     #[inline(always)]
     fn skip(self, count: u32) -> Brackets {
         let Brackets { quote, backslash, open, close } = self;
@@ -34,12 +34,13 @@ impl Brackets {
     }
 }
 
-/// What turns a bracket into the brace of its side, which no other byte becomes: they differ by one bit.
+/// Mask that maps each bracket to the brace of its side, which differs in one bit. No other byte
+/// maps to a brace.
 pub(super) const FOLD: u8 = b'{' ^ b'[';
 
-/// The loop that all tiers share, inlined into each tier's `#[target_feature]` function.
+/// The loop shared by all tiers, inlined into each tier's `#[target_feature]` function.
 ///
-/// `None` if a backslash stands outside strings, where it is up to who goes byte by byte what it means.
+/// Returns `None` for a backslash outside strings, which the byte-by-byte walk must interpret.
 #[inline(always)]
 pub(super) fn container_len_with(
     bytes: &[u8],

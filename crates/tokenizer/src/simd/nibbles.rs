@@ -1,4 +1,5 @@
-//! Nibble tables: a byte's class is `LOW[low nibble] & HIGH[high nibble]`; bits as in [`class`](super::class).
+//! Nibble tables: the class of a byte is `LOW[low nibble] & HIGH[high nibble]`; bits as in
+//! [`class`](super::class).
 //!
 //! ```text
 //!   `{` = 0x7B    HIGH[7] = BRACKET | LETTER_7     what bytes 7x may be
@@ -6,8 +7,8 @@
 //!                 both    = BRACKET
 //! ```
 //!
-//! A shuffle looks up 16 to 64 of these at once, so a whole block is classified in two shuffles and an `and`, whatever is in it. What this cannot say is a set
-//! that is no product of nibbles; so classes are chosen such that each is (see `class` for the letters that are let in by it).
+//! A shuffle looks up 16 to 64 bytes at once, so two shuffles and an AND classify a whole block.
+//! Only sets that are products of nibbles can be represented; `class` chooses its sets accordingly.
 
 use super::class::{BRACKET, COLON, DIGIT, LETTER_7, LETTER_46, SIGN, SPACE, SPACE_COMMA};
 

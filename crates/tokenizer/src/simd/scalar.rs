@@ -1,7 +1,7 @@
-//! The portable tier: a table look-up a byte. The twin that every other tier is tested against.
+//! The portable tier: one table lookup per byte. All other tiers are tested against it.
 //!
-//! It shares the loop over blocks and differs in how masks come about, so that a test that compares tiers tests the vectors and nothing else. It
-//! runs where no other does, and under Miri.
+//! It shares the loop over blocks and differs only in computing masks, so comparing tiers tests
+//! only the vector code. It also runs under Miri.
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
 use super::class::{self, CLASS};
@@ -23,7 +23,7 @@ fn classify(block: &[u8; BLOCK]) -> Masks {
     masks
 }
 
-/// Bit i of the answer is the exclusive or of bits 0 to i.
+/// Returns the prefix XOR: bit i is the XOR of bits 0 to i.
 pub(super) fn prefix_xor(mut bits: u64) -> u64 {
     for shift in [1, 2, 4, 8, 16, 32] {
         bits ^= bits << shift;

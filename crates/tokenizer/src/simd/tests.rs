@@ -1,8 +1,8 @@
-//! Every tier against a byte-at-a-time model, on blocks chosen to hurt.
+//! Compares every tier with a byte-by-byte model, on difficult blocks.
 
 use super::*;
 
-/// The rules of the module doc, a byte at a time.
+/// Applies the rules of the module docs byte by byte.
 fn model(bytes: &[u8]) -> (Vec<usize>, Suspect) {
     let (mut at, mut in_string, mut escaped) = (Vec::new(), false, false);
     let (mut closed, mut delimiter_before) = (false, true);
@@ -60,7 +60,7 @@ impl Random {
 }
 
 #[test]
-fn every_byte_alone_and_in_a_string() {
+fn every_byte_alone_and_in_a_string_matches_the_model() {
     for byte in (0..=255u8).step_by(crate::EVERY) {
         check(&[byte]);
         check(&[b'{', b'"', byte, b'"', b':', b'1', b'}']);
@@ -73,7 +73,7 @@ fn every_byte_alone_and_in_a_string() {
 }
 
 #[test]
-fn runs_of_backslashes_over_every_block_edge() {
+fn backslash_runs_across_block_edges_match_the_model() {
     for run in (0..140).step_by(crate::EVERY) {
         for before in [0, 1, 40, 62, 63, 64] {
             let mut bytes = b"[\"".to_vec();
@@ -86,7 +86,7 @@ fn runs_of_backslashes_over_every_block_edge() {
 }
 
 #[test]
-fn random_bytes_of_json_alphabets() {
+fn random_bytes_match_the_model() {
     let mut random = Random(7);
     let alphabets: [&[u8]; 4] =
         [b"{}[]:,\" \\", b"\"\"\"\\\\a,: {}", b"{}[]:, 019tfn\n", b"\"a\":1,{}[] \\\"xp\xff"];
@@ -99,12 +99,12 @@ fn random_bytes_of_json_alphabets() {
 }
 
 #[test]
-fn all_structural_fills_the_positions() {
+fn positions_hold_a_window_of_structural_bytes() {
     check(&vec![b'['; WINDOW * 2 + 1]);
 }
 
 #[test]
-fn a_tier_reads_back_its_name() {
+fn tier_names_parse_back() {
     for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
         assert_eq!(tier.name().parse(), Ok(tier));
     }

@@ -1,5 +1,4 @@
-//! A macro that detects the features of a tier and compiles functions for the same features.
-
+//! A macro that detects the features of a tier, and compiles functions for the same features.
 /// Defines a type whose values prove that the processor has `$features`, and methods of that type
 /// that are compiled for them. The second form adds methods in another module.
 ///
@@ -17,7 +16,7 @@ macro_rules! tier {
         pub(crate) struct $tier(());
 
         impl $tier {
-            /// Asks the processor.
+            /// Returns a value if the processor has the features.
             pub(super) fn detect() -> Option<Self> {
                 $crate::simd::tier::tier!(@has_all $detected $features).then_some($tier(()))
             }
@@ -52,8 +51,8 @@ macro_rules! tier {
             #[target_feature($(enable = $feature),+)]
             fn compiled<$($generics)*>($($argument: $of),*) -> $result $body
 
-            // SAFETY: this processor has the features that the function is compiled for: `detect` asks for the same ones,
-            // and there is no other way to a value of this type.
+            // SAFETY: this processor has the features that the function is compiled for: only
+            // `detect` creates values of this type, and it checks for the same features.
             unsafe { compiled($($argument),*) }
         }
     };

@@ -1,6 +1,6 @@
-//! Bytes as words: vectors are made of them without a pointer, and the compiler makes one load of that.
-
-/// Bytes as the words that a vector of them consists of.
+//! Converts bytes to words, from which vectors are built without pointers; the compiler merges them
+//! into one load.
+/// Converts bytes to the words of a vector.
 #[inline(always)]
 pub(super) fn words<const BYTES: usize, const WORDS: usize>(bytes: &[u8; BYTES]) -> [i64; WORDS] {
     const { assert!(BYTES == 8 * WORDS) };

@@ -1,6 +1,7 @@
-//! The envelope keys of events, and which of them stands before a colon.
+//! Envelope keys of events, and recognition of the key before a colon.
 //!
-//! The scan knows where colons are, so it finds keys backwards: the sixteen bytes before a colon hold any key that matters.
+//! The scan knows the positions of colons, so it finds keys backwards: the sixteen bytes before a
+//! colon contain any relevant key.
 //!
 //! ```text
 //!   … , " p i d " :      the last four bytes (p i d "), hashed, name the only key that it may be
@@ -8,16 +9,18 @@
 //!      ^ no backslash    else the quote would be one inside a string
 //! ```
 //!
-//! Anything else (white space before the colon, an escape in the key) is cut out and compared, which is rare. Cost: a look-up and two comparisons a colon,
-//! without a branch that depends on which key it is.
+//! Other keys (with white space before the colon, or escapes) are extracted and compared, which is
+//! rare. Cost: one lookup and two comparisons per colon, without a branch on the key.
 
 use crate::text::swar::equal_bytes;
 use crate::text::{string_start, trim_end, unescape};
 
-/// The envelope keys of the Trace Event Format that the scan looks for: those that say what an event is, when, where and of whom.
+/// Envelope keys of the Trace Event Format that the scan recognizes: kind, time, process and
+/// identity of an event.
 ///
-/// Source: the *Trace Event Format* document, and for `id2`, `bind_id` and `scope` what Chrome writes. All are optional as far as the scan is
-/// concerned; what a value must be is up to who asks for it. Other keys (`tts`, `tdur`, `s`, `cname` …) stay in the event's bytes.
+/// Source: the *Trace Event Format* document, and Chrome's output for `id2`, `bind_id` and `scope`.
+/// The scan treats all keys as optional and does not check their values. Other keys (`tts`, `tdur`,
+/// `s`, `cname` …) remain only in the event's bytes.
 ///
 /// ```
 /// use tracemill_tokenizer::Field;
@@ -28,36 +31,37 @@ use crate::text::{string_start, trim_end, unescape};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Field {
-    /// `ph`: the phase, a string of one letter. See [`Event::phase`](crate::Event::phase) for what they mean.
+    /// `ph`: the phase, a string of one letter; see [`Event::phase`](crate::Event::phase).
     Ph,
-    /// `ts`: microseconds of some clock, with any number of decimals; a number, or a string with one.
+    /// `ts`: microseconds of some clock with any number of decimals, as a number or a string.
     Ts,
-    /// `dur`: microseconds that a complete event (`X`) takes.
+    /// `dur`: duration of a complete event (`X`) in microseconds.
     Dur,
-    /// `pid`: the process; a number, or a string in traces of some producers.
+    /// `pid`: the process, as a number or, by some producers, a string.
     Pid,
-    /// `tid`: the thread, which means something within its process only.
+    /// `tid`: the thread, unique within its process.
     Tid,
-    /// `name`: what it is called. Of metadata (`M`) it says what is told: `process_name`, `thread_name` …
+    /// `name`: name of the event; for metadata (`M`) its kind, such as `process_name`.
     Name,
     /// `cat`: comma-separated categories.
     Cat,
-    /// `id` of async, flow, object and profile events: a number, or a string such as `"0x1f"`. What is of one id belongs together.
+    /// `id` of async, flow, object and profile events: a number, or a string such as `"0x1f"`.
+    /// Events of one id belong together.
     Id,
-    /// `id2`: `{"local":…}`, an id within its process, or `{"global":…}`, one of all.
+    /// `id2`: `{"local":…}` is unique within its process, `{"global":…}` everywhere.
     Id2,
-    /// `bind_id`: the flow that a slice is part of.
+    /// `bind_id`: the flow that a slice belongs to.
     BindId,
-    /// `scope`: what tells equal ids of different producers apart.
+    /// `scope`: distinguishes equal ids of different producers.
     Scope,
-    /// `args`: anything; an object as a rule. The scan does not look into it.
+    /// `args`: any value, usually an object. The scan does not look inside.
     Args,
 }
 
 impl Field {
-    /// How many there are.
+    /// Number of fields.
     pub const COUNT: usize = 12;
-    /// All of them, in the order of their numbers.
+    /// All fields, in numeric order.
     pub const ALL: [Field; Field::COUNT] = [
         Field::Ph,
         Field::Ts,
@@ -73,7 +77,7 @@ impl Field {
         Field::Args,
     ];
 
-    /// The key as it is written.
+    /// Returns the key.
     pub const fn key(self) -> &'static str {
         match self {
             Field::Ph => "ph",
@@ -100,43 +104,43 @@ impl Field {
     }
 }
 
-/// What stands before a colon.
+/// The key before a colon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Field(Field),
     Other {
-        /// Whether it may be `traceEvents`.
+        /// Whether the key may be `traceEvents`.
         may_be_events: bool,
     },
 }
 
-/// A key as the last eight bytes before its colon show it.
+/// Pattern of a key in the eight bytes before its colon.
 #[derive(Clone, Copy)]
 struct KeyPattern {
-    /// Which of the eight bytes before the colon are of the key and its quotes.
+    /// Mask of the bytes that belong to the key and its quotes.
     mask: u64,
-    /// What those are.
+    /// Expected bytes under the mask.
     bytes: u64,
     field: Field,
-    /// Where in those eight bytes its opening quote stands, with the byte before it, in bits.
+    /// Bit position of the byte before the opening quote.
     front: u8,
 }
 
 impl KeyPattern {
-    /// In place of [`KeyPattern::front`]: in the bytes before those.
+    /// Value of [`KeyPattern::front`] if that byte is in the previous eight bytes.
     const BEFORE: u8 = 64;
 }
 
-/// Keys by a hash of the last four bytes before the colon, which are different for all of them.
+/// Patterns by a hash of the last four bytes before the colon, which differ for all keys.
 ///
-/// A look-up instead of a chain of comparisons: which key comes next is hard for a branch predictor to tell.
+/// A lookup, because a chain of comparisons would be hard to predict.
 const KEYS: [KeyPattern; 32] = {
-    // a slot that nothing can match
+    // an empty slot that nothing matches
     let mut table = [KeyPattern { mask: 0, bytes: 1, field: Field::Ph, front: 0 }; 32];
     let mut i = 0;
     while i < Field::COUNT {
         let key = Field::ALL[i].key().as_bytes();
-        // from the closing quote, which is the highest byte of the word, downwards
+        // from the closing quote, the highest byte of the word, downwards
         let (mut bytes, mut mask) = ((b'"' as u64) << 56, 0xFF << 56);
         let mut taken = 0;
         while taken <= key.len() && taken < 7 {
@@ -147,7 +151,8 @@ const KEYS: [KeyPattern; 32] = {
         }
         let slot = key_slot(bytes);
         assert!(table[slot].mask == 0, "two keys share a slot: choose another factor");
-        // of the eight bytes these are not the front: a byte, the quote, the key, the quote
+        // of the eight bytes, all but these precede the front: a byte, the quote, the key, the
+        // quote
         let front = match key.len() {
             ..=5 => 8 * (8 - 3 - key.len()) as u8,
             7 => KeyPattern::BEFORE,
@@ -165,17 +170,18 @@ const fn key_slot(eight: u64) -> usize {
     (((eight >> 32) as u32).wrapping_mul(KEY_FACTOR) >> 27) as usize
 }
 
-/// Found by trial: spreads the keys over 32 slots without a collision.
+/// Hash factor, found by trial: maps the keys to 32 slots without a collision.
 const KEY_FACTOR: u32 = 0x18072E8D;
 
-/// The key whose colon is at `bytes[colon]`.
+/// Returns the key whose colon is at `bytes[colon]`.
 ///
-/// Looks backwards at the sixteen bytes before the colon: they hold all of any key that matters, with the quotes and a
-/// byte before them, which is no backslash if the quote is the opening one. Tried and slower: the same without branches.
+/// Checks the sixteen bytes before the colon: they contain any relevant key with its quotes, and
+/// the byte before, which is not a backslash if the quote opens the key. A version without branches
+/// was slower.
 #[inline(always)]
 pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
     let first = || {
-        // the first key of an event that is read alone, with nothing before it
+        // the first key of an event read alone, with nothing before it
         let mut tail = [0; 16];
         tail[16 - colon..].copy_from_slice(&bytes[..colon]);
         tail
@@ -197,37 +203,36 @@ pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
         }
     }
     if eight >> 56 == u64::from(b'"') && !has_backslash(eight) && !has_backslash(before) {
-        // an escape in the last letters would have shown
+        // an escape in the last letters would have been visible
         return Key::Other { may_be_events: (eight >> 32) as u32 == u32::from_le_bytes(*b"nts\"") };
     }
     key_slowly(bytes, colon)
 }
 
-/// Whether any byte of a word is a backslash.
 #[inline(always)]
 fn has_backslash(word: u64) -> bool {
     equal_bytes(word, b'\\') != 0
 }
 
-/// Any key: white space before the colon, escapes in the key.
+/// Recognizes keys with escapes or white space before the colon.
 #[cold]
 #[inline(never)]
 fn key_slowly(bytes: &[u8], colon: usize) -> Key {
     let mut plain = Vec::new();
-    // no name is longer than `bind_id`, and an escape takes at most six bytes
+    // the longest name is `bind_id`, and an escape takes at most six bytes
     if let Some(text) = key_text(bytes, colon).filter(|text| text.len() <= 7 * 6) {
         unescape(text, &mut plain);
     }
     Field::named(&plain).map_or(Key::Other { may_be_events: true }, Key::Field)
 }
 
-/// The inside of the key whose colon is at `bytes[colon]`, still escaped.
+/// Returns the content of the key whose colon is at `bytes[colon]`, still escaped.
 pub(crate) fn key_text(bytes: &[u8], colon: usize) -> Option<&[u8]> {
     let (open, close) = key_quotes(bytes, colon)?;
     Some(&bytes[open + 1..close])
 }
 
-/// The quotes of the key whose colon is at `bytes[colon]`.
+/// Returns the quotes of the key whose colon is at `bytes[colon]`.
 pub(crate) fn key_quotes(bytes: &[u8], colon: usize) -> Option<(usize, usize)> {
     let close = trim_end(bytes, colon).checked_sub(1)?;
     if bytes[close] != b'"' {

@@ -1,31 +1,33 @@
-//! What is not JSON though everybody can say what was meant, and the JSON for it.
+//! JSON deviations with a clear meaning, and their repair.
 //!
-//! Producers that write JSON by hand make these mistakes, and each has one meaning only: the text around it is read as if
-//! it were not there. Everything else that is no JSON (a colon that is missing, a misspelt word) is a defect.
+//! Producers that write JSON by hand make these mistakes. Each has only one meaning, and the
+//! surrounding text is read as usual. Any other invalid text, such as a missing colon, is an error.
 
 use std::ops::Range;
 
-/// A mistake with one meaning: [`crate::lapses`] finds them, [`crate::mend()`] writes JSON in their place.
+/// A JSON deviation with one meaning. [`crate::lapses`] finds deviations, [`crate::mend()`] repairs
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lapse {
-    /// `NaN`, `Infinity` or `-Infinity`, as Python and C write them. As JSON: `null`, which is what `JSON.stringify` makes of it.
+    /// `NaN`, `Infinity` or `-Infinity`, as written by Python and C. Repaired to `null`, as by
+    /// `JSON.stringify`.
     Number,
-    /// A raw control character in a string. As JSON: its escape.
+    /// A raw control character in a string. Repaired to its escape.
     Control,
-    /// Bytes in a string that are not UTF-8. As JSON: U+FFFD, which is what browsers show.
+    /// Bytes in a string that are not UTF-8. Repaired to U+FFFD, which browsers show.
     Utf8,
-    /// A comma before a closing bracket. As JSON: nothing.
+    /// A comma before a closing bracket. Removed by the repair.
     Comma,
-    /// A backslash that begins no escape, as in `C:\demo`. As JSON: two.
+    /// A backslash that begins no escape, as in `C:\demo`. Repaired to two backslashes.
     Escape,
 }
 
 impl Lapse {
-    /// All of them, in the order in which reports list them.
+    /// All deviations, in the order of reports.
     pub const ALL: [Lapse; 5] =
         [Lapse::Number, Lapse::Control, Lapse::Utf8, Lapse::Comma, Lapse::Escape];
 
-    /// Its name in reports.
+    /// Returns the name used in reports.
     pub fn name(self) -> &'static str {
         match self {
             Lapse::Number => "nan",
@@ -36,7 +38,7 @@ impl Lapse {
         }
     }
 
-    /// What is wrong, for people.
+    /// Returns a description for users.
     pub fn sentence(self) -> &'static str {
         match self {
             Lapse::Number => "NaN or Infinity, which JSON does not allow",
@@ -47,7 +49,7 @@ impl Lapse {
         }
     }
 
-    /// Appends the JSON for `lapse`, the bytes that it takes.
+    /// Appends the JSON that replaces the bytes of a deviation.
     ///
     /// ```
     /// use tracemill_tokenizer::Lapse;
@@ -80,22 +82,22 @@ impl Lapse {
     }
 }
 
-/// The word for a number that JSON has not, if `text` begins with one.
+/// Returns the non-JSON number word at the start of `text`, if there is one.
 pub(crate) fn word_of(text: &[u8]) -> Option<&'static [u8]> {
     const WORDS: [&[u8]; 4] = [b"NaN", b"Infinity", b"-Infinity", b"-NaN"];
     WORDS.into_iter().find(|word| text.starts_with(word))
 }
 
-/// What a reader of JSON does about lapses.
+/// A policy of JSON readers for deviations.
 pub(crate) trait Forgive {
-    /// Whether it goes on behind them.
+    /// Whether the reader tolerates deviations.
     const FORGIVES: bool;
 
-    /// Goes on behind one.
+    /// Receives a tolerated deviation and its range.
     fn forgive(&mut self, lapse: Lapse, at: Range<usize>);
 }
 
-/// Forgives nothing.
+/// The policy that tolerates nothing.
 pub(crate) struct Strict;
 
 impl Forgive for Strict {

@@ -1,5 +1,5 @@
-//! JSON text, a byte at a time: white space, strings, members of objects. The slow twin of the block scan, used on the
-//! few bytes that need it (one key, one value), never on whole files.
+//! Byte-by-byte helpers for JSON text: white space, strings, members. Used for single keys and
+//! values, never for whole files.
 
 pub(crate) mod field;
 pub(crate) mod lapse;
@@ -11,13 +11,13 @@ pub mod swar;
 use crate::text::swar::{equal_bytes, first};
 use std::str::FromStr;
 
-/// Whether `byte` is JSON white space.
+/// Returns whether `byte` is JSON white space.
 #[inline(always)]
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
 }
 
-/// The first place at or after `at` that is not white space.
+/// Returns the first offset at or after `at` that is not white space.
 #[inline(always)]
 pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() && is_space(bytes[at]) {
@@ -26,7 +26,7 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The end of `bytes[..end]` without its trailing white space.
+/// Returns the end of `bytes[..end]` without trailing white space.
 #[inline(always)]
 pub(crate) fn trim_end(bytes: &[u8], mut end: usize) -> usize {
     while end > 0 && is_space(bytes[end - 1]) {
@@ -35,16 +35,18 @@ pub(crate) fn trim_end(bytes: &[u8], mut end: usize) -> usize {
     end
 }
 
-/// Whether the white space of `value[from..to]` stands between two words or strings, as it does in no JSON.
+/// Returns whether the white space `value[from..to]` separates two words or strings, which is not
+/// valid JSON.
 pub(crate) fn is_kept_apart(value: &[u8], from: usize, to: usize) -> bool {
     let is_word = |byte: &u8| !matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':');
     value[..from].last().is_some_and(is_word) && value.get(to).is_some_and(is_word)
 }
 
-/// One past the closing quote of the string whose opening quote is at `at`; `None` if it does not end.
+/// Returns the offset after the closing quote of the string whose opening quote is at `at`; `None`
+/// if it does not end.
 ///
-/// Eight bytes at a step: strings here are names and URLs, too short for wider vectors to pay. The quote is not looked at
-/// again: a mapped file may have been written over since the caller saw it, which is told when it has been read.
+/// Processes eight bytes per step, because names and URLs are too short for wider vectors. Does not
+/// check the opening quote again: a mapped file may have changed, which is detected after reading.
 #[inline]
 pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut i = at + 1;
@@ -66,7 +68,7 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The opening quote of the string whose closing quote is at `close`.
+/// Returns the opening quote of the string whose closing quote is at `close`.
 pub(crate) fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
     let mut end = close;
     loop {
@@ -79,7 +81,7 @@ pub(crate) fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
     }
 }
 
-/// Whether a JSON string, as written with its quotes, is `text` once its escapes are resolved.
+/// Returns whether a raw JSON string, with quotes, equals `text` when unescaped.
 ///
 /// ```
 /// use tracemill_tokenizer::string_is;
@@ -89,7 +91,7 @@ pub(crate) fn string_start(bytes: &[u8], close: usize) -> Option<usize> {
 /// ```
 pub fn string_is(string: &[u8], text: &[u8]) -> bool {
     let [b'"', content @ .., b'"'] = string else { return false };
-    // what is written with escapes is longer than what it says, unless it says just that
+    // a string with escapes is longer than its content
     if content.len() <= text.len() && content != text {
         return false;
     }
@@ -105,10 +107,10 @@ pub fn string_is(string: &[u8], text: &[u8]) -> bool {
     plain == text
 }
 
-/// Appends `value` without the white space around line breaks outside its strings, so that it stands on one line.
+/// Appends `value` as one line, without the white space around line breaks outside strings.
 ///
-/// A raw line break inside a string, which JSON does not allow, becomes its escape; one that keeps two words or strings
-/// apart, a blank. Returns how many of the first kind there were.
+/// A raw line break inside a string, which JSON does not allow, becomes an escape. One that
+/// separates two words or strings becomes a blank. Returns the number of line breaks in strings.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -146,9 +148,9 @@ pub fn on_one_line(value: &[u8], out: &mut Vec<u8>) -> usize {
     escaped
 }
 
-/// Appends `content`, the inside of a JSON string, with its escapes resolved.
+/// Appends the unescaped `content` of a JSON string.
 ///
-/// Lone surrogates become their three-byte form (as in WTF-8) and malformed escapes stay as they are, so that different
+/// Lone surrogates become three bytes (as in WTF-8), and malformed escapes stay, so that different
 /// strings stay different.
 ///
 /// ```
@@ -184,8 +186,8 @@ pub fn unescape(content: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// What [`unescape`] makes, as text; half of a surrogate pair, which UTF-8 has no place for, becomes one U+FFFD, as each piece that is
-/// no UTF-8.
+/// Converts the result of [`unescape`] to text. A lone surrogate becomes one U+FFFD, as does any
+/// other invalid UTF-8.
 ///
 /// ```
 /// let mut content = Vec::new();
@@ -198,7 +200,7 @@ pub fn unescaped_text(content: &[u8]) -> String {
     }
     let mut bytes = content.to_vec();
     for at in 0..bytes.len().saturating_sub(2) {
-        // no UTF-8 has these two
+        // no valid UTF-8 contains these two bytes
         if bytes[at] == 0xED && bytes[at + 1] >= 0xA0 {
             bytes[at..at + 3].copy_from_slice("\u{FFFD}".as_bytes());
         }
@@ -206,8 +208,9 @@ pub fn unescaped_text(content: &[u8]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The code point of the `\u` escape that `text` begins with, and how many bytes tell it: 12 where both halves of a surrogate pair
-/// stand there, else 6. Half of a pair by itself is its own code point. `None` if no such escape stands there.
+/// Returns the code point of the `\u` escape at the start of `text`, and its length: 12 for a
+/// surrogate pair, else 6. A lone surrogate is its own code point. Returns `None` without such an
+/// escape.
 ///
 /// ```
 /// use tracemill_tokenizer::escaped_code_point;
@@ -227,15 +230,16 @@ pub fn escaped_code_point(text: &[u8]) -> Option<(u32, usize)> {
     Some((unit, 6))
 }
 
-/// The code unit of the escape that `text` begins with.
+/// Returns the code unit of the escape at the start of `text`.
 fn hex_unit(text: &[u8]) -> Option<u32> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     digits.iter().try_fold(0, |unit, &b| Some(unit * 16 + char::from(b).to_digit(16)?))
 }
 
-/// `bytes` as text; what is no UTF-8 becomes U+FFFD.
+/// Converts bytes to text; invalid UTF-8 becomes U+FFFD.
 ///
-/// They are copied before they are looked at: bytes of a mapped file may change between the two, and a `str` must not.
+/// Copies the bytes before validating them, because bytes of a mapped file may change in between
+/// and a `str` must not.
 ///
 /// ```
 /// assert_eq!(tracemill_tokenizer::to_text(b"a\xFFb"), "a\u{FFFD}b");
@@ -245,7 +249,8 @@ pub fn to_text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap_or_else(|e| lossy(e.into_bytes()))
 }
 
-/// Reads a number as Rust writes it; `None` if `bytes` are none. They are copied first, as by [`to_text`].
+/// Parses a number in Rust notation; `None` if `bytes` are not one. Copies the bytes first, as
+/// [`to_text`].
 ///
 /// ```
 /// use tracemill_tokenizer::parse;
@@ -283,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_numbers_of_any_length() {
+    fn parses_text_and_numbers_of_any_length() {
         assert_eq!(to_text("aé".as_bytes()), "aé");
         assert_eq!(to_text(b"a\xffb"), "a\u{fffd}b");
         assert_eq!(parse::<i64>(b"-12"), Some(-12));
@@ -294,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_from_both_ends() {
+    fn finds_strings_from_both_ends() {
         let text = br#"{"a\\":"b\"c"}"#;
         assert_eq!(string_end(text, 1), Some(6));
         assert_eq!(string_start(text, 5), Some(1));
@@ -303,9 +308,10 @@ mod tests {
         assert_eq!(string_end(b"\"abc\\\"", 0), None);
     }
 
-    /// Against the plain loop, over strings of every length with quotes, backslashes and their neighbours anywhere.
+    /// Strings of every length with quotes, backslashes and similar bytes, compared with a plain
+    /// loop.
     #[test]
-    fn strings_end_where_a_plain_loop_ends_them() {
+    fn string_end_equals_a_plain_loop() {
         let plain = |bytes: &[u8], at: usize| {
             let mut i = at + 1;
             loop {
@@ -331,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line() {
+    fn line_breaks_become_blanks_or_escapes() {
         let mut out = Vec::new();
         let count = on_one_line(b"{\r\n  \"a\" : \"x\ny\\\"\" ,\n\t\"b\":[ 1, 2 ]\n}", &mut out);
         assert_eq!((count, &out[..]), (1, &b"{\"a\" : \"x\\ny\\\"\" ,\"b\":[ 1, 2 ]}"[..]));
@@ -341,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes() {
+    fn escapes_are_resolved() {
         for (text, plain) in [
             (r"t\u0073", "ts".as_bytes()),
             (r"\ud83d\ude00", "\u{1F600}".as_bytes()),

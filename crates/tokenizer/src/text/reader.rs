@@ -1,8 +1,8 @@
-//! JSON read byte by byte: the last word on what is JSON, and where it is not.
+//! The byte-by-byte JSON reader, which decides what is valid and finds the first error.
 //!
-//! The proof in blocks ([`crate::simd::grammar`]) says "JSON" or nothing; what it says nothing of comes here, and that is little. One reader serves two
-//! questions, since they may not have two grammars: what is the first defect ([`Strict`]), and which lapses are there before it (any other
-//! [`Forgive`]).
+//! It reads what the proof in blocks ([`crate::simd::grammar`]) leaves unknown, which is little.
+//! One reader serves two purposes with the same grammar: finding the first error ([`Strict`]), and
+//! collecting the deviations before it (any other [`Forgive`]).
 //!
 //! ```text
 //!   value ─ { ─ key : value ─ after_value ─┬─ , ─ key …          objects: [true, false, …], a byte a level
@@ -10,13 +10,14 @@
 //!         ─ string, number, word ───────────┴─ } or ] ─ after_value, until the outermost is closed
 //! ```
 //!
-//! Errors are what was expected; where, the reader's own place says. White space may separate values at the outermost level, so NDJSON passes.
+//! Errors name the expected token; the reader's position locates them. White space may separate
+//! top-level values, so NDJSON passes.
 
 use crate::text::lapse::{Forgive, Lapse, Strict, word_of};
 use crate::text::swar::{controls, equal_bytes, first};
 use crate::text::{is_space, skip_space};
 
-/// The first byte that is not JSON.
+/// The first syntax error of a text.
 ///
 /// ```
 /// use tracemill_tokenizer::{Defect, validate};
@@ -25,23 +26,23 @@ use crate::text::{is_space, skip_space};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defect {
-    /// Offset in the input.
+    /// Offset of the error in the input.
     pub offset: u64,
-    /// What should have stood there, as a noun that fits behind "expected".
+    /// The expected token, as a noun to follow "expected".
     pub expected: &'static str,
 }
 
-/// Bytes of the number or word that `bytes` begin with; `None` if it is none.
+/// Returns the length of the number or word at the start of `bytes`; `None` if there is none.
 #[inline]
 pub(crate) fn scalar_len(bytes: &[u8]) -> Option<usize> {
     let mut reader = Reader { bytes, at: 0, objects: Vec::new(), forgive: Strict };
     reader.bare().ok().map(|()| reader.at)
 }
 
-/// A place in a text, and what is done about lapses from there on.
+/// A position in a text, with a policy for deviations.
 pub(crate) struct Reader<'a, F> {
     pub(crate) bytes: &'a [u8],
-    /// Where it stands: where it fails, at the defect.
+    /// Current position; after an error, its position.
     pub(crate) at: usize,
     /// Open brackets, true for objects.
     pub(crate) objects: Vec<bool>,
@@ -49,7 +50,7 @@ pub(crate) struct Reader<'a, F> {
 }
 
 impl<F: Forgive> Reader<'_, F> {
-    /// Reads to the end; the first defect, if there is one.
+    /// Reads to the end; returns the first error, if any.
     pub(crate) fn values(&mut self) -> Option<Defect> {
         loop {
             self.at = skip_space(self.bytes, self.at);
@@ -72,7 +73,8 @@ impl<F: Forgive> Reader<'_, F> {
         }
     }
 
-    /// One value with all that is in it; no recursion, so that depth costs a byte a level.
+    /// Reads one value with everything inside it. Without recursion, so depth costs one byte per
+    /// level.
     fn value(&mut self) -> Result<(), &'static str> {
         loop {
             self.space();
@@ -106,7 +108,8 @@ impl<F: Forgive> Reader<'_, F> {
         }
     }
 
-    /// Commas and closing brackets after a value; true once the outermost value is complete.
+    /// Reads commas and closing brackets after a value; returns true when the outermost value is
+    /// complete.
     fn after_value(&mut self) -> Result<bool, &'static str> {
         loop {
             let Some(&object) = self.objects.last() else { return Ok(true) };
@@ -133,7 +136,7 @@ impl<F: Forgive> Reader<'_, F> {
         }
     }
 
-    /// Takes a comma before a closing bracket, if that is forgiven.
+    /// Takes a comma before a closing bracket, if the policy tolerates it.
     #[inline]
     fn forgives_comma(&mut self, object: bool) -> bool {
         if !F::FORGIVES {
@@ -144,7 +147,7 @@ impl<F: Forgive> Reader<'_, F> {
         closes && self.forgives(Lapse::Comma, 1)
     }
 
-    /// Takes so many bytes as a lapse, if that is forgiven.
+    /// Takes `len` bytes as a deviation, if the policy tolerates it.
     #[inline]
     fn forgives(&mut self, lapse: Lapse, len: usize) -> bool {
         if F::FORGIVES {
@@ -174,7 +177,7 @@ impl<F: Forgive> Reader<'_, F> {
         }
     }
 
-    /// A number or a word.
+    /// Reads a number or a word.
     #[inline]
     pub(crate) fn bare(&mut self) -> Result<(), &'static str> {
         if F::FORGIVES
@@ -246,7 +249,7 @@ impl<F: Forgive> Reader<'_, F> {
         }
     }
 
-    /// Forgives what is no UTF-8 among the next `len` bytes, which no ASCII byte of a string ends early.
+    /// Reports invalid UTF-8 in the next `len` bytes; no ASCII byte among them ends the string.
     #[cold]
     fn forgive_utf8(&mut self, len: usize) {
         let mut at = self.at;
@@ -280,7 +283,8 @@ impl<F: Forgive> Reader<'_, F> {
     }
 }
 
-/// How many bytes from the start need no look inside a string: not `"`, `\` or below 0x20. Eight at a time.
+/// Returns the number of leading bytes that need no check in a string: not `"`, `\` or below 0x20.
+/// Processes eight bytes per step.
 fn plain_bytes(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     for (i, word) in words.iter().enumerate() {
@@ -299,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_found_at_every_place() {
+    fn finds_control_characters_at_every_offset() {
         for at in 0..20 {
             for byte in [0, 0x1f, b'"', b'\\'] {
                 let mut bytes = vec![b'x'; 24];

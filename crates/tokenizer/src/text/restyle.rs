@@ -1,14 +1,14 @@
-//! Removes the white space between the tokens of JSON.
+//! Removes white space between JSON tokens.
 //!
-//! Tokens are copied as they stand, whatever they are: strings with their escapes, numbers with their digits, and what
-//! is no JSON at all (`NaN`). No recursion: depth is counted.
+//! Tokens are copied unchanged: strings with their escapes, numbers with their digits, and invalid
+//! tokens (`NaN`). No recursion: depth is counted.
 
 use crate::text::{is_kept_apart, is_space, skip_space, string_end};
 
-/// Appends `value` without the white space outside its strings.
+/// Appends `value` without white space outside strings.
 ///
-/// Between two words or strings that only white space keeps apart (which JSON does not have) a blank stays: a quote that
-/// touches a word would make the value unreadable, and digits another number. Cost: one pass.
+/// A blank stays between two words or strings separated only by white space, which JSON does not
+/// allow; joining them would change the tokens. Cost: one pass.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -32,7 +32,7 @@ pub fn compact(value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&value[start..]);
 }
 
-/// Appends a blank in place of the white space of `value[from..to]`, if it is all that keeps two words or strings apart.
+/// Appends a blank for the white space `value[from..to]` if it separates two words or strings.
 fn keep_apart(value: &[u8], from: usize, to: usize, out: &mut Vec<u8>) {
     if from < to && is_kept_apart(value, from, to) {
         out.push(b' ');
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_outside_strings_goes() {
+    fn removes_white_space_outside_strings() {
         let text = "{ \"a \\\" b\" :\t[ 1 , {\r\n} ,[ ]],\"c\":\"\\\\\" , \"d\": -1.50e3 }";
         let short = compacted(text);
         assert_eq!(short, r#"{"a \" b":[1,{},[]],"c":"\\","d":-1.50e3}"#);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_keeps_its_tokens() {
+    fn invalid_json_keeps_its_tokens() {
         for (text, expected) in [
             ("[1,]", "[1,]"),
             ("[ NaN , 1 2 ]", "[NaN,1 2]"),

@@ -1,4 +1,5 @@
-//! The tokenizer from outside: one answer whatever the tier and the cuts, and that of the naive reader.
+//! Integration tests of the tokenizer: results are independent of tier and cuts, and equal to the
+//! naive reader.
 
 mod fuzzed;
 mod scan;

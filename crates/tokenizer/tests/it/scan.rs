@@ -1,4 +1,4 @@
-//! The scanner on hand-written inputs, over every cut, tier and border.
+//! Tests of the scanner on hand-written inputs, with every cut, tier and border.
 
 use crate::scanned::{in_chunks, in_pieces, proved, tiers, whole};
 use tracemill_tokenizer::Tier;
@@ -7,7 +7,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Findings of one tier, as lines.
+/// Returns the findings of one tier, as lines.
 fn found(input: &[u8]) -> Vec<String> {
     whole(input, Tier::Scalar).lines()
 }
@@ -40,7 +40,7 @@ const A: &str = r#"{"ph":"X","ts":1,"args":{"b":[{"c":"]}"}]}}"#;
 const B: &str = r#"{"ts":2.5, "ph" : "i"}"#;
 
 #[test]
-fn the_array_form() {
+fn reads_the_array_form() {
     check(&format!("[{A},{B}]"), &["Array", &format!("1 {A}"), &format!("45 {B}")]);
     check(&format!(" [\n {A} ,\n\n {B} \n] \n"), &["Array", &format!("4 {A}"), &format!("52 {B}")]);
     check("[]", &["Array"]);
@@ -50,7 +50,7 @@ fn the_array_form() {
 }
 
 #[test]
-fn what_the_format_allows_is_no_loss() {
+fn allowed_deviations_lose_nothing() {
     check(&format!("[{A}"), &["Array", &format!("1 {A}"), "Unclosed 44"]);
     check(&format!("[{A},\n"), &["Array", &format!("1 {A}"), "Unclosed 46", "Separators 44"]);
     check(&format!("[{A},]"), &["Array", &format!("1 {A}"), "Separators 44"]);
@@ -65,7 +65,7 @@ fn what_the_format_allows_is_no_loss() {
 }
 
 #[test]
-fn the_object_form_keeps_every_key() {
+fn object_form_keeps_every_key() {
     check(
         &format!(
             "{{\"x\":1,\"y\" : [1,{{\"traceEvents\":[]}}] ,\n\"traceEvents\": [{B}],\"z\":\"w\\\"\" ,\"x\":null}}"
@@ -87,7 +87,7 @@ fn the_object_form_keeps_every_key() {
 }
 
 #[test]
-fn ndjson_and_its_header() {
+fn reads_ndjson_with_header() {
     check(&format!("{A}\n{B}\n"), &["Ndjson", &format!("0 {A}"), &format!("44 {B}")]);
     check(
         &format!("{{\"tracemill\":{{\"a\":{{\"b\":1}}, \"c\":[2]}}}}\n{A}\n"),
@@ -100,7 +100,7 @@ fn ndjson_and_its_header() {
 }
 
 #[test]
-fn documents_may_follow_each_other() {
+fn reads_consecutive_documents() {
     check(
         &format!("[{B}]\n{{\"traceEvents\":[{B}],\"k\":1}}{A}\n[{B}"),
         &[
@@ -119,7 +119,7 @@ fn documents_may_follow_each_other() {
 }
 
 #[test]
-fn other_objects_are_named_as_such() {
+fn objects_without_events_are_reported() {
     check("{\"nodes\":[{\"id\":1}],\"ts\":5}", &["Plain", "\"nodes\"=[{\"id\":1}]", "\"ts\"=5"]);
     check("{}", &["Ndjson", "0 {}"]);
     check("42", &["Garbage 0 42"]);
@@ -128,7 +128,7 @@ fn other_objects_are_named_as_such() {
 }
 
 #[test]
-fn a_bare_quote_loses_one_event() {
+fn bare_quote_loses_one_event() {
     let bad = r#"{"name":"a"b","ph":"X","ts":3}"#;
     for bad in [
         bad,
@@ -154,7 +154,7 @@ fn a_bare_quote_loses_one_event() {
 }
 
 #[test]
-fn brackets_that_do_not_match() {
+fn mismatched_brackets_lose_at_most_one_event() {
     for bad in [
         r#"{"ph":"X","args":{"a":1}"#,
         r#"{"ph":"X","args":[}"#,
@@ -183,12 +183,12 @@ fn brackets_that_do_not_match() {
 }
 
 #[test]
-fn cut_off_events() {
+fn truncated_events_are_reported() {
     check(
         &format!("[{A},{{\"ph\":\"X\",\"na"),
         &["Array", &format!("1 {A}"), "Truncated 45 {\"ph\":\"X\",\"na"],
     );
-    // nested objects of the lost event are no events
+    // nested objects of the lost event are not events
     check(
         "[{\"args\":{\"nodes\":[{\"id\":1},{\"id\":2},{\"id\"",
         &["Array", "Truncated 1 {\"args\":{\"nodes\":[{\"id\":1},{\"id\":2},{\"id\""],
@@ -211,7 +211,7 @@ fn cut_off_events() {
 }
 
 #[test]
-fn a_stray_bracket_costs_nothing_but_itself() {
+fn stray_bracket_loses_no_event() {
     check(
         &format!("{{\"traceEvents\":[{B}],{B},{A}],\"d\":2}}"),
         &[
@@ -226,7 +226,7 @@ fn a_stray_bracket_costs_nothing_but_itself() {
 }
 
 #[test]
-fn a_document_may_begin_before_the_last_one_was_closed() {
+fn next_document_may_begin_in_an_unclosed_one() {
     check(
         &format!("{{\"traceEvents\":[{B},\n{{\"traceEvents\":[{B},{A}],\"d\":2}}"),
         &[
@@ -241,7 +241,7 @@ fn a_document_may_begin_before_the_last_one_was_closed() {
 }
 
 #[test]
-fn a_second_document_behind_damage_is_entered() {
+fn second_document_after_damage_is_read() {
     check(
         &format!(
             "{{\"traceEvents\":[{B},{{\"ph\":\"X\",\"na\n{{\"traceEvents\":[{B},{A}],\"d\":true"
@@ -259,7 +259,7 @@ fn a_second_document_behind_damage_is_entered() {
 }
 
 #[test]
-fn a_damaged_last_event_leaves_the_keys() {
+fn damaged_last_event_keeps_the_keys() {
     check(
         &format!(
             "{{\"traceEvents\":[{B},{{\"ph\":\"X\",\"name\":\"a\"b\"}}],\"metadata\":{{\"c\":[1]}}}}"
@@ -274,7 +274,7 @@ fn a_damaged_last_event_leaves_the_keys() {
 }
 
 #[test]
-fn damage_in_the_keys() {
+fn damage_in_top_level_keys_is_reported() {
     check(
         &format!("{{\"a\":1,\"b\":{{\"c\":\"x\"y\"}},\"traceEvents\":[{A},{B}],\"d\":2}}"),
         &[
@@ -301,7 +301,7 @@ fn damage_in_the_keys() {
 }
 
 #[test]
-fn what_stands_between_keys_is_no_key_and_named() {
+fn garbage_between_keys_is_reported() {
     check(
         &format!("{{5,\"traceEvents\":[{B}],\"c\" , \"d\":2}}"),
         &["Object", "Garbage 1 5", &format!("18 {B}"), "Garbage 42 \"c\"", "\"d\"=2"],
@@ -319,7 +319,7 @@ fn what_stands_between_keys_is_no_key_and_named() {
 }
 
 #[test]
-fn garbage_between_events_is_named() {
+fn garbage_between_events_is_reported() {
     check(
         &format!("[{A},null,{B}, 1 ]"),
         &["Array", &format!("1 {A}"), "Garbage 45 null", &format!("50 {B}"), "Garbage 74 1"],
@@ -343,7 +343,7 @@ fn garbage_between_events_is_named() {
 }
 
 #[test]
-fn every_prefix_ends_and_loses_nothing_before_the_cut() {
+fn every_prefix_keeps_the_events_before_the_cut() {
     let input = format!(
         "{{\"a\":{{\"b\":1}},\"traceEvents\":[{A},{B},{{}},{A}],\"c\":[1,2],\"d\":\"e\"}}\n"
     );
@@ -364,9 +364,9 @@ fn every_prefix_ends_and_loses_nothing_before_the_cut() {
     }
 }
 
-/// Among sound events, which are proved on the way, stands what is no event, or none that is proved.
+/// Valid events, proved during the scan, with other or unprovable objects among them.
 #[test]
-fn what_is_proved_on_the_way_is_what_the_walk_finds() {
+fn proving_scan_finds_the_same_events() {
     let filler = "-".repeat(70);
     let sound = [A.to_owned(), B.to_owned(), format!(r#"{{"ts":3,"name":"é{filler}"}}"#)];
     let deep = format!("{{\"a\":{}1{}}}", "[".repeat(70), "]".repeat(70));
@@ -414,7 +414,7 @@ fn what_is_proved_on_the_way_is_what_the_walk_finds() {
 }
 
 #[test]
-fn deep_nesting_costs_a_bit_a_level() {
+fn deep_nesting_is_scanned_in_linear_time() {
     let deep = 100_000;
     let event = format!(
         "{{\"ph\":\"X\",\"args\":{}{}}}",
@@ -423,7 +423,7 @@ fn deep_nesting_costs_a_bit_a_level() {
     );
     let input = format!("[{event},{B}]");
     assert_eq!(whole(input.as_bytes(), Tier::best()).found.len(), 3);
-    // the same, cut off: no quadratic search
+    // the same, truncated: no quadratic search
     let lines = whole(&input.as_bytes()[..input.len() / 2], Tier::best()).lines();
     assert_eq!(lines.len(), 2);
     assert!(lines[1].starts_with("Truncated 1 "));

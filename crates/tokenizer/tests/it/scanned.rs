@@ -1,4 +1,4 @@
-//! What a scan finds, whole, in pieces and in chunks.
+//! Collects the findings of a scan: whole, in pieces and in chunks.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use tracemill_tokenizer::{
     Window, speculate, validate_value,
 };
 
-/// One finding; ranges are those of the input.
+/// One finding; ranges are in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Event { span: Range<usize>, fields: Box<Places>, times: Times },
@@ -17,18 +17,18 @@ pub(crate) enum Found {
     Note(Note, u64),
 }
 
-/// Where the value of each field stands.
+/// Range of the value of each field.
 pub(crate) type Places = [Option<Range<usize>>; Field::COUNT];
 
-/// `ts` and `dur`.
+/// `ts` and `dur` of an event.
 type Times = [Option<Nanos>; 2];
 
-/// All findings of a scan, in order. Every one is held against the bytes of the input it is said to be.
+/// All findings of a scan, in order. Each one is compared with the input bytes at its range.
 #[derive(Clone)]
 pub(crate) struct Log<'i> {
     input: &'i [u8],
     pub(crate) found: Vec<Found>,
-    /// Events that the scan proved.
+    /// Number of events that the scan proved.
     proved: usize,
 }
 
@@ -48,7 +48,7 @@ impl<'i> Log<'i> {
         self.found.push(found);
     }
 
-    /// As text, a line each.
+    /// Returns the findings as lines of text.
     pub(crate) fn lines(&self) -> Vec<String> {
         let text = |span: &Range<usize>| String::from_utf8_lossy(&self.input[span.clone()]);
         let line = |found: &Found| match found {
@@ -111,17 +111,17 @@ impl Sink for Log<'_> {
     }
 }
 
-/// Tiers that this processor has.
+/// Returns the tiers that this processor supports.
 pub(crate) fn tiers() -> impl Iterator<Item = Tier> {
     Tier::ALL.into_iter().filter(|tier| tier.is_available())
 }
 
-/// All at once.
+/// Scans the whole input at once.
 pub(crate) fn whole(input: &[u8], tier: Tier) -> Log<'_> {
     in_pieces(input, tier, std::iter::repeat(input.len().max(1))).0
 }
 
-/// As [`in_pieces`], proving what it finds; with the number of events that were proved.
+/// As [`in_pieces`], also proving events; returns the number of proved events.
 pub(crate) fn proved(
     input: &[u8],
     tier: Tier,
@@ -134,7 +134,8 @@ pub(crate) fn proved(
     (log, count)
 }
 
-/// In pieces of these lengths, keeping no byte longer than the scanner asks; with the number of bytes classified.
+/// Scans in pieces of these lengths, keeping only the bytes that the scanner needs; also returns
+/// the number of classified bytes.
 pub(crate) fn in_pieces(
     input: &[u8],
     tier: Tier,
@@ -165,7 +166,8 @@ fn feed_in_pieces<'i>(
     panic!("the pieces are shorter than the input");
 }
 
-/// As the pipeline does it: to the first events, then chunks from guessed starts, proven at the borders.
+/// Scans like the pipeline: up to the first events, then in chunks from guessed starts, verified at
+/// their borders.
 pub(crate) fn in_chunks(input: &[u8], tier: Tier, chunk: usize) -> Log<'_> {
     let mut log = Log::new(input);
     let mut scanner = Scanner::new(tier);

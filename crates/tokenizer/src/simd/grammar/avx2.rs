@@ -1,4 +1,4 @@
-//! AVX2: two 32-byte halves a block, a comparison a class.
+//! AVX2: two 32-byte halves per block, one comparison per class.
 
 use super::claims::Claim;
 use super::masks::{Classes, SPACES};
@@ -37,7 +37,7 @@ fn classify(block: &[u8; BLOCK]) -> Classes {
     }
 }
 
-/// The classes in the order of [`Classes`].
+/// Returns the classes in the order of [`Classes`].
 #[inline]
 #[target_feature(enable = "avx2")]
 fn classify_half(half: &[u8; 32]) -> [u32; 13] {
@@ -45,9 +45,9 @@ fn classify_half(half: &[u8; 32]) -> [u32; 13] {
     let all = |byte: u8| _mm256_set1_epi8(byte as i8);
     let mask = |vector: __m256i| _mm256_movemask_epi8(vector) as u32;
     let equal = |byte: u8| mask(_mm256_cmpeq_epi8(bytes, all(byte)));
-    // there is no comparison of unsigned bytes: a byte is at most another if it is the smaller of both
+    // unsigned comparison: a byte is at most another if it is the minimum of both
     let at_most = |a: __m256i, b: u8| mask(_mm256_cmpeq_epi8(_mm256_min_epu8(a, all(b)), a));
-    // `[` and `{`, `]` and `}` differ in one bit
+    // `[` and `{`, and `]` and `}`, differ in one bit
     let joined = _mm256_or_si256(bytes, all(0x20));
     let bracket = |byte: u8| mask(_mm256_cmpeq_epi8(joined, all(byte)));
     [
@@ -57,7 +57,7 @@ fn classify_half(half: &[u8; 32]) -> [u32; 13] {
         mask(bytes),
         bracket(b'{'),
         bracket(b'}'),
-        // the bit that tells brackets apart, moved to the top of its byte
+        // the bit that distinguishes the brackets, moved to the top of its byte
         mask(_mm256_slli_epi16::<2>(bytes)),
         equal(b','),
         equal(b':'),

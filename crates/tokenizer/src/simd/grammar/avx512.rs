@@ -1,4 +1,4 @@
-//! AVX-512: a comparison a class, straight into a mask.
+//! AVX-512: one comparison per class, straight into a mask.
 
 use super::claims::Claim;
 use super::masks::{Classes, SPACES};
@@ -20,7 +20,7 @@ fn classify(block: &[u8; BLOCK]) -> Classes {
     let bytes = load(block);
     let all = |byte: u8| _mm512_set1_epi8(byte as i8);
     let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
-    // `[` and `{`, `]` and `}` differ in one bit
+    // `[` and `{`, and `]` and `}`, differ in one bit
     let joined = _mm512_or_si512(bytes, all(0x20));
     let bracket = |byte: u8| _mm512_cmpeq_epi8_mask(joined, all(byte));
     let digits = _mm512_sub_epi8(bytes, all(b'0'));

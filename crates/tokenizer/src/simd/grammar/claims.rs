@@ -1,30 +1,32 @@
-//! What is proved of bytes: that all are JSON, or that an object is. The loops over blocks that all tiers share.
+//! Claims about bytes to prove: that all are JSON, or that an object is.
 //!
-//! A claim is a value with what it is about, and gives what is known ([`Claim::Proven`]); the tier gives the two things that differ between
-//! processors, the masks of a block and the exclusive or of all bits before each. Claims are generic over both, so each is compiled once a tier,
-//! into one function without a call.
+//! A claim holds its bytes and returns a result ([`Claim::Proven`]). The tier provides the masks of
+//! a block and the prefix XOR. Claims are generic over both, so each is compiled once per tier into
+//! one function without calls.
 
 use super::masks::{Block, Classes, State, Text};
 use crate::simd::blocks::BLOCK;
 use crate::simd::prefetch;
 
-/// What is known of some bytes.
+/// Result of validating bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Proof {
-    /// JSON values, one after the other, in ASCII.
+    /// Consecutive JSON values in ASCII.
     Json,
-    /// The same if they are UTF-8.
+    /// Consecutive JSON values, provided that the bytes are UTF-8.
     JsonIfUtf8,
-    /// Not JSON, or not simple enough: brackets more than 63 deep, `01` as two values.
+    /// Not JSON, or not simple enough: brackets nested more than 63 deep, or `01` as two values.
     Unknown,
 }
 
-/// Something to prove, by whatever instructions there are; inlined into each tier's `#[target_feature]` function.
+/// A claim to prove with any instruction set; inlined into each tier's `#[target_feature]`
+/// function.
 pub(super) trait Claim {
-    /// What is known then.
+    /// The result of the proof.
     type Proven;
 
-    /// Looks at the blocks. `classify` makes the masks of one; bit i of `prefix_xor` is the exclusive or of bits 0 to i.
+    /// Proves the claim block by block. `classify` computes the masks of a block; bit i of
+    /// `prefix_xor` is the XOR of bits 0 to i.
     fn prove(
         self,
         classify: impl Fn(&[u8; BLOCK]) -> Classes,
@@ -32,7 +34,7 @@ pub(super) trait Claim {
     ) -> Self::Proven;
 }
 
-/// That bytes are JSON values, one after the other.
+/// The claim that bytes are consecutive JSON values.
 pub(super) struct Values<'b>(pub(super) &'b [u8]);
 
 impl Claim for Values<'_> {
@@ -54,7 +56,8 @@ impl Claim for Values<'_> {
             }
         }
         if !tail.is_empty() {
-            // the last block again, with those bytes shifted out that were looked at: a copy would cost more
+            // reads the last block again and shifts out the bytes already seen, because a copy
+            // would cost more
             let count = (BLOCK - tail.len()) as u32;
             let classes = match bytes.last_chunk::<BLOCK>() {
                 Some(block) => classify(block).skip(count),
@@ -69,7 +72,7 @@ impl Claim for Values<'_> {
                 return Proof::Unknown;
             }
         }
-        // whatever must still follow stands in a bracket or a string that is open
+        // something must follow only inside an open bracket or string
         if state.in_string != 0 || state.open != State::OUTSIDE {
             return Proof::Unknown;
         }
@@ -77,22 +80,24 @@ impl Claim for Values<'_> {
     }
 }
 
-/// An object that is JSON.
+/// An object proved to be JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sound {
-    /// One past its closing brace.
+    /// Offset after the closing brace.
     pub(crate) end: usize,
-    /// Whether it is ASCII; if not it is JSON if it is UTF-8.
+    /// Whether the object is ASCII; otherwise it is JSON if it is UTF-8.
     pub(crate) ascii: bool,
 }
 
-/// Takes the colons behind the keys of an object: a trait, since a closure of this size is not inlined into the loop.
+/// Receives the colons after an object's keys. A trait, because a closure of this size is not
+/// inlined into the loop.
 pub(crate) trait Colons {
-    /// Those of a block at `base` that `colons` has bits for; says whether to go on.
+    /// Handles the colons of the block at `base`, given as bits; returns whether to continue.
     fn colons(&mut self, base: usize, colons: u64) -> bool;
 }
 
-/// That the object that begins at `start` is JSON; not known if less than a block of bytes begins with its last ones.
+/// The claim that the object at `start` is JSON. Unproved if its end is within the last block of
+/// the bytes.
 pub(super) struct Object<'b, 'c, C> {
     pub(super) bytes: &'b [u8],
     pub(super) start: usize,

@@ -1,27 +1,28 @@
-//! Where the keys of ids stand in an event that a scan has taken.
+//! Finds the keys of ids in a scanned event.
 //!
-//! In such an event a quote behind `pid`, say, with a colon behind it closes a key: brackets and strings are sound, so a string
-//! that ended before `pid` would be followed by a delimiter. So only quotes behind the last letter of such a key are looked at, and
-//! how deep they stand is counted from masks: no other position matters.
+//! In such an event, brackets and strings are valid, so a quote and colon after, say, `pid` close a
+//! key. Only quotes after the last letter of such a key are examined, and their depth is counted
+//! from masks.
 //!
-//! For who changes ids in events that are proved already, and needs no other field. Cost: the masks of each block, and a look at what stands before
-//! the colons behind such keys.
+//! For changing ids in proved events that need no other field. Cost: the masks of each block, and a
+//! check of the keys with those letters.
 
 use super::claims::Claim;
 use super::masks::Classes;
 use crate::simd::blocks::{BLOCK, last_block};
 use crate::text::field::{Field, Key, key_before};
 
-/// The fields that are looked for: those whose keys end in the letters of [`Classes::id_end`].
+/// Fields to find, whose keys end in the letters of [`Classes::id_end`].
 const FIELDS: u16 =
     Field::Ph.bit() | Field::Pid.bit() | Field::Id.bit() | Field::Id2.bit() | Field::BindId.bit();
 
-/// That an event has `ph` and the ids of the envelope at certain places; not known if it has an escape, white space outside strings, or a
-/// key that ends in `unless`, which is as it is written, with its closing quote.
+/// The claim that the positions of `ph` and of the envelope's ids are known. Unproved if the event
+/// has an escape, white space outside strings, or a key that ends in `unless`, which includes its
+/// closing quote.
 pub(super) struct Ids<'b> {
     pub(super) event: &'b [u8],
     pub(super) unless: &'b [u8],
-    /// Which there are, and where the value of each begins, or white space before it.
+    /// Fields found, and where their values begin, including white space.
     pub(super) seen: &'b mut u16,
     pub(super) values: &'b mut [u64; Field::COUNT],
 }
@@ -36,8 +37,8 @@ impl Claim for Ids<'_> {
         prefix_xor: impl Fn(u64) -> u64,
     ) -> bool {
         let Ids { event, unless, seen, values } = self;
-        // all ones inside a string; 1 if the last byte was such a letter, or the quote
-        // behind one; brackets open before the block
+        // `inside`: all ones inside a string; `letter`: 1 if the last byte was such a letter;
+        // `end`: 1 if it was the quote after one; `open`: brackets open before the block
         let (mut inside, mut letter, mut end, mut open) = (0, 0, 0, 0u32);
         let (blocks, mut padded) = (event.as_chunks::<BLOCK>().0, [b' '; BLOCK]);
         let (last, skip) = last_block(event, &mut padded);
@@ -52,7 +53,7 @@ impl Claim for Ids<'_> {
                 return false;
             }
             let (opening, closing) = (class.open & !in_string, class.close & !in_string);
-            // behind the letter and the quote
+            // after the letter and the quote
             let ends = class.quote & (class.id_end << 1 | letter);
             let mut colons = class.colon & (ends << 1 | end);
             (letter, end) = (class.id_end >> 63, ends >> 63);

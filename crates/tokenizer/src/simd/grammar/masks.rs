@@ -1,4 +1,4 @@
-//! The proof itself: tokens of a block as masks, and which may follow which.
+//! The proof: tokens of a block as masks, and rules for which token may follow which.
 //!
 //! ```text
 //!   bytes        { "a" : [ 1 , true ] }
@@ -9,43 +9,46 @@
 //!   after.value    1     1 1   1             here one must: behind { [ : and a comma, white space skipped
 //! ```
 //!
-//! Where the last two differ is no JSON, but for values where no bracket is open, and brackets that close what was just opened.
+//! Where the last two masks differ, the text is not JSON, except for values outside all brackets
+//! and brackets that close an empty container.
 //!
-//! Every rule is one line of masks, and a block is sound if all of them are empty. State between blocks is a bit each ([`State`]): what must follow, what
-//! is open. Only what masks cannot say is looked at byte by byte: the order of brackets, numbers with other bytes than digits, words, escapes.
+//! Every rule is one line of masks, and a block is valid if all results are empty. State between
+//! blocks ([`State`]) is what must follow and what is open. Only the order of brackets, numbers
+//! with bytes other than digits, words and escapes are checked byte by byte.
 
 use super::scalars::{are_escapes, scalar_end};
 use crate::simd::blocks::{BLOCK, escaped};
 
-/// White space at its low nibble, for a shuffle that leaves only what is white space the same. Where there is none stands 0, whose own place is taken, and a byte above 0x7F finds 0.
+/// White space by low nibble, for a shuffle that leaves only white space unchanged. Other entries
+/// are 0; index 0 holds the blank, and bytes above 0x7F give 0.
 pub(super) const SPACES: [u8; 16] = [b' ', 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
 
-/// What one block looks like, a bit a byte, the lowest bit the first byte.
+/// Classes of the bytes in a block, one bit per byte, lowest bit first.
 #[derive(Clone, Copy)]
 pub(super) struct Classes {
     pub(super) quote: u64,
     pub(super) backslash: u64,
-    /// below 0x20
+    /// Bytes below 0x20.
     pub(super) control: u64,
-    /// above 0x7F
+    /// Bytes above 0x7F.
     pub(super) non_ascii: u64,
-    /// `{ [`
+    /// Opening brackets: `{ [`.
     pub(super) open: u64,
-    /// `} ]`
+    /// Closing brackets: `} ]`.
     pub(super) close: u64,
-    /// Of brackets: whether they are `{` or `}`. Of other bytes: anything.
+    /// Whether a bracket is `{` or `}`; undefined for other bytes.
     pub(super) curly: u64,
     pub(super) comma: u64,
     pub(super) colon: u64,
     pub(super) space: u64,
     pub(super) digit: u64,
     pub(super) zero: u64,
-    /// `d h 2`: the last letters of `ph` and of the keys of ids
+    /// `d h 2`: the last bytes of `ph` and of the keys of ids.
     pub(super) id_end: u64,
 }
 
 impl Classes {
-    /// Without the first `count` bytes; what follows the block has no class.
+    /// Drops the first `count` bytes; bytes after the block have no class.
     #[inline(always)]
     pub(super) fn skip(self, count: u32) -> Classes {
         Classes {
@@ -66,18 +69,18 @@ impl Classes {
     }
 }
 
-/// Where a block stands.
+/// The position of a block in its text.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
     pub(super) bytes: &'a [u8],
-    /// Where the block begins in them.
+    /// Offset of the block.
     pub(super) base: usize,
-    /// The bytes of the block that the text has.
+    /// Bits of the block's bytes that are in the text.
     pub(super) live: u64,
 }
 
-/// What a block needs to know of those before it: a few words, so that a proof can end at any block. All ones or zero is a yes or no for every byte of a mask, 1 or 0 one
-/// for the first byte of the next block.
+/// State carried from one block to the next, in a few words. All ones or zero answers for every
+/// byte of a mask, 1 or 0 for the first byte of the next block.
 pub(super) struct State {
     /// All ones inside a string.
     pub(super) in_string: u64,
@@ -85,17 +88,18 @@ pub(super) struct State {
     pub(super) escaped: u64,
     /// 1 inside a key.
     pub(super) in_key: u64,
-    /// 1 inside a number or word, and 1 if it is `0` so far.
+    /// 1 inside a number or word; `zero` is 1 if it is `0` so far.
     pub(super) in_scalar: u64,
     pub(super) zero: u64,
-    /// Where the last number or word began, and up to where numbers and words are known to be sound.
+    /// Start of the last number or word. `checked` is the offset up to which all are known to be
+    /// valid.
     pub(super) scalar_start: usize,
     pub(super) checked: usize,
-    /// 1s for what must follow.
+    /// 1 for each kind of token that must follow.
     pub(super) after: After,
     /// 1 if a colon must follow.
     pub(super) colon: u64,
-    /// Open brackets, the innermost lowest, 1 for `[`; above all of them a 1.
+    /// Open brackets, innermost lowest, 1 for `[`; a 1 above all of them.
     pub(super) open: u64,
     pub(super) non_ascii: u64,
 }
@@ -115,14 +119,14 @@ impl State {
         non_ascii: 0,
     };
 
-    /// Before one object alone.
+    /// State before a single object.
     pub(super) const OBJECT: State =
         State { after: After { value: 1, ..State::START.after }, ..State::START };
 
-    /// No open bracket.
+    /// Value of `open` without open brackets.
     pub(super) const OUTSIDE: u64 = 1;
 
-    /// Takes the next block; `None` if it is not known to be JSON. Of one object alone: up to its end.
+    /// Processes the next block; `None` if it is not proved. For a single object, stops at its end.
     #[inline(always)]
     pub(super) fn block<const OBJECT: bool>(
         &mut self,
@@ -132,7 +136,7 @@ impl State {
     ) -> Option<Block> {
         let escaped = escaped(class.backslash, &mut self.escaped);
         let quotes = class.quote & !escaped;
-        // set from an opening quote up to, not including, its closing quote
+        // set from an opening quote up to, but excluding, its closing quote
         let in_string = prefix_xor(quotes) ^ self.in_string;
         self.in_string = ((in_string as i64) >> 63) as u64;
         if escaped != 0 {
@@ -165,7 +169,7 @@ impl State {
         (wrong & inner.live == 0).then_some(Block { colons, live: inner.live })
     }
 
-    /// Where numbers and words begin; `None` if one is not known to be sound.
+    /// Returns where numbers and words begin; `None` if one is not proved.
     #[inline(always)]
     pub(super) fn scalars(&mut self, class: Classes, scalar: u64, text: Text<'_>) -> Option<u64> {
         let starts = scalar & !((scalar << 1) | self.in_scalar);
@@ -196,7 +200,8 @@ impl State {
         Some(starts)
     }
 
-    /// Matches brackets; `None` if they do not, or are too many. Of one object alone: up to its end.
+    /// Matches brackets; `None` if they do not match or are too many. For a single object, stops at
+    /// its end.
     #[inline(always)]
     pub(super) fn brackets<const OBJECT: bool>(
         &mut self,
@@ -216,7 +221,7 @@ impl State {
         while brackets != 0 {
             let rest = brackets & (brackets - 1);
             let bit = brackets ^ rest;
-            // each mask turns at the brackets at which its answer does
+            // each mask flips at the brackets where its answer changes
             let behind = !(bit | (bit - 1));
             brackets = rest;
             let square = u64::from(curly & bit == 0);
@@ -247,46 +252,47 @@ impl State {
     }
 }
 
-/// What a block that is sound has.
+/// Contents of a valid block.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
-    /// Of one object alone: the colons behind its own keys.
+    /// Colons after the own keys of a single object.
     pub(super) colons: u64,
-    /// Of one object alone: its bytes. Else all.
+    /// Bytes of a single object; otherwise all bytes.
     pub(super) live: u64,
 }
 
-/// For each byte of a block, a bit: whether the innermost open bracket is `{`, and whether none is open. A bracket
-/// itself changes only the bytes behind it.
+/// Masks with one bit per byte: whether the innermost open bracket is `{`, and whether none is
+/// open. A bracket affects only the bytes after it.
 pub(super) struct Innermost {
     pub(super) object: u64,
     pub(super) none: u64,
-    /// Of one object alone: whether no other bracket than its own is open.
+    /// Whether only the bracket of a single object is open.
     pub(super) own: u64,
-    /// Of one object alone: its bytes. Else all.
+    /// Bytes of a single object; otherwise all bytes.
     pub(super) live: u64,
 }
 
-/// The bytes of the block at `base` that do not stand before `place`.
+/// Returns the mask of the bytes, in the block at `base`, that are not before `place`.
 #[inline(always)]
 pub(super) fn from(place: usize, base: usize) -> u64 {
     let before = place.saturating_sub(base).min(BLOCK) as u32;
     u64::MAX.checked_shl(before).unwrap_or(0)
 }
 
-/// The bytes behind those that say what must follow; from block to block, 1 for the first byte of the next.
+/// Masks of the bytes after those that require a certain token; between blocks, 1 for the first
+/// byte of the next.
 #[derive(Clone, Copy)]
 pub(super) struct After {
-    /// A key (or, in an empty object, its end).
+    /// A key must follow, or in an empty object its end.
     pub(super) key: u64,
-    /// A value or key, or the end of what was opened.
+    /// A value or key must follow, or the end of what was opened.
     pub(super) open: u64,
-    /// A value or key; if not behind `open`, nothing else.
+    /// A value or key must follow; nothing else unless `open` is set.
     pub(super) value: u64,
 }
 
 impl After {
-    /// Those behind the bytes of a block.
+    /// Returns the masks after the bytes of a block.
     #[inline(always)]
     fn next(&mut self, key: u64, open: u64, value: u64, space: u64) -> After {
         if space == 0 {
@@ -306,7 +312,8 @@ impl After {
     }
 }
 
-/// The next byte that is no white space after each of `bytes`, which are none; `carry` goes from block to block.
+/// Moves each of `bytes` to the next byte that is not white space; `carry` continues in the next
+/// block.
 #[inline(always)]
 pub(super) fn next(bytes: u64, space: u64, carry: &mut u64) -> u64 {
     let next = (bytes << 1) | *carry;
@@ -314,7 +321,7 @@ pub(super) fn next(bytes: u64, space: u64, carry: &mut u64) -> u64 {
     if space == 0 {
         return next;
     }
-    // added to the first byte of a run, the bit comes out behind its last one
+    // an addition carries the bit over a run of white space
     let (moved, overflow) = space.overflowing_add(next & space);
     *carry |= u64::from(overflow);
     (next | moved) & !space

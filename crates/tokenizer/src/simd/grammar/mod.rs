@@ -1,10 +1,11 @@
-//! The full JSON grammar, 64 bytes at a time: whether bytes are JSON, not where they are not.
+//! Proves the full JSON grammar, 64 bytes at a time, without locating errors.
 //!
-//! [`Prove::run`] says "JSON" only of JSON. Of a little JSON, and of everything else, it says "unknown", and the caller
-//! reads that byte by byte ([`crate::grammar`]), which also finds the first defect. So this has to be right in one direction and
-//! fast in the usual case, and needs no errors.
+//! [`Prove::run`] answers "JSON" only for JSON. For a little JSON and for everything else it
+//! answers "unknown", and the caller reads byte by byte ([`crate::grammar`]), which finds the first
+//! error. So the proof must be correct in one direction only, and fast in the usual case.
 //!
-//! Most of the grammar is about neighbours: which token may follow which. One bit a byte, that is a shift:
+//! Most of the grammar is about which token may follow which. With one bit per byte, that is a
+//! shift:
 //!
 //! ```text
 //!   { "a" : [ 1 , 2 ] , "b" : 3 }
@@ -14,9 +15,9 @@
 //!     ^^^               ^^^          a string after which a colon must follow, and the only one after which it may
 //! ```
 //!
-//! `next` moves a mask to the next byte that is no white space; an addition carries it over runs of white space, and
-//! from the opening quote of a key to its closing one. Only brackets are looked at one by one, to match them and to know
-//! for each byte which is the innermost; and numbers with other bytes than digits, words and escapes, which are few.
+//! `next` moves a mask to the next byte that is not white space. An addition carries it over runs
+//! of white space, and from the opening to the closing quote of a key. Only brackets are handled
+//! one by one, and the few numbers with other bytes than digits, words and escapes.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -35,10 +36,10 @@ use claims::{Object, Values};
 #[cfg(target_arch = "x86_64")]
 use ids::Ids;
 
-/// The proof in the instructions of one tier.
+/// The proof with the instructions of one tier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Prove {
-    /// None: everything is unknown.
+    /// No proof: everything is unknown.
     Nothing,
     #[cfg(target_arch = "x86_64")]
     Avx2(super::avx2::Avx2),
@@ -47,8 +48,8 @@ pub(crate) enum Prove {
 }
 
 impl Prove {
-    /// The proof of `tier`. The portable tier and NEON have none of their own: there, reading byte by byte is faster than
-    /// masks without vectors.
+    /// Returns the proof of `tier`. The portable tier and NEON have none, because reading byte by
+    /// byte is faster there.
     pub(crate) fn of(tier: Tier) -> Prove {
         let own = match tier {
             #[cfg(target_arch = "x86_64")]
@@ -60,7 +61,7 @@ impl Prove {
         own.unwrap_or(Prove::Nothing)
     }
 
-    /// Whether `bytes` are JSON values, one after the other.
+    /// Checks whether `bytes` are consecutive JSON values.
     #[inline]
     pub(crate) fn run(self, bytes: &[u8]) -> Proof {
         match self {
@@ -72,8 +73,8 @@ impl Prove {
         }
     }
 
-    /// The object that begins at `start`, if it is known to be JSON; never one of which the last byte is among the last 63
-    /// of `bytes`. `colons` gets those behind the object's own keys.
+    /// Returns the object at `start` if it is proved to be JSON; never one that ends in the last 63
+    /// bytes. `colons` receives the colons after the object's own keys.
     #[inline]
     pub(crate) fn object(
         self,
@@ -90,7 +91,8 @@ impl Prove {
         }
     }
 
-    /// Finds `ph` and the ids of the envelope in an event that a scan has taken; false if it is not known where they all stand.
+    /// Finds `ph` and the envelope's ids in a scanned event; returns false if their positions are
+    /// uncertain.
     #[inline]
     pub(crate) fn ids(
         self,

@@ -1,11 +1,12 @@
-//! The tokens that masks do not prove: numbers with a sign, fraction or exponent, words, escapes.
+//! Checks tokens that masks cannot prove: numbers with a sign, fraction or exponent, words,
+//! escapes.
 //!
-//! They are few, and each has its own grammar: so they are read as the reader byte by byte reads them, with the same code for numbers and words. A number
-//! or word is read once, however many blocks it lies in.
+//! They are few, so the byte-by-byte reader checks them with its own code. Each number or word is
+//! read once, even if it spans blocks.
 
 use crate::text::reader::scalar_len;
 
-/// One past the number or word at `start`, if it is one and nothing that belongs to it follows.
+/// Returns the offset after the number or word at `start`, if it is valid and properly delimited.
 #[inline]
 pub(super) fn scalar_end(bytes: &[u8], start: usize) -> Option<usize> {
     let end = start + scalar_len(&bytes[start..])?;
@@ -13,8 +14,7 @@ pub(super) fn scalar_end(bytes: &[u8], start: usize) -> Option<usize> {
     bytes.get(end).is_none_or(ends).then_some(end)
 }
 
-/// Whether the bytes of a block at `base` that `escaped` has bits for, and which follow a backslash, make escapes that
-/// JSON has.
+/// Returns whether the escaped bytes of a block, given as bits, form valid JSON escapes.
 pub(super) fn are_escapes(bytes: &[u8], base: usize, mut escaped: u64) -> bool {
     while escaped != 0 {
         let at = base + escaped.trailing_zeros() as usize;

@@ -1,4 +1,5 @@
-//! Every proof against the byte-by-byte reader: it never takes what that refuses, and leaves little that that takes.
+//! Compares every proof with the byte-by-byte reader: it accepts nothing invalid, and most valid
+//! text.
 
 use super::*;
 use crate::grammar::Validator;
@@ -9,7 +10,7 @@ fn tiers() -> impl Iterator<Item = (Tier, Prove)> {
     all.map(|tier| (tier, Prove::of(tier))).filter(|(_, prove)| !matches!(prove, Prove::Nothing))
 }
 
-/// What must be proved of `text`, if tiers with a proof are to be worth their while.
+/// Asserts that all tiers with a proof accept `text`.
 #[track_caller]
 fn assert_proved(text: &[u8]) {
     let expected = if text.is_ascii() { Proof::Json } else { Proof::JsonIfUtf8 };
@@ -18,7 +19,7 @@ fn assert_proved(text: &[u8]) {
     }
 }
 
-/// That all tiers say the same as the reader; whether it is JSON.
+/// Asserts that all tiers agree with the reader; returns whether the text is JSON.
 #[track_caller]
 fn assert_agree(text: &[u8]) -> bool {
     let expected = Validator::new(Tier::Scalar).check(text);
@@ -33,7 +34,7 @@ fn assert_agree(text: &[u8]) -> bool {
     expected.is_ok()
 }
 
-/// Whether each colon stands behind the one before.
+/// Asserts that colons arrive in ascending order.
 struct Own(usize);
 
 impl Colons for Own {
@@ -48,7 +49,7 @@ impl Colons for Own {
     }
 }
 
-/// That an object is proved only if the reader takes it, whatever stands behind it.
+/// Asserts that an object is proved only if the reader accepts it, whatever follows.
 #[track_caller]
 fn assert_object_agrees(prove: Prove, text: &[u8]) {
     let Some(start) = text.iter().position(|&b| b == b'{') else { return };
@@ -63,7 +64,7 @@ fn assert_object_agrees(prove: Prove, text: &[u8]) {
 }
 
 #[test]
-fn all_short_texts_across_the_border_of_a_block() {
+fn short_texts_across_a_block_boundary_agree() {
     const BYTES: &[u8] = b"{}[],:\"1 \\";
     const MOST: usize = if cfg!(miri) { 3 } else { 6 };
     let mut text = vec![b' '; 61];
@@ -84,7 +85,7 @@ const OBJECT: &str =
     r#"{"args":{"a":[1,-2.5e3,true,{"b\\\"\u00e9":null}],"c":"é"},"ts":0,"name":"x"}"#;
 
 #[test]
-fn sound_text_at_every_place_of_a_block() {
+fn valid_text_is_proved_at_every_offset_in_a_block() {
     for before in (0..130).step_by(crate::EVERY) {
         let (long, space) = ("x".repeat(before), " ".repeat(before));
         let (zeros, deep) = ("0".repeat(before), before.min(63));
@@ -104,16 +105,16 @@ fn sound_text_at_every_place_of_a_block() {
 }
 
 #[test]
-fn documents_one_after_the_other() {
+fn consecutive_documents_are_proved() {
     for text in ["", " ", "{}\n{}\n", "1 2", "{}[]", "\"a\" \"b\"", "[1]\r\n\t[2]"] {
         assert_proved(text.as_bytes());
     }
 }
 
-/// Each byte of an object replaced by each byte that has a meaning, wherever the object stands.
+/// Replaces each byte of an object by each significant byte, at many offsets.
 #[test]
 #[cfg_attr(miri, ignore = "hours")]
-fn one_wrong_byte() {
+fn one_changed_byte_is_judged_like_the_reader() {
     const BYTES: &[u8] = b"{}[],:\"\\ \n\x01\x7f\xc3\xa90159-+.eEutrfnN/";
     let mut unsound = 0;
     for before in (0..64).step_by(7) {
@@ -131,7 +132,7 @@ fn one_wrong_byte() {
 }
 
 #[test]
-fn strings_that_end_at_every_place() {
+fn strings_ending_at_every_offset_are_proved() {
     for len in (0..200).step_by(crate::EVERY) {
         let plain = vec![b'x'; len];
         for (inside, sound) in [
@@ -157,7 +158,7 @@ fn strings_that_end_at_every_place() {
 }
 
 #[test]
-fn numbers_and_words_at_every_place() {
+fn numbers_and_words_at_every_offset_agree() {
     for before in (0..66).step_by(crate::EVERY) {
         for (value, sound) in [
             ("0", true),
@@ -197,7 +198,7 @@ fn numbers_and_words_at_every_place() {
 }
 
 #[test]
-fn nesting_beyond_the_stack_is_left_to_the_reader() {
+fn deep_nesting_is_left_to_the_reader() {
     let deep = if cfg!(miri) { 1_000 } else { 1_000_000 };
     for depth in [1, 62, 63, 64, 65, 128, deep] {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {

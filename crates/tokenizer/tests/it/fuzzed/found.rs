@@ -1,6 +1,5 @@
-//! What the fuzzer found, and what it was. Every input runs through every target.
-
-/// Name and bytes.
+//! Inputs that the fuzzer found, with their cause. Every input runs through every target.
+/// Description and bytes of each input.
 #[rustfmt::skip]
 pub(super) const FOUND: &[(&str, &[u8])] = &[
     ("two commas in an event: whoever looked at it again saw no field behind them", b"[{\"ph\":\"X\",,\"args\":{}}]"),

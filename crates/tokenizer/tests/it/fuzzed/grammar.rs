@@ -1,16 +1,16 @@
-//! The full grammar: all tiers, the place of the first defect, and serde_json.
+//! Checks the full grammar: all tiers, the position of the first error, and serde_json.
 
 use crate::scanned::tiers;
 use serde_json::value::RawValue;
 use tracemill_tokenizer::{Validator, validate};
 
 pub(crate) fn grammar(input: &[u8]) {
-    // as they stand, and where blocks begin elsewhere
+    // the input itself, and shifted against the blocks
     for spaces in [0, 1, 61] {
         let text = [&b" ".repeat(spaces), input].concat();
         check(&text);
     }
-    // in brackets, so that one value follows another at no other place than the outermost
+    // in brackets, so that consecutive values are invalid
     check_against_serde(&[b"[", input, b"]"].concat());
 }
 
@@ -19,13 +19,14 @@ fn check(text: &[u8]) {
     for tier in tiers() {
         let mut validator = Validator::new(tier);
         assert_eq!(validator.check(text), expected, "{tier}");
-        // what is left of one text is nothing to the next
+        // a validator keeps no state from one text to the next
         assert_eq!(validator.check(b"[{\"a\":1}]"), Ok(()), "{tier}");
         assert_eq!(validator.check(text), expected, "{tier} again");
     }
     if let Err(defect) = expected {
         let at = usize::try_from(defect.offset).expect("an offset in the text");
-        // up to there nothing is wrong but that it ends; an escape or character that is cut is named where it begins
+        // up to the error, the text is only incomplete; a cut escape or character is reported at
+        // its start
         let before = validate(&text[..at]);
         assert!(
             before.is_ok() || before.is_err_and(|cut| cut.offset + 6 >= at as u64),
@@ -43,7 +44,7 @@ fn check_against_serde(text: &[u8]) {
     }
 }
 
-/// Whether brackets outside strings are all closed at the very end and not before.
+/// Returns whether the brackets outside strings close exactly at the end.
 fn is_one_value(text: &[u8]) -> bool {
     let (mut depth, mut in_string, mut escaped) = (0_i64, false, false);
     for (at, &byte) in text.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! The fuzz targets: laws that hold for any bytes. `fuzz/` runs them in a fuzzer for as long as one likes; the tests here
-//! run them over the kept inputs, over changed ones by seed, and over all that a fuzzer ever found.
+//! Fuzz targets: laws that hold for any bytes. `fuzz/` runs them in a fuzzer. The tests here run
+//! them on stored inputs, seeded mutations, and everything that a fuzzer has found.
 //!
 //! | target | law |
 //! |---|---|
-//! | [`scan()`] | every tier, cut and chunking finds the same; nothing vanishes; sound JSON is read as the naive reader reads it |
-//! | [`grammar()`] | what is JSON is JSON to every tier, to the slow reader and to serde_json |
-//! | [`values()`] | numbers are exact, strings say what they say, other white space changes nothing |
+//! | [`scan()`] | findings do not depend on tier, cuts or chunks; no bytes vanish; valid JSON is read like the naive reader |
+//! | [`grammar()`] | every tier, the slow reader and serde_json agree on what is JSON |
+//! | [`values()`] | numbers are exact, strings unescape correctly, white space changes nothing |
 
 #[cfg(test)]
 mod found;
@@ -29,17 +29,17 @@ mod tests {
     }
 
     #[test]
-    fn kept_and_changed_inputs_to_the_scan() {
+    fn scan_holds_on_stored_and_mutated_inputs() {
         try_out("scan", scan, 800);
     }
 
     #[test]
-    fn kept_and_changed_inputs_to_the_grammar() {
+    fn grammar_holds_on_stored_and_mutated_inputs() {
         try_out("grammar", grammar, 5000);
     }
 
     #[test]
-    fn kept_and_changed_values() {
+    fn values_hold_on_stored_and_mutated_inputs() {
         try_out("values", values, 5000);
     }
 

@@ -1,4 +1,4 @@
-//! The scan: tiers, cuts, the naive reader, and that nothing vanishes.
+//! Checks the scan: tiers, cuts, the naive reader, and that no bytes vanish.
 
 use crate::scanned::{Found, Log, Places, in_chunks, in_pieces, proved, tiers, whole};
 use std::ops::Range;
@@ -18,12 +18,12 @@ pub(crate) fn scan(input: &[u8]) {
     check_against_reader(input, &expected);
 }
 
-/// Not every cut with every tier: a scanner takes longer to make than a small input to scan.
+/// Checks some cuts with some tiers; creating a scanner takes longer than scanning a small input.
 fn check_cuts(input: &[u8], expected: &Log<'_>) {
     let hash = input.iter().fold(0_u64, |hash, &b| hash.wrapping_mul(31) + u64::from(b));
     let pieces = cuts(&mut Rng::new(hash), input.len(), 200);
     for tier in [Tier::Scalar, Tier::best()] {
-        // of nothing there are no pieces, and yet an end
+        // an empty input has no pieces, but an end
         let (log, _) = in_pieces(input, tier, pieces.iter().copied().chain([0]));
         assert_eq!(log, *expected, "{tier} in pieces of {pieces:?}");
         let (log, _) = proved(input, tier, pieces.iter().copied().chain([0]));
@@ -37,7 +37,7 @@ fn check_cuts(input: &[u8], expected: &Log<'_>) {
     }
 }
 
-/// Those who look at an event again find what the scan found.
+/// Asserts that readers of single events find the same fields as the scan.
 fn check_fields(input: &[u8], tier: Tier, log: &Log<'_>) {
     let mut finder = FieldFinder::new(tier);
     for found in &log.found {
@@ -52,7 +52,7 @@ fn check_fields(input: &[u8], tier: Tier, log: &Log<'_>) {
     }
 }
 
-/// Findings follow each other, and between them stands only what holds them together.
+/// Asserts that findings do not overlap, and that only separators are between them.
 fn check_nothing_vanishes(input: &[u8], log: &Log<'_>) {
     let spans = log.found.iter().filter_map(|found| match found {
         Found::Event { span, .. } | Found::Damage { span, .. } => Some(span.clone()),
@@ -60,7 +60,7 @@ fn check_nothing_vanishes(input: &[u8], log: &Log<'_>) {
         Found::Document(_) | Found::Note(..) => None,
     });
     let mut spans: Vec<Range<usize>> = spans.filter(|span| !span.is_empty()).collect();
-    // keys before `traceEvents` may be said later than they stand
+    // keys before `traceEvents` may be reported late
     spans.sort_by_key(|span| span.start);
     let mut between = Vec::new();
     let mut end = 0;
@@ -74,7 +74,7 @@ fn check_nothing_vanishes(input: &[u8], log: &Log<'_>) {
     check_between(&between);
 }
 
-/// A member from its key on: the last time that the key stands before the value.
+/// Returns the range of a member from its key on: the last occurrence of the key before the value.
 fn member_span(input: &[u8], key: &[u8], value: &Range<usize>) -> Range<usize> {
     let before = &input[..value.start];
     let start = before.windows(key.len()).rposition(|window| window == key);
@@ -109,9 +109,10 @@ fn closing_quote(text: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// What serde_json reads as a trace is read the same way.
+/// Asserts that traces that serde_json can read are read the same way.
 fn check_against_reader(input: &[u8], log: &Log<'_>) {
-    // an object without events is one to the naive reader, a mark at the start is for whoever opens the input
+    // the naive reader accepts objects without events, and byte order marks are handled when
+    // opening inputs
     if log.found.contains(&Found::Document(Form::Plain)) || input.starts_with(b"\xef\xbb\xbf") {
         return;
     }

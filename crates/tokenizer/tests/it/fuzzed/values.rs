@@ -1,4 +1,4 @@
-//! Numbers, strings, members and white space.
+//! Checks numbers, strings, members and white space.
 
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(crate) fn values(input: &[u8]) {
 }
 
 fn check_numbers(a: &[u8], b: &[u8]) {
-    // exponents beyond 10^17 are all one, which no time comes near
+    // exponents beyond 10^17 are limited, and no time comes near
     let is_far = |text: &[u8]| text.iter().skip_while(|b| !b"eE".contains(b)).count() > 17;
     if is_far(a) || is_far(b) {
         return;
@@ -88,7 +88,7 @@ fn check_space(text: &[u8]) {
         return;
     }
     assert_eq!(breaks, 0);
-    // values beside each other, as no trace has them, are kept apart, or may grow together
+    // consecutive values, which no trace has, stay separate or may join
     let several = is_several(text);
     assert!(several || dense == without_space(text));
     assert_eq!(without_space(&dense), without_space(text));
@@ -99,7 +99,7 @@ fn check_space(text: &[u8]) {
     }
 }
 
-/// What white space, brackets, commas and colons separate, with the latter three.
+/// Splits a text at white space, brackets, commas and colons; keeps the latter three.
 fn tokens(text: &[u8]) -> Vec<Vec<u8>> {
     let (mut out, mut token) = (Vec::new(), Vec::new());
     let mut end = |token: &mut Vec<u8>| out.extend((!token.is_empty()).then(|| take(token)));
@@ -129,7 +129,7 @@ fn escape_breaks(text: &[u8]) -> Vec<u8> {
     with_strings(text).flat_map(escaped).collect()
 }
 
-/// Each byte, and whether it is of a string, the closing quote among them.
+/// Returns each byte, and whether it is inside a string or its closing quote.
 fn with_strings(text: &[u8]) -> impl Iterator<Item = (u8, bool)> {
     let (mut in_string, mut escaped) = (false, false);
     text.iter().map(move |&byte| {
@@ -140,7 +140,7 @@ fn with_strings(text: &[u8]) -> impl Iterator<Item = (u8, bool)> {
     })
 }
 
-/// Bytes outside strings that are no white space, and all inside.
+/// Returns the text without white space outside strings.
 fn without_space(text: &[u8]) -> Vec<u8> {
     let stays = |(byte, in_string): &(u8, bool)| *in_string || !b" \t\r\n".contains(byte);
     with_strings(text).filter(stays).map(|(byte, _)| byte).collect()
@@ -166,7 +166,7 @@ fn check_members(object: &[u8]) {
     }
 }
 
-/// Writes what it reads, and so must say all that is there.
+/// Writes everything that a cursor reads, which must be the whole text.
 fn check_cursor(text: &[u8]) {
     let mut out = Vec::new();
     let mut cursor = Cursor::new(text);
@@ -208,7 +208,7 @@ fn copy(cursor: &mut Cursor<'_>, depth: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Lists of numbers are the same whether they are read in one go or one by one.
+/// Asserts that integers read in bulk equal those read one by one.
 fn check_integers(mut quick: Cursor<'_>) {
     let mut slow = quick.clone();
     let rest = |cursor: &mut Cursor<'_>, numbers: &mut Vec<Option<i64>>| {
